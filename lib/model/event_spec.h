@@ -1,0 +1,63 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// EventSpec: one checked event, as the front end makes it and the monitor runs it.
+
+#ifndef TRUMPET_LIB_MODEL_EVENT_SPEC_H
+#define TRUMPET_LIB_MODEL_EVENT_SPEC_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lib/base/units.h"
+#include "lib/model/expr.h"
+#include "lib/model/filter.h"
+#include "lib/packet/fields.h"
+
+namespace trumpet {
+
+constexpr uint8_t kFullPrefix = 255;
+
+struct GranularityField {
+  FieldRef ref;
+  uint8_t prefix_length = kFullPrefix;  // as written; kFullPrefix: none written
+
+  bool operator==(const GranularityField& other) const {
+    return ref == other.ref && prefix_length == other.prefix_length;
+  }
+};
+
+// Neither five_tuple nor fields: one bucket for all packets.
+struct Granularity {
+  bool is_five_tuple = false;
+  std::vector<GranularityField> fields;  // empty for 5-tuple
+
+  bool is_none() const { return !is_five_tuple && fields.empty(); }
+  bool operator==(const Granularity& other) const {
+    return is_five_tuple == other.is_five_tuple && fields == other.fields;
+  }
+};
+
+enum class Scope : uint8_t { kNetwork, kHost };
+enum class Observe : uint8_t { kSource, kDestination, kAll };
+
+struct EventSpec {
+  uint32_t id = 0;  // given by whoever installs; unique on a host for the life of the process
+  std::string name;
+  FilterExpr filter;
+  Expr predicate;
+  Granularity granularity;
+  uint32_t interval_ms = 0;  // at least 1
+  uint32_t for_count = 1;    // at least 1
+  Scope scope = Scope::kNetwork;
+  Observe observe = Observe::kSource;
+  std::string severity;
+  uint32_t max_buckets = 65536;  // per host; evictions beyond it are counted
+
+  Nanos interval_ns() const { return Nanos{interval_ms} * kNanosPerMilli; }
+};
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_LIB_MODEL_EVENT_SPEC_H
