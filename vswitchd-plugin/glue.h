@@ -1,0 +1,190 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// The line between Open vSwitch (C) and the monitor (C++) inside ovs-vswitchd.
+//
+// ovs_glue.c is the only file that sees Open vSwitch headers; it turns what the
+// datapath calls out into the plain values below and calls the trumpet_*
+// functions, which the C++ files of this folder define.  The other way, C++
+// reaches the switch only through `struct trumpet_host`.
+//
+// Rules for both sides:
+//  * Nothing here throws.  The C++ definitions are noexcept; an exception that
+//    escaped would end the process, so none is let go that far.
+//  * Pointers passed in are valid during the call only, unless said otherwise.
+//  * Times named now_us are microseconds of CLOCK_MONOTONIC, read by the packet
+//    thread at most one batch ago.  They are not wall clock.
+//  * Port numbers are datapath ports (those of `ovs-appctl dpctl/show`), not
+//    OpenFlow ports.
+//
+// Which thread calls what:
+//
+//   main thread     trumpet_plugin_init, trumpet_set_config, trumpet_command,
+//                   trumpet_port_update, trumpet_plugin_exit
+//   the packet      trumpet_thread_init, trumpet_rx_batch, trumpet_tx_batch,
+//   thread itself   trumpet_idle, trumpet_next_wakeup_us, trumpet_thread_uninit
+//
+// A packet thread is a PMD thread, or the main thread for ports that no PMD
+// polls (is_pmd false; thread_init and thread_uninit are then called on the
+// main thread too).  The calls for one `state` never overlap one another.
+//
+// Order of events:
+//  1. trumpet_plugin_init(): once, after the daemon has forked, before any
+//     bridge exists.  Hooks are detached.
+//  2. trumpet_thread_init() and trumpet_port_update() may come *before* the
+//     first trumpet_set_config(): the main thread's state and the local port are
+//     made together with the datapath, the settings follow.  Take the memory
+//     that depends on settings only once settings are known.
+//  3. trumpet_set_config(): at every reconfiguration, changed or not.  From the
+//     first one on it is safe to start threads.
+//  4. set_attached(true) lets packets through to the hooks.
+//  5. trumpet_plugin_exit(): from atexit(); hooks are detached before the call,
+//     but PMD threads may still run, so their states must stay in place.
+
+#ifndef TRUMPET_VSWITCHD_PLUGIN_GLUE_H
+#define TRUMPET_VSWITCHD_PLUGIN_GLUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+#define TRUMPET_NOEXCEPT noexcept
+extern "C" {
+#else
+#define TRUMPET_NOEXCEPT
+#endif
+
+// One frame of a batch.  `data` starts at the Ethernet header; readable are
+// `captured_length` bytes (the first buffer of a chain), `wire_length` is the
+// whole frame without FCS.  captured_length <= wire_length always.
+struct trumpet_frame {
+    const uint8_t *data;
+    uint32_t captured_length;
+    uint32_t wire_length;
+};
+
+// The most frames one trumpet_rx_batch() or trumpet_tx_batch() brings.
+#define TRUMPET_BATCH_MAX 32
+
+// next_wakeup answer for "nothing to do until packets come".
+#define TRUMPET_WAKEUP_NEVER INT64_MAX
+
+// What is known of a packet thread.  `core_id` and `numa_id` are -1 for the
+// main thread.  `thread` names the thread towards trumpet_host.thread_load and
+// is valid until trumpet_thread_uninit() has returned.
+struct trumpet_thread_info {
+    int core_id;
+    int numa_id;
+    bool is_pmd;
+    const void *thread;
+};
+
+// What Open vSwitch itself counted for a packet thread since it started.
+// Cycles are those of the time stamp counter; busy iterations are those in
+// which packets came.  Time in trumpet_rx_batch() and trumpet_tx_batch() falls
+// into busy_cycles, time in trumpet_idle() mostly into idle_cycles.
+struct trumpet_thread_load {
+    uint64_t busy_cycles;
+    uint64_t idle_cycles;
+    uint64_t rx_packets;
+};
+
+enum trumpet_log_level {
+    TRUMPET_LOG_ERROR,
+    TRUMPET_LOG_WARNING,
+    TRUMPET_LOG_INFO,
+    TRUMPET_LOG_DEBUG,
+};
+
+// What the switch offers.  Lives as long as the process.
+struct trumpet_host {
+    // Writes one line to the log, module "trumpet".  Rate limited for
+    // warnings and errors.  Any thread except on the packet path (it locks).
+    void (*log)(enum trumpet_log_level level, const char *text);
+
+    // Lets packets through to the hooks (true) or detaches all of them (false).
+    // Any thread.  Starts detached.  A thread that is inside a hook finishes it
+    // after this returns; later batches do not come.  While detached, idle and
+    // next_wakeup do not come either.
+    void (*set_attached)(bool attached);
+
+    // Whether trumpet_tx_batch() is wanted while attached.  Any thread.  Starts
+    // false; a switch that does not need egress pays one load per batch.
+    void (*set_tx_wanted)(bool wanted);
+
+    // Makes `name` (for example "trumpet/status") a command of ovs-appctl that
+    // trumpet_command() answers.  `usage` is what `ovs-appctl list-commands`
+    // shows.  Arguments are counted without the name.  The strings are copied.
+    // Main thread, once per name.
+    void (*command_register)(const char *name, const char *usage, int min_args, int max_args);
+
+    // Reads the load of a thread.  Any thread, between the trumpet_thread_init()
+    // that gave `thread` and the return of its trumpet_thread_uninit().
+    void (*thread_load)(const void *thread, struct trumpet_thread_load *load);
+
+    // Version of Open vSwitch, for status output.  Static text.
+    const char *ovs_version;
+};
+
+// Prepares the plug-in and registers its commands.  `host` outlives everything.
+// Starts no thread.  False leaves the switch running without the plug-in.
+bool trumpet_plugin_init(const struct trumpet_host *host) TRUMPET_NOEXCEPT;
+
+// Stops and joins the plug-in's threads.  States of packet threads stay.
+void trumpet_plugin_exit(void) TRUMPET_NOEXCEPT;
+
+// Makes the state of the calling packet thread.  Null means that this thread
+// is not monitored; the other calls then do not come for it.
+void *trumpet_thread_init(const struct trumpet_thread_info *info) TRUMPET_NOEXCEPT;
+
+// The thread ends (or its datapath is destroyed); `state` is not used again.
+// Blocks the end of the PMD thread, so it should be quick.
+void trumpet_thread_uninit(void *state) TRUMPET_NOEXCEPT;
+
+// `count` (1 ... TRUMPET_BATCH_MAX) frames as they came from `in_port`, before
+// any lookup: once for each frame, whatever happens to it later.  Packet path:
+// no allocation, lock, system call or log.  Under permanent load trumpet_idle()
+// never comes, so the time-bounded part of a sweep must also run here.
+void trumpet_rx_batch(void *state, const struct trumpet_frame *frames, size_t count,
+                      uint32_t in_port, int64_t now_us) TRUMPET_NOEXCEPT;
+
+// The same frames on the way out, after all changes made to them, when
+// `out_port` is known: once for each copy that leaves.  Includes frames that
+// were never received (packet-out) and excludes those dropped.  Same rules.
+void trumpet_tx_batch(void *state, const struct trumpet_frame *frames, size_t count,
+                      uint32_t out_port, int64_t now_us) TRUMPET_NOEXCEPT;
+
+// The thread found nothing to receive.  PMD threads call this at every empty
+// round (tens of nanoseconds apart), the main thread once per round of its
+// loop, with or without packets.  Must return within the sweep budget.
+void trumpet_idle(void *state, int64_t now_us) TRUMPET_NOEXCEPT;
+
+// When trumpet_idle() is next needed, in the time of now_us, or
+// TRUMPET_WAKEUP_NEVER.  Asked of threads that are about to sleep: the main
+// thread, and a PMD thread that has lost all its queues.  They wake up to one
+// millisecond later than asked.  An answer in the past means "do not sleep".
+int64_t trumpet_next_wakeup_us(void *state) TRUMPET_NOEXCEPT;
+
+// All other_config keys that begin with "trumpet-", in no order.  A key that
+// is missing has its default.  Bad values are logged and fall back; nothing
+// here can fail the bridge.
+void trumpet_set_config(const char *const *keys, const char *const *values, size_t count)
+    TRUMPET_NOEXCEPT;
+
+// A datapath port was added or is about to go.  `type` is that of the netdev
+// ("dpdk", "system", "tap", "internal", "dpdkvhostuserclient", "vxlan",
+// "dummy-pmd", ...).  A number may be used again for another port later.
+void trumpet_port_update(uint32_t port, const char *name, const char *type, bool added)
+    TRUMPET_NOEXCEPT;
+
+// Answers command `argv[0]` with arguments argv[1] ... argv[argc - 1].  Sets
+// `*reply` to text from malloc(), which the caller frees, or to null for an
+// empty reply.  True: the text is the answer; false: it is an error message.
+bool trumpet_command(int argc, const char *const *argv, char **reply) TRUMPET_NOEXCEPT;
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif
+
+#endif  // TRUMPET_VSWITCHD_PLUGIN_GLUE_H
