@@ -1,0 +1,90 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// ConnectionTable: TCP and burst state per 5-tuple and zone, both directions together.
+//
+// Sees every packet, whatever the filters (docs/event-language.md, docs/adr/0002 "TCP state").
+// Memory is taken at construction: connections, and a pool of history records (segments awaiting
+// acknowledgement, ranges sent in bursts) shared by all.  A full table gives up the
+// connection idle for longest among a few candidates, a full pool the oldest history; both are counted.
+//
+// Threads: owned by one packet thread.  Never allocates after construction.
+
+#ifndef TRUMPET_LIB_TPM_CONNECTION_TABLE_H
+#define TRUMPET_LIB_TPM_CONNECTION_TABLE_H
+
+#include <cstdint>
+#include <memory>
+
+#include "lib/base/units.h"
+#include "lib/model/flow_state.h"
+#include "lib/packet/flow_key.h"
+#include "lib/packet/parsed_packet.h"
+#include "lib/tpm/packet_facts.h"
+
+namespace trumpet {
+
+struct ConnectionOptions {
+  uint32_t max_connections = 1u << 16;
+  uint32_t max_history_records = 1u << 18;
+  Nanos flow_timeout_ns = 10 * kNanosPerSecond;
+  Nanos burst_gap_ns = 10 * kNanosPerMicro;
+  uint64_t hash_seed = 0;
+};
+
+struct ConnectionCounters {
+  uint64_t connections = 0;          // in use now, expired ones not yet reused included
+  uint64_t created = 0;
+  uint64_t restarted = 0;            // by a SYN
+  uint64_t expired = 0;              // found dead by the flow timeout
+  uint64_t evicted_alive = 0;        // given up while alive: later values may be wrong
+  uint64_t history_evicted = 0;      // history records given up inside what the contract promises
+};
+
+// One direction of one connection; valid until the table gives the connection up, which
+// Find() notices by itself.
+using ConnectionRef = uint32_t;
+constexpr ConnectionRef kNoConnection = UINT32_MAX;
+
+class ConnectionTable {
+ public:
+  explicit ConnectionTable(const ConnectionOptions& options);
+  ~ConnectionTable();
+  ConnectionTable(const ConnectionTable&) = delete;
+  ConnectionTable& operator=(const ConnectionTable&) = delete;
+
+  // For prefetching and Find(); equal for both directions.
+  uint64_t HashOf(const FlowKey& flow) const;
+  void Prefetch(uint64_t hash) const;
+
+  // The connection of `flow` (must be IP), found or added.  `hint` is an earlier answer for the same
+  // flow or kNoConnection; a right hint saves the look-up.
+  ConnectionRef Find(const FlowKey& flow, uint64_t hash, ConnectionRef hint, Nanos now);
+
+  // Takes in one packet of the direction `connection`.  `tracks_tcp` false: only is_burst is computed.
+  // Returns true and fills `sample` when the packet's ACK gave a round-trip time.
+  bool Observe(ConnectionRef connection, const ParsedPacket& packet, bool tracks_tcp, Nanos now,
+               uint64_t owner, PacketFacts* facts, RttSample* sample);
+
+  // Starts the epoch [start, end): changes from now on belong to it; the directions changed in the
+  // epoch before become readable by NextChanged().  Those not read by the next BeginEpoch() are lost, so
+  // finish first.  (A connection changed in both epochs is read with its values at the end of the older.)
+  void BeginEpoch(Nanos start, Nanos end);
+
+  // The next direction changed in the last finished epoch; false when all were read.  When a
+  // connection changed, both directions are delivered.
+  bool NextChanged(FlowStateUpdate* update);
+
+  // Whether changes are collected for NextChanged(); off until asked for.
+  void set_collects_changes(bool collects);
+
+  const ConnectionCounters& counters() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_LIB_TPM_CONNECTION_TABLE_H

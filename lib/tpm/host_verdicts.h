@@ -1,0 +1,95 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// HostVerdicts: merges what the packet threads of one host counted, bucket by bucket and interval
+// by interval, tests the predicates and makes reports.  (Paper, section 5: the last step of phase 2.)
+//
+// Order of calls: Add() whatever the threads delivered, then Advance(t) once every thread has
+// delivered all it saw before t.  Partials may arrive ahead of time (of epochs beyond t) and are kept.
+//
+// Threads: one (the agent thread, or the offline run).  May allocate.
+// Memory: per event at most EventSpec::max_buckets buckets; a bucket lives 16 intervals beyond its
+// last packet.  A new bucket beyond the limit evicts the one idle for longest; evictions are counted and
+// mark the event's reports of that interval incomplete.
+
+#ifndef TRUMPET_LIB_TPM_HOST_VERDICTS_H
+#define TRUMPET_LIB_TPM_HOST_VERDICTS_H
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "lib/base/units.h"
+#include "lib/model/flow_state.h"
+#include "lib/model/report.h"
+#include "lib/tpm/trigger_plan.h"
+
+namespace trumpet {
+
+constexpr int kTailIntervals = 16;  // a bucket is tested so long after its last packet
+
+// Cells that one thread counted for one bucket in one epoch.  Views are only read during Add().
+struct PartialView {
+  uint32_t event_id = 0;
+  Nanos epoch_start = 0;  // an epoch never straddles an interval boundary of the event
+  Nanos epoch_end = 0;
+  std::string_view bucket_key;   // bytes, see lib/model/bucket_key.h; empty for granularity none
+  const uint64_t* words = nullptr;  // TriggerPlan::word_count of them
+  bool is_unscaled = false;
+};
+
+struct VerdictCounters {
+  uint64_t buckets = 0;          // alive now, all events
+  uint64_t buckets_evicted = 0;
+  uint64_t late_partials = 0;    // for intervals already decided; not counted in any report
+  uint64_t unknown_partials = 0; // of events no longer installed
+  uint64_t intervals_decided = 0;
+  uint64_t reports = 0;
+};
+
+// What event-show and status tell of one event.
+struct EventStatus {
+  uint32_t event_id = 0;
+  uint64_t buckets = 0;
+  uint64_t buckets_evicted = 0;
+  uint64_t reports = 0;
+  Nanos last_report_end_ns = 0;  // 0: none yet
+};
+
+class HostVerdicts {
+ public:
+  explicit HostVerdicts(Nanos flow_timeout_ns);
+  ~HostVerdicts();
+  HostVerdicts(const HostVerdicts&) = delete;
+  HostVerdicts& operator=(const HostVerdicts&) = delete;
+
+  using Plans = std::vector<std::shared_ptr<const TriggerPlan>>;  // shared: packet threads still run old sets
+
+  // The events from the instant `from` on, in the order in which reports are sorted.  An event
+  // with an id already known keeps its buckets and runs; unknown ids start; missing ids end (intervals that
+  // ended before `from` are still decided).  Intervals that began before an event's start are reported with
+  // kMonitorInterrupted, unless `is_offline`.
+  void Apply(const Plans& plans, Nanos from, bool is_offline);
+
+  void Add(const PartialView& partial);
+  void Add(const FlowStateUpdate& update);
+
+  // Packets in [start, end) were not all counted, for these IncompleteReason bits; every event.
+  void AddIncomplete(Nanos start, Nanos end, uint32_t reasons);
+
+  // Decides every interval that ends at or before `until` and was not decided, and appends the reports
+  // by end, event order and bucket.
+  void Advance(Nanos until, std::vector<Report>* reports);
+
+  const VerdictCounters& counters() const;
+  std::vector<EventStatus> Status() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_LIB_TPM_HOST_VERDICTS_H
