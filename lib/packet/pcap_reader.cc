@@ -1,0 +1,136 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lib/packet/pcap_reader.h"
+
+#include <pcap/pcap.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "lib/packet/pcapng_header.h"
+
+namespace trumpet {
+
+namespace {
+
+struct FileCloser {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using File = std::unique_ptr<std::FILE, FileCloser>;
+
+std::string LinkTypeName(int link_type) {
+  const char* name = pcap_datalink_val_to_name(link_type);
+  return name != nullptr ? name : "number " + std::to_string(link_type);
+}
+
+// Takes over `file` if it succeeds.
+Result<pcap*> OpenPcap(const std::string& name, File* file) {
+  char error[PCAP_ERRBUF_SIZE] = "";
+  pcap* capture =
+      pcap_fopen_offline_with_tstamp_precision(file->get(), PCAP_TSTAMP_PRECISION_NANO, error);
+  if (capture == nullptr) return Status::Error(name + ": not a readable capture: " + error);
+  file->release();
+  const int link_type = pcap_datalink(capture);
+  if (link_type != DLT_EN10MB) {
+    pcap_close(capture);
+    return Status::Error(name + ": link type " + LinkTypeName(link_type) +
+                         " is not supported; only Ethernet (EN10MB) is");
+  }
+  return capture;
+}
+
+// What the link-type word of a pcap file states, in bytes.
+uint32_t PcapFcsBytes(pcap* capture) {
+  const int extension = pcap_datalink_ext(capture);
+  return LT_FCS_LENGTH_PRESENT(extension) ? 2 * LT_FCS_LENGTH(extension) : 0;
+}
+
+// libpcap gives pcapng files the version of that format, which is 1; pcap files have 2.
+bool IsPcapng(pcap* capture) { return pcap_major_version(capture) == 1; }
+
+// A name for messages: the reader's errors start with it.
+Result<uint32_t> StatedFcsBytes(const std::string& name, const uint8_t* data, size_t size) {
+  Result<uint32_t> fcs_bytes = PcapngFcsBytes(data, size);
+  if (!fcs_bytes.ok()) return Status::Error(name + ": " + fcs_bytes.message());
+  return fcs_bytes;
+}
+
+Status CannotRead(const std::string& path, int error) {
+  return Status::Error(path + ": cannot be read: " + std::strerror(error));
+}
+
+}  // namespace
+
+void PcapReader::Closer::operator()(pcap* capture) const { pcap_close(capture); }
+
+PcapReader::PcapReader(std::string name, pcap* capture, uint32_t fcs_bytes)
+    : name_(std::move(name)),
+      capture_(capture),
+      fcs_bytes_(fcs_bytes + PcapFcsBytes(capture)),
+      is_pcapng_(IsPcapng(capture)) {}
+
+Result<PcapReader> PcapReader::OpenFile(const std::string& path) {
+  File file(std::fopen(path.c_str(), "rb"));
+  if (file == nullptr) return CannotRead(path, errno);
+  struct stat facts;
+  if (fstat(fileno(file.get()), &facts) != 0) return CannotRead(path, errno);
+  if (!S_ISREG(facts.st_mode)) return Status::Error(path + ": is not a regular file");
+
+  std::vector<uint8_t> header(kPcapngHeaderBytes);
+  const size_t header_bytes = std::fread(header.data(), 1, header.size(), file.get());
+  if (std::ferror(file.get()) != 0) return CannotRead(path, errno);
+  std::rewind(file.get());
+  const Result<uint32_t> fcs_bytes = StatedFcsBytes(path, header.data(), header_bytes);
+  if (!fcs_bytes.ok()) return fcs_bytes.status();
+  const Result<pcap*> capture = OpenPcap(path, &file);
+  if (!capture.ok()) return capture.status();
+  return PcapReader(path, *capture, *fcs_bytes);
+}
+
+Result<PcapReader> PcapReader::OpenImage(const std::string& name, const uint8_t* data,
+                                         size_t size) {
+  if (size == 0) return Status::Error(name + ": not a readable capture: it is empty");
+  // Opened for reading only, so nothing is written through the pointer.
+  File file(fmemopen(const_cast<uint8_t*>(data), size, "rb"));
+  if (file == nullptr) return CannotRead(name, errno);
+  const Result<uint32_t> fcs_bytes = StatedFcsBytes(name, data, std::min(size, kPcapngHeaderBytes));
+  if (!fcs_bytes.ok()) return fcs_bytes.status();
+  const Result<pcap*> capture = OpenPcap(name, &file);
+  if (!capture.ok()) return capture.status();
+  return PcapReader(name, *capture, *fcs_bytes);
+}
+
+Status PcapReader::ErrorAt(const std::string& what) const {
+  return Status::Error(name_ + ": packet " + std::to_string(frame_count_ + 1) + ": " + what);
+}
+
+Result<bool> PcapReader::Next(TimedFrame* frame) {
+  pcap_pkthdr* header = nullptr;
+  const u_char* data = nullptr;
+  const int outcome = pcap_next_ex(capture_.get(), &header, &data);
+  if (outcome == PCAP_ERROR_BREAK) return false;
+  if (outcome != 1) return ErrorAt(pcap_geterr(capture_.get()));
+
+  // The seconds of a pcap file are 32 bits without sign; libpcap reads them with one.
+  const int64_t seconds = is_pcapng_ ? header->ts.tv_sec : static_cast<uint32_t>(header->ts.tv_sec);
+  const int64_t nanos = header->ts.tv_usec;  // what the precision asked for makes of it
+  if (nanos < 0 || nanos >= kNanosPerSecond) {
+    return ErrorAt("the fraction of its time stamp is not below one second");
+  }
+  if (__builtin_mul_overflow(seconds, kNanosPerSecond, &frame->time) ||
+      __builtin_add_overflow(frame->time, nanos, &frame->time)) {
+    return ErrorAt("its time stamp lies outside of the years 1678 to 2262");
+  }
+  const uint32_t wire_length = header->len > fcs_bytes_ ? header->len - fcs_bytes_ : 0;
+  frame->frame = {data, std::min(header->caplen, wire_length), wire_length};
+  ++frame_count_;
+  return true;
+}
+
+}  // namespace trumpet
