@@ -20,13 +20,16 @@
 // Which thread calls what:
 //
 //   main thread     trumpet_plugin_init, trumpet_set_config, trumpet_command,
-//                   trumpet_port_update, trumpet_plugin_exit
+//                   trumpet_port_update, trumpet_thread_uninit,
+//                   trumpet_plugin_exit
 //   the packet      trumpet_thread_init, trumpet_rx_batch, trumpet_tx_batch,
-//   thread itself   trumpet_idle, trumpet_next_wakeup_us, trumpet_thread_uninit
+//   thread itself   trumpet_idle, trumpet_next_wakeup_us
 //
 // A packet thread is a PMD thread, or the main thread for ports that no PMD
-// polls (is_pmd false; thread_init and thread_uninit are then called on the
-// main thread too).  The calls for one `state` never overlap one another.
+// polls (is_pmd false).  The calls for one `state` never overlap one another,
+// and what one call wrote is visible to the next.  One exception to the table:
+// other threads of the switch send too (BFD, for example), so trumpet_tx_batch()
+// for the main thread's state may come from any thread, under a lock.
 //
 // Order of events:
 //  1. trumpet_plugin_init(): once, after the daemon has forked, before any
@@ -83,7 +86,8 @@ struct trumpet_thread_info {
 // What Open vSwitch itself counted for a packet thread since it started.
 // Cycles are those of the time stamp counter; busy iterations are those in
 // which packets came.  Time in trumpet_rx_batch() and trumpet_tx_batch() falls
-// into busy_cycles, time in trumpet_idle() mostly into idle_cycles.
+// into busy_cycles, time in trumpet_idle() mostly into idle_cycles.  The cycles
+// of the main thread are not counted and stay 0.
 struct trumpet_thread_load {
     uint64_t busy_cycles;
     uint64_t idle_cycles;
@@ -138,8 +142,8 @@ void trumpet_plugin_exit(void) TRUMPET_NOEXCEPT;
 // is not monitored; the other calls then do not come for it.
 void *trumpet_thread_init(const struct trumpet_thread_info *info) TRUMPET_NOEXCEPT;
 
-// The thread ends (or its datapath is destroyed); `state` is not used again.
-// Blocks the end of the PMD thread, so it should be quick.
+// The packet thread has ended (or its datapath is destroyed); `state` is not
+// used again.  The main thread waits meanwhile, so it should be quick.
 void trumpet_thread_uninit(void *state) TRUMPET_NOEXCEPT;
 
 // `count` (1 ... TRUMPET_BATCH_MAX) frames as they came from `in_port`, before
@@ -156,14 +160,15 @@ void trumpet_tx_batch(void *state, const struct trumpet_frame *frames, size_t co
                       uint32_t out_port, int64_t now_us) TRUMPET_NOEXCEPT;
 
 // The thread found nothing to receive.  PMD threads call this at every empty
-// round (tens of nanoseconds apart), the main thread once per round of its
-// loop, with or without packets.  Must return within the sweep budget.
+// round (tens of nanoseconds apart), the main thread at least once per round
+// of its loop, with or without packets.  Must return within the sweep budget.
 void trumpet_idle(void *state, int64_t now_us) TRUMPET_NOEXCEPT;
 
 // When trumpet_idle() is next needed, in the time of now_us, or
-// TRUMPET_WAKEUP_NEVER.  Asked of threads that are about to sleep: the main
-// thread, and a PMD thread that has lost all its queues.  They wake up to one
-// millisecond later than asked.  An answer in the past means "do not sleep".
+// TRUMPET_WAKEUP_NEVER.  Asked right after each trumpet_idle(), so it must be
+// cheap; threads that go to sleep then (the main thread, and a PMD thread that
+// has lost all its queues) wake up to one millisecond later than asked.  An
+// answer in the past means "do not sleep".
 int64_t trumpet_next_wakeup_us(void *state) TRUMPET_NOEXCEPT;
 
 // All other_config keys that begin with "trumpet-", in no order.  A key that
