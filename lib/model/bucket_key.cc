@@ -1,0 +1,129 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lib/model/bucket_key.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "lib/model/report.h"
+
+namespace trumpet {
+namespace {
+
+size_t ValueBytes(ValueKind kind) {
+  switch (kind) {
+    case ValueKind::kNumber:
+    case ValueKind::kIpv4:
+      return 4;
+    case ValueKind::kMac:
+      return 6;
+    case ValueKind::kIpv6:
+      return 16;
+    default:
+      return 0;
+  }
+}
+
+// Takes one value off the front of `key`; kAbsent when the bytes are no key.
+FieldValue TakeValue(std::string_view* key) {
+  FieldValue value;
+  if (key->empty()) return value;
+  const auto kind = static_cast<ValueKind>((*key)[0]);
+  const size_t size = ValueBytes(kind);
+  if (size == 0 || key->size() < 1 + size) return value;
+  value.kind = kind;
+  for (size_t i = 1; i <= size; ++i) {
+    value.value = (value.value << 8) | static_cast<uint8_t>((*key)[i]);
+  }
+  key->remove_prefix(1 + size);
+  return value;
+}
+
+std::string ProtocolToJson(uint32_t number) {
+  switch (number) {
+    case kProtocolTcp:
+      return "\"TCP\"";
+    case kProtocolUdp:
+      return "\"UDP\"";
+    case kProtocolIcmp:
+      return "\"ICMP\"";
+    case kProtocolIcmpv6:
+      return "\"ICMPv6\"";
+    case kProtocolSctp:
+      return "\"SCTP\"";
+    default:
+      return std::to_string(number);
+  }
+}
+
+std::string ValueToJson(const GranularityField& field, const FieldValue& value) {
+  if (value.kind == ValueKind::kNumber) {
+    const auto number = static_cast<uint32_t>(value.value);
+    if (field.ref.field == Field::kProtocol) return ProtocolToJson(number);
+    if (field.ref.field != Field::kEthType) return std::to_string(number);
+    char text[16];
+    std::snprintf(text, sizeof text, "\"0x%04x\"", number);
+    return text;
+  }
+  std::string text = FormatValue(value);
+  if (field.prefix_length != kFullPrefix) {
+    const int width = FieldWidth(field.ref.field, value.kind);
+    text += "/" + std::to_string(std::min<int>(field.prefix_length, width));
+  }
+  return JsonQuote(text);
+}
+
+const std::vector<GranularityField>& FiveTupleFields() {
+  static const std::vector<GranularityField> fields = {
+      {{Field::kSrcIp, Level::kInnermost}, kFullPrefix},
+      {{Field::kDstIp, Level::kInnermost}, kFullPrefix},
+      {{Field::kSrcPort, Level::kInnermost}, kFullPrefix},
+      {{Field::kDstPort, Level::kInnermost}, kFullPrefix},
+      {{Field::kProtocol, Level::kInnermost}, kFullPrefix}};
+  return fields;
+}
+
+FieldValue AddressValue(const IpBytes& bytes, uint8_t ip_family) {
+  FieldValue value;
+  value.kind = ip_family == 4 ? ValueKind::kIpv4 : ValueKind::kIpv6;
+  const size_t size = ip_family == 4 ? 4 : 16;
+  for (size_t i = 0; i < size; ++i) value.value = (value.value << 8) | bytes[i];
+  return value;
+}
+
+}  // namespace
+
+bool BucketKey::Append(const FieldValue& value) {
+  const size_t value_bytes = ValueBytes(value.kind);
+  if (value_bytes == 0 || size + 1 + value_bytes > kMaxBucketKeyBytes) return false;
+  bytes[size++] = static_cast<uint8_t>(value.kind);
+  for (size_t i = value_bytes; i-- > 0;) {
+    bytes[size++] = static_cast<uint8_t>(value.value >> (8 * i));
+  }
+  return true;
+}
+
+BucketKey FiveTupleBucketKey(const FlowKey& flow) {
+  BucketKey key;
+  key.Append(AddressValue(flow.src_ip, flow.ip_family));
+  key.Append(AddressValue(flow.dst_ip, flow.ip_family));
+  key.Append({ValueKind::kNumber, flow.src_port});
+  key.Append({ValueKind::kNumber, flow.dst_port});
+  key.Append({ValueKind::kNumber, flow.protocol});
+  return key;
+}
+
+std::string BucketToJson(const Granularity& granularity, std::string_view key) {
+  const auto& fields = granularity.is_five_tuple ? FiveTupleFields() : granularity.fields;
+  std::string json = "{";
+  for (const GranularityField& field : fields) {
+    const FieldValue value = TakeValue(&key);
+    if (!value.is_present()) break;
+    if (json.size() > 1) json += ',';
+    json += JsonQuote(FieldRefName(field.ref)) + ":" + ValueToJson(field, value);
+  }
+  return json + "}";
+}
+
+}  // namespace trumpet
