@@ -1,0 +1,82 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Settings: the other_config:trumpet-* keys as checked values.
+//
+// Reading never fails: a bad value falls back to the key's default and leaves one complaint, such as
+// `trumpet-sweep-budget-us is "0"; it takes 1 to 1000; using 5`.  An unknown key leaves a complaint, too.
+//
+// When a change takes effect (kWhen... below, docs/operations.md):
+//   at once:        enable, sweep budget, flow timeout, burst gap, uplinks, zones, tunnel ports.
+//                   The sweep budget, the timeouts and the tunnel ports make new monitors, so flows
+//                   start anew and reports of the running intervals are incomplete.
+//   later events:   max-buckets.
+//   next start:     memory, max-flows, max-triggers, once monitors have been made.
+
+#ifndef TRUMPET_VSWITCHD_PLUGIN_SETTINGS_H
+#define TRUMPET_VSWITCHD_PLUGIN_SETTINGS_H
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace trumpet {
+
+// One entry of trumpet-zones.
+struct ZoneRule {
+  enum class Kind : uint8_t { kPort, kVlan, kTunnel };
+  Kind kind = Kind::kPort;
+  std::string port;  // kPort: the name
+  uint32_t id = 0;   // kVlan: VID, kTunnel: VNI or key
+  uint16_t zone = 0;
+
+  bool operator==(const ZoneRule& other) const {
+    return kind == other.kind && port == other.port && id == other.id && zone == other.zone;
+  }
+};
+
+struct Settings {
+  bool enable = false;
+  uint32_t memory_mb = 256;  // per packet thread
+  uint32_t max_flows = 262144;
+  uint32_t max_buckets = 65536;
+  uint32_t max_triggers = 4096;
+  uint32_t sweep_budget_us = 5;
+  uint32_t flow_timeout_ms = 10000;
+  uint32_t burst_gap_ns = 10000;
+  std::vector<std::string> uplinks;  // names or patterns; empty: physical ports
+  std::vector<ZoneRule> zones;       // the first hit wins
+  std::vector<uint16_t> vxlan_ports;  // besides 4789
+  std::vector<uint16_t> geneve_ports;  // besides 6081
+
+  bool operator==(const Settings& other) const;
+  bool operator!=(const Settings& other) const { return !(*this == other); }
+};
+
+struct SettingsResult {
+  Settings settings;
+  std::vector<std::string> complaints;  // one line each, sorted by key
+};
+
+using ConfigPairs = std::vector<std::pair<std::string, std::string>>;
+
+// Pairs in any order; keys with their "trumpet-".
+SettingsResult ReadSettings(const ConfigPairs& pairs);
+
+// Does going from one to the other need new packet monitors?
+bool NeedsNewMonitors(const Settings& from, const Settings& to);
+
+// Keys that differ although they only count at the next start.
+std::vector<std::string> ChangesAtNextStart(const Settings& from, const Settings& to);
+
+// The known name nearest to `name`, or empty when none is near.
+std::string Nearest(std::string_view name, const std::vector<std::string>& known);
+
+// Does `name` match `pattern`, where `*` stands for any text and `?` for one character?
+bool MatchesPattern(std::string_view pattern, std::string_view name);
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_VSWITCHD_PLUGIN_SETTINGS_H
