@@ -60,7 +60,7 @@ struct TriggerPlan {
 
 TriggerPlan MakeTriggerPlan(const EventSpec& spec);
 
-// Is `operand` an integer whose value always fits in 63 bits?
+// Is `operand` an integer that, with every step of its computation, always fits in 63 bits?
 bool IsExactInteger(const Expr& operand);
 
 // Cells of nothing.
@@ -70,6 +70,20 @@ void ResetCells(const std::vector<CellSpec>& cells, uint64_t* words);
 // Adds `from` into `into`; both hold cells of the same kind.
 void MergeCell(CellKind kind, const uint64_t* from, uint64_t* into);
 void MergeCells(const std::vector<CellSpec>& cells, const uint64_t* from, uint64_t* into);
+
+// Where the cells of one aggregate lie, found once per plan: offsets in words, 0 where there is none.
+struct AggregateCells {
+  AggregateKind kind = AggregateKind::kCount;
+  bool is_real = false;
+  bool is_packets = false;  // the operand is always 1: count is all there is
+  uint16_t count = 0;
+  uint16_t sum = 0;
+  uint16_t sum_squares = 0;
+  uint16_t extreme = 0;
+};
+
+AggregateCells FindAggregateCells(const TriggerPlan& plan, const Expr& aggregate);
+Number AggregateValue(const AggregateCells& cells, const uint64_t* words);
 
 // The value of an aggregate node of the plan's predicate; `words` holds the merged cells of the bucket.
 Number AggregateValue(const TriggerPlan& plan, const Expr& aggregate, const uint64_t* words);
