@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cassert>
 #include <cstdio>
 
 #include "lib/base/byte_order.h"
@@ -57,11 +56,15 @@ std::string FormatIpv4(uint32_t address) {
 }
 
 std::string FormatMac(uint64_t address) {
-  char text[3 * kMacBytes];
-  for (int i = 0; i < kMacBytes; ++i) {
-    std::snprintf(text + 3 * i, 4, "%02x:", ByteOf(address, kMacBytes - 1 - i));
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (int place = kMacBytes - 1; place >= 0; --place) {
+    const uint8_t byte = ByteOf(address, place);
+    text += kDigits[byte >> 4];
+    text += kDigits[byte & 15];
+    if (place > 0) text += ':';
   }
-  return std::string(text, 3 * kMacBytes - 1);
+  return text;
 }
 
 struct Run {
