@@ -1,0 +1,15 @@
+# Copyright (c) 2026 The Trumpet Authors.
+# SPDX-License-Identifier: Apache-2.0
+
+noinst_LIBRARIES += lib/libtrumpet-model.a
+lib_libtrumpet_model_a_SOURCES = \
+	lib/model/bucket_key.cc \
+	lib/model/bucket_key.h \
+	lib/model/event_spec.h \
+	lib/model/expr.cc \
+	lib/model/expr.h \
+	lib/model/filter.cc \
+	lib/model/filter.h \
+	lib/model/flow_state.h \
+	lib/model/report.cc \
+	lib/model/report.h

@@ -1,0 +1,14 @@
+# Copyright (c) 2026 The Trumpet Authors.
+# SPDX-License-Identifier: Apache-2.0
+
+# The packet path: the compiler is told that nothing here throws.
+noinst_LIBRARIES += lib/libtrumpet-tpm.a
+lib_libtrumpet_tpm_a_CXXFLAGS = $(AM_CXXFLAGS) -fno-exceptions
+lib_libtrumpet_tpm_a_SOURCES = \
+	lib/tpm/connection_table.h \
+	lib/tpm/host_verdicts.h \
+	lib/tpm/monitor_counters.h \
+	lib/tpm/packet_facts.h \
+	lib/tpm/packet_monitor.h \
+	lib/tpm/trigger_plan.h \
+	lib/tpm/trigger_program.h

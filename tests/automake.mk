@@ -1,0 +1,7 @@
+# Copyright (c) 2026 The Trumpet Authors.
+# SPDX-License-Identifier: Apache-2.0
+
+# Tests that cross modules; each folder lists its own.
+include tests/build/automake.mk
+include tests/differential/automake.mk
+include tests/system/automake.mk

@@ -1,0 +1,6 @@
+# Copyright (c) 2026 The Trumpet Authors.
+# SPDX-License-Identifier: Apache-2.0
+
+# Tests of the build itself, and the main() of fuzz targets in plain builds.
+noinst_LIBRARIES += tests/build/libfuzz-main.a
+tests_build_libfuzz_main_a_SOURCES = tests/build/fuzz_main.cc

@@ -1,0 +1,4 @@
+# Copyright (c) 2026 The Trumpet Authors.
+# SPDX-License-Identifier: Apache-2.0
+
+# The patched switch with the monitor in it; run by `make check-system`.

@@ -1,0 +1,5 @@
+# Copyright (c) 2026 The Trumpet Authors.
+# SPDX-License-Identifier: Apache-2.0
+
+EXTRA_DIST += \
+	vswitchd-plugin/glue.h
