@@ -2,4 +2,42 @@
 # SPDX-License-Identifier: Apache-2.0
 
 noinst_LIBRARIES += lib/libtrumpet-lang.a
-lib_libtrumpet_lang_a_SOURCES =
+lib_libtrumpet_lang_a_SOURCES = \
+	lib/lang/event/ast.h \
+	lib/lang/event/check.cc \
+	lib/lang/event/check.h \
+	lib/lang/event/compile.cc \
+	lib/lang/event/compile.h \
+	lib/lang/event/diagnostic.h \
+	lib/lang/event/document.cc \
+	lib/lang/event/document.h \
+	lib/lang/event/event_document.cc \
+	lib/lang/event/event_document.h \
+	lib/lang/event/event_language.cc \
+	lib/lang/event/event_language.h \
+	lib/lang/event/field_name.cc \
+	lib/lang/event/field_name.h \
+	lib/lang/event/filter_parser.cc \
+	lib/lang/event/filter_parser.h \
+	lib/lang/event/filter_value.cc \
+	lib/lang/event/filter_value.h \
+	lib/lang/event/granularity_parser.cc \
+	lib/lang/event/granularity_parser.h \
+	lib/lang/event/json.cc \
+	lib/lang/event/lexer.cc \
+	lib/lang/event/lexer.h \
+	lib/lang/event/lower.cc \
+	lib/lang/event/lower.h \
+	lib/lang/event/number.cc \
+	lib/lang/event/number.h \
+	lib/lang/event/predicate_parser.cc \
+	lib/lang/event/predicate_parser.h \
+	lib/lang/event/print.h \
+	lib/lang/event/print_filter.cc \
+	lib/lang/event/print_predicate.cc \
+	lib/lang/event/source.cc \
+	lib/lang/event/source.h \
+	lib/lang/event/suggest.cc \
+	lib/lang/event/suggest.h \
+	lib/lang/event/token_stream.h \
+	lib/lang/event/yaml.cc

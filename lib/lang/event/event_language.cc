@@ -1,0 +1,120 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lib/lang/event/event_language.h"
+
+#include "lib/lang/event/compile.h"
+#include "lib/lang/event/document.h"
+#include "lib/lang/event/event_document.h"
+#include "lib/lang/event/print.h"
+#include "lib/lang/event/source.h"
+
+namespace trumpet {
+namespace {
+
+using event_lang::Source;
+
+// A file without the mark with which some editors start UTF-8.
+Source FileSource(std::string_view text, std::string_view name) {
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (text.substr(0, kByteOrderMark.size()) == kByteOrderMark) {
+    text.remove_prefix(kByteOrderMark.size());
+  }
+  return Source{name, text};
+}
+
+// Double quotes read the same in YAML and JSON.  Names hold no control characters.
+std::string Quoted(const std::string& text) {
+  std::string quoted = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return quoted + "\"";
+}
+
+const char* ScopeName(Scope scope) { return scope == Scope::kHost ? "host" : "network"; }
+
+const char* ObserveName(Observe observe) {
+  switch (observe) {
+    case Observe::kSource:
+      return "source";
+    case Observe::kDestination:
+      return "destination";
+    case Observe::kAll:
+      break;
+  }
+  return "all";
+}
+
+std::string PrintYamlItem(const EventSpec& event) {
+  std::string text;
+  const auto add = [&text](const char* key, const std::string& value) {
+    text += std::string(text.empty() ? "  - " : "    ") + key + ": " + value + "\n";
+  };
+  add("name", Quoted(event.name));
+  add("filter", Quoted(event_lang::PrintFilter(event.filter)));
+  add("predicate", Quoted(event_lang::PrintPredicate(event.predicate)));
+  add("flow_granularity", Quoted(event_lang::PrintGranularity(event.granularity)));
+  add("time_interval", event_lang::PrintInterval(event.interval_ms));
+  add("for", std::to_string(event.for_count));
+  add("scope", ScopeName(event.scope));
+  add("observe", ObserveName(event.observe));
+  if (!event.severity.empty()) add("severity", Quoted(event.severity));
+  add("max_buckets", std::to_string(event.max_buckets));
+  return text;
+}
+
+}  // namespace
+
+Result<EventSpec> ParseEventLine(std::string_view text, std::string_view source_name) {
+  const Source source{source_name, text};
+  if (text.size() > event_lang::kMaxEventBytes) {
+    return Status::Error(source.ErrorAt(
+        0, "this event is longer than " + std::to_string(event_lang::kMaxEventBytes) + " bytes"));
+  }
+  event_lang::EventText parts;
+  size_t offset = 0;
+  std::string message;
+  if (!event_lang::SplitEventLine(text, &parts, &offset, &message)) {
+    return Status::Error(source.ErrorAt(offset, message));
+  }
+  EventSpec spec;
+  event_lang::Diagnostic error;
+  if (event_lang::CompileEvent(parts, &spec, &error)) return spec;
+  const size_t part_start = static_cast<size_t>(parts[error.part].data() - text.data());
+  return Status::Error(source.ErrorAt(part_start + error.offset, error.message));
+}
+
+Result<std::vector<EventSpec>> ParseEventsYaml(std::string_view text,
+                                               std::string_view source_name) {
+  const Source source = FileSource(text, source_name);
+  const auto document = event_lang::ReadYaml(source);
+  if (!document.ok()) return document.status();
+  return event_lang::ReadEvents(source, *document);
+}
+
+Result<std::vector<EventSpec>> ParseEventsJson(std::string_view text,
+                                               std::string_view source_name) {
+  const Source source = FileSource(text, source_name);
+  const auto document = event_lang::ReadJson(source);
+  if (!document.ok()) return document.status();
+  return event_lang::ReadEvents(source, *document);
+}
+
+std::string PrintEventLine(const EventSpec& event) {
+  std::string line = event_lang::PrintFilter(event.filter) + ", " +
+                     event_lang::PrintPredicate(event.predicate) + ", ";
+  if (!event.granularity.is_none()) {
+    line += event_lang::PrintGranularity(event.granularity) + ", ";
+  }
+  return line + event_lang::PrintInterval(event.interval_ms);
+}
+
+std::string PrintEventsYaml(const std::vector<EventSpec>& events) {
+  std::string text = events.empty() ? "events: []\n" : "events:\n";
+  for (const EventSpec& event : events) text += PrintYamlItem(event);
+  return text;
+}
+
+}  // namespace trumpet

@@ -1,0 +1,76 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// TokenStream: a parser's cursor over the tokens of one part, and its bound on nesting.
+
+#ifndef TRUMPET_LIB_LANG_EVENT_TOKEN_STREAM_H
+#define TRUMPET_LIB_LANG_EVENT_TOKEN_STREAM_H
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lib/lang/event/lexer.h"
+
+namespace trumpet::event_lang {
+
+// Trees may be this high.  Lowering adds a few levels to a predicate, and printing adds
+// parentheses, so parsers go somewhat deeper before they give up; see lower.h.
+constexpr int kMaxDepth = 64;
+constexpr int kMaxParserDepth = 2 * kMaxDepth;
+
+class TokenStream {
+ public:
+  TokenStream(std::vector<Token> tokens, Part part, Diagnostic* error)
+      : tokens_(std::move(tokens)), part_(part), error_(error) {}
+
+  const Token& Peek(size_t ahead = 0) const {
+    return tokens_[std::min(index_ + ahead, tokens_.size() - 1)];
+  }
+  const Token& Next() {
+    const Token& token = Peek();
+    if (index_ + 1 < tokens_.size()) ++index_;
+    return token;
+  }
+  bool At(TokenKind kind) const { return Peek().kind == kind; }
+  bool At(std::string_view word) const { return Peek().Is(word); }
+  bool Take(TokenKind kind) {
+    if (!At(kind)) return false;
+    Next();
+    return true;
+  }
+  bool Take(std::string_view word) {
+    if (!At(word)) return false;
+    Next();
+    return true;
+  }
+
+  bool FailAt(size_t offset, std::string message) const {
+    return Fail(error_, part_, offset, std::move(message));
+  }
+  bool FailHere(std::string message) const { return FailAt(Peek().offset, std::move(message)); }
+  // "expected a value, not ')'"
+  bool Expected(const std::string& what) const {
+    return FailHere("expected " + what + ", not " + Describe(Peek(), part_));
+  }
+
+  // Paired around every recursion; false, with the error set, when too deep.
+  bool Enter() {
+    if (++depth_ <= kMaxParserDepth) return true;
+    return FailHere("nested too deep here; at most " + std::to_string(kMaxDepth) +
+                    " levels are allowed");
+  }
+  void Leave() { --depth_; }
+
+ private:
+  const std::vector<Token> tokens_;
+  const Part part_;
+  Diagnostic* const error_;
+  size_t index_ = 0;
+  int depth_ = 0;
+};
+
+}  // namespace trumpet::event_lang
+
+#endif  // TRUMPET_LIB_LANG_EVENT_TOKEN_STREAM_H

@@ -1,0 +1,107 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <exception>
+#include <sstream>
+#include <string>
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/mark.h>
+#include <yaml-cpp/parser.h>
+
+#include "lib/lang/event/document.h"
+
+namespace trumpet::event_lang {
+namespace {
+
+using Kind = DocumentNode::Kind;
+
+// Receives the parser's events instead of its node tree: aliases are refused before anything is
+// expanded, and every node keeps its mark.
+class Handler : public YAML::EventHandler {
+ public:
+  Handler(const LineIndex& lines, DocumentBuilder* builder) : lines_(lines), builder_(*builder) {}
+
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    if (++document_count_ > 1) {
+      builder_.Complain(OffsetOf(mark), "the file holds more than one YAML document");
+    }
+  }
+  void OnDocumentEnd() override {}
+
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    CheckPlain(mark, "", anchor);
+    builder_.Scalar(Kind::kNull, OffsetOf(mark), "");
+  }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
+    builder_.Complain(OffsetOf(mark),
+                      "YAML aliases are not accepted here; quote a text that "
+                      "begins with '*'");
+  }
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
+    CheckPlain(mark, tag, anchor);
+    builder_.Scalar(Kind::kText, OffsetOf(mark), value);
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    CheckPlain(mark, tag, anchor);
+    builder_.Begin(Kind::kList, OffsetOf(mark));
+  }
+  void OnSequenceEnd() override { builder_.End(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    CheckPlain(mark, tag, anchor);
+    builder_.Begin(Kind::kMap, OffsetOf(mark));
+  }
+  void OnMapEnd() override { builder_.End(); }
+
+ private:
+  size_t OffsetOf(const YAML::Mark& mark) const { return lines_.OffsetOf(mark.line, mark.column); }
+
+  // "?" and "!" are how the parser calls untagged plain and quoted scalars.
+  void CheckPlain(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) {
+    if (anchor != 0) builder_.Complain(OffsetOf(mark), "YAML anchors are not accepted here");
+    if (!tag.empty() && tag != "?" && tag != "!") {
+      builder_.Complain(OffsetOf(mark), "YAML tags are not accepted here");
+    }
+  }
+
+  const LineIndex& lines_;
+  DocumentBuilder& builder_;
+  int document_count_ = 0;
+};
+
+std::string Explain(const YAML::ParserException& error) {
+  std::string message = "not valid YAML: " + error.msg;
+  if (error.msg == YAML::ErrorMsg::ALIAS_NOT_FOUND ||
+      error.msg.find("alias") != std::string::npos) {
+    message += " (quote a text that begins with '*')";
+  }
+  return message;
+}
+
+}  // namespace
+
+Result<DocumentNode> ReadYaml(const Source& source) {
+  const Status status = CheckDocumentText(source);
+  if (!status.ok()) return status;
+  DocumentBuilder builder(source);
+  const LineIndex lines(source.text);
+  Handler handler(lines, &builder);
+  // The one place where the library's exceptions end.
+  try {
+    std::istringstream stream{std::string(source.text)};
+    YAML::Parser parser(stream);
+    while (!builder.has_error() && parser.HandleNextDocument(handler)) {
+    }
+  } catch (const YAML::ParserException& error) {
+    builder.Complain(lines.OffsetOf(error.mark.line, error.mark.column), Explain(error));
+  } catch (const std::exception& error) {
+    builder.Complain(0, std::string("not valid YAML: ") + error.what());
+  }
+  return builder.Take();
+}
+
+}  // namespace trumpet::event_lang
