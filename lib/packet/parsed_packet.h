@@ -19,7 +19,9 @@ namespace trumpet {
 using MacBytes = std::array<uint8_t, 6>;
 using IpBytes = std::array<uint8_t, 16>;  // IPv4 uses the first 4, the rest is 0
 
-constexpr uint16_t FieldBit(Field field) { return static_cast<uint16_t>(1u << static_cast<int>(field)); }
+constexpr uint16_t FieldBit(Field field) {
+  return static_cast<uint16_t>(1u << static_cast<int>(field));
+}
 
 constexpr uint8_t kProtocolIcmp = 1;
 constexpr uint8_t kProtocolTcp = 6;
@@ -48,7 +50,8 @@ struct Headers {
   uint16_t src_port = 0;
   uint16_t dst_port = 0;
   uint16_t tcp_flags = 0;  // 12 bits
-  uint32_t tunnel_id = 0;  // of the tunnel: innermost level: the last one; outer level: the first one
+  uint32_t tunnel_id =
+      0;  // of the tunnel: innermost level: the last one; outer level: the first one
   MacBytes src_mac{};
   MacBytes dst_mac{};
   IpBytes src_ip{};
@@ -64,7 +67,7 @@ struct TcpSegment {
   bool has_window_shift = false;  // option 3 on a SYN
   bool has_mss = false;           // option 2 on a SYN
   uint16_t mss = 0;
-  uint16_t flags = 0;  // 12 bits
+  uint16_t flags = 0;   // 12 bits
   uint16_t window = 0;  // raw
   uint32_t seq = 0;
   uint32_t ack = 0;
@@ -73,7 +76,7 @@ struct TcpSegment {
 
 struct ParsedPacket {
   Headers innermost;
-  Headers outer;              // meaningful only if is_tunnelled; read through outermost()
+  Headers outer;  // meaningful only if is_tunnelled; read through outermost()
   bool is_tunnelled = false;
   bool has_in_port = false;
   bool depth_exceeded = false;  // a tunnel below the deepest level was left unread
