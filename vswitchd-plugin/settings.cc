@@ -8,6 +8,7 @@
 #include <optional>
 #include <tuple>
 
+#include "lib/lang/event/suggest.h"
 #include "lib/packet/parse.h"
 
 namespace trumpet {
@@ -122,9 +123,8 @@ class Reader {
     if (key == kUplinksKey) return ReadUplinks(value);
     if (key == kZonesKey) return ReadZones(value);
     if (key == kTunnelPortsKey) return ReadTunnelPorts(value);
-    const std::string near = Nearest(key, KnownKeys());
     Complain("unknown setting " + Quoted(key) + " is ignored" +
-             (near.empty() ? "" : "; did you mean " + near + "?"));
+             event_lang::DidYouMean(key, KnownKeys()));
   }
 
   void ReadNumberKey(const NumberKey& number, const std::string& value) {
@@ -199,22 +199,6 @@ class Reader {
   SettingsResult result_;
 };
 
-// Levenshtein's distance, two rows at a time.
-size_t EditDistance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
-    }
-  }
-  return row[b.size()];
-}
-
 }  // namespace
 
 bool Settings::operator==(const Settings& other) const {
@@ -242,20 +226,6 @@ std::vector<std::string> ChangesAtNextStart(const Settings& from, const Settings
     }
   }
   return keys;
-}
-
-std::string Nearest(std::string_view name, const std::vector<std::string>& known) {
-  if (name.size() > 64) return "";  // bounds the work on what outsiders write
-  std::string nearest;
-  size_t best = std::max<size_t>(2, name.size() / 4) + 1;
-  for (const std::string& candidate : known) {
-    const size_t distance = EditDistance(name, candidate);
-    if (distance < best) {
-      best = distance;
-      nearest = candidate;
-    }
-  }
-  return nearest;
 }
 
 bool MatchesPattern(std::string_view pattern, std::string_view name) {

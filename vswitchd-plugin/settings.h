@@ -6,7 +6,7 @@
 // Reading never fails: a bad value falls back to the key's default and leaves one complaint, such as
 // `trumpet-sweep-budget-us is "0"; it takes 1 to 1000; using 5`.  An unknown key leaves a complaint, too.
 //
-// When a change takes effect (kWhen... below, docs/operations.md):
+// When a change takes effect (docs/operations.md):
 //   at once:        enable, sweep budget, flow timeout, burst gap, uplinks, zones, tunnel ports.
 //                   The sweep budget, the timeouts and the tunnel ports make new monitors, so flows
 //                   start anew and reports of the running intervals are incomplete.
@@ -70,9 +70,6 @@ bool NeedsNewMonitors(const Settings& from, const Settings& to);
 
 // Keys that differ although they only count at the next start.
 std::vector<std::string> ChangesAtNextStart(const Settings& from, const Settings& to);
-
-// The known name nearest to `name`, or empty when none is near.
-std::string Nearest(std::string_view name, const std::vector<std::string>& known);
 
 // Does `name` match `pattern`, where `*` stands for any text and `?` for one character?
 bool MatchesPattern(std::string_view pattern, std::string_view name);

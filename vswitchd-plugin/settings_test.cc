@@ -96,9 +96,9 @@ TEST(Settings, FallBackToTheDefaultAndSayWhatIsAllowed) {
        "trumpet-tunnel-ports has \"vxlan:0\"; it takes vxlan:PORT and geneve:PORT with PORT 1 to "
        "65535, at most 3 of a kind; using 4789 and 6081 only"},
       {"trumpet-enabled", "true",
-       "unknown setting \"trumpet-enabled\" is ignored; did you mean trumpet-enable?"},
+       "unknown setting \"trumpet-enabled\" is ignored; did you mean 'trumpet-enable'?"},
       {"trumpet-flow-timeout", "5",
-       "unknown setting \"trumpet-flow-timeout\" is ignored; did you mean trumpet-flow-timeout-ms?"},
+       "unknown setting \"trumpet-flow-timeout\" is ignored; did you mean 'trumpet-flow-timeout-ms'?"},
       {"trumpet-colour-of-the-sky", "blue",
        "unknown setting \"trumpet-colour-of-the-sky\" is ignored"},
   };

@@ -1,0 +1,69 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// DeliveryDesk: takes in what the packet threads deliver and lets the verdicts be given.
+//
+// Begins with Open(), ends with Close(); in between every interval is decided once, also those during which
+// the monitor was away for a while (MarkMissing), with complete false.  Intervals that lie
+// wholly in such a gap are not reported: nobody looked.
+//
+// Threads: the agent.
+
+#ifndef TRUMPET_VSWITCHD_PLUGIN_DELIVERY_DESK_H
+#define TRUMPET_VSWITCHD_PLUGIN_DELIVERY_DESK_H
+
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "lib/tpm/host_verdicts.h"
+#include "lib/tpm/packet_monitor.h"
+#include "vswitchd-plugin/report_log.h"
+
+namespace trumpet {
+
+class DeliveryDesk : public DeliverySink {
+ public:
+  // `log` must outlive the desk.
+  explicit DeliveryDesk(ReportLog* log) : log_(log) {}
+
+  void Open(Nanos flow_timeout_ns);
+  void Close();
+  bool is_open() const { return verdicts_ != nullptr; }
+
+  // The events from the instant `from` on.
+  void Apply(const HostVerdicts::Plans& plans, Nanos from);
+
+  // Packets of [start, end) were not all seen.  `was_away`: none were, nobody looked.
+  void MarkMissing(Nanos start, Nanos end, uint32_t reasons, bool was_away);
+
+  // Decides all intervals that end by `until`; `now` is the time of detection.
+  void Decide(Nanos until, Nanos now);
+  Nanos decided_until() const { return decided_until_; }
+
+  // Counters since the process started, and the events' state now.
+  VerdictCounters counters() const;
+  std::vector<EventStatus> Status() const;
+
+  void OnPartial(const PartialView& partial) override;
+  void OnFlowState(const FlowStateUpdate& update) override;
+  void OnEpochEnd(Nanos start, Nanos end, uint32_t reasons) override;
+
+ private:
+  struct Gap {
+    Nanos start;
+    Nanos end;
+  };
+  bool WasAway(const Report& report) const;
+
+  ReportLog* log_;
+  std::unique_ptr<HostVerdicts> verdicts_;
+  VerdictCounters closed_counters_;  // of verdicts that are gone
+  Nanos decided_until_ = INT64_MIN;
+  Nanos longest_interval_ = 0;
+  std::deque<Gap> gaps_;  // adjoining ones are one; forgotten when no open interval can reach them
+};
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_VSWITCHD_PLUGIN_DELIVERY_DESK_H

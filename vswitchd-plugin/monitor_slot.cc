@@ -1,0 +1,89 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "vswitchd-plugin/monitor_slot.h"
+
+#include <time.h>
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+namespace trumpet {
+namespace {
+
+// Hooks last microseconds unless their thread is not running, so give the core away between looks.
+void WaitUntilLeft(const ThreadMonitor& thread) {
+  const uint64_t seen = thread.visits();
+  while (!thread.HasLeft(seen)) {
+    const timespec pause{0, 20'000};
+    nanosleep(&pause, nullptr);
+  }
+}
+
+}  // namespace
+
+struct MonitorSlot::View {
+  ZoneMap zones;
+  LiveView live;
+};
+
+MonitorSlot::MonitorSlot(const trumpet_thread_info& info, const ThreadRules& rules)
+    : thread_(info, rules) {}
+
+MonitorSlot::~MonitorSlot() = default;
+
+void MonitorSlot::SetMonitor(std::unique_ptr<PacketMonitor> monitor) {
+  assert(!is_shown());
+  monitor_ = std::move(monitor);
+}
+
+void MonitorSlot::Show(const ZoneMap& zones, const ParseOptions& parse) {
+  assert(monitor_ != nullptr);
+  auto next = std::make_unique<View>();
+  next->zones = zones;
+  next->live = LiveView{monitor_.get(), &next->zones, parse};
+  thread_.Show(&next->live);
+  if (view_ != nullptr) WaitUntilLeft(thread_);
+  view_ = std::move(next);
+}
+
+void MonitorSlot::Hide() {
+  if (!is_shown()) return;
+  thread_.Show(nullptr);
+  WaitUntilLeft(thread_);
+  view_.reset();
+}
+
+void MonitorSlot::Close(Nanos now, DeliverySink* sink) {
+  assert(!is_shown());
+  if (monitor_ == nullptr) return;
+  const Nanos end = std::max(now, thread_.last_stamp_ns());
+  monitor_->CloseEpoch(end);
+  while (monitor_->OnIdle(end)) monitor_->Drain(sink);
+  monitor_->Drain(sink);
+}
+
+Nanos MonitorSlot::CleanUntil(Nanos target) {
+  if (!is_shown()) return target;
+  const uint64_t visits = thread_.visits();
+  const bool pending_is_over = pending_visit_ % 2 == 1 && visits != pending_visit_;
+  if (visits % 2 == 0) {
+    passed_floor_ = target;
+    pending_visit_ = 0;
+  } else if (pending_is_over || pending_visit_ % 2 == 0) {
+    if (pending_is_over) passed_floor_ = pending_floor_;
+    pending_floor_ = target;
+    pending_visit_ = visits;
+  }
+  return std::min({target, passed_floor_, monitor_->clean_until()});
+}
+
+void MonitorSlot::ResetTimes() {
+  assert(!is_shown() && monitor_ == nullptr);
+  thread_.ResetStamps();
+  passed_floor_ = pending_floor_ = INT64_MIN;
+  pending_visit_ = 0;
+}
+
+}  // namespace trumpet

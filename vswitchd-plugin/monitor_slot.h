@@ -1,0 +1,67 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// MonitorSlot: a packet thread as the agent sees it: its hooks, the monitor lent to it, and up to which
+// instant everything it saw has been delivered.
+//
+// While the monitor is hidden from the thread, the agent stands in for the thread: it may close the
+// epoch and run the sweep itself (Close()).
+//
+// Threads: the agent, except thread().
+
+#ifndef TRUMPET_VSWITCHD_PLUGIN_MONITOR_SLOT_H
+#define TRUMPET_VSWITCHD_PLUGIN_MONITOR_SLOT_H
+
+#include <memory>
+
+#include "lib/tpm/packet_monitor.h"
+#include "vswitchd-plugin/thread_monitor.h"
+#include "vswitchd-plugin/zone_map.h"
+
+namespace trumpet {
+
+class MonitorSlot {
+ public:
+  MonitorSlot(const trumpet_thread_info& info, const ThreadRules& rules);
+  ~MonitorSlot();
+  MonitorSlot(const MonitorSlot&) = delete;
+  MonitorSlot& operator=(const MonitorSlot&) = delete;
+
+  ThreadMonitor* thread() { return &thread_; }
+  const ThreadMonitor& thread() const { return thread_; }
+  PacketMonitor* monitor() const { return monitor_.get(); }  // null: not monitored
+  bool is_shown() const { return view_ != nullptr; }
+
+  // Only while hidden.
+  void SetMonitor(std::unique_ptr<PacketMonitor> monitor);
+
+  // Lets the thread work with the monitor, which must be there, from now on.  Shown already: changes over.
+  void Show(const ZoneMap& zones, const ParseOptions& parse);
+
+  // Takes the monitor away; returns once the thread does not touch it any more, which takes as long as one hook.
+  void Hide();
+
+  // Ends the epoch at `now` or the thread's last stamp, if later, and hands everything to `sink`.  Hidden only.
+  void Close(Nanos now, DeliverySink* sink);
+
+  // Everything that the thread saw before the answer, at most `target`, is in the ring.  `target` is
+  // the floor that was set last.
+  Nanos CleanUntil(Nanos target);
+
+  // Forgets all times: the clock was set back.  Hidden only; the monitor must be gone.
+  void ResetTimes();
+
+ private:
+  struct View;
+
+  ThreadMonitor thread_;
+  std::unique_ptr<PacketMonitor> monitor_;
+  std::unique_ptr<View> view_;
+  Nanos passed_floor_ = INT64_MIN;   // no packet from before this will come any more
+  Nanos pending_floor_ = INT64_MIN;  // passed as soon as the visit below is over
+  uint64_t pending_visit_ = 0;       // even: none
+};
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_VSWITCHD_PLUGIN_MONITOR_SLOT_H

@@ -1,0 +1,42 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// PortTable: names and types of the datapath's ports.
+//
+// Threads: locked; any thread off the packet path.
+
+#ifndef TRUMPET_VSWITCHD_PLUGIN_PORT_TABLE_H
+#define TRUMPET_VSWITCHD_PLUGIN_PORT_TABLE_H
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace trumpet {
+
+struct PortInfo {
+  uint32_t number = 0;  // datapath port, the inPort of events
+  std::string name;
+  std::string type;
+};
+
+class PortTable {
+ public:
+  void Add(uint32_t number, std::string name, std::string type);
+  void Remove(uint32_t number);
+
+  std::vector<PortInfo> List() const;  // by number
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<uint32_t, PortInfo> ports_;
+};
+
+// Does `port` lead out of the host?  `patterns` are those of trumpet-uplinks; without any, physical ports do.
+bool IsUplink(const PortInfo& port, const std::vector<std::string>& patterns);
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_VSWITCHD_PLUGIN_PORT_TABLE_H

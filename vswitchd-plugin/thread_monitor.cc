@@ -1,0 +1,95 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "vswitchd-plugin/thread_monitor.h"
+
+#include <algorithm>
+
+namespace trumpet {
+
+// Inside a hook; `view()` is what may be touched until the end of the visit, or null.
+class ThreadMonitor::Visit {
+ public:
+  explicit Visit(ThreadMonitor* thread) : thread_(thread) {
+    const uint64_t visits = thread->visits_.load(std::memory_order_relaxed);
+    thread->visits_.store(visits + 1, std::memory_order_seq_cst);
+    if (!thread->rules_.is_open.load(std::memory_order_seq_cst)) return;
+    view_ = thread->view_.load(std::memory_order_seq_cst);
+  }
+  ~Visit() {
+    const uint64_t visits = thread_->visits_.load(std::memory_order_relaxed);
+    thread_->visits_.store(visits + 1, std::memory_order_release);
+  }
+  Visit(const Visit&) = delete;
+  Visit& operator=(const Visit&) = delete;
+
+  const LiveView* view() const { return view_; }
+
+ private:
+  ThreadMonitor* thread_;
+  const LiveView* view_ = nullptr;
+};
+
+ThreadMonitor::ThreadMonitor(const trumpet_thread_info& info, const ThreadRules& rules)
+    : info_(info), rules_(rules) {}
+
+// Time never runs backwards for a monitor, whatever the clocks do.
+Nanos ThreadMonitor::Stamp(int64_t now_us) {
+  const Nanos now = rules_.clock.UnixNs(now_us * kNanosPerMicro);
+  const Nanos floor = rules_.floor_ns.load(std::memory_order_seq_cst);
+  last_stamp_ns_ = std::max({now, floor, last_stamp_ns_});
+  return last_stamp_ns_;
+}
+
+void ThreadMonitor::OnReceive(const trumpet_frame* frames, size_t count, uint32_t in_port,
+                              int64_t now_us) {
+  const Visit visit(this);
+  const LiveView* view = visit.view();
+  if (view == nullptr || count > TRUMPET_BATCH_MAX) return;
+  Frame copies[TRUMPET_BATCH_MAX];
+  for (size_t i = 0; i < count; ++i) {
+    copies[i] = Frame{frames[i].data, frames[i].captured_length, frames[i].wire_length};
+  }
+  const Nanos now = Stamp(now_us);
+  const int frame_count = static_cast<int>(count);
+  if (view->zones->reads_headers()) {
+    OnReceiveByZone(*view, copies, frame_count, in_port, now);
+  } else {
+    view->monitor->OnBatch(copies, frame_count, true, in_port, view->zones->ZoneOf(in_port), now);
+  }
+}
+
+// A batch belongs to one zone, so it is cut into runs of equal zones, in order.  The headers are parsed
+// twice then: the price of zones by VLAN or tunnel, paid only by those who configure them.
+void ThreadMonitor::OnReceiveByZone(const LiveView& view, const Frame* frames, int count,
+                                    uint32_t in_port, Nanos now) {
+  ParsedPacket packet;
+  int begin = 0;
+  uint16_t zone = 0;
+  for (int i = 0; i < count; ++i) {
+    ParsePacket(frames[i], view.parse, &packet);
+    const uint16_t next = view.zones->ZoneOf(in_port, packet);
+    if (i > begin && next != zone) {
+      view.monitor->OnBatch(frames + begin, i - begin, true, in_port, zone, now);
+      begin = i;
+    }
+    zone = next;
+  }
+  if (count > begin) {
+    view.monitor->OnBatch(frames + begin, count - begin, true, in_port, zone, now);
+  }
+}
+
+void ThreadMonitor::OnIdle(int64_t now_us) {
+  const Visit visit(this);
+  next_wakeup_us_ = TRUMPET_WAKEUP_NEVER;
+  if (visit.view() == nullptr) return;
+  PacketMonitor* monitor = visit.view()->monitor;
+  monitor->OnIdle(Stamp(now_us));
+  const Nanos next = monitor->next_work_ns();
+  if (next == INT64_MAX) return;
+  // Rounded up: waking a moment early would find nothing to do and ask again.
+  next_wakeup_us_ = (rules_.clock.MonotonicNs(next) + kNanosPerMicro - 1) / kNanosPerMicro;
+}
+
+}  // namespace trumpet

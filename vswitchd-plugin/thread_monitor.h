@@ -1,0 +1,92 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// ThreadMonitor: what stands between a packet thread of the switch and its PacketMonitor.
+//
+// The packet thread only borrows a PacketMonitor: the agent makes it, shows it by a pointer, and can take it
+// away at any moment without stopping the thread.  That needs two agreements:
+//
+//  * Visits.  The thread counts up when it enters a hook and again when it leaves, so an odd
+//    count means "inside".  Who takes something away clears the pointer (or the gate) first and then
+//    waits until the count was even or has changed: later visits see the change.
+//  * Floor.  No packet is stamped earlier than the floor.  Once a thread was seen outside a hook, or in a later
+//    visit, after the floor was raised to t, it will not bring packets from before t any more.
+//
+// Both are store-then-load on either side, hence the sequentially consistent order.  It costs one locked
+// instruction per batch.
+//
+// Threads: OnReceive, OnIdle, NextWakeupUs: the packet thread.  The rest: the agent, unless said otherwise.
+
+#ifndef TRUMPET_VSWITCHD_PLUGIN_THREAD_MONITOR_H
+#define TRUMPET_VSWITCHD_PLUGIN_THREAD_MONITOR_H
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "lib/tpm/packet_monitor.h"
+#include "vswitchd-plugin/glue.h"
+#include "vswitchd-plugin/wall_clock.h"
+#include "vswitchd-plugin/zone_map.h"
+
+namespace trumpet {
+
+// Shared by all packet threads of the process.
+struct ThreadRules {
+  std::atomic<bool> is_open{false};  // the kill switch: closed, no thread touches its monitor
+  std::atomic<Nanos> floor_ns{INT64_MIN};
+  WallClock clock;
+};
+
+// What a packet thread works with; swapped as a whole, never changed while shown.
+struct LiveView {
+  PacketMonitor* monitor = nullptr;
+  const ZoneMap* zones = nullptr;
+  ParseOptions parse;
+};
+
+class ThreadMonitor {
+ public:
+  // `rules` must outlive the thread.
+  ThreadMonitor(const trumpet_thread_info& info, const ThreadRules& rules);
+
+  // --- packet thread -------------------------------------------------------
+  void OnReceive(const trumpet_frame* frames, size_t count, uint32_t in_port, int64_t now_us);
+  void OnIdle(int64_t now_us);
+  // As of the last OnIdle(), which the switch always calls first.
+  int64_t NextWakeupUs() const { return next_wakeup_us_; }
+
+  // --- agent ---------------------------------------------------------------
+  // Shows what to work with; null takes it away.  `view` must live until a later view was Left().
+  void Show(const LiveView* view) { view_.store(view, std::memory_order_seq_cst); }
+  // Odd while the thread is inside a hook.  Any thread.
+  uint64_t visits() const { return visits_.load(std::memory_order_seq_cst); }
+  // Was every visit that may have begun before `seen` was read left since?  Any thread.
+  bool HasLeft(uint64_t seen) const { return seen % 2 == 0 || visits() != seen; }
+  // The latest stamp given to a packet or idle call; only after the view was taken away and left.
+  Nanos last_stamp_ns() const { return last_stamp_ns_; }
+  void ResetStamps() { last_stamp_ns_ = INT64_MIN; }
+
+  // --- any thread ----------------------------------------------------------
+  int core_id() const { return info_.core_id; }
+  int numa_id() const { return info_.numa_id; }
+  bool is_pmd() const { return info_.is_pmd; }
+  const void* switch_thread() const { return info_.thread; }
+
+ private:
+  class Visit;
+  Nanos Stamp(int64_t now_us);
+  void OnReceiveByZone(const LiveView& view, const Frame* frames, int count, uint32_t in_port,
+                       Nanos now);
+
+  const trumpet_thread_info info_;
+  const ThreadRules& rules_;
+  alignas(64) std::atomic<uint64_t> visits_{0};
+  Nanos last_stamp_ns_ = INT64_MIN;
+  int64_t next_wakeup_us_ = TRUMPET_WAKEUP_NEVER;
+  alignas(64) std::atomic<const LiveView*> view_{nullptr};  // written by the agent: a line of its own
+};
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_VSWITCHD_PLUGIN_THREAD_MONITOR_H
