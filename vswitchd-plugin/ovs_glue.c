@@ -143,9 +143,8 @@ monitor_set_config(const struct smap *other_config)
 {
     static const char prefix[] = "trumpet-";
     size_t most = smap_count(other_config);
-    // One more than needed, because no allocation of nothing.
-    const char **keys = xmalloc((most + 1) * sizeof *keys);
-    const char **values = xmalloc((most + 1) * sizeof *values);
+    const char **keys = xmalloc(most * sizeof *keys);
+    const char **values = xmalloc(most * sizeof *values);
     struct smap_node *node;
     size_t count = 0;
 
