@@ -2,3 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Nothing is compiled here; build-aux/ovs-build applies the series.
+EXTRA_DIST += \
+	ovs-patches/README.md \
+	ovs-patches/series \
+	ovs-patches/0001-conntrack-ftp-sizes.patch \
+	ovs-patches/0002-monitor-registry.patch \
+	ovs-patches/0003-datapath-call-outs.patch \
+	ovs-patches/0004-link-monitor.patch \
+	ovs-patches/0005-document-keys.patch
