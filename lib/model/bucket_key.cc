@@ -92,6 +92,15 @@ FieldValue AddressValue(const IpBytes& bytes, uint8_t ip_family) {
   return value;
 }
 
+IpBytes AddressBytes(const FieldValue& value) {
+  IpBytes bytes{};
+  const size_t size = ValueBytes(value.kind);
+  for (size_t i = 0; i < size; ++i) {
+    bytes[i] = static_cast<uint8_t>(value.value >> (8 * (size - 1 - i)));
+  }
+  return bytes;
+}
+
 }  // namespace
 
 bool BucketKey::Append(const FieldValue& value) {
@@ -112,6 +121,45 @@ BucketKey FiveTupleBucketKey(const FlowKey& flow) {
   key.Append({ValueKind::kNumber, flow.dst_port});
   key.Append({ValueKind::kNumber, flow.protocol});
   return key;
+}
+
+bool FlowKeyOfBucket(std::string_view key, FlowKey* flow) {
+  FieldValue values[5];
+  for (FieldValue& value : values) {
+    value = TakeValue(&key);
+    if (!value.is_present()) return false;
+  }
+  const ValueKind kind = values[0].kind;
+  if (values[1].kind != kind || (kind != ValueKind::kIpv4 && kind != ValueKind::kIpv6))
+    return false;
+  *flow = FlowKey();
+  flow->ip_family = kind == ValueKind::kIpv4 ? 4 : 6;
+  flow->src_ip = AddressBytes(values[0]);
+  flow->dst_ip = AddressBytes(values[1]);
+  flow->src_port = static_cast<uint16_t>(values[2].value);
+  flow->dst_port = static_cast<uint16_t>(values[3].value);
+  flow->protocol = static_cast<uint8_t>(values[4].value);
+  return true;
+}
+
+size_t MaxBucketKeyBytes(const Granularity& granularity) {
+  const auto& fields = granularity.is_five_tuple ? FiveTupleFields() : granularity.fields;
+  size_t bytes = 0;
+  for (const GranularityField& field : fields) {
+    switch (field.ref.field) {
+      case Field::kSrcIp:
+      case Field::kDstIp:
+        bytes += 1 + ValueBytes(ValueKind::kIpv6);
+        break;
+      case Field::kSrcMac:
+      case Field::kDstMac:
+        bytes += 1 + ValueBytes(ValueKind::kMac);
+        break;
+      default:
+        bytes += 1 + ValueBytes(ValueKind::kNumber);
+    }
+  }
+  return bytes;
 }
 
 std::string BucketToJson(const Granularity& granularity, std::string_view key) {

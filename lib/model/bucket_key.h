@@ -32,7 +32,8 @@ struct BucketKey {
   bool Append(const FieldValue& value);
 };
 
-// Builds the key from `read(FieldRef) -> FieldValue`; false if a field is absent: the packet is in no bucket.
+// Builds the key from `read(FieldRef) -> FieldValue`; false if a field is absent: the packet is in
+// no bucket.
 template <typename Reader>
 bool MakeBucketKey(const Granularity& granularity, const Reader& read, BucketKey* key) {
   key->size = 0;
@@ -56,6 +57,12 @@ bool MakeBucketKey(const Granularity& granularity, const Reader& read, BucketKey
 
 // The key of a 5-tuple event's bucket for `flow`, which must be IP.
 BucketKey FiveTupleBucketKey(const FlowKey& flow);
+
+// The flow of such a bucket, in zone 0; false when `key` is no 5-tuple.
+bool FlowKeyOfBucket(std::string_view key, FlowKey* flow);
+
+// The longest key that packets can have under `granularity`.
+size_t MaxBucketKeyBytes(const Granularity& granularity);
 
 // The report's bucket object: `{"srcIP":"10.0.0.0/24","dstPort":80}`.
 std::string BucketToJson(const Granularity& granularity, std::string_view key);

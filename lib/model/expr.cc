@@ -208,8 +208,10 @@ bool Mentions(const Expr& expr, Variable variable) {
 
 const char* VariableName(Variable variable) {
   static constexpr const char* kNames[kVariableCount] = {
-      "packets", "bytes", "volume", "ecn", "ttl", "is_burst", "is_lost", "is_lost & is_burst",
-      "rwnd", "rtt", "ack", "seq", "dup", "ack_lastepoch", "seq_lastepoch", "dup_lastepoch"};
+      "packets", "bytes",         "volume",        "ecn",
+      "ttl",     "is_burst",      "is_lost",       "is_lost & is_burst",
+      "rwnd",    "rtt",           "ack",           "seq",
+      "dup",     "ack_lastepoch", "seq_lastepoch", "dup_lastepoch"};
   return kNames[static_cast<int>(variable)];
 }
 

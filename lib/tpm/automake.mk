@@ -5,10 +5,23 @@
 noinst_LIBRARIES += lib/libtrumpet-tpm.a
 lib_libtrumpet_tpm_a_CXXFLAGS = $(AM_CXXFLAGS) -fno-exceptions
 lib_libtrumpet_tpm_a_SOURCES = \
+	lib/tpm/bucket_store.cc \
+	lib/tpm/bucket_store.h \
 	lib/tpm/connection_table.h \
+	lib/tpm/double_double.h \
+	lib/tpm/event_verdicts.cc \
+	lib/tpm/event_verdicts.h \
+	lib/tpm/flow_state_map.cc \
+	lib/tpm/flow_state_map.h \
+	lib/tpm/host_verdicts.cc \
 	lib/tpm/host_verdicts.h \
+	lib/tpm/incomplete_ranges.h \
 	lib/tpm/monitor_counters.h \
 	lib/tpm/packet_facts.h \
 	lib/tpm/packet_monitor.h \
+	lib/tpm/trigger_plan.cc \
 	lib/tpm/trigger_plan.h \
-	lib/tpm/trigger_program.h
+	lib/tpm/trigger_program.h \
+	lib/tpm/uint256.h \
+	lib/tpm/verdict_predicate.cc \
+	lib/tpm/verdict_predicate.h

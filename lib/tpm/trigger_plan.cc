@@ -14,11 +14,11 @@
 namespace trumpet {
 namespace {
 
-constexpr int kReal = -1;         // "width" of an expression that needs doubles
-constexpr int kMaxWidth = 62;     // so that a sum of two still fits in 64 bits with its sign
+constexpr int kReal = -1;           // "width" of an expression that needs doubles
+constexpr int kMaxWidth = 62;       // so that a sum of two still fits in 64 bits with its sign
 constexpr int kSequenceWidth = 56;  // 64-bit continuations: 33 million jumps of 2 GiB to get there
 constexpr uint16_t kPacketsOperand = 0;
-constexpr int kRttWidth = 56;     // nanoseconds: two years
+constexpr int kRttWidth = 56;  // nanoseconds: two years
 
 // Bits of the largest magnitude a variable takes.
 int VariableWidth(Variable variable) {
@@ -53,8 +53,8 @@ int NumberWidth(const Number& number) {
   return width;
 }
 
-// Bits of the largest magnitude of any step of `expr`'s computation, or kReal.  A comparison of reals gives
-// 0 or 1 but is computed in doubles, so it is real too.
+// Bits of the largest magnitude of any step of `expr`'s computation, or kReal.  A comparison of
+// reals gives 0 or 1 but is computed in doubles, so it is real too.
 int Width(const Expr& expr) {
   if (expr.op == ExprOp::kNumber) return NumberWidth(expr.number);
   if (expr.op == ExprOp::kVariable) return VariableWidth(expr.variable);
@@ -169,8 +169,8 @@ void VisitPredicate(const Expr& expr, PlanMaker* maker, TriggerPlan* plan) {
 
 Number IntegerStddev(uint64_t count, Int128 sum, Int128 sum_squares) {
   const Uint128 magnitude = sum < 0 ? -static_cast<Uint128>(sum) : static_cast<Uint128>(sum);
-  const Uint256 radicand =
-      SubtractOrZero(MultiplyWide(count, static_cast<Uint128>(sum_squares)), MultiplyWide(magnitude, magnitude));
+  const Uint256 radicand = SubtractOrZero(MultiplyWide(count, static_cast<Uint128>(sum_squares)),
+                                          MultiplyWide(magnitude, magnitude));
   return Number::Real(std::sqrt(ToDouble(radicand)) / static_cast<double>(count));
 }
 
@@ -298,15 +298,15 @@ Number AggregateValue(const AggregateCells& cells, const uint64_t* words) {
   if (count == 0) return cells.kind == AggregateKind::kSum ? Number::Integer(0) : Number();
   if (cells.kind == AggregateKind::kMin || cells.kind == AggregateKind::kMax) {
     const uint64_t word = words[cells.extreme];
-    return cells.is_real ? Number::Real(ToDouble(word)) : Number::Integer(static_cast<int64_t>(word));
+    return cells.is_real ? Number::Real(ToDouble(word))
+                         : Number::Integer(static_cast<int64_t>(word));
   }
   if (cells.is_packets) return PacketsAggregate(cells.kind, count);
   const uint64_t* sum = words + cells.sum;
   const uint64_t* sum_squares = words + cells.sum_squares;
   if (cells.kind == AggregateKind::kStddev) {
-    return cells.is_real
-               ? RealStddev(count, LoadDoubleDouble(sum), LoadDoubleDouble(sum_squares))
-               : IntegerStddev(count, LoadInt128(sum), LoadInt128(sum_squares));
+    return cells.is_real ? RealStddev(count, LoadDoubleDouble(sum), LoadDoubleDouble(sum_squares))
+                         : IntegerStddev(count, LoadInt128(sum), LoadInt128(sum_squares));
   }
   const Number total =
       cells.is_real ? Number::Real(LoadDoubleDouble(sum).high) : Number::Integer(LoadInt128(sum));

@@ -3,9 +3,9 @@
 //
 // TriggerPlan: an event compiled into the running values ("cells") it needs.
 //
-// A cell is a mergeable partial of one aggregate operand: count, sum, sum of squares, minimum, maximum.
-// Packet threads keep cells per flow, the agent merges them per bucket and computes the predicate
-// from them.  All cells of a trigger lie in one array of 64-bit words.
+// A cell is a mergeable partial of one aggregate operand: count, sum, sum of squares, minimum,
+// maximum. Packet threads keep cells per flow, the agent merges them per bucket and computes the
+// predicate from them.  All cells of a trigger lie in one array of 64-bit words.
 //
 // Threads: immutable once made; shared by all.
 
@@ -20,8 +20,8 @@
 
 namespace trumpet {
 
-// Integer sums take two words (128 bits, low word first); real sums two doubles whose exact sum is the
-// value (double-double, so that no order of merging shows).
+// Integer sums take two words (128 bits, low word first); real sums two doubles whose exact sum is
+// the value (double-double, so that no order of merging shows).
 enum class CellKind : uint8_t {
   kCount,  // packets on which the operand is defined
   kSum,
@@ -49,12 +49,12 @@ struct CellSpec {
 
 struct TriggerPlan {
   EventSpec spec;
-  std::vector<Expr> operands;  // distinct; operands[0] is the variable `packets`
-  std::vector<bool> is_real;   // per operand: computed in doubles
-  std::vector<CellSpec> cells; // cells[0] counts the packets of the bucket
+  std::vector<Expr> operands;   // distinct; operands[0] is the variable `packets`
+  std::vector<bool> is_real;    // per operand: computed in doubles
+  std::vector<CellSpec> cells;  // cells[0] counts the packets of the bucket
   uint16_t word_count = 0;
-  bool uses_flow_state = false;   // bare ack/seq/dup or *_lastepoch in the predicate
-  bool uses_last_epoch = false;   // *_lastepoch among them
+  bool uses_flow_state = false;  // bare ack/seq/dup or *_lastepoch in the predicate
+  bool uses_last_epoch = false;  // *_lastepoch among them
   bool uses_rwnd = false;
 };
 
@@ -71,7 +71,8 @@ void ResetCells(const std::vector<CellSpec>& cells, uint64_t* words);
 void MergeCell(CellKind kind, const uint64_t* from, uint64_t* into);
 void MergeCells(const std::vector<CellSpec>& cells, const uint64_t* from, uint64_t* into);
 
-// Where the cells of one aggregate lie, found once per plan: offsets in words, 0 where there is none.
+// Where the cells of one aggregate lie, found once per plan: offsets in words, 0 where there is
+// none.
 struct AggregateCells {
   AggregateKind kind = AggregateKind::kCount;
   bool is_real = false;
@@ -85,7 +86,8 @@ struct AggregateCells {
 AggregateCells FindAggregateCells(const TriggerPlan& plan, const Expr& aggregate);
 Number AggregateValue(const AggregateCells& cells, const uint64_t* words);
 
-// The value of an aggregate node of the plan's predicate; `words` holds the merged cells of the bucket.
+// The value of an aggregate node of the plan's predicate; `words` holds the merged cells of the
+// bucket.
 Number AggregateValue(const TriggerPlan& plan, const Expr& aggregate, const uint64_t* words);
 
 }  // namespace trumpet

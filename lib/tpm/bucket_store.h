@@ -1,0 +1,85 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// BucketStore: the live buckets of one event with the merged cells of the current interval,
+// found by key and chained from the one idle for longest to the newest.
+//
+// Threads: one.  Memory: grows with the buckets in it and keeps what it grew to until Clear().
+// References into the store are valid until the next Add().
+
+#ifndef TRUMPET_LIB_TPM_BUCKET_STORE_H
+#define TRUMPET_LIB_TPM_BUCKET_STORE_H
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace trumpet {
+
+constexpr uint32_t kNoBucket = UINT32_MAX;
+
+// What is remembered of a bucket from interval to interval.
+struct Bucket {
+  int64_t last_packet = INT64_MIN;  // number of the last interval with packets
+  int64_t last_true = INT64_MIN;    // number of the last interval whose test was true
+  uint32_t run = 0;                 // how many in a row ended there
+  bool is_unscaled = false;         // of the interval last_packet
+};
+
+class BucketStore {
+ public:
+  // Keys of at most `max_key_bytes`, `word_count` words of cells each.
+  BucketStore(size_t max_key_bytes, size_t word_count, uint64_t hash_seed);
+
+  uint32_t Find(std::string_view key) const;
+  // `key` must not be in the store and must fit.  Cells hold rubbish; the bucket is the newest.
+  uint32_t Add(std::string_view key);
+  void Remove(uint32_t index);
+  void MakeNewest(uint32_t index);
+  void Clear();
+
+  size_t count() const { return count_; }
+  size_t max_key_bytes() const { return max_key_bytes_; }
+  uint32_t oldest() const { return oldest_; }
+  uint32_t Newer(uint32_t index) const { return links_[index].newer; }
+
+  Bucket& bucket(uint32_t index) { return buckets_[index]; }
+  uint64_t* words(uint32_t index) { return &words_[index * word_count_]; }
+  std::string_view key(uint32_t index) const {
+    return {&keys_[index * max_key_bytes_], links_[index].key_bytes};
+  }
+
+ private:
+  struct Links {
+    uint64_t hash;
+    uint32_t next;  // in the hash chain or in the free list
+    uint32_t older;
+    uint32_t newer;
+    uint32_t key_bytes;
+  };
+
+  uint64_t HashOf(std::string_view key) const;
+  uint32_t TakeFree();
+  void GrowChains();
+  void Unlink(uint32_t index);
+  void LinkAsNewest(uint32_t index);
+
+  size_t max_key_bytes_;
+  size_t word_count_;
+  uint64_t hash_seed_;
+  size_t count_ = 0;
+  uint32_t free_ = kNoBucket;
+  uint32_t oldest_ = kNoBucket;
+  uint32_t newest_ = kNoBucket;
+  std::vector<uint32_t> chains_;  // heads; a power of two of them
+  // Parallel arrays, one element (or stride) per bucket.
+  std::vector<Links> links_;
+  std::vector<Bucket> buckets_;
+  std::vector<char> keys_;
+  std::vector<uint64_t> words_;
+};
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_LIB_TPM_BUCKET_STORE_H

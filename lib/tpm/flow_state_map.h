@@ -1,0 +1,97 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// FlowStateMap: ack, seq and dup of every TCP flow of a host, as they are now and as they were when
+// the current interval of each interval length began.
+//
+// Updates are queued until ApplyUntil() reaches the end of their epoch.  The state at the start of
+// an interval is kept aside by the first update inside the interval, so that a flow costs one copy
+// per interval length, not a history.  A bucket's 5-tuple has no zone: of two zones the one with
+// the later packet counts.
+//
+// Threads: one.  Memory: flows that are dead at every instant still asked for are dropped.
+
+#ifndef TRUMPET_LIB_TPM_FLOW_STATE_MAP_H
+#define TRUMPET_LIB_TPM_FLOW_STATE_MAP_H
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "lib/base/units.h"
+#include "lib/model/flow_state.h"
+
+namespace trumpet {
+
+// What a predicate may ask of a flow; absent: unknown, dead or (at_start) restarted since.
+struct FlowInstants {
+  std::optional<FlowState> at_end;
+  std::optional<FlowState> at_start;
+};
+
+class FlowStateMap {
+ public:
+  FlowStateMap(Nanos flow_timeout_ns, uint64_t hash_seed);
+
+  // The interval lengths whose starts are asked for.  Lengths already known keep what they hold.
+  void SetLengths(const std::vector<Nanos>& lengths);
+
+  void Queue(const FlowStateUpdate& update);
+
+  // Takes over all updates of epochs that end at or before `instant`.
+  void ApplyUntil(Nanos instant);
+
+  // The flow of a 5-tuple event's bucket at the ends of [start, end).  ApplyUntil(end) must have
+  // been called, and not yet with a later instant.  Starts are known only for lengths that were
+  // set.
+  FlowInstants Read(std::string_view bucket_key, Nanos start, Nanos end) const;
+
+  // Drops flows of which nothing alive can be read at `oldest_asked` or later.  Cheap when called
+  // often: looks at all flows only when they have doubled or a flow timeout has passed.
+  void Expire(Nanos oldest_asked);
+
+  size_t count() const { return count_; }
+
+ private:
+  struct Flow {
+    FlowKey key;  // zone 0
+    FlowState now;
+    uint64_t hash = 0;
+    uint32_t next = UINT32_MAX;  // in the hash chain or in the free list
+    bool in_use = false;
+  };
+  // The state of a flow at the instant `begin`, the start of an interval in which it changed.
+  struct StartState {
+    Nanos begin = INT64_MIN;
+    bool is_known = false;
+    FlowState state;
+  };
+
+  uint64_t HashOf(const FlowKey& key) const;
+  uint32_t Find(const FlowKey& key, uint64_t hash) const;
+  uint32_t Add(const FlowKey& key, uint64_t hash);
+  void Remove(uint32_t index);
+  void GrowChains();
+  void Apply(const FlowStateUpdate& update);
+  bool IsAlive(const FlowState& state, Nanos instant) const;
+  size_t LengthIndex(Nanos length) const;
+
+  Nanos flow_timeout_ns_;
+  uint64_t hash_seed_;
+  std::vector<Nanos> lengths_;
+  std::map<Nanos, std::vector<FlowStateUpdate>> queue_;  // by epoch end
+  std::vector<uint32_t> chains_;
+  std::vector<Flow> flows_;
+  std::vector<StartState> starts_;  // lengths_.size() per flow
+  uint32_t free_ = UINT32_MAX;
+  size_t count_ = 0;
+  size_t next_expire_count_ = 1024;
+  Nanos last_expire_ = INT64_MIN;
+};
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_LIB_TPM_FLOW_STATE_MAP_H

@@ -1,0 +1,195 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lib/tpm/host_verdicts.h"
+
+#include <algorithm>
+#include <limits>
+#include <unordered_map>
+#include <utility>
+
+#include "lib/tpm/event_verdicts.h"
+#include "lib/tpm/flow_state_map.h"
+#include "lib/tpm/incomplete_ranges.h"
+
+namespace trumpet {
+
+struct HostVerdicts::Impl {
+  Impl(Nanos flow_timeout_ns, uint64_t seed) : flows(flow_timeout_ns, seed), hash_seed(seed) {}
+
+  using Events = std::vector<std::unique_ptr<EventVerdicts>>;
+
+  // Calls `visit` for the installed events in their order, then for those that are ending.
+  template <typename Visitor>
+  void ForEach(const Visitor& visit) {
+    for (auto& event : events) visit(*event);
+    for (auto& event : ending) visit(*event);
+  }
+
+  std::unique_ptr<EventVerdicts> Take(uint32_t id);
+  void IndexEvents();
+  Nanos NextEnd(Nanos until);
+  void DecideAllAt(Nanos end, std::vector<Report>* reports);
+  void Forget();
+
+  FlowStateMap flows;
+  IncompleteRanges incomplete;
+  Events events;
+  Events ending;  // no longer installed, but with intervals still to decide
+  std::unordered_map<uint32_t, EventVerdicts*> by_id;
+  std::vector<Nanos> lengths;  // interval lengths of events that ask for the start of an interval
+  bool uses_flow_state = false;
+  uint64_t hash_seed;
+  VerdictCounters counters;
+};
+
+HostVerdicts::HostVerdicts(Nanos flow_timeout_ns, uint64_t hash_seed)
+    : impl_(std::make_unique<Impl>(flow_timeout_ns, hash_seed)) {}
+
+HostVerdicts::~HostVerdicts() = default;
+
+void HostVerdicts::Apply(const Plans& plans, Nanos from, bool is_offline) {
+  Impl::Events events;
+  for (const auto& plan : plans) {
+    std::unique_ptr<EventVerdicts> event = impl_->Take(plan->spec.id);
+    if (event && !event->TakeOver(plan)) {
+      event->EndAt(from);
+      impl_->ending.push_back(std::move(event));
+    }
+    if (!event) {
+      event = std::make_unique<EventVerdicts>(plan, from, is_offline, impl_->hash_seed);
+    }
+    events.push_back(std::move(event));
+  }
+  for (auto& event : impl_->events) {
+    if (!event) continue;  // goes on in the new set
+    event->EndAt(from);
+    impl_->ending.push_back(std::move(event));
+  }
+  impl_->events = std::move(events);
+  impl_->IndexEvents();
+}
+
+std::unique_ptr<EventVerdicts> HostVerdicts::Impl::Take(uint32_t id) {
+  for (auto& event : events) {
+    if (event && event->plan().spec.id == id) return std::move(event);
+  }
+  return nullptr;
+}
+
+void HostVerdicts::Impl::IndexEvents() {
+  by_id.clear();
+  lengths.clear();
+  uses_flow_state = false;
+  ForEach([this](EventVerdicts& event) {
+    const TriggerPlan& plan = event.plan();
+    by_id.emplace(plan.spec.id, &event);  // an installed event comes before an ending one
+    uses_flow_state |= plan.uses_flow_state;
+    const Nanos length = plan.spec.interval_ns();
+    if (plan.uses_last_epoch && std::count(lengths.begin(), lengths.end(), length) == 0) {
+      lengths.push_back(length);
+    }
+  });
+  flows.SetLengths(lengths);
+}
+
+void HostVerdicts::Add(const PartialView& partial) {
+  const auto found = impl_->by_id.find(partial.event_id);
+  if (found == impl_->by_id.end()) {
+    ++impl_->counters.unknown_partials;
+  } else if (!found->second->Add(partial)) {
+    ++impl_->counters.late_partials;
+  }
+}
+
+void HostVerdicts::Add(const FlowStateUpdate& update) {
+  if (impl_->uses_flow_state) impl_->flows.Queue(update);
+}
+
+void HostVerdicts::AddIncomplete(Nanos start, Nanos end, uint32_t reasons) {
+  impl_->incomplete.Add(start, end, reasons);
+}
+
+void HostVerdicts::Advance(Nanos until, std::vector<Report>* reports) {
+  AdvanceSome(until, std::numeric_limits<size_t>::max(), reports);
+}
+
+bool HostVerdicts::AdvanceSome(Nanos until, size_t max_reports, std::vector<Report>* reports) {
+  for (;;) {
+    const Nanos end = impl_->NextEnd(until);
+    if (end > until || end == INT64_MAX) break;
+    impl_->flows.ApplyUntil(end);
+    impl_->DecideAllAt(end, reports);
+    if (reports->size() >= max_reports) return false;
+  }
+  impl_->flows.ApplyUntil(until);
+  impl_->Forget();
+  return true;
+}
+
+void HostVerdicts::EndAfter(Nanos last_packet) {
+  impl_->ForEach([last_packet](EventVerdicts& event) {
+    const Nanos length = event.plan().spec.interval_ns();
+    Nanos end = 0;
+    const bool is_beyond_time =
+        __builtin_mul_overflow(CellOf(last_packet, length) + 1, length, &end);
+    event.EndAt(is_beyond_time ? INT64_MAX : end);
+  });
+}
+
+// The earliest end of an interval in which something can happen.
+Nanos HostVerdicts::Impl::NextEnd(Nanos until) {
+  Nanos next_end = INT64_MAX;
+  ForEach([&](EventVerdicts& event) {
+    counters.intervals_decided += event.SkipQuiet(until);
+    next_end = std::min(next_end, event.NextEnd());
+  });
+  return next_end;
+}
+
+void HostVerdicts::Impl::DecideAllAt(Nanos end, std::vector<Report>* reports) {
+  const size_t reports_before = reports->size();
+  Nanos oldest_asked = end;
+  ForEach([&](EventVerdicts& event) {
+    if (event.NextEnd() == end) {
+      uint32_t reasons = incomplete.ReasonsIn(event.NextStart(), end);
+      if (!event.uses_connections()) reasons &= ~static_cast<uint32_t>(kConnectionEvicted);
+      event.Decide(flows, reasons, reports);
+      ++counters.intervals_decided;
+    }
+    if (event.plan().uses_last_epoch) oldest_asked = std::min(oldest_asked, event.NextStart());
+  });
+  counters.reports += reports->size() - reports_before;
+  if (uses_flow_state) flows.Expire(oldest_asked);
+}
+
+// Drops what no interval to come can ask for.
+void HostVerdicts::Impl::Forget() {
+  const size_t ending_before = ending.size();
+  ending.erase(std::remove_if(ending.begin(), ending.end(),
+                              [](const auto& event) { return event->NextEnd() == INT64_MAX; }),
+               ending.end());
+  if (ending.size() != ending_before) IndexEvents();
+  Nanos oldest = INT64_MAX;
+  ForEach([&oldest](EventVerdicts& event) { oldest = std::min(oldest, event.NextStart()); });
+  incomplete.Forget(oldest);
+}
+
+const VerdictCounters& HostVerdicts::counters() const {
+  VerdictCounters& counters = impl_->counters;
+  counters.buckets = 0;
+  counters.buckets_evicted = 0;
+  for (const EventStatus& status : Status()) {
+    counters.buckets += status.buckets;
+    counters.buckets_evicted += status.buckets_evicted;
+  }
+  return counters;
+}
+
+std::vector<EventStatus> HostVerdicts::Status() const {
+  std::vector<EventStatus> statuses;
+  for (const auto& event : impl_->events) statuses.push_back(event->Status());
+  return statuses;
+}
+
+}  // namespace trumpet

@@ -1,0 +1,58 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// VerdictPredicate: tests an event's predicate on the merged cells of a bucket.
+//
+// Threads: immutable once made.  Lifetime: the plan must outlive it.
+
+#ifndef TRUMPET_LIB_TPM_VERDICT_PREDICATE_H
+#define TRUMPET_LIB_TPM_VERDICT_PREDICATE_H
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "lib/model/expr.h"
+#include "lib/tpm/flow_state_map.h"
+#include "lib/tpm/trigger_plan.h"
+
+namespace trumpet {
+
+// Only true fires.  `value` and `threshold` are the sides of the comparison at the root, 1 and 1
+// without one.
+struct Verdict {
+  bool fires = false;
+  Number value;
+  Number threshold;
+};
+
+class VerdictPredicate {
+ public:
+  explicit VerdictPredicate(const TriggerPlan& plan);
+
+  Verdict Test(const uint64_t* words, const FlowInstants& flow) const;
+
+  // Cells of a bucket without packets.
+  const uint64_t* empty_words() const { return empty_words_.data(); }
+
+  // Can a bucket without packets fire, whatever the state of its flow?  If not, nobody needs to
+  // ask.
+  bool can_fire_empty() const { return can_fire_empty_; }
+
+  // Does any value come from TCP tracking, so that a lost connection matters?
+  bool uses_connections() const { return uses_connections_; }
+
+ private:
+  Number Leaf(const Expr& leaf, const uint64_t* words, const FlowInstants& flow) const;
+  bool CanBe(const Expr& expr, bool truth) const;
+
+  const TriggerPlan& plan_;
+  std::vector<std::pair<const Expr*, AggregateCells>> aggregates_;
+  std::vector<uint64_t> empty_words_;
+  bool can_fire_empty_ = false;
+  bool uses_connections_ = false;
+};
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_LIB_TPM_VERDICT_PREDICATE_H
