@@ -7,21 +7,43 @@ lib_libtrumpet_tpm_a_CXXFLAGS = $(AM_CXXFLAGS) -fno-exceptions
 lib_libtrumpet_tpm_a_SOURCES = \
 	lib/tpm/bucket_store.cc \
 	lib/tpm/bucket_store.h \
+	lib/tpm/cell_update.h \
 	lib/tpm/connection_table.h \
+	lib/tpm/delivery.cc \
+	lib/tpm/delivery.h \
 	lib/tpm/double_double.h \
 	lib/tpm/event_verdicts.cc \
 	lib/tpm/event_verdicts.h \
 	lib/tpm/flow_state_map.cc \
 	lib/tpm/flow_state_map.h \
+	lib/tpm/flow_table.cc \
+	lib/tpm/flow_table.h \
+	lib/tpm/generation.h \
 	lib/tpm/host_verdicts.cc \
 	lib/tpm/host_verdicts.h \
 	lib/tpm/incomplete_ranges.h \
+	lib/tpm/key_layout.cc \
+	lib/tpm/key_layout.h \
+	lib/tpm/match_terms.cc \
+	lib/tpm/match_terms.h \
 	lib/tpm/monitor_counters.h \
 	lib/tpm/packet_facts.h \
+	lib/tpm/packet_monitor.cc \
 	lib/tpm/packet_monitor.h \
+	lib/tpm/packet_thread.cc \
+	lib/tpm/packet_thread.h \
+	lib/tpm/stat_operand.cc \
+	lib/tpm/stat_operand.h \
+	lib/tpm/sweep.cc \
+	lib/tpm/sweep.h \
+	lib/tpm/trigger_index.cc \
+	lib/tpm/trigger_index.h \
 	lib/tpm/trigger_plan.cc \
 	lib/tpm/trigger_plan.h \
+	lib/tpm/trigger_program.cc \
 	lib/tpm/trigger_program.h \
+	lib/tpm/trigger_set.cc \
+	lib/tpm/trigger_set.h \
 	lib/tpm/uint256.h \
 	lib/tpm/verdict_predicate.cc \
 	lib/tpm/verdict_predicate.h

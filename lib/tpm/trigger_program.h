@@ -47,6 +47,8 @@ class TriggerProgram {
 
  private:
   TriggerProgram() = default;
+  void AddOperands(const TriggerPlan& plan);
+  void NoteNeeds(const TriggerPlan& plan);
 
   uint64_t generation_ = 0;
   Nanos effective_from_ = INT64_MIN;

@@ -1,0 +1,114 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// SpscRing: variable-sized records from one thread to another, without locks.
+//
+//   producer:  if (void* room = ring.Reserve(size)) { fill(room); ring.Commit(); }
+//   consumer:  while (auto record = ring.Peek()) { use(record); ring.Release(); }
+//
+// Threads: exactly one producer and one consumer.  Neither ever waits: Reserve() answers null when
+// the record does not fit now.  Records are 8-byte aligned and contiguous.
+// Memory: taken at construction.
+
+#ifndef TRUMPET_LIB_BASE_SPSC_RING_H
+#define TRUMPET_LIB_BASE_SPSC_RING_H
+
+#include <atomic>
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace trumpet {
+
+class SpscRing {
+ public:
+  struct Record {
+    const void* data = nullptr;  // null: nothing there
+    size_t size = 0;
+    explicit operator bool() const { return data != nullptr; }
+  };
+
+  // `capacity` in bytes, a power of two, at least 64.
+  explicit SpscRing(size_t capacity)
+      : capacity_(capacity), words_(new uint64_t[capacity / sizeof(uint64_t)]()) {
+    assert(capacity >= 64 && (capacity & (capacity - 1)) == 0);
+  }
+  SpscRing(const SpscRing&) = delete;
+  SpscRing& operator=(const SpscRing&) = delete;
+
+  // Producer: room for one record of `size` bytes, or null.
+  void* Reserve(size_t size) {
+    const size_t need = kHeader + RoundUp(size);
+    if (need > capacity_ / 2) return nullptr;  // could never be sure to fit
+    const size_t offset = head_ & (capacity_ - 1);
+    const size_t to_end = capacity_ - offset;
+    const size_t skip = to_end < need ? to_end : 0;
+    if (capacity_ - (head_ - known_tail_) < skip + need) {
+      known_tail_ = tail_.load(std::memory_order_acquire);
+      if (capacity_ - (head_ - known_tail_) < skip + need) return nullptr;
+    }
+    if (skip != 0) {
+      *At(head_) = kSkip;
+      head_ += skip;
+    }
+    *At(head_) = size;
+    reserved_ = need;
+    return At(head_) + 1;
+  }
+
+  // Producer: makes the reserved record visible.
+  void Commit() {
+    head_ += reserved_;
+    published_head_.store(head_, std::memory_order_release);
+  }
+
+  // Consumer: the oldest record, not yet released.
+  Record Peek() {
+    for (;;) {
+      if (read_ == known_head_) {
+        known_head_ = published_head_.load(std::memory_order_acquire);
+        if (read_ == known_head_) return {};
+      }
+      const uint64_t size = *At(read_);
+      if (size != kSkip) return {At(read_) + 1, static_cast<size_t>(size)};
+      read_ += capacity_ - (read_ & (capacity_ - 1));
+    }
+  }
+
+  // Consumer: gives the record that Peek() showed back to the producer.
+  void Release() {
+    read_ += kHeader + RoundUp(static_cast<size_t>(*At(read_)));
+    tail_.store(read_, std::memory_order_release);
+  }
+
+  size_t capacity() const { return capacity_; }
+
+  // Bytes in use, seen from any thread: an estimate.
+  size_t used() const {
+    return published_head_.load(std::memory_order_relaxed) - tail_.load(std::memory_order_relaxed);
+  }
+
+ private:
+  static constexpr size_t kHeader = sizeof(uint64_t);
+  static constexpr uint64_t kSkip = UINT64_MAX;  // the rest up to the end of the buffer is empty
+
+  static size_t RoundUp(size_t size) { return (size + 7) & ~size_t{7}; }
+  uint64_t* At(size_t position) { return &words_[(position & (capacity_ - 1)) / sizeof(uint64_t)]; }
+
+  const size_t capacity_;
+  std::unique_ptr<uint64_t[]> words_;
+
+  // Positions only grow; their remainder modulo capacity is the place in the buffer.
+  alignas(64) size_t head_ = 0;  // producer's own
+  size_t known_tail_ = 0;
+  size_t reserved_ = 0;
+  alignas(64) std::atomic<size_t> published_head_{0};
+  alignas(64) size_t read_ = 0;  // consumer's own
+  size_t known_head_ = 0;
+  alignas(64) std::atomic<size_t> tail_{0};
+};
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_LIB_BASE_SPSC_RING_H

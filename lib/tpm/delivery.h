@@ -1,0 +1,41 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Delivery: the records that a sweep puts on the ring towards the agent thread.
+//
+// Writers answer false when the ring has no room now; nothing was written then.
+
+#ifndef TRUMPET_LIB_TPM_DELIVERY_H
+#define TRUMPET_LIB_TPM_DELIVERY_H
+
+#include <cstddef>
+#include <cstdint>
+
+#include "lib/base/spsc_ring.h"
+#include "lib/base/units.h"
+#include "lib/model/bucket_key.h"
+#include "lib/model/flow_state.h"
+#include "lib/tpm/trigger_plan.h"
+
+namespace trumpet {
+
+class DeliverySink;
+
+struct EpochSpan {
+  Nanos start = 0;
+  Nanos end = 0;
+};
+
+// Room for one partial with `word_count` cells' words; null when the ring is full.  The
+// caller fills the words, then calls SpscRing::Commit().
+uint64_t* ReservePartial(SpscRing* ring, const EventSpec& event, const EpochSpan& epoch,
+                         bool is_unscaled, const BucketKey& bucket, size_t word_count);
+bool DeliverFlowState(SpscRing* ring, const FlowStateUpdate& update);
+bool DeliverEpochEnd(SpscRing* ring, const EpochSpan& epoch, uint32_t reasons);
+
+// Hands all records to `sink`, in order; returns their number.
+size_t DrainRecords(SpscRing* ring, DeliverySink* sink);
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_LIB_TPM_DELIVERY_H

@@ -1,0 +1,236 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lib/tpm/flow_table.h"
+
+#include <emmintrin.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace trumpet {
+namespace {
+
+constexpr uint32_t kReclaimCandidates = 16;
+constexpr uint32_t kStalePasses = 4096;  // epochs in which ReleaseStale() meets every entry once
+constexpr uint32_t kReclaimSteps = 64;  // entries looked at to find them
+
+size_t PowerOfTwoAtLeast(size_t value) {
+  size_t power = 1;
+  while (power < value) power *= 2;
+  return power;
+}
+
+// Epoch numbers wrap around; ages stay far below half of their range (see ReleaseStale).
+bool IsBefore(uint32_t a, uint32_t b) { return static_cast<int32_t>(a - b) < 0; }
+
+uint8_t Log2Ceil(size_t bytes) {
+  uint8_t log = 5;
+  while ((size_t{1} << log) < bytes) log++;
+  return log;
+}
+
+// Bit i is set when tags[i] equals `tag`.
+uint32_t TagMatches(const uint16_t* tags, uint16_t tag) {
+  const __m128i all = _mm_load_si128(reinterpret_cast<const __m128i*>(tags));
+  const __m128i equal = _mm_cmpeq_epi16(all, _mm_set1_epi16(static_cast<int16_t>(tag)));
+  return static_cast<uint32_t>(_mm_movemask_epi8(_mm_packs_epi16(equal, _mm_setzero_si128())));
+}
+
+}  // namespace
+
+bool FlowTable::Init(uint32_t max_flows, size_t block_bytes) {
+  // Four entries per bucket of eight at most: about 2 % of the buckets spill.
+  const size_t bucket_count = PowerOfTwoAtLeast(max_flows / 4 + 1);
+  bucket_mask_ = bucket_count - 1;
+  return buckets_.Allocate(bucket_count) && overflow_.Allocate(bucket_count / 4 + 16) &&
+         entries_.Allocate(max_flows) && home_.Allocate(max_flows) && blocks_.Init(block_bytes);
+}
+
+bool FlowTable::Matches(FlowIndex flow, const FlowKey& key, const uint8_t* extension,
+                        size_t extension_bytes, uint32_t hash, uint16_t generation) const {
+  const FlowEntry& entry = entries_[flow];
+  return entry.hash == hash && entry.generation == generation && entry.key == key &&
+         (extension_bytes == 0 ||
+          std::memcmp(blocks_.At(entry.block), extension, extension_bytes) == 0);
+}
+
+FlowIndex FlowTable::Find(const FlowKey& key, const uint8_t* extension, size_t extension_bytes,
+                          uint64_t hash, uint16_t generation) const {
+  const Bucket* bucket = &buckets_[BucketOf(hash)];
+  const uint16_t tag = TagOf(hash);
+  for (;;) {
+    for (uint32_t hits = TagMatches(bucket->tags, tag); hits != 0; hits &= hits - 1) {
+      const FlowIndex flow = bucket->flows[__builtin_ctz(hits)];
+      if (Matches(flow, key, extension, extension_bytes, static_cast<uint32_t>(hash), generation)) {
+        return flow;
+      }
+    }
+    if (bucket->overflow == 0) return kNoFlow;
+    bucket = &overflow_[bucket->overflow - 1];
+  }
+}
+
+FlowIndex FlowTable::Add(const FlowKey& key, uint64_t hash, uint16_t generation, size_t block_bytes,
+                         uint32_t oldest_pending_epoch) {
+  const FlowIndex flow = TakeEntry(oldest_pending_epoch);
+  if (flow == kNoFlow) return kNoFlow;
+  FlowEntry& entry = entries_[flow];
+  entry = FlowEntry{};
+  entry.key = key;
+  entry.hash = static_cast<uint32_t>(hash);
+  entry.generation = generation;
+  entry.block = kNoBlock;
+  entry.connection = kNoConnection;
+  entry.last_epoch = kUntouched;
+  count_++;
+  if (block_bytes != 0) {
+    entry.block = blocks_.Allocate(block_bytes);
+    for (int tries = 0; entry.block == kNoBlock && tries < 4; tries++) {
+      if (!ReclaimOne(oldest_pending_epoch)) break;
+      entry.block = blocks_.Allocate(block_bytes);
+    }
+    if (entry.block == kNoBlock) {
+      Release(flow);
+      return kNoFlow;
+    }
+    entry.block_class_bytes_log2 = Log2Ceil(block_bytes);
+  }
+  if (!Link(flow, hash, oldest_pending_epoch)) {
+    Release(flow);
+    return kNoFlow;
+  }
+  return flow;
+}
+
+FlowIndex FlowTable::TakeEntry(uint32_t oldest_pending_epoch) {
+  if (free_entry_ == kNoFlow && next_entry_ == entries_.count() &&
+      !ReclaimOne(oldest_pending_epoch)) {
+    return kNoFlow;
+  }
+  if (free_entry_ != kNoFlow) {
+    const FlowIndex flow = free_entry_;
+    free_entry_ = entries_[flow].hash;
+    return flow;
+  }
+  return next_entry_++;
+}
+
+bool FlowTable::IsReclaimable(FlowIndex flow, uint32_t oldest_pending_epoch) const {
+  const uint32_t last_epoch = entries_[flow].last_epoch;
+  return last_epoch != kFree && last_epoch != kUntouched &&
+         IsBefore(last_epoch, oldest_pending_epoch);
+}
+
+// Gives up the longest untouched of the next few entries that a clock hand meets.
+bool FlowTable::ReclaimOne(uint32_t oldest_pending_epoch) {
+  FlowIndex victim = kNoFlow;
+  uint32_t seen = 0;
+  for (uint32_t step = 0; step < kReclaimSteps && seen < kReclaimCandidates; step++) {
+    const FlowIndex flow = clock_hand_;
+    clock_hand_ = clock_hand_ + 1 >= next_entry_ ? 0 : clock_hand_ + 1;
+    if (!IsReclaimable(flow, oldest_pending_epoch)) continue;
+    seen++;
+    if (victim == kNoFlow || IsBefore(entries_[flow].last_epoch, entries_[victim].last_epoch)) {
+      victim = flow;
+    }
+  }
+  if (victim == kNoFlow) return false;
+  Unlink(victim);
+  Release(victim);
+  reclaimed_++;
+  return true;
+}
+
+void FlowTable::ReleaseStale(uint32_t epoch, uint32_t oldest_pending_epoch, uint16_t running,
+                             uint16_t previous) {
+  const uint32_t steps = std::min<uint32_t>(next_entry_, capacity() / kStalePasses + 1);
+  for (uint32_t step = 0; step < steps; step++) {
+    const FlowIndex flow = stale_hand_;
+    stale_hand_ = stale_hand_ + 1 >= next_entry_ ? 0 : stale_hand_ + 1;
+    const FlowEntry& entry = entries_[flow];
+    const bool is_stale = epoch - entry.last_epoch > kStaleEpochs ||
+                          (entry.generation != running && entry.generation != previous);
+    if (!is_stale || !IsReclaimable(flow, oldest_pending_epoch)) continue;
+    Unlink(flow);
+    Release(flow);
+  }
+}
+
+bool FlowTable::Link(FlowIndex flow, uint64_t hash, uint32_t oldest_pending_epoch) {
+  const size_t home = BucketOf(hash);
+  Bucket* bucket = &buckets_[home];
+  for (;;) {
+    const uint32_t empty = TagMatches(bucket->tags, 0);
+    if (empty != 0) {
+      const int way = __builtin_ctz(empty);
+      bucket->tags[way] = TagOf(hash);
+      bucket->flows[way] = flow;
+      home_[flow] = static_cast<uint32_t>(home);
+      return true;
+    }
+    if (bucket->overflow == 0) {
+      bucket->overflow = TakeOverflow();
+      if (bucket->overflow == 0) {
+        // Out of spill room: someone else's old entry may be in this very bucket.
+        for (int way = 0; way < kWays; way++) {
+          const FlowIndex old = bucket->flows[way];
+          if (!IsReclaimable(old, oldest_pending_epoch)) continue;
+          Unlink(old);
+          Release(old);
+          reclaimed_++;
+          return Link(flow, hash, oldest_pending_epoch);
+        }
+        return false;
+      }
+    }
+    bucket = &overflow_[bucket->overflow - 1];
+  }
+}
+
+uint32_t FlowTable::TakeOverflow() {
+  if (free_overflow_ != 0) {
+    const uint32_t taken = free_overflow_;
+    free_overflow_ = overflow_[taken - 1].overflow;
+    overflow_[taken - 1] = Bucket{};
+    return taken;
+  }
+  if (next_overflow_ == overflow_.count()) return 0;
+  return ++next_overflow_;
+}
+
+void FlowTable::Unlink(FlowIndex flow) {
+  Bucket* bucket = &buckets_[home_[flow]];
+  uint32_t* link = nullptr;
+  for (;;) {
+    for (int way = 0; way < kWays; way++) {
+      if (bucket->tags[way] == 0 || bucket->flows[way] != flow) continue;
+      bucket->tags[way] = 0;
+      const bool is_empty = TagMatches(bucket->tags, 0) == 0xff;
+      if (link != nullptr && is_empty) {
+        const uint32_t freed = *link;
+        *link = bucket->overflow;
+        bucket->overflow = free_overflow_;
+        free_overflow_ = freed;
+      }
+      return;
+    }
+    if (bucket->overflow == 0) return;
+    link = &bucket->overflow;
+    bucket = &overflow_[*link - 1];
+  }
+}
+
+void FlowTable::Release(FlowIndex flow) {
+  FlowEntry& entry = entries_[flow];
+  if (entry.block != kNoBlock) {
+    blocks_.Free(entry.block, size_t{1} << entry.block_class_bytes_log2);
+  }
+  entry.block = kNoBlock;
+  entry.last_epoch = kFree;
+  entry.hash = free_entry_;
+  free_entry_ = flow;
+  count_--;
+}
+
+}  // namespace trumpet

@@ -1,0 +1,125 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// FlowTable: entries by key, in memory taken at start.  (Paper, section 5: the flow table of phase 1.)
+//
+// An entry is one cache line; its cells lie in a block of a pool.  The index is an array of
+// one-line buckets of eight 16-bit tags; a full bucket spills into a small overflow area.  An entry
+// belongs to one program generation: after a change of program every flow gets a new entry with
+// its next packet, and the old one stays until its last cells were swept.
+//
+// Threads: one packet thread.  Never allocates after Init().
+
+#ifndef TRUMPET_LIB_TPM_FLOW_TABLE_H
+#define TRUMPET_LIB_TPM_FLOW_TABLE_H
+
+#include <cstdint>
+
+#include "lib/base/block_pool.h"
+#include "lib/base/page_buffer.h"
+#include "lib/packet/flow_key.h"
+#include "lib/tpm/connection_table.h"
+
+namespace trumpet {
+
+using FlowIndex = uint32_t;
+constexpr FlowIndex kNoFlow = UINT32_MAX;
+
+struct alignas(64) FlowEntry {
+  FlowKey key;           // see EntryKeyOf()
+  uint32_t hash;         // low half of the entry's hash
+  uint32_t set;          // TriggerSet index within the generation
+  BlockRef block;        // extension, then two banks of cells; kNoBlock when all are empty
+  ConnectionRef connection;  // last known, a hint
+  uint32_t last_epoch;   // sequence number of the last epoch in which it was touched
+  uint16_t generation;   // of the program that made it
+  uint8_t unscaled;      // bit per bank: an unscaled window entered
+  uint8_t block_class_bytes_log2;  // size of the block as a power of two; 0: no block
+};
+static_assert(sizeof(FlowEntry) == 64);
+
+class FlowTable {
+ public:
+  // False when there is no memory.
+  [[nodiscard]] bool Init(uint32_t max_flows, size_t block_bytes);
+
+  void Prefetch(uint64_t hash) const { __builtin_prefetch(&buckets_[BucketOf(hash)]); }
+
+  // The entry of this key and generation, or kNoFlow.
+  FlowIndex Find(const FlowKey& key, const uint8_t* extension, size_t extension_bytes, uint64_t hash,
+                 uint16_t generation) const;
+
+  // A new entry with a block of `block_bytes`; kNoFlow when there is no room.  Makes room by giving up
+  // entries whose last epoch is before `oldest_pending_epoch`: all their cells have been swept.  The caller
+  // fills set, connection, last_epoch and the block.
+  FlowIndex Add(const FlowKey& key, uint64_t hash, uint16_t generation, size_t block_bytes,
+                uint32_t oldest_pending_epoch);
+
+  // Gives up entries among the next few that were idle for kStaleEpochs or belong to neither of two
+  // generations.  Called once per epoch, it bounds the age of entries, so that epoch and generation
+  // numbers may wrap around.
+  void ReleaseStale(uint32_t epoch, uint32_t oldest_pending_epoch, uint16_t running,
+                    uint16_t previous);
+
+  FlowEntry& At(FlowIndex flow) { return entries_[flow]; }
+  const FlowEntry& At(FlowIndex flow) const { return entries_[flow]; }
+  bool IsInUse(FlowIndex flow) const { return entries_[flow].last_epoch != kFree; }
+  uint8_t* BlockOf(const FlowEntry& entry) { return blocks_.At(entry.block); }
+  const uint8_t* BlockOf(const FlowEntry& entry) const { return blocks_.At(entry.block); }
+
+  uint32_t capacity() const { return static_cast<uint32_t>(entries_.count()); }
+  uint32_t count() const { return count_; }
+  uint64_t reclaimed() const { return reclaimed_; }
+  const BlockPool& blocks() const { return blocks_; }
+
+  static constexpr uint32_t kFree = 0;        // last_epoch of an entry not in use
+  static constexpr uint32_t kUntouched = 1;   // last_epoch of an entry just added
+  static constexpr uint32_t kFirstEpoch = 2;  // sequence numbers start here
+  static constexpr uint32_t kStaleEpochs = 1u << 17;
+
+  // The epoch after `epoch`; the bank alternates across the wrap too.
+  static uint32_t NextEpoch(uint32_t epoch) {
+    return epoch == UINT32_MAX ? kFirstEpoch : epoch + 1;
+  }
+
+ private:
+  static constexpr int kWays = 8;
+  struct alignas(64) Bucket {
+    uint16_t tags[kWays];      // 0: empty
+    FlowIndex flows[kWays];
+    uint32_t overflow;         // index into overflow_ plus 1; 0: none
+  };
+  static_assert(sizeof(Bucket) == 64);
+
+  size_t BucketOf(uint64_t hash) const { return hash >> 32 & bucket_mask_; }
+  static uint16_t TagOf(uint64_t hash) { return static_cast<uint16_t>(hash >> 16 | 1); }
+
+  bool Matches(FlowIndex flow, const FlowKey& key, const uint8_t* extension, size_t extension_bytes,
+               uint32_t hash, uint16_t generation) const;
+  FlowIndex TakeEntry(uint32_t oldest_pending_epoch);
+  bool IsReclaimable(FlowIndex flow, uint32_t oldest_pending_epoch) const;
+  bool ReclaimOne(uint32_t oldest_pending_epoch);
+  bool Link(FlowIndex flow, uint64_t hash, uint32_t oldest_pending_epoch);
+  void Unlink(FlowIndex flow);
+  void Release(FlowIndex flow);
+  uint32_t TakeOverflow();
+
+  PageBuffer<Bucket> buckets_;
+  PageBuffer<Bucket> overflow_;
+  PageBuffer<FlowEntry> entries_;
+  PageBuffer<uint32_t> home_;  // bucket number of an entry, to unlink it
+  BlockPool blocks_;
+  size_t bucket_mask_ = 0;
+  uint32_t next_entry_ = 0;    // first entry never used
+  FlowIndex free_entry_ = kNoFlow;  // chained through `hash`
+  uint32_t next_overflow_ = 0;
+  uint32_t free_overflow_ = 0;      // chained through `overflow`
+  uint32_t clock_hand_ = 0;
+  uint32_t stale_hand_ = 0;
+  uint32_t count_ = 0;
+  uint64_t reclaimed_ = 0;
+};
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_LIB_TPM_FLOW_TABLE_H

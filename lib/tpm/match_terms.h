@@ -1,0 +1,40 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// MatchTerms: a filter's necessary conditions on the 5-tuple, as masked keys.
+//
+// A packet that passes the filter satisfies at least one term; the converse does not hold, so
+// candidates are tested against the whole filter afterwards.  `not`, other fields and
+// ranges that are no prefix only widen a term.
+
+#ifndef TRUMPET_LIB_TPM_MATCH_TERMS_H
+#define TRUMPET_LIB_TPM_MATCH_TERMS_H
+
+#include <vector>
+
+#include "lib/model/filter.h"
+#include "lib/packet/flow_key.h"
+
+namespace trumpet {
+
+// (key & mask) == value, byte by byte; `zone` is never masked in.
+struct MatchTerm {
+  FlowKey mask;
+  FlowKey value;
+
+  bool operator==(const MatchTerm& other) const {
+    return mask == other.mask && value == other.value;
+  }
+};
+
+// A filter with more alternatives than this gets one term that everything satisfies.
+constexpr size_t kMaxTermsPerFilter = 64;
+
+// Empty: nothing can match.
+std::vector<MatchTerm> MakeMatchTerms(const FilterExpr& filter);
+
+FlowKey Masked(const FlowKey& key, const FlowKey& mask);
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_LIB_TPM_MATCH_TERMS_H

@@ -1,0 +1,210 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lib/tpm/sweep.h"
+
+#include <time.h>
+
+#include <algorithm>
+
+#include "lib/model/bucket_key.h"
+#include "lib/model/report.h"
+
+namespace trumpet {
+namespace {
+
+constexpr int kItemsPerClockRead = 8;
+constexpr uint32_t kPrefetchAhead = 8;
+
+Nanos MonotonicNow() {
+  timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return time.tv_sec * kNanosPerSecond + time.tv_nsec;
+}
+
+}  // namespace
+
+void Sweep::Start(const SweepJob& job) {
+  job_ = job;
+  stage_ = Stage::kFlows;
+  next_flow_ = 0;
+  next_trigger_ = 0;
+  holds_state_ = false;
+  for (Generation* generation : {job_.running, job_.previous}) {
+    if (generation != nullptr) generation->touched_whole_buckets.clear();
+  }
+}
+
+void Sweep::Step(Nanos budget_ns) {
+  counters_.steps++;
+  const bool is_bounded = budget_ns != INT64_MAX;
+  const Nanos stop = is_bounded ? MonotonicNow() + budget_ns : 0;
+  is_blocked_ = false;
+  while (is_active()) {
+    for (int i = 0; i < kItemsPerClockRead && is_active(); i++) {
+      if (!Advance()) {
+        is_blocked_ = true;
+        return;
+      }
+    }
+    if (is_bounded && MonotonicNow() >= stop) return;
+  }
+}
+
+void Sweep::Abandon() {
+  if (!is_active()) return;
+  counters_.dropped += std::max<uint32_t>(1, job_.flow_count - next_flow_);
+  ReportLater(job_.epoch, job_.reasons | kRingFull);
+  stage_ = Stage::kDone;
+  is_blocked_ = false;
+}
+
+void Sweep::ReportLater(const EpochSpan& span, uint32_t reasons) {
+  unreported_.start = has_unreported() ? std::min(unreported_.start, span.start) : span.start;
+  unreported_.end = has_unreported() ? std::max(unreported_.end, span.end) : span.end;
+  unreported_reasons_ |= reasons;
+}
+
+bool Sweep::Advance() {
+  switch (stage_) {
+    case Stage::kFlows:
+      if (next_flow_ == job_.flow_count) {
+        stage_ = Stage::kWholeBuckets;
+        return true;
+      }
+      if (!SweepFlow(job_.flows[next_flow_])) return false;
+      next_flow_++;
+      next_trigger_ = 0;
+      return true;
+    case Stage::kWholeBuckets:
+      return SweepWholeBucket();
+    case Stage::kFlowStates:
+      return SweepFlowState();
+    case Stage::kEpochEnd:
+      if (has_unreported()) {
+        if (!DeliverEpochEnd(ring_, unreported_, unreported_reasons_)) return false;
+        unreported_reasons_ = 0;
+      }
+      if (!DeliverEpochEnd(ring_, job_.epoch, job_.reasons)) return false;
+      stage_ = Stage::kDone;
+      return true;
+    case Stage::kDone:
+      return true;
+  }
+  return true;
+}
+
+Generation* Sweep::GenerationOf(const FlowEntry& entry) const {
+  if (job_.running->number == entry.generation) return job_.running;
+  if (job_.previous != nullptr && job_.previous->number == entry.generation) return job_.previous;
+  return nullptr;
+}
+
+bool Sweep::SweepFlow(FlowIndex flow) {
+  if (next_flow_ + kPrefetchAhead < job_.flow_count) {
+    __builtin_prefetch(&flows_->At(job_.flows[next_flow_ + kPrefetchAhead]));
+  }
+  const FlowEntry& entry = flows_->At(flow);
+  Generation* generation = GenerationOf(entry);
+  if (generation != nullptr) {
+    const TriggerSet& set = generation->sets.At(entry.set);
+    if (!DeliverFlow(generation, set, entry)) return false;
+  }
+  counters_.flows++;
+  return true;
+}
+
+bool Sweep::DeliverFlow(Generation* generation, const TriggerSet& set, const FlowEntry& entry) {
+  if (set.trigger_count == 0) return true;
+  const KeyLayout& layout = generation->program->layout();
+  const uint8_t* block = flows_->BlockOf(entry);
+  const uint32_t bank_number = job_.number & 1;
+  const auto* bank = reinterpret_cast<const uint64_t*>(block + layout.extension_bytes()) +
+                     bank_number * set.word_count;
+  const bool is_unscaled = (entry.unscaled >> bank_number & 1) != 0;
+
+  const uint16_t* offsets = set.offsets;
+  for (uint32_t i = 0; i < set.trigger_count; i++) {
+    const uint32_t trigger = set.triggers[i];
+    const TriggerPlan& plan = *generation->program->plans()[trigger];
+    const uint16_t* plan_offsets = offsets;
+    offsets += plan.cells.size();
+    if (i < next_trigger_) continue;  // delivered before the ring filled up
+    const bool unscaled = is_unscaled && plan.uses_rwnd;
+    if (plan.spec.granularity.is_none()) {
+      AddToWholeBucket(generation, trigger, bank, plan_offsets, unscaled);
+      next_trigger_ = i + 1;
+      continue;
+    }
+    BucketKey key;
+    const auto read = [&](const FieldRef& ref) { return layout.Read(entry.key, block, ref); };
+    if (!MakeBucketKey(plan.spec.granularity, read, &key)) {  // no bucket for such packets
+      next_trigger_ = i + 1;
+      continue;
+    }
+    uint64_t* words =
+        ReservePartial(ring_, plan.spec, job_.epoch, unscaled, key, plan.word_count);
+    if (words == nullptr) return false;
+    for (size_t cell = 0; cell < plan.cells.size(); cell++) {
+      const uint64_t* from = bank + plan_offsets[cell];
+      uint64_t* to = words + plan.cells[cell].offset;
+      std::copy(from, from + CellWords(plan.cells[cell].kind), to);
+    }
+    ring_->Commit();
+    counters_.partials++;
+    next_trigger_ = i + 1;
+  }
+  return true;
+}
+
+void Sweep::AddToWholeBucket(Generation* generation, uint32_t trigger, const uint64_t* bank,
+                             const uint16_t* offsets, bool is_unscaled) {
+  WholeBucket& bucket = generation->whole_buckets[trigger];
+  const TriggerPlan& plan = *generation->program->plans()[trigger];
+  if (bucket.swept_epoch != job_.number) {
+    bucket.swept_epoch = job_.number;
+    bucket.is_unscaled = false;
+    ResetCells(plan.cells, bucket.words.data());
+    generation->touched_whole_buckets.push_back(trigger);
+  }
+  bucket.is_unscaled |= is_unscaled;
+  for (size_t cell = 0; cell < plan.cells.size(); cell++) {
+    MergeCell(plan.cells[cell].kind, bank + offsets[cell],
+              bucket.words.data() + plan.cells[cell].offset);
+  }
+}
+
+bool Sweep::SweepWholeBucket() {
+  for (Generation* generation : {job_.running, job_.previous}) {
+    if (generation == nullptr || generation->touched_whole_buckets.empty()) continue;
+    const uint32_t trigger = generation->touched_whole_buckets.back();
+    const WholeBucket& bucket = generation->whole_buckets[trigger];
+    const TriggerPlan& plan = *generation->program->plans()[trigger];
+    BucketKey key;
+    uint64_t* words =
+        ReservePartial(ring_, plan.spec, job_.epoch, bucket.is_unscaled, key, plan.word_count);
+    if (words == nullptr) return false;
+    std::copy(bucket.words.begin(), bucket.words.end(), words);
+    ring_->Commit();
+    counters_.partials++;
+    generation->touched_whole_buckets.pop_back();
+    return true;
+  }
+  stage_ = Stage::kFlowStates;
+  return true;
+}
+
+bool Sweep::SweepFlowState() {
+  if (!holds_state_) {
+    holds_state_ = connections_->NextChanged(&held_state_);
+    if (!holds_state_) {
+      stage_ = Stage::kEpochEnd;
+      return true;
+    }
+  }
+  if (!DeliverFlowState(ring_, held_state_)) return false;
+  holds_state_ = false;
+  return true;
+}
+
+}  // namespace trumpet
