@@ -1,17 +1,106 @@
 # Copyright (c) 2026 The Trumpet Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# Targets for people.  `make help` prints the lines marked with ## in order.
+# Targets for people.  Include this last: it uses the lists of the others.
 
-.PHONY: help check-system check-ovs check-ovs-full bench lint fuzz coverage demo check-threads
+.PHONY: help
+help:
+	@printf '%s\n' \
+	  'Targets of Trumpet for Open vSwitch (default: all)' \
+	  '' \
+	  '  all             libraries, programs and, unless --with-ovs-source=no, the switch' \
+	  '  check           unit, differential and build tests; no privileges needed' \
+	  '  check-threads   the tests with threads only (for a --enable-tsan build)' \
+	  '  check-system    the monitor in a real switch, in network namespaces (root)' \
+	  '  check-ovs       Open vSwitch'"'"'s own tests of the userspace datapath (2 minutes)' \
+	  '  check-ovs-full  the same with ofproto-dpif and tunnels (a quarter of an hour)' \
+	  '  bench           every benchmark; BENCH_FLAGS=$(BENCH_FLAGS)' \
+	  '  lint            format, layers, headers, syntax, clang-tidy since LINT_BASE' \
+	  '  fuzz            every fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS) (clang)' \
+	  '  coverage        lines that `make check'"'"' reaches, per file' \
+	  '  demo            the whole way from packet to report, before your eyes (root)' \
+	  '  distcheck       make a release and test it from its tarball' \
+	  '  help            this list' \
+	  '' \
+	  'Configured: $(TRUMPET_KIND) build, Open vSwitch from $(OVS_SOURCE)'
+
 BENCH_FLAGS = --benchmark_min_time=0.2
 FUZZ_SECONDS = 60
-LINT_BASE =
-with_tree = top_srcdir='$(abs_top_srcdir)' top_builddir='$(abs_top_builddir)' \
-	OVS_SOURCE='$(OVS_SOURCE)' OVS_CACHE_DIR='$(OVS_CACHE_DIR)'
-help_files = $(top_srcdir)/build-aux/automake.mk
+FUZZ_CC = clang
+FUZZ_CXX = clang++
 
-help:            ## this list
-	@echo 'Targets of Trumpet for Open vSwitch:'
-	@$(SED) -n 's/^\([a-z-]*\): *\([^#]*\)## \(.*\)/  \1|\3/p' $(help_files) | \
-	  while IFS='|' read -r name text; do printf '%-18s %s\n' "$$name" "$$text"; done
+# What scripts learn from us; every test sees it, too.
+script_environment = \
+	top_srcdir='$(abs_top_srcdir)' top_builddir='$(abs_top_builddir)' \
+	OVS_SOURCE='$(OVS_SOURCE)' OVS_CACHE_DIR='$(OVS_CACHE_DIR)'
+AM_TESTS_ENVIRONMENT = \
+	$(script_environment) fuzz_programs='$(fuzz_programs)'; \
+	export top_srcdir top_builddir OVS_SOURCE OVS_CACHE_DIR fuzz_programs;
+
+.PHONY: check-threads check-system check-ovs check-ovs-full need-plugin
+check-threads: $(TSAN_TESTS)
+	@test -n '$(TSAN_TESTS)' || { echo 'check-threads: TSAN_TESTS is empty'; exit 1; }
+	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(TSAN_TESTS)'
+
+# These need the switch; say so instead of failing somewhere inside.
+need-plugin:
+if !BUILD_PLUGIN
+	@echo 'configured with --with-ovs-source=no: there is no switch to test' >&2; exit 1
+endif
+
+check-system: need-plugin all
+	$(script_environment) $(top_srcdir)/tests/system/run
+
+ovs_check = $(top_srcdir)/build-aux/ovs-check --source '$(OVS_SOURCE)' --cache '$(OVS_CACHE_DIR)'
+check-ovs: need-plugin
+	$(ovs_check)
+
+check-ovs-full: need-plugin
+	$(ovs_check) --full --baseline
+
+.PHONY: bench lint fuzz coverage demo
+bench: $(bench_programs)
+if HAVE_BENCHMARK
+	@for b in $(bench_programs); do echo "== $$b"; ./$$b $(BENCH_FLAGS) || exit 1; done
+else
+	@echo 'bench: Google Benchmark was not found by configure' >&2; exit 1
+endif
+
+lint:
+	CXX='$(CXX)' CC='$(CC)' $(top_srcdir)/build-aux/lint
+
+# A build of its own: libFuzzer is clang's, and counts every branch.
+fuzz:
+	@test -n '$(fuzz_programs)' || { echo 'fuzz: there is no fuzz target'; exit 1; }
+	$(MKDIR_P) fuzz-build
+	test -f fuzz-build/Makefile || (cd fuzz-build && $(abs_top_srcdir)/configure \
+	  --enable-fuzzers --with-ovs-source=no CC='$(FUZZ_CC)' CXX='$(FUZZ_CXX)')
+	cd fuzz-build && $(MAKE) $(AM_MAKEFLAGS) $(fuzz_programs)
+	cd fuzz-build && $(script_environment) FUZZ_SECONDS=$(FUZZ_SECONDS) \
+	  $(abs_top_srcdir)/build-aux/run-fuzzers $(fuzz_programs)
+
+coverage:
+	$(MKDIR_P) coverage-build
+	test -f coverage-build/Makefile || (cd coverage-build && $(abs_top_srcdir)/configure \
+	  --enable-coverage --with-ovs-source=no CC='$(CC)' CXX='$(CXX)')
+	find coverage-build -name '*.gcda' -exec rm -f {} +
+	cd coverage-build && $(MAKE) $(AM_MAKEFLAGS) check
+	$(top_srcdir)/build-aux/coverage-report $(top_srcdir) coverage-build
+
+demo: need-plugin all
+	$(script_environment) $(top_srcdir)/utilities/demo/run
+
+# A release is tested without the switch: its source is not part of it.
+AM_DISTCHECK_CONFIGURE_FLAGS = --with-ovs-source=no $(WERROR_SWITCH) CC='$(CC)' CXX='$(CXX)'
+
+clean-local:
+	rm -rf fuzz-build coverage-build
+
+EXTRA_DIST += \
+	build-aux/check-headers \
+	build-aux/check-layers \
+	build-aux/count-tests \
+	build-aux/coverage-report \
+	build-aux/layers \
+	build-aux/lint \
+	build-aux/run-fuzzers

@@ -57,15 +57,20 @@ AC_DEFUN([TRUMPET_BUILD_KINDS], [
     [trumpet_kind=fuzzers; FUZZ_LDFLAGS=-fsanitize=fuzzer
      TRUMPET_KIND_FLAGS="-fsanitize=fuzzer-no-link $trumpet_memory_checks"])
   AS_IF([test "$enable_native" = yes], [TRUMPET_KIND_FLAGS="$TRUMPET_KIND_FLAGS -march=native"])
+  WERROR_SWITCH=
   AS_IF([test "$enable_werror" = yes],
-    [TRUMPET_CXXFLAGS="$TRUMPET_CXXFLAGS -Werror"; TRUMPET_CFLAGS="$TRUMPET_CFLAGS -Werror"])
+    [WERROR_SWITCH=--enable-werror
+     TRUMPET_CXXFLAGS="$TRUMPET_CXXFLAGS -Werror"; TRUMPET_CFLAGS="$TRUMPET_CFLAGS -Werror"])
   AS_IF([test -n "$TRUMPET_KIND_FLAGS"], [
     trumpet_checked=
     TRUMPET_TRY_FLAG([C++], [$TRUMPET_KIND_FLAGS], [trumpet_checked])
     AS_IF([test "$trumpet_takes_flag" = no], [AC_MSG_ERROR([$CXX does not take $TRUMPET_KIND_FLAGS (a $trumpet_kind build)])])])
   TRUMPET_CXXFLAGS="$TRUMPET_CXXFLAGS $TRUMPET_KIND_FLAGS"
   TRUMPET_CFLAGS="$TRUMPET_CFLAGS $TRUMPET_KIND_FLAGS"
+  TRUMPET_KIND=$trumpet_kind
+  AC_SUBST([TRUMPET_KIND])
   AC_SUBST([TRUMPET_KIND_FLAGS])
+  AC_SUBST([WERROR_SWITCH])
   AC_SUBST([FUZZ_LDFLAGS])
   AM_CONDITIONAL([FUZZERS], [test "$enable_fuzzers" = yes])
   AM_CONDITIONAL([COVERAGE], [test "$enable_coverage" = yes])])

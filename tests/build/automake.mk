@@ -4,3 +4,9 @@
 # Tests of the build itself, and the main() of fuzz targets in plain builds.
 noinst_LIBRARIES += tests/build/libfuzz-main.a
 tests_build_libfuzz_main_a_SOURCES = tests/build/fuzz_main.cc
+
+build_tests = \
+	tests/build/check_layers_test.sh \
+	tests/build/fuzz_corpora_test.sh
+TESTS += $(build_tests)
+EXTRA_DIST += $(build_tests)
