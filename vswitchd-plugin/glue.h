@@ -132,7 +132,9 @@ struct trumpet_host {
 };
 
 // Prepares the plug-in and registers its commands.  `host` outlives everything.
-// Starts no thread.  False leaves the switch running without the plug-in.
+// Starts no thread, and logs nothing when all is well: what it logs goes to the
+// terminal of whoever starts the daemon, and Open vSwitch's tests forbid that.
+// False leaves the switch running without the plug-in.
 bool trumpet_plugin_init(const struct trumpet_host *host) TRUMPET_NOEXCEPT;
 
 // Stops and joins the plug-in's threads.  States of packet threads stay.
