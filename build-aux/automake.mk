@@ -97,10 +97,12 @@ clean-local:
 	rm -rf fuzz-build coverage-build
 
 EXTRA_DIST += \
+	build-aux/build-tree \
 	build-aux/check-headers \
 	build-aux/check-layers \
 	build-aux/count-tests \
 	build-aux/coverage-report \
 	build-aux/layers \
 	build-aux/lint \
+	build-aux/run-checks \
 	build-aux/run-fuzzers
