@@ -2,3 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Programs of this folder, and what `make demo` runs.
+
+# Everything of trumpet-replay but its main(), so that tests can call it.
+noinst_LIBRARIES += utilities/libtrumpet-replay.a
+utilities_libtrumpet_replay_a_SOURCES = \
+	utilities/replay/replay.cc \
+	utilities/replay/replay.h \
+	utilities/replay/replay_options.cc \
+	utilities/replay/replay_options.h
+LIBTRUMPET_REPLAY = utilities/libtrumpet-replay.a lib/libtrumpet-tpm.a $(XXHASH_LIBS) \
+	$(LIBTRUMPET_LANG)
+
+bin_PROGRAMS += utilities/trumpet-replay
+utilities_trumpet_replay_SOURCES = utilities/replay/main.cc
+utilities_trumpet_replay_LDADD = $(LIBTRUMPET_REPLAY)

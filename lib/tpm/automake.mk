@@ -27,6 +27,8 @@ lib_libtrumpet_tpm_a_SOURCES = \
 	lib/tpm/match_terms.cc \
 	lib/tpm/match_terms.h \
 	lib/tpm/monitor_counters.h \
+	lib/tpm/offline_run.cc \
+	lib/tpm/offline_run.h \
 	lib/tpm/packet_facts.h \
 	lib/tpm/packet_monitor.cc \
 	lib/tpm/packet_monitor.h \

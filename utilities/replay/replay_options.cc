@@ -1,0 +1,186 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "utilities/replay/replay_options.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace trumpet {
+namespace {
+
+constexpr Nanos kMinFlowTimeout = kNanosPerMilli;
+constexpr Nanos kMaxFlowTimeout = 3600 * kNanosPerSecond;
+constexpr Nanos kMaxBurstGap = kNanosPerSecond;
+
+std::optional<uint64_t> ParseDigits(std::string_view text) {
+  uint64_t value = 0;
+  const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (result.ec != std::errc() || result.ptr != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+// "10s", "10ms", "10us", "10ns"; at most an hour.
+std::optional<Nanos> ParseDuration(std::string_view text) {
+  static constexpr std::pair<std::string_view, Nanos> kUnits[] = {
+      {"ns", 1}, {"us", kNanosPerMicro}, {"ms", kNanosPerMilli}, {"s", kNanosPerSecond}};
+  for (const auto& [unit, factor] : kUnits) {
+    if (text.size() <= unit.size() || text.substr(text.size() - unit.size()) != unit) continue;
+    const auto count = ParseDigits(text.substr(0, text.size() - unit.size()));
+    if (!count) continue;
+    if (*count > static_cast<uint64_t>(kMaxFlowTimeout / factor)) return std::nullopt;
+    return static_cast<Nanos>(*count) * factor;
+  }
+  return std::nullopt;
+}
+
+class OptionParser {
+ public:
+  explicit OptionParser(const std::vector<std::string>& arguments) : arguments_(arguments) {}
+
+  Result<ReplayOptions> Parse() {
+    bool has_ended = false;  // by "--"
+    for (; at_ < arguments_.size(); ++at_) {
+      const std::string& argument = arguments_[at_];
+      const bool is_option = !has_ended && argument.size() > 1 && argument[0] == '-';
+      if (!is_option) {
+        options_.captures.push_back(argument);
+      } else if (argument == "--") {
+        has_ended = true;
+      } else {
+        Status status = TakeOption(argument);
+        if (!status.ok()) return status;
+        if (options_.wants_help || options_.wants_version) return options_;
+      }
+    }
+    if (options_.events_path.empty()) return Status::Error("--events FILE.yaml is missing");
+    if (options_.captures.empty()) return Status::Error("no capture is given");
+    return options_;
+  }
+
+ private:
+  Status TakeOption(const std::string& argument) {
+    const size_t equals = argument.find('=');
+    const std::string name = argument.substr(0, equals);
+    if (name == "-h" || name == "--help") return TakeFlag(argument, &options_.wants_help);
+    if (name == "-V" || name == "--version") return TakeFlag(argument, &options_.wants_version);
+    if (name == "--stats") return TakeFlag(argument, &options_.wants_stats);
+    if (name == "--program") {
+      return Status::Error("--program: measurement programs are not supported by this version");
+    }
+    if (name != "--events" && name != "--flow-timeout" && name != "--burst-gap" &&
+        name != "--vxlan-port" && name != "--geneve-port") {
+      return Status::Error(name + ": unknown option");
+    }
+    std::string value;
+    if (equals != std::string::npos) {
+      value = argument.substr(equals + 1);
+    } else if (++at_ < arguments_.size()) {
+      value = arguments_[at_];
+    } else {
+      return Status::Error(name + " needs a value");
+    }
+    return TakeValue(name, value);
+  }
+
+  static Status TakeFlag(const std::string& argument, bool* flag) {
+    if (argument.find('=') != std::string::npos) {
+      return Status::Error(argument.substr(0, argument.find('=')) + " takes no value");
+    }
+    *flag = true;
+    return Status::Ok();
+  }
+
+  Status TakeValue(const std::string& name, const std::string& value) {
+    if (name == "--events") {
+      if (value.empty()) return Status::Error("--events: the name of the file is empty");
+      if (!options_.events_path.empty()) return Status::Error("--events is given twice");
+      options_.events_path = value;
+      return Status::Ok();
+    }
+    if (name == "--flow-timeout") {
+      const auto duration = ParseDuration(value);
+      if (!duration || *duration < kMinFlowTimeout) {
+        return Status::Error("--flow-timeout is '" + value + "'; it takes 1ms to 3600s, like 10s");
+      }
+      options_.flow_timeout_ns = *duration;
+      return Status::Ok();
+    }
+    if (name == "--burst-gap") {
+      const auto duration = ParseDuration(value);
+      if (!duration || *duration > kMaxBurstGap) {
+        return Status::Error("--burst-gap is '" + value + "'; it takes 0ns to 1s, like 10us");
+      }
+      options_.burst_gap_ns = *duration;
+      return Status::Ok();
+    }
+    return TakePort(
+        name, value,
+        name == "--vxlan-port" ? &options_.parse.vxlan_ports : &options_.parse.geneve_ports);
+  }
+
+  static Status TakePort(const std::string& name, const std::string& value,
+                         std::array<uint16_t, kMaxTunnelPorts>* ports) {
+    const auto number = ParseDigits(value);
+    if (!number || *number < 1 || *number > 65535) {
+      return Status::Error(name + " is '" + value + "'; it takes a UDP port, 1 to 65535");
+    }
+    const auto port = static_cast<uint16_t>(*number);
+    if (std::count(ports->begin(), ports->end(), port) != 0) return Status::Ok();
+    const auto slot = std::find(ports->begin(), ports->end(), 0);
+    if (slot == ports->end()) {
+      return Status::Error(name + " may be given at most " + std::to_string(kMaxTunnelPorts - 1) +
+                           " times");
+    }
+    *slot = port;
+    return Status::Ok();
+  }
+
+  const std::vector<std::string>& arguments_;
+  size_t at_ = 0;
+  ReplayOptions options_;
+};
+
+}  // namespace
+
+Result<ReplayOptions> ParseReplayOptions(const std::vector<std::string>& arguments) {
+  return OptionParser(arguments).Parse();
+}
+
+const char* ReplayHelp() {
+  return R"(trumpet-replay: run events over packet captures
+
+Usage: trumpet-replay --events FILE.yaml [OPTION]... PCAP...
+
+The monitor that runs inside the switch reads the captures (pcap or pcapng, merged by
+time as the traffic of one host; '-' is standard input) by the clock of their time stamps and
+prints each report as one JSON object a line, in the order of interval end, event, bucket.
+The same input always gives the same output.
+
+Options:
+  --events FILE.yaml      the events, see docs/event-language.md
+  --flow-timeout TIME     TCP state lives so long after the last packet of a
+                          connection: 1ms to 3600s (default 10s)
+  --burst-gap TIME        packets of a flow at most so far apart are a burst:
+                          0ns to 1s (default 10us)
+  --vxlan-port PORT       look for VXLAN at this UDP port too, besides 4789;
+                          may be repeated, up to 3 times
+  --geneve-port PORT      the same for Geneve, besides 6081
+  --stats                 sum up the run on standard error
+  -h, --help              print this text
+  -V, --version           print the version
+
+TIME is a whole number and one of ns, us, ms, s.  Packets of a capture have no inPort.
+
+Exit status:
+  0  all captures were read to the end
+  1  an event, a capture or the output is at fault; the message names the place,
+     and nothing was printed unless writing itself failed
+  2  the command line is wrong
+)";
+}
+
+}  // namespace trumpet

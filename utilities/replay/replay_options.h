@@ -1,0 +1,37 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// ReplayOptions: the command line of trumpet-replay.
+
+#ifndef TRUMPET_UTILITIES_REPLAY_REPLAY_OPTIONS_H
+#define TRUMPET_UTILITIES_REPLAY_REPLAY_OPTIONS_H
+
+#include <string>
+#include <vector>
+
+#include "lib/base/status.h"
+#include "lib/base/units.h"
+#include "lib/packet/parse.h"
+
+namespace trumpet {
+
+struct ReplayOptions {
+  bool wants_help = false;     // then nothing else counts
+  bool wants_version = false;  // likewise
+  bool wants_stats = false;
+  std::string events_path;
+  std::vector<std::string> captures;
+  Nanos flow_timeout_ns = 10 * kNanosPerSecond;
+  Nanos burst_gap_ns = 10 * kNanosPerMicro;
+  ParseOptions parse;
+};
+
+// Reads the arguments after the program's name.  An error says what is wrong and what is allowed.
+Result<ReplayOptions> ParseReplayOptions(const std::vector<std::string>& arguments);
+
+// What --help prints.
+const char* ReplayHelp();
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_UTILITIES_REPLAY_REPLAY_OPTIONS_H
