@@ -1,0 +1,65 @@
+# Copyright (c) 2026 The Trumpet Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Runs trumpet-replay on a case and tells what differs from the expected reports."""
+import json
+import os
+import subprocess
+
+KEYS = ("event", "bucket", "start_ns", "end_ns", "value", "threshold", "complete")
+PATIENCE_S = 60
+
+
+class Outcome:
+    def __init__(self, code, out, err):
+        self.code, self.out, self.err = code, out, err
+
+
+def replay(binary, events, captures):
+    try:
+        done = subprocess.run([binary, "--events", events] + captures, capture_output=True,
+                              timeout=PATIENCE_S, check=False)
+    except subprocess.TimeoutExpired:
+        return Outcome("no end after %d s" % PATIENCE_S, "", "")
+    return Outcome(done.returncode, done.stdout.decode("utf-8", "replace"),
+                   done.stderr.decode("utf-8", "replace"))
+
+
+def difference(expected, outcome, events):
+    """One sentence on the first difference; None if there is none.
+
+    expected is a list of reports, or None where the events must be refused.
+    """
+    if expected is None:
+        if outcome.code != 1 or outcome.out:
+            return "a bad event was not refused: exit %s" % outcome.code
+        if os.path.basename(events) + ":" not in outcome.err:
+            return "the error does not say where: %r" % outcome.err
+        return None
+    if outcome.code != 0:
+        return "exit %s: %s" % (outcome.code, outcome.err.strip()[-300:])
+    lines = outcome.out.splitlines()
+    for place, (wanted, line) in enumerate(zip(expected, lines)):
+        problem = _report_difference(wanted, line)
+        if problem:
+            return "report %d: %s" % (place + 1, problem)
+    if len(lines) != len(expected):
+        extra = lines[len(expected)] if len(lines) > len(expected) else json.dumps(expected[len(lines)])
+        return "%d reports, expected %d; first of the rest: %s" % (len(lines), len(expected), extra)
+    return None
+
+
+def _report_difference(wanted, line):
+    try:
+        got = json.loads(line)
+    except ValueError:
+        return "not JSON: %r" % line
+    if list(got)[:len(KEYS)] != list(KEYS):
+        return "keys %s" % list(got)
+    for key in KEYS:
+        if got[key] != wanted[key] or isinstance(got[key], bool) != isinstance(wanted[key], bool):
+            return "%s is %r, expected %r, in %s" % (key, got[key], wanted[key], line)
+    if list(got["bucket"]) != list(wanted["bucket"]):
+        return "bucket keys %s, expected %s" % (list(got["bucket"]), list(wanted["bucket"]))
+    if got.get("unscaled", False) != wanted.get("unscaled", False):
+        return "unscaled is %s, in %s" % (got.get("unscaled"), line)
+    return None
