@@ -100,9 +100,12 @@ EXTRA_DIST += \
 	build-aux/build-tree \
 	build-aux/check-headers \
 	build-aux/check-layers \
+	build-aux/check-lists \
 	build-aux/count-tests \
 	build-aux/coverage-report \
 	build-aux/layers \
 	build-aux/lint \
+	build-aux/ovs-build \
+	build-aux/ovs-check \
 	build-aux/run-checks \
 	build-aux/run-fuzzers

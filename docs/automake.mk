@@ -2,4 +2,4 @@
 # SPDX-License-Identifier: Apache-2.0
 
 EXTRA_DIST += \
-	docs/adr/0002-readings-of-the-event-contract.md
+	docs/adr

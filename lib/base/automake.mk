@@ -3,6 +3,17 @@
 
 noinst_LIBRARIES += lib/libtrumpet-base.a
 lib_libtrumpet_base_a_SOURCES = \
+	lib/base/block_pool.h \
 	lib/base/byte_order.h \
+	lib/base/hash.h \
+	lib/base/page_buffer.h \
+	lib/base/spsc_ring.h \
 	lib/base/status.h \
 	lib/base/units.h
+
+gtest_programs += lib/base/base_test
+TSAN_TESTS += lib/base/base_test
+lib_base_base_test_SOURCES = \
+	lib/base/hash_test.cc \
+	lib/base/spsc_ring_test.cc
+lib_base_base_test_LDADD = $(LIBTRUMPET_BASE) $(GTEST_MAIN_LIBS) $(XXHASH_LIBS)
