@@ -9,7 +9,7 @@
 namespace trumpet {
 
 void DeliveryDesk::Open(Nanos flow_timeout_ns) {
-  verdicts_ = std::make_unique<HostVerdicts>(flow_timeout_ns);
+  verdicts_ = std::make_unique<HostVerdicts>(flow_timeout_ns, hash_seed_);
   decided_until_ = INT64_MIN;
   longest_interval_ = 0;
   gaps_.clear();

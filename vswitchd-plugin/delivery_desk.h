@@ -3,9 +3,9 @@
 //
 // DeliveryDesk: takes in what the packet threads deliver and lets the verdicts be given.
 //
-// Begins with Open(), ends with Close(); in between every interval is decided once, also those during which
-// the monitor was away for a while (MarkMissing), with complete false.  Intervals that lie
-// wholly in such a gap are not reported: nobody looked.
+// Begins with Open(), ends with Close(); in between every interval is decided once, also those
+// during which the monitor was away for a while (MarkMissing), with complete false.  Intervals that
+// lie wholly in such a gap are not reported: nobody looked.
 //
 // Threads: the agent.
 
@@ -25,10 +25,11 @@ namespace trumpet {
 class DeliveryDesk : public DeliverySink {
  public:
   // `log` must outlive the desk.
-  explicit DeliveryDesk(ReportLog* log) : log_(log) {}
+  DeliveryDesk(ReportLog* log, uint64_t hash_seed) : log_(log), hash_seed_(hash_seed) {}
 
   void Open(Nanos flow_timeout_ns);
   void Close();
+  void Drop() noexcept { verdicts_.reset(); }  // Close() without the counters, when memory ran out
   bool is_open() const { return verdicts_ != nullptr; }
 
   // The events from the instant `from` on.
@@ -57,6 +58,7 @@ class DeliveryDesk : public DeliverySink {
   bool WasAway(const Report& report) const;
 
   ReportLog* log_;
+  const uint64_t hash_seed_;
   std::unique_ptr<HostVerdicts> verdicts_;
   VerdictCounters closed_counters_;  // of verdicts that are gone
   Nanos decided_until_ = INT64_MIN;

@@ -27,9 +27,9 @@ namespace trumpet {
 
 struct InstalledEvent {
   std::shared_ptr<const TriggerPlan> plan;  // shared with the compiled programs
-  uint64_t version = 0;      // of the set that first held it
+  uint64_t version = 0;                     // of the set that first held it
   Nanos added_ns = 0;
-  uint64_t generation = 0;   // of the first program that holds it; 0: not published yet
+  uint64_t generation = 0;  // of the first program that holds it; 0: not published yet
   Nanos effective_from_ns = 0;
 
   const EventSpec& spec() const { return plan->spec; }

@@ -28,8 +28,8 @@ struct MonitorSlot::View {
   LiveView live;
 };
 
-MonitorSlot::MonitorSlot(const trumpet_thread_info& info, const ThreadRules& rules)
-    : thread_(info, rules) {}
+MonitorSlot::MonitorSlot(const trumpet_thread_info& info, const ThreadRules& rules, Nanos since)
+    : rules_(rules), thread_(info, rules), since_monotonic_ns_(since) {}
 
 MonitorSlot::~MonitorSlot() = default;
 
@@ -43,8 +43,15 @@ void MonitorSlot::Show(const ZoneMap& zones, const ParseOptions& parse) {
   auto next = std::make_unique<View>();
   next->zones = zones;
   next->live = LiveView{monitor_.get(), &next->zones, parse};
-  thread_.Show(&next->live);
-  if (view_ != nullptr) WaitUntilLeft(thread_);
+  if (view_ != nullptr) {
+    thread_.Show(&next->live);
+    WaitUntilLeft(thread_);
+  } else {
+    // Visits before this one found nothing to touch, later ones see at least this floor.
+    passed_floor_ = rules_.floor_ns.load(std::memory_order_seq_cst);
+    pending_visit_ = 0;
+    thread_.Show(&next->live);
+  }
   view_ = std::move(next);
 }
 
@@ -55,17 +62,17 @@ void MonitorSlot::Hide() {
   view_.reset();
 }
 
-void MonitorSlot::Close(Nanos now, DeliverySink* sink) {
+void MonitorSlot::StandIn(Nanos now, DeliverySink* sink) {
   assert(!is_shown());
   if (monitor_ == nullptr) return;
-  const Nanos end = std::max(now, thread_.last_stamp_ns());
-  monitor_->CloseEpoch(end);
-  while (monitor_->OnIdle(end)) monitor_->Drain(sink);
+  // A full ring holds the sweep up until it is drained.
+  while (monitor_->OnIdle(std::max(now, thread_.last_stamp_ns()))) monitor_->Drain(sink);
   monitor_->Drain(sink);
 }
 
 Nanos MonitorSlot::CleanUntil(Nanos target) {
-  if (!is_shown()) return target;
+  if (monitor_ == nullptr) return target;
+  if (!is_shown()) return std::min(target, monitor_->clean_until());
   const uint64_t visits = thread_.visits();
   const bool pending_is_over = pending_visit_ % 2 == 1 && visits != pending_visit_;
   if (visits % 2 == 0) {

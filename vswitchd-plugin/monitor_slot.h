@@ -1,17 +1,18 @@
 // Copyright (c) 2026 The Trumpet Authors.
 // SPDX-License-Identifier: Apache-2.0
 //
-// MonitorSlot: a packet thread as the agent sees it: its hooks, the monitor lent to it, and up to which
-// instant everything it saw has been delivered.
+// MonitorSlot: a packet thread as the agent sees it: its hooks, the monitor lent to it, and up to
+// which instant everything it saw has been delivered.
 //
-// While the monitor is hidden from the thread, the agent stands in for the thread: it may close the
-// epoch and run the sweep itself (Close()).
+// While the monitor is hidden from the thread, the agent stands in for the thread: it lets time
+// pass and runs the sweep itself (StandIn()), so that what was counted before is still delivered.
 //
-// Threads: the agent, except thread().
+// Threads: the agent, unless said otherwise.
 
 #ifndef TRUMPET_VSWITCHD_PLUGIN_MONITOR_SLOT_H
 #define TRUMPET_VSWITCHD_PLUGIN_MONITOR_SLOT_H
 
+#include <atomic>
 #include <memory>
 
 #include "lib/tpm/packet_monitor.h"
@@ -22,12 +23,13 @@ namespace trumpet {
 
 class MonitorSlot {
  public:
-  MonitorSlot(const trumpet_thread_info& info, const ThreadRules& rules);
+  // `since` is the monotonic instant at which the thread came.
+  MonitorSlot(const trumpet_thread_info& info, const ThreadRules& rules, Nanos since);
   ~MonitorSlot();
   MonitorSlot(const MonitorSlot&) = delete;
   MonitorSlot& operator=(const MonitorSlot&) = delete;
 
-  ThreadMonitor* thread() { return &thread_; }
+  ThreadMonitor& thread() { return thread_; }
   const ThreadMonitor& thread() const { return thread_; }
   PacketMonitor* monitor() const { return monitor_.get(); }  // null: not monitored
   bool is_shown() const { return view_ != nullptr; }
@@ -35,31 +37,49 @@ class MonitorSlot {
   // Only while hidden.
   void SetMonitor(std::unique_ptr<PacketMonitor> monitor);
 
-  // Lets the thread work with the monitor, which must be there, from now on.  Shown already: changes over.
+  // Lets the thread work with the monitor, which must be there, from now on.  Shown already:
+  // changes over.
   void Show(const ZoneMap& zones, const ParseOptions& parse);
 
-  // Takes the monitor away; returns once the thread does not touch it any more, which takes as long as one hook.
+  // Takes the monitor away; returns once the thread does not touch it any more, which takes as long
+  // as one hook.
   void Hide();
 
-  // Ends the epoch at `now` or the thread's last stamp, if later, and hands everything to `sink`.  Hidden only.
-  void Close(Nanos now, DeliverySink* sink);
+  // Sweeps all epochs that ended by `now` and hands everything to `sink`.  Hidden only.
+  void StandIn(Nanos now, DeliverySink* sink);
 
-  // Everything that the thread saw before the answer, at most `target`, is in the ring.  `target` is
-  // the floor that was set last.
+  // Nothing of what the thread counted is still on its way.
+  bool is_empty() const { return monitor_ == nullptr || monitor_->clean_until() == INT64_MAX; }
+
+  // Everything that the thread saw before the answer, at most `target`, is in the ring.  `target`
+  // is the floor that was set last.
   Nanos CleanUntil(Nanos target);
 
   // Forgets all times: the clock was set back.  Hidden only; the monitor must be gone.
   void ResetTimes();
 
+  // The thread is no more: its hooks will not be called again.  Any thread.
+  void MarkEnded() { has_ended_.store(true, std::memory_order_release); }
+  bool has_ended() const { return has_ended_.load(std::memory_order_acquire); }
+
+  // Making a monitor failed; not tried again until the next start.
+  void set_failed(bool failed) { has_failed_ = failed; }
+  bool has_failed() const { return has_failed_; }
+  Nanos since_monotonic_ns() const { return since_monotonic_ns_; }
+
  private:
   struct View;
 
+  const ThreadRules& rules_;
   ThreadMonitor thread_;
   std::unique_ptr<PacketMonitor> monitor_;
   std::unique_ptr<View> view_;
   Nanos passed_floor_ = INT64_MIN;   // no packet from before this will come any more
   Nanos pending_floor_ = INT64_MIN;  // passed as soon as the visit below is over
   uint64_t pending_visit_ = 0;       // even: none
+  const Nanos since_monotonic_ns_;
+  bool has_failed_ = false;
+  std::atomic<bool> has_ended_{false};
 };
 
 }  // namespace trumpet

@@ -25,11 +25,13 @@ bool HasDevice(const std::string& name) {
 void PortTable::Add(uint32_t number, std::string name, std::string type) {
   const std::lock_guard<std::mutex> lock(mutex_);
   ports_[number] = PortInfo{number, std::move(name), std::move(type)};
+  ++version_;
 }
 
 void PortTable::Remove(uint32_t number) {
   const std::lock_guard<std::mutex> lock(mutex_);
   ports_.erase(number);
+  ++version_;
 }
 
 std::vector<PortInfo> PortTable::List() const {

@@ -8,6 +8,7 @@
 #ifndef TRUMPET_VSWITCHD_PLUGIN_PORT_TABLE_H
 #define TRUMPET_VSWITCHD_PLUGIN_PORT_TABLE_H
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -27,14 +28,17 @@ class PortTable {
   void Add(uint32_t number, std::string name, std::string type);
   void Remove(uint32_t number);
 
-  std::vector<PortInfo> List() const;  // by number
+  std::vector<PortInfo> List() const;                   // by number
+  uint64_t version() const { return version_.load(); }  // rises with every change
 
  private:
   mutable std::mutex mutex_;
   std::map<uint32_t, PortInfo> ports_;
+  std::atomic<uint64_t> version_{0};
 };
 
-// Does `port` lead out of the host?  `patterns` are those of trumpet-uplinks; without any, physical ports do.
+// Does `port` lead out of the host?  `patterns` are those of trumpet-uplinks; without any, physical
+// ports do.
 bool IsUplink(const PortInfo& port, const std::vector<std::string>& patterns);
 
 }  // namespace trumpet

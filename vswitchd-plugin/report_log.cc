@@ -21,7 +21,8 @@ void ReportLog::Add(std::vector<Report> reports) {
 std::vector<Report> ReportLog::Last(size_t most, const std::string& event) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   std::vector<Report> found;
-  for (auto report = reports_.rbegin(); report != reports_.rend() && found.size() < most; ++report) {
+  for (auto report = reports_.rbegin(); report != reports_.rend() && found.size() < most;
+       ++report) {
     if (event.empty() || report->event == event) found.push_back(*report);
   }
   std::reverse(found.begin(), found.end());

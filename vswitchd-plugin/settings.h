@@ -3,8 +3,9 @@
 //
 // Settings: the other_config:trumpet-* keys as checked values.
 //
-// Reading never fails: a bad value falls back to the key's default and leaves one complaint, such as
-// `trumpet-sweep-budget-us is "0"; it takes 1 to 1000; using 5`.  An unknown key leaves a complaint, too.
+// Reading never fails: a bad value falls back to the key's default and leaves one complaint, such
+// as `trumpet-sweep-budget-us is "0"; it takes 1 to 1000; using 5`.  An unknown key leaves a
+// complaint, too.
 //
 // When a change takes effect (docs/operations.md):
 //   at once:        enable, sweep budget, flow timeout, burst gap, uplinks, zones, tunnel ports.
@@ -46,9 +47,9 @@ struct Settings {
   uint32_t sweep_budget_us = 5;
   uint32_t flow_timeout_ms = 10000;
   uint32_t burst_gap_ns = 10000;
-  std::vector<std::string> uplinks;  // names or patterns; empty: physical ports
-  std::vector<ZoneRule> zones;       // the first hit wins
-  std::vector<uint16_t> vxlan_ports;  // besides 4789
+  std::vector<std::string> uplinks;    // names or patterns; empty: physical ports
+  std::vector<ZoneRule> zones;         // the first hit wins
+  std::vector<uint16_t> vxlan_ports;   // besides 4789
   std::vector<uint16_t> geneve_ports;  // besides 6081
 
   bool operator==(const Settings& other) const;

@@ -98,7 +98,8 @@ TEST(Settings, FallBackToTheDefaultAndSayWhatIsAllowed) {
       {"trumpet-enabled", "true",
        "unknown setting \"trumpet-enabled\" is ignored; did you mean 'trumpet-enable'?"},
       {"trumpet-flow-timeout", "5",
-       "unknown setting \"trumpet-flow-timeout\" is ignored; did you mean 'trumpet-flow-timeout-ms'?"},
+       "unknown setting \"trumpet-flow-timeout\" is ignored; did you mean "
+       "'trumpet-flow-timeout-ms'?"},
       {"trumpet-colour-of-the-sky", "blue",
        "unknown setting \"trumpet-colour-of-the-sky\" is ignored"},
   };
@@ -106,8 +107,7 @@ TEST(Settings, FallBackToTheDefaultAndSayWhatIsAllowed) {
 }
 
 TEST(Settings, KeepComplaintsOnOneShortLine) {
-  const std::string complaint =
-      OnlyComplaint("trumpet-memory-mb", "1\n2" + std::string(5000, 'x'));
+  const std::string complaint = OnlyComplaint("trumpet-memory-mb", "1\n2" + std::string(5000, 'x'));
   EXPECT_EQ(complaint.find('\n'), std::string::npos);
   EXPECT_LT(complaint.size(), 200u);
 }
@@ -135,8 +135,7 @@ TEST(Settings, TellWhichChangesNeedNewMonitorsAndWhichWait) {
   EXPECT_TRUE(NeedsNewMonitors(Settings(), changed));
   changed.memory_mb = 512;
   changed.max_buckets = 1;
-  EXPECT_EQ(ChangesAtNextStart(Settings(), changed),
-            std::vector<std::string>{"trumpet-memory-mb"});
+  EXPECT_EQ(ChangesAtNextStart(Settings(), changed), std::vector<std::string>{"trumpet-memory-mb"});
 }
 
 TEST(Settings, MatchNamesAgainstShellPatterns) {

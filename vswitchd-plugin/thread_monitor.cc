@@ -59,8 +59,8 @@ void ThreadMonitor::OnReceive(const trumpet_frame* frames, size_t count, uint32_
   }
 }
 
-// A batch belongs to one zone, so it is cut into runs of equal zones, in order.  The headers are parsed
-// twice then: the price of zones by VLAN or tunnel, paid only by those who configure them.
+// A batch belongs to one zone, so it is cut into runs of equal zones, in order.  The headers are
+// parsed twice then: the price of zones by VLAN or tunnel, paid only by those who configure them.
 void ThreadMonitor::OnReceiveByZone(const LiveView& view, const Frame* frames, int count,
                                     uint32_t in_port, Nanos now) {
   ParsedPacket packet;

@@ -3,19 +3,21 @@
 //
 // ThreadMonitor: what stands between a packet thread of the switch and its PacketMonitor.
 //
-// The packet thread only borrows a PacketMonitor: the agent makes it, shows it by a pointer, and can take it
-// away at any moment without stopping the thread.  That needs two agreements:
+// The packet thread only borrows a PacketMonitor: the agent makes it, shows it by a pointer, and
+// can take it away at any moment without stopping the thread.  That needs two agreements:
 //
 //  * Visits.  The thread counts up when it enters a hook and again when it leaves, so an odd
-//    count means "inside".  Who takes something away clears the pointer (or the gate) first and then
-//    waits until the count was even or has changed: later visits see the change.
-//  * Floor.  No packet is stamped earlier than the floor.  Once a thread was seen outside a hook, or in a later
+//    count means "inside".  Who takes something away clears the pointer (or the gate) first and
+//    then waits until the count was even or has changed: later visits see the change.
+//  * Floor.  No packet is stamped earlier than the floor.  Once a thread was seen outside a hook,
+//  or in a later
 //    visit, after the floor was raised to t, it will not bring packets from before t any more.
 //
-// Both are store-then-load on either side, hence the sequentially consistent order.  It costs one locked
-// instruction per batch.
+// Both are store-then-load on either side, hence the sequentially consistent order.  It costs one
+// locked instruction per batch.
 //
-// Threads: OnReceive, OnIdle, NextWakeupUs: the packet thread.  The rest: the agent, unless said otherwise.
+// Threads: OnReceive, OnIdle, NextWakeupUs: the packet thread.  The rest: the agent, unless said
+// otherwise.
 
 #ifndef TRUMPET_VSWITCHD_PLUGIN_THREAD_MONITOR_H
 #define TRUMPET_VSWITCHD_PLUGIN_THREAD_MONITOR_H
@@ -68,6 +70,7 @@ class ThreadMonitor {
   void ResetStamps() { last_stamp_ns_ = INT64_MIN; }
 
   // --- any thread ----------------------------------------------------------
+  bool is_shown() const { return view_.load(std::memory_order_relaxed) != nullptr; }
   int core_id() const { return info_.core_id; }
   int numa_id() const { return info_.numa_id; }
   bool is_pmd() const { return info_.is_pmd; }
@@ -84,7 +87,8 @@ class ThreadMonitor {
   alignas(64) std::atomic<uint64_t> visits_{0};
   Nanos last_stamp_ns_ = INT64_MIN;
   int64_t next_wakeup_us_ = TRUMPET_WAKEUP_NEVER;
-  alignas(64) std::atomic<const LiveView*> view_{nullptr};  // written by the agent: a line of its own
+  alignas(64) std::atomic<const LiveView*> view_{
+      nullptr};  // written by the agent: a line of its own
 };
 
 }  // namespace trumpet

@@ -81,8 +81,7 @@ ClockStep WallClock::Step(Nanos target) {
 
 WallClockCounters WallClock::counters() const {
   return {steps_forward_.load(std::memory_order_relaxed),
-          steps_back_.load(std::memory_order_relaxed),
-          restarts_.load(std::memory_order_relaxed)};
+          steps_back_.load(std::memory_order_relaxed), restarts_.load(std::memory_order_relaxed)};
 }
 
 }  // namespace trumpet

@@ -3,10 +3,10 @@
 //
 // WallClock: Unix time from the monotonic microseconds of the switch.
 //
-// Epochs follow the wall clock so that hosts agree on them.  NTP slews both clocks alike, so only a step
-// moves them apart.  A step forward is followed at once.  A step back must not repeat intervals: up to
-// one second is made up for by letting our time run 1/16 slower; beyond that Follow() answers kRestart
-// and the caller starts anew.
+// Epochs follow the wall clock so that hosts agree on them.  NTP slews both clocks alike, so only a
+// step moves them apart.  A step forward is followed at once.  A step back must not repeat
+// intervals: up to one second is made up for by letting our time run 1/16 slower; beyond that
+// Follow() answers kRestart and the caller starts anew.
 //
 // Threads: Follow() by one thread (the agent); UnixNs() by all, at any time.
 

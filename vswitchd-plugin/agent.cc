@@ -1,0 +1,228 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// The side of the agent that other threads call.  What it does by itself is in agent_round.cc.
+
+#include "vswitchd-plugin/agent.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <system_error>
+#include <utility>
+
+namespace trumpet {
+namespace {
+
+constexpr auto kLongestVisit = std::chrono::milliseconds(100);
+constexpr size_t kMaxOffTimes = 256;
+constexpr unsigned long kTimerSlackNs = 10'000;  // the usual 50 us would show in the reports' delay
+
+// Threads inherit the signal mask: the switch's signals are for its own threads.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+bool WaitUntilLeft(const ThreadMonitor& thread, std::chrono::steady_clock::time_point deadline) {
+  const uint64_t seen = thread.visits();
+  while (!thread.HasLeft(seen)) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
+}  // namespace
+
+Agent::Agent(AgentParts parts)
+    : parts_(std::move(parts)), desk_(parts_.reports, parts_.hash_seed) {}
+
+Agent::~Agent() { Stop(); }
+
+bool Agent::Configure(const Settings& settings) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    wishes_.settings = settings;
+  }
+  if (parts_.has_own_thread && !thread_.joinable() && !stops_) {
+    const SignalsBlocked blocked;
+    try {
+      thread_ = std::thread([this] { Run(); });
+    } catch (const std::system_error& error) {
+      parts_.host->Error(std::string("starting the agent thread: ") + error.what() +
+                         "; switching goes on without the packet monitor");
+      return false;
+    }
+  }
+  Wake();
+  return true;
+}
+
+bool Agent::SetEnabled(bool enabled) {
+  const Nanos now = parts_.read_clocks().monotonic_ns;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (wishes_.enabled == enabled) return true;
+    wishes_.enabled = enabled;
+    if (!enabled) {
+      wishes_.off_since = now;
+    } else if (wishes_.off_since) {
+      auto& times = wishes_.off_times;
+      if (times.size() == kMaxOffTimes) times.resize(1), times[0].second = now;
+      times.emplace_back(*wishes_.off_since, now);
+      wishes_.off_since.reset();
+    }
+  }
+  rules_.is_open.store(enabled, std::memory_order_seq_cst);
+  is_enabled_.store(enabled);
+  UpdateAttached();
+  Wake();
+  if (enabled) return true;
+  const auto deadline = std::chrono::steady_clock::now() + kLongestVisit;
+  const std::lock_guard<std::mutex> lock(mutex_);  // keeps the slots in place
+  bool all_left = true;
+  for (const auto& slot : slots_) all_left &= WaitUntilLeft(slot->thread(), deadline);
+  return all_left;
+}
+
+void Agent::UpdateAttached() {
+  const std::lock_guard<std::mutex> lock(attach_mutex_);
+  const bool wanted = is_enabled_.load() && wants_hooks_.load();
+  if (wanted == attached_) return;
+  attached_ = wanted;
+  parts_.host->ops().set_attached(wanted);
+}
+
+void Agent::Wake() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    poked_ = true;
+  }
+  poke_.notify_one();
+}
+
+ThreadMonitor* Agent::AddThread(const trumpet_thread_info& info) {
+  auto slot = std::make_unique<MonitorSlot>(info, rules_, parts_.read_clocks().monotonic_ns);
+  ThreadMonitor* thread = &slot->thread();
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    wishes_.come.push_back(std::move(slot));
+  }
+  Wake();
+  return thread;
+}
+
+void Agent::RemoveThread(ThreadMonitor* thread) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (auto* slots : {&slots_, &wishes_.come}) {
+      for (auto& slot : *slots) {
+        if (&slot->thread() == thread) slot->MarkEnded();
+      }
+    }
+  }
+  Wake();
+}
+
+void Agent::Stop() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    stops_ = true;
+  }
+  poke_.notify_one();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Agent::Run() {
+  pthread_setname_np(pthread_self(), "trumpet-agent");
+  prctl(PR_SET_TIMERSLACK, kTimerSlackNs, 0, 0, 0);
+  Nanos next = 0;
+  while (WaitUntil(next)) {
+    // Memory may run out in any of the libraries below.  The switch must go on, so this is the
+    // one place where the monitor gives up instead.
+    try {
+      next = Step();
+    } catch (const std::exception& error) {
+      GiveUp(error.what());
+      next = INT64_MAX;
+    }
+  }
+}
+
+// False: the agent is to stop.
+bool Agent::WaitUntil(Nanos monotonic_ns) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  const auto is_woken = [this] { return poked_ || stops_; };
+  if (monotonic_ns == INT64_MAX) {
+    poke_.wait(lock, is_woken);
+  } else {
+    const std::chrono::steady_clock::time_point until{std::chrono::nanoseconds(monotonic_ns)};
+    poke_.wait_until(lock, until, is_woken);
+  }
+  poked_ = false;
+  return !stops_;
+}
+
+void Agent::GiveUp(const char* why) noexcept {
+  rules_.is_open.store(false, std::memory_order_seq_cst);
+  is_enabled_.store(false);
+  wants_hooks_.store(false);
+  UpdateAttached();
+  for (auto& slot : slots_) slot->Hide();
+  desk_.Drop();
+  mode_ = Mode::kOff;
+  program_ = nullptr;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    wishes_.enabled = false;
+    wishes_.off_since.reset();
+    kept_.is_running = false;
+  }
+  // Without building a text: there may be no memory for one.
+  parts_.host->ops().log(TRUMPET_LOG_ERROR, why);
+  parts_.host->ops().log(TRUMPET_LOG_ERROR,
+                         "the packet monitor stops for this reason; switching goes on; "
+                         "`ovs-appctl trumpet/enable` tries again");
+}
+
+AgentStatus Agent::Snapshot() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  AgentStatus status = kept_;
+  status.is_enabled = wishes_.enabled;
+  status.settings = wishes_.settings;
+  for (const auto& slot : slots_) {
+    if (slot->has_ended()) continue;
+    ThreadStatus thread;
+    thread.core_id = slot->thread().core_id();
+    thread.numa_id = slot->thread().numa_id();
+    thread.is_pmd = slot->thread().is_pmd();
+    thread.is_attached = slot->thread().is_shown();
+    if (const PacketMonitor* monitor = slot->monitor()) {
+      thread.has_monitor = true;
+      thread.generation = monitor->running_generation();
+      thread.counters = monitor->counters();
+    }
+    parts_.host->ops().thread_load(slot->thread().switch_thread(), &thread.load);
+    status.threads.push_back(thread);
+  }
+  status.clock_ahead_ns = rules_.clock.ahead_ns();
+  status.clock = rules_.clock.counters();
+  return status;
+}
+
+}  // namespace trumpet

@@ -1,0 +1,355 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// One round of the agent: take in what changed, get to the mode that is wanted, gather, decide.
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "lib/model/report.h"
+#include "vswitchd-plugin/agent.h"
+#include "vswitchd-plugin/monitor_memory.h"
+
+namespace trumpet {
+namespace {
+
+constexpr Nanos kShortestLead = 2 * kNanosPerMilli;   // between publishing events and their instant
+constexpr Nanos kPublishMargin = kNanosPerMilli / 2;  // of the lead, left after compiling
+constexpr Nanos kSettle = 100 * kNanosPerMicro;       // what sweeps usually take after an epoch
+constexpr Nanos kRetry = 200 * kNanosPerMicro;        // while a thread is not done
+constexpr Nanos kLongestSleep = 10 * kNanosPerMilli;  // keeps rings from filling up
+constexpr Nanos kLongestSleepEnding = kNanosPerSecond;    // nothing is delivered any more
+constexpr Nanos kShortestPatience = 10 * kNanosPerMilli;  // with a thread that is late
+constexpr Nanos kLargestJump = kNanosPerSecond;           // of the clock, without a restart
+constexpr Nanos kStatusSpacing = 50 * kNanosPerMilli;
+
+Nanos FloorTo(Nanos time, Nanos length) { return CellOf(time, length) * length; }
+
+}  // namespace
+
+Nanos Agent::Step() {
+  Nanos now = ReadTime();
+  TakeWishes(now);
+  const Mode before = mode_;
+  ReachMode(now);
+  if (mode_ == Mode::kRunning) {
+    UpdateProgram();
+    UpdateThreads();
+    UpdateZones();
+  }
+  UpdateAttached();
+  if (mode_ != Mode::kOff) {
+    now = std::max(now, rules_.clock.UnixNs(parts_.read_clocks().monotonic_ns));
+    Gather(now);
+  }
+  const Nanos next = NextRound(now);
+  KeepStatus(now, mode_ != before || next == INT64_MAX);
+  return next;
+}
+
+// --- clocks and wishes -----------------------------------------------------
+
+Nanos Agent::ReadTime() {
+  const ClockReading reading = parts_.read_clocks();
+  const ClockStep step = rules_.clock.Follow(reading);
+  const Nanos now = rules_.clock.UnixNs(reading.monotonic_ns);
+  const Nanos before = last_round_ns_;
+  last_round_ns_ = now;
+  if (step == ClockStep::kRestart) {
+    parts_.host->Warn("the wall clock was set back by " +
+                      std::to_string((before - now) / kNanosPerMilli) + " ms");
+    Restart(before, "the wall clock was set back", /*drops_monitors=*/true);
+    rules_.floor_ns.store(INT64_MIN, std::memory_order_seq_cst);
+  } else if (step == ClockStep::kForward && mode_ != Mode::kOff) {
+    if (now - before > kLargestJump) {
+      Restart(before, "the wall clock was set forward", /*drops_monitors=*/false);
+    } else {
+      desk_.MarkMissing(before, now, kMonitorInterrupted, /*was_away=*/true);
+    }
+  } else if (step == ClockStep::kSlewing) {
+    parts_.host->Info("the wall clock was set back a little; slowing down to meet it");
+  }
+  return now;
+}
+
+void Agent::TakeWishes(Nanos now) {
+  Wishes wishes;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    wishes.settings = wishes_.settings;
+    wishes.enabled = wishes_.enabled;
+    wishes.off_since = wishes_.off_since;
+    wishes.off_times.swap(wishes_.off_times);
+    for (auto& slot : wishes_.come) slots_.push_back(std::move(slot));
+    wishes_.come.clear();
+  }
+  const bool needs_new_monitors = NeedsNewMonitors(settings_, wishes.settings);
+  zones_are_stale_ |= settings_ != wishes.settings;
+  settings_ = wishes.settings;
+  enabled_ = wishes.enabled;
+  if (needs_new_monitors && HasMonitor()) {
+    Restart(now, "settings changed", /*drops_monitors=*/true);
+  }
+  if (mode_ == Mode::kRunning) {
+    for (const auto& [start, end] : wishes.off_times) {
+      ++interruptions_;
+      desk_.MarkMissing(rules_.clock.UnixNs(start), rules_.clock.UnixNs(end), kMonitorInterrupted,
+                        /*was_away=*/true);
+    }
+    if (!enabled_)
+      Pause(std::min(now, rules_.clock.UnixNs(wishes.off_since.value_or(INT64_MAX / 2))));
+  }
+  DropEndedThreads(now);
+}
+
+bool Agent::HasMonitor() const {
+  return std::any_of(slots_.begin(), slots_.end(),
+                     [](const auto& slot) { return slot->monitor() != nullptr; });
+}
+
+void Agent::DropEndedThreads(Nanos now) {
+  for (auto& slot : slots_) {
+    if (!slot->has_ended()) continue;
+    slot->Hide();
+    if (mode_ != Mode::kOff) slot->StandIn(now, &desk_);
+  }
+  // What a thread counted in the epoch that is still open comes later, so it may have to stay.
+  const auto is_done = [this](const std::unique_ptr<MonitorSlot>& slot) {
+    return slot->has_ended() && (mode_ == Mode::kOff || slot->is_empty());
+  };
+  const std::lock_guard<std::mutex> lock(mutex_);
+  slots_.erase(std::remove_if(slots_.begin(), slots_.end(), is_done), slots_.end());
+}
+
+// --- modes -----------------------------------------------------------------
+
+void Agent::ReachMode(Nanos now) {
+  if (mode_ == Mode::kEnding && desk_.decided_until() >= ending_until_) End();
+  if (mode_ != Mode::kRunning) {
+    if (enabled_ && parts_.events->count() > 0) Start(now);
+    return;
+  }
+  // The last event is gone: once its intervals are decided, nothing is left to do.
+  const bool runs_nothing = program_ != nullptr && program_->plans().empty() &&
+                            program_version_ == parts_.events->version();
+  if (runs_nothing && desk_.decided_until() >= program_->effective_from()) {
+    Pause(now);
+    End();
+  }
+}
+
+void Agent::Start(Nanos now) {
+  if (mode_ == Mode::kEnding) {
+    desk_.MarkMissing(marked_until_, now, kMonitorInterrupted, /*was_away=*/true);
+  } else {
+    if (!memory_settings_) memory_settings_ = settings_;
+    desk_.Open(settings_.flow_timeout_ms * kNanosPerMilli);
+    program_ = nullptr;
+  }
+  for (auto& slot : slots_) slot->set_failed(false);
+  RaiseFloor(now);
+  mode_ = Mode::kRunning;
+  running_since_ = unmonitored_since_ = now;
+  wants_hooks_.store(true);
+}
+
+void Agent::Pause(Nanos now) {
+  wants_hooks_.store(false);
+  UpdateAttached();
+  for (auto& slot : slots_) slot->Hide();
+  ++interruptions_;
+  mode_ = Mode::kEnding;
+  marked_until_ = ending_until_ = now;
+  for (const auto& plan : program_->plans()) {
+    const Nanos length = plan->spec.interval_ns();
+    ending_until_ = std::max(ending_until_, FloorTo(now, length) + length);
+  }
+}
+
+void Agent::End() {
+  desk_.Close();
+  mode_ = Mode::kOff;
+  program_ = nullptr;
+  parts_.events->MarkWithdrawn();
+}
+
+// Intervals that ended before `now` are decided, the open ones are dropped.  Running again is up to
+// ReachMode().
+void Agent::Restart(Nanos now, const char* why, bool drops_monitors) {
+  wants_hooks_.store(false);
+  for (auto& slot : slots_) slot->Hide();
+  if (mode_ != Mode::kOff) {
+    parts_.host->Info(std::string("starting anew: ") + why +
+                      "; the intervals under way are reported as incomplete");
+    ++interruptions_;
+    Gather(now);
+    End();
+  }
+  if (!drops_monitors) return;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (auto& slot : slots_) {
+    slot->SetMonitor(nullptr);
+    slot->ResetTimes();
+  }
+}
+
+// --- what runs -------------------------------------------------------------
+
+void Agent::UpdateProgram() {
+  if (program_ != nullptr && program_version_ == parts_.events->version()) return;
+  const EventSet set = parts_.events->Set();
+  const auto unix_now = [this] { return rules_.clock.UnixNs(parts_.read_clocks().monotonic_ns); };
+  Nanos lead = std::max(kShortestLead, program_lead_ns_);
+  Nanos from = 0;
+  // All threads change over at one instant only if it is still ahead when they hear of it.
+  for (int attempt = 0; attempt < 4; ++attempt, lead *= 4) {
+    from = unix_now() + lead;
+    program_ = TriggerProgram::Make(set.plans, ++generation_, from);
+    if (unix_now() + kPublishMargin < from) break;
+  }
+  program_lead_ns_ = lead;
+  program_version_ = set.version;
+  for (auto& slot : slots_) PublishTo(slot.get());
+  desk_.Apply(set.plans, from);
+  parts_.events->MarkPublished(set.version, generation_, from);
+}
+
+void Agent::PublishTo(MonitorSlot* slot) {
+  if (slot->monitor() == nullptr) return;
+  const trumpet::Status status = slot->monitor()->Publish(program_);
+  if (status.ok()) return;
+  // It would go on with events that are no longer wanted: better not at all, and said so.
+  parts_.host->Error("handing events to " + NameOf(*slot) + ": " + status.message() +
+                     "; the thread is not monitored");
+  LoseMonitor(slot);
+}
+
+std::string Agent::NameOf(const MonitorSlot& slot) {
+  const int core = slot.thread().core_id();
+  return slot.thread().is_pmd() ? "the PMD thread on core " + std::to_string(core)
+                                : "the main thread";
+}
+
+void Agent::LoseMonitor(MonitorSlot* slot) {
+  ++failed_monitors_;
+  slot->set_failed(true);
+  slot->Hide();
+  const std::lock_guard<std::mutex> lock(mutex_);
+  slot->SetMonitor(nullptr);
+}
+
+// Making a monitor takes time, during which packets pass unseen: all marks reach up to the end.
+void Agent::UpdateThreads() {
+  const auto unix_now = [this] { return rules_.clock.UnixNs(parts_.read_clocks().monotonic_ns); };
+  bool some_unmonitored = false;
+  for (auto& slot : slots_) {
+    if (slot->has_ended()) continue;
+    if (slot->monitor() == nullptr && !slot->has_failed()) MakeMonitor(slot.get());
+    if (slot->monitor() == nullptr) {
+      some_unmonitored = true;
+    } else if (!slot->is_shown()) {
+      slot->Show(zones_, parse_);
+      const Nanos came = rules_.clock.UnixNs(slot->since_monotonic_ns());
+      desk_.MarkMissing(std::max(came, running_since_), unix_now(), kMonitorInterrupted, false);
+    }
+  }
+  const Nanos now = unix_now();
+  if (some_unmonitored) desk_.MarkMissing(unmonitored_since_, now, kMonitorInterrupted, false);
+  unmonitored_since_ = now;
+}
+
+void Agent::MakeMonitor(MonitorSlot* slot) {
+  const MonitorOptions options = MonitorOptionsOf(*memory_settings_, settings_, parts_.hash_seed);
+  parse_ = options.parse;
+  const MemoryPreference near(slot->thread().numa_id());
+  Result<std::unique_ptr<PacketMonitor>> monitor = parts_.make_monitor(options);
+  if (!monitor.ok()) {
+    parts_.host->Error("making the monitor of " + NameOf(*slot) + ": " + monitor.message() +
+                       "; the thread is not monitored");
+    LoseMonitor(slot);
+    return;
+  }
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    slot->SetMonitor(std::move(*monitor));
+  }
+  PublishTo(slot);
+}
+
+void Agent::UpdateZones() {
+  const uint64_t version = parts_.ports->version();
+  if (!zones_are_stale_ && version == ports_version_) return;
+  zones_are_stale_ = false;
+  ports_version_ = version;
+  ZoneMap zones(settings_.zones, parts_.ports->List());
+  if (zones == zones_) return;
+  zones_ = std::move(zones);
+  for (auto& slot : slots_) {
+    if (slot->is_shown()) slot->Show(zones_, parse_);
+  }
+}
+
+// --- gathering -------------------------------------------------------------
+
+// Intervals are whole milliseconds, so nothing finer is ever asked of the threads.
+Nanos Agent::RaiseFloor(Nanos now) {
+  const Nanos target = FloorTo(now, kNanosPerMilli);
+  if (target > rules_.floor_ns.load(std::memory_order_relaxed)) {
+    rules_.floor_ns.store(target, std::memory_order_seq_cst);
+  }
+  return target;
+}
+
+void Agent::Gather(Nanos now) {
+  if (mode_ == Mode::kEnding) {
+    desk_.MarkMissing(marked_until_, now, kMonitorInterrupted, /*was_away=*/true);
+    marked_until_ = std::max(marked_until_, now);
+  }
+  const Nanos target = RaiseFloor(now);
+  Nanos clean = target;
+  for (auto& slot : slots_) {
+    if (!slot->is_shown()) slot->StandIn(now, &desk_);
+    clean = std::min(clean, slot->CleanUntil(target));
+    if (slot->monitor() == nullptr) continue;
+    slot->monitor()->Drain(&desk_);  // after the question: what was clean then is in the ring now
+    slot->monitor()->CollectRetired();
+  }
+  const Nanos epoch = program_->epoch_ns();
+  const Nanos overdue = FloorTo(now - std::max(epoch, kShortestPatience), epoch);
+  if (clean < overdue) {
+    ++stalls_;
+    desk_.MarkMissing(clean, overdue, kSweepSkipped, /*was_away=*/false);
+    clean = overdue;
+  }
+  has_laggards_ = clean < FloorTo(now, epoch);
+  desk_.Decide(clean, now);
+}
+
+Nanos Agent::NextRound(Nanos now) const {
+  if (mode_ == Mode::kOff) return INT64_MAX;
+  if (has_laggards_) return rules_.clock.MonotonicNs(now + kRetry);
+  const Nanos epoch = program_->epoch_ns();
+  const Nanos longest = mode_ == Mode::kEnding ? kLongestSleepEnding : kLongestSleep;
+  const Nanos boundary = FloorTo(now, epoch) + epoch + kSettle;
+  return rules_.clock.MonotonicNs(std::min(boundary, now + longest));
+}
+
+void Agent::KeepStatus(Nanos now, bool at_once) {
+  if (!at_once && now - kept_at_ < kStatusSpacing && now >= kept_at_) return;
+  kept_at_ = now;
+  AgentStatus kept;
+  kept.is_running = mode_ == Mode::kRunning;
+  kept.in_force = memory_settings_.value_or(settings_);
+  kept.generation = generation_;
+  kept.epoch_ns = program_ != nullptr ? program_->epoch_ns() : 0;
+  kept.verdicts = desk_.counters();
+  kept.events = desk_.Status();
+  kept.stalls = stalls_;
+  kept.failed_monitors = failed_monitors_;
+  kept.interruptions = interruptions_;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  kept_ = std::move(kept);
+}
+
+}  // namespace trumpet

@@ -1,0 +1,53 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// AgentStatus: what the agent tells of itself and of the packet threads, as values.
+
+#ifndef TRUMPET_VSWITCHD_PLUGIN_AGENT_STATUS_H
+#define TRUMPET_VSWITCHD_PLUGIN_AGENT_STATUS_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lib/tpm/host_verdicts.h"
+#include "lib/tpm/monitor_counters.h"
+#include "vswitchd-plugin/glue.h"
+#include "vswitchd-plugin/settings.h"
+#include "vswitchd-plugin/wall_clock.h"
+
+namespace trumpet {
+
+struct ThreadStatus {
+  int core_id = -1;
+  int numa_id = -1;
+  bool is_pmd = false;
+  bool has_monitor = false;  // memory was taken
+  bool is_attached = false;  // packets reach the monitor
+  uint64_t generation = 0;   // of the program it runs; 0: none
+  MonitorCounters counters;
+  trumpet_thread_load load{};
+
+  std::string name() const { return is_pmd ? "pmd-c" + std::to_string(core_id) : "main"; }
+};
+
+struct AgentStatus {
+  bool is_enabled = false;
+  bool is_running = false;  // enabled, and there are events
+  Settings settings;        // as configured
+  Settings in_force;        // memory sizes as they were when the monitors were made
+  std::vector<ThreadStatus> threads;
+  uint64_t generation = 0;  // of the program published last
+  Nanos epoch_ns = 0;
+  VerdictCounters verdicts;
+  std::vector<EventStatus> events;
+  uint64_t stalls = 0;           // verdicts given without waiting for a thread
+  uint64_t failed_monitors = 0;  // threads that could not be given memory
+  uint64_t interruptions = 0;    // times the monitor was off while events were installed
+  Nanos clock_ahead_ns = 0;
+  WallClockCounters clock;
+};
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_VSWITCHD_PLUGIN_AGENT_STATUS_H
