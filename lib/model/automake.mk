@@ -13,3 +13,11 @@ lib_libtrumpet_model_a_SOURCES = \
 	lib/model/flow_state.h \
 	lib/model/report.cc \
 	lib/model/report.h
+
+gtest_programs += lib/model/model_test
+lib_model_model_test_SOURCES = \
+	lib/model/bucket_key_test.cc \
+	lib/model/expr_test.cc \
+	lib/model/filter_test.cc \
+	lib/model/report_test.cc
+lib_model_model_test_LDADD = $(LIBTRUMPET_MODEL) $(GTEST_MAIN_LIBS)
