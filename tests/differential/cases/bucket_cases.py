@@ -48,19 +48,19 @@ golden("An interval without a test breaks the run",
 golden("A packet without a field of the granularity is in no bucket, a 5-tuple has ports 0",
        [at(0, f.packet(f.icmp(), 1, A, B)), at(1, f.packet(b"x", 89, A, B)), at(2, datagram())],
        ["*, sum(packets) > 0, dstPort, 10ms", "*, sum(packets) > 0, 5-tuple, 10ms", "*, sum(packets) > 0, Protocol, 10ms"],
-       [report(0, 10, 1, 0, {"dstPort": 2000}),
-        report(0, 10, 1, 0, flow(A, 0, B, 0, "ICMP")), report(0, 10, 1, 0, flow(A, 0, B, 0, 89)),
-        report(0, 10, 1, 0, UDP_FLOW),
-        report(0, 10, 1, 0, {"Protocol": "ICMP"}), report(0, 10, 1, 0, {"Protocol": "UDP"}),
-        report(0, 10, 1, 0, {"Protocol": 89})])
+       [report(0, 10, 1, 0, {"dstPort": 2000}, event="e1"),
+        report(0, 10, 1, 0, flow(A, 0, B, 0, "ICMP"), event="e2"), report(0, 10, 1, 0, flow(A, 0, B, 0, 89), event="e2"),
+        report(0, 10, 1, 0, UDP_FLOW, event="e2"),
+        report(0, 10, 1, 0, {"Protocol": "ICMP"}, event="e3"), report(0, 10, 1, 0, {"Protocol": "UDP"}, event="e3"),
+        report(0, 10, 1, 0, {"Protocol": 89}, event="e3")])
 
 golden("A prefix length applies to both families, at most 32 for IPv4; IPv4 sorts before IPv6",
        [at(0, f.packet(f.udp(1, 2), 17, *V6)), at(1, datagram()), at(2, datagram(src="9.255.255.255"))],
        ["*, sum(packets) > 0, srcIP/64, 10ms", "*, sum(packets) > 0, (srcIP/8), 10ms"],
-       [report(0, 10, 1, 0, {"srcIP": "9.255.255.255/32"}), report(0, 10, 1, 0, {"srcIP": "10.0.0.1/32"}),
-        report(0, 10, 1, 0, {"srcIP": "2001:db8::/64"}),
-        report(0, 10, 1, 0, {"srcIP": "9.0.0.0/8"}), report(0, 10, 1, 0, {"srcIP": "10.0.0.0/8"}),
-        report(0, 10, 1, 0, {"srcIP": "2000::/8"})])
+       [report(0, 10, 1, 0, {"srcIP": "9.255.255.255/32"}, event="e1"), report(0, 10, 1, 0, {"srcIP": "10.0.0.1/32"}, event="e1"),
+        report(0, 10, 1, 0, {"srcIP": "2001:db8::/64"}, event="e1"),
+        report(0, 10, 1, 0, {"srcIP": "9.0.0.0/8"}, event="e2"), report(0, 10, 1, 0, {"srcIP": "10.0.0.0/8"}, event="e2"),
+        report(0, 10, 1, 0, {"srcIP": "2000::/8"}, event="e2")])
 
 golden("Buckets sort by number, field by field",
        [at(0, datagram(sport=9, dport=100)), at(1, datagram(sport=10, dport=99)), at(2, datagram(sport=9, dport=99))],

@@ -13,16 +13,24 @@ ALL = []
 
 
 def golden(name, packets, events, expected):
-    """`packets` as at() gives them, or a list of such lists for several captures; `expected` None: refused."""
+    """`packets` as at() gives them, or a list of such lists for several captures; `expected` None: refused.
+
+    A single line is the event "e", the lines of a list are "e1", "e2" and so on.
+    """
     captures = packets if packets and isinstance(packets[0], list) else [packets]
-    ALL.append(Golden(name, captures, events if isinstance(events, list) else [events], expected))
+    if isinstance(events, str):
+        events = line(events)
+    if isinstance(events, EventText):
+        events = [events]
+    events = [line(event, "e%d" % (place + 1)) if isinstance(event, str) else event
+              for place, event in enumerate(events)]
+    ALL.append(Golden(name, captures, events, expected))
 
 
 class Golden:
     def __init__(self, name, captures, events, expected):
         self.name, self.expected = name, expected
-        made = [event if isinstance(event, EventText) else line(event) for event in events]
-        self.case = Case(captures, [("pcap", {})] * len(captures), made)
+        self.case = Case(captures, [("pcap", {})] * len(captures), events)
 
     def write(self, directory):
         return self.case.write(directory)

@@ -45,14 +45,14 @@ golden("Undefined is not true, nor is its opposite", THREE,
         "*, avg(rwnd) > 0 and sum(packets) = 3, none, 10ms"], [])
 
 golden("A number without aggregates is a predicate too", [at(0, datagram())], ["*, 2 > 1, none, 10ms", "*, 0, none, 10ms"],
-       [report(0, 10, 2, 1)])
+       [report(0, 10, 2, 1, event="e1")])
 
 golden("A packet that matches an or twice counts once", [at(0, datagram())],
        "srcIP=%s or dstIP=%s, sum(packets) > 0, none, 10ms" % (A, B), [report(0, 10, 1, 0)])
 
 golden("ecn as a variable is 1 for CE only", [at(i, datagram(tos=i)) for i in range(4)],
        ["*, sum(ecn) > 0, none, 10ms", "ecn=1-2, sum(packets) > 0, none, 10ms"],
-       [report(0, 10, 1, 0), report(0, 10, 2, 0)])
+       [report(0, 10, 1, 0, event="e1"), report(0, 10, 2, 0, event="e2")])
 
 golden("All spellings of an event mean the same; the unnamed are numbered",
        [at(0, datagram())],

@@ -112,9 +112,9 @@ golden(
     "Defect C: segments in order across 2^32 are no losses",
     [at(i * 20 * US, from_a(0xFFFFFFFF - 5 * 1460 + i * 1460, 1460)) for i in range(10)],
     ["*, sum(is_lost) >= 0, 5-tuple, 10ms", "*, seq - 0 > 4294967295, 5-tuple, 10ms"],
-    [report(0, 10, 0, 0, A_TO_B),
+    [report(0, 10, 0, 0, A_TO_B, event="e1"),
      # 2^32 - 1 - 7300 + 14600
-     report(0, 10, 4294974595, 4294967295, A_TO_B)])
+     report(0, 10, 4294974595, 4294967295, A_TO_B, event="e2")])
 
 # A plain flow in both directions loses nothing in either.
 golden(

@@ -34,7 +34,7 @@ golden(
     # The probe at 1100 sets no seq: the segment at 1100 is not lost after it, seq is 1150 then.
     [at(0, from_a(1000, 100)), at(1 * MS, from_b(1100, window=0)), at(2 * MS, from_a(1100, 1)),
      at(3 * MS, from_a(1099, 1)), at(4 * MS, from_b(1100, window=9)), at(5 * MS, from_a(1100, 50))],
-    ["*, sum(is_lost) = 0 and seq = 1150, 5-tuple, 10ms"], [report(0, 10, 1, 1, A_TO_B)])
+    ["*, sum(is_lost) = 0 and seq = 1150, 5-tuple, 10ms"], [report(0, 10, 1, 1, A_TO_B, event="e1")])
 
 golden(
     "A keep-alive of an acknowledged byte is not lost, of an unacknowledged byte it is",
@@ -61,7 +61,7 @@ golden(
     "Fragments after the first are not seen by TCP",
     [at(0, from_a(1000, 100)),
      at(1 * MS, f.packet(f.tcp(1000, 80, 1000, payload=20), 6, "10.0.0.1", "10.0.0.2", offset=5))],
-    ["*, sum(is_lost) >= 0, none, 10ms"], [report(0, 10, 0, 0)])
+    ["*, sum(is_lost) >= 0, none, 10ms"], [report(0, 10, 0, 0, event="e1")])
 
 # --- burst -------------------------------------------------------------------
 
@@ -70,8 +70,8 @@ golden(
     [at(0, datagram()), at(10 * US, datagram()), at(20 * US + 1, datagram()),
      at(10 * MS - 1, datagram()), at(10 * MS, datagram())],
     ["*, sum(is_burst) > 0, 5-tuple, 10ms"],
-    [report(0, 10, 1, 0, flow("10.0.0.1", 1000, "10.0.0.2", 2000, "UDP")),
-     report(10, 20, 1, 0, flow("10.0.0.1", 1000, "10.0.0.2", 2000, "UDP"))])
+    [report(0, 10, 1, 0, flow("10.0.0.1", 1000, "10.0.0.2", 2000, "UDP"), event="e1"),
+     report(10, 20, 1, 0, flow("10.0.0.1", 1000, "10.0.0.2", 2000, "UDP"), event="e1")])
 
 golden(
     "is_lost & is_burst asks for the first sending, with an operator between them for the packet itself",
@@ -82,12 +82,13 @@ golden(
      "*, sum(is_lost * is_burst) > 0, 5-tuple, 10ms", "*, sum(is_lost and volume > 0 and is_burst) > 0, 5-tuple, 10ms",
      "*, max((is_lost & is_burst) * packets * seq) > 0, 5-tuple, 10ms",
      "*, max(is_lost * is_burst * (seq + 1)) > 0, 5-tuple, 10ms"],
-    [report(0, 10, 1, 0, A_TO_B)] * 4 + [report(0, 10, 1200, 0, A_TO_B), report(0, 10, 1201, 0, A_TO_B)])
+    [report(0, 10, 1, 0, A_TO_B, event="e%d" % i) for i in (1, 2, 3, 4)]
+    + [report(0, 10, 1200, 0, A_TO_B, event="e5"), report(0, 10, 1201, 0, A_TO_B, event="e6")])
 
 golden(
     "A late original was not seen before: no burst loss",
     [at(0, from_a(1000, 100)), at(5 * US, from_a(1200, 100)), at(8 * US, from_a(1100, 100))],
-    ["*, sum(is_lost & is_burst) >= 0 , 5-tuple, 10ms"], [report(0, 10, 0, 0, A_TO_B)])
+    ["*, sum(is_lost & is_burst) >= 0 , 5-tuple, 10ms"], [report(0, 10, 0, 0, A_TO_B, event="e1")])
 
 # --- ack, seq, dup -----------------------------------------------------------
 
@@ -95,7 +96,7 @@ golden(
     "seq counts SYN and FIN; a segment that occupies nothing does not set it",
     [at(0, _syn(1000)), at(1 * MS, from_a(5000)), at(10 * MS, from_a(1001, 9, flags=FIN | ACK))],
     # 1000 + SYN; then 1001 + 9 + FIN.  The empty segment at 5000 sets nothing.
-    ["srcIP=10.0.0.1, seq > 0, 5-tuple, 10ms"], [report(0, 10, 1001, 0, A_TO_B), report(10, 20, 1011, 0, A_TO_B)])
+    ["srcIP=10.0.0.1, seq > 0, 5-tuple, 10ms"], [report(0, 10, 1001, 0, A_TO_B, event="e1"), report(10, 20, 1011, 0, A_TO_B, event="e1")])
 
 golden(
     "A duplicate ACK adds the MSS of its sender, a rising ACK subtracts what it covers",
@@ -109,20 +110,20 @@ golden(
      at(52 * MS, from_b(1950)), at(53 * MS, from_b(1950)),                            # clamped to 2000 - 1950
      at(62 * MS, from_b(2000)), at(63 * MS, from_b(2000))],                           # nothing outstanding
     ["srcPort=1000, dup >= 0, 5-tuple, 10ms"],
-    [report(i * 10, i * 10 + 10, dup, 0, A_TO_B) for i, dup in enumerate((200, 50, 50, 150, 0, 50, 0))])
+    [report(i * 10, i * 10 + 10, dup, 0, A_TO_B, event="e1") for i, dup in enumerate((200, 50, 50, 150, 0, 50, 0))])
 
 golden(
     "Without the option a duplicate ACK is worth 1460 bytes",
     [at(0, from_a(1000, 5000)), at(1 * MS, from_b(1000)), at(2 * MS, from_b(1000)),
      at(3 * MS, from_b(1000, payload=10)), at(4 * MS, from_b(900)), at(5 * MS, from_b(1000))],
     # Data is no duplicate; after the older 900 the last one differs, so 1000 is none either.
-    ["srcPort=1000, dup > 0, 5-tuple, 10ms"], [report(0, 10, 1460, 0, A_TO_B)])
+    ["srcPort=1000, dup > 0, 5-tuple, 10ms"], [report(0, 10, 1460, 0, A_TO_B, event="e1")])
 
 golden(
     "The ack of an RST is ignored; an older ACK does not lower ack",
     [at(0, from_a(1000, 500)), at(1 * MS, from_b(1200)), at(2 * MS, from_b(1100)),
      at(3 * MS, from_b(1500, flags=RST | ACK))],
-    ["srcPort=1000, ack > 0, 5-tuple, 10ms"], [report(0, 10, 1200, 0, A_TO_B)])
+    ["srcPort=1000, ack > 0, 5-tuple, 10ms"], [report(0, 10, 1200, 0, A_TO_B, event="e1")])
 
 golden(
     "Inside an aggregate seq and ack are those just after the packet, of its direction",
@@ -130,7 +131,7 @@ golden(
     # A to B: 1100, undefined; then 1200 - 1050.
     ["srcPort=1000, max(seq) - min(seq) > 0, none, 10ms", "srcPort=1000, count(seq - ack) > 0, none, 10ms",
      "srcPort=1000, max(seq - ack) > 0, none, 10ms"],
-    [report(0, 10, 100, 0), report(0, 10, 1, 0), report(0, 10, 150, 0)])
+    [report(0, 10, 100, 0, event="e1"), report(0, 10, 1, 0, event="e2"), report(0, 10, 150, 0, event="e3")])
 
 golden(
     "_lastepoch is the start of the event's own interval, undefined after a restart",
@@ -138,8 +139,8 @@ golden(
      at(40 * MS, _syn(7))],
     # 10 ms: 1200 - 1100, 1300 - 1200, then nothing new in [30, 40), restarted in [40, 50).
     ["*, seq - seq_lastepoch >= 0, 5-tuple, 10ms", "*, seq - seq_lastepoch >= 0, 5-tuple, 20ms"],
-    [report(10, 20, 100, 0, A_TO_B), report(20, 30, 100, 0, A_TO_B), report(30, 40, 0, 0, A_TO_B),
-     report(20, 40, 100, 0, A_TO_B)])
+    [report(10, 20, 100, 0, A_TO_B, event="e1"), report(20, 30, 100, 0, A_TO_B, event="e1"), report(30, 40, 0, 0, A_TO_B, event="e1"),
+     report(20, 40, 100, 0, A_TO_B, event="e2")])
 
 # --- windows -----------------------------------------------------------------
 
@@ -149,8 +150,8 @@ golden(
      at(20 * MS, from_a(1000, window=3)), at(30 * MS, from_b(1000, window=3)),
      at(40 * MS, from_b(1000, window=9, flags=RST))],
     ["*, max(rwnd) > 0, none, 10ms", "*, sum(packets) > 0, none, 50ms"],
-    [report(0, 10, 50, 0, unscaled=True), report(10, 20, 60, 0, unscaled=True), report(20, 30, 12, 0),
-     report(30, 40, 384, 0), report(0, 50, 5, 0, event="e")])
+    [report(0, 10, 50, 0, unscaled=True, event="e1"), report(10, 20, 60, 0, unscaled=True, event="e1"), report(20, 30, 12, 0, event="e1"),
+     report(30, 40, 384, 0, event="e1"), report(0, 50, 5, 0, event="e2")])
 
 golden(
     "A shift above 14 is 14; with one option missing windows stay as they are",
@@ -158,7 +159,7 @@ golden(
      at(10 * MS, from_a(1000, window=1)),
      at(15 * MS, _syn(77, options=f.window_scale(5))), at(16 * MS, _syn_ack()), at(20 * MS, from_a(78, window=2))],
     ["tcpFlags=-syn, max(rwnd) > 0, none, 10ms"],
-    [report(10, 20, 16384, 0), report(20, 30, 2, 0, unscaled=True)])
+    [report(10, 20, 16384, 0, event="e1"), report(20, 30, 2, 0, unscaled=True, event="e1")])
 
 # --- rtt ---------------------------------------------------------------------
 
@@ -168,19 +169,19 @@ golden(
      at(10 * MS + 5, from_b(1250))],
     # 1250 covers 1000-1200 entirely: from 3 ms to 10 ms + 5 ns.  No packet from A in that interval.
     ["*, max(rtt) > 0, 5-tuple, 10ms", "*, count(rtt) >= 0 and sum(packets) = 0, 5-tuple, 10ms"],
-    [report(10, 20, 7000005, 0, A_TO_B), report(10, 20, 1, 1, A_TO_B)])
+    [report(10, 20, 7000005, 0, A_TO_B, event="e1"), report(10, 20, 1, 1, A_TO_B, event="e2")])
 
 golden(
     "The handshake gives both sides a sample",
     [at(0, _syn()), at(2 * MS, _syn_ack()), at(5 * MS, from_a(1000, ack=500))],
-    ["*, min(rtt) > 0, 5-tuple, 10ms"], [report(0, 10, 2000000, 0, A_TO_B), report(0, 10, 3000000, 0, B_TO_A)])
+    ["*, min(rtt) > 0, 5-tuple, 10ms"], [report(0, 10, 2000000, 0, A_TO_B, event="e1"), report(0, 10, 3000000, 0, B_TO_A, event="e1")])
 
 golden(
     "No sample where any part of what is covered was sent twice",
     [at(0, from_a(1000, 100)), at(1 * MS, from_a(1100, 100)), at(2 * MS, from_a(1050, 10)), at(3 * MS, from_b(1200)),
      at(4 * MS, from_a(1200, 100)), at(5 * MS, from_b(1300))],
     ["*, avg(rtt) > 0, 5-tuple, 10ms", "*, count(rtt) > 0, none, 10ms"],
-    [report(0, 10, 1000000, 0, A_TO_B), report(0, 10, 1, 0)])
+    [report(0, 10, 1000000, 0, A_TO_B, event="e1"), report(0, 10, 1, 0, event="e2")])
 
 golden(
     "A sample is filtered by the fields of its segment, and is no packet",
@@ -188,4 +189,4 @@ golden(
     ["dstPort=80, sum(packets + 0) + count(rtt) > 0, none, 10ms", "srcPort=80, count(rtt) >= 0, none, 10ms",
      "dstPort=80, count(rtt or packets) > 0, none, 10ms"],
     # 1 packet and 1 sample; B's packets have none; in SQL's logic both have a true side.
-    [report(0, 10, 2, 0), report(0, 10, 0, 0), report(0, 10, 2, 0)])
+    [report(0, 10, 2, 0, event="e1"), report(0, 10, 0, 0, event="e2"), report(0, 10, 2, 0, event="e3")])
