@@ -41,3 +41,16 @@ lib_libtrumpet_lang_a_SOURCES = \
 	lib/lang/event/suggest.h \
 	lib/lang/event/token_stream.h \
 	lib/lang/event/yaml.cc
+
+gtest_programs += lib/lang/event/lang_event_test
+lib_lang_event_lang_event_test_SOURCES = \
+	lib/lang/event/event_table_test.cc \
+	lib/lang/event/filter_table_test.cc \
+	lib/lang/event/granularity_table_test.cc \
+	lib/lang/event/limits_test.cc \
+	lib/lang/event/paper_events_test.cc \
+	lib/lang/event/predicate_precedence_test.cc \
+	lib/lang/event/predicate_table_test.cc \
+	lib/lang/event/table_test.h
+lib_lang_event_lang_event_test_LDADD = $(LIBTRUMPET_LANG) $(GTEST_MAIN_LIBS)
+

@@ -88,6 +88,10 @@ class Parser {
       node->test.ref = FieldRef{Field::kDstPort, Level::kInnermost};
       return ParseTestValues(&tokens_, &node->test);
     }
+    if (name.text == "port") {
+      return tokens_.FailAt(name.offset,
+                            "'port' is not a packet field; write dstPort=80 or port:80");
+    }
     const Result<FieldRef> ref = ReadFieldRef(name.text);
     if (!ref.ok()) return tokens_.FailAt(name.offset, ref.message());
     node->test.ref = *ref;
@@ -103,6 +107,10 @@ class Parser {
         return tokens_.FailHere("a filter compares with '=' only; write 'not " +
                                 std::string(field) + "=...'");
       case TokenKind::kEqual:
+        if (tokens_.Peek().text == "==") {
+          return tokens_.FailHere("a filter compares with a single '='");
+        }
+        break;
       case TokenKind::kLess:
       case TokenKind::kLessEqual:
       case TokenKind::kGreater:
@@ -110,8 +118,9 @@ class Parser {
         return tokens_.FailHere("a filter compares with '=' only; a range is written " +
                                 std::string(field) + "=low-high");
       default:
-        return tokens_.Expected("'=' after " + Quote(field));
+        break;
     }
+    return tokens_.Expected("'=' after " + Quote(field));
   }
 
   bool FailAfterTest() const {

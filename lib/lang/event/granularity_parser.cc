@@ -11,6 +11,7 @@
 
 #include "lib/base/units.h"
 #include "lib/lang/event/field_name.h"
+#include "lib/lang/event/suggest.h"
 #include "lib/lang/event/token_stream.h"
 
 namespace trumpet::event_lang {
@@ -77,7 +78,11 @@ class Parser {
 
   bool ParseField(const Token& token) {
     const Result<FieldRef> ref = ReadFieldRef(token.text);
-    if (!ref.ok()) return tokens_.FailAt(token.offset, ref.message());
+    if (!ref.ok()) {
+      const std::string whole = DidYouMean(token.text, {"5-tuple", "none"});
+      if (whole.empty()) return tokens_.FailAt(token.offset, ref.message());
+      return tokens_.FailAt(token.offset, Quote(token.text) + " is not a granularity" + whole);
+    }
     GranularityItem item;
     item.offset = token.offset;
     item.field.ref = *ref;
@@ -123,15 +128,16 @@ bool ParseInterval(std::string_view text, uint32_t* interval_ms, Diagnostic* err
   if (!Lex(text, Part::kInterval, &tokens, error)) return false;
   TokenStream stream(std::move(tokens), Part::kInterval, error);
   if (stream.At(TokenKind::kEnd)) return stream.FailHere("the time interval is missing");
-  if (!stream.At(TokenKind::kNumber)) return stream.Expected("a time interval such as 10ms");
   const Token& token = stream.Next();
-  if (!stream.At(TokenKind::kEnd)) {
-    return stream.FailHere("unexpected " + Describe(stream.Peek(), Part::kInterval) +
-                           " after the time interval");
+  const Token& next = stream.Peek();
+  if (next.kind == TokenKind::kWord && UnitByName(next.text)) {
+    return stream.FailHere("the unit " + Quote(next.text) +
+                           " must follow its number without a space");
   }
-  if (token.unit != Unit::kTime) {
-    return stream.FailAt(token.offset,
-                         Quote(token.text) + " is not a time; write it with ns, us, ms or s");
+  if (token.unit != Unit::kTime || next.kind != TokenKind::kEnd) {
+    return stream.FailAt(token.offset, Quote(text.substr(token.offset)) +
+                                           " is not a time interval; write it with ns, us, ms or "
+                                           "s, as in 10ms");
   }
   if (!token.number.is_integer() || token.number.integer() % kNanosPerMilli != 0 ||
       token.number.integer() < kNanosPerMilli || token.number.integer() > kLongestInterval) {

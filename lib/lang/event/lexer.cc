@@ -67,6 +67,7 @@ class Lexer {
   }
 
   std::string Unexpected(char c) const {
+    if (c == '.') return "a number begins with a digit; write 0.5, not .5";
     if (c == '!') return "'!' is not an operator here; write 'not'";
     const auto byte = static_cast<unsigned char>(c);
     if (byte < 0x20 || byte >= 0x7f) {
@@ -111,8 +112,11 @@ class Lexer {
     return true;
   }
 
-  static std::string NoSuchUnit(std::string_view name) {
-    return Quote(name) + " is not a unit" +
+  std::string NoSuchUnit(std::string_view name) const {
+    if (name[0] == '.') return "a digit must follow the decimal point";
+    const std::string message = Quote(name) + " is not a unit";
+    if (part_ == Part::kInterval) return message + DidYouMean(name, {"ms", "s", "us", "ns"});
+    return message +
            DidYouMean(name, {"KB", "MB", "GB", "KiB", "MiB", "GiB", "ns", "us", "ms", "s", "bps",
                              "kbps", "Mbps", "Gbps", "pps", "kpps", "Mpps", "Gpps"});
   }
