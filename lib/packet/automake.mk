@@ -21,3 +21,32 @@ lib_libtrumpet_packet_a_SOURCES = \
 	lib/packet/pcap_reader.h \
 	lib/packet/pcapng_header.cc \
 	lib/packet/pcapng_header.h
+
+gtest_programs += lib/packet/packet_test
+lib_packet_packet_test_SOURCES = \
+	lib/packet/capture_merge_test.cc \
+	lib/packet/captures_test.cc \
+	lib/packet/fields_test.cc \
+	lib/packet/parse_random_test.cc \
+	lib/packet/parse_tcp_test.cc \
+	lib/packet/parse_test.cc \
+	lib/packet/parse_tunnel_test.cc \
+	lib/packet/pcap_reader_test.cc \
+	lib/packet/reference_parse.cc \
+	lib/packet/reference_parse.h \
+	lib/packet/test_captures.h \
+	lib/packet/test_frames.h
+lib_packet_packet_test_LDADD = $(LIBTRUMPET_PACKET) $(GTEST_MAIN_LIBS)
+
+fuzz_programs += lib/packet/parse_fuzz lib/packet/pcap_fuzz
+lib_packet_parse_fuzz_SOURCES = \
+	lib/packet/parse_fuzz.cc \
+	lib/packet/reference_parse.cc \
+	lib/packet/reference_parse.h
+lib_packet_parse_fuzz_LDADD = $(FUZZ_MAIN) $(LIBTRUMPET_PACKET)
+lib_packet_parse_fuzz_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+lib_packet_pcap_fuzz_SOURCES = lib/packet/pcap_fuzz.cc
+lib_packet_pcap_fuzz_LDADD = $(FUZZ_MAIN) $(LIBTRUMPET_PACKET)
+lib_packet_pcap_fuzz_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+
+EXTRA_DIST += tests/corpus/parse_fuzz tests/corpus/pcap_fuzz
