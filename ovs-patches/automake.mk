@@ -4,6 +4,7 @@
 # Nothing is compiled here; build-aux/ovs-build applies the series.
 EXTRA_DIST += \
 	ovs-patches/README.md \
+	ovs-patches/ftp_rewrite_test.py \
 	ovs-patches/series \
 	ovs-patches/0001-conntrack-ftp-sizes.patch \
 	ovs-patches/0002-monitor-registry.patch \
