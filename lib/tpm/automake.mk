@@ -8,17 +8,22 @@ lib_libtrumpet_tpm_a_SOURCES = \
 	lib/tpm/bucket_store.cc \
 	lib/tpm/bucket_store.h \
 	lib/tpm/cell_update.h \
+	lib/tpm/change_lists.h \
+	lib/tpm/connection_table.cc \
 	lib/tpm/connection_table.h \
 	lib/tpm/delivery.cc \
 	lib/tpm/delivery.h \
 	lib/tpm/double_double.h \
 	lib/tpm/event_verdicts.cc \
 	lib/tpm/event_verdicts.h \
+	lib/tpm/first_sendings.cc \
+	lib/tpm/first_sendings.h \
 	lib/tpm/flow_state_map.cc \
 	lib/tpm/flow_state_map.h \
 	lib/tpm/flow_table.cc \
 	lib/tpm/flow_table.h \
 	lib/tpm/generation.h \
+	lib/tpm/history_pool.h \
 	lib/tpm/host_verdicts.cc \
 	lib/tpm/host_verdicts.h \
 	lib/tpm/incomplete_ranges.h \
@@ -34,10 +39,14 @@ lib_libtrumpet_tpm_a_SOURCES = \
 	lib/tpm/packet_monitor.h \
 	lib/tpm/packet_thread.cc \
 	lib/tpm/packet_thread.h \
+	lib/tpm/segment_queue.cc \
+	lib/tpm/segment_queue.h \
 	lib/tpm/stat_operand.cc \
 	lib/tpm/stat_operand.h \
 	lib/tpm/sweep.cc \
 	lib/tpm/sweep.h \
+	lib/tpm/tcp_tracker.cc \
+	lib/tpm/tcp_tracker.h \
 	lib/tpm/trigger_index.cc \
 	lib/tpm/trigger_index.h \
 	lib/tpm/trigger_plan.cc \

@@ -1,0 +1,381 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lib/tpm/connection_table.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "lib/base/hash.h"
+#include "lib/base/page_buffer.h"
+#include "lib/tpm/change_lists.h"
+#include "lib/tpm/history_pool.h"
+#include "lib/tpm/tcp_tracker.h"
+
+namespace trumpet {
+namespace {
+
+constexpr Nanos kNeverSeen = INT64_MIN;
+constexpr uint32_t kMaxConnections = 1u << 27;
+constexpr uint32_t kNoSlot = (1u << 28) - 1;
+constexpr int kCandidates = 8;        // looked at to find the connection idle for longest
+constexpr uint32_t kLowHistory = 16;  // blocks; below this the dead are searched for theirs
+
+// What every packet touches: one line.
+struct alignas(64) Connection {
+  FlowKey key;            // side 0; ip_family 0: not in use
+  Nanos last_seen_ns[2];  // of each side
+  uint32_t hash;
+  uint32_t next : 28;      // in the chain of the index, or of the free ones
+  uint32_t last_side : 1;  // of the newest packet
+  uint32_t has_tcp : 1;    // its TcpConnection holds state
+  uint32_t is_mirror : 1;  // the flow is its own reverse: there is only side 0
+
+  bool is_in_use() const { return key.ip_family != 0; }
+  Nanos last_ns() const { return last_seen_ns[last_side]; }
+};
+static_assert(sizeof(Connection) == 64);
+
+// Is `flow` side 1 of its connection?  Side 0 has the lower address and port.
+bool IsSecondSide(const FlowKey& flow) {
+  const int order = std::memcmp(flow.src_ip.data(), flow.dst_ip.data(), sizeof flow.src_ip);
+  return order != 0 ? order > 0 : flow.src_port > flow.dst_port;
+}
+
+size_t IndexSize(uint32_t connections) {
+  size_t size = 64;
+  while (size < size_t{connections} * 2) size *= 2;
+  return size;
+}
+
+}  // namespace
+
+struct ConnectionTable::Impl {
+  ConnectionOptions options;
+  ConnectionCounters counters;
+  PageBuffer<Connection> connections;
+  PageBuffer<TcpConnection> tcp;  // same index
+  PageBuffer<uint32_t> chains;    // slot + 1 of the first connection, by hash
+  HistoryPool history;
+  ChangeLists changes;
+  PageBuffer<ChangeMark> marks;  // same index
+  ConnectionSnapshot reading;    // what NextChanged() is at
+  int sides_read = 0;
+  bool collects = false;
+  bool has_memory = false;
+  uint32_t free_slot = kNoSlot;
+  uint32_t next_unused = 0;
+  uint32_t eviction_hand = 0;
+  uint32_t history_hand = 0;
+  uint32_t next_incarnation = 1;
+
+  bool Init();
+  uint32_t& ChainOf(uint64_t hash) { return chains[hash & (chains.count() - 1)]; }
+  uint32_t LookUp(const FlowKey& key, uint64_t hash);
+  uint32_t Add(const FlowKey& key, uint64_t hash, Nanos now);
+  void GiveUpOne(Nanos now);
+  void Remove(uint32_t slot, Nanos now);
+  void Unlink(uint32_t slot);
+  bool IsAlive(const Connection& connection, Nanos now) const;
+  bool IsForgettable(const Connection& connection, Nanos now) const;
+
+  void DropTcp(uint32_t slot);
+  void NoteChange(uint32_t slot);
+  void NoteLoss(uint32_t slot);
+  void FillSnapshot(uint32_t slot, ConnectionSnapshot* snapshot) const;
+  bool ReadNextChanged();
+  void CollectDeadHistory(Nanos now);
+  bool ObserveTcp(uint32_t slot, int side, bool was_alive, const ParsedPacket& packet, Nanos now,
+                  uint64_t owner, PacketFacts* facts, RttSample* sample);
+};
+
+bool ConnectionTable::Impl::Init() {
+  const uint32_t count = std::clamp(options.max_connections, 1u, kMaxConnections);
+  const uint32_t blocks = std::max(options.max_history_records / SegmentBlock::kEntries, 16u);
+  return connections.Allocate(count) && tcp.Allocate(count) && chains.Allocate(IndexSize(count)) &&
+         history.Init(blocks) && changes.Init(count) && marks.Allocate(count);
+}
+
+uint32_t ConnectionTable::Impl::LookUp(const FlowKey& key, uint64_t hash) {
+  const auto short_hash = static_cast<uint32_t>(hash);
+  uint32_t at = ChainOf(hash);
+  while (at != 0) {
+    const Connection& connection = connections[at - 1];
+    if (connection.hash == short_hash && connection.key == key) return at - 1;
+    at = connection.next == kNoSlot ? 0 : connection.next + 1;
+  }
+  return kNoSlot;
+}
+
+uint32_t ConnectionTable::Impl::Add(const FlowKey& key, uint64_t hash, Nanos now) {
+  if (free_slot == kNoSlot && next_unused == connections.count()) GiveUpOne(now);
+  uint32_t slot = free_slot;
+  if (slot != kNoSlot) {
+    free_slot = connections[slot].next;
+  } else {
+    slot = next_unused++;
+  }
+  uint32_t& chain = ChainOf(hash);
+  Connection& connection = connections[slot];
+  connection.key = key;
+  connection.last_seen_ns[0] = connection.last_seen_ns[1] = kNeverSeen;
+  connection.hash = static_cast<uint32_t>(hash);
+  connection.next = chain == 0 ? kNoSlot : chain - 1;
+  connection.last_side = 0;
+  connection.has_tcp = 0;
+  connection.is_mirror = key.src_ip == key.dst_ip && key.src_port == key.dst_port;
+  chain = slot + 1;
+  counters.created++;
+  counters.connections++;
+  return slot;
+}
+
+bool ConnectionTable::Impl::IsAlive(const Connection& connection, Nanos now) const {
+  return connection.last_ns() != kNeverSeen &&
+         NanosBetween(connection.last_ns(), now) <= options.flow_timeout_ns;
+}
+
+// Neither its state nor the time of its last packet can matter any more.
+bool ConnectionTable::Impl::IsForgettable(const Connection& connection, Nanos now) const {
+  return NanosBetween(connection.last_ns(), now) >
+         std::max(options.flow_timeout_ns, options.burst_gap_ns);
+}
+
+// Frees the connection idle for longest among the next few.
+void ConnectionTable::Impl::GiveUpOne(Nanos now) {
+  uint32_t chosen = eviction_hand;
+  Nanos longest = INT64_MIN;
+  for (int i = 0; i < kCandidates; i++) {
+    const Connection& connection = connections[eviction_hand];
+    const Nanos idle = NanosBetween(connection.last_ns(), now);
+    if (idle > longest) {
+      longest = idle;
+      chosen = eviction_hand;
+    }
+    if (++eviction_hand == connections.count()) eviction_hand = 0;
+  }
+  Remove(chosen, now);
+}
+
+void ConnectionTable::Impl::Remove(uint32_t slot, Nanos now) {
+  Connection& connection = connections[slot];
+  (IsForgettable(connection, now) ? counters.expired : counters.evicted_alive)++;
+  if (connection.has_tcp) {
+    NoteLoss(slot);
+    DropTcp(slot);
+  }
+  Unlink(slot);
+  connection.key = FlowKey{};
+  connection.next = free_slot;
+  free_slot = slot;
+  counters.connections--;
+}
+
+void ConnectionTable::Impl::Unlink(uint32_t slot) {
+  Connection& connection = connections[slot];
+  uint32_t& chain = ChainOf(connection.hash);
+  const uint32_t next = connection.next;
+  if (chain == slot + 1) {
+    chain = next == kNoSlot ? 0 : next + 1;
+    return;
+  }
+  uint32_t at = chain - 1;
+  while (connections[at].next != slot) at = connections[at].next;
+  connections[at].next = next;
+}
+
+void ConnectionTable::Impl::DropTcp(uint32_t slot) {
+  ReleaseTcp(&tcp[slot], &history);
+  connections[slot].has_tcp = 0;
+}
+
+void ConnectionTable::Impl::NoteChange(uint32_t slot) {
+  if (!collects) return;
+  ConnectionSnapshot* room = changes.Note(slot, &marks[slot]);
+  if (room != nullptr) FillSnapshot(slot, room);
+}
+
+void ConnectionTable::Impl::NoteLoss(uint32_t slot) {
+  if (!collects) return;
+  ConnectionSnapshot* room = changes.Leave(slot, &marks[slot]);
+  if (room != nullptr) FillSnapshot(slot, room);
+}
+
+void ConnectionTable::Impl::FillSnapshot(uint32_t slot, ConnectionSnapshot* snapshot) const {
+  const Connection& connection = connections[slot];
+  snapshot->side_count = 0;
+  if (!connection.has_tcp) return;
+  snapshot->side_count = connection.is_mirror ? 1 : 2;
+  snapshot->key = connection.key;
+  for (int side = 0; side < snapshot->side_count; side++) {
+    const TcpDirection& direction = tcp[slot].directions[side];
+    FlowState& state = snapshot->states[side];
+    state.ack = direction.ack;
+    state.seq = direction.seq;
+    state.dup = direction.dup;
+    state.last_packet_ns = connection.last_ns();
+    state.incarnation = tcp[slot].incarnation;
+    state.has_ack = direction.has_ack;
+    state.has_seq = direction.has_seq;
+  }
+}
+
+// Connections that nobody touches any more keep their history until their slot is needed; when
+// blocks run out, it is taken from them a few at a time.
+void ConnectionTable::Impl::CollectDeadHistory(Nanos now) {
+  for (int i = 0; i < kCandidates && next_unused != 0; i++) {
+    if (++history_hand >= next_unused) history_hand = 0;
+    Connection& connection = connections[history_hand];
+    if (!connection.is_in_use() || !connection.has_tcp || IsAlive(connection, now)) continue;
+    NoteLoss(history_hand);
+    DropTcp(history_hand);
+  }
+}
+
+bool ConnectionTable::Impl::ObserveTcp(uint32_t slot, int side, bool was_alive,
+                                       const ParsedPacket& packet, Nanos now, uint64_t owner,
+                                       PacketFacts* facts, RttSample* sample) {
+  Connection& connection = connections[slot];
+  TcpConnection& state = tcp[slot];
+  if (connection.has_tcp && !was_alive) DropTcp(slot);
+  if (!packet.tcp.is_present) return false;
+  if (connection.has_tcp && StartsAnew(state, packet.tcp)) {
+    DropTcp(slot);
+    counters.restarted++;
+  }
+  if (history.unused() < kLowHistory) CollectDeadHistory(now);
+  if (!connection.has_tcp) {
+    ClearTcp(&state);
+    state.incarnation = next_incarnation++;
+    connection.has_tcp = 1;
+  }
+  SegmentArrival arrival;
+  arrival.segment = &packet.tcp;
+  arrival.side = side;
+  arrival.peer = connection.is_mirror ? side : 1 - side;
+  arrival.is_burst = facts->is_burst;
+  arrival.owner = owner;
+  arrival.now = now;
+  return TrackSegment(&state, &history, arrival, facts, sample);
+}
+
+ConnectionTable::ConnectionTable(const ConnectionOptions& options)
+    : impl_(std::make_unique<Impl>()) {
+  impl_->options = options;
+  impl_->has_memory = impl_->Init();
+}
+
+ConnectionTable::~ConnectionTable() = default;
+
+bool ConnectionTable::has_memory() const { return impl_->has_memory; }
+
+uint64_t ConnectionTable::HashOf(const FlowKey& flow) const {
+  const FlowKey key = IsSecondSide(flow) ? Reversed(flow) : flow;
+  return HashBytes(&key, sizeof key, impl_->options.hash_seed);
+}
+
+void ConnectionTable::Prefetch(uint64_t hash) const {
+  if (impl_->has_memory) __builtin_prefetch(&impl_->ChainOf(hash));
+}
+
+void ConnectionTable::PrefetchHint(ConnectionRef hint) const {
+  if (hint >> 1 >= impl_->connections.count()) return;
+  __builtin_prefetch(&impl_->connections[hint >> 1]);
+  __builtin_prefetch(&impl_->tcp[hint >> 1]);
+}
+
+ConnectionRef ConnectionTable::Find(const FlowKey& flow, uint64_t hash, ConnectionRef hint,
+                                    Nanos now) {
+  if (!impl_->has_memory) return kNoConnection;
+  const uint32_t side = IsSecondSide(flow) ? 1 : 0;
+  const FlowKey key = side != 0 ? Reversed(flow) : flow;
+  const uint32_t hinted = hint >> 1;
+  if (hinted < impl_->connections.count() && impl_->connections[hinted].key == key) {
+    return hinted << 1 | side;
+  }
+  uint32_t slot = impl_->LookUp(key, hash);
+  if (slot == kNoSlot) slot = impl_->Add(key, hash, now);
+  return slot << 1 | side;
+}
+
+bool ConnectionTable::Observe(ConnectionRef ref, const ParsedPacket& packet, bool tracks_tcp,
+                              Nanos now, uint64_t owner, PacketFacts* facts, RttSample* sample) {
+  *facts = PacketFacts{};
+  if (ref == kNoConnection) return false;
+  const uint32_t slot = ref >> 1;
+  const int side = static_cast<int>(ref & 1);
+  Connection& connection = impl_->connections[slot];
+  const bool is_new = connection.last_ns() == kNeverSeen;
+  const bool was_alive = impl_->IsAlive(connection, now);
+  if (!is_new && !was_alive) impl_->counters.expired++;
+  const Nanos previous = connection.last_seen_ns[side];
+  facts->is_burst =
+      previous != kNeverSeen && NanosBetween(previous, now) <= impl_->options.burst_gap_ns;
+
+  const bool is_tcp = connection.key.protocol == kProtocolTcp;
+  if (is_tcp && (connection.has_tcp || tracks_tcp)) impl_->NoteChange(slot);
+  bool has_sample = false;
+  if (is_tcp && tracks_tcp) {
+    has_sample = impl_->ObserveTcp(slot, side, was_alive, packet, now, owner, facts, sample);
+  } else if (connection.has_tcp) {
+    impl_->DropTcp(slot);
+  }
+  connection.last_seen_ns[side] = now;
+  connection.last_side = static_cast<uint32_t>(side);
+  return has_sample;
+}
+
+void ConnectionTable::BeginEpoch(Nanos start, Nanos end) {
+  impl_->changes.Begin(start, end);
+  impl_->reading.side_count = 0;
+}
+
+// Makes the next connection of the finished epoch the one that is read.
+bool ConnectionTable::Impl::ReadNextChanged() {
+  uint32_t slot = 0;
+  const ConnectionSnapshot* kept = nullptr;
+  do {
+    if (!changes.Next(&slot, &kept)) return false;
+    if (kept != nullptr) {
+      reading = *kept;
+    } else {
+      FillSnapshot(slot, &reading);
+    }
+  } while (reading.side_count == 0);
+  sides_read = 0;
+  return true;
+}
+
+bool ConnectionTable::NextChanged(FlowStateUpdate* update) {
+  ConnectionSnapshot& reading = impl_->reading;
+  if (impl_->sides_read >= reading.side_count && !impl_->ReadNextChanged()) return false;
+  const int side = impl_->sides_read++;
+  update->flow = side == 0 ? reading.key : Reversed(reading.key);
+  update->state = reading.states[side];
+  update->epoch_start = impl_->changes.finished_start();
+  update->epoch_end = impl_->changes.finished_end();
+  return true;
+}
+
+void ConnectionTable::set_collects_changes(bool collects) {
+  if (collects != impl_->collects) {
+    impl_->changes.Restart();
+    impl_->reading.side_count = 0;
+  }
+  impl_->collects = collects;
+}
+
+void ConnectionTable::set_flow_timeout(Nanos flow_timeout_ns) {
+  impl_->options.flow_timeout_ns = flow_timeout_ns;
+}
+
+void ConnectionTable::set_burst_gap(Nanos burst_gap_ns) {
+  impl_->options.burst_gap_ns = burst_gap_ns;
+}
+
+const ConnectionCounters& ConnectionTable::counters() const {
+  impl_->counters.history_evicted = impl_->history.evicted();
+  return impl_->counters;
+}
+
+}  // namespace trumpet

@@ -1,0 +1,87 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// FirstSendings: which numbers of a direction's sequence space were sent, and whether the first
+// sending of each was in a burst.
+//
+// Disjoint ranges by rising number; neighbours with the same answer are merged.  The highest range
+// lies in the map itself, so that a connection without gaps and bursts needs no block, and data in
+// order touches one line.
+//
+// Threads: one.  Plain data, all-zero is not empty: call Clear() first.  Blocks belong to `pool`;
+// whoever drops a map calls Release().
+
+#ifndef TRUMPET_LIB_TPM_FIRST_SENDINGS_H
+#define TRUMPET_LIB_TPM_FIRST_SENDINGS_H
+
+#include <cstdint>
+
+#include "lib/tpm/history_pool.h"
+
+namespace trumpet {
+
+enum class FirstSending { kUnseen, kAlone, kInBurst };
+
+// One segment, as it adds to the map.
+struct Sending {
+  int64_t start = 0;
+  int64_t end = 0;
+  bool is_burst = false;
+  Nanos sent_ns = 0;
+};
+
+class FirstSendings {
+ public:
+  void Clear();
+  void Release(HistoryPool* pool);
+
+  // How the number was first sent; kUnseen when it was not, or is forgotten.
+  FirstSending Find(const HistoryPool& pool, int64_t number) const;
+
+  // Was any number of [start, end) sent?  True also where that is forgotten.
+  bool Overlaps(const HistoryPool& pool, int64_t start, int64_t end) const;
+
+  // Adds those numbers of the segment that were not sent before; call it with every segment.  When
+  // there is no room, the lowest are forgotten (and counted, see HistoryPool::evicted).
+  void Add(HistoryPool* pool, const Sending& sending);
+
+  uint32_t block_count() const { return blocks_; }
+
+ private:
+  struct Place {
+    HistoryRef block;  // kNoHistory: behind the last range of the blocks
+    int index;
+  };
+
+  void PushHighest(HistoryPool* pool, const Sending& sending, int64_t start);
+  void AddBelowHighest(HistoryPool* pool, const Sending& sending, int64_t start, int64_t end);
+  bool Insert(HistoryPool* pool, const Sending& sending, int64_t start, int64_t end, Place* place);
+  bool InsertEntry(HistoryPool* pool, const Sending& sending, int64_t start, int64_t end,
+                   Place* place);
+  bool MergeWithPrevious(HistoryPool* pool, const Sending& sending, int64_t start, int64_t end,
+                         Place* place);
+  bool SplitBlock(HistoryPool* pool, Place* place);
+  Place FirstEndingAbove(const HistoryPool& pool, int64_t number) const;
+  Place Next(const HistoryPool& pool, Place place) const;
+
+  HistoryRef AddBlockAfter(HistoryPool* pool, HistoryRef previous);
+  void RemoveEntry(HistoryPool* pool, Place place);
+  void RemoveBlock(HistoryPool* pool, HistoryRef block);
+  void MakeRoom(HistoryPool* pool, Nanos now);
+  bool FirstIsBeyondPromise(const HistoryPool& pool, Nanos now) const;
+  void ForgetFirstBlock(HistoryPool* pool, Nanos now);
+  void ForgetBelow(HistoryPool* pool, int64_t limit);
+
+  HistoryRef first_;
+  HistoryRef last_;
+  int64_t highest_start_;
+  int64_t highest_end_;     // equal to highest_start_: nothing was sent
+  int64_t forgotten_end_;   // numbers below may be forgotten; INT64_MIN: none
+  uint32_t segment_count_;  // Add() was called so often
+  uint32_t blocks_ : 31;
+  uint32_t highest_is_burst_ : 1;
+};
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_LIB_TPM_FIRST_SENDINGS_H

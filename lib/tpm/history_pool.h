@@ -1,0 +1,130 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// HistoryPool: the memory of what TCP connections sent, in blocks of two cache lines.
+//
+// A block holds segments that await acknowledgement or ranges of sequence space.  All connections
+// of a packet thread share one pool; it is taken at start and never grows.
+//
+// Threads: one.  Cost: a few instructions to take a block or to give back a whole chain.
+
+#ifndef TRUMPET_LIB_TPM_HISTORY_POOL_H
+#define TRUMPET_LIB_TPM_HISTORY_POOL_H
+
+#include <cstdint>
+
+#include "lib/base/page_buffer.h"
+#include "lib/base/units.h"
+
+namespace trumpet {
+
+using HistoryRef = uint32_t;
+constexpr HistoryRef kNoHistory = UINT32_MAX;
+
+// Segments in the order in which they were sent: entries [begin, end).  Bit i of a mask is entry i.
+struct SegmentBlock {
+  static constexpr int kEntries = 4;
+  HistoryRef next;
+  uint8_t begin;
+  uint8_t end;
+  uint8_t repeated;  // mask: a byte of it was seen in another segment
+  uint8_t gone;      // mask: acknowledged out of turn
+  int64_t min_end;   // no entry ends before this
+  Nanos sent_ns[kEntries];
+  uint64_t owner[kEntries];
+  int64_t start[kEntries];
+  uint32_t length[kEntries];
+};
+
+// Disjoint ranges of sequence space, by rising number.
+struct RangeBlock {
+  static constexpr int kEntries = 6;
+  HistoryRef next;
+  HistoryRef previous;
+  uint32_t last_order;  // number of the latest segment that added to the block
+  uint8_t count;
+  uint8_t burst;  // mask: first sent in a burst
+  Nanos last_ns;  // time of that segment
+  int64_t start[kEntries];
+  int64_t end[kEntries];
+};
+
+union alignas(64) HistoryBlock {
+  HistoryRef next;  // stands first in both kinds
+  SegmentBlock segments;
+  RangeBlock ranges;
+};
+static_assert(sizeof(HistoryBlock) == 128);
+
+class HistoryPool {
+ public:
+  // False when there is no memory; the pool is empty then.
+  [[nodiscard]] bool Init(uint32_t block_count) {
+    if (!blocks_.Allocate(block_count)) return false;
+    list_limit_ = block_count / 4 < kMaxListBlocks ? block_count / 4 : kMaxListBlocks;
+    if (list_limit_ == 0) list_limit_ = 1;
+    return true;
+  }
+
+  // A block with any content, or kNoHistory.
+  HistoryRef Take() {
+    HistoryRef block = free_;
+    if (block != kNoHistory) {
+      free_ = At(block).next;
+    } else if (next_unused_ < blocks_.count()) {
+      block = next_unused_++;
+    } else {
+      return kNoHistory;
+    }
+    used_++;
+    return block;
+  }
+
+  // Takes back `count` blocks that are chained from `first` to `last`.
+  void GiveBack(HistoryRef first, HistoryRef last, uint32_t count) {
+    if (count == 0) return;
+    At(last).next = free_;
+    free_ = first;
+    used_ -= count;
+  }
+
+  HistoryBlock& At(HistoryRef block) { return blocks_[block]; }
+  SegmentBlock& Segments(HistoryRef block) { return blocks_[block].segments; }
+  RangeBlock& Ranges(HistoryRef block) { return blocks_[block].ranges; }
+  const RangeBlock& Ranges(HistoryRef block) const { return blocks_[block].ranges; }
+
+  uint32_t capacity() const { return static_cast<uint32_t>(blocks_.count()); }
+  uint32_t used() const { return used_; }
+  uint32_t unused() const { return capacity() - used_; }
+  // Little is left: lists should give up first what nobody was promised.
+  bool IsScarce() const { return used_ > capacity() / 2; }
+  // Blocks that one list may hold: nobody takes the whole pool, and a walk over a list ends.
+  uint32_t list_limit() const { return list_limit_; }
+
+  // Records given up inside what the contract promises to remember.
+  uint64_t evicted() const { return evicted_; }
+  void CountEvicted(uint64_t records) { evicted_ += records; }
+
+ private:
+  static constexpr uint32_t kMaxListBlocks = 4096;
+
+  PageBuffer<HistoryBlock> blocks_;
+  HistoryRef next_unused_ = 0;
+  HistoryRef free_ = kNoHistory;
+  uint32_t used_ = 0;
+  uint32_t list_limit_ = 1;
+  uint64_t evicted_ = 0;
+};
+
+// What the contract promises to remember per direction: this much time, and this many segments.
+constexpr Nanos kHistoryNanos = 3 * kNanosPerSecond;
+constexpr uint32_t kHistorySegments = 64;
+
+// later - earlier; wraps instead of overflowing on times from hostile captures.
+inline Nanos NanosBetween(Nanos earlier, Nanos later) {
+  return static_cast<Nanos>(static_cast<uint64_t>(later) - static_cast<uint64_t>(earlier));
+}
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_LIB_TPM_HISTORY_POOL_H

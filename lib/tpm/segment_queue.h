@@ -1,0 +1,71 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// SegmentQueue: the segments of one direction that await acknowledgement, for round-trip times.
+//
+// Kept in the order sent.  As long as they were sent in the order of their numbers, every step is
+// constant time per segment; after a segment out of order, walks look at all entries up to it.
+//
+// Threads: one.  Plain data, all-zero is not empty: call Clear() first.  Blocks belong to `pool`;
+// whoever drops a queue calls Release().
+
+#ifndef TRUMPET_LIB_TPM_SEGMENT_QUEUE_H
+#define TRUMPET_LIB_TPM_SEGMENT_QUEUE_H
+
+#include <cstdint>
+
+#include "lib/tpm/history_pool.h"
+
+namespace trumpet {
+
+// What an acknowledgement newly covered entirely.
+struct CoveredSegments {
+  bool is_clean = false;  // there were some, and each was sent only once
+  Nanos newest_sent_ns = 0;
+  uint64_t newest_owner = 0;
+};
+
+class SegmentQueue {
+ public:
+  struct Segment {
+    int64_t start = 0;
+    int64_t end = 0;
+    Nanos sent_ns = 0;
+    uint64_t owner = 0;
+    bool is_repeated = false;
+    bool is_in_order = true;  // starts at or above everything sent before
+  };
+
+  void Clear();
+  void Release(HistoryPool* pool);
+
+  // When there is no room the oldest segments are forgotten (and counted, see
+  // HistoryPool::evicted).
+  void Push(HistoryPool* pool, const Segment& segment);
+
+  // Marks those that share a number with [start, end) as sent more than once.
+  void MarkRepeated(HistoryPool* pool, int64_t start, int64_t end);
+
+  // Removes those that end at or below `ack`.  `previous_ack` is the acknowledgement so far,
+  // INT64_MIN for none.  Never clean where forgotten segments may be among the covered.
+  CoveredSegments Acknowledge(HistoryPool* pool, int64_t previous_ack, int64_t ack);
+
+  uint32_t count() const { return count_; }
+
+ private:
+  HistoryRef AddBlock(HistoryPool* pool, Nanos now);
+  void ForgetFirstBlock(HistoryPool* pool, Nanos now);
+  bool FirstIsBeyondPromise(HistoryPool* pool, Nanos now) const;
+  void DropCovered(HistoryPool* pool);
+
+  HistoryRef first_;
+  HistoryRef last_;
+  uint32_t count_;       // entries, those gone out of turn included
+  uint32_t disordered_;  // entries from the front that may be out of order; the rest rises
+  uint32_t blocks_;
+  int64_t forgotten_end_;  // no forgotten segment ends above this; INT64_MIN: none was forgotten
+};
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_LIB_TPM_SEGMENT_QUEUE_H

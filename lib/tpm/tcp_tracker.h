@@ -1,0 +1,87 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// TcpTracker: what one TCP segment does to the state of its connection (docs/event-language.md
+// "Packet variables", docs/adr/0002 readings 17 to 26).
+//
+// A TcpDirection is named after the side that sends in it.  It holds two things: the fate of the
+// data sent (seq, ack, dup and the histories), and what its sender said about itself (last
+// acknowledgement and window, options).
+//
+// Threads: one.  Plain data in tables taken at start; all-zero is not a state: call ClearTcp()
+// first.
+
+#ifndef TRUMPET_LIB_TPM_TCP_TRACKER_H
+#define TRUMPET_LIB_TPM_TCP_TRACKER_H
+
+#include <cstddef>
+#include <cstdint>
+
+#include "lib/packet/parsed_packet.h"
+#include "lib/tpm/first_sendings.h"
+#include "lib/tpm/history_pool.h"
+#include "lib/tpm/packet_facts.h"
+#include "lib/tpm/segment_queue.h"
+
+namespace trumpet {
+
+struct TcpDirection {
+  int64_t seq;  // end of the highest sequence space sent
+  int64_t ack;  // highest acknowledgement of it
+  int64_t dup;
+  uint32_t last_ack;  // raw, as this side last sent it
+  uint16_t last_window;
+  uint16_t mss;
+  uint8_t window_shift;
+  bool has_seq : 1;
+  bool has_ack : 1;
+  bool has_last_ack : 1;
+  bool has_last_window : 1;
+  bool has_mss : 1;
+  bool has_window_shift : 1;
+};
+
+struct TcpHistory {
+  SegmentQueue unacknowledged;
+  FirstSendings first_sendings;
+};
+
+// Every segment reads the first two lines, and a history only when that side's data moves.
+struct alignas(64) TcpConnection {
+  TcpDirection directions[2];
+  uint32_t incarnation;
+  uint32_t last_syn;  // sequence number of the last SYN without ACK
+  bool has_last_syn;
+  TcpHistory histories[2];
+};
+static_assert(sizeof(TcpConnection) == 256 && offsetof(TcpConnection, histories) <= 128);
+
+constexpr uint16_t kDefaultMss = 1460;
+constexpr uint8_t kMaxWindowShift = 14;
+
+// The state of a connection of which nothing was seen.
+void ClearTcp(TcpConnection* connection);
+
+// Gives the histories back and clears.
+void ReleaseTcp(TcpConnection* connection, HistoryPool* pool);
+
+// Is the segment a SYN without ACK that starts new state?
+bool StartsAnew(const TcpConnection& connection, const TcpSegment& segment);
+
+struct SegmentArrival {
+  const TcpSegment* segment = nullptr;
+  int side = 0;  // which direction it is part of
+  int peer = 1;  // the other; the same when a flow is its own reverse
+  bool is_burst = false;
+  uint64_t owner = 0;
+  Nanos now = 0;
+};
+
+// Takes in one segment.  Fills all of `facts` but is_burst.  True, with `sample`, when its
+// acknowledgement measured a round-trip time.
+bool TrackSegment(TcpConnection* connection, HistoryPool* pool, const SegmentArrival& arrival,
+                  PacketFacts* facts, RttSample* sample);
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_LIB_TPM_TCP_TRACKER_H
