@@ -25,7 +25,7 @@ constexpr BlockRef kNoBlock = UINT32_MAX;
 
 class BlockPool {
  public:
-  static constexpr size_t kUnitBytes = 32;          // the smallest block
+  static constexpr size_t kUnitBytes = 32;  // the smallest block
   static constexpr size_t kMaxBlockBytes = 1 << 19;
 
   // False when there is no memory.

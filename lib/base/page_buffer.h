@@ -3,8 +3,8 @@
 //
 // PageBuffer: a large zeroed array, in huge pages when the machine gives them.
 //
-// Asks for transparent huge pages (no reserved pool is touched: that belongs to the switch).  Memory is
-// taken from the NUMA node of the thread that first writes it.
+// Asks for transparent huge pages (no reserved pool is touched: that belongs to the switch). Memory
+// is taken from the NUMA node of the thread that first writes it.
 
 #ifndef TRUMPET_LIB_BASE_PAGE_BUFFER_H
 #define TRUMPET_LIB_BASE_PAGE_BUFFER_H

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <deque>
 #include <random>
@@ -17,7 +18,7 @@ namespace {
 bool Push(SpscRing* ring, const std::vector<uint8_t>& bytes) {
   void* room = ring->Reserve(bytes.size());
   if (room == nullptr) return false;
-  std::memcpy(room, bytes.data(), bytes.size());
+  std::copy(bytes.begin(), bytes.end(), static_cast<uint8_t*>(room));
   ring->Commit();
   return true;
 }

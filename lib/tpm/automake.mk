@@ -58,3 +58,14 @@ lib_libtrumpet_tpm_a_SOURCES = \
 	lib/tpm/uint256.h \
 	lib/tpm/verdict_predicate.cc \
 	lib/tpm/verdict_predicate.h
+
+gtest_programs += lib/tpm/tpm_test
+TSAN_TESTS += lib/tpm/tpm_test
+lib_tpm_tpm_test_SOURCES = \
+	lib/tpm/flow_table_test.cc \
+	lib/tpm/key_layout_test.cc \
+	lib/tpm/monitor_harness_test.h \
+	lib/tpm/packet_monitor_test.cc \
+	lib/tpm/stat_operand_test.cc \
+	lib/tpm/trigger_index_test.cc
+lib_tpm_tpm_test_LDADD = $(LIBTRUMPET_TPM) $(GTEST_MAIN_LIBS)

@@ -1,0 +1,140 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lib/tpm/flow_table.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+#include "lib/base/hash.h"
+
+namespace trumpet {
+namespace {
+
+constexpr uint16_t kGeneration = 1;
+
+FlowKey KeyOf(uint32_t number) {
+  FlowKey key;
+  key.ip_family = 4;
+  std::memcpy(key.src_ip.data(), &number, sizeof number);
+  return key;
+}
+
+uint64_t HashOf(const FlowKey& key) { return HashBytes(&key, sizeof key, 7); }
+
+// Adds the flow as touched in `epoch`.
+FlowIndex Add(FlowTable* table, uint32_t number, uint32_t epoch, size_t block_bytes = 64) {
+  const FlowKey key = KeyOf(number);
+  const FlowIndex flow = table->Add(key, HashOf(key), kGeneration, block_bytes, epoch);
+  if (flow != kNoFlow) table->At(flow).last_epoch = epoch;
+  return flow;
+}
+
+FlowIndex Find(const FlowTable& table, uint32_t number, uint16_t generation = kGeneration) {
+  const FlowKey key = KeyOf(number);
+  return table.Find(key, nullptr, 0, HashOf(key), generation);
+}
+
+TEST(FlowTable, FindsWhatWasAddedAndNothingElse) {
+  FlowTable table;
+  ASSERT_TRUE(table.Init(1000, 1 << 20));
+  const FlowIndex flow = Add(&table, 1, 2);
+  EXPECT_EQ(Find(table, 1), flow);
+  EXPECT_EQ(Find(table, 2), kNoFlow);
+  EXPECT_EQ(Find(table, 1, kGeneration + 1), kNoFlow);
+}
+
+TEST(FlowTable, HoldsAsManyFlowsAsItSays) {
+  FlowTable table;
+  ASSERT_TRUE(table.Init(5000, 4 << 20));
+  for (uint32_t i = 0; i < 5000; i++) ASSERT_NE(Add(&table, i, 2), kNoFlow) << i;
+  EXPECT_EQ(Add(&table, 5000, 2), kNoFlow);
+  for (uint32_t i = 0; i < 5000; i++) ASSERT_NE(Find(table, i), kNoFlow) << i;
+  EXPECT_EQ(table.count(), 5000u);
+}
+
+TEST(FlowTable, NeverGivesUpAFlowThatIsStillToBeSwept) {
+  FlowTable table;
+  ASSERT_TRUE(table.Init(100, 1 << 20));
+  for (uint32_t i = 0; i < 100; i++) Add(&table, i, 5);
+  EXPECT_EQ(Add(&table, 100, 5), kNoFlow);
+  EXPECT_NE(Add(&table, 100, 6), kNoFlow);
+  EXPECT_EQ(table.reclaimed(), 1u);
+}
+
+TEST(FlowTable, ABlockThatDoesNotFitTakesNoEntryAway) {
+  FlowTable table;
+  ASSERT_TRUE(table.Init(100, 4096));
+  EXPECT_EQ(Add(&table, 1, 2, 1 << 16), kNoFlow);
+  EXPECT_EQ(table.count(), 0u);
+  EXPECT_NE(Add(&table, 1, 2, 64), kNoFlow);
+}
+
+TEST(FlowTable, StaleEntriesAndOldGenerationsAreReleasedBitByBit) {
+  FlowTable table;
+  ASSERT_TRUE(table.Init(100, 1 << 20));
+  for (uint32_t i = 0; i < 100; i++) Add(&table, i, 2);
+  for (int epoch = 0; epoch < 100; epoch++) table.ReleaseStale(10, 10, kGeneration, kGeneration);
+  EXPECT_EQ(table.count(), 100u);
+  for (int epoch = 0; epoch < 100; epoch++) table.ReleaseStale(10, 10, 2, 3);
+  EXPECT_EQ(table.count(), 0u);
+}
+
+TEST(FlowTable, EpochNumbersMayWrapAround) {
+  FlowTable table;
+  ASSERT_TRUE(table.Init(50, 1 << 20));
+  for (uint32_t i = 0; i < 50; i++) Add(&table, i, UINT32_MAX);
+  const uint32_t next = FlowTable::NextEpoch(UINT32_MAX);
+  EXPECT_EQ(next, FlowTable::kFirstEpoch);
+  EXPECT_NE(next & 1, UINT32_MAX & 1);  // the other bank
+  EXPECT_NE(Add(&table, 50, next), kNoFlow);
+}
+
+TEST(FlowTable, ExtensionsTellFlowsOfOneFiveTupleApart) {
+  FlowTable table;
+  ASSERT_TRUE(table.Init(100, 1 << 20));
+  const FlowKey key = KeyOf(1);
+  const uint8_t extensions[2][8] = {{1}, {2}};
+  FlowIndex flows[2];
+  for (int i = 0; i < 2; i++) {
+    flows[i] = table.Add(key, 42, kGeneration, 64, 2);
+    std::memcpy(table.BlockOf(table.At(flows[i])), extensions[i], 8);
+  }
+  for (int i = 0; i < 2; i++) {
+    EXPECT_EQ(table.Find(key, extensions[i], 8, 42, kGeneration), flows[i]);
+  }
+}
+
+TEST(FlowTable, AgreesWithAMapUnderRandomChurn) {
+  for (uint32_t seed = 1; seed <= 10; seed++) {
+    std::mt19937 random(seed);
+    FlowTable table;
+    ASSERT_TRUE(table.Init(300, 1 << 18));
+    std::map<uint32_t, uint32_t> touched;  // flow number -> last epoch
+    for (int step = 0; step < 20000; step++) {
+      const uint32_t epoch = 2 + static_cast<uint32_t>(step) / 100;
+      const uint32_t number = random() % 1000;
+      FlowIndex flow = Find(table, number);
+      if (flow != kNoFlow) {
+        ASSERT_EQ(table.At(flow).last_epoch, touched[number]) << "seed " << seed;
+      } else {
+        flow = Add(&table, number, epoch, 32u << random() % 3);
+        ASSERT_NE(flow, kNoFlow) << "at most 100 flows are touched in an epoch";
+      }
+      table.At(flow).last_epoch = epoch;
+      touched[number] = epoch;
+      if (step % 100 == 99) {
+        for (const auto& [other, last] : touched) {
+          if (last != epoch) continue;
+          ASSERT_NE(Find(table, other), kNoFlow) << "seed " << seed;
+        }
+      }
+    }
+    EXPECT_GT(table.reclaimed(), 0u);
+  }
+}
+
+}  // namespace
+}  // namespace trumpet

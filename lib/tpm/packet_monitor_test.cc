@@ -1,0 +1,335 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lib/tpm/packet_monitor.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <random>
+#include <thread>
+
+#include "lib/model/report.h"
+#include "lib/tpm/monitor_harness_test.h"
+
+namespace trumpet {
+namespace {
+
+using testing::DstPrefix;
+using testing::MakeMonitor;
+using testing::PlanOf;
+using testing::Send;
+using testing::SummingSink;
+using testing::SweepAll;
+using testing::UdpFrame;
+
+constexpr Nanos kMs = kNanosPerMilli;
+constexpr uint32_t kRack = 0x0a008000;  // 10.0.128.0
+
+// A monitor with one program running.
+struct Rig {
+  explicit Rig(HostVerdicts::Plans the_plans, const MonitorOptions& options = {})
+      : plans(std::move(the_plans)), sink(plans), monitor(MakeMonitor(options)) {
+    EXPECT_TRUE(monitor->Publish(TriggerProgram::Make(plans, 1, INT64_MIN)).ok());
+  }
+  void Change(HostVerdicts::Plans new_plans, Nanos from) {
+    plans = std::move(new_plans);
+    sink.Know(plans);
+    EXPECT_TRUE(monitor->Publish(TriggerProgram::Make(plans, ++generation, from)).ok());
+  }
+  void Finish(Nanos now) {
+    SweepAll(monitor.get(), now, &sink);
+    monitor->CloseEpoch(now);
+    SweepAll(monitor.get(), now, &sink);
+  }
+
+  HostVerdicts::Plans plans;
+  SummingSink sink;
+  std::unique_ptr<PacketMonitor> monitor;
+  uint64_t generation = 1;
+};
+
+MonitorOptions SmallOptions() {
+  MonitorOptions options;
+  options.max_flows = 64;
+  options.stat_megabytes = 1;
+  options.ring_bytes = 4096;
+  return options;
+}
+
+TEST(PacketMonitor, RefusesARingThatIsNoPowerOfTwo) {
+  MonitorOptions options;
+  options.ring_bytes = 5000;
+  EXPECT_EQ(PacketMonitor::Create(options).message(),
+            "ring_bytes is 5000; it takes a power of two from 4096 up");
+}
+
+TEST(PacketMonitor, DeliversNothingBeforeTheEpochEnds) {
+  Rig rig({PlanOf(1, DstPrefix(kRack, 24), Variable::kVolume, 10)});
+  Send(rig.monitor.get(), UdpFrame(1, kRack + 1, 5, 6), 10 * kMs);
+  SweepAll(rig.monitor.get(), 20 * kMs - 1, &rig.sink);
+  EXPECT_TRUE(rig.sink.packets.empty());
+  EXPECT_EQ(rig.monitor->clean_until(), 10 * kMs);
+  SweepAll(rig.monitor.get(), 20 * kMs, &rig.sink);
+  EXPECT_EQ(rig.sink.total_packets[1], 1u);
+  EXPECT_EQ(rig.sink.total_sums[1], 18u);
+  EXPECT_EQ(rig.monitor->clean_until(), INT64_MAX);
+}
+
+TEST(PacketMonitor, CountsOnlyPacketsThatPassTheFilter) {
+  Rig rig({PlanOf(1, DstPrefix(kRack, 24), Variable::kPackets, 10)});
+  Send(rig.monitor.get(), UdpFrame(1, kRack + 1, 5, 6), 1);
+  Send(rig.monitor.get(), UdpFrame(1, kRack + 256, 5, 6), 2);
+  rig.Finish(20 * kMs);
+  EXPECT_EQ(rig.sink.total_packets[1], 1u);
+}
+
+TEST(PacketMonitor, PacketsAtAnIntervalsEdgeBelongToTheNextInterval) {
+  Rig rig({PlanOf(1, DstPrefix(kRack, 24), Variable::kPackets, 10)});
+  const UdpFrame udp(1, kRack + 1, 5, 6);
+  Send(rig.monitor.get(), udp, 10 * kMs - 1);
+  SweepAll(rig.monitor.get(), 10 * kMs, &rig.sink);
+  Send(rig.monitor.get(), udp, 10 * kMs);
+  rig.Finish(10 * kMs);
+  EXPECT_EQ((rig.sink.packets[{1, "", 0}]), 1u);
+  EXPECT_EQ((rig.sink.packets[{1, "", 1}]), 1u);
+}
+
+TEST(PacketMonitor, ABlockedRingOnlyDelaysTheSweep) {
+  Rig rig({PlanOf(1, DstPrefix(kRack, 24), Variable::kPackets, 10, true)}, SmallOptions());
+  for (uint16_t port = 0; port < 60; port++) {
+    Send(rig.monitor.get(), UdpFrame(1, kRack + 1, port, 6), 1);
+  }
+  SweepAll(rig.monitor.get(), 10 * kMs, &rig.sink);
+  EXPECT_EQ(rig.sink.total_packets[1], 60u);
+  EXPECT_EQ(rig.sink.reasons, 0u);
+}
+
+TEST(PacketMonitor, ARingThatStaysFullIsCountedAndTheEpochMarked) {
+  Rig rig({PlanOf(1, DstPrefix(kRack, 24), Variable::kPackets, 10, true)}, SmallOptions());
+  for (int epoch = 0; epoch < 4; epoch++) {
+    for (uint16_t port = 0; port < 60; port++) {
+      Send(rig.monitor.get(), UdpFrame(1, kRack + 1, port, 6), epoch * 10 * kMs);
+      rig.monitor->OnIdle(epoch * 10 * kMs);
+    }
+  }
+  EXPECT_GT(rig.monitor->counters().partials_dropped, 0u);
+  rig.Finish(40 * kMs);
+  EXPECT_NE(rig.sink.reasons & kRingFull, 0u);
+  EXPECT_EQ(rig.monitor->counters().packets, 240u);
+}
+
+TEST(PacketMonitor, AFullFlowTableIsCountedAndTheEpochMarked) {
+  Rig rig({PlanOf(1, DstPrefix(kRack, 16), Variable::kPackets, 10)}, SmallOptions());
+  for (uint16_t port = 0; port < 100; port++) {
+    Send(rig.monitor.get(), UdpFrame(1, kRack + 1, port, 6), 1);
+  }
+  rig.Finish(10 * kMs);
+  const MonitorCounters counters = rig.monitor->counters();
+  EXPECT_EQ(rig.sink.total_packets[1] + counters.uncounted_packets, 100u);
+  EXPECT_EQ(counters.uncounted_packets, 36u);
+  EXPECT_EQ(counters.uncounted_bytes, 36u * 60);
+  EXPECT_NE(rig.sink.reasons & kFlowTableFull, 0u);
+}
+
+TEST(PacketMonitor, IdleFlowsMakeRoomForNewOnes) {
+  Rig rig({PlanOf(1, DstPrefix(kRack, 16), Variable::kPackets, 10)}, SmallOptions());
+  for (int epoch = 0; epoch < 50; epoch++) {
+    for (uint16_t flow = 0; flow < 30; flow++) {
+      const auto port = static_cast<uint16_t>(epoch * 30 + flow);
+      Send(rig.monitor.get(), UdpFrame(1, kRack + 1, port, 6), epoch * 10 * kMs);
+      SweepAll(rig.monitor.get(), epoch * 10 * kMs, &rig.sink);
+    }
+  }
+  rig.Finish(500 * kMs);
+  EXPECT_EQ(rig.sink.total_packets[1], 1500u);
+  EXPECT_EQ(rig.monitor->counters().uncounted_packets, 0u);
+}
+
+TEST(PacketMonitor, AnUnfinishedSweepMarksTheEpochThatWentOn) {
+  MonitorOptions options;
+  options.sweep_budget_ns = 1;
+  Rig rig({PlanOf(1, DstPrefix(kRack, 16), Variable::kPackets, 10, true)}, options);
+  for (uint16_t port = 0; port < 2000; port++) {
+    Send(rig.monitor.get(), UdpFrame(1, kRack + 1, port, 6), 1);
+  }
+  // No idle time at all and the next epoch passes in one leap.
+  Send(rig.monitor.get(), UdpFrame(1, kRack + 1, 1, 6), 10 * kMs);
+  Send(rig.monitor.get(), UdpFrame(1, kRack + 1, 1, 6), 20 * kMs);
+  EXPECT_EQ(rig.monitor->counters().epochs_skipped, 1u);
+  rig.Finish(30 * kMs);
+  EXPECT_EQ(rig.sink.total_packets[1], 2002u);
+  EXPECT_NE(rig.sink.reasons & kSweepSkipped, 0u);
+}
+
+TEST(PacketMonitor, SweepsGoOnBetweenBatchesWhenNoIdleTimeComes) {
+  Rig rig({PlanOf(1, DstPrefix(kRack, 16), Variable::kPackets, 10, true)});
+  for (int us = 0; us < 100000; us += 10) {
+    Send(rig.monitor.get(), UdpFrame(1, kRack + 1, static_cast<uint16_t>(us / 10 % 500), 6),
+         us * kNanosPerMicro);
+    rig.monitor->Drain(&rig.sink);
+  }
+  EXPECT_EQ(rig.monitor->counters().epochs_skipped, 0u);
+  rig.Finish(100 * kMs);
+  EXPECT_EQ(rig.sink.total_packets[1], 10000u);
+  EXPECT_EQ(rig.sink.reasons, 0u);
+}
+
+TEST(PacketMonitor, AnEventCountsFromItsStatedInstantOn) {
+  const auto old_event = PlanOf(1, DstPrefix(kRack, 24), Variable::kPackets, 10);
+  const auto new_event = PlanOf(2, DstPrefix(kRack, 16), Variable::kVolume, 10);
+  Rig rig({old_event});
+  const UdpFrame udp(1, kRack + 1, 5, 6);
+  for (int ms = 0; ms < 40; ms++) {
+    if (ms == 10) rig.Change({old_event, new_event}, 17 * kMs);
+    SweepAll(rig.monitor.get(), ms * kMs, &rig.sink);
+    Send(rig.monitor.get(), udp, ms * kMs);
+  }
+  rig.Finish(40 * kMs);
+  EXPECT_EQ(rig.sink.total_packets[1], 40u);
+  EXPECT_EQ(rig.sink.total_packets[2], 23u);
+  EXPECT_EQ((rig.sink.packets[{1, "", 1}]), 10u);  // the interval in which the set changed
+  EXPECT_EQ((rig.sink.packets[{2, "", 1}]), 3u);
+  EXPECT_EQ(rig.sink.reasons, 0u);
+}
+
+TEST(PacketMonitor, EpochsFollowTheCommonDivisorOfTheIntervals) {
+  Rig rig({PlanOf(1, DstPrefix(kRack, 24), Variable::kPackets, 6),
+           PlanOf(2, DstPrefix(kRack, 24), Variable::kPackets, 4)});
+  for (int ms = 0; ms < 24; ms++) {
+    SweepAll(rig.monitor.get(), ms * kMs, &rig.sink);
+    Send(rig.monitor.get(), UdpFrame(1, kRack + 1, 5, 6), ms * kMs);
+  }
+  rig.Finish(24 * kMs);
+  for (int64_t k = 0; k < 4; k++) EXPECT_EQ((rig.sink.packets[{1, "", k}]), 6u) << k;
+  for (int64_t k = 0; k < 6; k++) EXPECT_EQ((rig.sink.packets[{2, "", k}]), 4u) << k;
+}
+
+// The named defects of the authors' code that concern this unit.
+TEST(Defects, D_AnEventAddedAfterARemovalCountsFromItsFirstPacket) {
+  const auto first = PlanOf(1, DstPrefix(kRack, 24), Variable::kPackets, 10);
+  const auto second = PlanOf(2, DstPrefix(kRack, 24), Variable::kPackets, 10);
+  Rig rig({first});
+  const UdpFrame udp(1, kRack + 1, 5, 6);
+  Send(rig.monitor.get(), udp, 1);
+  rig.Change({}, 10 * kMs);
+  SweepAll(rig.monitor.get(), 15 * kMs, &rig.sink);
+  rig.Change({second}, 20 * kMs);
+  SweepAll(rig.monitor.get(), 20 * kMs, &rig.sink);
+  for (int i = 0; i < 7; i++) Send(rig.monitor.get(), udp, 25 * kMs);
+  rig.Finish(30 * kMs);
+  EXPECT_EQ(rig.sink.total_packets[2], 7u);
+}
+
+TEST(Defects, F_ASecondEventLeavesTheCountsOfALiveFlowAlone) {
+  const auto volume = PlanOf(1, DstPrefix(kRack, 24), Variable::kVolume, 10);
+  const auto packets = PlanOf(2, DstPrefix(kRack, 24), Variable::kPackets, 10);
+  Rig rig({volume});
+  const UdpFrame udp(1, kRack + 1, 5, 6, 1000);
+  for (int i = 0; i < 3; i++) Send(rig.monitor.get(), udp, i);
+  rig.Change({volume, packets}, 100);
+  for (int i = 0; i < 2; i++) Send(rig.monitor.get(), udp, 200 + i);
+  rig.Finish(10 * kMs);
+  EXPECT_EQ(rig.sink.total_sums[1], 5000u);
+  EXPECT_EQ(rig.sink.total_packets[2], 2u);
+}
+
+TEST(Defects, I_SixtyThousandFlowsOfOneEventHurtNobody) {
+  Rig rig({PlanOf(1, DstPrefix(0, 0), Variable::kPackets, 10, true)});
+  for (uint32_t flow = 0; flow < 60000; flow++) {
+    Send(rig.monitor.get(), UdpFrame(flow, kRack, 1, 2), 1);
+  }
+  rig.Finish(10 * kMs);
+  EXPECT_EQ(rig.sink.packets.size(), 60000u);
+  EXPECT_EQ(rig.sink.total_packets[1], 60000u);
+}
+
+// Random traffic, random idle time, small steps, and a changing set of events: every packet is
+// counted exactly once by every event installed at its time.
+TEST(PacketMonitor, RandomInstallsUnderTrafficKeepEveryCountExact) {
+  for (uint32_t seed = 1; seed <= 20; seed++) {
+    std::mt19937 random(seed);
+    MonitorOptions options;
+    options.max_flows = 4096;
+    options.sweep_budget_ns = 200;
+    std::map<uint32_t, std::shared_ptr<const TriggerPlan>> installed;
+    Rig rig({}, options);
+    std::map<uint32_t, uint64_t> expected;
+    std::map<uint32_t, int> prefix_of;
+    uint32_t next_id = 1;
+    Nanos now = 0;
+    HostVerdicts::Plans next_plans;
+    Nanos change_at = INT64_MAX;
+    for (int step = 0; step < 4000; step++) {
+      now += static_cast<Nanos>(random() % 20000);
+      if (now >= change_at) {
+        installed.clear();
+        for (const auto& plan : next_plans) installed[plan->spec.id] = plan;
+        change_at = INT64_MAX;
+      }
+      if (change_at == INT64_MAX && random() % 100 == 0) {
+        next_plans.clear();
+        for (const auto& [id, plan] : installed) {
+          if (random() % 3 != 0) next_plans.push_back(plan);
+        }
+        const int prefix = static_cast<int>(16 + random() % 16);
+        prefix_of[next_id] = prefix;
+        next_plans.push_back(PlanOf(next_id++, DstPrefix(kRack, prefix), Variable::kVolume,
+                                    1 + random() % 7, random() % 2 == 0));
+        change_at = now + 100000;
+        rig.Change(next_plans, change_at);
+      }
+      // Finish what could get in the way of a change of epoch, then maybe some idle time.
+      SweepAll(rig.monitor.get(), now, &rig.sink);
+      const uint32_t dst = kRack + random() % 600;
+      Send(rig.monitor.get(), UdpFrame(random() % 3, dst, 5, 6), now);
+      for (const auto& [id, plan] : installed) {
+        const uint32_t shift = static_cast<uint32_t>(32 - prefix_of[id]);
+        if (dst >> shift == kRack >> shift) expected[id]++;
+      }
+    }
+    rig.Finish(now);
+    for (const auto& [id, count] : expected) {
+      EXPECT_EQ(rig.sink.total_packets[id], count) << "seed " << seed << " event " << id;
+    }
+    EXPECT_EQ(rig.sink.reasons, 0u) << "seed " << seed;
+    EXPECT_FALSE(rig.sink.is_out_of_order) << "seed " << seed;
+  }
+}
+
+// Under TSan: the packet thread and the agent thread at once.
+TEST(PacketMonitorThread, ProgramsAndPartialsCrossBetweenThreads) {
+  const auto event = PlanOf(1, DstPrefix(kRack, 16), Variable::kPackets, 1);
+  const auto other = PlanOf(2, DstPrefix(kRack, 24), Variable::kVolume, 1);
+  Rig rig({event});
+  constexpr int kPackets = 100000;
+  std::atomic<bool> is_over{false};
+  std::thread packet_thread([&] {
+    for (int i = 0; i < kPackets; i++) {
+      const Nanos now = i * 1000;
+      Send(rig.monitor.get(), UdpFrame(1, kRack + i % 50, 5, 6), now);
+      // Epochs end faster here than any switch would end them: wait for the agent.
+      while (rig.monitor->OnIdle(now)) std::this_thread::yield();
+    }
+    rig.monitor->CloseEpoch(Nanos{kPackets} * 1000);
+    while (rig.monitor->OnIdle(Nanos{kPackets} * 1000)) std::this_thread::yield();
+    is_over = true;
+  });
+  uint64_t changes = 0;
+  while (!is_over) {
+    rig.monitor->Drain(&rig.sink);
+    if (changes < 200 && rig.monitor->running_generation() == rig.generation) {
+      const HostVerdicts::Plans both{event, other};
+      rig.Change(++changes % 2 == 0 ? HostVerdicts::Plans{event} : both, INT64_MIN);
+    }
+    static_cast<void>(rig.monitor->counters());
+    static_cast<void>(rig.monitor->clean_until());
+  }
+  packet_thread.join();
+  rig.monitor->Drain(&rig.sink);
+  EXPECT_EQ(rig.sink.total_packets[1], static_cast<uint64_t>(kPackets));
+  EXPECT_EQ(rig.monitor->counters().packets, static_cast<uint64_t>(kPackets));
+}
+
+}  // namespace
+}  // namespace trumpet
