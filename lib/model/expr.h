@@ -87,14 +87,15 @@ class Number {
   double real_ = 0;
 };
 
-// Applies an operator (kNegate, kNot: `b` is ignored).  Arithmetic and comparison of undefined give undefined, logic follows
-// SQL's three values.  Integer overflow beyond 128 bits continues as double.
+// Applies an operator (kNegate, kNot: `b` is ignored).  Arithmetic and comparison of undefined give
+// undefined, logic follows SQL's three values.  Integer overflow beyond 128 bits continues as
+// double.
 Number Apply(ExprOp op, const Number& a, const Number& b);
 
 struct Expr {
   ExprOp op = ExprOp::kNumber;
-  Number number;                             // kNumber
-  Variable variable = Variable::kPackets;    // kVariable
+  Number number;                                  // kNumber
+  Variable variable = Variable::kPackets;         // kVariable
   AggregateKind aggregate = AggregateKind::kSum;  // kAggregate
   std::vector<Expr> args;
 

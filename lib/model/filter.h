@@ -16,7 +16,8 @@
 
 namespace trumpet {
 
-// low <= value <= high, for values of one kind.  A prefix is a range; a single value has low == high.
+// low <= value <= high, for values of one kind.  A prefix is a range; a single value has low ==
+// high.
 struct ValueRange {
   ValueKind kind = ValueKind::kNumber;
   Uint128 low = 0;
@@ -29,8 +30,8 @@ struct ValueRange {
 
 struct FieldTest {
   FieldRef ref;
-  bool is_any = false;             // field=*: the field is present
-  bool is_masked = false;          // tcpFlags=+syn-ack: (value & mask) == expected
+  bool is_any = false;     // field=*: the field is present
+  bool is_masked = false;  // tcpFlags=+syn-ack: (value & mask) == expected
   uint16_t mask = 0;
   uint16_t expected = 0;
   std::vector<ValueRange> ranges;  // otherwise: the value lies in one of them
@@ -45,8 +46,8 @@ enum class FilterOp : uint8_t { kTrue, kTest, kAnd, kOr, kNot };
 
 struct FilterExpr {
   FilterOp op = FilterOp::kTrue;
-  FieldTest test;                 // kTest
-  std::vector<FilterExpr> args;   // kAnd, kOr: two or more; kNot: one
+  FieldTest test;                // kTest
+  std::vector<FilterExpr> args;  // kAnd, kOr: two or more; kNot: one
 
   bool operator==(const FilterExpr& other) const {
     return op == other.op && test == other.test && args == other.args;

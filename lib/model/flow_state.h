@@ -18,8 +18,8 @@ struct FlowState {
   int64_t ack = 0;
   int64_t seq = 0;
   int64_t dup = 0;
-  Nanos last_packet_ns = 0;   // of either direction; the state dies flow_timeout later
-  uint32_t incarnation = 0;   // changes whenever the connection's state is started anew
+  Nanos last_packet_ns = 0;  // of either direction; the state dies flow_timeout later
+  uint32_t incarnation = 0;  // changes whenever the connection's state is started anew
   bool has_ack = false;
   bool has_seq = false;
 };

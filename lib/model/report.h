@@ -16,13 +16,13 @@ namespace trumpet {
 
 // Why a report may rest on less than everything; bits of Report::incomplete_reasons.
 enum IncompleteReason : uint32_t {
-  kSweepSkipped = 1u << 0,       // an epoch ended before the sweep of the last one
-  kFlowTableFull = 1u << 1,      // packets of new flows were not counted
-  kBucketEvicted = 1u << 2,      // the event had more buckets than it may
-  kRingFull = 1u << 3,           // partials were lost between packet thread and agent
-  kConnectionEvicted = 1u << 4,  // TCP state was given up early
-  kAdmissionWithheld = 1u << 5,  // packets withheld by the admission filter
-  kMonitorInterrupted = 1u << 6, // the monitor was off during part of the interval
+  kSweepSkipped = 1u << 0,        // an epoch ended before the sweep of the last one
+  kFlowTableFull = 1u << 1,       // packets of new flows were not counted
+  kBucketEvicted = 1u << 2,       // the event had more buckets than it may
+  kRingFull = 1u << 3,            // partials were lost between packet thread and agent
+  kConnectionEvicted = 1u << 4,   // TCP state was given up early
+  kAdmissionWithheld = 1u << 5,   // packets withheld by the admission filter
+  kMonitorInterrupted = 1u << 6,  // the monitor was off during part of the interval
 };
 
 struct Report {
@@ -42,7 +42,8 @@ struct Report {
   bool is_complete() const { return incomplete_reasons == 0; }
 };
 
-// One JSON object without newline, keys in the contract's order.  detected_ns is printed when not 0.
+// One JSON object without newline, keys in the contract's order.  detected_ns is printed when not
+// 0.
 std::string ToJsonLine(const Report& report);
 
 // `text` as a JSON string, quotes included.

@@ -73,12 +73,9 @@ uint64_t* ReservePartial(SpscRing* ring, const EventSpec& event, const EpochSpan
   auto* room =
       static_cast<uint8_t*>(ring->Reserve(sizeof(PartialRecord) + words_bytes + bucket.size));
   if (room == nullptr) return nullptr;
-  const PartialRecord record{RecordType::kPartial,
-                             event.id,
-                             epoch,
-                             static_cast<uint16_t>(word_count),
-                             bucket.size,
-                             is_unscaled ? 1u : 0u};
+  const PartialRecord record{
+      RecordType::kPartial, event.id, epoch, static_cast<uint16_t>(word_count), bucket.size,
+      is_unscaled ? 1u : 0u};
   std::memcpy(room, &record, sizeof record);
   std::memcpy(room + sizeof record + words_bytes, bucket.bytes, bucket.size);
   return reinterpret_cast<uint64_t*>(room + sizeof record);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint32_t kReclaimCandidates = 16;
 constexpr uint32_t kStalePasses = 4096;  // epochs in which ReleaseStale() meets every entry once
-constexpr uint32_t kReclaimSteps = 64;  // entries looked at to find them
+constexpr uint32_t kReclaimSteps = 64;   // entries looked at to find them
 
 size_t PowerOfTwoAtLeast(size_t value) {
   size_t power = 1;

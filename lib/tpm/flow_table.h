@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The Trumpet Authors.
 // SPDX-License-Identifier: Apache-2.0
 //
-// FlowTable: entries by key, in memory taken at start.  (Paper, section 5: the flow table of phase 1.)
+// FlowTable: entries by key, in memory taken at start.  (Paper, section 5: the flow table of
+// phase 1.)
 //
 // An entry is one cache line; its cells lie in a block of a pool.  The index is an array of
 // one-line buckets of eight 16-bit tags; a full bucket spills into a small overflow area.  An entry
@@ -26,14 +27,14 @@ using FlowIndex = uint32_t;
 constexpr FlowIndex kNoFlow = UINT32_MAX;
 
 struct alignas(64) FlowEntry {
-  FlowKey key;           // see EntryKeyOf()
-  uint32_t hash;         // low half of the entry's hash
-  uint32_t set;          // TriggerSet index within the generation
-  BlockRef block;        // extension, then two banks of cells; kNoBlock when all are empty
+  FlowKey key;               // see EntryKeyOf()
+  uint32_t hash;             // low half of the entry's hash
+  uint32_t set;              // TriggerSet index within the generation
+  BlockRef block;            // extension, then two banks of cells; kNoBlock when all are empty
   ConnectionRef connection;  // last known, a hint
-  uint32_t last_epoch;   // sequence number of the last epoch in which it was touched
-  uint16_t generation;   // of the program that made it
-  uint8_t unscaled;      // bit per bank: an unscaled window entered
+  uint32_t last_epoch;       // sequence number of the last epoch in which it was touched
+  uint16_t generation;       // of the program that made it
+  uint8_t unscaled;          // bit per bank: an unscaled window entered
   uint8_t block_class_bytes_log2;  // size of the block as a power of two; 0: no block
 };
 static_assert(sizeof(FlowEntry) == 64);
@@ -46,12 +47,12 @@ class FlowTable {
   void Prefetch(uint64_t hash) const { __builtin_prefetch(&buckets_[BucketOf(hash)]); }
 
   // The entry of this key and generation, or kNoFlow.
-  FlowIndex Find(const FlowKey& key, const uint8_t* extension, size_t extension_bytes, uint64_t hash,
-                 uint16_t generation) const;
+  FlowIndex Find(const FlowKey& key, const uint8_t* extension, size_t extension_bytes,
+                 uint64_t hash, uint16_t generation) const;
 
-  // A new entry with a block of `block_bytes`; kNoFlow when there is no room.  Makes room by giving up
-  // entries whose last epoch is before `oldest_pending_epoch`: all their cells have been swept.  The caller
-  // fills set, connection, last_epoch and the block.
+  // A new entry with a block of `block_bytes`; kNoFlow when there is no room.  Makes room by giving
+  // up entries whose last epoch is before `oldest_pending_epoch`: all their cells have been swept.
+  // The caller fills set, connection, last_epoch and the block.
   FlowIndex Add(const FlowKey& key, uint64_t hash, uint16_t generation, size_t block_bytes,
                 uint32_t oldest_pending_epoch);
 
@@ -85,9 +86,9 @@ class FlowTable {
  private:
   static constexpr int kWays = 8;
   struct alignas(64) Bucket {
-    uint16_t tags[kWays];      // 0: empty
+    uint16_t tags[kWays];  // 0: empty
     FlowIndex flows[kWays];
-    uint32_t overflow;         // index into overflow_ plus 1; 0: none
+    uint32_t overflow;  // index into overflow_ plus 1; 0: none
   };
   static_assert(sizeof(Bucket) == 64);
 
@@ -110,10 +111,10 @@ class FlowTable {
   PageBuffer<uint32_t> home_;  // bucket number of an entry, to unlink it
   BlockPool blocks_;
   size_t bucket_mask_ = 0;
-  uint32_t next_entry_ = 0;    // first entry never used
+  uint32_t next_entry_ = 0;         // first entry never used
   FlowIndex free_entry_ = kNoFlow;  // chained through `hash`
   uint32_t next_overflow_ = 0;
-  uint32_t free_overflow_ = 0;      // chained through `overflow`
+  uint32_t free_overflow_ = 0;  // chained through `overflow`
   uint32_t clock_hand_ = 0;
   uint32_t stale_hand_ = 0;
   uint32_t count_ = 0;

@@ -3,8 +3,8 @@
 //
 // Generation: one program on one packet thread, with the memory it needs there.
 //
-// Made by the agent thread, handed over, used by the packet thread, handed back and freed by the agent
-// thread.  At most two are in use at once: the running one, and the one before it, whose last
+// Made by the agent thread, handed over, used by the packet thread, handed back and freed by the
+// agent thread.  At most two are in use at once: the running one, and the one before it, whose last
 // epoch is still being swept.
 
 #ifndef TRUMPET_LIB_TPM_GENERATION_H
@@ -54,7 +54,7 @@ struct Generation {
   std::vector<uint32_t> touched_whole_buckets;  // triggers; never more than reserved
   std::vector<uint64_t> marks;                  // scratch of TriggerIndex::Match
   std::vector<uint32_t> matches;
-  Generation* next_retired = nullptr;           // link of the list of those to free
+  Generation* next_retired = nullptr;  // link of the list of those to free
 };
 
 }  // namespace trumpet

@@ -3,10 +3,10 @@
 //
 // KeyLayout: what tells one flow table entry from another.
 //
-// An entry's key is the innermost 5-tuple plus an extension: exactly those other fields that installed
-// events use, as megaflows do.  All packets of an entry therefore agree in every field
-// that any filter or granularity looks at: filters are tested once per entry, and bucket keys can be built from the
-// entry alone.
+// An entry's key is the innermost 5-tuple plus an extension: exactly those other fields that
+// installed events use, as megaflows do.  All packets of an entry therefore agree in every field
+// that any filter or granularity looks at: filters are tested once per entry, and bucket keys can
+// be built from the entry alone.
 //
 // Threads: immutable once made.
 
@@ -22,7 +22,8 @@
 
 namespace trumpet {
 
-// A FlowKey whose ip_family also tells whether the ports are there (a port 0 is not an absent port).
+// A FlowKey whose ip_family also tells whether the ports are there (a port 0 is not an absent
+// port).
 constexpr uint8_t kHasPortsFlag = 0x80;
 
 inline FlowKey EntryKeyOf(const ParsedPacket& packet, const FlowKey& flow) {

@@ -12,18 +12,18 @@ namespace trumpet {
 
 struct MonitorCounters {
   uint64_t packets = 0;
-  uint64_t bytes = 0;             // on the wire
+  uint64_t bytes = 0;  // on the wire
   uint64_t batches = 0;
-  uint64_t undecodable = 0;       // frames without a full Ethernet header
+  uint64_t undecodable = 0;  // frames without a full Ethernet header
   uint64_t tunnels_too_deep = 0;
-  uint64_t matched_packets = 0;   // of flows with at least one trigger
-  uint64_t flows = 0;             // entries in use now
+  uint64_t matched_packets = 0;  // of flows with at least one trigger
+  uint64_t flows = 0;            // entries in use now
   uint64_t flows_added = 0;
-  uint64_t flows_reclaimed = 0;   // idle entries given to new flows
-  uint64_t uncounted_packets = 0; // of new flows that found no room
+  uint64_t flows_reclaimed = 0;    // idle entries given to new flows
+  uint64_t uncounted_packets = 0;  // of new flows that found no room
   uint64_t uncounted_bytes = 0;
   uint64_t epochs = 0;
-  uint64_t epochs_skipped = 0;    // ended before the sweep of the one before was done
+  uint64_t epochs_skipped = 0;  // ended before the sweep of the one before was done
   uint64_t sweep_steps = 0;
   uint64_t swept_flows = 0;
   uint64_t partials = 0;          // delivered to the agent
@@ -31,10 +31,10 @@ struct MonitorCounters {
   uint64_t rtt_samples = 0;
   uint64_t rtt_samples_orphaned = 0;  // the flow of the segment had been given up
   uint64_t connections = 0;
-  uint64_t connections_evicted = 0;   // while alive
+  uint64_t connections_evicted = 0;  // while alive
   uint64_t history_evicted = 0;
-  uint64_t batch_cycles = 0;      // TSC cycles in OnBatch
-  uint64_t sweep_cycles = 0;      // TSC cycles in OnIdle steps that did work
+  uint64_t batch_cycles = 0;  // TSC cycles in OnBatch
+  uint64_t sweep_cycles = 0;  // TSC cycles in OnIdle steps that did work
 };
 
 }  // namespace trumpet

@@ -28,7 +28,7 @@ struct PacketFacts {
   int64_t rwnd = 0;            // bytes
   int64_t ack = 0;
   int64_t seq = 0;
-  int64_t dup = 0;             // bytes
+  int64_t dup = 0;  // bytes
 };
 
 // A round-trip time measured by an ACK.  It belongs to the segment that was acknowledged.

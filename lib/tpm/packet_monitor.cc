@@ -37,8 +37,7 @@ Status CheckOptions(const MonitorOptions& options) {
 }  // namespace
 
 struct PacketMonitor::Impl {
-  explicit Impl(const MonitorOptions& options)
-      : ring(options.ring_bytes), thread(options, &ring) {}
+  explicit Impl(const MonitorOptions& options) : ring(options.ring_bytes), thread(options, &ring) {}
 
   ~Impl() {
     delete incoming.load();

@@ -4,12 +4,13 @@
 // PacketMonitor: the facade of the monitor of one packet thread.
 //
 //   OnBatch()  phase 1: parse, find the flow, update what its triggers need   (paper, Algorithm 1)
-//   OnIdle()   phase 2: a bounded step of the sweep of the last epoch         (paper, Algorithms 2, 3)
-//   Publish()  a new set of events, prepared elsewhere, taken over at its instant
-//   Drain()    what the sweep delivered, for the agent thread
+//   OnIdle()   phase 2: a bounded step of the sweep of the last epoch         (paper, Algorithms 2,
+//   3) Publish()  a new set of events, prepared elsewhere, taken over at its instant Drain() what
+//   the sweep delivered, for the agent thread
 //
-// Threads: OnBatch, OnIdle, Finish: the packet thread.  Publish, Drain, clean_until, counters: one other
-// thread (the agent), at the same time.  Nothing here blocks, and nothing on the packet thread allocates.
+// Threads: OnBatch, OnIdle, Finish: the packet thread.  Publish, Drain, clean_until, counters: one
+// other thread (the agent), at the same time.  Nothing here blocks, and nothing on the packet
+// thread allocates.
 
 #ifndef TRUMPET_LIB_TPM_PACKET_MONITOR_H
 #define TRUMPET_LIB_TPM_PACKET_MONITOR_H
@@ -31,12 +32,12 @@ namespace trumpet {
 class TriggerProgram;  // a compiled set of events, see trigger_program.h
 
 struct MonitorOptions {
-  uint32_t max_flows = 1u << 17;        // flow table entries
-  uint32_t stat_megabytes = 32;         // memory for the flows' cells
-  uint32_t ring_bytes = 8u << 20;       // towards the agent; a power of two
+  uint32_t max_flows = 1u << 17;   // flow table entries
+  uint32_t stat_megabytes = 32;    // memory for the flows' cells
+  uint32_t ring_bytes = 8u << 20;  // towards the agent; a power of two
   Nanos sweep_budget_ns = 5 * kNanosPerMicro;
-  bool sweeps_unbounded = false;        // offline: a step runs until the ring is full
-  ConnectionOptions connections;        // its hash_seed is also the flow table's
+  bool sweeps_unbounded = false;  // offline: a step runs until the ring is full
+  ConnectionOptions connections;  // its hash_seed is also the flow table's
   ParseOptions parse;
 };
 
@@ -46,7 +47,8 @@ class DeliverySink {
   virtual ~DeliverySink() = default;
   virtual void OnPartial(const PartialView& partial) = 0;
   virtual void OnFlowState(const FlowStateUpdate& update) = 0;
-  // The epoch [start, end) is fully delivered; `reasons` (IncompleteReason bits) tells what is missing of it.
+  // The epoch [start, end) is fully delivered; `reasons` (IncompleteReason bits) tells what is
+  // missing of it.
   virtual void OnEpochEnd(Nanos start, Nanos end, uint32_t reasons) = 0;
 };
 
@@ -58,25 +60,26 @@ class PacketMonitor {
   PacketMonitor& operator=(const PacketMonitor&) = delete;
 
   // --- packet thread -------------------------------------------------------
-  // Takes in `count` frames that arrived at `now` through `in_port`, or without a port if has_in_port is
-  // false.  `zone` keeps tenants with equal addresses apart.
+  // Takes in `count` frames that arrived at `now` through `in_port`, or without a port if
+  // has_in_port is false.  `zone` keeps tenants with equal addresses apart.
   void OnBatch(const Frame* frames, int count, bool has_in_port, uint32_t in_port, uint16_t zone,
                Nanos now);
 
   // Runs a step of the sweep if one is due.  Returns true while there is more to do at `now`.
   bool OnIdle(Nanos now);
 
-  // Ends the current epoch at `now`; call OnIdle() until it returns false to deliver it.  For thread exit and
-  // the end of an offline run.
+  // Ends the current epoch at `now`; call OnIdle() until it returns false to deliver it.  For
+  // thread exit and the end of an offline run.
   void CloseEpoch(Nanos now);
 
   // The instant at which OnIdle() next has something to do; INT64_MAX: nothing pending.
   Nanos next_work_ns() const;
 
   // --- agent thread --------------------------------------------------------
-  // Hands over a new program; the packet thread takes it over when it reaches the program's instant and
-  // then stops using the older one, which is freed by a later call of Publish() or CollectRetired().  A program not
-  // yet taken over is replaced.  Fails when there is no memory; the old program stays.
+  // Hands over a new program; the packet thread takes it over when it reaches the program's instant
+  // and then stops using the older one, which is freed by a later call of Publish() or
+  // CollectRetired().  A program not yet taken over is replaced.  Fails when there is no memory;
+  // the old program stays.
   Status Publish(std::shared_ptr<const TriggerProgram> program);
   void CollectRetired();
 
@@ -86,8 +89,8 @@ class PacketMonitor {
   // Hands everything delivered so far to `sink`.  Returns the number of records.
   size_t Drain(DeliverySink* sink);
 
-  // All packets that arrived before this instant have been delivered to the ring; INT64_MAX when the thread
-  // holds nothing undelivered (it may begin to at any moment).
+  // All packets that arrived before this instant have been delivered to the ring; INT64_MAX when
+  // the thread holds nothing undelivered (it may begin to at any moment).
   Nanos clean_until() const;
 
   // A copy, exact at the moment when the packet thread is between batches.

@@ -100,8 +100,8 @@ bool PacketThread::CloseCurrentEpoch(Nanos end) {
 void PacketThread::BeginEpoch(Nanos start) {
   const uint32_t bank = epoch_number_ & 1;
   const bool has_work = epoch_packets_ != 0 || epoch_reasons_ != 0 || sweep_.has_unreported();
-  SweepJob job{epoch_, epoch_number_, touched_[bank].data(), touched_count_[bank], epoch_reasons_,
-               running_.get(), previous_.get()};
+  SweepJob job{epoch_,         epoch_number_,  touched_[bank].data(), touched_count_[bank],
+               epoch_reasons_, running_.get(), previous_.get()};
   const Nanos length = running_->program->epoch_ns();
   epoch_ = {start, (CellOf(start, length) + 1) * length};
   connections_.BeginEpoch(epoch_.start, epoch_.end);
@@ -201,8 +201,8 @@ void PacketThread::Prepare(const Frame& frame, const Arrival& arrival, int i) {
   flows_.Prefetch(slot.hash);
 
   const bool is_tcp = slot.flow.protocol == kProtocolTcp;
-  slot.is_tracked = slot.flow.ip_family != 0 &&
-                    ((program.tracks_tcp() && is_tcp) || program.tracks_bursts());
+  slot.is_tracked =
+      slot.flow.ip_family != 0 && ((program.tracks_tcp() && is_tcp) || program.tracks_bursts());
   if (slot.is_tracked) {
     slot.connection_hash = connections_.HashOf(slot.flow);
     connections_.Prefetch(slot.connection_hash);
@@ -219,8 +219,7 @@ void PacketThread::Process(int i, Nanos now) {
   if (slot.is_tracked) {
     FlowEntry* entry = flow == kNoFlow ? nullptr : &flows_.At(flow);
     const ConnectionRef hint = entry == nullptr ? kNoConnection : entry->connection;
-    const ConnectionRef connection =
-        connections_.Find(slot.flow, slot.connection_hash, hint, now);
+    const ConnectionRef connection = connections_.Find(slot.flow, slot.connection_hash, hint, now);
     if (entry != nullptr) entry->connection = connection;
     RttSample sample;
     const uint64_t owner = entry == nullptr ? kNoOwner : OwnerOf(flow, entry->hash);
@@ -267,14 +266,14 @@ FlowIndex PacketThread::AddFlow(int i) {
   const TriggerProgram& program = *generation.program;
   const size_t matches = program.index().Match(slot.packet, slot.flow, generation.marks.data(),
                                                generation.matches.data());
-  const uint32_t set_index = generation.sets.Intern(program, generation.matches.data(),
-                                                    static_cast<uint32_t>(matches));
+  const uint32_t set_index =
+      generation.sets.Intern(program, generation.matches.data(), static_cast<uint32_t>(matches));
   if (set_index == kNoSet) return kNoFlow;
   const TriggerSet& set = generation.sets.At(set_index);
   const size_t extension_bytes = program.layout().extension_bytes();
   const size_t block_bytes = extension_bytes + 2 * sizeof(uint64_t) * set.word_count;
-  const FlowIndex flow = flows_.Add(slot.entry_key, slot.hash, generation.number, block_bytes,
-                                    OldestPendingEpoch());
+  const FlowIndex flow =
+      flows_.Add(slot.entry_key, slot.hash, generation.number, block_bytes, OldestPendingEpoch());
   if (flow == kNoFlow) return kNoFlow;
   FlowEntry& entry = flows_.At(flow);
   entry.set = set_index;

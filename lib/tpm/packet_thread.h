@@ -3,9 +3,9 @@
 //
 // PacketThread: the part of PacketMonitor that only the packet thread touches.
 //
-// Epochs: [start, end) in Unix time, never across a multiple of the program's epoch length.  While epoch n is
-// counted in one bank of each flow's cells, epoch n-1 is swept out of the other (paper, section 5.3).
-// If that sweep is not done when n should end, n goes on and is marked kSweepSkipped.
+// Epochs: [start, end) in Unix time, never across a multiple of the program's epoch length.  While
+// epoch n is counted in one bank of each flow's cells, epoch n-1 is swept out of the other (paper,
+// section 5.3). If that sweep is not done when n should end, n goes on and is marked kSweepSkipped.
 //
 // Threads: one.  Never allocates after Init().
 
@@ -41,9 +41,9 @@ class PacketThread {
   bool OnIdle(Nanos now);
   void CloseEpoch(Nanos now);
 
-  // Makes `next` the running generation; the call comes when the time reaches its instant, with `now`.  Returns the
-  // generation that is no longer used (may be null).  False in `*done`: the sweep of the last epoch
-  // is in the way, try again.
+  // Makes `next` the running generation; the call comes when the time reaches its instant, with
+  // `now`.  Returns the generation that is no longer used (may be null).  False in `*done`: the
+  // sweep of the last epoch is in the way, try again.
   std::unique_ptr<Generation> TakeOver(std::unique_ptr<Generation> next, Nanos now, bool* done);
 
   bool has_program() const { return running_ != nullptr; }
@@ -98,12 +98,12 @@ class PacketThread {
   uint32_t epoch_number_ = FlowTable::kFirstEpoch;  // sequence; the lowest bit is the bank
   uint32_t epoch_reasons_ = 0;                      // IncompleteReason bits of the current epoch
   uint64_t epoch_packets_ = 0;
-  PageBuffer<FlowIndex> touched_[2];                // per bank: flows touched in the epoch
+  PageBuffer<FlowIndex> touched_[2];  // per bank: flows touched in the epoch
   uint32_t touched_count_[2] = {0, 0};
-  bool is_take_over_late_ = false;                  // a sweep is in the way of the next program
-  uint64_t evicted_before_ = 0;                     // connections given up before this epoch
+  bool is_take_over_late_ = false;  // a sweep is in the way of the next program
+  uint64_t evicted_before_ = 0;     // connections given up before this epoch
   Nanos now_ = INT64_MIN;
-  Nanos last_step_ = INT64_MIN;
+  Nanos last_step_ = INT64_MIN / 2;  // far in the past, yet safe to subtract from
   MonitorCounters counters_;
 
   FlowIndex last_flow_ = kNoFlow;  // of the packet before in the chunk

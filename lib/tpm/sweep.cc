@@ -142,8 +142,7 @@ bool Sweep::DeliverFlow(Generation* generation, const TriggerSet& set, const Flo
       next_trigger_ = i + 1;
       continue;
     }
-    uint64_t* words =
-        ReservePartial(ring_, plan.spec, job_.epoch, unscaled, key, plan.word_count);
+    uint64_t* words = ReservePartial(ring_, plan.spec, job_.epoch, unscaled, key, plan.word_count);
     if (words == nullptr) return false;
     for (size_t cell = 0; cell < plan.cells.size(); cell++) {
       const uint64_t* from = bank + plan_offsets[cell];

@@ -3,9 +3,10 @@
 //
 // Sweep: delivers what was counted in the epoch that has just ended, a step at a time.
 //
-// Visits only the flows touched in that epoch, by index (paper, section 5.4, with a dirty list in place of the
-// triggers' flow lists).  Flows of triggers without granularity are summed here; others are
-// delivered flow by flow.  Then come the changes of TCP state and the end-of-epoch record.
+// Visits only the flows touched in that epoch, by index (paper, section 5.4, with a dirty list in
+// place of the triggers' flow lists).  Flows of triggers without granularity are summed here;
+// others are delivered flow by flow.  Then come the changes of TCP state and the end-of-epoch
+// record.
 //
 // Threads: the packet thread.  Time: Step() looks at the clock every few items and returns soon
 // after its budget; it also returns when the ring is full, and goes on where it stopped.
@@ -87,11 +88,11 @@ class Sweep {
   SweepCounters counters_;
   Stage stage_ = Stage::kDone;
   uint32_t next_flow_ = 0;
-  uint32_t next_trigger_ = 0;  // within the flow, when the ring filled up in the middle of it
+  uint32_t next_trigger_ = 0;   // within the flow, when the ring filled up in the middle of it
   FlowStateUpdate held_state_;  // read from the connections, not yet delivered
   bool holds_state_ = false;
   bool is_blocked_ = false;
-  EpochSpan unreported_;         // see ReportLater(); several spans become one that covers them
+  EpochSpan unreported_;  // see ReportLater(); several spans become one that covers them
   uint32_t unreported_reasons_ = 0;
 };
 

@@ -3,8 +3,8 @@
 //
 // TriggerIndex: which triggers a packet matches.  Asked once per flow table entry.
 //
-// Tuple space search (paper, section 5): one hash table per distinct mask over the 5-tuple, holding the triggers
-// with a term under that mask; candidates are then tested against their whole filter.
+// Tuple space search (paper, section 5): one hash table per distinct mask over the 5-tuple, holding
+// the triggers with a term under that mask; candidates are then tested against their whole filter.
 //
 // Threads: immutable once made.  Cost: one probe per distinct mask, no allocation.
 
@@ -27,8 +27,8 @@ class TriggerIndex {
   static TriggerIndex For(const std::vector<const FilterExpr*>& filters);
 
   // Writes the matching triggers in rising order, each once, to `matches`, which has room for
-  // trigger_count(); `marks` is scratch of mark_word_count() zero words and is zero again afterwards.  Returns
-  // their number.
+  // trigger_count(); `marks` is scratch of mark_word_count() zero words and is zero again
+  // afterwards.  Returns their number.
   size_t Match(const ParsedPacket& packet, const FlowKey& flow, uint64_t* marks,
                uint32_t* matches) const;
 

@@ -4,8 +4,8 @@
 // TriggerProgram: the compiled set of events that packet threads run.
 //
 // Made off the packet threads, immutable, shared by all of them.  Each thread starts to use
-// it with its first packet or idle call at or after `effective_from()`, so that all threads change over at one
-// stated instant.
+// it with its first packet or idle call at or after `effective_from()`, so that all threads change
+// over at one stated instant.
 
 #ifndef TRUMPET_LIB_TPM_TRIGGER_PROGRAM_H
 #define TRUMPET_LIB_TPM_TRIGGER_PROGRAM_H
@@ -25,7 +25,8 @@ namespace trumpet {
 
 class TriggerProgram {
  public:
-  // `generation` must rise with every program of a process; `from` is its instant (INT64_MIN: at once).
+  // `generation` must rise with every program of a process; `from` is its instant (INT64_MIN: at
+  // once).
   static std::shared_ptr<const TriggerProgram> Make(const HostVerdicts::Plans& plans,
                                                     uint64_t generation, Nanos from);
 
@@ -41,8 +42,8 @@ class TriggerProgram {
     return operand_ids_[trigger][operand];
   }
 
-  bool tracks_tcp() const { return tracks_tcp_; }            // any TCP variable is used
-  bool tracks_bursts() const { return tracks_bursts_; }      // is_burst is used
+  bool tracks_tcp() const { return tracks_tcp_; }                  // any TCP variable is used
+  bool tracks_bursts() const { return tracks_bursts_; }            // is_burst is used
   bool reports_flow_state() const { return reports_flow_state_; }  // bare ack, seq or dup is used
 
  private:

@@ -3,9 +3,9 @@
 //
 // TriggerSetTable: the distinct sets of triggers that flows match, each with the cells it needs.
 //
-// Most flows match one of few sets, so an entry stores a set number.  A set keeps the cells of all its triggers without
-// repeats (paper, section 5: statistics are shared among triggers), the steps that update them,
-// and for each trigger where its cells lie.
+// Most flows match one of few sets, so an entry stores a set number.  A set keeps the cells of all
+// its triggers without repeats (paper, section 5: statistics are shared among triggers), the steps
+// that update them, and for each trigger where its cells lie.
 //
 // Threads: one packet thread; made for one program.  Memory is taken by Init(), elsewhere.
 
@@ -29,7 +29,7 @@ struct StatStep {
 struct TriggerSet {
   uint64_t hash;
   uint32_t trigger_count;
-  uint32_t word_count;       // of one bank
+  uint32_t word_count;  // of one bank
   uint32_t step_count;
   const uint32_t* triggers;  // rising
   const StatStep* steps;     // by operand

@@ -1,0 +1,213 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lib/tpm/trigger_plan.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "lib/tpm/uint256.h"
+#include "lib/tpm/verdict_test_kit.h"
+
+namespace trumpet {
+namespace {
+
+using namespace kit;
+
+constexpr AggregateKind kAll[] = {AggregateKind::kSum, AggregateKind::kCount,
+                                  AggregateKind::kMin, AggregateKind::kMax,
+                                  AggregateKind::kAvg, AggregateKind::kStddev};
+
+TriggerPlan PlanOf(const Expr& predicate) { return MakeTriggerPlan(Event(1, predicate, ByFlow())); }
+
+// The value of `aggregate` over packets with these volumes.
+Number Over(const Expr& aggregate, const std::vector<int64_t>& values,
+            Variable variable = Variable::kVolume) {
+  const TriggerPlan plan = PlanOf(Op(aggregate, ExprOp::kGreater, Num(0)));
+  std::vector<Values> packets;
+  for (const int64_t value : values)
+    packets.push_back({{Variable::kPackets, 1}, {variable, value}});
+  return AggregateValue(plan, aggregate, CellsOf(plan, packets).data());
+}
+
+Number Over(AggregateKind kind, const std::vector<int64_t>& values) {
+  return Over(Agg(kind, Var(Variable::kVolume)), values);
+}
+
+TEST(TriggerPlan, CountsPacketsFirst) {
+  const TriggerPlan plan = PlanOf(Op(Sum(Variable::kVolume), ExprOp::kGreater, Num(5)));
+  EXPECT_EQ(plan.operands[0], Var(Variable::kPackets));
+  EXPECT_EQ(plan.cells[0].kind, CellKind::kCount);
+  EXPECT_EQ(plan.cells[0].operand, 0);
+}
+
+TEST(TriggerPlan, KeepsEachCellOnce) {
+  const Expr sum = Sum(Variable::kVolume);
+  const Expr avg = Agg(AggregateKind::kAvg, Var(Variable::kVolume));
+  const Expr stddev = Agg(AggregateKind::kStddev, Var(Variable::kVolume));
+  const TriggerPlan plan =
+      PlanOf(Op(Op(sum, ExprOp::kAdd, avg), ExprOp::kGreater, Op(stddev, ExprOp::kAdd, sum)));
+  EXPECT_EQ(plan.operands.size(), 2u);
+  ASSERT_EQ(plan.cells.size(), 4u);  // packets; count, sum and squares of volume
+  EXPECT_EQ(plan.word_count, 1 + 1 + 2 + 2);
+}
+
+TEST(TriggerPlan, TakesTheSumOfPacketsFromTheirCount) {
+  const TriggerPlan plan = PlanOf(Op(Sum(Variable::kPackets), ExprOp::kGreater, Num(5)));
+  EXPECT_EQ(plan.cells.size(), 1u);
+  const std::vector<Values> packets(3, Values{{Variable::kPackets, 1}});
+  const auto words = CellsOf(plan, packets);
+  const std::string expected[] = {"3", "3", "null", "null", "1", "0"};
+  for (const AggregateKind kind :
+       {AggregateKind::kSum, AggregateKind::kCount, AggregateKind::kAvg, AggregateKind::kStddev}) {
+    EXPECT_EQ(AggregateValue(plan, Agg(kind, Var(Variable::kPackets)), words.data()).ToString(),
+              expected[static_cast<int>(kind)]);
+  }
+}
+
+TEST(TriggerPlan, NotesWhatThePredicateNeeds) {
+  const Expr plain = Op(Sum(Variable::kAck), ExprOp::kGreater, Num(0));
+  EXPECT_FALSE(PlanOf(plain).uses_flow_state);
+  const Expr bare = Op(Var(Variable::kAck), ExprOp::kGreater, Num(0));
+  EXPECT_TRUE(PlanOf(bare).uses_flow_state);
+  EXPECT_FALSE(PlanOf(bare).uses_last_epoch);
+  const Expr last = Op(Var(Variable::kAck), ExprOp::kGreater, Var(Variable::kSeqLastEpoch));
+  EXPECT_TRUE(PlanOf(last).uses_last_epoch);
+  EXPECT_TRUE(PlanOf(Op(Sum(Variable::kRwnd), ExprOp::kGreater, Num(0))).uses_rwnd);
+}
+
+struct WidthRow {
+  Expr operand;
+  bool is_exact;
+};
+
+TEST(TriggerPlan, SumsInIntegersOnlyWhatSurelyFits) {
+  const Expr bytes = Var(Variable::kBytes);
+  const Expr volume = Var(Variable::kVolume);
+  const Expr seq = Var(Variable::kSeq);
+  const WidthRow rows[] = {
+      {volume, true},
+      {Op(volume, ExprOp::kMultiply, volume), true},
+      {Op(bytes, ExprOp::kMultiply, bytes), false},  // 64 bits
+      {Op(seq, ExprOp::kSubtract, Var(Variable::kAck)), true},
+      {Op(seq, ExprOp::kMultiply, Num(8)), true},
+      {Op(seq, ExprOp::kMultiply, seq), false},
+      {Op(volume, ExprOp::kDivide, Num(2)), false},
+      {Op(volume, ExprOp::kMultiply, Real(0.5)), false},
+      {Op(Op(volume, ExprOp::kDivide, Num(2)), ExprOp::kGreater, Num(1)), false},
+      {Op(seq, ExprOp::kModulo, Num(1000)), true},
+      {Op(Op(seq, ExprOp::kModulo, Num(1000)), ExprOp::kMultiply, seq), false},  // 66 bits
+      {Op(seq, ExprOp::kGreater, Num(Int128{1} << 70)), false},
+      {Num(-((Int128{1} << 62) - 1)), true},
+      {Num(Int128{1} << 62), false},
+      {Not(Op(volume, ExprOp::kEqual, Num(0))), true},
+  };
+  int row_number = 0;
+  for (const WidthRow& row : rows) {
+    EXPECT_EQ(IsExactInteger(row.operand), row.is_exact) << "row " << row_number;
+    ++row_number;
+  }
+}
+
+TEST(Aggregate, OfNothingIsZeroForSumAndCountAndElseUndefined) {
+  const std::string expected[] = {"0", "0", "null", "null", "null", "null"};
+  for (const AggregateKind kind : kAll) {
+    EXPECT_EQ(Over(kind, {}).ToString(), expected[static_cast<int>(kind)]) << AggregateName(kind);
+    const Expr half = Op(Var(Variable::kVolume), ExprOp::kDivide, Num(2));
+    EXPECT_EQ(Over(Agg(kind, half), {}).ToString(), expected[static_cast<int>(kind)]);
+  }
+}
+
+TEST(Aggregate, IsExactOverIntegers) {
+  EXPECT_EQ(Over(AggregateKind::kSum, {1, 2, 3, 4}).ToString(), "10");
+  EXPECT_EQ(Over(AggregateKind::kCount, {0, 0}).ToString(), "2");
+  EXPECT_EQ(Over(AggregateKind::kMin, {4, -2, 3}).ToString(), "-2");
+  EXPECT_EQ(Over(AggregateKind::kMax, {-4, -2, -3}).ToString(), "-2");
+  EXPECT_EQ(Over(AggregateKind::kAvg, {1, 2}).ToString(), "1.5");
+  EXPECT_EQ(Over(AggregateKind::kStddev, {1, 2, 3, 4}), Number::Real(std::sqrt(20.0) / 4));
+}
+
+TEST(Aggregate, SkipsPacketsWithoutTheOperand) {
+  const Expr count = Agg(AggregateKind::kCount, Var(Variable::kTtl));
+  EXPECT_EQ(Over(count, {1, 2}, Variable::kVolume).ToString(), "0");
+  EXPECT_EQ(Over(count, {1, 2}, Variable::kTtl).ToString(), "2");
+}
+
+TEST(Aggregate, KeepsSumsBeyond64BitsExact) {
+  const Expr seq = Var(Variable::kSeq);
+  const int64_t big = (int64_t{1} << 62) - 1;
+  EXPECT_EQ(Over(Agg(AggregateKind::kSum, seq), {big, big, big, big}, Variable::kSeq).ToString(),
+            "18446744073709551612");
+  EXPECT_EQ(Over(Agg(AggregateKind::kSum, seq), {-big, -big, -big}, Variable::kSeq).ToString(),
+            "-13835058055282163709");
+}
+
+// n*S2 and S*S both have 125 bits here and differ by 4.
+TEST(Aggregate, TakesTheStandardDeviationFromExactIntegers) {
+  const int64_t big = int64_t{1} << 61;
+  const Expr stddev = Agg(AggregateKind::kStddev, Var(Variable::kSeq));
+  EXPECT_EQ(Over(stddev, {big, big + 2}, Variable::kSeq), Number::Real(1));
+  EXPECT_EQ(Over(stddev, {-big, -big}, Variable::kSeq), Number::Real(0));
+  EXPECT_EQ(Over(stddev, {-big, big}, Variable::kSeq), Number::Real(std::ldexp(1, 61)));
+}
+
+TEST(Aggregate, RoundsSumsOfFractionsOnce) {
+  const Expr tenth = Op(Var(Variable::kVolume), ExprOp::kMultiply, Real(0.1));
+  const std::vector<int64_t> ones(10, 1);
+  EXPECT_EQ(Over(Agg(AggregateKind::kSum, tenth), ones), Number::Real(1.0));  // naive: 0.99...
+  EXPECT_EQ(Over(Agg(AggregateKind::kMax, tenth), {1, -5}), Number::Real(0.1));
+  EXPECT_EQ(Over(Agg(AggregateKind::kMin, tenth), {1, -5}), Number::Real(-0.5));
+  EXPECT_EQ(Over(Agg(AggregateKind::kAvg, tenth), ones), Number::Real(0.1));
+  EXPECT_EQ(Over(Agg(AggregateKind::kStddev, tenth), {10, 30}), Number::Real(1));
+}
+
+TEST(Aggregate, OfFractionsDoesNotShowTheOrder) {
+  std::mt19937_64 random(11);
+  const Expr third = Op(Var(Variable::kSeq), ExprOp::kDivide, Num(3));
+  const Expr sum = Agg(AggregateKind::kSum, third);
+  std::vector<int64_t> values;
+  for (int i = 0; i < 1000; ++i)
+    values.push_back(static_cast<int64_t>(random() >> (random() % 60 + 4)));
+  const Number first = Over(sum, values, Variable::kSeq);
+  for (int round = 0; round < 20; ++round) {
+    std::shuffle(values.begin(), values.end(), random);
+    EXPECT_EQ(Over(sum, values, Variable::kSeq), first) << "round " << round;
+  }
+}
+
+TEST(Uint256, MultipliesAndSubtractsLikeNarrowIntegersDo) {
+  std::mt19937_64 random(5);
+  for (int i = 0; i < 1000; ++i) {
+    const Uint128 a = random();
+    const Uint128 b = random();
+    const Uint256 product = MultiplyWide(a, b);
+    EXPECT_TRUE(product.high == 0 && product.low == a * b);
+    // (a 2^64)(b 2^64) = ab 2^128
+    EXPECT_TRUE(MultiplyWide(a << 64, b << 64).high == a * b);
+    // (2^64 a + b)^2 = a^2 2^128 + 2ab 2^64 + b^2
+    const Uint256 square = MultiplyWide((a << 64) + b, (a << 64) + b);
+    const Uint128 cross = a * b;
+    Uint128 low = b * b;
+    Uint128 high = a * a + 2 * (cross >> 64);
+    for (int twice = 0; twice < 2; ++twice) {
+      const Uint128 before = low;
+      low += cross << 64;
+      if (low < before) ++high;
+    }
+    EXPECT_TRUE(square.high == high && square.low == low) << i;
+    EXPECT_EQ(ToDouble(SubtractOrZero(square, square)), 0);
+  }
+}
+
+TEST(Uint256, BecomesTheNearestDouble) {
+  EXPECT_EQ(ToDouble({1, 0}), std::ldexp(1, 128));
+  const Uint128 half_way = (Uint128{1} << 127) | (Uint128{1} << 74);  // between two doubles
+  EXPECT_EQ(ToDouble({half_way, 0}), std::ldexp(1, 255));
+  EXPECT_EQ(ToDouble({half_way, 1}), std::ldexp(1 + std::ldexp(1, -52), 255));
+}
+
+}  // namespace
+}  // namespace trumpet
