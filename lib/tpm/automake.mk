@@ -69,3 +69,9 @@ lib_tpm_tpm_test_SOURCES = \
 	lib/tpm/stat_operand_test.cc \
 	lib/tpm/trigger_index_test.cc
 lib_tpm_tpm_test_LDADD = $(LIBTRUMPET_TPM) $(GTEST_MAIN_LIBS)
+
+gtest_programs += lib/tpm/tpm_test
+lib_tpm_tpm_test_SOURCES = \
+	lib/tpm/trigger_plan_test.cc \
+	lib/tpm/verdict_test_kit.h
+lib_tpm_tpm_test_LDADD = $(LIBTRUMPET_TPM) $(GTEST_MAIN_LIBS)
