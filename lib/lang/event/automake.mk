@@ -44,13 +44,22 @@ lib_libtrumpet_lang_a_SOURCES = \
 
 gtest_programs += lib/lang/event/lang_event_test
 lib_lang_event_lang_event_test_SOURCES = \
+	lib/lang/event/document_test.cc \
 	lib/lang/event/event_table_test.cc \
 	lib/lang/event/filter_table_test.cc \
 	lib/lang/event/granularity_table_test.cc \
 	lib/lang/event/limits_test.cc \
+	lib/lang/event/number_test.cc \
 	lib/lang/event/paper_events_test.cc \
 	lib/lang/event/predicate_precedence_test.cc \
 	lib/lang/event/predicate_table_test.cc \
+	lib/lang/event/source_test.cc \
+	lib/lang/event/suggest_test.cc \
 	lib/lang/event/table_test.h
 lib_lang_event_lang_event_test_LDADD = $(LIBTRUMPET_LANG) $(GTEST_MAIN_LIBS)
 
+fuzz_programs += lib/lang/event/event_fuzz lib/lang/event/yaml_fuzz
+lib_lang_event_event_fuzz_SOURCES = lib/lang/event/event_fuzz.cc
+lib_lang_event_event_fuzz_LDADD = $(LIBTRUMPET_LANG) $(FUZZ_MAIN)
+lib_lang_event_yaml_fuzz_SOURCES = lib/lang/event/yaml_fuzz.cc
+lib_lang_event_yaml_fuzz_LDADD = $(LIBTRUMPET_LANG) $(FUZZ_MAIN)

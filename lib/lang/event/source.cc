@@ -80,6 +80,12 @@ class ScalarWalk {
     return at >= decoded.size() ? end_of_last : raw_;
   }
 
+  // After a Find() of the whole value.
+  bool IsQuoteClosed() {
+    SkipSpace();
+    return quote_ == 0 || (raw_ < file_.size() && file_[raw_] == quote_);
+  }
+
  private:
   void SkipSpace() {
     while (raw_ < file_.size()) {
@@ -148,6 +154,12 @@ size_t LineIndex::OffsetOf(int line, int column) const {
 size_t RawOffset(std::string_view file, size_t start, std::string_view decoded,
                  size_t decoded_offset) {
   return ScalarWalk(file, start).Find(decoded, decoded_offset);
+}
+
+bool IsQuoteClosed(std::string_view file, size_t start, std::string_view decoded) {
+  ScalarWalk walk(file, start);
+  walk.Find(decoded, decoded.size());
+  return walk.IsQuoteClosed();
 }
 
 bool IsUtf8(std::string_view text, size_t* offset) {

@@ -46,6 +46,9 @@ class LineIndex {
 size_t RawOffset(std::string_view file, size_t start, std::string_view decoded,
                  size_t decoded_offset);
 
+// False when that scalar starts with a quote and no such quote follows its value.
+bool IsQuoteClosed(std::string_view file, size_t start, std::string_view decoded);
+
 // Is every byte part of well-formed UTF-8?  If not, `offset` says which one is not.
 bool IsUtf8(std::string_view text, size_t* offset);
 

@@ -4,6 +4,7 @@
 #include <exception>
 #include <sstream>
 #include <string>
+#include <string_view>
 
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
@@ -21,7 +22,8 @@ using Kind = DocumentNode::Kind;
 // expanded, and every node keeps its mark.
 class Handler : public YAML::EventHandler {
  public:
-  Handler(const LineIndex& lines, DocumentBuilder* builder) : lines_(lines), builder_(*builder) {}
+  Handler(std::string_view text, const LineIndex& lines, DocumentBuilder* builder)
+      : text_(text), lines_(lines), builder_(*builder) {}
 
   void OnDocumentStart(const YAML::Mark& mark) override {
     if (++document_count_ > 1) {
@@ -42,6 +44,10 @@ class Handler : public YAML::EventHandler {
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
     CheckPlain(mark, tag, anchor);
+    // The library takes the end of the file for a missing quote when a line break precedes it.
+    if (!IsQuoteClosed(text_, OffsetOf(mark), value)) {
+      builder_.Complain(OffsetOf(mark), "not valid YAML: this quote is never closed");
+    }
     builder_.Scalar(Kind::kText, OffsetOf(mark), value);
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
@@ -68,6 +74,7 @@ class Handler : public YAML::EventHandler {
     }
   }
 
+  const std::string_view text_;
   const LineIndex& lines_;
   DocumentBuilder& builder_;
   int document_count_ = 0;
@@ -75,8 +82,7 @@ class Handler : public YAML::EventHandler {
 
 std::string Explain(const YAML::ParserException& error) {
   std::string message = "not valid YAML: " + error.msg;
-  if (error.msg == YAML::ErrorMsg::ALIAS_NOT_FOUND ||
-      error.msg.find("alias") != std::string::npos) {
+  if (error.msg.find("alias") != std::string::npos || error.msg == YAML::ErrorMsg::UNKNOWN_ANCHOR) {
     message += " (quote a text that begins with '*')";
   }
   return message;
@@ -89,7 +95,7 @@ Result<DocumentNode> ReadYaml(const Source& source) {
   if (!status.ok()) return status;
   DocumentBuilder builder(source);
   const LineIndex lines(source.text);
-  Handler handler(lines, &builder);
+  Handler handler(source.text, lines, &builder);
   // The one place where the library's exceptions end.
   try {
     std::istringstream stream{std::string(source.text)};
