@@ -205,6 +205,7 @@ AgentStatus Agent::Snapshot() const {
   AgentStatus status = kept_;
   status.is_enabled = wishes_.enabled;
   status.settings = wishes_.settings;
+  if (!status.sizes_are_fixed) status.in_force = wishes_.settings;
   for (const auto& slot : slots_) {
     if (slot->has_ended()) continue;
     ThreadStatus thread;
@@ -214,6 +215,7 @@ AgentStatus Agent::Snapshot() const {
     thread.is_attached = slot->thread().is_shown();
     if (const PacketMonitor* monitor = slot->monitor()) {
       thread.has_monitor = true;
+      thread.max_flows = slot->max_flows();
       thread.generation = monitor->running_generation();
       thread.counters = monitor->counters();
     }

@@ -83,6 +83,8 @@ class Agent {
   ThreadMonitor* AddThread(const trumpet_thread_info& info);
   void RemoveThread(ThreadMonitor* thread);
 
+  bool has_thread() const { return thread_.joinable() || !parts_.has_own_thread; }
+
   // Ends and joins the thread.  Monitors stay in place.
   void Stop();
 

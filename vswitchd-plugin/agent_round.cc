@@ -272,7 +272,7 @@ void Agent::MakeMonitor(MonitorSlot* slot) {
   }
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    slot->SetMonitor(std::move(*monitor));
+    slot->SetMonitor(std::move(*monitor), options.max_flows);
   }
   PublishTo(slot);
 }
@@ -340,6 +340,7 @@ void Agent::KeepStatus(Nanos now, bool at_once) {
   kept_at_ = now;
   AgentStatus kept;
   kept.is_running = mode_ == Mode::kRunning;
+  kept.sizes_are_fixed = memory_settings_.has_value();
   kept.in_force = memory_settings_.value_or(settings_);
   kept.generation = generation_;
   kept.epoch_ns = program_ != nullptr ? program_->epoch_ns() : 0;

@@ -25,6 +25,7 @@ struct ThreadStatus {
   bool has_monitor = false;  // memory was taken
   bool is_attached = false;  // packets reach the monitor
   uint64_t generation = 0;   // of the program it runs; 0: none
+  uint32_t max_flows = 0;
   MonitorCounters counters;
   trumpet_thread_load load{};
 
@@ -35,7 +36,8 @@ struct AgentStatus {
   bool is_enabled = false;
   bool is_running = false;  // enabled, and there are events
   Settings settings;        // as configured
-  Settings in_force;        // memory sizes as they were when the monitors were made
+  Settings in_force;        // sizes as they were when the first monitor was made
+  bool sizes_are_fixed = false;
   std::vector<ThreadStatus> threads;
   uint64_t generation = 0;  // of the program published last
   Nanos epoch_ns = 0;

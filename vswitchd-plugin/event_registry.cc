@@ -73,12 +73,10 @@ Result<InstalledEvent> EventRegistry::Remove(const std::string& name_or_id) {
   return removed;
 }
 
-size_t EventRegistry::RemoveAll() {
+std::vector<InstalledEvent> EventRegistry::RemoveAll() {
   const std::lock_guard<std::mutex> lock(mutex_);
-  const size_t count = events_.size();
-  events_.clear();
-  if (count > 0) ++version_;
-  return count;
+  if (!events_.empty()) ++version_;
+  return std::exchange(events_, {});
 }
 
 Result<InstalledEvent> EventRegistry::Find(const std::string& name_or_id) const {

@@ -50,7 +50,7 @@ class EventRegistry {
 
   // Removes the event of that name or, failing that, id; the answer is what was removed.
   Result<InstalledEvent> Remove(const std::string& name_or_id);
-  size_t RemoveAll();
+  std::vector<InstalledEvent> RemoveAll();
 
   Result<InstalledEvent> Find(const std::string& name_or_id) const;
   std::vector<InstalledEvent> List() const;  // as installed

@@ -33,9 +33,10 @@ MonitorSlot::MonitorSlot(const trumpet_thread_info& info, const ThreadRules& rul
 
 MonitorSlot::~MonitorSlot() = default;
 
-void MonitorSlot::SetMonitor(std::unique_ptr<PacketMonitor> monitor) {
+void MonitorSlot::SetMonitor(std::unique_ptr<PacketMonitor> monitor, uint32_t max_flows) {
   assert(!is_shown());
   monitor_ = std::move(monitor);
+  max_flows_ = max_flows;
 }
 
 void MonitorSlot::Show(const ZoneMap& zones, const ParseOptions& parse) {

@@ -1,0 +1,139 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "vswitchd-plugin/event_input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <utility>
+
+#include "lib/lang/event/diagnostic.h"
+#include "lib/lang/event/event_language.h"
+
+namespace trumpet {
+namespace {
+
+using event_lang::Quote;
+
+constexpr size_t kMaxFileBytes = 1 << 20;
+constexpr size_t kMaxNameBytes = 255;
+
+bool StartsWith(const std::string& text, const char* prefix) { return text.rfind(prefix, 0) == 0; }
+
+Status FileError(const std::string& path, const char* what) {
+  return Status::Error("reading events from " + Quote(path) + ": " + what);
+}
+
+// Reads at most one byte more than allowed, so that the caller can tell.
+Result<std::string> ReadOpenFile(int fd, const std::string& path) {
+  struct stat found {};
+  if (fstat(fd, &found) != 0) return FileError(path, strerror(errno));
+  if (!S_ISREG(found.st_mode)) return FileError(path, "it is not a regular file");
+  std::string text(kMaxFileBytes + 1, '\0');
+  size_t size = 0;
+  while (size < text.size()) {
+    const ssize_t got = read(fd, &text[size], text.size() - size);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return FileError(path, strerror(errno));
+    if (got == 0) break;
+    size += static_cast<size_t>(got);
+  }
+  if (size > kMaxFileBytes) return FileError(path, "it is larger than 1 MiB");
+  text.resize(size);
+  return text;
+}
+
+Result<std::string> ReadFile(const std::string& path) {
+  // The switch's working directory is not that of whoever typed the path.
+  if (path.empty() || path[0] != '/') return FileError(path, "the path must be absolute");
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (fd < 0) return FileError(path, strerror(errno));
+  Result<std::string> text = ReadOpenFile(fd, path);
+  close(fd);
+  return text;
+}
+
+// Sets what `key=value` says; an unknown key is answered by false.
+bool SetOption(const std::string& key, const std::string& value, EventSpec* spec, Status* status) {
+  const auto refuse = [&](const char* takes) {
+    *status = Status::Error(key + " is " + Quote(value) + "; it takes " + takes);
+    return true;
+  };
+  if (key == "name") {
+    if (value.empty() || value.size() > kMaxNameBytes) return refuse("1 to 255 bytes");
+    spec->name = value;
+  } else if (key == "severity") {
+    spec->severity = value;
+  } else if (key == "for") {
+    uint32_t count = 0;
+    const char* end = value.data() + value.size();
+    const auto [last, error] = std::from_chars(value.data(), end, count);
+    if (error != std::errc() || last != end || count == 0) {
+      return refuse("a number of intervals, at least 1");
+    }
+    spec->for_count = count;
+  } else if (key == "scope") {
+    if (value != "host" && value != "network") return refuse("host or network");
+    spec->scope = value == "host" ? Scope::kHost : Scope::kNetwork;
+  } else if (key == "observe") {
+    if (value == "source") {
+      spec->observe = Observe::kSource;
+    } else if (value == "destination") {
+      spec->observe = Observe::kDestination;
+    } else if (value == "all") {
+      spec->observe = Observe::kAll;
+    } else {
+      return refuse("source, destination or all");
+    }
+  } else {
+    return false;
+  }
+  return true;
+}
+
+Result<std::vector<EventSpec>> ReadOneLine(const std::vector<std::string>& arguments) {
+  Result<EventSpec> event = ParseEventLine(arguments.back(), "event");
+  if (!event.ok()) return event.status();
+  for (size_t i = 0; i + 1 < arguments.size(); ++i) {
+    const size_t equals = arguments[i].find('=');
+    const std::string key = arguments[i].substr(0, equals);
+    const std::string value = equals == std::string::npos ? "" : arguments[i].substr(equals + 1);
+    Status status = Status::Ok();
+    if (equals == std::string::npos || !SetOption(key, value, &*event, &status)) {
+      return Status::Error(Quote(arguments[i]) +
+                           " is not an option; before the event may stand name=, for=, scope=, "
+                           "observe= and severity= (quote an event with spaces)");
+    }
+    if (!status.ok()) return status;
+  }
+  return std::vector<EventSpec>{std::move(*event)};
+}
+
+}  // namespace
+
+Result<std::vector<EventSpec>> ReadEventArguments(const std::vector<std::string>& arguments) {
+  if (arguments.empty()) return Status::Error("an event is missing");
+  const std::string& text = arguments.back();
+  const bool is_file = StartsWith(text, "@");
+  const bool is_json = StartsWith(text, "{") || StartsWith(text, "[");
+  const bool is_yaml = StartsWith(text, "events:") || StartsWith(text, "-");
+  if (!is_file && !is_json && !is_yaml) return ReadOneLine(arguments);
+  if (arguments.size() > 1) {
+    return Status::Error(Quote(arguments[0]) +
+                         " goes with a one-line event only; a file says it beside each event");
+  }
+  if (is_json) return ParseEventsJson(text, "event");
+  if (is_yaml) return ParseEventsYaml(text, "event");
+  const std::string path = text.substr(1);
+  Result<std::string> file = ReadFile(path);
+  if (!file.ok()) return file.status();
+  const bool is_json_file = path.size() > 5 && path.compare(path.size() - 5, 5, ".json") == 0;
+  return is_json_file ? ParseEventsJson(*file, path) : ParseEventsYaml(*file, path);
+}
+
+}  // namespace trumpet

@@ -1,0 +1,363 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "vswitchd-plugin/status_text.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "lib/lang/event/event_language.h"
+#include "lib/lang/event/print.h"
+#include "vswitchd-plugin/text_table.h"
+
+namespace trumpet {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using std::to_string;
+
+// Names come from outside; bytes that are no UTF-8 must not stop the output.
+std::string Dump(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string StateOf(const AgentStatus& agent, size_t event_count) {
+  if (agent.is_running) return "running";
+  if (agent.is_enabled) return event_count == 0 ? "waiting: no event is installed" : "starting";
+  if (agent.settings.enable) return "off: by trumpet/disable";
+  return "off: trumpet-enable is false";
+}
+
+struct Loss {
+  const char* key;
+  const char* text;
+  uint64_t count;
+};
+
+// Everything that was seen and not counted, or counted and not used.
+std::vector<Loss> LossesOf(const StatusInput& input) {
+  MonitorCounters sum;
+  for (const ThreadStatus& thread : input.agent.threads) {
+    const MonitorCounters& counters = thread.counters;
+    sum.uncounted_packets += counters.uncounted_packets;
+    sum.uncounted_bytes += counters.uncounted_bytes;
+    sum.undecodable += counters.undecodable;
+    sum.tunnels_too_deep += counters.tunnels_too_deep;
+    sum.epochs_skipped += counters.epochs_skipped;
+    sum.partials_dropped += counters.partials_dropped;
+    sum.connections_evicted += counters.connections_evicted;
+    sum.history_evicted += counters.history_evicted;
+    sum.rtt_samples_orphaned += counters.rtt_samples_orphaned;
+  }
+  const AgentStatus& agent = input.agent;
+  return {
+      {"uncounted_packets", "packets of new flows without room", sum.uncounted_packets},
+      {"uncounted_bytes", "bytes of new flows without room", sum.uncounted_bytes},
+      {"undecodable", "frames too short for a header", sum.undecodable},
+      {"tunnels_too_deep", "tunnels nested too deep to look into", sum.tunnels_too_deep},
+      {"epochs_skipped", "epochs that ended before the last sweep", sum.epochs_skipped},
+      {"partials_dropped", "partial counts without room in the ring", sum.partials_dropped},
+      {"connections_evicted", "TCP connections given up while alive", sum.connections_evicted},
+      {"history_evicted", "TCP history given up early", sum.history_evicted},
+      {"rtt_samples_orphaned", "round-trip times of flows given up", sum.rtt_samples_orphaned},
+      {"buckets_evicted", "buckets beyond trumpet-max-buckets", agent.verdicts.buckets_evicted},
+      {"late_partials", "partial counts that came after the verdict", agent.verdicts.late_partials},
+      {"unknown_partials", "partial counts of deleted events", agent.verdicts.unknown_partials},
+      {"stalls", "verdicts that did not wait for a late thread", agent.stalls},
+      {"failed_monitors", "threads that got no memory", agent.failed_monitors},
+      {"interruptions", "times the monitor was off", agent.interruptions},
+      {"reports_forgotten", "reports pushed out of trumpet/reports", input.reports_forgotten},
+  };
+}
+
+std::string ClockText(const AgentStatus& agent) {
+  std::string text = agent.clock_ahead_ns == 0
+                         ? "in step"
+                         : "set back; " + to_string(agent.clock_ahead_ns / kNanosPerMicro) +
+                               " us still to make up for";
+  const WallClockCounters& clock = agent.clock;
+  return text + " (" + to_string(clock.steps_forward) + " steps forward, " +
+         to_string(clock.steps_back) + " back, " + to_string(clock.restarts) + " restarts)";
+}
+
+std::string MillisText(Nanos duration) { return to_string(duration / kNanosPerMilli) + " ms"; }
+
+std::string StatusText(const StatusInput& input) {
+  const AgentStatus& agent = input.agent;
+  std::string text = "state:       " + StateOf(agent, input.event_count) + "\n";
+  text += "events:      " + to_string(input.event_count) + " installed";
+  if (agent.epoch_ns != 0) text += ", epoch " + MillisText(agent.epoch_ns);
+  if (agent.generation != 0) text += ", program " + to_string(agent.generation);
+  text += "\nreports:     " + to_string(input.reports_total) + " made, " +
+          to_string(agent.verdicts.intervals_decided) + " intervals decided, " +
+          to_string(agent.verdicts.buckets) + " buckets\n";
+  const auto lent = std::count_if(agent.threads.begin(), agent.threads.end(),
+                                  [](const ThreadStatus& thread) { return thread.has_monitor; });
+  text += "memory:      " + to_string(agent.in_force.memory_mb) + " MiB per packet thread, " +
+          to_string(lent * int64_t{agent.in_force.memory_mb}) + " MiB taken\n";
+  text += "wall clock:  " + ClockText(agent) + "\n";
+  text += "versions:    trumpet " TRUMPET_VERSION ", Open vSwitch " + input.ovs_version + "\n";
+
+  text += "threads:\n";
+  TextTable threads({"thread", ">numa", "attached", ">program", ">packets", ">matched", ">flows",
+                     ">partials", ">ring drops"});
+  for (const ThreadStatus& thread : agent.threads) {
+    const MonitorCounters& counters = thread.counters;
+    threads.Add({thread.name(), thread.is_pmd ? to_string(thread.numa_id) : "-",
+                 thread.is_attached && agent.is_enabled ? "yes" : "no",
+                 to_string(thread.generation), to_string(counters.packets),
+                 to_string(counters.matched_packets), to_string(counters.flows),
+                 to_string(counters.partials), to_string(counters.partials_dropped)});
+  }
+  text += threads.ToString(2);
+
+  text += "ports:\n";
+  TextTable ports({">inPort", "name", "type", "uplink"});
+  for (const PortInfo& port : input.ports) {
+    const bool is_uplink = IsUplink(port, agent.settings.uplinks);
+    ports.Add({to_string(port.number), port.name, port.type, is_uplink ? "yes" : "no"});
+  }
+  text += ports.ToString(2);
+
+  text += "losses:\n";
+  bool lost_something = false;
+  for (const Loss& loss : LossesOf(input)) {
+    if (loss.count == 0) continue;
+    lost_something = true;
+    text += "  " + to_string(loss.count) + " " + loss.text + "\n";
+  }
+  if (!lost_something) text += "  none\n";
+  return text;
+}
+
+Json CountersJson(const MonitorCounters& c) {
+  return {{"packets", c.packets},
+          {"bytes", c.bytes},
+          {"batches", c.batches},
+          {"undecodable", c.undecodable},
+          {"tunnels_too_deep", c.tunnels_too_deep},
+          {"matched_packets", c.matched_packets},
+          {"flows", c.flows},
+          {"flows_added", c.flows_added},
+          {"flows_reclaimed", c.flows_reclaimed},
+          {"uncounted_packets", c.uncounted_packets},
+          {"uncounted_bytes", c.uncounted_bytes},
+          {"epochs", c.epochs},
+          {"epochs_skipped", c.epochs_skipped},
+          {"sweep_steps", c.sweep_steps},
+          {"swept_flows", c.swept_flows},
+          {"partials", c.partials},
+          {"partials_dropped", c.partials_dropped},
+          {"rtt_samples", c.rtt_samples},
+          {"rtt_samples_orphaned", c.rtt_samples_orphaned},
+          {"connections", c.connections},
+          {"connections_evicted", c.connections_evicted},
+          {"history_evicted", c.history_evicted}};
+}
+
+Json StatusJson(const StatusInput& input) {
+  const AgentStatus& agent = input.agent;
+  Json threads = Json::array();
+  for (const ThreadStatus& thread : agent.threads) {
+    threads.push_back({{"thread", thread.name()},
+                       {"is_pmd", thread.is_pmd},
+                       {"core", thread.core_id},
+                       {"numa", thread.numa_id},
+                       {"has_monitor", thread.has_monitor},
+                       {"attached", thread.is_attached && agent.is_enabled},
+                       {"generation", thread.generation},
+                       {"counters", CountersJson(thread.counters)}});
+  }
+  Json ports = Json::array();
+  for (const PortInfo& port : input.ports) {
+    ports.push_back({{"inPort", port.number},
+                     {"name", port.name},
+                     {"type", port.type},
+                     {"uplink", IsUplink(port, agent.settings.uplinks)}});
+  }
+  Json losses = Json::object();
+  for (const Loss& loss : LossesOf(input)) losses[loss.key] = loss.count;
+  return {{"enabled", agent.is_enabled},
+          {"running", agent.is_running},
+          {"state", StateOf(agent, input.event_count)},
+          {"events", input.event_count},
+          {"generation", agent.generation},
+          {"epoch_ms", agent.epoch_ns / kNanosPerMilli},
+          {"reports", input.reports_total},
+          {"intervals_decided", agent.verdicts.intervals_decided},
+          {"buckets", agent.verdicts.buckets},
+          {"memory_mb_per_thread", agent.in_force.memory_mb},
+          {"wall_clock",
+           {{"ahead_ns", agent.clock_ahead_ns},
+            {"steps_forward", agent.clock.steps_forward},
+            {"steps_back", agent.clock.steps_back},
+            {"restarts", agent.clock.restarts}}},
+          {"versions", {{"trumpet", TRUMPET_VERSION}, {"ovs", input.ovs_version}}},
+          {"threads", threads},
+          {"ports", ports},
+          {"losses", losses}};
+}
+
+// How many threads run a program that holds the event.
+size_t AppliedOn(const InstalledEvent& event, const AgentStatus& agent) {
+  if (event.generation == 0) return 0;
+  return static_cast<size_t>(std::count_if(
+      agent.threads.begin(), agent.threads.end(),
+      [&](const ThreadStatus& thread) { return thread.generation >= event.generation; }));
+}
+
+std::string ActivityOf(const InstalledEvent& event, const AgentStatus& agent, Nanos now) {
+  if (event.generation == 0) return agent.is_enabled ? "being installed" : "monitor is off";
+  const std::string applied = ", applied on " + to_string(AppliedOn(event, agent)) + " of " +
+                              to_string(agent.threads.size()) + " threads";
+  const char* verb = event.effective_from_ns <= now ? "active since " : "active from ";
+  return verb + FormatTime(event.effective_from_ns) + applied;
+}
+
+const EventStatus* FindStatus(const AgentStatus& agent, uint32_t id) {
+  for (const EventStatus& status : agent.events) {
+    if (status.event_id == id) return &status;
+  }
+  return nullptr;
+}
+
+const char* ScopeName(Scope scope) { return scope == Scope::kHost ? "host" : "network"; }
+
+const char* ObserveName(Observe observe) {
+  switch (observe) {
+    case Observe::kSource:
+      return "source";
+    case Observe::kDestination:
+      return "destination";
+    case Observe::kAll:
+      return "all";
+  }
+  return "";
+}
+
+Json EventJson(const InstalledEvent& event, const AgentStatus& agent) {
+  const EventSpec& spec = event.spec();
+  const EventStatus* status = FindStatus(agent, spec.id);
+  return {{"id", spec.id},
+          {"name", spec.name},
+          {"filter", event_lang::PrintFilter(spec.filter)},
+          {"predicate", event_lang::PrintPredicate(spec.predicate)},
+          {"flow_granularity", event_lang::PrintGranularity(spec.granularity)},
+          {"time_interval", event_lang::PrintInterval(spec.interval_ms)},
+          {"for", spec.for_count},
+          {"scope", ScopeName(spec.scope)},
+          {"observe", ObserveName(spec.observe)},
+          {"severity", spec.severity},
+          {"max_buckets", spec.max_buckets},
+          {"installed_ns", event.added_ns},
+          {"generation", event.generation},
+          {"active_from_ns", event.generation == 0 ? 0 : event.effective_from_ns},
+          {"applied_on", AppliedOn(event, agent)},
+          {"threads", agent.threads.size()},
+          {"buckets", status ? status->buckets : 0},
+          {"buckets_evicted", status ? status->buckets_evicted : 0},
+          {"reports", status ? status->reports : 0},
+          {"last_report_end_ns", status ? status->last_report_end_ns : 0}};
+}
+
+}  // namespace
+
+std::string FormatStatus(const StatusInput& input, bool as_json) {
+  return as_json ? Dump(StatusJson(input)) : StatusText(input);
+}
+
+std::string FormatEventList(const std::vector<InstalledEvent>& events, const AgentStatus& agent,
+                            Nanos now, bool as_json) {
+  if (as_json) {
+    Json list = Json::array();
+    for (const InstalledEvent& event : events) list.push_back(EventJson(event, agent));
+    return Dump(list);
+  }
+  if (events.empty()) return "no event is installed\n";
+  TextTable table({">id", "name", ">reports", "state", "event"});
+  for (const InstalledEvent& event : events) {
+    const EventSpec& spec = event.spec();
+    const EventStatus* status = FindStatus(agent, spec.id);
+    const char* state = event.generation == 0            ? "off"
+                        : event.effective_from_ns <= now ? "active"
+                                                         : "coming";
+    table.Add({to_string(spec.id), spec.name, to_string(status ? status->reports : 0), state,
+               PrintEventLine(spec)});
+  }
+  return table.ToString(0);
+}
+
+std::string FormatEvent(const InstalledEvent& event, const AgentStatus& agent, Nanos now,
+                        bool as_json) {
+  if (as_json) return Dump(EventJson(event, agent));
+  const EventSpec& spec = event.spec();
+  const EventStatus* status = FindStatus(agent, spec.id);
+  const uint64_t reports = status ? status->reports : 0;
+  std::string last =
+      reports == 0 ? ""
+                   : ", the last for the interval to " + FormatTime(status->last_report_end_ns);
+  return "event " + spec.name + " (id " + to_string(spec.id) + ")\n" +
+         "  filter:       " + event_lang::PrintFilter(spec.filter) + "\n" +
+         "  predicate:    " + event_lang::PrintPredicate(spec.predicate) + "\n" +
+         "  granularity:  " + event_lang::PrintGranularity(spec.granularity) + "\n" +
+         "  interval:     " + event_lang::PrintInterval(spec.interval_ms) + ", for " +
+         to_string(spec.for_count) + "\n" +  //
+         "  scope:        " + ScopeName(spec.scope) + ", observe " + ObserveName(spec.observe) +
+         "\n" +                                                                       //
+         "  severity:     " + (spec.severity.empty() ? "-" : spec.severity) + "\n" +  //
+         "  installed:    " + FormatTime(event.added_ns) + "\n" +                     //
+         "  state:        " + ActivityOf(event, agent, now) + "\n" +                  //
+         "  buckets:      " + to_string(status ? status->buckets : 0) + " of at most " +
+         to_string(spec.max_buckets) + ", " + to_string(status ? status->buckets_evicted : 0) +
+         " evicted\n" +  //
+         "  reports:      " + to_string(reports) + last + "\n";
+}
+
+std::string FormatReports(const std::vector<Report>& reports, bool as_json) {
+  if (as_json) {
+    // One report a line, exactly as everywhere else.
+    std::string text = "[";
+    for (const Report& report : reports) {
+      text += (text.size() == 1 ? "\n" : ",\n") + ToJsonLine(report);
+    }
+    return text + "\n]\n";
+  }
+  if (reports.empty()) return "no report\n";
+  TextTable table({"interval end", ">length", "event", "bucket", ">value", ">threshold", "complete",
+                   "severity"});
+  for (const Report& report : reports) {
+    table.Add({FormatTime(report.end_ns), MillisText(report.end_ns - report.start_ns), report.event,
+               report.bucket_json, report.value.ToString(), report.threshold.ToString(),
+               report.is_complete() ? "yes" : "no",
+               report.severity.empty() ? "-" : report.severity});
+  }
+  return table.ToString(0);
+}
+
+std::string FormatFlowTables(const AgentStatus& agent, bool as_json) {
+  TextTable table({"thread", ">flows", ">of at most", ">added", ">reclaimed", ">without room",
+                   ">connections", ">evicted alive", ">rtt samples"});
+  Json rows = Json::array();
+  for (const ThreadStatus& thread : agent.threads) {
+    const MonitorCounters& c = thread.counters;
+    table.Add({thread.name(), to_string(c.flows), to_string(thread.max_flows),
+               to_string(c.flows_added), to_string(c.flows_reclaimed),
+               to_string(c.uncounted_packets), to_string(c.connections),
+               to_string(c.connections_evicted), to_string(c.rtt_samples)});
+    rows.push_back({{"thread", thread.name()},
+                    {"flows", c.flows},
+                    {"max_flows", thread.max_flows},
+                    {"flows_added", c.flows_added},
+                    {"flows_reclaimed", c.flows_reclaimed},
+                    {"uncounted_packets", c.uncounted_packets},
+                    {"connections", c.connections},
+                    {"connections_evicted", c.connections_evicted},
+                    {"history_evicted", c.history_evicted},
+                    {"rtt_samples", c.rtt_samples}});
+  }
+  if (as_json) return Dump(rows);
+  return agent.threads.empty() ? "no packet thread\n" : table.ToString(0);
+}
+
+}  // namespace trumpet
