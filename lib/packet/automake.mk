@@ -13,6 +13,7 @@ lib_libtrumpet_packet_a_SOURCES = \
 	lib/packet/parse.cc \
 	lib/packet/parse.h \
 	lib/packet/parse_ip.h \
+	lib/packet/parse_plain.h \
 	lib/packet/parse_transport.h \
 	lib/packet/parse_tunnel.h \
 	lib/packet/parsed_packet.cc \

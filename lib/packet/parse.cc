@@ -7,6 +7,7 @@
 
 #include "lib/base/byte_order.h"
 #include "lib/packet/parse_ip.h"
+#include "lib/packet/parse_plain.h"
 #include "lib/packet/parse_transport.h"
 #include "lib/packet/parse_tunnel.h"
 
@@ -96,16 +97,11 @@ Span EnterTunnel(const Tunnel& tunnel, ParsedPacket* packet) {
   return span;
 }
 
-}  // namespace
-
-void ParsePacket(const Frame& frame, const ParseOptions& options, ParsedPacket* packet) {
+// The general way: header by header, tunnel by tunnel.
+void ParseAnything(const Frame& frame, const ParseOptions& options, ParsedPacket* packet) {
   packet->innermost = Headers();
-  packet->is_tunnelled = false;
-  packet->depth_exceeded = false;
-  packet->bytes = frame.wire_length;
   packet->volume = 0;
   packet->tcp = TcpSegment();
-
   Span span{frame.data, 0, frame.captured_length};
   if (!ParseEthernet(&span, &packet->innermost)) return;
   for (int depth = 0;; ++depth) {
@@ -119,6 +115,16 @@ void ParsePacket(const Frame& frame, const ParseOptions& options, ParsedPacket* 
     }
     span = EnterTunnel(tunnel, packet);
   }
+}
+
+}  // namespace
+
+void ParsePacket(const Frame& frame, const ParseOptions& options, ParsedPacket* packet) {
+  packet->is_tunnelled = false;
+  packet->depth_exceeded = false;
+  packet->bytes = frame.wire_length;
+  if (parse_internal::ParsePlain(frame, options, packet)) return;
+  ParseAnything(frame, options, packet);
 }
 
 }  // namespace trumpet

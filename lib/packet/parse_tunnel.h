@@ -43,6 +43,10 @@ inline bool IsAmong(uint16_t port, const std::array<uint16_t, kMaxTunnelPorts>& 
   return is_found && port != 0;
 }
 
+inline bool IsTunnelPort(uint16_t port, const ParseOptions& options) {
+  return IsAmong(port, options.vxlan_ports) || IsAmong(port, options.geneve_ports);
+}
+
 inline bool ReadVxlan(const Span& span, Tunnel* tunnel) {
   if (span.available() < kVxlanBytes) return false;
   const uint8_t* vxlan = span.here();
