@@ -2,4 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 EXTRA_DIST += \
-	vswitchd-plugin/glue.h
+	vswitchd-plugin/glue.h \
+	vswitchd-plugin/link.mk \
+	vswitchd-plugin/ovs.mk \
+	vswitchd-plugin/ovs_glue.c

@@ -8,10 +8,6 @@
 #   vswitchd-plugin/ovs-env.sh    paths of all programs that belong to it, for
 #                                 scripts: . vswitchd-plugin/ovs-env.sh
 
-EXTRA_DIST += \
-	vswitchd-plugin/ovs.mk \
-	vswitchd-plugin/ovs_glue.c
-
 # What goes in besides the glue, users first.
 plugin_archives = \
 	vswitchd-plugin/libtrumpet-plugin.a \
