@@ -14,6 +14,7 @@ CHANGING = ("ttl", "ecn", "dscp", "tcpFlags")
 COMMON_FIELDS = ("srcIP", "dstIP", "srcPort", "dstPort", "Protocol")
 UNIT_CHOICES = ("KB", "MB", "KiB", "us", "ms", "ns")
 MOST_TESTS = 4000
+MOST_RATIO = 10**9                      # larger percentages are refused
 
 
 class EventText:
@@ -170,7 +171,7 @@ def operand_text(rng, depth=0):
                            "is_lost and is_burst and volume > 10", "is_lost & not is_burst"))
     left = operand_text(rng, depth + 1)
     right = operand_text(rng, depth + 1)
-    left, right = ("(%s)" % part if " " in part else part for part in (left, right))
+    left, right = ("(%s)" % part if " " in part or part[0] == "-" else part for part in (left, right))
     number = rng.choice(("1", "2", "7", "100", "1460", "0.5", "1KB", "10us"))
     if kind < 0.65:
         return "%s %s %s" % (left, rng.choice("+-*"), rng.choice((right, number)) if depth < 2 else number)
@@ -255,6 +256,8 @@ def comparison_text(rng, trace, make):
     found = values_of(trace, make(asked))
     value = rng.choice(found) if found else rng.choice((0, 1, 100))
     if unit == "%":
+        value = min(abs(value), MOST_RATIO)
+    if unit == "%":
         right = "%.2f%%" % abs(value * 100) if rng.random() < 0.5 else "%d%%" % abs(value * 100)
     elif unit:
         right = "%d%s" % (abs(value) // scale, unit)
@@ -327,6 +330,8 @@ REFUSED = (
     ("*", "sum(bytes) >", "5-tuple", "10ms"),
     ("*", "sum(bytes) > 1parsec", "5-tuple", "10ms"),
     ("*", "median(bytes) > 1", "5-tuple", "10ms"),
+    ("*", "sum(bytes % -packets) > 1", "5-tuple", "10ms"),
+    ("*", "sum(bytes)% > 1", "5-tuple", "10ms"),
     ("*", "sum() > 1", "5-tuple", "10ms"),
     ("*", "sum(bytes) > 1", "5-tuple", "0ms"),
     ("*", "sum(bytes) > 1", "5-tuple", "1500us"),

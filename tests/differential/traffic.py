@@ -146,7 +146,9 @@ class TcpActor:
         self.ends = [Side(rng), Side(rng)]
         self.options = [self._options(), self._options()]
         self.queue = []
-        if rng.random() < 0.65:
+        self.bulk = 12 if rng.random() < 0.1 else 1
+        self.midstream = rng.random() < 0.35
+        if not self.midstream:
             self._handshake()
 
     def _options(self):
@@ -193,7 +195,8 @@ class TcpActor:
             return self.queue.pop(0)()
         actions = ((self._data, 30), (self._ack, 25), (self._duplicate_acks, 8), (self._retransmit, 14),
                    (self._hole, 8), (self._zero_window, 4), (self._keep_alive, 3), (self._fin, 2),
-                   (self._reset, 1), (self._reuse, 2), (self._syn_again, 1))
+                   (self._reset, 1), (self._reuse, 2), (self._syn_again, 1), (self._bulk_data, self.bulk),
+                   (self._from_before, 2 if self.midstream else 0))
         action = self.rng.choices([a for a, _ in actions], [weight for _, weight in actions])[0]
         return action(self.rng.choice((0, 0, 0, 1)))
 
@@ -202,6 +205,17 @@ class TcpActor:
         seq = own.next
         own.remember(seq, size)
         return self.frame(side, seq, payload=size, flags=f.ACK | self.rng.choice((0, f.PSH)))
+
+    def _bulk_data(self, side):
+        """More segments than must be remembered, then some of them again."""
+        many = self.rng.choice((5, 20, 40, 70))
+        self.queue += [lambda: self._data(side)] * many + [lambda: self._retransmit(side)] * 3
+        return self._data(side)
+
+    def _from_before(self, side):
+        """What was sent before the capture began, at times before number 0."""
+        own, size = self.ends[side], self.rng.choice(SIZES)
+        return self.frame(side, own.isn - self.rng.choice((size, size // 2, 500)), payload=size)
 
     def _ack(self, side):
         """Side `side` answers data of the other: a boundary, the middle of a segment, or beyond."""

@@ -273,7 +273,10 @@ def _additive(words):
 def _multiplicative(words):
     left = _unary(words)
     while words.peek() in ("*", "/", "%"):
-        left = ("bin", words.next(), left, _unary(words))
+        op = words.next()
+        if op == "%" and not _starts_operand(words.peek()):
+            raise EventError("only a number can be a percentage")
+        left = ("bin", op, left, _unary(words))
     return left
 
 
