@@ -72,6 +72,8 @@ lib_tpm_tpm_test_LDADD = $(LIBTRUMPET_TPM) $(GTEST_MAIN_LIBS)
 
 gtest_programs += lib/tpm/tpm_test
 lib_tpm_tpm_test_SOURCES = \
+	lib/tpm/host_verdicts_random_test.cc \
+	lib/tpm/host_verdicts_test.cc \
 	lib/tpm/trigger_plan_test.cc \
 	lib/tpm/verdict_test_kit.h
 lib_tpm_tpm_test_LDADD = $(LIBTRUMPET_TPM) $(GTEST_MAIN_LIBS)

@@ -1,0 +1,315 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// HostVerdicts against an evaluator that keeps everything and looks everything up again.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+#include <random>
+#include <set>
+
+#include "lib/tpm/host_verdicts.h"
+#include "lib/tpm/verdict_test_kit.h"
+
+namespace trumpet {
+namespace {
+
+using namespace kit;
+
+constexpr Nanos kEpoch = Ms(10);
+constexpr Nanos kFlowTimeout = Ms(70);
+constexpr int kEpochs = 120;
+constexpr int kFlows = 4;
+
+struct Counted {
+  uint32_t event;
+  Nanos epoch_start;
+  std::string key;
+  Values packet;
+};
+
+// Everything that happened, and what follows from it.
+class SlowHost {
+ public:
+  std::vector<std::shared_ptr<const TriggerPlan>> plans;
+  std::vector<Counted> packets;
+  std::vector<FlowStateUpdate> updates;  // by epoch
+
+  std::vector<std::string> Reports(Nanos until) const {
+    std::vector<std::pair<std::tuple<Nanos, size_t, std::string>, std::string>> found;
+    for (size_t order = 0; order < plans.size(); ++order) {
+      const Nanos length = plans[order]->spec.interval_ns();
+      for (int64_t k = 0; (k + 1) * length <= until; ++k) {
+        for (const std::string& key : Keys(*plans[order])) {
+          if (!Fires(*plans[order], key, k)) continue;
+          const auto place = std::make_tuple((k + 1) * length, order, key);
+          found.emplace_back(place, ToJsonLine(MakeReport(*plans[order], key, k)));
+        }
+      }
+    }
+    std::sort(found.begin(), found.end());
+    std::vector<std::string> lines;
+    for (const auto& [place, line] : found) lines.push_back(line);
+    return lines;
+  }
+
+ private:
+  std::set<std::string> Keys(const TriggerPlan& plan) const {
+    std::set<std::string> keys;
+    if (plan.spec.granularity.is_none()) keys.insert("");
+    for (const Counted& counted : packets) {
+      if (counted.event == plan.spec.id) keys.insert(counted.key);
+    }
+    return keys;
+  }
+
+  std::vector<Values> PacketsIn(const TriggerPlan& plan, const std::string& key, int64_t k) const {
+    std::vector<Values> found;
+    for (const Counted& counted : packets) {
+      const bool is_in = counted.epoch_start / plan.spec.interval_ns() == k;
+      if (counted.event == plan.spec.id && counted.key == key && is_in) {
+        found.push_back(counted.packet);
+      }
+    }
+    return found;
+  }
+
+  bool IsTested(const TriggerPlan& plan, const std::string& key, int64_t k) const {
+    if (k < 0) return false;
+    if (plan.spec.granularity.is_none()) return true;
+    for (int64_t j = std::max<int64_t>(0, k - 16); j <= k; ++j) {
+      if (!PacketsIn(plan, key, j).empty()) return true;
+    }
+    return false;
+  }
+
+  // The last update of the bucket's flow by `instant`.
+  std::optional<FlowState> LatestAt(const std::string& key, Nanos instant) const {
+    std::optional<FlowState> latest;
+    for (const FlowStateUpdate& update : updates) {
+      const std::string its_key(FiveTupleBucketKey(update.flow).view());
+      if (its_key == key && update.epoch_end <= instant) latest = update.state;
+    }
+    return latest;
+  }
+
+  Number FlowValue(Variable variable, const std::string& key, Nanos start, Nanos end) const {
+    const bool at_start = variable >= Variable::kAckLastEpoch;
+    const Nanos instant = at_start ? start : end;
+    const auto state = LatestAt(key, instant);
+    if (!state || instant - state->last_packet_ns > kFlowTimeout) return Number();
+    if (LatestAt(key, end)->incarnation != state->incarnation) return Number();
+    switch (variable) {
+      case Variable::kAck:
+      case Variable::kAckLastEpoch:
+        return state->has_ack ? Number::Integer(state->ack) : Number();
+      case Variable::kSeq:
+      case Variable::kSeqLastEpoch:
+        return state->has_seq ? Number::Integer(state->seq) : Number();
+      default:
+        return Number::Integer(state->dup);
+    }
+  }
+
+  Number ValueOfSide(const Expr& side, const TriggerPlan& plan, const std::string& key,
+                     int64_t k) const {
+    const auto cells = CellsOf(plan, PacketsIn(plan, key, k));
+    const Nanos start = k * plan.spec.interval_ns();
+    return Evaluate(side, [&](const Expr& leaf) {
+      if (leaf.op == ExprOp::kAggregate) return AggregateValue(plan, leaf, cells.data());
+      return FlowValue(leaf.variable, key, start, start + plan.spec.interval_ns());
+    });
+  }
+
+  bool IsTrue(const TriggerPlan& plan, const std::string& key, int64_t k) const {
+    return IsTested(plan, key, k) && ValueOfSide(plan.spec.predicate, plan, key, k).IsTrue();
+  }
+
+  bool Fires(const TriggerPlan& plan, const std::string& key, int64_t k) const {
+    for (int64_t j = 0; j < plan.spec.for_count; ++j) {
+      if (!IsTrue(plan, key, k - j)) return false;
+    }
+    return true;
+  }
+
+  Report MakeReport(const TriggerPlan& plan, const std::string& key, int64_t k) const {
+    Report report;
+    report.event = plan.spec.name;
+    report.bucket_json = BucketToJson(plan.spec.granularity, key);
+    report.start_ns = k * plan.spec.interval_ns();
+    report.end_ns = report.start_ns + plan.spec.interval_ns();
+    const Expr& root = plan.spec.predicate;
+    const bool is_comparison = IsComparison(root.op);
+    report.value = is_comparison ? ValueOfSide(root.args[0], plan, key, k) : Number::Integer(1);
+    report.threshold = is_comparison ? ValueOfSide(root.args[1], plan, key, k) : Number::Integer(1);
+    return report;
+  }
+};
+
+std::vector<Expr> PlainPredicates() {
+  const Expr sum = Sum(Variable::kVolume);
+  const Expr none = Op(Sum(Variable::kPackets), ExprOp::kEqual, Num(0));
+  const Expr ttl = Op(Agg(AggregateKind::kMax, Var(Variable::kTtl)), ExprOp::kGreater, Num(2));
+  const Expr tenth = Op(Var(Variable::kVolume), ExprOp::kMultiply, Real(0.1));
+  return {Op(sum, ExprOp::kGreater, Num(4)),
+          none,
+          Op(sum, ExprOp::kLess, Num(3)),
+          Op(Agg(AggregateKind::kAvg, Var(Variable::kVolume)), ExprOp::kGreaterEqual, Real(2.5)),
+          Op(ttl, ExprOp::kOr, none),
+          Not(ttl),
+          Op(Agg(AggregateKind::kStddev, Var(Variable::kVolume)), ExprOp::kGreater, Num(0)),
+          Op(Agg(AggregateKind::kSum, tenth), ExprOp::kGreaterEqual, Real(0.5)),
+          Op(Num(1), ExprOp::kLess, Agg(AggregateKind::kCount, Var(Variable::kTtl)))};
+}
+
+std::vector<Expr> FlowPredicates() {
+  const Expr moved = Op(Var(Variable::kAck), ExprOp::kSubtract, Var(Variable::kAckLastEpoch));
+  const Expr none = Op(Sum(Variable::kPackets), ExprOp::kEqual, Num(0));
+  return {Op(moved, ExprOp::kLess, Num(3)),
+          Op(Op(Var(Variable::kSeq), ExprOp::kGreater, Var(Variable::kAck)), ExprOp::kAnd,
+             Op(Sum(Variable::kVolume), ExprOp::kGreater, Num(0))),
+          Op(Op(Var(Variable::kDup), ExprOp::kGreater, Num(1)), ExprOp::kAnd, none),
+          Not(Op(Var(Variable::kDupLastEpoch), ExprOp::kEqual, Num(0))),
+          Op(Var(Variable::kSeqLastEpoch), ExprOp::kLessEqual, Var(Variable::kSeq))};
+}
+
+class Story {
+ public:
+  explicit Story(uint64_t seed) : random_(seed) {
+    MakeEvents();
+    MakeFlows();
+    MakePackets();
+  }
+
+  // Delivers in epochs, some partials and updates ahead of time, and decides in strides.
+  std::vector<std::string> Run() {
+    HostVerdicts verdicts(kFlowTimeout, random_());
+    verdicts.Apply(slow_.plans, 0, true);
+    std::vector<Report> reports;
+    std::vector<bool> is_sent(slow_.packets.size());
+    for (Nanos now = 0; now < kEpochs * kEpoch; now += kEpoch) {
+      for (size_t i = 0; i < slow_.packets.size(); ++i) {
+        const Nanos start = slow_.packets[i].epoch_start;
+        const bool is_early = start > now && start <= now + 3 * kEpoch && Chance(10);
+        if (is_sent[i] || (start > now && !is_early)) continue;
+        Send(slow_.packets[i], &verdicts);
+        is_sent[i] = true;
+      }
+      for (const FlowStateUpdate& update : slow_.updates) {
+        if (update.epoch_start == now) verdicts.Add(update);
+      }
+      if (Chance(60)) verdicts.Advance(now + kEpoch, &reports);
+    }
+    verdicts.Advance(kEpochs * kEpoch, &reports);
+    EXPECT_EQ(verdicts.counters().late_partials, 0u);
+    EXPECT_EQ(verdicts.counters().reports, reports.size());
+    std::vector<std::string> lines;
+    for (const Report& report : reports) lines.push_back(ToJsonLine(report));
+    return lines;
+  }
+
+  const SlowHost& slow() const { return slow_; }
+
+ private:
+  bool Chance(int percent) { return static_cast<int>(random_() % 100) < percent; }
+  int64_t Below(int64_t limit) {
+    return static_cast<int64_t>(random_() % static_cast<uint64_t>(limit));
+  }
+
+  void MakeEvents() {
+    const std::vector<Expr> plain = PlainPredicates();
+    const std::vector<Expr> flow = FlowPredicates();
+    for (uint32_t id = 1; id <= 8; ++id) {
+      const bool is_flow = Chance(50);
+      const auto& pool = is_flow ? flow : plain;
+      Granularity granularity = is_flow ? ByFlow() : Chance(60) ? ByPort() : Granularity();
+      EventSpec event =
+          Event(id, pool[static_cast<size_t>(Below(static_cast<int64_t>(pool.size())))],
+                granularity, static_cast<uint32_t>(10 * (1 + Below(3))));
+      event.for_count = static_cast<uint32_t>(1 + Below(3));
+      slow_.plans.push_back(Plan(event));
+    }
+  }
+
+  // Each flow's state grows, rests, dies and starts anew.
+  void MakeFlows() {
+    std::vector<FlowStateUpdate> flows(kFlows);
+    for (int number = 0; number < kFlows; ++number) {
+      flows[static_cast<size_t>(number)].flow = Flow(static_cast<uint8_t>(number));
+    }
+    for (Nanos start = 0; start < kEpochs * kEpoch; start += kEpoch) {
+      for (FlowStateUpdate& update : flows) {
+        FlowState& state = update.state;
+        if (!Chance(state.dup % 2 == 0 ? 50 : 7)) continue;
+        const Nanos now = start + Below(kEpoch);
+        if (now - state.last_packet_ns > kFlowTimeout || Chance(4)) {
+          state = {0, 0, 0, 0, state.incarnation + 1, false, false};
+        }
+        state.last_packet_ns = now;
+        state.ack += Below(4);
+        state.seq += Below(4);
+        state.dup = Below(3);
+        state.has_ack |= Chance(60);
+        state.has_seq |= Chance(60);
+        update.epoch_start = start;
+        update.epoch_end = start + kEpoch;
+        slow_.updates.push_back(update);
+      }
+    }
+  }
+
+  void MakePackets() {
+    for (const auto& plan : slow_.plans) {
+      for (Nanos start = 0; start < kEpochs * kEpoch; start += kEpoch) {
+        const bool is_busy = start / kEpoch % 60 < 25;  // then long enough for tails to end
+        for (int64_t i = Below(is_busy ? 4 : 2) - (is_busy ? 0 : Below(40)); i > 0; --i) {
+          Values packet{{Variable::kPackets, 1}, {Variable::kVolume, Below(4)}};
+          if (Chance(50)) packet[Variable::kTtl] = Below(5);
+          slow_.packets.push_back({plan->spec.id, start, RandomKey(plan->spec), packet});
+        }
+      }
+    }
+    std::shuffle(slow_.packets.begin(), slow_.packets.end(), random_);
+  }
+
+  std::string RandomKey(const EventSpec& event) {
+    if (event.granularity.is_none()) return "";
+    if (!event.granularity.is_five_tuple) return PortKey(static_cast<uint32_t>(Below(3)));
+    return FlowBucket(static_cast<uint8_t>(Below(kFlows + 1)));  // one has no state
+  }
+
+  void Send(const Counted& counted, HostVerdicts* verdicts) {
+    const TriggerPlan& plan = *slow_.plans[counted.event - 1];
+    const auto words = CellsOf(plan, counted.packet);
+    PartialView partial;
+    partial.event_id = counted.event;
+    partial.epoch_start = counted.epoch_start;
+    partial.epoch_end = counted.epoch_start + kEpoch;
+    partial.bucket_key = counted.key;
+    partial.words = words.data();
+    verdicts->Add(partial);
+  }
+
+  std::mt19937_64 random_;
+  SlowHost slow_;
+};
+
+TEST(HostVerdicts, AgreesWithTheSlowEvaluatorOnRandomStories) {
+  size_t report_count = 0;
+  for (uint64_t seed = 1; seed <= 12; ++seed) {
+    Story story(seed);
+    const std::vector<std::string> expected = story.slow().Reports(kEpochs * kEpoch);
+    const std::vector<std::string> found = story.Run();
+    ASSERT_EQ(found.size(), expected.size()) << "seed " << seed;
+    for (size_t i = 0; i < found.size(); ++i) {
+      ASSERT_EQ(found[i], expected[i]) << "seed " << seed << ", report " << i;
+    }
+    report_count += found.size();
+  }
+  EXPECT_GT(report_count, 1000u);  // the stories tell something
+}
+
+}  // namespace
+}  // namespace trumpet
