@@ -63,17 +63,13 @@ gtest_programs += lib/tpm/tpm_test
 TSAN_TESTS += lib/tpm/tpm_test
 lib_tpm_tpm_test_SOURCES = \
 	lib/tpm/flow_table_test.cc \
+	lib/tpm/host_verdicts_random_test.cc \
+	lib/tpm/host_verdicts_test.cc \
 	lib/tpm/key_layout_test.cc \
 	lib/tpm/monitor_harness_test.h \
 	lib/tpm/packet_monitor_test.cc \
 	lib/tpm/stat_operand_test.cc \
-	lib/tpm/trigger_index_test.cc
-lib_tpm_tpm_test_LDADD = $(LIBTRUMPET_TPM) $(GTEST_MAIN_LIBS)
-
-gtest_programs += lib/tpm/tpm_test
-lib_tpm_tpm_test_SOURCES = \
-	lib/tpm/host_verdicts_random_test.cc \
-	lib/tpm/host_verdicts_test.cc \
+	lib/tpm/trigger_index_test.cc \
 	lib/tpm/trigger_plan_test.cc \
 	lib/tpm/verdict_test_kit.h
 lib_tpm_tpm_test_LDADD = $(LIBTRUMPET_TPM) $(GTEST_MAIN_LIBS)
