@@ -39,6 +39,14 @@ lib_packet_packet_test_SOURCES = \
 	lib/packet/test_frames.h
 lib_packet_packet_test_LDADD = $(LIBTRUMPET_PACKET) $(GTEST_MAIN_LIBS)
 
+bench_programs += lib/packet/parse_bench
+lib_packet_parse_bench_SOURCES = \
+	lib/packet/parse_bench.cc \
+	lib/packet/reference_parse.cc \
+	lib/packet/reference_parse.h \
+	lib/packet/test_frames.h
+lib_packet_parse_bench_LDADD = $(LIBTRUMPET_PACKET) $(BENCH_MAIN_LIBS)
+
 fuzz_programs += lib/packet/parse_fuzz lib/packet/pcap_fuzz
 lib_packet_parse_fuzz_SOURCES = \
 	lib/packet/parse_fuzz.cc \
