@@ -48,6 +48,7 @@ lib_lang_event_lang_event_test_SOURCES = \
 	lib/lang/event/event_table_test.cc \
 	lib/lang/event/filter_table_test.cc \
 	lib/lang/event/granularity_table_test.cc \
+	lib/lang/event/guide_test.cc \
 	lib/lang/event/limits_test.cc \
 	lib/lang/event/number_test.cc \
 	lib/lang/event/paper_events_test.cc \
@@ -63,3 +64,6 @@ lib_lang_event_event_fuzz_SOURCES = lib/lang/event/event_fuzz.cc
 lib_lang_event_event_fuzz_LDADD = $(LIBTRUMPET_LANG) $(FUZZ_MAIN)
 lib_lang_event_yaml_fuzz_SOURCES = lib/lang/event/yaml_fuzz.cc
 lib_lang_event_yaml_fuzz_LDADD = $(LIBTRUMPET_LANG) $(FUZZ_MAIN)
+
+# guide_test runs the examples of the guide.
+EXTRA_DIST += docs/event-language.md tests/corpus/event_fuzz tests/corpus/yaml_fuzz

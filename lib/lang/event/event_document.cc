@@ -255,8 +255,12 @@ Result<std::vector<EventSpec>> ReadEvents(const Source& source, const DocumentNo
   for (const DocumentNode& item : (*list)->items) {
     EventSpec spec;
     ItemReader reader(source, item);
-    const size_t number = specs.size() + 1;
-    if (!reader.Read(&spec)) complain(reader.error());
+    const size_t number = specs.size() + 1;  // its place counts, wrong events included
+    specs.emplace_back();
+    if (!reader.Read(&spec)) {
+      complain(reader.error());
+      continue;
+    }
     if (spec.name.empty()) spec.name = "event-" + std::to_string(number);
     const auto [place, is_new] = places.emplace(spec.name, number);
     if (!is_new) {
@@ -264,7 +268,7 @@ Result<std::vector<EventSpec>> ReadEvents(const Source& source, const DocumentNo
                               "the name " + Quote(spec.name) + " is taken by event " +
                                   std::to_string(place->second) + " of the file"));
     }
-    specs.push_back(std::move(spec));
+    specs.back() = std::move(spec);
   }
   if (error_count > kMaxErrorsShown) {
     errors += "\n" + std::string(source.name) + ": " +
