@@ -226,7 +226,8 @@ void PacketThread::Process(int i, Nanos now) {
     if (connection == kNoConnection) {
       epoch_reasons_ |= kConnectionEvicted;
     } else if (connections_.Observe(connection, slot.packet, running_->program->tracks_tcp(), now,
-                                    owner, &facts, &sample)) {
+                                    owner, &facts, &sample) &&
+               running_->program->uses_rtt()) {
       CountSample(sample);
     }
   }

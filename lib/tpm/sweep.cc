@@ -129,7 +129,11 @@ bool Sweep::DeliverFlow(Generation* generation, const TriggerSet& set, const Flo
     const TriggerPlan& plan = *generation->program->plans()[trigger];
     const uint16_t* plan_offsets = offsets;
     offsets += plan.cells.size();
-    if (i < next_trigger_) continue;  // delivered before the ring filled up
+    if (i < next_trigger_) continue;                     // delivered before the ring filled up
+    if (bank[plan_offsets[0]] == 0 && !plan.uses_rtt) {  // only an RTT sample, of no concern here
+      next_trigger_ = i + 1;
+      continue;
+    }
     const bool unscaled = is_unscaled && plan.uses_rwnd;
     if (plan.spec.granularity.is_none()) {
       AddToWholeBucket(generation, trigger, bank, plan_offsets, unscaled);

@@ -198,6 +198,7 @@ TriggerPlan MakeTriggerPlan(const EventSpec& spec) {
   maker.Cell(CellKind::kCount, maker.Operand(packets));
   VisitPredicate(spec.predicate, &maker, &plan);
   plan.uses_rwnd = Mentions(spec.predicate, Variable::kRwnd);
+  plan.uses_rtt = Mentions(spec.predicate, Variable::kRtt);
   return plan;
 }
 

@@ -56,6 +56,7 @@ struct TriggerPlan {
   bool uses_flow_state = false;  // bare ack/seq/dup or *_lastepoch in the predicate
   bool uses_last_epoch = false;  // *_lastepoch among them
   bool uses_rwnd = false;
+  bool uses_rtt = false;
 };
 
 TriggerPlan MakeTriggerPlan(const EventSpec& spec);

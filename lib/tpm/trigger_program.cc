@@ -74,6 +74,7 @@ void TriggerProgram::NoteNeeds(const TriggerPlan& plan) {
       tracks_bursts_ = true;
     }
   });
+  if (plan.uses_rtt) uses_rtt_ = true;
   if (plan.uses_flow_state) reports_flow_state_ = true;
 }
 

@@ -43,6 +43,7 @@ class TriggerProgram {
   }
 
   bool tracks_tcp() const { return tracks_tcp_; }                  // any TCP variable is used
+  bool uses_rtt() const { return uses_rtt_; }
   bool tracks_bursts() const { return tracks_bursts_; }            // is_burst is used
   bool reports_flow_state() const { return reports_flow_state_; }  // bare ack, seq or dup is used
 
@@ -60,6 +61,7 @@ class TriggerProgram {
   std::vector<StatOperand> operands_;
   std::vector<std::vector<uint16_t>> operand_ids_;
   bool tracks_tcp_ = false;
+  bool uses_rtt_ = false;
   bool tracks_bursts_ = false;
   bool reports_flow_state_ = false;
 };

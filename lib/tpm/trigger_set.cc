@@ -119,14 +119,14 @@ void UpdateCells(const TriggerProgram& program, const TriggerSet& set, const Var
     if (operand.is_real()) {
       double value = 0;
       const bool counts =
-          operand.mentions_rtt() == is_sample && operand.EvaluateReal(values, &value);
+          (!is_sample || operand.mentions_rtt()) && operand.EvaluateReal(values, &value);
       for (; step != end && step->operand == operand_id; step++) {
         if (counts) AddReal(step->kind, value, bank + step->offset);
       }
     } else {
       int64_t value = 0;
       const bool counts =
-          operand.mentions_rtt() == is_sample && operand.EvaluateInteger(values, &value);
+          (!is_sample || operand.mentions_rtt()) && operand.EvaluateInteger(values, &value);
       for (; step != end && step->operand == operand_id; step++) {
         if (counts) AddInteger(step->kind, value, bank + step->offset);
       }

@@ -63,7 +63,8 @@ class TriggerSetTable {
   uint32_t count_ = 0;
 };
 
-// Updates a bank of the set's cells with one packet (or, `is_sample`, with one RTT sample).
+// Updates a bank of the set's cells with one packet, or, `is_sample`, with one RTT sample, which
+// only operands that mention rtt see.
 void UpdateCells(const TriggerProgram& program, const TriggerSet& set, const VariableValues& values,
                  bool is_sample, uint64_t* bank);
 
