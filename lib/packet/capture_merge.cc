@@ -57,7 +57,7 @@ Result<bool> CaptureMerge::Next(TimedFrame* frame) {
   if (borrowed_.has_value()) {
     const size_t stream = *std::exchange(borrowed_, std::nullopt);
     const Result<bool> outcome = Advance(stream);
-    if (!outcome.ok()) return outcome;
+    if (!outcome.ok()) return outcome.status();
     if (*outcome) Push({streams_[stream].frame.time, stream});
   }
   while (!heads_.empty()) {
@@ -65,7 +65,7 @@ Result<bool> CaptureMerge::Next(TimedFrame* frame) {
     Stream& stream = streams_[head.stream];
     if (!stream.has_frame) {
       const Result<bool> outcome = Advance(head.stream);
-      if (!outcome.ok()) return outcome;
+      if (!outcome.ok()) return outcome.status();
       if (!*outcome) continue;
     }
     *frame = stream.frame;

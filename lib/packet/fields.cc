@@ -149,7 +149,7 @@ std::optional<Field> FieldByName(std::string_view name) {
 }
 
 std::string FieldRefName(const FieldRef& ref) {
-  const std::string name(FieldName(ref.field));
+  std::string name(FieldName(ref.field));
   switch (ref.level) {
     case Level::kInnermost:
       return name;

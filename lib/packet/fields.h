@@ -70,7 +70,8 @@ std::optional<Field> FieldByName(std::string_view name);
 // "outer.srcIP".
 std::string FieldRefName(const FieldRef& ref);
 
-// Width in bits of a value of `kind` in `field`: 32, 128, 48, or the width of the number (vlan 12, ttl 8, ...).
+// Width in bits of a value of `kind` in `field`: 32, 128, 48, or the width of the number (vlan 12,
+// ttl 8, ...).
 int FieldWidth(Field field, ValueKind kind);
 
 // Keeps the first `prefix_length` bits of `value`, at most its width.

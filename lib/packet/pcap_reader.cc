@@ -35,7 +35,7 @@ Result<pcap*> OpenPcap(const std::string& name, File* file) {
   pcap* capture =
       pcap_fopen_offline_with_tstamp_precision(file->get(), PCAP_TSTAMP_PRECISION_NANO, error);
   if (capture == nullptr) return Status::Error(name + ": not a readable capture: " + error);
-  file->release();
+  static_cast<void>(file->release());  // pcap_close() closes it
   const int link_type = pcap_datalink(capture);
   if (link_type != DLT_EN10MB) {
     pcap_close(capture);
@@ -54,7 +54,7 @@ uint32_t PcapFcsBytes(pcap* capture) {
 // libpcap gives pcapng files the version of that format, which is 1; pcap files have 2.
 bool IsPcapng(pcap* capture) { return pcap_major_version(capture) == 1; }
 
-// A name for messages: the reader's errors start with it.
+// PcapngFcsBytes(), whose errors do not name the capture.
 Result<uint32_t> StatedFcsBytes(const std::string& name, const uint8_t* data, size_t size) {
   Result<uint32_t> fcs_bytes = PcapngFcsBytes(data, size);
   if (!fcs_bytes.ok()) return Status::Error(name + ": " + fcs_bytes.message());
