@@ -24,6 +24,7 @@ class EventText:
         self.name, self.filter, self.predicate = name, filter_text, predicate
         self.granularity, self.interval, self.runs = granularity, interval, runs
         self.spelling = spelling        # "map", "line" (in a map) or "string"
+        self.more = []                  # further lines, without effect on reports
 
     def parse(self, place):
         name = "event-%d" % (place + 1) if self.name is None else self.name
@@ -50,6 +51,7 @@ class EventText:
             keys.append("time_interval: %s" % self.interval)
         if self.runs != 1:
             keys.append("for: %d" % self.runs)
+        keys += self.more
         return "".join(("  - " if i == 0 else "    ") + key + "\n" for i, key in enumerate(keys))
 
 
@@ -301,6 +303,9 @@ def random_event(rng, trace, place):
         without = rng.choice(((), CHANGING))
         made = EventText(name, filter_text(rng, trace, without), "1", granularity_text(rng, trace, without),
                          pick_interval(rng, trace), runs, spelling)
+        if rng.random() < 0.1:
+            made.more = [rng.choice(("scope: host", "scope: network", "observe: all", "observe: destination",
+                                     "severity: warning"))]
 
         def make(predicate):
             made.predicate = predicate

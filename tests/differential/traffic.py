@@ -20,7 +20,7 @@ class Clock:
 
     def __init__(self, rng):
         self.rng = rng
-        self.now = rng.choice((1_700_000_000, 1_699_999_999, 5, 1_234_567)) * SECOND
+        self.now = rng.choice((1_700_000_000, 1_699_999_999, 0, 5, 1_234_567)) * SECOND
         self.now += rng.choice((0, 1, 999_999_999, rng.randrange(SECOND)))
         self.pace = rng.choice((20_000, 200_000, 2_000_000, 20_000_000))
         self.idles = rng.choice((0, 0, 1, 2))
@@ -340,6 +340,27 @@ class DatagramActor:
         return {"extensions": [f.hop_by_hop(), f.fragment_header(offset, more)]}
 
 
+class CrowdActor:
+    """Many flows of few packets each."""
+
+    def __init__(self, rng):
+        self.rng = rng
+        self.style = Style(rng, True)
+
+    def step(self):
+        rng = self.rng
+        hosts = "10.0.%d.%d" % (rng.randrange(4), rng.randrange(1, 9)), "10.9.0.%d" % rng.randrange(1, 9)
+        ports = rng.randrange(1, 20), rng.choice(PORTS)
+        if rng.random() < 0.5:
+            upper, protocol = f.udp(*ports, b"c" * rng.randrange(9)), 17
+        else:
+            seq, flags = rng.randrange(5), rng.choice((f.ACK, f.ACK, f.SYN, f.SYN | f.ACK))
+            upper, protocol = f.tcp(*ports, seq, flags=flags, payload=rng.randrange(3)), 6
+        if rng.random() < 0.5:
+            hosts = hosts[::-1]
+        return [self.style.frame(f.ip(upper, protocol, *hosts, **self.style.header()))]
+
+
 class OddActor:
     """ARP, 802.3, noise, short frames, broken tunnels."""
 
@@ -390,6 +411,9 @@ def make_trace(rng):
     if rng.random() < 0.5:
         actors.append(OddActor(rng))
     wanted = rng.choice((20, 40, 60, 60, 100, 100, 200, 300))
+    if rng.random() < 0.05:
+        actors += [CrowdActor(rng)] * 30
+        wanted = 1500
     snap = rng.choice((None, None, None, 96, 54, 128))
     trace = []
     while len(trace) < wanted:

@@ -77,3 +77,12 @@ golden("Captures are merged by time, ties in the order of the arguments",
        # 1100 comes first: then 1000 is lost.  The other way round nothing would be.
        [[at(5, from_a(1100, 100))], [at(5, from_a(1000, 100))]],
        "*, sum(is_lost) > 0, none, 10ms", [report(0, 10, 1, 0)])
+
+golden("A capture without packets has no intervals",
+       [[], []], "*, sum(packets) = 0, none, 10ms", [])
+
+golden("Values of equal operands have no deviation, whole or not",
+       [at(i * MS, datagram(7)) for i in range(9)],
+       ["*, stddev(volume / 3) = 0, none, 10ms", "*, stddev(bytes / 7 + 0.1) = 0, none, 10ms",
+        "*, stddev(volume) = 0, none, 10ms"],
+       [report(0, 10, 0, 0, event="e%d" % i) for i in (1, 2, 3)])
