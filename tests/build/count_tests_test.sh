@@ -27,7 +27,7 @@ expect() {
     failed=$((failed + 1))
     echo "FAIL: $1: $got instead of $2"
   fi
-  rm -f "$build"/*
+  rm -rf "${build:?}"/*
 }
 
 expect 'nothing is nothing' '0 passed, 0 failed'
