@@ -2,10 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # A slow, obvious evaluator against the monitor on random traces and events.
-differential_tests = tests/differential/oracle_test
+# `run` takes utilities/trumpet-replay of the build directory.  How many seeds:
+# DIFFERENTIAL_CASES in the environment, 3000 without it.
+differential_tests = \
+	tests/differential/oracle_test \
+	tests/differential/run
 TESTS += $(differential_tests)
+EXTRA_DIST += $(differential_tests)
 
-# How many seeds: DIFFERENTIAL_CASES in the environment, 3000 without it.
 EXTRA_DIST += \
 	tests/differential/cases/__init__.py \
 	tests/differential/cases/bucket_cases.py \
@@ -23,8 +27,6 @@ EXTRA_DIST += \
 	tests/differential/oracle/packets.py \
 	tests/differential/oracle/pcapio.py \
 	tests/differential/oracle/tcp.py \
-	tests/differential/oracle_test \
 	tests/differential/random_events.py \
-	tests/differential/run \
 	tests/differential/shrink.py \
 	tests/differential/traffic.py
