@@ -13,7 +13,6 @@ lib_libtrumpet_tpm_a_SOURCES = \
 	lib/tpm/connection_table.h \
 	lib/tpm/delivery.cc \
 	lib/tpm/delivery.h \
-	lib/tpm/double_double.h \
 	lib/tpm/event_verdicts.cc \
 	lib/tpm/event_verdicts.h \
 	lib/tpm/first_sendings.cc \
@@ -41,6 +40,7 @@ lib_libtrumpet_tpm_a_SOURCES = \
 	lib/tpm/packet_thread.h \
 	lib/tpm/segment_queue.cc \
 	lib/tpm/segment_queue.h \
+	lib/tpm/real_sum.h \
 	lib/tpm/stat_operand.cc \
 	lib/tpm/stat_operand.h \
 	lib/tpm/sweep.cc \

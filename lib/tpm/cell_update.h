@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "lib/base/units.h"
+#include "lib/tpm/real_sum.h"
 #include "lib/tpm/trigger_plan.h"
 
 namespace trumpet {
@@ -48,14 +49,19 @@ inline void AddReal(CellKind kind, double value, uint64_t* words) {
     words[0]++;
     return;
   }
-  double one[2] = {value, 0};
-  if (kind == CellKind::kRealSumSquares) {
-    one[0] = value * value;
-    one[1] = __builtin_fma(value, value, -one[0]);  // what the product was rounded by
+  if (kind == CellKind::kRealSum || kind == CellKind::kRealSumSquares) {
+    CellSum sum = LoadCellSum(words);
+    if (kind == CellKind::kRealSum) {
+      sum.Add(value);
+    } else {
+      sum.AddProduct(value, value);
+    }
+    StoreCellSum(sum, words);
+    return;
   }
-  uint64_t bits[2];
-  std::memcpy(bits, one, sizeof bits);
-  MergeCell(kind, bits, words);
+  uint64_t bits;  // a cell of one value merges like a packet
+  std::memcpy(&bits, &value, sizeof bits);
+  MergeCell(kind, &bits, words);
 }
 
 }  // namespace trumpet

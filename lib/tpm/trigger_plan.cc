@@ -8,7 +8,7 @@
 #include <cstring>
 #include <limits>
 
-#include "lib/tpm/double_double.h"
+#include "lib/tpm/real_sum.h"
 #include "lib/tpm/uint256.h"
 
 namespace trumpet {
@@ -174,11 +174,15 @@ Number IntegerStddev(uint64_t count, Int128 sum, Int128 sum_squares) {
   return Number::Real(std::sqrt(ToDouble(radicand)) / static_cast<double>(count));
 }
 
-Number RealStddev(uint64_t count, const DoubleDouble& sum, const DoubleDouble& sum_squares) {
-  const DoubleDouble square = Multiply(sum, sum);
-  const DoubleDouble radicand =
-      Add(Multiply({static_cast<double>(count), 0}, sum_squares), {-square.high, -square.low});
-  return Number::Real(std::sqrt(std::max(0.0, radicand.high)) / static_cast<double>(count));
+// n*S2 - S*S nearly cancels; all of it is kept until the one rounding.
+Number RealStddev(uint64_t count, const CellSum& sum, const CellSum& sum_squares) {
+  const auto n = static_cast<double>(count);
+  RealSum<2 * kRealSumWords> radicand;
+  for (const double part : sum_squares.parts) radicand.AddProduct(n, part);
+  for (const double a : sum.parts) {
+    for (const double b : sum.parts) radicand.AddProduct(-a, b);
+  }
+  return Number::Real(std::sqrt(std::max(0.0, radicand.Rounded())) / n);
 }
 
 }  // namespace
@@ -242,9 +246,12 @@ void MergeCell(CellKind kind, const uint64_t* from, uint64_t* into) {
       if (static_cast<int64_t>(from[0]) > static_cast<int64_t>(into[0])) into[0] = from[0];
       return;
     case CellKind::kRealSum:
-    case CellKind::kRealSumSquares:
-      StoreDoubleDouble(Add(LoadDoubleDouble(from), LoadDoubleDouble(into)), into);
+    case CellKind::kRealSumSquares: {
+      CellSum sum = LoadCellSum(into);
+      sum.Add(LoadCellSum(from));
+      StoreCellSum(sum, into);
       return;
+    }
     case CellKind::kRealMin:
       if (ToDouble(from[0]) < ToDouble(into[0])) into[0] = from[0];
       return;
@@ -306,11 +313,11 @@ Number AggregateValue(const AggregateCells& cells, const uint64_t* words) {
   const uint64_t* sum = words + cells.sum;
   const uint64_t* sum_squares = words + cells.sum_squares;
   if (cells.kind == AggregateKind::kStddev) {
-    return cells.is_real ? RealStddev(count, LoadDoubleDouble(sum), LoadDoubleDouble(sum_squares))
+    return cells.is_real ? RealStddev(count, LoadCellSum(sum), LoadCellSum(sum_squares))
                          : IntegerStddev(count, LoadInt128(sum), LoadInt128(sum_squares));
   }
   const Number total =
-      cells.is_real ? Number::Real(LoadDoubleDouble(sum).high) : Number::Integer(LoadInt128(sum));
+      cells.is_real ? Number::Real(LoadCellSum(sum).Rounded()) : Number::Integer(LoadInt128(sum));
   if (cells.kind == AggregateKind::kSum) return total;
   return Apply(ExprOp::kDivide, total, Number::Integer(count));
 }

@@ -17,11 +17,12 @@
 
 #include "lib/model/event_spec.h"
 #include "lib/model/expr.h"
+#include "lib/tpm/real_sum.h"
 
 namespace trumpet {
 
-// Integer sums take two words (128 bits, low word first); real sums two doubles whose exact sum is
-// the value (double-double, so that no order of merging shows).
+// Integer sums take two words (128 bits, low word first); real sums four doubles whose exact sum is
+// the value (see real_sum.h), so that no order of merging shows.
 enum class CellKind : uint8_t {
   kCount,  // packets on which the operand is defined
   kSum,
@@ -35,10 +36,16 @@ enum class CellKind : uint8_t {
 };
 
 constexpr int CellWords(CellKind kind) {
-  return kind == CellKind::kSum || kind == CellKind::kSumSquares || kind == CellKind::kRealSum ||
-                 kind == CellKind::kRealSumSquares
-             ? 2
-             : 1;
+  switch (kind) {
+    case CellKind::kSum:
+    case CellKind::kSumSquares:
+      return 2;
+    case CellKind::kRealSum:
+    case CellKind::kRealSumSquares:
+      return kRealSumWords;
+    default:
+      return 1;
+  }
 }
 
 struct CellSpec {

@@ -164,6 +164,39 @@ TEST(Aggregate, RoundsSumsOfFractionsOnce) {
   EXPECT_EQ(Over(Agg(AggregateKind::kStddev, tenth), {10, 30}), Number::Real(1));
 }
 
+// n*S2 and S*S are equal here in all their bits; with a hundred of them noise would be left.
+TEST(Aggregate, FindsNoDeviationAmongEqualFractions) {
+  const Expr seventh = Op(Var(Variable::kVolume), ExprOp::kDivide, Num(7));
+  const Expr stddev = Agg(AggregateKind::kStddev, seventh);
+  for (const int64_t value : {1, 3, 100, 1460, 65535}) {
+    for (const size_t count : {1, 2, 3, 17, 1000}) {
+      EXPECT_EQ(Over(stddev, std::vector<int64_t>(count, value)), Number::Real(0)) << value;
+    }
+  }
+}
+
+TEST(RealSum, IsTheNearestDoubleToTheExactSum) {
+  CellSum sum;
+  for (const double value : {1e100, 1.0, -1e100, 1e-30}) sum.Add(value);
+  EXPECT_EQ(sum.Rounded(), 1.0);
+  sum.Add(-1.0);
+  EXPECT_EQ(sum.Rounded(), 1e-30);
+}
+
+TEST(RealSum, LetsTheRestDecideHalfWay) {
+  const double half_ulp = std::ldexp(1, -53);
+  const double tiny = std::ldexp(1, -150);
+  const double above_one = 1 + std::ldexp(1, -52);
+  CellSum sum;
+  sum.Add(1);
+  sum.Add(half_ulp);
+  EXPECT_EQ(sum.Rounded(), 1);
+  sum.Add(tiny);
+  EXPECT_EQ(sum.Rounded(), above_one);
+  sum.Add(-2 * tiny);
+  EXPECT_EQ(sum.Rounded(), 1);
+}
+
 TEST(Aggregate, OfFractionsDoesNotShowTheOrder) {
   std::mt19937_64 random(11);
   const Expr third = Op(Var(Variable::kSeq), ExprOp::kDivide, Num(3));

@@ -17,8 +17,8 @@
 
 #include "lib/base/units.h"
 #include "lib/model/bucket_key.h"
-#include "lib/tpm/double_double.h"
 #include "lib/tpm/host_verdicts.h"
+#include "lib/tpm/real_sum.h"
 #include "lib/tpm/trigger_plan.h"
 
 namespace trumpet {
@@ -134,6 +134,7 @@ inline std::vector<uint64_t> CellsOf(const TriggerPlan& plan, const Values& valu
     uint64_t* to = &words[cell.offset];
     const Int128 whole = number.is_integer() ? number.integer() : 0;
     const Uint128 square = static_cast<Uint128>(whole * whole);
+    CellSum sum;
     switch (cell.kind) {
       case CellKind::kCount:
         to[0] = 1;
@@ -151,10 +152,12 @@ inline std::vector<uint64_t> CellsOf(const TriggerPlan& plan, const Values& valu
         to[0] = static_cast<uint64_t>(whole);
         break;
       case CellKind::kRealSum:
-        StoreDoubleDouble({number.AsDouble(), 0}, to);
+        sum.Add(number.AsDouble());
+        StoreCellSum(sum, to);
         break;
       case CellKind::kRealSumSquares:
-        StoreDoubleDouble(TwoProduct(number.AsDouble(), number.AsDouble()), to);
+        sum.AddProduct(number.AsDouble(), number.AsDouble());
+        StoreCellSum(sum, to);
         break;
       case CellKind::kRealMin:
       case CellKind::kRealMax: {
