@@ -62,13 +62,20 @@ lib_libtrumpet_tpm_a_SOURCES = \
 gtest_programs += lib/tpm/tpm_test
 TSAN_TESTS += lib/tpm/tpm_test
 lib_tpm_tpm_test_SOURCES = \
+	lib/tpm/connection_table_test.cc \
+	lib/tpm/first_sendings_test.cc \
 	lib/tpm/flow_table_test.cc \
 	lib/tpm/host_verdicts_random_test.cc \
 	lib/tpm/host_verdicts_test.cc \
 	lib/tpm/key_layout_test.cc \
 	lib/tpm/monitor_harness_test.h \
 	lib/tpm/packet_monitor_test.cc \
+	lib/tpm/segment_queue_test.cc \
 	lib/tpm/stat_operand_test.cc \
+	lib/tpm/tcp_random_test.cc \
+	lib/tpm/tcp_reference.h \
+	lib/tpm/tcp_test_kit.h \
+	lib/tpm/tcp_tracker_test.cc \
 	lib/tpm/trigger_index_test.cc \
 	lib/tpm/trigger_plan_test.cc \
 	lib/tpm/verdict_test_kit.h

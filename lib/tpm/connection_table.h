@@ -44,7 +44,8 @@ struct ConnectionCounters {
   uint64_t restarted = 0;        // by a SYN
   uint64_t expired = 0;          // found dead by the flow timeout
   uint64_t evicted_alive = 0;    // given up while alive: later values may be wrong
-  uint64_t history_evicted = 0;  // history records given up inside what the contract promises
+  uint64_t history_evicted = 0;  // history given up inside what the contract promises, or missed
+                                 // by an ACK: later answers may be missing or 0
 };
 
 // One direction of one connection; valid until the table gives the connection up, which

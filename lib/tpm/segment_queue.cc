@@ -29,7 +29,6 @@ void SegmentQueue::Push(HistoryPool* pool, const Segment& segment) {
   const bool is_full = blocks_ == 0 || pool->Segments(last_).end == SegmentBlock::kEntries;
   if (is_full && AddBlock(pool, segment.sent_ns) == kNoHistory) {
     forgotten_end_ = std::max(forgotten_end_, segment.end);
-    pool->CountEvicted(1);
     return;
   }
   SegmentBlock& block = pool->Segments(last_);
@@ -62,6 +61,7 @@ CoveredSegments SegmentQueue::Acknowledge(HistoryPool* pool, int64_t previous_ac
   CoveredSegments covered;
   bool is_any = false;
   bool is_repeated = previous_ack < forgotten_end_;
+  if (is_repeated) pool->CountEvicted(1);
   uint32_t position = 0;
   bool is_done = false;
   for (HistoryRef at = first_; at != kNoHistory && !is_done; at = pool->At(at).next) {
@@ -110,11 +110,11 @@ void SegmentQueue::DropCovered(HistoryPool* pool) {
 
 HistoryRef SegmentQueue::AddBlock(HistoryPool* pool, Nanos now) {
   const bool is_crowded = pool->IsScarce() || blocks_ * 2 >= pool->list_limit();
-  if (blocks_ != 0 && is_crowded && FirstIsBeyondPromise(pool, now)) ForgetFirstBlock(pool, now);
-  if (blocks_ != 0 && blocks_ >= pool->list_limit()) ForgetFirstBlock(pool, now);
+  if (blocks_ != 0 && is_crowded && FirstIsBeyondPromise(pool, now)) ForgetFirstBlock(pool);
+  if (blocks_ != 0 && blocks_ >= pool->list_limit()) ForgetFirstBlock(pool);
   HistoryRef added = pool->Take();
   if (added == kNoHistory && blocks_ != 0) {
-    ForgetFirstBlock(pool, now);
+    ForgetFirstBlock(pool);
     added = pool->Take();
   }
   if (added == kNoHistory) return kNoHistory;
@@ -136,15 +136,13 @@ bool SegmentQueue::FirstIsBeyondPromise(HistoryPool* pool, Nanos now) const {
          NanosBetween(block.sent_ns[block.end - 1], now) > kHistoryNanos;
 }
 
-void SegmentQueue::ForgetFirstBlock(HistoryPool* pool, Nanos now) {
-  const bool is_promised = !FirstIsBeyondPromise(pool, now);
+void SegmentQueue::ForgetFirstBlock(HistoryPool* pool) {
   SegmentBlock& block = pool->Segments(first_);
   for (int i = block.begin; i < block.end; i++) {
     count_--;
     if (disordered_ != 0) disordered_--;
     if ((block.gone & Bit(i)) != 0) continue;
     forgotten_end_ = std::max(forgotten_end_, EndOf(block, i));
-    if (is_promised) pool->CountEvicted(1);
   }
   const HistoryRef forgotten = first_;
   first_ = block.next;

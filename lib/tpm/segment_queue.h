@@ -39,22 +39,22 @@ class SegmentQueue {
   void Clear();
   void Release(HistoryPool* pool);
 
-  // When there is no room the oldest segments are forgotten (and counted, see
-  // HistoryPool::evicted).
+  // When there is no room the oldest segments are forgotten.
   void Push(HistoryPool* pool, const Segment& segment);
 
   // Marks those that share a number with [start, end) as sent more than once.
   void MarkRepeated(HistoryPool* pool, int64_t start, int64_t end);
 
   // Removes those that end at or below `ack`.  `previous_ack` is the acknowledgement so far,
-  // INT64_MIN for none.  Never clean where forgotten segments may be among the covered.
+  // INT64_MIN for none.  Never clean where forgotten segments may be among the covered; only that
+  // is counted (HistoryPool::evicted), so that data which nobody acknowledges does no harm.
   CoveredSegments Acknowledge(HistoryPool* pool, int64_t previous_ack, int64_t ack);
 
   uint32_t count() const { return count_; }
 
  private:
   HistoryRef AddBlock(HistoryPool* pool, Nanos now);
-  void ForgetFirstBlock(HistoryPool* pool, Nanos now);
+  void ForgetFirstBlock(HistoryPool* pool);
   bool FirstIsBeyondPromise(HistoryPool* pool, Nanos now) const;
   void DropCovered(HistoryPool* pool);
 

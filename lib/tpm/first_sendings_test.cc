@@ -1,0 +1,134 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lib/tpm/first_sendings.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+namespace trumpet {
+namespace {
+
+class FirstSendingsTest : public ::testing::Test {
+ protected:
+  FirstSendingsTest() { map_.Clear(); }
+
+  void Init(uint32_t blocks) { ASSERT_TRUE(pool_.Init(blocks)); }
+  void Add(int64_t start, int64_t end, bool is_burst, Nanos now = 0) {
+    map_.Add(&pool_, {start, end, is_burst, now});
+  }
+
+  HistoryPool pool_;
+  FirstSendings map_;
+};
+
+TEST_F(FirstSendingsTest, AnEmptyMapHasSeenNothing) {
+  Init(4);
+  EXPECT_EQ(map_.Find(pool_, 0), FirstSending::kUnseen);
+  EXPECT_EQ(map_.Find(pool_, -5), FirstSending::kUnseen);
+  EXPECT_FALSE(map_.Overlaps(pool_, -100, 100));
+}
+
+TEST_F(FirstSendingsTest, TheFirstSendingCounts) {
+  Init(4);
+  Add(0, 10, false);
+  Add(5, 15, true);
+  EXPECT_EQ(map_.Find(pool_, 9), FirstSending::kAlone);
+  EXPECT_EQ(map_.Find(pool_, 10), FirstSending::kInBurst);
+  EXPECT_EQ(map_.Find(pool_, 15), FirstSending::kUnseen);
+}
+
+TEST_F(FirstSendingsTest, EqualNeighboursNeedNoMemory) {
+  Init(4);
+  for (int64_t i = 0; i < 1000; i++) Add(i * 10, i * 10 + 10, true);
+  EXPECT_EQ(map_.block_count(), 0u);
+}
+
+TEST_F(FirstSendingsTest, AFilledGapMergesItsNeighbours) {
+  Init(64);
+  for (int64_t i = 0; i < 40; i++) Add(i * 20, i * 20 + 10, false);
+  EXPECT_GT(map_.block_count(), 5u);
+  for (int64_t i = 0; i < 40; i++) Add(i * 20 + 10, i * 20 + 20, false);
+  EXPECT_LE(map_.block_count(), 1u);
+}
+
+TEST_F(FirstSendingsTest, AgreesWithAMapOfNumbersOnRandomSegments) {
+  Init(4096);
+  for (uint32_t seed = 1; seed <= 20; seed++) {
+    std::mt19937 random(seed);
+    std::map<int64_t, bool> numbers;
+    for (int i = 0; i < 400; i++) {
+      const int64_t start = static_cast<int64_t>(random() % 3000) - 1000;
+      const int64_t end = start + 1 + random() % (random() % 20 == 0 ? 900 : 12);
+      const bool is_burst = random() % 2 != 0;
+      const auto at = numbers.lower_bound(start);
+      ASSERT_EQ(map_.Overlaps(pool_, start, end), at != numbers.end() && at->first < end)
+          << "seed " << seed << ", segment " << i;
+      Add(start, end, is_burst);
+      for (int64_t number = start; number < end; number++) numbers.emplace(number, is_burst);
+    }
+    for (int64_t number = -1100; number < 3100; number++) {
+      const auto at = numbers.find(number);
+      const FirstSending expected = at == numbers.end() ? FirstSending::kUnseen
+                                    : at->second        ? FirstSending::kInBurst
+                                                        : FirstSending::kAlone;
+      ASSERT_EQ(map_.Find(pool_, number), expected) << "seed " << seed << ", number " << number;
+    }
+    map_.Release(&pool_);
+    ASSERT_EQ(pool_.used(), 0u);
+  }
+  EXPECT_EQ(pool_.evicted(), 0u);
+}
+
+TEST_F(FirstSendingsTest, ForgetsTheLowestAndCountsWhenTheMemoryEnds) {
+  Init(8);
+  for (int64_t i = 0; i < 100; i++) Add(i * 10, i * 10 + 10, i % 2 != 0);
+  EXPECT_GT(pool_.evicted(), 0u);
+  EXPECT_EQ(map_.Find(pool_, 15), FirstSending::kUnseen);
+  EXPECT_TRUE(map_.Overlaps(pool_, 15, 16));  // for all we know
+  EXPECT_EQ(map_.Find(pool_, 975), FirstSending::kInBurst);
+  EXPECT_EQ(map_.Find(pool_, 985), FirstSending::kAlone);
+}
+
+TEST_F(FirstSendingsTest, NeverTakesALaterSendingForTheFirstWhenMemoryIsShort) {
+  for (uint32_t seed = 1; seed <= 50; seed++) {
+    HistoryPool pool;
+    ASSERT_TRUE(pool.Init(1 + seed % 12));
+    FirstSendings map;
+    map.Clear();
+    std::mt19937 random(seed);
+    std::map<int64_t, bool> numbers;
+    for (int i = 0; i < 500; i++) {
+      const int64_t start = static_cast<int64_t>(random() % 400) + i;
+      const int64_t end = start + 1 + random() % 20;
+      const bool is_burst = random() % 2 != 0;
+      const auto above = numbers.lower_bound(start);
+      ASSERT_TRUE(map.Overlaps(pool, start, end) || above == numbers.end() || above->first >= end);
+      map.Add(&pool, {start, end, is_burst, i});
+      for (int64_t number = start; number < end; number++) numbers.emplace(number, is_burst);
+      for (int64_t number = i; number < i + 450; number += 7) {
+        const FirstSending found = map.Find(pool, number);
+        if (found == FirstSending::kUnseen) continue;
+        ASSERT_EQ(found == FirstSending::kInBurst, numbers.at(number)) << "seed " << seed;
+      }
+    }
+    map.Release(&pool);
+    ASSERT_EQ(pool.used(), 0u);
+  }
+}
+
+TEST_F(FirstSendingsTest, UnderPressureGivesUpUncountedWhatIsBeyondThePromise) {
+  Init(64);
+  Nanos now = 0;
+  for (int64_t i = 0; i < 2000; i++) Add(i * 10, i * 10 + 10, i % 2 != 0, now += kNanosPerSecond);
+  EXPECT_EQ(pool_.evicted(), 0u);
+  EXPECT_LE(map_.block_count(), 16u);
+  for (int64_t i = 2000 - 64; i < 2000; i++) {
+    EXPECT_EQ(map_.Find(pool_, i * 10), i % 2 != 0 ? FirstSending::kInBurst : FirstSending::kAlone);
+  }
+}
+
+}  // namespace
+}  // namespace trumpet

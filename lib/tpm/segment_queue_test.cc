@@ -1,0 +1,117 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lib/tpm/segment_queue.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+namespace trumpet {
+namespace {
+
+constexpr int64_t kNoAck = INT64_MIN;
+
+class SegmentQueueTest : public ::testing::Test {
+ protected:
+  SegmentQueueTest() { queue_.Clear(); }
+  ~SegmentQueueTest() override {
+    queue_.Release(&pool_);
+    EXPECT_EQ(pool_.used(), 0u);
+  }
+
+  void Init(uint32_t blocks) { ASSERT_TRUE(pool_.Init(blocks)); }
+  void Push(int64_t start, int64_t end, uint64_t owner, bool is_in_order = true, Nanos now = 0) {
+    queue_.Push(&pool_, {start, end, now, owner, false, is_in_order});
+  }
+
+  HistoryPool pool_;
+  SegmentQueue queue_;
+};
+
+TEST_F(SegmentQueueTest, ReturnsItsBlocksAsSegmentsAreAcknowledged) {
+  Init(64);
+  for (int64_t i = 0; i < 40; i++) Push(i * 10, i * 10 + 10, 0);
+  EXPECT_EQ(pool_.used(), 10u);
+  EXPECT_TRUE(queue_.Acknowledge(&pool_, kNoAck, 200).is_clean);
+  EXPECT_EQ(pool_.used(), 5u);
+  queue_.Acknowledge(&pool_, 200, 400);
+  EXPECT_EQ(pool_.used(), 0u);
+}
+
+TEST_F(SegmentQueueTest, AgreesWithAPlainListOnRandomSegmentsAndAcknowledgements) {
+  struct Plain {
+    int64_t start, end;
+    uint64_t owner;
+    bool is_repeated;
+  };
+  Init(4096);
+  for (uint32_t seed = 1; seed <= 30; seed++) {
+    std::mt19937 random(seed);
+    std::vector<Plain> plain;
+    int64_t highest = 0;
+    int64_t acked = kNoAck;
+    for (uint64_t i = 0; i < 2000; i++) {
+      if (random() % 4 != 0) {
+        const int64_t start =
+            highest + (random() % 4 == 0 ? -static_cast<int64_t>(random() % 80) : 0);
+        const int64_t end = start + 1 + random() % 20;
+        for (Plain& each : plain) each.is_repeated |= each.start < end && each.end > start;
+        queue_.MarkRepeated(&pool_, start, end);
+        if (end > acked) {
+          Push(start, end, i, start >= highest);
+          plain.push_back({start, end, i, false});
+        }
+        highest = std::max(highest, end);
+      } else {
+        const int64_t ack = highest - static_cast<int64_t>(random() % 120);
+        if (ack <= acked) continue;
+        bool is_any = false, is_repeated = false;
+        uint64_t newest = 0;
+        std::vector<Plain> rest;
+        for (const Plain& each : plain) {
+          if (each.end > ack) {
+            rest.push_back(each);
+            continue;
+          }
+          is_any = true;
+          is_repeated |= each.is_repeated;
+          newest = each.owner;
+        }
+        plain.swap(rest);
+        const CoveredSegments covered = queue_.Acknowledge(&pool_, acked, ack);
+        ASSERT_EQ(covered.is_clean, is_any && !is_repeated) << "seed " << seed << ", step " << i;
+        if (covered.is_clean) {
+          ASSERT_EQ(covered.newest_owner, newest) << "seed " << seed << ", step " << i;
+        }
+        acked = ack;
+      }
+    }
+    queue_.Release(&pool_);
+  }
+  EXPECT_EQ(pool_.evicted(), 0u);
+}
+
+TEST_F(SegmentQueueTest, WithholdsTheSampleWhereSegmentsWereForgotten) {
+  Init(8);  // two blocks a list
+  for (int64_t i = 0; i < 20; i++) Push(i * 10, i * 10 + 10, 0);
+  EXPECT_EQ(pool_.evicted(), 0u);
+  EXPECT_FALSE(queue_.Acknowledge(&pool_, kNoAck, 200).is_clean);
+  EXPECT_EQ(pool_.evicted(), 1u);
+  Push(200, 210, 0);
+  EXPECT_TRUE(queue_.Acknowledge(&pool_, 200, 210).is_clean);
+}
+
+TEST_F(SegmentQueueTest, WithoutAnyBlockForgetsAtOnce) {
+  Init(1);
+  ASSERT_NE(pool_.Take(), kNoHistory);
+  Push(0, 10, 0);
+  EXPECT_FALSE(queue_.Acknowledge(&pool_, kNoAck, 10).is_clean);
+  EXPECT_EQ(queue_.count(), 0u);
+  pool_.GiveBack(0, 0, 1);
+}
+
+}  // namespace
+}  // namespace trumpet
