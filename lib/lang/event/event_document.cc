@@ -42,6 +42,7 @@ class ItemReader {
     return CollectKeys() && ReadParts() && ReadOptions();
   }
 
+  size_t error_offset() const { return error_offset_; }
   const std::string& error() const { return error_; }
   // Where the name stands, or the item if it has none.
   size_t name_offset() const { return Find("name") ? Find("name")->offset : item_.offset; }
@@ -203,7 +204,8 @@ class ItemReader {
   }
 
   bool FailAt(size_t offset, const std::string& message) {
-    error_ = source_.ErrorAt(offset, message);
+    error_offset_ = offset;
+    error_ = message;
     return false;
   }
 
@@ -211,6 +213,7 @@ class ItemReader {
   const DocumentNode& item_;
   EventSpec* spec_ = nullptr;
   std::map<std::string, const DocumentNode*> values_;
+  size_t error_offset_ = 0;
   std::string error_;
 };
 
@@ -249,8 +252,10 @@ Result<std::vector<EventSpec>> ReadEvents(const Source& source, const DocumentNo
   std::map<std::string, size_t> places;  // of each name, by number in the file
   std::string errors;
   size_t error_count = 0;
-  const auto complain = [&](const std::string& error) {
-    if (++error_count <= kMaxErrorsShown) errors += (errors.empty() ? "" : "\n") + error;
+  // Finding a line means reading the file up to it, so the errors that are not shown do without.
+  const auto complain = [&](size_t offset, const std::string& message) {
+    if (++error_count > kMaxErrorsShown) return;
+    errors += (errors.empty() ? "" : "\n") + source.ErrorAt(offset, message);
   };
   for (const DocumentNode& item : (*list)->items) {
     EventSpec spec;
@@ -258,15 +263,14 @@ Result<std::vector<EventSpec>> ReadEvents(const Source& source, const DocumentNo
     const size_t number = specs.size() + 1;  // its place counts, wrong events included
     specs.emplace_back();
     if (!reader.Read(&spec)) {
-      complain(reader.error());
+      complain(reader.error_offset(), reader.error());
       continue;
     }
     if (spec.name.empty()) spec.name = "event-" + std::to_string(number);
     const auto [place, is_new] = places.emplace(spec.name, number);
     if (!is_new) {
-      complain(source.ErrorAt(reader.name_offset(),
-                              "the name " + Quote(spec.name) + " is taken by event " +
-                                  std::to_string(place->second) + " of the file"));
+      complain(reader.name_offset(), "the name " + Quote(spec.name) + " is taken by event " +
+                                         std::to_string(place->second) + " of the file");
     }
     specs.back() = std::move(spec);
   }

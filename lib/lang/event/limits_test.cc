@@ -98,6 +98,17 @@ TEST(Limits, ShortensWhatItQuotes) {
             "event:1:4: '" + Repeat("x", 60) + "...' is not a packet variable");
 }
 
+TEST(Limits, CountsManyWrongEventsQuickly) {
+  std::string yaml;
+  for (int i = 0; i < 200000; ++i) yaml += "- x\n";
+  const auto start = std::chrono::steady_clock::now();
+  const auto events = ParseEventsYaml(yaml, "events.yaml");
+  const auto spent = std::chrono::steady_clock::now() - start;
+  ASSERT_FALSE(events.ok());
+  EXPECT_TRUE(Mentions(events.message(), "events.yaml: 199980 more errors"));
+  EXPECT_LT(spent, std::chrono::seconds(60));
+}
+
 TEST(Limits, ReadsFourThousandEventsQuickly) {
   std::string yaml = "events:\n";
   for (int i = 0; i < 4096; ++i) {
