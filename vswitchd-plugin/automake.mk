@@ -1,8 +1,67 @@
 # Copyright (c) 2026 The Trumpet Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-EXTRA_DIST += \
+# The monitor as ovs-vswitchd links it, all but the file that sees its headers.
+LIBTRUMPET_PLUGIN = vswitchd-plugin/libtrumpet-plugin.a $(LIBTRUMPET_TPM) $(LIBTRUMPET_LANG)
+
+noinst_LIBRARIES += vswitchd-plugin/libtrumpet-plugin.a
+vswitchd_plugin_libtrumpet_plugin_a_SOURCES = \
+	vswitchd-plugin/agent.cc \
+	vswitchd-plugin/agent.h \
+	vswitchd-plugin/agent_round.cc \
+	vswitchd-plugin/agent_status.h \
+	vswitchd-plugin/commands.cc \
+	vswitchd-plugin/commands.h \
+	vswitchd-plugin/delivery_desk.cc \
+	vswitchd-plugin/delivery_desk.h \
+	vswitchd-plugin/event_input.cc \
+	vswitchd-plugin/event_input.h \
+	vswitchd-plugin/event_registry.cc \
+	vswitchd-plugin/event_registry.h \
 	vswitchd-plugin/glue.h \
-	vswitchd-plugin/link.mk \
-	vswitchd-plugin/ovs.mk \
-	vswitchd-plugin/ovs_glue.c
+	vswitchd-plugin/host.h \
+	vswitchd-plugin/monitor_memory.cc \
+	vswitchd-plugin/monitor_memory.h \
+	vswitchd-plugin/monitor_slot.cc \
+	vswitchd-plugin/monitor_slot.h \
+	vswitchd-plugin/perf_table.cc \
+	vswitchd-plugin/perf_table.h \
+	vswitchd-plugin/plugin.cc \
+	vswitchd-plugin/plugin.h \
+	vswitchd-plugin/port_table.cc \
+	vswitchd-plugin/port_table.h \
+	vswitchd-plugin/report_log.cc \
+	vswitchd-plugin/report_log.h \
+	vswitchd-plugin/settings.cc \
+	vswitchd-plugin/settings.h \
+	vswitchd-plugin/status_text.cc \
+	vswitchd-plugin/status_text.h \
+	vswitchd-plugin/text_table.cc \
+	vswitchd-plugin/text_table.h \
+	vswitchd-plugin/thread_monitor.cc \
+	vswitchd-plugin/thread_monitor.h \
+	vswitchd-plugin/wall_clock.cc \
+	vswitchd-plugin/wall_clock.h \
+	vswitchd-plugin/zone_map.cc \
+	vswitchd-plugin/zone_map.h
+
+gtest_programs += vswitchd-plugin/plugin_test vswitchd-plugin/agent_thread_test
+TSAN_TESTS += vswitchd-plugin/agent_thread_test
+vswitchd_plugin_plugin_test_SOURCES = \
+	vswitchd-plugin/agent_test.cc \
+	vswitchd-plugin/commands_test.cc \
+	vswitchd-plugin/event_input_test.cc \
+	vswitchd-plugin/event_registry_test.cc \
+	vswitchd-plugin/fake_switch_test.h \
+	vswitchd-plugin/monitor_memory_test.cc \
+	vswitchd-plugin/plugin_test.cc \
+	vswitchd-plugin/report_log_test.cc \
+	vswitchd-plugin/settings_test.cc \
+	vswitchd-plugin/text_table_test.cc \
+	vswitchd-plugin/wall_clock_test.cc \
+	vswitchd-plugin/zone_map_test.cc
+vswitchd_plugin_plugin_test_LDADD = $(LIBTRUMPET_PLUGIN) $(GTEST_MAIN_LIBS) $(XXHASH_LIBS)
+vswitchd_plugin_agent_thread_test_SOURCES = \
+	vswitchd-plugin/agent_thread_test.cc \
+	vswitchd-plugin/fake_switch_test.h
+vswitchd_plugin_agent_thread_test_LDADD = $(LIBTRUMPET_PLUGIN) $(GTEST_MAIN_LIBS) $(XXHASH_LIBS)

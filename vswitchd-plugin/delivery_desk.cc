@@ -41,7 +41,7 @@ void DeliveryDesk::MarkMissing(Nanos start, Nanos end, uint32_t reasons, bool wa
 
 bool DeliveryDesk::WasAway(const Report& report) const {
   return std::any_of(gaps_.begin(), gaps_.end(), [&](const Gap& gap) {
-    return gap.start <= report.start_ns && report.end_ns <= gap.end;
+    return gap.start < report.start_ns && report.end_ns <= gap.end;
   });
 }
 

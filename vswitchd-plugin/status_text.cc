@@ -23,8 +23,8 @@ std::string Dump(const Json& json) {
 }
 
 std::string StateOf(const AgentStatus& agent, size_t event_count) {
-  if (agent.is_running) return "running";
-  if (agent.is_enabled) return event_count == 0 ? "waiting: no event is installed" : "starting";
+  if (agent.is_enabled && event_count == 0) return "waiting: no event is installed";
+  if (agent.is_enabled) return agent.is_running ? "running" : "starting";
   if (agent.settings.enable) return "off: by trumpet/disable";
   return "off: trumpet-enable is false";
 }
@@ -179,7 +179,7 @@ Json StatusJson(const StatusInput& input) {
   Json losses = Json::object();
   for (const Loss& loss : LossesOf(input)) losses[loss.key] = loss.count;
   return {{"enabled", agent.is_enabled},
-          {"running", agent.is_running},
+          {"running", agent.is_running && agent.is_enabled},
           {"state", StateOf(agent, input.event_count)},
           {"events", input.event_count},
           {"generation", agent.generation},

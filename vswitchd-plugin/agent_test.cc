@@ -1,0 +1,319 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "vswitchd-plugin/agent.h"
+
+#include <gtest/gtest.h>
+
+#include "vswitchd-plugin/fake_switch_test.h"
+
+namespace trumpet {
+namespace {
+
+using testing::StillSwitch;
+
+constexpr char kAllPackets[] = "*, sum(packets) >= 1, 10ms";
+
+const ConfigPairs kOn{{"trumpet-enable", "true"}, {"trumpet-memory-mb", "4"}};
+
+// On, with kAllPackets active, at the start of an interval.
+class RunningSwitch : public StillSwitch {
+ public:
+  explicit RunningSwitch(int thread_count, const std::vector<std::string>& events = {kAllPackets},
+                         const ConfigPairs& config = kOn)
+      : StillSwitch(thread_count) {
+    plugin.SetConfig(config);
+    Install(events);
+    RunMs(20);
+    RunToBoundary();
+  }
+};
+
+Int128 TotalOf(const std::vector<Report>& reports) {
+  Int128 total = 0;
+  for (const Report& report : reports) total += report.value.integer();
+  return total;
+}
+
+TEST(Agent, StaysDetachedUntilItIsEnabledAndHasAnEvent) {
+  StillSwitch bench(1);
+  bench.plugin.SetConfig({});
+  bench.Install({kAllPackets});
+  bench.RunMs(20);
+  EXPECT_FALSE(bench.fake.is_attached());
+  bench.plugin.SetConfig(kOn);
+  bench.RunMs(1);
+  EXPECT_TRUE(bench.fake.is_attached());
+}
+
+TEST(Agent, DetachesWhenTheLastEventGoes) {
+  RunningSwitch bench(1);
+  EXPECT_TRUE(bench.fake.is_attached());
+  bench.Command("trumpet/event-del", {"--all"});
+  bench.RunMs(50);
+  EXPECT_FALSE(bench.fake.is_attached());
+}
+
+TEST(Agent, TestsWhatAllThreadsSawTogether) {
+  RunningSwitch bench(2, {"*, sum(packets) > 9, 10ms"});
+  bench.Receive(bench.threads[0], 5);
+  bench.Receive(bench.threads[1], 5);
+  bench.RunMs(20);
+  ASSERT_EQ(bench.Reports().size(), 1u);
+  EXPECT_EQ(bench.Reports()[0].value, Number::Integer(10));
+  EXPECT_TRUE(bench.Reports()[0].is_complete());
+}
+
+TEST(Agent, ReportsWithinAMillisecondOfTheIntervalsEnd) {
+  RunningSwitch bench(2);
+  bench.Receive(bench.threads[0], 1);
+  bench.RunMs(20);
+  ASSERT_EQ(bench.Reports().size(), 1u);
+  const Report report = bench.Reports()[0];
+  EXPECT_LE(report.detected_ns - report.end_ns, kNanosPerMilli);
+}
+
+TEST(Agent, CountsEveryPacketOnceOverManyIntervals) {
+  RunningSwitch bench(2);
+  int sent = 0;
+  for (int i = 0; i < 300; ++i) {
+    bench.Receive(bench.threads[i % 2], i % 7);
+    sent += i % 7;
+    bench.Run(370 * kNanosPerMicro);
+  }
+  bench.RunMs(30);
+  EXPECT_EQ(TotalOf(bench.Reports()), sent);
+  for (const Report& report : bench.Reports()) EXPECT_TRUE(report.is_complete());
+}
+
+TEST(Agent, MarksTheIntervalInWhichItWasDisabled) {
+  RunningSwitch bench(1);
+  bench.Receive(bench.threads[0], 3);
+  EXPECT_TRUE(bench.plugin.agent().SetEnabled(false));
+  EXPECT_FALSE(bench.fake.is_attached());
+  bench.RunMs(50);
+  ASSERT_EQ(bench.Reports().size(), 1u);
+  EXPECT_EQ(bench.Reports()[0].value, Number::Integer(3));
+  EXPECT_EQ(bench.Reports()[0].incomplete_reasons, uint32_t{kMonitorInterrupted});
+}
+
+TEST(Agent, MarksAnInterruptionThatWasOverBeforeItLooked) {
+  RunningSwitch bench(1);
+  bench.Receive(bench.threads[0], 3);
+  bench.plugin.agent().SetEnabled(false);
+  bench.monotonic += kNanosPerMilli;
+  bench.plugin.agent().SetEnabled(true);
+  bench.Receive(bench.threads[0], 2);
+  bench.RunMs(20);
+  ASSERT_EQ(bench.Reports().size(), 1u);
+  EXPECT_EQ(bench.Reports()[0].value, Number::Integer(5));
+  EXPECT_EQ(bench.Reports()[0].incomplete_reasons, uint32_t{kMonitorInterrupted});
+}
+
+TEST(Agent, ReportsNothingForIntervalsThatNobodyWatched) {
+  RunningSwitch bench(1, {"*, sum(packets) < 1, 10ms"});
+  bench.RunMs(10);
+  const size_t before = bench.Reports().size();
+  bench.plugin.agent().SetEnabled(false);
+  bench.RunMs(500);
+  EXPECT_LE(bench.Reports().size(), before + 1);
+  bench.plugin.agent().SetEnabled(true);
+  bench.RunMs(50);
+  EXPECT_GE(bench.Reports().size(), before + 3);
+}
+
+TEST(Agent, CountsAgainAfterItWasEnabledAgain) {
+  RunningSwitch bench(1);
+  bench.plugin.agent().SetEnabled(false);
+  bench.RunMs(500);
+  bench.plugin.agent().SetEnabled(true);
+  bench.RunMs(20);
+  bench.RunToBoundary();
+  bench.Receive(bench.threads[0], 4);
+  bench.RunMs(20);
+  ASSERT_EQ(bench.Reports().size(), 1u);
+  EXPECT_EQ(bench.Reports()[0].value, Number::Integer(4));
+  EXPECT_TRUE(bench.Reports()[0].is_complete());
+}
+
+TEST(Agent, CountsInTheRightIntervalThroughManyInterruptions) {
+  RunningSwitch bench(1, {"*, sum(packets) >= 1, 1s"});
+  bench.Run(kNanosPerSecond - (StillSwitch::kBoot + bench.monotonic) % kNanosPerSecond);
+  for (int i = 0; i < 100; ++i) {
+    bench.Receive(bench.threads[0], 1);
+    bench.plugin.agent().SetEnabled(false);
+    bench.RunMs(2);
+    bench.plugin.agent().SetEnabled(true);
+    bench.RunMs(2);
+  }
+  bench.RunMs(700);
+  ASSERT_EQ(bench.Reports().size(), 1u);
+  EXPECT_EQ(bench.Reports()[0].value, Number::Integer(100));
+  EXPECT_FALSE(bench.Reports()[0].is_complete());
+}
+
+TEST(Agent, KeepsWhatAThreadCountedBeforeItEnded) {
+  RunningSwitch bench(2);
+  bench.Receive(bench.threads[0], 3);
+  bench.Receive(bench.threads[1], 4);
+  bench.plugin.agent().RemoveThread(bench.threads[1]);
+  bench.threads.pop_back();
+  bench.RunMs(20);
+  ASSERT_EQ(bench.Reports().size(), 1u);
+  EXPECT_EQ(bench.Reports()[0].value, Number::Integer(7));
+  EXPECT_TRUE(bench.Reports()[0].is_complete());
+  EXPECT_EQ(bench.plugin.agent().Snapshot().threads.size(), 1u);
+}
+
+TEST(Agent, TakesInAThreadThatCameLater) {
+  RunningSwitch bench(1);
+  ThreadMonitor* late = bench.AddThread(5);
+  bench.RunMs(20);
+  bench.RunToBoundary();
+  bench.Receive(late, 2);
+  bench.RunMs(20);
+  ASSERT_EQ(bench.Reports().size(), 1u);
+  EXPECT_EQ(bench.Reports()[0].value, Number::Integer(2));
+}
+
+TEST(Agent, LetsTheSwitchGoOnWithoutMemoryAndSaysSo) {
+  RunningSwitch bench(1);
+  bench.has_memory = false;
+  bench.AddThread(5);
+  bench.RunMs(100);
+  EXPECT_NE(bench.fake.TakeLogText().find("the PMD thread on core 5: no memory today"),
+            std::string::npos);
+  EXPECT_EQ(bench.plugin.agent().Snapshot().failed_monitors, 1u);
+  bench.RunToBoundary();
+  bench.Receive(bench.threads[0], 2);
+  bench.RunMs(20);
+  ASSERT_FALSE(bench.Reports().empty());
+  EXPECT_FALSE(bench.Reports().back().is_complete());
+}
+
+TEST(Agent, DoesNotWaitForAThreadThatNeverDelivers) {
+  RunningSwitch bench(2);
+  bench.Receive(bench.threads[0], 1);
+  bench.Receive(bench.threads[1], 2);
+  bench.threads.pop_back();  // is never idle again, so never sweeps
+  bench.RunMs(40);
+  ASSERT_EQ(bench.Reports().size(), 1u);
+  EXPECT_EQ(bench.Reports()[0].value, Number::Integer(1));
+  EXPECT_EQ(bench.Reports()[0].incomplete_reasons, uint32_t{kSweepSkipped});
+  EXPECT_GT(bench.plugin.agent().Snapshot().stalls, 0u);
+}
+
+TEST(Agent, DoesNotTakeASleepingThreadForALateOne) {
+  RunningSwitch bench(2);
+  bench.threads_are_idle = false;
+  bench.RunMs(200);
+  EXPECT_EQ(bench.plugin.agent().Snapshot().stalls, 0u);
+}
+
+TEST(Agent, StartsAnewWhenTheClockIsSetBack) {
+  RunningSwitch bench(1);
+  bench.wall_shift = -3600 * kNanosPerSecond;
+  bench.RunMs(30);
+  bench.RunToBoundary();
+  bench.Receive(bench.threads[0], 6);
+  bench.RunMs(20);
+  ASSERT_EQ(bench.Reports().size(), 1u);
+  const Report report = bench.Reports()[0];
+  EXPECT_EQ(report.value, Number::Integer(6));
+  EXPECT_LT(report.end_ns, StillSwitch::kBoot);
+  EXPECT_TRUE(report.is_complete());
+  EXPECT_NE(bench.fake.TakeLogText().find("warning: the wall clock was set back by 35999"),
+            std::string::npos);
+}
+
+TEST(Agent, GoesOnWhenTheClockIsSetForward) {
+  for (const Nanos shift : {500 * kNanosPerMilli, 7200 * kNanosPerSecond}) {
+    RunningSwitch bench(1);
+    bench.wall_shift = shift;
+    bench.RunMs(30);
+    bench.RunToBoundary();
+    bench.Receive(bench.threads[0], 6);
+    bench.RunMs(20);
+    ASSERT_EQ(bench.Reports().size(), 1u) << shift;
+    EXPECT_EQ(bench.Reports()[0].value, Number::Integer(6));
+    EXPECT_TRUE(bench.Reports()[0].is_complete());
+    EXPECT_GT(bench.Reports()[0].start_ns, StillSwitch::kBoot + shift);
+  }
+}
+
+TEST(Agent, NeverReportsAnIntervalTwiceAfterASmallStepBack) {
+  RunningSwitch bench(1);
+  bench.wall_shift = -100 * kNanosPerMilli;
+  for (int i = 0; i < 40; ++i) {
+    bench.Receive(bench.threads[0], 1);
+    bench.RunMs(10);
+  }
+  bench.RunMs(30);
+  const std::vector<Report> reports = bench.Reports();
+  EXPECT_EQ(TotalOf(reports), 40);
+  for (size_t i = 1; i < reports.size(); ++i) {
+    EXPECT_GT(reports[i].end_ns, reports[i - 1].end_ns);
+  }
+}
+
+TEST(Agent, TakesSettingsThatNeedNewMonitorsAtOnce) {
+  RunningSwitch bench(1);
+  ConfigPairs changed = kOn;
+  changed.emplace_back("trumpet-burst-gap-ns", "500000");
+  bench.plugin.SetConfig(changed);
+  bench.RunMs(30);
+  bench.RunToBoundary();
+  bench.Receive(bench.threads[0], 6);
+  bench.RunMs(20);
+  ASSERT_FALSE(bench.Reports().empty());
+  EXPECT_EQ(bench.Reports().back().value, Number::Integer(6));
+  EXPECT_TRUE(bench.Reports().back().is_complete());
+}
+
+TEST(Agent, KeepsMemoryAsItWasUntilTheNextStart) {
+  RunningSwitch bench(1);
+  ConfigPairs changed = kOn;
+  changed[1].second = "8";
+  bench.fake.TakeLog();
+  bench.plugin.SetConfig(changed);
+  bench.RunMs(1);
+  EXPECT_EQ(bench.plugin.agent().Snapshot().in_force.memory_mb, 4u);
+  EXPECT_EQ(bench.fake.TakeLogText(),
+            "info: trumpet-memory-mb changes at the next start of the switch\n");
+}
+
+TEST(Agent, ChangesEventsWithoutLosingThoseThatStay) {
+  RunningSwitch bench(1);
+  int sent = 0;
+  for (int i = 0; i < 50; ++i) {
+    if (i % 2 == 0) bench.Install({"dstPort=2000, sum(packets) >= 1, 5-tuple, 3ms"});
+    bench.Receive(bench.threads[0], 1);
+    ++sent;
+    bench.RunMs(1);
+    if (i % 2 == 1) bench.Command("trumpet/event-del", {"e" + std::to_string(i / 2 + 2)});
+  }
+  bench.RunMs(30);
+  EXPECT_EQ(TotalOf(bench.plugin.reports().Last(1000, "e1")), sent);
+}
+
+TEST(Agent, KeepsTenantsApartByZone) {
+  ConfigPairs zoned = kOn;
+  zoned.emplace_back("trumpet-zones", "vlan:5=1");
+  // The second of two packets of one flow is part of a burst; zones make them two flows.
+  for (const bool has_zones : {false, true}) {
+    RunningSwitch bench(1, {"*, sum(is_burst) >= 1, 10ms"}, has_zones ? zoned : kOn);
+    testing::UdpFrame plain(1, 2, 3, 4);
+    std::array<uint8_t, 64> tagged{};
+    std::copy(plain.bytes.begin(), plain.bytes.begin() + 12, tagged.begin());
+    tagged[12] = 0x81;
+    tagged[15] = 5;
+    std::copy(plain.bytes.begin() + 12, plain.bytes.end(), tagged.begin() + 16);
+    const trumpet_frame frames[] = {{plain.bytes.data(), 60, 60}, {tagged.data(), 64, 64}};
+    bench.threads[0]->OnReceive(frames, 2, 7, bench.monotonic / 1000);
+    bench.RunMs(20);
+    EXPECT_EQ(bench.Reports().size(), has_zones ? 0u : 1u);
+  }
+}
+
+}  // namespace
+}  // namespace trumpet

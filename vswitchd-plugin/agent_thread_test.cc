@@ -1,0 +1,194 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// The agent's own thread beside real packet threads; run under ThreadSanitizer too.
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "vswitchd-plugin/fake_switch_test.h"
+
+namespace trumpet {
+namespace {
+
+using testing::FakeSwitch;
+
+int64_t NowUs() { return ReadSystemClocks().monotonic_ns / 1000; }
+
+// Does as a PMD thread does: brings batches while it has some to send, is idle otherwise, and calls
+// nothing while the hooks are detached.
+class PacketThread {
+ public:
+  PacketThread(FakeSwitch* fake, Agent* agent, int core) : fake_(fake), agent_(agent) {
+    monitor_ = agent->AddThread({core, 0, true, this});
+    thread_ = std::thread([this] { Run(); });
+  }
+  ~PacketThread() { Stop(); }
+
+  void Send(uint64_t batches) { to_send_.fetch_add(batches); }
+  bool has_sent_all() const { return to_send_.load() == 0; }
+  uint64_t seen() const { return seen_.load(); }
+  uint64_t sent() const { return sent_.load(); }
+
+  void Stop() {
+    if (!thread_.joinable()) return;
+    stops_.store(true);
+    thread_.join();
+    agent_->RemoveThread(monitor_);
+  }
+
+ private:
+  static constexpr int kBatch = 8;
+
+  void Run() {
+    std::vector<testing::UdpFrame> udp;
+    for (uint32_t i = 0; i < kBatch; ++i) udp.emplace_back(1, 2 + i, 3, 4);
+    std::vector<trumpet_frame> frames;
+    for (const auto& frame : udp) frames.push_back({frame.bytes.data(), 60, 60});
+    while (!stops_.load()) {
+      if (to_send_.load() != 0) {
+        if (fake_->is_attached()) {
+          monitor_->OnReceive(frames.data(), frames.size(), 1, NowUs());
+          seen_.fetch_add(kBatch);
+        }
+        sent_.fetch_add(kBatch);
+        to_send_.fetch_sub(1);
+      } else if (fake_->is_attached()) {
+        monitor_->OnIdle(NowUs());
+        monitor_->NextWakeupUs();
+      }
+      std::this_thread::yield();
+    }
+  }
+
+  FakeSwitch* fake_;
+  Agent* agent_;
+  ThreadMonitor* monitor_;
+  std::atomic<uint64_t> to_send_{0};
+  std::atomic<uint64_t> seen_{0};
+  std::atomic<uint64_t> sent_{0};
+  std::atomic<bool> stops_{false};
+  std::thread thread_;
+};
+
+class AgentThread : public ::testing::Test {
+ protected:
+  AgentThread() : plugin_(fake_.ops()) {
+    plugin_.SetConfig({{"trumpet-enable", "true"}, {"trumpet-memory-mb", "4"}});
+    for (int core = 0; core < 2; ++core) {
+      threads_.push_back(std::make_unique<PacketThread>(&fake_, &plugin_.agent(), core));
+    }
+  }
+  ~AgentThread() override {
+    threads_.clear();
+    plugin_.agent().Stop();
+  }
+
+  void Install(const std::string& line) {
+    const auto added = plugin_.RunCommand("trumpet/event-add", {line});
+    ASSERT_TRUE(added.ok()) << added.message();
+  }
+
+  // Waits for a condition that other threads will bring about.
+  template <typename Condition>
+  static bool Eventually(const Condition& condition) {
+    const int64_t deadline = NowUs() + 30'000'000;
+    while (!condition()) {
+      if (NowUs() > deadline) return false;
+      std::this_thread::yield();
+    }
+    return true;
+  }
+
+  bool RunsOnAllThreads() {
+    const auto events = plugin_.events().List();
+    const AgentStatus status = plugin_.agent().Snapshot();
+    if (events.empty() || events.back().generation == 0 || status.threads.size() != 2) return false;
+    for (const ThreadStatus& thread : status.threads) {
+      if (thread.generation < events.back().generation) return false;
+    }
+    return true;
+  }
+
+  Int128 ReportedPackets() {
+    Int128 total = 0;
+    for (const Report& report : plugin_.reports().Last(ReportLog::kCapacity, "")) {
+      total += report.value.integer();
+    }
+    return total;
+  }
+
+  FakeSwitch fake_;
+  Plugin plugin_;
+  std::vector<std::unique_ptr<PacketThread>> threads_;
+};
+
+TEST_F(AgentThread, ReportsEveryPacketOfTwoThreadsExactlyOnce) {
+  Install("*, sum(packets) >= 1, 10ms");
+  ASSERT_TRUE(Eventually([&] { return RunsOnAllThreads(); }));
+  for (auto& thread : threads_) thread->Send(5000);
+  EXPECT_TRUE(Eventually([&] { return ReportedPackets() == 2 * 5000 * 8; }))
+      << static_cast<uint64_t>(ReportedPackets()) << " late "
+      << plugin_.agent().Snapshot().verdicts.late_partials;
+}
+
+TEST_F(AgentThread, SurvivesAThousandInterruptionsUnderTraffic) {
+  Install("*, sum(packets) >= 1, 10ms");
+  ASSERT_TRUE(Eventually([&] { return RunsOnAllThreads(); }));
+  for (auto& thread : threads_) thread->Send(UINT64_MAX / 2);
+  for (int i = 0; i < 1000; ++i) {
+    plugin_.agent().SetEnabled(false);
+    EXPECT_FALSE(fake_.is_attached());
+    plugin_.agent().SetEnabled(true);
+  }
+  const uint64_t before = plugin_.agent().Snapshot().threads[0].counters.packets;
+  EXPECT_TRUE(Eventually([&] {
+    return plugin_.agent().Snapshot().threads[0].counters.packets > before + 1000;
+  })) << "it counts again";
+}
+
+TEST_F(AgentThread, TouchesNoMonitorOnceDisabled) {
+  Install("*, sum(packets) >= 1, 10ms");
+  ASSERT_TRUE(Eventually([&] { return RunsOnAllThreads(); }));
+  for (auto& thread : threads_) thread->Send(UINT64_MAX / 2);
+  for (int i = 0; i < 20; ++i) {
+    while (!plugin_.agent().SetEnabled(false)) plugin_.agent().SetEnabled(true);
+    const AgentStatus before = plugin_.agent().Snapshot();
+    const uint64_t sent = threads_[0]->sent();
+    ASSERT_TRUE(Eventually([&] { return threads_[0]->sent() > sent + 100; }));
+    const AgentStatus after = plugin_.agent().Snapshot();
+    for (size_t t = 0; t < 2; ++t) {
+      EXPECT_EQ(after.threads[t].counters.packets, before.threads[t].counters.packets);
+    }
+    plugin_.agent().SetEnabled(true);
+  }
+}
+
+TEST_F(AgentThread, TakesEventsThreadsAndSettingsWhilePacketsRun) {
+  Install("*, sum(packets) >= 1, 10ms");
+  for (auto& thread : threads_) thread->Send(UINT64_MAX / 2);
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_TRUE(
+        plugin_.RunCommand("trumpet/event-add", {"name=x", "*, count(is_lost) > 3, 5-tuple, 7ms"})
+            .ok());
+    plugin_.SetConfig({{"trumpet-enable", "true"},
+                       {"trumpet-memory-mb", "4"},
+                       {"trumpet-zones", i % 2 == 0 ? "vlan:1=1" : ""},
+                       {"trumpet-burst-gap-ns", std::to_string(i / 5)}});
+    plugin_.UpdatePort(static_cast<uint32_t>(i), "port", "tap", true);
+    threads_[1]->Stop();
+    threads_[1] = std::make_unique<PacketThread>(&fake_, &plugin_.agent(), 1);
+    threads_[1]->Send(UINT64_MAX / 2);
+    EXPECT_TRUE(Eventually([&] { return RunsOnAllThreads(); }));
+    ASSERT_TRUE(plugin_.RunCommand("trumpet/event-del", {"x"}).ok());
+    ASSERT_TRUE(plugin_.RunCommand("trumpet/status", {}).ok());
+  }
+  EXPECT_EQ(fake_.TakeLogText().find("error"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace trumpet

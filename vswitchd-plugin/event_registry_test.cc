@@ -1,0 +1,71 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "vswitchd-plugin/event_registry.h"
+
+#include <gtest/gtest.h>
+
+#include "lib/lang/event/event_language.h"
+
+namespace trumpet {
+namespace {
+
+EventSpec Named(const std::string& name) {
+  EventSpec spec = *ParseEventLine("*, sum(packets) > 1, 10ms", "test");
+  spec.name = name;
+  return spec;
+}
+
+TEST(EventRegistry, NeverGivesAnIdTwice) {
+  EventRegistry registry;
+  ASSERT_TRUE(registry.Add({Named("a"), Named("b")}, 10, 100, 0).ok());
+  ASSERT_TRUE(registry.Remove("b").ok());
+  const auto added = registry.Add({Named("b")}, 10, 100, 0);
+  ASSERT_TRUE(added.ok());
+  EXPECT_EQ(added->at(0).spec().id, 3u);
+  EXPECT_EQ(added->at(0).spec().max_buckets, 100u);
+}
+
+TEST(EventRegistry, InstallsAllOrNothing) {
+  EventRegistry registry;
+  ASSERT_TRUE(registry.Add({Named("a")}, 3, 100, 0).ok());
+  const uint64_t version = registry.version();
+  EXPECT_FALSE(registry.Add({Named("b"), Named("a")}, 3, 100, 0).ok());
+  EXPECT_FALSE(registry.Add({Named("b"), Named("c"), Named("d")}, 3, 100, 0).ok());
+  EXPECT_FALSE(registry.Add({}, 3, 100, 0).ok());
+  EXPECT_EQ(registry.count(), 1u);
+  EXPECT_EQ(registry.version(), version);
+}
+
+TEST(EventRegistry, SaysHowManyEventsAreAllowed) {
+  EventRegistry registry;
+  const auto added = registry.Add({Named("a"), Named("b")}, 1, 100, 0);
+  ASSERT_FALSE(added.ok());
+  EXPECT_EQ(added.message(), "installing 2 more events beside 0; trumpet-max-triggers allows 1");
+}
+
+TEST(EventRegistry, FindsByNameBeforeId) {
+  EventRegistry registry;
+  ASSERT_TRUE(registry.Add({Named("a"), Named("1")}, 10, 100, 0).ok());
+  EXPECT_EQ(registry.Find("1")->spec().id, 2u);
+  EXPECT_EQ(registry.Find("2")->spec().name, "1");
+  EXPECT_FALSE(registry.Find("3").ok());
+}
+
+TEST(EventRegistry, RemembersWhenAnEventWasFirstPublished) {
+  EventRegistry registry;
+  ASSERT_TRUE(registry.Add({Named("a")}, 10, 100, 0).ok());
+  const uint64_t first = registry.version();
+  ASSERT_TRUE(registry.Add({Named("b")}, 10, 100, 0).ok());
+  registry.MarkPublished(first, 5, 1000);
+  EXPECT_EQ(registry.Find("a")->generation, 5u);
+  EXPECT_EQ(registry.Find("b")->generation, 0u);
+  registry.MarkPublished(registry.version(), 6, 2000);
+  EXPECT_EQ(registry.Find("a")->effective_from_ns, 1000);
+  EXPECT_EQ(registry.Find("b")->effective_from_ns, 2000);
+  registry.MarkWithdrawn();
+  EXPECT_EQ(registry.Find("a")->generation, 0u);
+}
+
+}  // namespace
+}  // namespace trumpet
