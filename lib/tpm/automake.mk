@@ -80,3 +80,9 @@ lib_tpm_tpm_test_SOURCES = \
 	lib/tpm/trigger_plan_test.cc \
 	lib/tpm/verdict_test_kit.h
 lib_tpm_tpm_test_LDADD = $(LIBTRUMPET_TPM) $(GTEST_MAIN_LIBS)
+
+bench_programs += lib/tpm/connection_table_bench
+lib_tpm_connection_table_bench_SOURCES = \
+	lib/tpm/connection_table_bench.cc \
+	lib/tpm/tcp_test_kit.h
+lib_tpm_connection_table_bench_LDADD = $(LIBTRUMPET_TPM) $(BENCH_MAIN_LIBS)
