@@ -4,4 +4,5 @@
 # Tests that cross modules; each folder lists its own.
 include tests/build/automake.mk
 include tests/differential/automake.mk
+include tests/replay/automake.mk
 include tests/system/automake.mk

@@ -1,0 +1,251 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// trumpet-replay as its users see it: arguments in, lines and exit status out.
+
+#include "utilities/replay/replay.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "lib/packet/test_captures.h"
+#include "lib/packet/test_frames.h"
+
+namespace trumpet {
+namespace {
+
+using namespace test_captures;
+using namespace test_frames;
+
+constexpr uint32_t kStart = 1700000000;  // seconds; a multiple of every interval used here
+
+struct Outcome {
+  int status = 0;
+  std::string out;
+  std::string err;
+};
+
+// A FILE that ends in a string.
+class Output {
+ public:
+  Output() : file_(open_memstream(&data_, &size_)) {}
+  ~Output() { std::free(data_); }
+  std::FILE* file() { return file_; }
+  std::string Close() {
+    std::fclose(file_);
+    return std::string(data_, size_);
+  }
+
+ private:
+  char* data_ = nullptr;
+  size_t size_ = 0;
+  std::FILE* file_;
+};
+
+Outcome Replayed(const std::vector<std::string>& arguments) {
+  Output out;
+  Output err;
+  Outcome outcome;
+  outcome.status = RunReplay(arguments, out.file(), err.file());
+  outcome.out = out.Close();
+  outcome.err = err.Close();
+  return outcome;
+}
+
+Bytes TextBytes(const std::string& text) { return Bytes(text.begin(), text.end()); }
+
+Bytes UdpFrame(uint16_t dst_port, size_t payload_bytes) {
+  Ipv4Header ip;
+  ip.protocol = kProtocolUdp;
+  const Bytes udp =
+      Join({Be16(1000), Be16(dst_port), Be16(8 + payload_bytes), Be16(0), Zeros(payload_bytes)});
+  return Ethernet(0x0800, Ipv4(ip, udp));
+}
+
+// `count` packets of 100 bytes of payload, `gap_ns` apart, to ports 80 and 81 in turn.
+Bytes Traffic(int count, uint32_t gap_ns, uint32_t first_ns = 0) {
+  Bytes capture = PcapHeader(kNanoMagic);
+  for (int i = 0; i < count; ++i) {
+    const uint64_t ns = first_ns + uint64_t{gap_ns} * static_cast<uint64_t>(i);
+    const Bytes packet = PcapPacket(kStart + static_cast<uint32_t>(ns / 1000000000),
+                                    static_cast<uint32_t>(ns % 1000000000),
+                                    UdpFrame(static_cast<uint16_t>(80 + i % 2), 100));
+    capture.insert(capture.end(), packet.begin(), packet.end());
+  }
+  return capture;
+}
+
+TEST(Replay, PrintsOneLineForEachReport) {
+  const TemporaryFile events(
+      TextBytes("events:\n"
+                "  - name: heavy\n"
+                "    filter: dstPort=80\n"
+                "    predicate: sum(volume) > 250\n"
+                "    flow_granularity: dstPort\n"
+                "    time_interval: 10ms\n"
+                "    severity: warning\n"));
+  const TemporaryFile capture(Traffic(12, 2000000));  // 5 a interval, 3 or 2 of them to port 80
+  const Outcome outcome = Replayed({"--events", events.path(), capture.path()});
+  EXPECT_EQ(outcome.status, kExitOk);
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_EQ(outcome.out,
+            "{\"event\":\"heavy\",\"bucket\":{\"dstPort\":80},\"start_ns\":1700000000000000000,"
+            "\"end_ns\":1700000000010000000,\"value\":300,\"threshold\":250,\"complete\":true,"
+            "\"severity\":\"warning\"}\n");
+}
+
+TEST(Replay, DecidesFromTheIntervalOfTheFirstPacketToThatOfTheLast) {
+  const TemporaryFile events(TextBytes("events: ['dstPort=99, count(packets) = 0, none, 10ms']\n"));
+  const TemporaryFile capture(Traffic(2, 30000000, 15000000));  // at 15 and 45 ms
+  const Outcome outcome = Replayed({"--events=" + events.path(), capture.path()});
+  std::string starts;
+  for (size_t at = outcome.out.find("start_ns\":17000000000"); at != std::string::npos;
+       at = outcome.out.find("start_ns\":17000000000", at + 1)) {
+    starts += outcome.out.substr(at + 20, 2) + " ";
+  }
+  EXPECT_EQ(starts, "01 02 03 04 ");
+}
+
+TEST(Replay, PrintsTheSameBytesTwice) {
+  const TemporaryFile events(TextBytes(
+      "events:\n"
+      "  - '*, sum(volume) > 0, 5-tuple, 1ms'\n"
+      "  - '*, stddev(volume / 3) >= 0 or count(packets) = 0, srcIP/24 and dstPort, 3ms'\n"));
+  const TemporaryFile first(Traffic(500, 77777));
+  const TemporaryFile second(Traffic(500, 99999, 33));
+  const std::vector<std::string> arguments = {"--events", events.path(), first.path(),
+                                              second.path()};
+  const Outcome once = Replayed(arguments);
+  EXPECT_EQ(once.status, kExitOk);
+  EXPECT_GT(once.out.size(), 10000u);
+  EXPECT_EQ(once.out, Replayed(arguments).out);
+}
+
+TEST(Replay, PrintsNothingForACaptureWithoutPackets) {
+  const TemporaryFile events(TextBytes("events: ['*, count(packets) = 0, none, 10ms']\n"));
+  const TemporaryFile capture(PcapHeader());
+  const Outcome outcome = Replayed({"--events", events.path(), capture.path()});
+  EXPECT_EQ(outcome.status, kExitOk);
+  EXPECT_EQ(outcome.out + outcome.err, "");
+}
+
+TEST(Replay, NamesThePlaceOfAnErrorAndPrintsNothing) {
+  const TemporaryFile good(TextBytes("events: ['*, sum(volume) > 0, none, 10ms']\n"));
+  const TemporaryFile bad_event(TextBytes("events:\n  - '*, sum(bytez) > 0, none, 10ms'\n"));
+  const TemporaryFile bad_yaml(TextBytes("events: [\n"));
+  const TemporaryFile capture(Traffic(10, 1000000));
+  Bytes cut_bytes = Traffic(10, 1000000);
+  cut_bytes.resize(cut_bytes.size() - 5);
+  const TemporaryFile cut(cut_bytes);
+  const TemporaryFile no_capture(TextBytes("hello, this is no capture\n"));
+  struct Row {
+    std::string events;
+    std::string capture;
+    std::string place;
+  };
+  const Row rows[] = {
+      {bad_event.path(), capture.path(), bad_event.path() + ":2:"},
+      {bad_yaml.path(), capture.path(), bad_yaml.path() + ":"},
+      {good.path() + ".none", capture.path(), good.path() + ".none: "},
+      {good.path(), capture.path() + ".none", capture.path() + ".none: "},
+      {good.path(), no_capture.path(), no_capture.path() + ": "},
+      {good.path(), cut.path(), cut.path() + ": "},
+  };
+  for (const Row& row : rows) {
+    const Outcome outcome = Replayed({"--events", row.events, capture.path(), row.capture});
+    EXPECT_EQ(outcome.status, kExitInput) << row.place;
+    EXPECT_EQ(outcome.out, "") << row.place;
+    EXPECT_EQ(outcome.err.substr(0, row.place.size()), row.place) << outcome.err;
+  }
+}
+
+TEST(Replay, RefusesAWrongCommandLineWithOneClearMessage) {
+  struct Row {
+    std::vector<std::string> arguments;
+    std::string message;
+  };
+  const Row rows[] = {
+      {{}, "--events FILE.yaml is missing"},
+      {{"a.pcap"}, "--events FILE.yaml is missing"},
+      {{"--events", "e.yaml"}, "no capture is given"},
+      {{"--events"}, "--events needs a value"},
+      {{"--events="}, "--events: the name of the file is empty"},
+      {{"--events=a", "--events=b", "c"}, "--events is given twice"},
+      {{"--evens", "e.yaml", "a.pcap"}, "--evens: unknown option"},
+      {{"-x"}, "-x: unknown option"},
+      {{"--stats=yes"}, "--stats takes no value"},
+      {{"--program=p.mafia", "--events=e", "a"},
+       "--program: measurement programs are not supported by this version"},
+      {{"--flow-timeout=10"}, "--flow-timeout is '10'; it takes 1ms to 3600s, like 10s"},
+      {{"--flow-timeout=0s"}, "--flow-timeout is '0s'; it takes 1ms to 3600s, like 10s"},
+      {{"--flow-timeout=3601s"}, "--flow-timeout is '3601s'; it takes 1ms to 3600s, like 10s"},
+      {{"--flow-timeout=99999999999999999999s"},
+       "--flow-timeout is '99999999999999999999s'; it takes 1ms to 3600s, like 10s"},
+      {{"--burst-gap", "-1us"}, "--burst-gap is '-1us'; it takes 0ns to 1s, like 10us"},
+      {{"--burst-gap=2s"}, "--burst-gap is '2s'; it takes 0ns to 1s, like 10us"},
+      {{"--vxlan-port=0"}, "--vxlan-port is '0'; it takes a UDP port, 1 to 65535"},
+      {{"--geneve-port=65536"}, "--geneve-port is '65536'; it takes a UDP port, 1 to 65535"},
+      {{"--vxlan-port=1", "--vxlan-port=2", "--vxlan-port=3", "--vxlan-port=4"},
+       "--vxlan-port may be given at most 3 times"},
+  };
+  for (const Row& row : rows) {
+    const Outcome outcome = Replayed(row.arguments);
+    EXPECT_EQ(outcome.status, kExitUsage) << row.message;
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_EQ(outcome.err, "trumpet-replay: " + row.message + "\nTry 'trumpet-replay --help'.\n");
+  }
+}
+
+TEST(Replay, HelpsAndTellsItsVersionWithoutMuchElse) {
+  for (const char* flag : {"-h", "--help"}) {
+    const Outcome outcome = Replayed({flag});
+    EXPECT_EQ(outcome.status, kExitOk);
+    EXPECT_NE(outcome.out.find("Usage: trumpet-replay --events FILE.yaml"), std::string::npos);
+  }
+  for (const char* flag : {"-V", "--version"}) {
+    const Outcome outcome = Replayed({flag});
+    EXPECT_EQ(outcome.status, kExitOk);
+    EXPECT_EQ(outcome.out.substr(0, 15), "trumpet-replay ");
+  }
+}
+
+TEST(Replay, SumsUpOnStandardErrorWhenAsked) {
+  const TemporaryFile events(TextBytes("events: ['*, sum(volume) > 0, 5-tuple, 10ms']\n"));
+  const TemporaryFile capture(Traffic(10, 1000000));
+  const Outcome plain = Replayed({"--events", events.path(), capture.path()});
+  const Outcome stats = Replayed({"--stats", "--events", events.path(), "--", capture.path()});
+  EXPECT_EQ(stats.out, plain.out);
+  EXPECT_EQ(plain.err, "");
+  EXPECT_NE(stats.err.find("packets                      10\n"), std::string::npos) << stats.err;
+  EXPECT_NE(stats.err.find("reports                      2\n"), std::string::npos) << stats.err;
+}
+
+TEST(Replay, LooksForTunnelsAtThePortsItIsTold) {
+  const TemporaryFile events(TextBytes("events: ['tunnelId=7, count(packets) > 0, none, 10ms']\n"));
+  Ipv4Header ip;
+  ip.protocol = kProtocolUdp;
+  const Bytes inner = UdpFrame(80, 10);
+  const Bytes vxlan = Join({{8, 0, 0, 0}, Be32(7 << 8), inner});
+  const Bytes udp = Join({Be16(1), Be16(8472), Be16(8 + vxlan.size()), Be16(0), vxlan});
+  const TemporaryFile capture(
+      Join({PcapHeader(), PcapPacket(kStart, 0, Ethernet(0x0800, Ipv4(ip, udp)))}));
+  EXPECT_EQ(Replayed({"--events", events.path(), capture.path()}).out, "");
+  EXPECT_NE(Replayed({"--vxlan-port=8472", "--events", events.path(), capture.path()}).out, "");
+}
+
+TEST(Replay, SaysThatItCouldNotWrite) {
+  const TemporaryFile events(TextBytes("events: ['*, sum(volume) > 0, 5-tuple, 1ms']\n"));
+  const TemporaryFile capture(Traffic(200, 1000000));
+  std::FILE* full = std::fopen("/dev/full", "w");
+  ASSERT_NE(full, nullptr);
+  Output err;
+  EXPECT_EQ(RunReplay({"--events", events.path(), capture.path()}, full, err.file()), kExitInput);
+  std::fclose(full);
+  EXPECT_EQ(err.Close(), "cannot write reports: No space left on device\n");
+}
+
+}  // namespace
+}  // namespace trumpet
