@@ -59,7 +59,8 @@ check-ovs-full: need-plugin
 	$(ovs_check) --full --baseline
 
 .PHONY: bench lint fuzz coverage demo
-bench: $(bench_programs)
+bench: $(bench_programs) tests/bench/bench-monitor
+	tests/bench/bench-monitor
 if HAVE_BENCHMARK
 	@for b in $(bench_programs); do echo "== $$b"; ./$$b $(BENCH_FLAGS) || exit 1; done
 else

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Tests that cross modules; each folder lists its own.
+include tests/bench/automake.mk
 include tests/build/automake.mk
 include tests/differential/automake.mk
 include tests/replay/automake.mk

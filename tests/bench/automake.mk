@@ -1,0 +1,13 @@
+# Copyright (c) 2026 The Trumpet Authors.
+# SPDX-License-Identifier: Apache-2.0
+
+# The monitor on the workload of the paper's experiments; `make bench` runs it.
+EXTRA_PROGRAMS += tests/bench/bench-monitor
+tests_bench_bench_monitor_SOURCES = \
+	tests/bench/bench_monitor.cc \
+	tests/bench/contenders.cc \
+	tests/bench/contenders.h \
+	tests/bench/workload.cc \
+	tests/bench/workload.h
+tests_bench_bench_monitor_LDADD = $(LIBTRUMPET_TPM)
+CLEANFILES += tests/bench/bench-monitor
