@@ -61,6 +61,7 @@ struct ConnectionTable::Impl {
   PageBuffer<ChangeMark> marks;  // same index
   ConnectionSnapshot reading;    // what NextChanged() is at
   int sides_read = 0;
+  Nanos tcp_valid_from = INT64_MIN;
   bool collects = false;
   bool has_memory = false;
   uint32_t free_slot = kNoSlot;
@@ -237,7 +238,7 @@ bool ConnectionTable::Impl::ObserveTcp(uint32_t slot, int side, bool was_alive,
                                        PacketFacts* facts, RttSample* sample) {
   Connection& connection = connections[slot];
   TcpConnection& state = tcp[slot];
-  if (connection.has_tcp && !was_alive) DropTcp(slot);
+  if (connection.has_tcp && (!was_alive || connection.last_ns() < tcp_valid_from)) DropTcp(slot);
   if (!packet.tcp.is_present) return false;
   if (connection.has_tcp && StartsAnew(state, packet.tcp)) {
     DropTcp(slot);
@@ -364,6 +365,8 @@ void ConnectionTable::set_collects_changes(bool collects) {
   }
   impl_->collects = collects;
 }
+
+void ConnectionTable::ForgetTcpBefore(Nanos from) { impl_->tcp_valid_from = from; }
 
 void ConnectionTable::set_flow_timeout(Nanos flow_timeout_ns) {
   impl_->options.flow_timeout_ns = flow_timeout_ns;

@@ -93,6 +93,10 @@ class ConnectionTable {
   // Whether changes are collected for NextChanged(); off until asked for.
   void set_collects_changes(bool collects);
 
+  // Packets before `from` may not have been shown to the table: TCP state last touched before is
+  // void.  For a program that tracks TCP after one that did not.
+  void ForgetTcpBefore(Nanos from);
+
   // New settings; they hold from the next packet on.
   void set_flow_timeout(Nanos flow_timeout_ns);
   void set_burst_gap(Nanos burst_gap_ns);

@@ -165,6 +165,16 @@ TEST(ConnectionTable, NewSettingsHoldFromTheNextPacketOn) {
   EXPECT_FALSE(tap.FromClient(Data(1000, 100), 5 * kMs + 1).facts.is_lost);
 }
 
+TEST(ConnectionTable, ForgetsTcpStateThatMayHaveMissedPacketsButNotBursts) {
+  Tap tap;
+  tap.FromClient(Data(1000, 100));
+  tap.table().ForgetTcpBefore(tap.now() + 1);
+  const Answer answer = tap.FromClient(Data(1000, 100), kUs);
+  EXPECT_FALSE(answer.facts.is_lost);
+  EXPECT_TRUE(answer.facts.is_burst);
+  EXPECT_TRUE(tap.FromClient(Data(1000, 100), kUs).facts.is_lost);
+}
+
 // --- changes for the agent -------------------------------------------------------------------
 
 class Changes : public ::testing::Test {
