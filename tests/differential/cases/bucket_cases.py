@@ -47,19 +47,24 @@ golden("An interval without a test breaks the run",
 
 golden("A packet without a field of the granularity is in no bucket, a 5-tuple has ports 0",
        [at(0, f.packet(f.icmp(), 1, A, B)), at(1, f.packet(b"x", 89, A, B)), at(2, datagram())],
-       ["*, sum(packets) > 0, dstPort, 10ms", "*, sum(packets) > 0, 5-tuple, 10ms", "*, sum(packets) > 0, Protocol, 10ms"],
+       ["*, sum(packets) > 0, dstPort, 10ms", "*, sum(packets) > 0, 5-tuple, 10ms",
+        "*, sum(packets) > 0, Protocol, 10ms"],
        [report(0, 10, 1, 0, {"dstPort": 2000}, event="e1"),
-        report(0, 10, 1, 0, flow(A, 0, B, 0, "ICMP"), event="e2"), report(0, 10, 1, 0, flow(A, 0, B, 0, 89), event="e2"),
+        report(0, 10, 1, 0, flow(A, 0, B, 0, "ICMP"), event="e2"),
+        report(0, 10, 1, 0, flow(A, 0, B, 0, 89), event="e2"),
         report(0, 10, 1, 0, UDP_FLOW, event="e2"),
-        report(0, 10, 1, 0, {"Protocol": "ICMP"}, event="e3"), report(0, 10, 1, 0, {"Protocol": "UDP"}, event="e3"),
+        report(0, 10, 1, 0, {"Protocol": "ICMP"}, event="e3"),
+        report(0, 10, 1, 0, {"Protocol": "UDP"}, event="e3"),
         report(0, 10, 1, 0, {"Protocol": 89}, event="e3")])
 
 golden("A prefix length applies to both families, at most 32 for IPv4; IPv4 sorts before IPv6",
        [at(0, f.packet(f.udp(1, 2), 17, *V6)), at(1, datagram()), at(2, datagram(src="9.255.255.255"))],
        ["*, sum(packets) > 0, srcIP/64, 10ms", "*, sum(packets) > 0, (srcIP/8), 10ms"],
-       [report(0, 10, 1, 0, {"srcIP": "9.255.255.255/32"}, event="e1"), report(0, 10, 1, 0, {"srcIP": "10.0.0.1/32"}, event="e1"),
+       [report(0, 10, 1, 0, {"srcIP": "9.255.255.255/32"}, event="e1"),
+        report(0, 10, 1, 0, {"srcIP": "10.0.0.1/32"}, event="e1"),
         report(0, 10, 1, 0, {"srcIP": "2001:db8::/64"}, event="e1"),
-        report(0, 10, 1, 0, {"srcIP": "9.0.0.0/8"}, event="e2"), report(0, 10, 1, 0, {"srcIP": "10.0.0.0/8"}, event="e2"),
+        report(0, 10, 1, 0, {"srcIP": "9.0.0.0/8"}, event="e2"),
+        report(0, 10, 1, 0, {"srcIP": "10.0.0.0/8"}, event="e2"),
         report(0, 10, 1, 0, {"srcIP": "2000::/8"}, event="e2")])
 
 golden("Buckets sort by number, field by field",
@@ -71,7 +76,8 @@ golden("Buckets sort by number, field by field",
 golden("Reports are in order of their ends, then of the events",
        [at(0, datagram()), at(10 * MS, datagram())],
        [line("*, sum(packets) > 0, none, 20ms", name="long"), line("*, sum(packets) > 0, none, 10ms", name="short")],
-       [report(0, 10, 1, 0, event="short"), report(0, 20, 2, 0, event="long"), report(10, 20, 1, 0, event="short")])
+       [report(0, 10, 1, 0, event="short"), report(0, 20, 2, 0, event="long"),
+        report(10, 20, 1, 0, event="short")])
 
 golden("Captures are merged by time, ties in the order of the arguments",
        # 1100 comes first: then 1000 is lost.  The other way round nothing would be.

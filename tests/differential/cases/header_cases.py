@@ -70,7 +70,8 @@ golden(
     [at(0, datagram(tags=((0x88A8, 20), (0x8100, 10)))), at(1 * MS, datagram(tags=((0x8100, 0xE000),))),
      at(2 * MS, datagram())],
     ["*, sum(packets) > 0, (vlan, ethType), 10ms", "not vlan=0-4095, sum(packets) > 0, none, 10ms"],
-    [report(0, 10, 1, 0, {"vlan": 0, "ethType": "0x0800"}, event="e1"), report(0, 10, 1, 0, {"vlan": 20, "ethType": "0x0800"}, event="e1"),
+    [report(0, 10, 1, 0, {"vlan": 0, "ethType": "0x0800"}, event="e1"),
+     report(0, 10, 1, 0, {"vlan": 20, "ethType": "0x0800"}, event="e1"),
      report(0, 10, 1, 0, event="e2")])
 
 golden(
@@ -87,7 +88,8 @@ golden(
      at(10 * MS, f.packet(b"u" * 5, 17, V6A, V6B, extensions=[f.fragment_header(3, False), f.hop_by_hop()]))],
     ["*, sum(volume) > 0, 5-tuple, 10ms", "*, max(ttl) = 9, dstIP/64, 10ms"],
     # A later fragment ends the walk: 8 B of options header are payload.
-    [report(0, 10, 5, 0, flow(V6A, 7, V6B, 8, "UDP"), event="e1"), report(0, 10, 9, 9, {"dstIP": "2001:db8::/64"}, event="e2"),
+    [report(0, 10, 5, 0, flow(V6A, 7, V6B, 8, "UDP"), event="e1"),
+     report(0, 10, 9, 9, {"dstIP": "2001:db8::/64"}, event="e2"),
      report(10, 20, 13, 0, {"srcIP": V6A, "dstIP": V6B, "srcPort": 0, "dstPort": 0, "Protocol": 0}, event="e1")])
 
 # bytes: 14 + 20 + 8 + 8 + (14 + 20 + 8 + 5) = 97; volume is the inner one, 5.
@@ -97,11 +99,13 @@ golden(
     [at(0, _outer(f.udp(9, 4789, f.vxlan(77, INNER)))), at(1 * MS, INNER)],
     ["*, sum(bytes) > 0, 5-tuple, 10ms", "*, sum(volume) > 0, none, 10ms",
      "*, sum(packets) > 0, (tunnelId, inner.srcIP, outer.srcIP), 10ms", "*, sum(packets) > 0, outer.dstIP, 10ms",
-     "inner.srcPort=*, sum(packets) > 0, none, 10ms", "outer.tunnelId=77 or dstPort=4789, sum(packets) > 0, none, 10ms"],
+     "inner.srcPort=*, sum(packets) > 0, none, 10ms",
+     "outer.tunnelId=77 or dstPort=4789, sum(packets) > 0, none, 10ms"],
     # 97 + 47
     [report(0, 10, 144, 0, UDP_FLOW, event="e1"), report(0, 10, 10, 0, event="e2"),
      report(0, 10, 1, 0, {"tunnelId": 77, "inner.srcIP": A, "outer.srcIP": OUTER_A}, event="e3"),
-     report(0, 10, 1, 0, {"outer.dstIP": B}, event="e4"), report(0, 10, 1, 0, {"outer.dstIP": OUTER_B}, event="e4"),
+     report(0, 10, 1, 0, {"outer.dstIP": B}, event="e4"),
+     report(0, 10, 1, 0, {"outer.dstIP": OUTER_B}, event="e4"),
      report(0, 10, 1, 0, event="e5"), report(0, 10, 1, 0, event="e6")])
 
 golden(
@@ -140,7 +144,8 @@ golden(
 golden(
     "A frame of less than 14 captured bytes has no fields but is a packet",
     [at(0, INNER[:13], 47)],
-    ["ethType=*, sum(packets) > 0, none, 10ms", "*, sum(bytes) > 0, none, 10ms", "*, sum(volume) > 0, ethType, 10ms"],
+    ["ethType=*, sum(packets) > 0, none, 10ms", "*, sum(bytes) > 0, none, 10ms",
+     "*, sum(volume) > 0, ethType, 10ms"],
     [report(0, 10, 47, 0, event="e2")])
 
 golden(
@@ -160,7 +165,8 @@ golden(
 golden(
     "An address matches by its own family; sets hold ranges and prefixes",
     [at(0, datagram()), at(1 * MS, f.packet(f.udp(1, 2), 17, V6A, V6B)), at(2 * MS, datagram(dst="10.0.9.9"))],
-    ["dstIP=0.0.0.0/0, sum(packets) > 0, none, 10ms", "dstIP={10.0.9.0-10.0.9.200,2001:db8::/32}, sum(packets) > 0, none, 10ms",
+    ["dstIP=0.0.0.0/0, sum(packets) > 0, none, 10ms",
+     "dstIP={10.0.9.0-10.0.9.200,2001:db8::/32}, sum(packets) > 0, none, 10ms",
      "port:2000, sum(packets) > 0, none, 10ms", "srcIP=* and not dstPort={2,2000}, sum(packets) > 0, none, 10ms"],
     [report(0, 10, 2, 0, event="e1"), report(0, 10, 2, 0, event="e2"), report(0, 10, 2, 0, event="e3")])
 

@@ -41,10 +41,12 @@ _value("Unary minus binds tightest", "-sum(packets) + 10 > 0", 7, 0)
 _value("min and max of an expression", "max(volume * 2) - min(volume % 3) > 0", 18, 0)
 
 golden("Undefined is not true, nor is its opposite", THREE,
-       ["*, not avg(rwnd) > 0, none, 10ms", "*, avg(rwnd), none, 10ms", "*, sum(volume) / sum(rwnd) >= 0, none, 10ms",
+       ["*, not avg(rwnd) > 0, none, 10ms", "*, avg(rwnd), none, 10ms",
+        "*, sum(volume) / sum(rwnd) >= 0, none, 10ms",
         "*, avg(rwnd) > 0 and sum(packets) = 3, none, 10ms"], [])
 
-golden("A number without aggregates is a predicate too", [at(0, datagram())], ["*, 2 > 1, none, 10ms", "*, 0, none, 10ms"],
+golden("A number without aggregates is a predicate too", [at(0, datagram())],
+       ["*, 2 > 1, none, 10ms", "*, 0, none, 10ms"],
        [report(0, 10, 2, 1, event="e1")])
 
 golden("A packet that matches an or twice counts once", [at(0, datagram())],

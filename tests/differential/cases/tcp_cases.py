@@ -79,7 +79,8 @@ golden(
     [at(0, from_a(1000, 100)), at(5 * US, from_a(1100, 100)), at(1 * MS, from_a(1100, 100)),
      at(1 * MS + US, from_a(1000, 100))],
     ["*, sum(is_lost & is_burst) > 0, 5-tuple, 10ms", "*, sum(is_burst and (is_lost)) > 0, 5-tuple, 10ms",
-     "*, sum(is_lost * is_burst) > 0, 5-tuple, 10ms", "*, sum(is_lost and volume > 0 and is_burst) > 0, 5-tuple, 10ms",
+     "*, sum(is_lost * is_burst) > 0, 5-tuple, 10ms",
+     "*, sum(is_lost and volume > 0 and is_burst) > 0, 5-tuple, 10ms",
      "*, max((is_lost & is_burst) * packets * seq) > 0, 5-tuple, 10ms",
      "*, max(is_lost * is_burst * (seq + 1)) > 0, 5-tuple, 10ms"],
     [report(0, 10, 1, 0, A_TO_B, event="e%d" % i) for i in (1, 2, 3, 4)]
@@ -96,7 +97,9 @@ golden(
     "seq counts SYN and FIN; a segment that occupies nothing does not set it",
     [at(0, _syn(1000)), at(1 * MS, from_a(5000)), at(10 * MS, from_a(1001, 9, flags=FIN | ACK))],
     # 1000 + SYN; then 1001 + 9 + FIN.  The empty segment at 5000 sets nothing.
-    ["srcIP=10.0.0.1, seq > 0, 5-tuple, 10ms"], [report(0, 10, 1001, 0, A_TO_B, event="e1"), report(10, 20, 1011, 0, A_TO_B, event="e1")])
+    ["srcIP=10.0.0.1, seq > 0, 5-tuple, 10ms"],
+    [report(0, 10, 1001, 0, A_TO_B, event="e1"),
+     report(10, 20, 1011, 0, A_TO_B, event="e1")])
 
 golden(
     "A duplicate ACK adds the MSS of its sender, a rising ACK subtracts what it covers",
@@ -139,7 +142,8 @@ golden(
      at(40 * MS, _syn(7))],
     # 10 ms: 1200 - 1100, 1300 - 1200, then nothing new in [30, 40), restarted in [40, 50).
     ["*, seq - seq_lastepoch >= 0, 5-tuple, 10ms", "*, seq - seq_lastepoch >= 0, 5-tuple, 20ms"],
-    [report(10, 20, 100, 0, A_TO_B, event="e1"), report(20, 30, 100, 0, A_TO_B, event="e1"), report(30, 40, 0, 0, A_TO_B, event="e1"),
+    [report(10, 20, 100, 0, A_TO_B, event="e1"), report(20, 30, 100, 0, A_TO_B, event="e1"),
+     report(30, 40, 0, 0, A_TO_B, event="e1"),
      report(20, 40, 100, 0, A_TO_B, event="e2")])
 
 # --- windows -----------------------------------------------------------------
@@ -150,7 +154,8 @@ golden(
      at(20 * MS, from_a(1000, window=3)), at(30 * MS, from_b(1000, window=3)),
      at(40 * MS, from_b(1000, window=9, flags=RST))],
     ["*, max(rwnd) > 0, none, 10ms", "*, sum(packets) > 0, none, 50ms"],
-    [report(0, 10, 50, 0, unscaled=True, event="e1"), report(10, 20, 60, 0, unscaled=True, event="e1"), report(20, 30, 12, 0, event="e1"),
+    [report(0, 10, 50, 0, unscaled=True, event="e1"), report(10, 20, 60, 0, unscaled=True, event="e1"),
+     report(20, 30, 12, 0, event="e1"),
      report(30, 40, 384, 0, event="e1"), report(0, 50, 5, 0, event="e2")])
 
 golden(
@@ -174,7 +179,9 @@ golden(
 golden(
     "The handshake gives both sides a sample",
     [at(0, _syn()), at(2 * MS, _syn_ack()), at(5 * MS, from_a(1000, ack=500))],
-    ["*, min(rtt) > 0, 5-tuple, 10ms"], [report(0, 10, 2000000, 0, A_TO_B, event="e1"), report(0, 10, 3000000, 0, B_TO_A, event="e1")])
+    ["*, min(rtt) > 0, 5-tuple, 10ms"],
+    [report(0, 10, 2000000, 0, A_TO_B, event="e1"),
+     report(0, 10, 3000000, 0, B_TO_A, event="e1")])
 
 golden(
     "No sample where any part of what is covered was sent twice",

@@ -260,7 +260,6 @@ class BucketScope(Scope):
     def __init__(self, interval_ms, entries, flow):
         super().__init__(interval_ms)
         self.entries, self.flow = entries, flow
-        self.unscaled = False
 
     def variable(self, name):
         return self.flow.get(name)
@@ -276,7 +275,6 @@ class BucketScope(Scope):
             value = PacketScope(self.interval_ms, entry).value(operand)
             if value is not None:
                 values.append(value)
-                self.unscaled |= entry.unscaled and language.mentions(operand, "rwnd")
         return _bounded(AGGREGATES[function](values))
 
 
@@ -369,7 +367,7 @@ def report(event, interval, bucket, scope):
     length = event.interval_ms * 10**6
     made = {"event": event.name, "bucket": render_bucket(event, bucket), "start_ns": interval * length,
             "end_ns": (interval + 1) * length, "value": value, "threshold": threshold, "complete": True}
-    if scope.unscaled:
+    if language.mentions(event.predicate, "rwnd") and any(entry.unscaled for entry in scope.entries):
         made["unscaled"] = True
     return made
 
