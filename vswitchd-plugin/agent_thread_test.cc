@@ -128,7 +128,8 @@ class AgentThread : public ::testing::Test {
 };
 
 TEST_F(AgentThread, ReportsEveryPacketOfTwoThreadsExactlyOnce) {
-  Install("*, sum(packets) >= 1, 10ms");
+  // Long enough that no thread is taken for a stalled one on a crowded machine.
+  Install("*, sum(packets) >= 1, 300ms");
   ASSERT_TRUE(Eventually([&] { return RunsOnAllThreads(); }));
   for (auto& thread : threads_) thread->Send(5000);
   EXPECT_TRUE(Eventually([&] { return ReportedPackets() == 2 * 5000 * 8; }))

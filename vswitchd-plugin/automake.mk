@@ -65,3 +65,10 @@ vswitchd_plugin_agent_thread_test_SOURCES = \
 	vswitchd-plugin/agent_thread_test.cc \
 	vswitchd-plugin/fake_switch_test.h
 vswitchd_plugin_agent_thread_test_LDADD = $(LIBTRUMPET_PLUGIN) $(GTEST_MAIN_LIBS) $(XXHASH_LIBS)
+
+EXTRA_DIST += \
+	vswitchd-plugin/link.mk \
+	vswitchd-plugin/ovs.mk \
+	vswitchd-plugin/ovs_glue.c
+
+include vswitchd-plugin/link.mk
