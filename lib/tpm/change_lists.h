@@ -40,13 +40,6 @@ class ChangeLists {
     return lists_[0].Allocate(slots) && lists_[1].Allocate(slots) && snapshots_.Allocate(slots);
   }
 
-  // Forgets everything; marks made before mean nothing.
-  void Restart() {
-    epoch_ += 2;
-    sizes_ = {};
-    cursor_ = 0;
-  }
-
   // What was not read of the older epoch is lost.
   void Begin(Nanos start, Nanos end) {
     epoch_++;
@@ -77,12 +70,14 @@ class ChangeLists {
   // The next slot of the finished epoch; `kept` is its snapshot, null when it is to be read in
   // place.
   bool Next(uint32_t* slot, const ConnectionSnapshot** kept) {
-    if (cursor_ == sizes_[(epoch_ - 1) & 1]) return false;
+    if (!has_unread()) return false;
     const uint32_t entry = lists_[(epoch_ - 1) & 1][cursor_++];
     *slot = entry & ~kHasSnapshot;
     *kept = (entry & kHasSnapshot) != 0 ? &snapshots_[*slot] : nullptr;
     return true;
   }
+
+  bool has_unread() const { return cursor_ != sizes_[(epoch_ - 1) & 1]; }
 
   Nanos finished_start() const { return finished_.start; }
   Nanos finished_end() const { return finished_.end; }

@@ -191,13 +191,16 @@ void ConnectionTable::Impl::DropTcp(uint32_t slot) {
 }
 
 void ConnectionTable::Impl::NoteChange(uint32_t slot) {
-  if (!collects) return;
+  if (!collects) {
+    NoteLoss(slot);  // of values that wait to be read, should there be any
+    return;
+  }
   ConnectionSnapshot* room = changes.Note(slot, &marks[slot]);
   if (room != nullptr) FillSnapshot(slot, room);
 }
 
 void ConnectionTable::Impl::NoteLoss(uint32_t slot) {
-  if (!collects) return;
+  if (!changes.has_unread()) return;
   ConnectionSnapshot* room = changes.Leave(slot, &marks[slot]);
   if (room != nullptr) FillSnapshot(slot, room);
 }
@@ -358,13 +361,7 @@ bool ConnectionTable::NextChanged(FlowStateUpdate* update) {
   return true;
 }
 
-void ConnectionTable::set_collects_changes(bool collects) {
-  if (collects != impl_->collects) {
-    impl_->changes.Restart();
-    impl_->reading.side_count = 0;
-  }
-  impl_->collects = collects;
-}
+void ConnectionTable::set_collects_changes(bool collects) { impl_->collects = collects; }
 
 void ConnectionTable::ForgetTcpBefore(Nanos from) { impl_->tcp_valid_from = from; }
 

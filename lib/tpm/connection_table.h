@@ -90,7 +90,8 @@ class ConnectionTable {
   // connection changed, both directions are delivered.
   bool NextChanged(FlowStateUpdate* update);
 
-  // Whether changes are collected for NextChanged(); off until asked for.
+  // Whether changes are collected for NextChanged(); off until asked for, and free of cost then.
+  // What was collected before switching off is still read.
   void set_collects_changes(bool collects);
 
   // Packets before `from` may not have been shown to the table: TCP state last touched before is

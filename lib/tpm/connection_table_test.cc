@@ -306,15 +306,26 @@ TEST_F(Changes, AFlowThatIsItsOwnReverseIsDeliveredOnce) {
 }
 
 TEST_F(Changes, NothingIsCollectedWhileSwitchedOff) {
-  tap_.FromClient(Data(1000, 100));
   tap_.table().set_collects_changes(false);
+  tap_.FromClient(Data(1000, 100));
   NextEpoch();
   EXPECT_TRUE(tap_.ReadChanged().empty());
-  tap_.FromClient(Data(1100, 100));
   tap_.table().set_collects_changes(true);
   tap_.FromServer(PureAck(1100));
   NextEpoch();
   EXPECT_EQ(tap_.ReadChanged().size(), 2u);
+}
+
+TEST_F(Changes, WhatWasCollectedBeforeSwitchingOffIsStillReadAsItWas) {
+  tap_.FromClient(Data(1000, 100));
+  tap_.table().set_collects_changes(false);
+  NextEpoch();
+  tap_.FromClient(Data(1100, 100));
+  const std::vector<FlowStateUpdate> updates = tap_.ReadChanged();
+  ASSERT_EQ(updates.size(), 2u);
+  EXPECT_EQ(updates[0].state.seq, 1100);
+  NextEpoch();
+  EXPECT_TRUE(tap_.ReadChanged().empty());
 }
 
 // What the agent is told equals what the packets were told, epoch by epoch, under churn.
