@@ -62,9 +62,9 @@ extern "C" {
 // `captured_length` bytes (the first buffer of a chain), `wire_length` is the
 // whole frame without FCS.  captured_length <= wire_length always.
 struct trumpet_frame {
-    const uint8_t *data;
-    uint32_t captured_length;
-    uint32_t wire_length;
+  const uint8_t* data;
+  uint32_t captured_length;
+  uint32_t wire_length;
 };
 
 // The most frames one trumpet_rx_batch() or trumpet_tx_batch() brings.
@@ -77,10 +77,10 @@ struct trumpet_frame {
 // main thread.  `thread` names the thread towards trumpet_host.thread_load and
 // is valid until trumpet_thread_uninit() has returned.
 struct trumpet_thread_info {
-    int core_id;
-    int numa_id;
-    bool is_pmd;
-    const void *thread;
+  int core_id;
+  int numa_id;
+  bool is_pmd;
+  const void* thread;
 };
 
 // What Open vSwitch itself counted for a packet thread since it started.
@@ -89,106 +89,106 @@ struct trumpet_thread_info {
 // into busy_cycles, time in trumpet_idle() mostly into idle_cycles.  The cycles
 // of the main thread are not counted and stay 0.
 struct trumpet_thread_load {
-    uint64_t busy_cycles;
-    uint64_t idle_cycles;
-    uint64_t rx_packets;
+  uint64_t busy_cycles;
+  uint64_t idle_cycles;
+  uint64_t rx_packets;
 };
 
 enum trumpet_log_level {
-    TRUMPET_LOG_ERROR,
-    TRUMPET_LOG_WARNING,
-    TRUMPET_LOG_INFO,
-    TRUMPET_LOG_DEBUG,
+  TRUMPET_LOG_ERROR,
+  TRUMPET_LOG_WARNING,
+  TRUMPET_LOG_INFO,
+  TRUMPET_LOG_DEBUG,
 };
 
 // What the switch offers.  Lives as long as the process.
 struct trumpet_host {
-    // Writes one line to the log, module "trumpet".  Rate limited for
-    // warnings and errors.  Any thread except on the packet path (it locks).
-    void (*log)(enum trumpet_log_level level, const char *text);
+  // Writes one line to the log, module "trumpet".  Rate limited for
+  // warnings and errors.  Any thread except on the packet path (it locks).
+  void (*log)(enum trumpet_log_level level, const char* text);
 
-    // Lets packets through to the hooks (true) or detaches all of them (false).
-    // Any thread.  Starts detached.  A thread that is inside a hook finishes it
-    // after this returns; later batches do not come.  While detached, idle and
-    // next_wakeup do not come either.
-    void (*set_attached)(bool attached);
+  // Lets packets through to the hooks (true) or detaches all of them (false).
+  // Any thread.  Starts detached.  A thread that is inside a hook finishes it
+  // after this returns; later batches do not come.  While detached, idle and
+  // next_wakeup do not come either.
+  void (*set_attached)(bool attached);
 
-    // Whether trumpet_tx_batch() is wanted while attached.  Any thread.  Starts
-    // false; a switch that does not need egress pays one load per batch.
-    void (*set_tx_wanted)(bool wanted);
+  // Whether trumpet_tx_batch() is wanted while attached.  Any thread.  Starts
+  // false; a switch that does not need egress pays one load per batch.
+  void (*set_tx_wanted)(bool wanted);
 
-    // Makes `name` (for example "trumpet/status") a command of ovs-appctl that
-    // trumpet_command() answers.  `usage` is what `ovs-appctl list-commands`
-    // shows.  Arguments are counted without the name.  The strings are copied.
-    // Main thread, once per name.
-    void (*command_register)(const char *name, const char *usage, int min_args, int max_args);
+  // Makes `name` (for example "trumpet/status") a command of ovs-appctl that
+  // trumpet_command() answers.  `usage` is what `ovs-appctl list-commands`
+  // shows.  Arguments are counted without the name.  The strings are copied.
+  // Main thread, once per name.
+  void (*command_register)(const char* name, const char* usage, int min_args, int max_args);
 
-    // Reads the load of a thread.  Any thread, between the trumpet_thread_init()
-    // that gave `thread` and the return of its trumpet_thread_uninit().
-    void (*thread_load)(const void *thread, struct trumpet_thread_load *load);
+  // Reads the load of a thread.  Any thread, between the trumpet_thread_init()
+  // that gave `thread` and the return of its trumpet_thread_uninit().
+  void (*thread_load)(const void* thread, struct trumpet_thread_load* load);
 
-    // Version of Open vSwitch, for status output.  Static text.
-    const char *ovs_version;
+  // Version of Open vSwitch, for status output.  Static text.
+  const char* ovs_version;
 };
 
 // Prepares the plug-in and registers its commands.  `host` outlives everything.
 // Starts no thread, and logs nothing when all is well: what it logs goes to the
 // terminal of whoever starts the daemon, and Open vSwitch's tests forbid that.
 // False leaves the switch running without the plug-in.
-bool trumpet_plugin_init(const struct trumpet_host *host) TRUMPET_NOEXCEPT;
+bool trumpet_plugin_init(const struct trumpet_host* host) TRUMPET_NOEXCEPT;
 
 // Stops and joins the plug-in's threads.  States of packet threads stay.
 void trumpet_plugin_exit(void) TRUMPET_NOEXCEPT;
 
 // Makes the state of the calling packet thread.  Null means that this thread
 // is not monitored; the other calls then do not come for it.
-void *trumpet_thread_init(const struct trumpet_thread_info *info) TRUMPET_NOEXCEPT;
+void* trumpet_thread_init(const struct trumpet_thread_info* info) TRUMPET_NOEXCEPT;
 
 // The packet thread has ended (or its datapath is destroyed); `state` is not
 // used again.  The main thread waits meanwhile, so it should be quick.
-void trumpet_thread_uninit(void *state) TRUMPET_NOEXCEPT;
+void trumpet_thread_uninit(void* state) TRUMPET_NOEXCEPT;
 
 // `count` (1 ... TRUMPET_BATCH_MAX) frames as they came from `in_port`, before
 // any lookup: once for each frame, whatever happens to it later.  Packet path:
 // no allocation, lock, system call or log.  Under permanent load trumpet_idle()
 // never comes, so the time-bounded part of a sweep must also run here.
-void trumpet_rx_batch(void *state, const struct trumpet_frame *frames, size_t count,
+void trumpet_rx_batch(void* state, const struct trumpet_frame* frames, size_t count,
                       uint32_t in_port, int64_t now_us) TRUMPET_NOEXCEPT;
 
 // The same frames on the way out, after all changes made to them, when
 // `out_port` is known: once for each copy that leaves.  Includes frames that
 // were never received (packet-out) and excludes those dropped.  Same rules.
-void trumpet_tx_batch(void *state, const struct trumpet_frame *frames, size_t count,
+void trumpet_tx_batch(void* state, const struct trumpet_frame* frames, size_t count,
                       uint32_t out_port, int64_t now_us) TRUMPET_NOEXCEPT;
 
 // The thread found nothing to receive.  PMD threads call this at every empty
 // round (tens of nanoseconds apart), the main thread at least once per round
 // of its loop, with or without packets.  Must return within the sweep budget.
-void trumpet_idle(void *state, int64_t now_us) TRUMPET_NOEXCEPT;
+void trumpet_idle(void* state, int64_t now_us) TRUMPET_NOEXCEPT;
 
 // When trumpet_idle() is next needed, in the time of now_us, or
 // TRUMPET_WAKEUP_NEVER.  Asked right after each trumpet_idle(), so it must be
 // cheap; threads that go to sleep then (the main thread, and a PMD thread that
 // has lost all its queues) wake up to one millisecond later than asked.  An
 // answer in the past means "do not sleep".
-int64_t trumpet_next_wakeup_us(void *state) TRUMPET_NOEXCEPT;
+int64_t trumpet_next_wakeup_us(void* state) TRUMPET_NOEXCEPT;
 
 // All other_config keys that begin with "trumpet-", in no order.  A key that
 // is missing has its default.  Bad values are logged and fall back; nothing
 // here can fail the bridge.
-void trumpet_set_config(const char *const *keys, const char *const *values, size_t count)
-    TRUMPET_NOEXCEPT;
+void trumpet_set_config(const char* const* keys, const char* const* values,
+                        size_t count) TRUMPET_NOEXCEPT;
 
 // A datapath port was added or is about to go.  `type` is that of the netdev
 // ("dpdk", "system", "tap", "internal", "dpdkvhostuserclient", "vxlan",
 // "dummy-pmd", ...).  A number may be used again for another port later.
-void trumpet_port_update(uint32_t port, const char *name, const char *type, bool added)
-    TRUMPET_NOEXCEPT;
+void trumpet_port_update(uint32_t port, const char* name, const char* type,
+                         bool added) TRUMPET_NOEXCEPT;
 
 // Answers command `argv[0]` with arguments argv[1] ... argv[argc - 1].  Sets
 // `*reply` to text from malloc(), which the caller frees, or to null for an
 // empty reply.  True: the text is the answer; false: it is an error message.
-bool trumpet_command(int argc, const char *const *argv, char **reply) TRUMPET_NOEXCEPT;
+bool trumpet_command(int argc, const char* const* argv, char** reply) TRUMPET_NOEXCEPT;
 
 #ifdef __cplusplus
 }  // extern "C"

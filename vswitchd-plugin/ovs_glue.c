@@ -34,136 +34,122 @@ static atomic_bool tx_wanted = false;
 // of the C++ side, so that the frames of a batch need no room on the stack of
 // the packet path and are warm from the batch before.
 struct packet_thread {
-    void *state;
-    struct trumpet_frame frames[TRUMPET_BATCH_MAX];
+  void* state;
+  struct trumpet_frame frames[TRUMPET_BATCH_MAX];
 };
 
 // The readable part of a packet is its first buffer; the datapath keeps later
 // ones, if a driver delivered a chain, out of reach.
-static inline uint32_t
-first_buffer_length(const struct dp_packet *packet)
-{
+static inline uint32_t first_buffer_length(const struct dp_packet* packet) {
 #ifdef DPDK_NETDEV
-    return MIN(packet->mbuf.data_len, packet->mbuf.pkt_len);
+  return packet->mbuf.data_len;
 #else
-    return dp_packet_size(packet);
+  return dp_packet_size(packet);
 #endif
 }
 
-static void
-monitor_rx(void *thread_, struct dp_packet *const *packets, size_t n, odp_port_t in_port,
-           long long int now)
-{
-    struct packet_thread *thread = thread_;
+// The first `length` bytes of `packet`, as far as they can be read.
+static inline struct trumpet_frame frame_of(const struct dp_packet* packet, uint32_t length) {
+  return (struct trumpet_frame){
+      .data = dp_packet_data(packet),
+      .captured_length = MIN(first_buffer_length(packet), length),
+      .wire_length = length,
+  };
+}
 
-    // Batches grow beyond 32 in later releases, hence the outer loop.
-    while (n > 0) {
-        size_t count = MIN(n, TRUMPET_BATCH_MAX);
-        for (size_t i = 0; i < count; i++) {
-            struct trumpet_frame *frame = &thread->frames[i];
-            frame->data = dp_packet_data(packets[i]);
-            frame->captured_length = first_buffer_length(packets[i]);
-            frame->wire_length = dp_packet_size(packets[i]);
-        }
-        trumpet_rx_batch(thread->state, thread->frames, count, odp_to_u32(in_port), now);
-        packets += count;
-        n -= count;
+static void monitor_rx(void* thread_, struct dp_packet* const* packets, size_t n,
+                       odp_port_t in_port, long long int now) {
+  struct packet_thread* thread = thread_;
+
+  // Batches grow beyond 32 in later releases, hence the outer loop.
+  while (n > 0) {
+    size_t count = MIN(n, TRUMPET_BATCH_MAX);
+    for (size_t i = 0; i < count; i++) {
+      thread->frames[i] = frame_of(packets[i], dp_packet_size(packets[i]));
     }
+    trumpet_rx_batch(thread->state, thread->frames, count, odp_to_u32(in_port), now);
+    packets += count;
+    n -= count;
+  }
 }
 
-static void
-monitor_tx(void *thread_, struct dp_packet *const *packets, size_t n, odp_port_t out_port,
-           long long int now)
-{
-    struct packet_thread *thread = thread_;
-    bool wanted;
+static void monitor_tx(void* thread_, struct dp_packet* const* packets, size_t n,
+                       odp_port_t out_port, long long int now) {
+  struct packet_thread* thread = thread_;
+  bool wanted;
 
-    atomic_read_relaxed(&tx_wanted, &wanted);
-    if (!wanted) {
-        return;
+  atomic_read_relaxed(&tx_wanted, &wanted);
+  if (!wanted) {
+    return;
+  }
+  while (n > 0) {
+    size_t count = MIN(n, TRUMPET_BATCH_MAX);
+    for (size_t i = 0; i < count; i++) {
+      // Less than the packet's size after output(max_len=...).
+      thread->frames[i] = frame_of(packets[i], dp_packet_get_send_len(packets[i]));
     }
-    while (n > 0) {
-        size_t count = MIN(n, TRUMPET_BATCH_MAX);
-        for (size_t i = 0; i < count; i++) {
-            struct trumpet_frame *frame = &thread->frames[i];
-            // Less than the packet's size after output(max_len=...).
-            uint32_t length = dp_packet_get_send_len(packets[i]);
-            frame->data = dp_packet_data(packets[i]);
-            frame->captured_length = MIN(first_buffer_length(packets[i]), length);
-            frame->wire_length = length;
-        }
-        trumpet_tx_batch(thread->state, thread->frames, count, odp_to_u32(out_port), now);
-        packets += count;
-        n -= count;
+    trumpet_tx_batch(thread->state, thread->frames, count, odp_to_u32(out_port), now);
+    packets += count;
+    n -= count;
+  }
+}
+
+static long long int monitor_idle(void* thread_, long long int now) {
+  struct packet_thread* thread = thread_;
+
+  trumpet_idle(thread->state, now);
+  long long int wakeup = trumpet_next_wakeup_us(thread->state);
+  return MAX(wakeup, 0);
+}
+
+static void* monitor_thread_init(unsigned core_id, int numa_id, const struct pmd_perf_stats* perf) {
+  bool is_pmd = core_id != NON_PMD_CORE_ID;
+  struct trumpet_thread_info info = {
+      .core_id = is_pmd ? (int)core_id : -1,
+      .numa_id = is_pmd ? numa_id : -1,
+      .is_pmd = is_pmd,
+      .thread = perf,
+  };
+  void* state = trumpet_thread_init(&info);
+
+  if (!state) {
+    return NULL;
+  }
+  // Its own cache lines: next to nothing that another thread writes.
+  struct packet_thread* thread = xzalloc_cacheline(sizeof *thread);
+  thread->state = state;
+  return thread;
+}
+
+static void monitor_thread_uninit(void* thread_) {
+  struct packet_thread* thread = thread_;
+
+  trumpet_thread_uninit(thread->state);
+  free_cacheline(thread);
+}
+
+static void monitor_set_config(const struct smap* other_config) {
+  static const char prefix[] = "trumpet-";
+  size_t most = smap_count(other_config);
+  const char** keys = xmalloc(most * sizeof *keys);
+  const char** values = xmalloc(most * sizeof *values);
+  struct smap_node* node;
+  size_t count = 0;
+
+  SMAP_FOR_EACH(node, other_config) {
+    if (!strncmp(node->key, prefix, sizeof prefix - 1)) {
+      keys[count] = node->key;
+      values[count] = node->value;
+      count++;
     }
+  }
+  trumpet_set_config(keys, values, count);
+  free(values);
+  free(keys);
 }
 
-static long long int
-monitor_idle(void *thread_, long long int now)
-{
-    struct packet_thread *thread = thread_;
-
-    trumpet_idle(thread->state, now);
-    long long int wakeup = trumpet_next_wakeup_us(thread->state);
-    return MAX(wakeup, 0);
-}
-
-static void *
-monitor_thread_init(unsigned core_id, int numa_id, const struct pmd_perf_stats *perf)
-{
-    bool is_pmd = core_id != NON_PMD_CORE_ID;
-    struct trumpet_thread_info info = {
-        .core_id = is_pmd ? (int) core_id : -1,
-        .numa_id = is_pmd ? numa_id : -1,
-        .is_pmd = is_pmd,
-        .thread = perf,
-    };
-    void *state = trumpet_thread_init(&info);
-
-    if (!state) {
-        return NULL;
-    }
-    // Its own cache lines: next to nothing that another thread writes.
-    struct packet_thread *thread = xzalloc_cacheline(sizeof *thread);
-    thread->state = state;
-    return thread;
-}
-
-static void
-monitor_thread_uninit(void *thread_)
-{
-    struct packet_thread *thread = thread_;
-
-    trumpet_thread_uninit(thread->state);
-    free_cacheline(thread);
-}
-
-static void
-monitor_set_config(const struct smap *other_config)
-{
-    static const char prefix[] = "trumpet-";
-    size_t most = smap_count(other_config);
-    const char **keys = xmalloc(most * sizeof *keys);
-    const char **values = xmalloc(most * sizeof *values);
-    struct smap_node *node;
-    size_t count = 0;
-
-    SMAP_FOR_EACH (node, other_config) {
-        if (!strncmp(node->key, prefix, sizeof prefix - 1)) {
-            keys[count] = node->key;
-            values[count] = node->value;
-            count++;
-        }
-    }
-    trumpet_set_config(keys, values, count);
-    free(values);
-    free(keys);
-}
-
-static void
-monitor_port_update(odp_port_t port, const char *name, const char *type, bool added)
-{
-    trumpet_port_update(odp_to_u32(port), name, type, added);
+static void monitor_port_update(odp_port_t port, const char* name, const char* type, bool added) {
+  trumpet_port_update(odp_to_u32(port), name, type, added);
 }
 
 static const struct dpif_netdev_monitor_ops monitor_ops = {
@@ -178,71 +164,58 @@ static const struct dpif_netdev_monitor_ops monitor_ops = {
     .port_update = monitor_port_update,
 };
 
-static void
-host_log(enum trumpet_log_level level, const char *text)
-{
-    static struct vlog_rate_limit rl = VLOG_RATE_LIMIT_INIT(60, 60);
+static void host_log(enum trumpet_log_level level, const char* text) {
+  static struct vlog_rate_limit rl = VLOG_RATE_LIMIT_INIT(60, 60);
 
-    switch (level) {
+  switch (level) {
     case TRUMPET_LOG_ERROR:
-        VLOG_ERR_RL(&rl, "%s", text);
-        break;
+      VLOG_ERR_RL(&rl, "%s", text);
+      break;
     case TRUMPET_LOG_WARNING:
-        VLOG_WARN_RL(&rl, "%s", text);
-        break;
+      VLOG_WARN_RL(&rl, "%s", text);
+      break;
     case TRUMPET_LOG_INFO:
-        VLOG_INFO("%s", text);
-        break;
+      VLOG_INFO("%s", text);
+      break;
     case TRUMPET_LOG_DEBUG:
-        VLOG_DBG("%s", text);
-        break;
-    }
+      VLOG_DBG("%s", text);
+      break;
+  }
 }
 
-static void
-host_set_tx_wanted(bool wanted)
-{
-    atomic_store_relaxed(&tx_wanted, wanted);
+static void host_set_tx_wanted(bool wanted) { atomic_store_relaxed(&tx_wanted, wanted); }
+
+static void run_command(struct unixctl_conn* conn, int argc, const char* argv[],
+                        void* aux OVS_UNUSED) {
+  char* reply = NULL;
+
+  if (trumpet_command(argc, argv, &reply)) {
+    unixctl_command_reply(conn, reply);
+  } else {
+    unixctl_command_reply_error(conn, reply ? reply : "failed");
+  }
+  free(reply);
 }
 
-static void
-run_command(struct unixctl_conn *conn, int argc, const char *argv[], void *aux OVS_UNUSED)
-{
-    char *reply = NULL;
-
-    if (trumpet_command(argc, argv, &reply)) {
-        unixctl_command_reply(conn, reply);
-    } else {
-        unixctl_command_reply_error(conn, reply ? reply : "failed");
-    }
-    free(reply);
+static void host_command_register(const char* name, const char* usage, int min_args, int max_args) {
+  // unixctl keeps the usage by reference, forever.
+  unixctl_command_register(name, xstrdup(usage), min_args, max_args, run_command, NULL);
 }
 
-static void
-host_command_register(const char *name, const char *usage, int min_args, int max_args)
-{
-    // unixctl keeps the usage by reference, forever.
-    unixctl_command_register(name, xstrdup(usage), min_args, max_args, run_command, NULL);
+static uint64_t read_counter(const struct pmd_perf_stats* perf, enum pmd_stat_type type) {
+  uint64_t value;
+
+  // The atomics' macros want a pointer to non-const even to read.
+  atomic_read_relaxed(CONST_CAST(atomic_uint64_t*, &perf->counters.n[type]), &value);
+  return value;
 }
 
-static uint64_t
-read_counter(const struct pmd_perf_stats *perf, enum pmd_stat_type type)
-{
-    uint64_t value;
+static void host_thread_load(const void* thread, struct trumpet_thread_load* load) {
+  const struct pmd_perf_stats* perf = thread;
 
-    // The atomics' macros want a pointer to non-const even to read.
-    atomic_read_relaxed(CONST_CAST(atomic_uint64_t *, &perf->counters.n[type]), &value);
-    return value;
-}
-
-static void
-host_thread_load(const void *thread, struct trumpet_thread_load *load)
-{
-    const struct pmd_perf_stats *perf = thread;
-
-    load->busy_cycles = read_counter(perf, PMD_CYCLES_ITER_BUSY);
-    load->idle_cycles = read_counter(perf, PMD_CYCLES_ITER_IDLE);
-    load->rx_packets = read_counter(perf, PMD_STAT_RECV);
+  load->busy_cycles = read_counter(perf, PMD_CYCLES_ITER_BUSY);
+  load->idle_cycles = read_counter(perf, PMD_CYCLES_ITER_IDLE);
+  load->rx_packets = read_counter(perf, PMD_STAT_RECV);
 }
 
 static const struct trumpet_host host = {
@@ -255,26 +228,22 @@ static const struct trumpet_host host = {
 };
 
 // At exit(): PMD threads are not stopped by then, so keep them out first.
-static void
-plugin_exit(void)
-{
-    dpif_netdev_monitor_attach(false);
-    trumpet_plugin_exit();
+static void plugin_exit(void) {
+  dpif_netdev_monitor_attach(false);
+  trumpet_plugin_exit();
 }
 
 // Called by ovs-vswitchd before the first bridge; takes the place of the empty
 // function of the same name in libopenvswitch.
-void
-dpif_netdev_monitor_plugin_init(void)
-{
-    if (!trumpet_plugin_init(&host)) {
-        VLOG_ERR("the packet monitor could not be set up; switching goes on without it");
-        return;
-    }
-    int error = dpif_netdev_monitor_register(&monitor_ops);
-    if (error) {
-        VLOG_ERR("the packet monitor does not fit this Open vSwitch: %s", ovs_strerror(error));
-        return;
-    }
-    atexit(plugin_exit);
+void dpif_netdev_monitor_plugin_init(void) {
+  if (!trumpet_plugin_init(&host)) {
+    VLOG_ERR("the packet monitor could not be set up; switching goes on without it");
+    return;
+  }
+  int error = dpif_netdev_monitor_register(&monitor_ops);
+  if (error) {
+    VLOG_ERR("the packet monitor does not fit this Open vSwitch: %s", ovs_strerror(error));
+    return;
+  }
+  atexit(plugin_exit);
 }
