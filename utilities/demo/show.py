@@ -1,0 +1,89 @@
+# Copyright (c) 2026 The Trumpet Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""What the person at the terminal sees: numbered steps, remarks, checks, tables.
+
+Plain text; colours only on a terminal.
+"""
+import os
+import sys
+import textwrap
+import time
+
+WIDTH = 98
+
+
+class DemoError(Exception):
+    """Ends the demonstration with one sentence."""
+
+
+class Show:
+    def __init__(self, steps, out=sys.stdout):
+        self.steps, self.step_count = steps, 0
+        self.out = out
+        self.failures = []
+        self.colours = out.isatty() and "NO_COLOR" not in os.environ
+        marks = "\u2713\u2717"
+        try:
+            marks.encode(out.encoding or "ascii")
+        except UnicodeEncodeError:
+            marks = None
+        self.yes, self.no = marks or ("ok", "NO")
+
+    def line(self, text=""):
+        print(text, file=self.out, flush=True)
+
+    def step(self, text):
+        self.step_count += 1
+        self.line()
+        self.line(self._paint("1", "[%d/%d] %s" % (self.step_count, self.steps, text)))
+
+    def why(self, text):
+        for line in textwrap.wrap(text, WIDTH - 6):
+            self.line("      " + line)
+
+    def command(self, text):
+        self.line("      " + self._paint("36", "$ " + text))
+
+    def check(self, agrees, text):
+        """One comparison with the ground truth; what fails is remembered."""
+        mark = self._paint("32", self.yes) if agrees else self._paint("31", self.no)
+        lines = textwrap.wrap(text, WIDTH - 8)
+        self.line("    %s %s" % (mark, lines[0]))
+        for line in lines[1:]:
+            self.line("      " + line)
+        if not agrees:
+            self.failures.append(text)
+
+    def table(self, heads, rows, indent=6):
+        """Columns of numbers (heads that begin with '>') stand to the right."""
+        right = [head.startswith(">") for head in heads]
+        rows = [[head.lstrip(">") for head in heads]] + [[str(cell) for cell in row] for row in rows]
+        widths = [max(len(row[i]) for row in rows) for i in range(len(heads))]
+        for number, row in enumerate(rows):
+            cells = [cell.rjust(w) if to_right else cell.ljust(w)
+                     for cell, w, to_right in zip(row, widths, right)]
+            text = " " * indent + "  ".join(cells).rstrip()
+            self.line(self._paint("4", text) if number == 0 and self.colours else text)
+
+    def _paint(self, code, text):
+        return "\033[%sm%s\033[0m" % (code, text) if self.colours else text
+
+
+def count(number):
+    return "{:,}".format(number)
+
+
+def clock(time_ns):
+    """Time of day to the millisecond, as intervals begin at whole ones."""
+    seconds, rest = divmod(time_ns, 10**9)
+    return time.strftime("%H:%M:%S", time.localtime(seconds)) + ".%03d" % (rest // 10**6)
+
+
+def flow_text(bucket):
+    return "%s:%d > %s:%d" % (bucket["srcIP"], bucket["srcPort"], bucket["dstIP"], bucket["dstPort"])
+
+
+def median(values):
+    ordered = sorted(values)
+    middle = len(ordered) // 2
+    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2

@@ -1,0 +1,337 @@
+# Copyright (c) 2026 The Trumpet Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The demonstration, step by step."""
+import os
+import time
+
+import generated
+from beside import Comparison, check_totals, delays_ms
+from cost import measure_cost
+from lab import let_run, wait_until
+from network import ADDRESSES, CLIENT, PORTS, SERVER, Hosts, mac_bytes
+from show import DemoError, clock, count
+from switch import BRIDGE, Switch
+from truth import Traffic
+
+MS = 10**6
+HEAVY = ("heavy-flow", "srcIP=198.51.100.0/24, sum(volume)>125KB, 5-tuple, 10ms", 125_000)
+LOSS = ("loss", "Protocol=TCP, sum(is_lost)>5, 5-tuple, 10ms", 5)
+TCP_LEDGER = ("tcp-ledger", "Protocol=TCP, sum(volume)>0, 5-tuple, 100ms")
+NET_LEDGER = ("net-ledger", "dstIP=198.18.0.0/16, sum(packets)>0, dstIP/24, 100ms")
+SPIKE_EVENT = "dstIP=198.18.0.0/16, sum(packets)>%d, dstIP/24, 10ms"
+SPIKE_FACTOR = 4                        # times what a /24 usually gets
+TCP_SECONDS = 2
+METER_KBPS = 60_000
+CROWD, SURGE, CROWD_SINK, SURGE_SINK = 11, 12, 21, 22      # OpenFlow ports
+
+
+class Story:
+    STEPS = 7
+
+    def __init__(self, lab, build, show):
+        self.lab, self.show = lab, show
+        self.switch = Switch(lab, build)
+        self.hosts = Hosts(lab)
+        self.delays = []                # rows of the last table
+        self.crowds = 0                 # generators made so far: DPDK devices need new names
+
+    def tell(self):
+        begin = time.monotonic()
+        self.start_switch()
+        self.link_hosts()
+        self.install_events()
+        self.heavy_flow()
+        self.lose_packets()
+        self.spike()
+        cost = self.cost()
+        self.summary(cost, time.monotonic() - begin)
+
+    # --- 1 to 3: the scene ---------------------------------------------------
+
+    def start_switch(self):
+        show = self.show
+        cpus = sorted(os.sched_getaffinity(0))
+        show.step("Start a switch of our own")
+        show.why("Its database, sockets and logs are in %s, its links in a network namespace: the "
+                 "system's Open vSwitch, if there is one, notices nothing." % self.lab.directory)
+        self.lab.add_namespace("switch")
+        self.switch.start(cpus)
+        status = self.switch.trumpet("status")
+        show.why("Open vSwitch %s with Trumpet %s linked in, userspace datapath (DPDK, %s), polling "
+                 "on CPU %d%s." % (
+                     status["versions"]["ovs"], status["versions"]["trumpet"],
+                     "huge pages" if self.switch.has_huge else "no huge pages", cpus[-1],
+                     "" if len(cpus) > 1 else ", the only one, so everything else waits for its turn"))
+
+    def link_hosts(self):
+        show, switch = self.show, self.switch
+        show.step("Link two hosts to it: client %s and server %s" % (
+            ADDRESSES[CLIENT], ADDRESSES[SERVER]))
+        show.why("Each is a network namespace with the kernel's own TCP, on a veth link that the "
+                 "switch reads through DPDK (net_af_packet).")
+        self.hosts.link()
+        for host, number in PORTS.items():
+            switch.add_port("to-" + host, number,
+                            "net_af_packet%d,iface=to-%s,framecnt=4096" % (number, host))
+        switch.ofctl("add-flow", "priority=10,in_port=1,actions=output:2")
+        switch.ofctl("add-flow", "priority=10,in_port=2,actions=output:1")
+        self.hosts.raise_links()
+        self.hosts.check_way()
+
+    def install_events(self):
+        show = self.show
+        show.step("Install events: what an administrator wants to hear about")
+        for name, event, _ in (HEAVY, LOSS):
+            show.command("ovs-appctl trumpet/event-add name=%s '%s'" % (name, event))
+            self.switch.add_event(name, event)
+        show.why("A third, a load spike, follows in step 6. Besides, for the check only, an event "
+                 "that is always true, so that its reports are a ledger of every byte:")
+        show.command("ovs-appctl trumpet/event-add name=%s '%s'" % TCP_LEDGER)
+        self.switch.add_event(*TCP_LEDGER)
+
+    # --- 4 and 5: real TCP ---------------------------------------------------
+
+    def tcp_phase(self, calls):
+        """Runs iperf3 for each (port, rate) under captures; returns (Traffic, begin, end)."""
+        hosts, switch = self.hosts, self.switch
+        before = {host: switch.port_packets(number, "rx") for host, number in PORTS.items()}
+        hosts.start_captures()
+        begin = time.time_ns()
+        for port, _ in calls:
+            hosts.serve(port)
+        running = [(hosts.call(port, rate, TCP_SECONDS), port) for port, rate in calls]
+        for child, port in running:
+            hosts.finish(child, port, TCP_SECONDS + 20)
+        let_run(0.3)                    # the last acknowledgements
+        end = time.time_ns()
+        paths = hosts.stop_captures()
+        traffic = Traffic(*paths, mac_bytes(CLIENT), mac_bytes(SERVER))
+        for host, way in ((CLIENT, traffic.forth), (SERVER, traffic.back)):
+            taken = switch.port_packets(PORTS[host], "rx") - before[host]
+            self.show.check(taken == way.frames and way.strangers == 0,
+                            "the %s's end captured %s frames on their way in, the switch's port "
+                            "counted %s" % (host, count(way.frames), count(taken)))
+        return traffic, begin, end
+
+    def compare(self, event, value, unit, traffic, begin, end):
+        """The event's reports of a phase against the captures, and the ledger's."""
+        name, _, threshold = event
+        reports = self.of_phase(name, begin, end)
+        Comparison(reports, traffic.counts(value, 10 * MS), threshold).print(self.show, unit)
+        self.delays.append((name, reports))
+
+    def of_phase(self, event, begin, end):
+        return [r for r in self.switch.reports_of_the_past(event, end)
+                if r["end_ns"] > begin and r["start_ns"] < end]
+
+    def check_ledger(self, traffic, begin, end):
+        ledger = self.of_phase(TCP_LEDGER[0], begin, end + 100 * MS)
+        check_totals(self.show, ledger, traffic.counts("volume", 100 * MS), "bytes")
+
+    def heavy_flow(self):
+        show = self.show
+        show.step("Send real TCP: an elephant of 250 Mbit/s and a mouse of 10 Mbit/s, %d s"
+                  % TCP_SECONDS)
+        show.why("iperf3 runs in both hosts. Ground truth: captures at both hosts' ends of the wires "
+                 "(nanoseconds), added up per flow and 10 ms by a program that shares nothing with "
+                 "the monitor. Only the elephant exceeds 125 KB in 10 ms.")
+        traffic, begin, end = self.tcp_phase([(5201, "250M"), (5202, "10M")])
+        self.compare(HEAVY, "volume", "byte", traffic, begin, end)
+        self.check_ledger(traffic, begin, end)
+
+    def lose_packets(self):
+        show, switch = self.show, self.switch
+        show.step("Provoke loss: an OpenFlow meter polices the client to %d Mbit/s"
+                  % (METER_KBPS // 1000))
+        show.why("The sender notices and sends again; the monitor recognises each segment sent "
+                 "again. Ground truth: the sender's capture, before the meter.")
+        switch.ofctl("add-meter", "meter=1,kbps,burst,band=type=drop,rate=%d,burst_size=%d"
+                     % (METER_KBPS, METER_KBPS // 20))
+        switch.ofctl("add-flow", "priority=20,tcp,in_port=1,actions=meter:1,output:2")
+        sent_again = self.hosts.kernel_retransmissions()
+        traffic, begin, end = self.tcp_phase([(5203, "400M")])
+        sent_again = self.hosts.kernel_retransmissions() - sent_again
+        dropped = switch.meter_drops()
+        switch.ofctl("del-flows", "--strict", "priority=20,tcp,in_port=1")
+        switch.ofctl("del-meters")
+        show.check(dropped == traffic.forth.dropped() > 0,
+                   "the meter says it dropped %s packets, between the captures %s vanished"
+                   % (count(dropped), count(traffic.forth.dropped())))
+        again = sum(s.is_lost for s in traffic.segments)
+        show.why("Segments sent again: %s in the capture, %s by the sending kernel's own counter."
+                 % (count(again), count(sent_again)))
+        self.compare(LOSS, "is_lost", "segment", traffic, begin, end)
+        self.check_ledger(traffic, begin, end)
+
+    # --- 6: generated traffic ------------------------------------------------
+
+    def start_crowd(self, circle):
+        self.crowds += 1
+        self.switch.add_port("crowd", CROWD, "net_pcap%d,rx_pcap=%s,infinite_rx=1" % (
+            self.crowds, circle.path))
+
+    def make_generators(self):
+        switch = self.switch
+        for source, sink in ((CROWD, CROWD_SINK), (SURGE, SURGE_SINK)):
+            switch.add_port("sink-%d" % sink, sink, "net_null%d,no-rx=1" % sink)
+            switch.ofctl("add-flow", "priority=10,in_port=%d,actions=output:%d" % (source, sink))
+        return (generated.crowd(self.lab.path("crowd.pcap")),
+                generated.surge(self.lab.path("surge.pcap")))
+
+    def spike(self):
+        show, switch = self.show, self.switch
+        show.step("Generate traffic at speed, and let one network be flooded")
+        self.crowd, surge = self.make_generators()
+        show.why("A DPDK port replays a capture in a circle: %s flows, evenly over %d networks "
+                 "198.18.0.0/24 to 198.18.%d.0/24. A ledger counts along:" % (
+                     count(generated.NETS * generated.FLOWS_PER_NET), generated.NETS,
+                     generated.NETS - 1))
+        show.command("ovs-appctl trumpet/event-add name=%s '%s'" % NET_LEDGER)
+        switch.add_event(*NET_LEDGER)
+        begin = time.time_ns()
+        self.start_crowd(self.crowd)
+        usual = self.usual_packets()
+        threshold = round(SPIKE_FACTOR * usual, -2)
+        show.why("Each network gets about %s packets in 10 ms. Tell us when one gets %d times that:"
+                 % (count(round(usual, -2)), SPIKE_FACTOR))
+        event = SPIKE_EVENT % threshold
+        show.command("ovs-appctl trumpet/event-add name=load-spike '%s'" % event)
+        switch.add_event("load-spike", event)
+        let_run(0.2)
+        start, stop = self.surge(surge)
+        let_run(0.2)
+        switch.del_port("crowd")
+        end = time.time_ns()
+        self.compare_spike(start, stop, threshold)
+        self.compare_arithmetic(begin, end)
+        switch.trumpet("event-del", NET_LEDGER[0])
+
+    def usual_packets(self):
+        """What one network gets in 10 ms, by the sink's counter."""
+        switch = self.switch
+        let_run(0.1)
+        first, before = time.monotonic(), switch.port_packets(CROWD_SINK, "tx")
+        let_run(0.4)
+        second, after = time.monotonic(), switch.port_packets(CROWD_SINK, "tx")
+        if after == before:
+            raise DemoError("the generator sends nothing: " + switch.last_error())
+        return int((after - before) / (second - first) / 100 / generated.NETS)
+
+    def surge(self, circle):
+        """Floods one network for a moment; returns when that began and ended, or a little more."""
+        start = time.time_ns()
+        self.switch.add_port("surge", SURGE, "net_pcap100,rx_pcap=%s,infinite_rx=1" % circle.path)
+        let_run(0.2)
+        self.switch.del_port("surge")
+        stop = time.time_ns()
+        self.show.why("From %s to %s a second port sent to %s only." % (
+            clock(start), clock(stop), generated.net_name(generated.SURGE_NET)))
+        return start, stop
+
+    def compare_spike(self, start, stop, threshold):
+        show = self.show
+        reports = self.switch.reports_of_the_past("load-spike", stop)
+        self.delays.append(("load-spike", reports))
+        flooded = generated.net_name(generated.SURGE_NET)
+        show.table(["interval", "network", ">monitor", "generator", ""],
+                   [[clock(r["start_ns"]), r["bucket"]["dstIP"], count(r["value"]),
+                     "surge to %s" % flooded if r["end_ns"] > start and r["start_ns"] < stop
+                     else "no surge", show.yes if self._fits(r, flooded, start, stop) else show.no]
+                    for r in reports[:4]])
+        if len(reports) > 4:
+            show.line("      ... and %d more" % (len(reports) - 4))
+        wrong = [r for r in reports if not self._fits(r, flooded, start, stop)]
+        show.check(reports and not wrong, "%d reports, all of %s and during the surge" % (
+            len(reports), flooded) if reports and not wrong else
+            "%d of %d reports are of another network or time" % (len(wrong), len(reports)))
+        # An interval without a report had at most `threshold` packets.
+        surged = self.switch.port_packets(SURGE_SINK, "tx")
+        reported = sum(r["value"] for r in reports)
+        intervals = (stop - 1) // (10 * MS) - start // (10 * MS) + 1
+        silent = max(intervals - len(reports), 0)
+        show.check(surged <= reported + silent * threshold,
+                   "the surge's sink counted %s packets; %d reports hold %s, and the %d intervals at "
+                   "most %s each that stayed below the threshold" % (
+                       count(surged), len(reports), count(reported), silent, count(threshold)))
+
+    @staticmethod
+    def _fits(report, flooded, start, stop):
+        return (report["bucket"]["dstIP"] == flooded and report["end_ns"] > start
+                and report["start_ns"] < stop)
+
+    def compare_arithmetic(self, begin, end):
+        """The ledger of each network against the generators' arithmetic: equal, to the packet."""
+        show, switch = self.show, self.switch
+        ledger = [r for r in switch.reports_of_the_past(NET_LEDGER[0], end + 100 * MS)
+                  if r["end_ns"] > begin]
+        crowd, surge = (switch.port_packets(sink, "tx") for sink in (CROWD_SINK, SURGE_SINK))
+        told, rows, differing = {}, [], 0
+        for report in ledger:
+            net = report["bucket"]["dstIP"]
+            told[net] = told.get(net, 0) + report["value"]
+        for net in range(generated.NETS):
+            truth = self.crowd.sent_to(net, crowd) + (surge if net == generated.SURGE_NET else 0)
+            mine = told.pop(generated.net_name(net), 0)
+            differing += mine != truth
+            rows.append([generated.net_name(net), count(mine), count(truth),
+                         show.yes if mine == truth else show.no])
+        show.why("The sinks counted %s and %s packets; by the order in the captures that makes for "
+                 "each network, over all intervals:" % (count(crowd), count(surge)))
+        show.table(["network", ">monitor", ">arithmetic", ""],
+                   rows[generated.SURGE_NET - 1:generated.SURGE_NET + 2])
+        losses = switch.losses()
+        show.check(not differing and not told, "all %d networks are equal to the last packet"
+                   % generated.NETS if not differing and not told else
+                   "%d of %d networks differ; the monitor says of losses: %s" % (
+                       differing, generated.NETS, losses or "none"))
+
+    # --- 7: what it costs ----------------------------------------------------
+
+    def cost(self):
+        show = self.show
+        show.step("Ask what it costs: the same traffic with the monitor on and off, in turns")
+        self.start_crowd(self.crowd)
+        let_run(0.2)
+        cost = measure_cost(self.switch, CROWD_SINK)
+        self.switch.del_port("crowd")
+        show.table(["monitor", ">Mpps", ">cycles per packet, all", ">of these the monitor",
+                    ">share of PMD cycles"], cost.rows())
+        show.why("Medians of %d turns of %.1f s each. Shared CPUs make such figures vary; `make "
+                 "bench` measures with care." % (cost.TURNS, cost.SECONDS))
+        return cost
+
+    def summary(self, cost, seconds):
+        show = self.show
+        show.line()
+        show.line("Summary")
+        rows = []
+        for name, reports in self.delays:
+            middle, longest = delays_ms(reports)
+            rows.append([name, len(reports), "%.2f ms" % middle, "%.2f ms" % longest])
+        show.table(["event", ">reports", ">delay, median", ">longest"], rows)
+        show.line("      (delay: from the end of the 10 ms interval to the report)")
+        show.line("      %s" % cost.sentence())
+        if show.failures:
+            show.line("  %s %d comparisons DISAGREE with the ground truth:" % (
+                show.no, len(show.failures)))
+            for text in show.failures:
+                show.line("      - " + text)
+        else:
+            show.line("  %s Every answer agrees with the ground truth. %.0f s." % (show.yes, seconds))
+
+    def leave_running(self, program):
+        show, here = self.show, self.lab.directory
+        self.start_crowd(self.crowd)
+        show.line()
+        show.line("The switch goes on, with generated traffic. Try:")
+        show.line("  export OVS_RUNDIR=%s PATH=%s:$PATH" % (
+            here, os.path.dirname(self.switch.programs["OVS_APPCTL"])))
+        ctl = "ovs-appctl -t %s" % self.switch.control
+        for text in (ctl + " trumpet/status", ctl + " trumpet/event-list",
+                     ctl + " trumpet/event-add 'Protocol=UDP, sum(packets)>1000, dstIP/20, 50ms'",
+                     ctl + " trumpet/reports", ctl + " trumpet/perf-show",
+                     ctl + " dpif-netdev/pmd-stats-show", "ovs-ofctl dump-flows " + BRIDGE,
+                     " ".join(self.lab.inside(CLIENT, ["iperf3", "-c", ADDRESSES[SERVER]]))):
+            show.line("  " + text)
+        show.line("and in the end")
+        show.line("  %s --stop %s" % (program, here))
