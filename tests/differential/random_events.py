@@ -62,7 +62,7 @@ def yaml_file(events):
 # --- filters -----------------------------------------------------------------
 
 def pick_field(rng, without=()):
-    plain = rng.choice(COMMON_FIELDS) if rng.random() < 0.6 else rng.choice(FIELDS)
+    plain = rng.choice(COMMON_FIELDS) if rng.random() < 0.5 else rng.choice(FIELDS)
     if plain in without:
         return pick_field(rng, without)
     return rng.choice(("", "", "", "", "outer.", "inner.")) + plain

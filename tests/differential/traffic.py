@@ -12,6 +12,7 @@ UNDERLAY4, UNDERLAY6 = ("172.16.0.1", "172.16.0.2"), ("fd00::1", "fd00::2")
 PORTS = (80, 443, 5000, 5001, 0)
 MACS = ("02:00:00:00:00:01", "02:00:00:00:00:02", "02:00:00:00:01:01")
 SECOND = 10**9
+STATED_LENGTHS = (0, 19, 20, 24, 30, 39, 40, 41, 500)   # lies of IP headers
 SIZES = (1, 2, 10, 64, 100, 100, 200, 1460)
 
 
@@ -36,7 +37,7 @@ class Clock:
         elif kind < 0.60:
             unit = rng.choice((1, 1, 2, 5, 10)) * 1_000_000
             gap = unit - self.now % unit + rng.choice((-1, 0, 0, 1))
-        elif self.idles and kind < 0.62:
+        elif self.idles and kind < 0.65:
             self.idles -= 1
             gap = self._idle()
         else:
@@ -169,6 +170,8 @@ class TcpActor:
         if payload > 16 and rng.random() < 0.02:
             return self._fragments(side, segment)
         more = extensions(rng, source)
+        if rng.random() < 0.02:
+            more["total"] = rng.choice(STATED_LENGTHS)
         return [self.styles[side].frame(f.ip(segment, 6, source, target, **self.styles[side].header(), **more))]
 
     def _fragments(self, side, segment):
@@ -303,7 +306,7 @@ class TcpActor:
         return self.queue.pop(0)()
 
     def _syn_again(self, _):
-        return self.frame(0, self.ends[0].isn, f.SYN, options=self.options[0])
+        return self.frame(0, self.ends[0].isn, f.SYN, options=self.options[0], payload=self.rng.choice((0, 0, 9)))
 
 
 class DatagramActor:
@@ -327,10 +330,8 @@ class DatagramActor:
         more = extensions(rng, source)
         if kind < 0.10:
             more = self._fragment(source)
-        elif kind < 0.13:
-            more["total"] = 0
-        elif kind < 0.16:
-            more["total"] = rng.choice((19, 24, 30, 500))
+        elif kind < 0.20:
+            more["total"] = rng.choice(STATED_LENGTHS)
         return [style.frame(f.ip(upper, self.protocol, source, target, **style.header(), **more))]
 
     def _fragment(self, source):
@@ -371,6 +372,8 @@ class OddActor:
         rng = self.rng
         noise = bytes(rng.randrange(256) for _ in range(rng.randrange(60)))
         inner = f.packet(f.udp(80, 443, b"x"), 17, *HOSTS4[:2])
+        long_chain = f.packet(f.udp(80, 443, b"xyz"), 17, *HOSTS6[:2], extensions=rng.choices(
+            (f.hop_by_hop(), f.destination_options(2), f.authentication()), k=rng.choice((1, 2, 3, 17))))
         return [rng.choice((
             lambda: f.ethernet(b"\0\1\x08\0\6\4\0\1" + b"\1" * 20, 0x0806),
             lambda: f.ethernet(noise, len(noise), tags=((0x8100, 10),)),
@@ -386,6 +389,13 @@ class OddActor:
             lambda: f.packet(f.gre(inner[14:], rng.choice((0x0800, 0x86DD, 0x88BE)), key=9,
                                    flags=rng.choice((0, 1, 0x4000))), 47, *UNDERLAY6),
             lambda: f.packet(f.udp(1, 4789, f.vxlan(5, inner)), 17, *UNDERLAY4, more=True),
+            lambda: f.packet(f.udp(1, 4789, f.vxlan(5, inner)), 17, *UNDERLAY6,
+                             extensions=[f.fragment_header(0, rng.random() < 0.5)]),
+            lambda: f.packet(f.udp(1, 4789, f.vxlan(5, inner)), 17, *UNDERLAY4,
+                             total=rng.choice((28, 36, 49, 50, 69, 70, 90))),
+            lambda: long_chain[:rng.randrange(54, len(long_chain))],
+            lambda: long_chain,
+            lambda: f.ethernet(bytes([rng.choice((0x44, 0x46, 0x4F, 0x35, 0x55))]) + inner[15:], 0x0800),
         ))()]
 
 
@@ -409,7 +419,7 @@ def make_trace(rng):
     tcp = [TcpActor(rng) for _ in range(rng.choice((1, 1, 2, 3)))]
     actors = tcp * 5 + [DatagramActor(rng) for _ in range(rng.choice((0, 1, 2)))]
     if rng.random() < 0.5:
-        actors.append(OddActor(rng))
+        actors += [OddActor(rng)] * rng.choice((1, 1, 4))
     wanted = rng.choice((20, 40, 60, 60, 100, 100, 200, 300))
     if rng.random() < 0.05:
         actors += [CrowdActor(rng)] * 30

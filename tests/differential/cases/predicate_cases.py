@@ -40,6 +40,10 @@ _value("Units of bytes and time", "1KiB + 1KB + 1us + 2s > sum(packets)", 1024 +
 _value("Unary minus binds tightest", "-sum(packets) + 10 > 0", 7, 0)
 _value("min and max of an expression", "max(volume * 2) - min(volume % 3) > 0", 18, 0)
 
+# The double 0.1 is a little more than 1/10: ten of them are 1 when rounded once, 0.9999999999999999 step by step.
+_value("Real operands are summed before they are rounded", "sum(packets * 0.1) = 1", 1, 1,
+       [at(i, datagram()) for i in range(10)])
+
 golden("Undefined is not true, nor is its opposite", THREE,
        ["*, not avg(rwnd) > 0, none, 10ms", "*, avg(rwnd), none, 10ms",
         "*, sum(volume) / sum(rwnd) >= 0, none, 10ms",

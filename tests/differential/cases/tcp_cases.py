@@ -63,6 +63,24 @@ golden(
      at(1 * MS, f.packet(f.tcp(1000, 80, 1000, payload=20), 6, "10.0.0.1", "10.0.0.2", offset=5))],
     ["*, sum(is_lost) >= 0, none, 10ms"], [report(0, 10, 0, 0, event="e1")])
 
+golden(
+    "State is alive at an interval's end 10 s after the last packet, and no longer",
+    [at(0, from_a(1000, 100)), at(500 * MS, from_b(1100)), at(1000 * MS, from_b(1100)), at(14 * S, datagram())],
+    # The last packet came at 1 s: [10 s, 11 s) ends exactly 10 s later.
+    ["srcPort=1000, ack = 1100, 5-tuple, 1s"],
+    [report(i * 1000, i * 1000 + 1000, 1100, 1100, A_TO_B, event="e1") for i in range(11)])
+
+golden(
+    "and not one nanosecond longer",
+    [at(0, from_a(1000, 100)), at(500 * MS, from_b(1100)), at(1000 * MS - 1, from_b(1100)), at(14 * S, datagram())],
+    ["srcPort=1000, ack = 1100, 5-tuple, 1s"],
+    [report(i * 1000, i * 1000 + 1000, 1100, 1100, A_TO_B, event="e1") for i in range(10)])
+
+golden(
+    "A SYN comes before its payload: data in a second SYN is no loss, sent again it is",
+    [at(0, _syn(999)), at(1 * MS, _syn(999, payload=10)), at(11 * MS, from_a(1000, 10))],
+    LOSSES, [report(10, 20, 1, 0, A_TO_B)])
+
 # --- burst -------------------------------------------------------------------
 
 golden(
@@ -85,6 +103,24 @@ golden(
      "*, max(is_lost * is_burst * (seq + 1)) > 0, 5-tuple, 10ms"],
     [report(0, 10, 1, 0, A_TO_B, event="e%d" % i) for i in (1, 2, 3, 4)]
     + [report(0, 10, 1200, 0, A_TO_B, event="e5"), report(0, 10, 1201, 0, A_TO_B, event="e6")])
+
+golden(
+    "The first sending is remembered over 64 segments if it is less than 3 s old",
+    [at(i * 5 * US, from_a(1000 + 10 * i, 10)) for i in range(100)] + [at(2900 * MS, from_a(1010, 10))],
+    ["*, sum(is_lost & is_burst) > 0, 5-tuple, 10ms"], [report(2900, 2910, 1, 0, A_TO_B, event="e1")])
+
+golden(
+    "and over 3 s if there were less than 64 segments since",
+    [at(i * 5 * US, from_a(1000 + 10 * i, 10)) for i in range(50)] + [at(9 * S, from_a(1010, 10))],
+    ["*, sum(is_lost & is_burst) > 0, 5-tuple, 10ms"], [report(9000, 9010, 1, 0, A_TO_B, event="e1")])
+
+golden(
+    "The earliest sending counts, not the latest",
+    # 1010: first in a burst, then alone, then again; 1000: first alone, then in a burst.
+    [at(0, from_a(1000, 10)), at(5 * US, from_a(1010, 10)), at(1 * MS, from_a(1010, 10)),
+     at(1 * MS + US, from_a(1000, 10)), at(10 * MS, from_a(1010, 10)), at(11 * MS, from_a(1000, 10))],
+    ["*, sum(is_lost & is_burst) > 0, 5-tuple, 10ms"],
+    [report(0, 10, 1, 0, A_TO_B, event="e1"), report(10, 20, 1, 0, A_TO_B, event="e1")])
 
 golden(
     "A late original was not seen before: no burst loss",
@@ -189,6 +225,19 @@ golden(
      at(4 * MS, from_a(1200, 100)), at(5 * MS, from_b(1300))],
     ["*, avg(rtt) > 0, 5-tuple, 10ms", "*, count(rtt) > 0, none, 10ms"],
     [report(0, 10, 1000000, 0, A_TO_B, event="e1"), report(0, 10, 1, 0, event="e2")])
+
+golden(
+    "A segment that a later one overlaps gives no sample, though only it is covered",
+    [at(0, from_a(1000, 100)), at(1 * MS, from_a(1050, 100)), at(2 * MS, from_b(1100))],
+    ["*, count(rtt) >= 0, 5-tuple, 10ms"],
+    [report(0, 10, 0, 0, A_TO_B, event="e1"), report(0, 10, 0, 0, B_TO_A, event="e1")])
+
+golden(
+    "A retransmission of what is acknowledged already spoils the sample of its new part",
+    [at(0, from_a(1000, 100)), at(1 * MS, from_b(1100)), at(12 * MS, from_a(1050, 100)), at(13 * MS, from_b(1150)),
+     at(14 * MS, from_a(1150, 10)), at(15 * MS, from_b(1160))],
+    ["*, max(rtt) > 0, none, 10ms"],
+    [report(0, 10, 1000000, 0, event="e1"), report(10, 20, 1000000, 0, event="e1")])
 
 golden(
     "A sample is filtered by the fields of its segment, and is no packet",
