@@ -140,6 +140,8 @@ void PacketMonitor::CloseEpoch(Nanos now) {
   impl_->PublishCounters();
 }
 
+void PacketMonitor::NoteGap(Nanos until) { impl_->thread.NoteGap(until); }
+
 Nanos PacketMonitor::next_work_ns() const {
   const Nanos work = impl_->thread.next_work_ns();
   if (impl_->pending == nullptr) return work;

@@ -72,6 +72,10 @@ class PacketMonitor {
   // thread exit and the end of an offline run.
   void CloseEpoch(Nanos now);
 
+  // Packets before `until` were kept from the monitor: TCP state from before it is void, so that a
+  // gap does not look like loss.
+  void NoteGap(Nanos until);
+
   // The instant at which OnIdle() next has something to do; INT64_MAX: nothing pending.
   Nanos next_work_ns() const;
 

@@ -63,6 +63,8 @@ std::unique_ptr<Generation> PacketThread::TakeOver(std::unique_ptr<Generation> n
   previous_ = std::move(running_);
   running_ = std::move(next);
   connections_.set_collects_changes(program.reports_flow_state());
+  const bool tracked_tcp = previous_ != nullptr && previous_->program->tracks_tcp();
+  if (program.tracks_tcp() && !tracked_tcp) connections_.ForgetTcpBefore(at);
   const Nanos cell_start = CellOf(now_, program.epoch_ns()) * program.epoch_ns();
   BeginEpoch(std::max(cell_start, at));
   return unused;
@@ -313,8 +315,7 @@ void PacketThread::CountPacket(FlowIndex flow, const Slot& slot, const PacketFac
   if (set.trigger_count == 0) return;
   counters_.matched_packets++;
   if (facts.rwnd_unscaled) entry.unscaled |= static_cast<uint8_t>(1u << (epoch_number_ & 1));
-  UpdateCells(*running_->program, set, ValuesOfPacket(slot.packet, facts), false,
-              BankOf(*running_, entry, set));
+  CountPacketInCells(*running_->program, set, slot.packet, facts, BankOf(*running_, entry, set));
 }
 
 // An RTT sample belongs to the flow of the acknowledged segment, which may be any flow.
@@ -333,8 +334,7 @@ void PacketThread::CountSample(const RttSample& sample) {
   const TriggerSet& set = generation->sets.At(entry.set);
   if (set.trigger_count == 0) return;
   Touch(flow, &entry, set);
-  UpdateCells(*generation->program, set, ValuesOfSample(sample), true,
-              BankOf(*generation, entry, set));
+  CountSampleInCells(*generation->program, set, sample, BankOf(*generation, entry, set));
 }
 
 void PacketThread::FillCounters(MonitorCounters* counters) const {

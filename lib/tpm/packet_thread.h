@@ -40,6 +40,7 @@ class PacketThread {
   void OnBatch(const Frame* frames, int count, const Arrival& arrival);
   bool OnIdle(Nanos now);
   void CloseEpoch(Nanos now);
+  void NoteGap(Nanos until) { connections_.ForgetTcpBefore(until); }
 
   // Makes `next` the running generation; the call comes when the time reaches its instant, with
   // `now`.  Returns the generation that is no longer used (may be null).  False in `*done`: the

@@ -43,6 +43,7 @@ class StatOperand {
   static StatOperand Compile(const Expr& expr, bool is_real);
 
   bool is_real() const { return is_real_; }
+  bool is_bare() const { return is_bare_; }  // an integer variable by itself
   bool mentions_rtt() const { return mentions_rtt_; }
   bool mentions_rwnd() const { return mentions_rwnd_; }
   const Expr& expr() const { return expr_; }

@@ -204,6 +204,9 @@ bool Sweep::SweepFlowState() {
       stage_ = Stage::kEpochEnd;
       return true;
     }
+    // The epoch may have been cut short or gone on since its beginning.
+    held_state_.epoch_start = job_.epoch.start;
+    held_state_.epoch_end = job_.epoch.end;
   }
   if (!DeliverFlowState(ring_, held_state_)) return false;
   holds_state_ = false;

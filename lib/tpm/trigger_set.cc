@@ -24,6 +24,97 @@ bool IsBefore(const StatStep& a, const StatStep& b) {
   return a.operand != b.operand ? a.operand < b.operand : a.kind < b.kind;
 }
 
+bool IsInEveryPacket(Variable variable) {
+  switch (variable) {
+    case Variable::kPackets:
+    case Variable::kBytes:
+    case Variable::kVolume:
+    case Variable::kEcn:
+    case Variable::kIsBurst:
+    case Variable::kIsLost:
+    case Variable::kLostInBurst:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool IsDirect(const TriggerProgram& program, const StatStep& step) {
+  const StatOperand& operand = program.operands()[step.operand];
+  return operand.is_bare() && IsInEveryPacket(operand.expr().variable) &&
+         (step.kind == CellKind::kCount || step.kind == CellKind::kSum ||
+          step.kind == CellKind::kSumSquares);
+}
+
+// Where `cell` is kept: all counts of operands that every packet has are the count of packets.
+StatStep StepOf(const TriggerProgram& program, uint32_t trigger, const CellSpec& cell) {
+  StatStep step{program.OperandOf(trigger, cell.operand), 0, cell.kind};
+  if (cell.kind == CellKind::kCount && IsDirect(program, step)) {
+    step.operand = program.OperandOf(trigger, 0);  // `packets`
+  }
+  return step;
+}
+
+// ecn and the flags of PacketFacts as the contract reads them; see ValuesOfPacket().
+int64_t DirectValue(Variable variable, const ParsedPacket& packet, const PacketFacts& facts) {
+  switch (variable) {
+    case Variable::kBytes:
+      return packet.bytes;
+    case Variable::kVolume:
+      return packet.volume;
+    case Variable::kEcn:
+      return packet.innermost.ip_family != 0 && packet.innermost.ecn == 3 ? 1 : 0;
+    case Variable::kIsBurst:
+      return facts.is_burst ? 1 : 0;
+    case Variable::kIsLost:
+      return facts.is_lost ? 1 : 0;
+    case Variable::kLostInBurst:
+      return facts.lost_in_burst ? 1 : 0;
+    default:
+      return 1;
+  }
+}
+
+void CountDirectly(const TriggerSet& set, const ParsedPacket& packet, const PacketFacts& facts,
+                   uint64_t* bank) {
+  for (uint32_t i = 0; i < set.direct_count; i++) {
+    const DirectStep& step = set.direct[i];
+    uint64_t* cell = bank + step.offset;
+    if (step.kind == CellKind::kCount) {
+      cell[0]++;
+      continue;
+    }
+    const int64_t value = DirectValue(step.variable, packet, facts);
+    if (value == 0) continue;
+    AddInteger(step.kind, value, cell);
+  }
+}
+
+// The steps from `step` on, operand by operand.
+void RunSteps(const TriggerProgram& program, const TriggerSet& set, const StatStep* step,
+              const VariableValues& values, bool is_sample, uint64_t* bank) {
+  const StatStep* const end = set.steps + set.step_count;
+  while (step != end) {
+    const uint16_t operand_id = step->operand;
+    const StatOperand& operand = program.operands()[operand_id];
+    if (operand.is_real()) {
+      double value = 0;
+      const bool counts =
+          (!is_sample || operand.mentions_rtt()) && operand.EvaluateReal(values, &value);
+      for (; step != end && step->operand == operand_id; step++) {
+        if (counts) AddReal(step->kind, value, bank + step->offset);
+      }
+    } else {
+      int64_t value = 0;
+      const bool counts =
+          (!is_sample || operand.mentions_rtt()) && operand.EvaluateInteger(values, &value);
+      for (; step != end && step->operand == operand_id; step++) {
+        if (counts) AddInteger(step->kind, value, bank + step->offset);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 bool TriggerSetTable::Init(uint32_t max_sets, size_t arena_bytes) {
@@ -79,13 +170,16 @@ bool TriggerSetTable::Build(const TriggerProgram& program, const uint32_t* trigg
   StatStep* end = steps;
   for (uint32_t i = 0; i < count; i++) {
     for (const CellSpec& cell : program.plans()[triggers[i]]->cells) {
-      *end++ = {program.OperandOf(triggers[i], cell.operand), 0, cell.kind};
+      *end++ = StepOf(program, triggers[i], cell);
     }
   }
   std::sort(steps, end, IsBefore);
   end = std::unique(steps, end, [](const StatStep& a, const StatStep& b) {
     return a.operand == b.operand && a.kind == b.kind;
   });
+
+  auto* direct = TakeArray<DirectStep>(static_cast<size_t>(end - steps));
+  if (direct == nullptr) return false;
 
   uint32_t words = 0;
   for (StatStep* step = steps; step != end; step++) {
@@ -96,42 +190,37 @@ bool TriggerSetTable::Build(const TriggerProgram& program, const uint32_t* trigg
   uint16_t* offset = offsets;
   for (uint32_t i = 0; i < count; i++) {
     for (const CellSpec& cell : program.plans()[triggers[i]]->cells) {
-      const StatStep wanted{program.OperandOf(triggers[i], cell.operand), 0, cell.kind};
+      const StatStep wanted = StepOf(program, triggers[i], cell);
       *offset++ = std::lower_bound(steps, end, wanted, IsBefore)->offset;
     }
+  }
+  StatStep* const first_indirect = std::stable_partition(
+      steps, end, [&program](const StatStep& step) { return IsDirect(program, step); });
+  set->direct_count = static_cast<uint32_t>(first_indirect - steps);
+  for (uint32_t i = 0; i < set->direct_count; i++) {
+    direct[i] = {program.operands()[steps[i].operand].expr().variable, steps[i].kind,
+                 steps[i].offset};
   }
   set->trigger_count = count;
   set->word_count = words;
   set->step_count = static_cast<uint32_t>(end - steps);
   set->triggers = copy;
   set->steps = steps;
+  set->direct = direct;
   set->offsets = offsets;
   return true;
 }
 
-void UpdateCells(const TriggerProgram& program, const TriggerSet& set, const VariableValues& values,
-                 bool is_sample, uint64_t* bank) {
-  const StatStep* step = set.steps;
-  const StatStep* const end = set.steps + set.step_count;
-  while (step != end) {
-    const uint16_t operand_id = step->operand;
-    const StatOperand& operand = program.operands()[operand_id];
-    if (operand.is_real()) {
-      double value = 0;
-      const bool counts =
-          (!is_sample || operand.mentions_rtt()) && operand.EvaluateReal(values, &value);
-      for (; step != end && step->operand == operand_id; step++) {
-        if (counts) AddReal(step->kind, value, bank + step->offset);
-      }
-    } else {
-      int64_t value = 0;
-      const bool counts =
-          (!is_sample || operand.mentions_rtt()) && operand.EvaluateInteger(values, &value);
-      for (; step != end && step->operand == operand_id; step++) {
-        if (counts) AddInteger(step->kind, value, bank + step->offset);
-      }
-    }
-  }
+void CountPacketInCells(const TriggerProgram& program, const TriggerSet& set,
+                        const ParsedPacket& packet, const PacketFacts& facts, uint64_t* bank) {
+  CountDirectly(set, packet, facts, bank);
+  if (set.direct_count == set.step_count) return;
+  RunSteps(program, set, set.steps + set.direct_count, ValuesOfPacket(packet, facts), false, bank);
+}
+
+void CountSampleInCells(const TriggerProgram& program, const TriggerSet& set,
+                        const RttSample& sample, uint64_t* bank) {
+  RunSteps(program, set, set.steps + set.direct_count, ValuesOfSample(sample), true, bank);
 }
 
 void ResetBank(const TriggerSet& set, uint64_t* bank) {

@@ -26,13 +26,23 @@ struct StatStep {
   CellKind kind;
 };
 
+// A step whose operand is a bare variable that every packet has: no operand to evaluate, nothing
+// undefined.
+struct DirectStep {
+  Variable variable;
+  CellKind kind;  // kCount, kSum or kSumSquares
+  uint16_t offset;
+};
+
 struct TriggerSet {
   uint64_t hash;
   uint32_t trigger_count;
   uint32_t word_count;  // of one bank
   uint32_t step_count;
+  uint32_t direct_count;
   const uint32_t* triggers;  // rising
-  const StatStep* steps;     // by operand
+  const StatStep* steps;     // all cells, by operand; the direct ones come first
+  const DirectStep* direct;  // the same as steps[0 ... direct_count)
   const uint16_t* offsets;   // per trigger, per cell of its plan: word in the bank
 };
 
@@ -63,10 +73,13 @@ class TriggerSetTable {
   uint32_t count_ = 0;
 };
 
-// Updates a bank of the set's cells with one packet, or, `is_sample`, with one RTT sample, which
-// only operands that mention rtt see.
-void UpdateCells(const TriggerProgram& program, const TriggerSet& set, const VariableValues& values,
-                 bool is_sample, uint64_t* bank);
+// Updates a bank of the set's cells with one packet.
+void CountPacketInCells(const TriggerProgram& program, const TriggerSet& set,
+                        const ParsedPacket& packet, const PacketFacts& facts, uint64_t* bank);
+
+// The same with one RTT sample, which only operands that mention rtt see.
+void CountSampleInCells(const TriggerProgram& program, const TriggerSet& set,
+                        const RttSample& sample, uint64_t* bank);
 
 // Makes a bank hold nothing.
 void ResetBank(const TriggerSet& set, uint64_t* bank);
