@@ -2,4 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
 EXTRA_DIST += \
-	docs/adr
+	docs/adr \
+	docs/life-of-a-packet.md \
+	docs/operations.md
