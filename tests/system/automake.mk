@@ -2,3 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # The patched switch with the monitor in it; run by `make check-system`.
+EXTRA_DIST += \
+	tests/system/captures.py \
+	tests/system/cases.py \
+	tests/system/run \
+	tests/system/switch.py

@@ -1,0 +1,226 @@
+# Copyright (c) 2026 The Trumpet Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The cases of tests/system/run.  Each gets a fresh switch; a text returned is shown as a note."""
+
+import json
+import re
+import socket
+import subprocess
+
+import captures
+from switch import CommandError, add_report, eventually
+
+# Nothing in these depends on when a packet comes, so a pass at line rate and a replay agree.
+EVENTS = {
+    "packets": "*, sum(packets) >= 1, 1s",
+    "bytes": "*, sum(bytes) >= 1, 5-tuple, 1s",
+    "volume": "srcIP=10.0.0.0/8, sum(volume) >= 1, srcIP/24, 1s",
+    "losses": "Protocol=TCP, sum(is_lost) >= 1, 5-tuple, 1s",
+    "vlans": "vlan=*, sum(packets) >= 1, vlan, 1s",
+    "tunnels": "tunnelId=*, sum(volume) >= 1, (tunnelId, dstIP), 1s",
+    "outer": "outer.dstIP=172.16.0.2, count(packets) >= 1, outer.srcPort, 1s",
+    "small": "not Protocol=TCP, min(bytes) >= 1 and sum(packets) >= 1, dstPort, 1s",
+}
+ROUNDS = 200
+
+
+def replay(switch, path, events):
+    """What trumpet-replay says about the same capture."""
+    text = "events:\n" + "".join(
+        f"  - {{name: {name}, event: {json.dumps(line)}}}\n" for name, line in events.items())
+    with open(f"{switch.folder}/events.yaml", "w", encoding="utf-8") as out:
+        out.write(text)
+    done = subprocess.run([switch.paths["REPLAY"], "--events", f"{switch.folder}/events.yaml", path],
+                          capture_output=True, text=True, check=True)
+    sums = {}
+    for line in done.stdout.splitlines():
+        add_report(sums, json.loads(line))
+    return sums
+
+
+def pass_once(switch, frames, actions):
+    """Lets `frames` through the switch once and waits until all of them were reported."""
+    path = f"{switch.folder}/pass.pcap"
+    captures.write_pcap(path, frames)
+    for flow in actions:
+        switch.ofctl("add-flow", "br0", flow)
+    before = switch.packets_seen()
+    switch.add_dpdk_port("src0", f"net_pcap0,rx_pcap={path}")
+    eventually(lambda: switch.packets_seen() - before >= len(frames), "all packets were received")
+    eventually(lambda: sum(switch.totals().get("packets", {}).values()) >= len(frames),
+               "all packets were reported")
+    seen = switch.packets_seen() - before
+    assert seen == len(frames), f"{len(frames)} packets were sent, {seen} seen"
+    return path
+
+
+def check_same_totals(switch, frames, actions):
+    switch.set_config(enable="true", memory_mb="16")
+    switch.install(EVENTS)
+    path = pass_once(switch, frames, actions)
+    expected = replay(switch, path, EVENTS)
+
+    def agrees():
+        # Intervals of one event end together, but the last to be decided may still be under way.
+        return switch.totals() == expected
+
+    try:
+        eventually(agrees, "the switch and the replay agree", 10)
+    except AssertionError as error:
+        actual = switch.totals()
+        for name in EVENTS:
+            assert actual.get(name) == expected.get(name), (
+                f"{name}: switch {actual.get(name)}, replay {expected.get(name)}")
+        raise error
+    assert set(expected) == set(EVENTS), "every event has reports, or the test shows nothing"
+    assert all(r["complete"] for r in switch.ask("reports", "--last", "1000"))
+
+
+def a_pass_through_a_dpdk_port_counts_what_a_replay_counts(switch):
+    check_same_totals(switch, captures.mixed(1, ROUNDS), ["actions=output:sink0"])
+
+
+def recirculated_packets_count_once(switch):
+    check_same_totals(switch, captures.mixed(2, ROUNDS),
+                      ["priority=9,table=0,ip,actions=ct(table=1)",
+                       "priority=0,table=0,actions=output:sink0",
+                       "priority=0,table=1,actions=output:sink0"])
+
+
+def packets_through_the_avx512_input_function_count_once(switch):
+    try:
+        switch.rpc("dpif-netdev/dpif-impl-set", "dpif_avx512")
+    except CommandError as error:
+        return f"not tried, this processor or build has none: {error}"
+    check_same_totals(switch, captures.mixed(3, ROUNDS), ["actions=output:sink0"])
+    return None
+
+
+def a_port_of_the_main_thread_is_seen(switch):
+    switch.set_config(enable="true", memory_mb="16")
+    subprocess.run(["ip", "link", "add", "tap-in", "type", "veth", "peer", "name", "tap-out"],
+                   check=True)
+    try:
+        for name in ("tap-in", "tap-out"):
+            subprocess.run(["sysctl", "-qw", f"net.ipv6.conf.{name}.disable_ipv6=1"], check=True)
+            subprocess.run(["ip", "link", "set", name, "up"], check=True)
+        switch.vsctl("add-port", "br0", "tap-in")
+        switch.ofctl("add-flow", "br0", "actions=drop")
+        switch.install({"packets": "Protocol=UDP, sum(packets) >= 1, dstPort, 100ms"})
+        frames = [captures.ethernet(captures.ipv4((10, 0, 0, 1), (10, 0, 0, 2), 17,
+                                                  captures.udp(1000, 2000 + n % 5, bytes(50))))
+                  for n in range(500)]
+        with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as out:
+            out.bind(("tap-out", 0))
+            for frame in frames:
+                out.send(frame)
+        expected = {f'{{"dstPort": {2000 + n}}}': 100 for n in range(5)}
+        eventually(lambda: switch.totals().get("packets") == expected,
+                   "500 packets of 5 ports were reported")
+    finally:
+        subprocess.run(["ip", "link", "del", "tap-in"], check=True)
+
+
+def commands_answer_text_and_json(switch):
+    switch.set_config(enable="true", memory_mb="16")
+    switch.install({"heavy": "dstIP=10.0.128.0/24, sum(volume)>125KB, 5-tuple, 10ms"})
+    for command in ("status", "event-list", "reports", "flow-table-show", "perf-show"):
+        code, text, _ = switch.appctl(f"trumpet/{command}")
+        assert code == 0 and text.endswith("\n"), command
+        code, text, _ = switch.appctl(f"trumpet/{command}", "json")
+        assert code == 0
+        json.loads(text)
+    code, text, _ = switch.appctl("trumpet/event-show", "heavy")
+    assert "active since" in text and "applied on" in text, text
+    code, text, _ = switch.appctl("list-commands")
+    usages = dict(re.findall(r"^\s*(trumpet/\S+)\s+(\S.*)$", text, re.M))
+    assert len(usages) == 10 and all("[json]" in usage for usage in usages.values()), usages
+
+
+def wrong_arguments_give_one_line_and_change_nothing(switch):
+    switch.set_config(enable="true", memory_mb="16")
+    switch.install({"heavy": "*, sum(volume)>125KB, 5-tuple, 10ms"})
+    before = switch.ask("event-list")[0]["name"], len(switch.ask("event-list"))
+    for arguments, part in (
+            (["status", "xml"], "unexpected argument 'xml'"),
+            (["event-add", "*, sum(bytez) > 1, 10ms"], "event:1:8: 'bytez'"),
+            (["event-add", "*, sum(bytes) > 1, 10"], "event:1:"),
+            (["event-add", "@/no/such.yaml"], "No such file or directory"),
+            (["event-add", "name=heavy", "*, sum(bytes) > 1, 10ms"], "is installed already"),
+            (["event-del", "heavi"], "did you mean 'heavy'?"),
+            (["event-show", "0"], "no event '0' is installed"),
+            (["reports", "--last", "-1"], "it takes 1 to 1000")):
+        code, _, error = switch.appctl(f"trumpet/{arguments[0]}", *arguments[1:])
+        lines = [line for line in error.splitlines() if not line.startswith("ovs-appctl: ")]
+        assert code == 2 and len(lines) == 1 and part in lines[0], (arguments, code, error)
+    after = switch.ask("event-list")[0]["name"], len(switch.ask("event-list"))
+    assert after == before
+    assert switch.status()["running"]
+
+
+def bad_settings_fall_back_and_are_logged_once(switch):
+    bad = {"memory_mb": "none", "max_flows": "3", "sweep_budget_us": "0", "burst_gap_ns": "-1",
+           "zones": "vlan:9999=1", "tunnel_ports": "gre:5", "enabled": "true"}
+    switch.set_config(enable="true", **bad)
+    eventually(lambda: "trumpet-enabled" in switch.log(), "the complaints are logged")
+    switch.vsctl("set", "Open_vSwitch", ".", "other_config:max-idle=9999")
+    log = switch.log()
+    for part in ("trumpet-memory-mb is \"none\"; it takes 4 to 65536; using 256",
+                 "trumpet-max-flows is \"3\"; it takes 1024 to 67108864; using 262144",
+                 "trumpet-sweep-budget-us is \"0\"; it takes 1 to 1000; using 5",
+                 "trumpet-burst-gap-ns is \"-1\"; it takes 0 to 1000000000; using 10000",
+                 "trumpet-zones has \"vlan:9999=1\"", "trumpet-tunnel-ports has \"gre:5\"",
+                 "did you mean 'trumpet-enable'?"):
+        assert log.count(part) == 1, f"{part}: {log.count(part)} times"
+    status = switch.status()
+    assert status["enabled"] and status["memory_mb_per_thread"] == 256
+    switch.set_config(zones="vlan:9=1", memory_mb="16")
+    assert switch.status()["enabled"]
+
+
+def a_thousand_interruptions_lose_no_packet(switch):
+    switch.set_config(enable="true", memory_mb="16")
+    switch.install({"packets": "*, sum(packets) >= 1, 5-tuple, 10ms"})
+    path = f"{switch.folder}/endless.pcap"
+    captures.write_pcap(path, captures.mixed(4, ROUNDS))
+    switch.ofctl("add-flow", "br0", "actions=output:sink0")
+    switch.rpc("dpif-netdev/pmd-stats-clear")
+    sent_before = sent_by(switch, "sink0")
+    switch.add_dpdk_port("src0", f"net_pcap0,rx_pcap={path},infinite_rx=1")
+    eventually(lambda: sent_by(switch, "sink0") > sent_before, "packets flow")
+    for _ in range(1000):
+        switch.rpc("trumpet/disable")
+        switch.rpc("trumpet/enable")
+    counted = switch.packets_seen()
+    eventually(lambda: switch.packets_seen() > counted, "the monitor counts again")
+    switch.vsctl("del-port", "br0", "src0")
+    received = int(re.search(r"packets received: (\d+)",
+                             switch.rpc("dpif-netdev/pmd-stats-show")).group(1))
+    sent = eventually(lambda: settled(lambda: sent_by(switch, "sink0")), "the sink is quiet")
+    sent -= sent_before
+    assert received > 0 and sent == received, f"received {received}, sent {sent}"
+    return f"{received} packets"
+
+
+def settled(read):
+    """The value, once it is the same twice."""
+    first = read()
+    return first if read() == first else None
+
+
+def sent_by(switch, port):
+    text = switch.rpc("dpctl/show", "-s")
+    section = re.search(rf"port \d+: {port} .*?TX packets:(\d+)", text, re.S)
+    return int(section.group(1))
+
+
+ALL = [
+    a_pass_through_a_dpdk_port_counts_what_a_replay_counts,
+    recirculated_packets_count_once,
+    packets_through_the_avx512_input_function_count_once,
+    a_port_of_the_main_thread_is_seen,
+    commands_answer_text_and_json,
+    wrong_arguments_give_one_line_and_change_nothing,
+    bad_settings_fall_back_and_are_logged_once,
+    a_thousand_interruptions_lose_no_packet,
+]
