@@ -94,6 +94,10 @@ demo: need-plugin all
 # A release is tested without the switch: its source is not part of it.
 AM_DISTCHECK_CONFIGURE_FLAGS = --with-ovs-source=no $(WERROR_SWITCH) CC='$(CC)' CXX='$(CXX)'
 
+# Folders are released whole; what Python leaves in them is not.
+dist-hook:
+	find '$(distdir)' -name __pycache__ -prune -exec rm -rf {} +
+
 clean-local:
 	rm -rf fuzz-build coverage-build
 

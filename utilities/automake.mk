@@ -16,3 +16,6 @@ LIBTRUMPET_REPLAY = utilities/libtrumpet-replay.a lib/libtrumpet-tpm.a $(XXHASH_
 bin_PROGRAMS += utilities/trumpet-replay
 utilities_trumpet_replay_SOURCES = utilities/replay/main.cc
 utilities_trumpet_replay_LDADD = $(LIBTRUMPET_REPLAY)
+
+# The demonstration is a folder of scripts.
+EXTRA_DIST += utilities/demo

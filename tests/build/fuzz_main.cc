@@ -24,7 +24,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The copy is as long as the input and not a byte longer, so that AddressSanitizer sees a read past its end.
+// The copy is as long as the input and not a byte longer, so that AddressSanitizer sees a read past
+// its end.
 bool RunFile(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) {
