@@ -14,6 +14,7 @@ CHANGING = ("ttl", "ecn", "dscp", "tcpFlags")
 COMMON_FIELDS = ("srcIP", "dstIP", "srcPort", "dstPort", "Protocol")
 UNIT_CHOICES = ("KB", "MB", "KiB", "us", "ms", "ns")
 MOST_TESTS = 4000
+MOST_DIGITS, MOST_NUMBER = 22, 10**15   # the language takes no longer ones
 MOST_RATIO = 10**9                      # larger percentages are refused
 
 
@@ -198,10 +199,10 @@ def aggregate_text(rng):
 def left_text(rng, flow_buckets, depth=0):
     """What is compared: aggregates, and bare variables where they are allowed."""
     kind = rng.random()
-    if flow_buckets and kind < 0.30:
-        if rng.random() < 0.35:
+    if flow_buckets and kind < 0.40:
+        if rng.random() < 0.3:
             return "1 - (ack - ack_lastepoch + dup) / (seq_lastepoch - ack_lastepoch)"
-        names = [rng.choice(language.FLOW_VARIABLES) for _ in range(2)]
+        names = [rng.choice(language.FLOW_VARIABLES + ("dup", "dup")) for _ in range(2)]
         return rng.choice(("%s", "%s - %s", "%s - %s", "%s + %s")).replace("%s", names[0], 1).replace("%s", names[1])
     if depth or kind < 0.75:
         return aggregate_text(rng)
@@ -226,10 +227,10 @@ def number_text(rng, value):
     if isinstance(value, float):
         value = rng.choice((value, value, value * 0.9, value + 0.5))
         text = repr(abs(value)) if rng.random() < 0.5 else "%.3f" % abs(value)
-        if "e" in text:
-            text = "%.6f" % abs(value)
+        if "e" in text or len(text) > MOST_DIGITS:
+            text = "%.6f" % min(abs(value), MOST_NUMBER)
         return ("-" if value < 0 else "") + text
-    value += rng.choice((0, 0, 0, -1, 1))
+    value = max(min(value + rng.choice((0, 0, 0, -1, 1)), MOST_NUMBER), -MOST_NUMBER)
     unit = rng.choice(UNIT_CHOICES)
     scale = language.UNITS[unit]
     if value >= scale and rng.random() < 0.3:
@@ -262,7 +263,7 @@ def comparison_text(rng, trace, make):
     if unit == "%":
         right = "%.2f%%" % abs(value * 100) if rng.random() < 0.5 else "%d%%" % abs(value * 100)
     elif unit:
-        right = "%d%s" % (abs(value) // scale, unit)
+        right = "%d%s" % (min(abs(value), MOST_NUMBER) // scale, unit)
     else:
         right = number_text(rng, value)
     op = rng.choice((">", ">=", ">=", "<", "<=", "==", "=", "!="))

@@ -37,6 +37,13 @@ golden(
     "*, sum(volume) > 0, none, 10ms",
     [report(0, 10, 50, 0), report(10, 20, 50, 0), report(20, 30, 54, 0)])
 
+# The offset says 2 words; 5 is the least there is: 30 - 20.
+SHORT_OFFSET = bytearray(f.packet(f.tcp(1, 2, 0, payload=10), 6, A, B))
+SHORT_OFFSET[14 + 20 + 12] = 0x20
+golden(
+    "A TCP data offset below 20 bytes counts as 20",
+    [at(0, bytes(SHORT_OFFSET))], "*, sum(volume) > 0, none, 10ms", [report(0, 10, 10, 0)])
+
 # First fragment: 8 + 24 B, volume 24.  Later one: 16 B whatever the protocol, ports are absent.
 golden(
     "A later fragment has its whole payload as volume and no ports",
