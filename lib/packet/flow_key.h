@@ -6,6 +6,7 @@
 #ifndef TRUMPET_LIB_PACKET_FLOW_KEY_H
 #define TRUMPET_LIB_PACKET_FLOW_KEY_H
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -25,26 +26,42 @@ struct FlowKey {
   uint16_t zone = 0;
 
   bool operator==(const FlowKey& other) const {
-    return std::memcmp(this, &other, sizeof *this) == 0;
+    uint64_t a[5];
+    uint64_t b[5];
+    std::memcpy(a, this, sizeof a);
+    std::memcpy(b, &other, sizeof b);
+    return ((a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]) | (a[3] ^ b[3]) | (a[4] ^ b[4])) == 0;
   }
   bool operator!=(const FlowKey& other) const { return !(*this == other); }
 };
 static_assert(sizeof(FlowKey) == 40 && std::has_unique_object_representations_v<FlowKey>);
 
-inline FlowKey FlowKeyOf(const ParsedPacket& packet, uint16_t zone) {
+// The ports and all after them are written as one word: what is stored in pieces cannot be read
+// back as a whole without a stall, and keys are hashed and compared in whole words right away.
+inline FlowKey MakeFlowKey(const Headers& headers, uint16_t zone, uint8_t family) {
   FlowKey key;
-  const Headers& headers = packet.innermost;
-  key.zone = zone;
-  key.ip_family = headers.ip_family;
-  if (headers.ip_family == 0) return key;
+  const bool has_ports = headers.Has(Field::kSrcPort);
+  const uint64_t ports =
+      has_ports ? headers.src_port | static_cast<uint64_t>(headers.dst_port) << 16 : 0;
+  const uint64_t rest = ports | static_cast<uint64_t>(headers.protocol) << 32 |
+                        static_cast<uint64_t>(family) << 40 | static_cast<uint64_t>(zone) << 48;
+  static_assert(offsetof(FlowKey, src_port) == 32 && offsetof(FlowKey, dst_port) == 34 &&
+                offsetof(FlowKey, protocol) == 36 && offsetof(FlowKey, ip_family) == 37 &&
+                offsetof(FlowKey, zone) == 38 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
   key.src_ip = headers.src_ip;
   key.dst_ip = headers.dst_ip;
-  key.protocol = headers.protocol;
-  if (headers.Has(Field::kSrcPort)) {
-    key.src_port = headers.src_port;
-    key.dst_port = headers.dst_port;
-  }
+  std::memcpy(reinterpret_cast<uint8_t*>(&key) + 32, &rest, sizeof rest);
   return key;
+}
+
+inline FlowKey FlowKeyOf(const ParsedPacket& packet, uint16_t zone) {
+  const Headers& headers = packet.innermost;
+  if (headers.ip_family == 0) {
+    FlowKey key;
+    key.zone = zone;
+    return key;
+  }
+  return MakeFlowKey(headers, zone, headers.ip_family);
 }
 
 // The same conversation seen from the other side.

@@ -8,6 +8,8 @@
 #ifndef TRUMPET_LIB_PACKET_PARSE_PLAIN_H
 #define TRUMPET_LIB_PACKET_PARSE_PLAIN_H
 
+#include <emmintrin.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -26,6 +28,13 @@ constexpr uint32_t kPlainL4Offset = kPlainIpOffset + kIpv4MinBytes;
 constexpr uint32_t kPlainMinBytes = kPlainL4Offset + kTcpMinBytes;
 constexpr uint16_t kPlainFieldBits = kIpFieldBits | kPortBits | FieldBit(Field::kSrcMac) |
                                      FieldBit(Field::kDstMac) | FieldBit(Field::kEthType);
+
+// One store of 16 bytes, because that is how keys read it back.
+inline void StoreIpv4(const uint8_t* from, IpBytes* to) {
+  int32_t address;
+  std::memcpy(&address, from, sizeof address);
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(to->data()), _mm_cvtsi32_si128(address));
+}
 
 // Only the innermost level, volume and tcp are set, and only if true is returned.
 inline bool ParsePlain(const Frame& frame, const ParseOptions& options, ParsedPacket* packet) {
@@ -66,10 +75,8 @@ inline bool ParsePlain(const Frame& frame, const ParseOptions& options, ParsedPa
   headers.tunnel_id = 0;
   std::memcpy(headers.src_mac.data(), ethernet + 6, 6);
   std::memcpy(headers.dst_mac.data(), ethernet, 6);
-  headers.src_ip = IpBytes();
-  headers.dst_ip = IpBytes();
-  std::memcpy(headers.src_ip.data(), ip + 12, 4);
-  std::memcpy(headers.dst_ip.data(), ip + 16, 4);
+  StoreIpv4(ip + 12, &headers.src_ip);
+  StoreIpv4(ip + 16, &headers.dst_ip);
   if (protocol == kProtocolUdp) {
     headers.present = kPlainFieldBits;
     packet->tcp = TcpSegment();

@@ -26,10 +26,12 @@ namespace trumpet {
 // port).
 constexpr uint8_t kHasPortsFlag = 0x80;
 
-inline FlowKey EntryKeyOf(const ParsedPacket& packet, const FlowKey& flow) {
-  FlowKey key = flow;
-  if (packet.innermost.Has(Field::kSrcPort)) key.ip_family |= kHasPortsFlag;
-  return key;
+inline FlowKey EntryKeyOf(const ParsedPacket& packet, uint16_t zone) {
+  const Headers& headers = packet.innermost;
+  if (headers.ip_family == 0) return FlowKeyOf(packet, zone);
+  const bool has_ports = headers.Has(Field::kSrcPort);
+  return MakeFlowKey(headers, zone,
+                     static_cast<uint8_t>(headers.ip_family | (has_ports ? kHasPortsFlag : 0)));
 }
 
 inline FlowKey FlowOf(const FlowKey& entry_key) {

@@ -80,7 +80,7 @@ TEST(KeyLayout, EveryFieldAtEveryLevelReadsBackAsInThePacket) {
     const ParsedPacket packet = RandomPacket(&random);
     std::vector<uint8_t> extension(layout.extension_bytes());
     layout.FillExtension(packet, extension.data());
-    const FlowKey key = EntryKeyOf(packet, FlowKeyOf(packet, 0));
+    const FlowKey key = EntryKeyOf(packet, 0);
     for (const GranularityField& field : event.granularity.fields) {
       ASSERT_EQ(layout.Read(key, extension.data(), field.ref), ReadField(packet, field.ref))
           << FieldRefName(field.ref) << " of packet " << i;
@@ -93,8 +93,8 @@ TEST(KeyLayout, ThePortFlagDoesNotReachTheFlow) {
   packet.innermost.ip_family = 4;
   packet.innermost.present = FieldBit(Field::kSrcPort) | FieldBit(Field::kDstPort);
   const FlowKey flow = FlowKeyOf(packet, 3);
-  EXPECT_NE(EntryKeyOf(packet, flow), flow);
-  EXPECT_EQ(FlowOf(EntryKeyOf(packet, flow)), flow);
+  EXPECT_NE(EntryKeyOf(packet, 3), flow);
+  EXPECT_EQ(FlowOf(EntryKeyOf(packet, 3)), flow);
 }
 
 }  // namespace

@@ -192,8 +192,7 @@ void PacketThread::Prepare(const Frame& frame, const Arrival& arrival, int i) {
   if (slot.packet.innermost.present == 0) counters_.undecodable++;
   if (slot.packet.depth_exceeded) counters_.tunnels_too_deep++;
 
-  slot.flow = FlowKeyOf(slot.packet, arrival.zone);
-  slot.entry_key = EntryKeyOf(slot.packet, slot.flow);
+  slot.entry_key = EntryKeyOf(slot.packet, arrival.zone);
   slot.hash = HashBytes(&slot.entry_key, sizeof slot.entry_key, options_.connections.hash_seed);
   const size_t extension_bytes = program.layout().extension_bytes();
   if (extension_bytes != 0) {
@@ -202,10 +201,11 @@ void PacketThread::Prepare(const Frame& frame, const Arrival& arrival, int i) {
   }
   flows_.Prefetch(slot.hash);
 
-  const bool is_tcp = slot.flow.protocol == kProtocolTcp;
-  slot.is_tracked =
-      slot.flow.ip_family != 0 && ((program.tracks_tcp() && is_tcp) || program.tracks_bursts());
+  const bool is_tcp = slot.entry_key.protocol == kProtocolTcp;
+  slot.is_tracked = slot.entry_key.ip_family != 0 &&
+                    ((program.tracks_tcp() && is_tcp) || program.tracks_bursts());
   if (slot.is_tracked) {
+    slot.flow = FlowOf(slot.entry_key);
     slot.connection_hash = connections_.HashOf(slot.flow);
     connections_.Prefetch(slot.connection_hash);
   }
@@ -267,8 +267,8 @@ FlowIndex PacketThread::AddFlow(int i) {
   const Slot& slot = slots_[i];
   Generation& generation = *running_;
   const TriggerProgram& program = *generation.program;
-  const size_t matches = program.index().Match(slot.packet, slot.flow, generation.marks.data(),
-                                               generation.matches.data());
+  const size_t matches = program.index().Match(slot.packet, FlowOf(slot.entry_key),
+                                               generation.marks.data(), generation.matches.data());
   const uint32_t set_index =
       generation.sets.Intern(program, generation.matches.data(), static_cast<uint32_t>(matches));
   if (set_index == kNoSet) return kNoFlow;

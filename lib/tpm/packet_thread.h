@@ -62,8 +62,8 @@ class PacketThread {
   // A packet between the two passes over a chunk.
   struct Slot {
     ParsedPacket packet;
-    FlowKey flow;
     FlowKey entry_key;
+    FlowKey flow;  // only if is_tracked
     uint64_t hash = 0;
     uint64_t connection_hash = 0;
     bool is_tracked = false;
