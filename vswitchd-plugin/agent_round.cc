@@ -147,7 +147,10 @@ void Agent::Start(Nanos now) {
     desk_.Open(settings_.flow_timeout_ms * kNanosPerMilli);
     program_ = nullptr;
   }
-  for (auto& slot : slots_) slot->set_failed(false);
+  for (auto& slot : slots_) {
+    slot->set_failed(false);
+    if (slot->monitor() != nullptr) slot->monitor()->NoteGap(now);
+  }
   RaiseFloor(now);
   mode_ = Mode::kRunning;
   running_since_ = unmonitored_since_ = now;

@@ -202,6 +202,7 @@ TEST(Commands, ShowFlowTablesAndTheMonitorsShareOfTime) {
   EXPECT_NE(bench.Command("trumpet/flow-table-show").find("pmd-c0"), std::string::npos);
   const json perf = json::parse(bench.Command("trumpet/perf-show", {"json"}));
   EXPECT_EQ(perf["threads"][0]["packets"], 5);
+  EXPECT_EQ(perf["is_since_start"], true);
   EXPECT_GT(perf["threads"][0]["share_of_all"], 0.0);
   EXPECT_NE(bench.Command("trumpet/perf-show").find("since the last call"), std::string::npos);
 }

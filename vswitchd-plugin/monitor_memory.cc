@@ -13,9 +13,9 @@ namespace trumpet {
 namespace {
 
 // Upper bounds of what one record takes, index included.
-constexpr uint64_t kFlowBytes = 96;
-constexpr uint64_t kConnectionBytes = 256;
-constexpr uint64_t kHistoryBytes = 64;
+constexpr uint64_t kFlowBytes = 120;        // entry, place in the index, two lists of touched flows
+constexpr uint64_t kConnectionBytes = 352;  // both lines of work, index
+constexpr uint64_t kHistoryBytes = 32;      // a quarter of a block
 
 constexpr uint64_t kSmallestRing = 64 << 10;
 constexpr uint64_t kLargestRing = 8 << 20;

@@ -36,6 +36,7 @@ PerfTable::Reading PerfTable::Since(const Reading& before, const Reading& now) {
 }
 
 std::string PerfTable::Show(const std::vector<ThreadStatus>& threads, Nanos now, bool as_json) {
+  const bool is_first = last_.empty();
   TextTable table({"thread", ">packets", ">per batch", ">cycles/packet", ">sweep cycles/packet",
                    ">share of busy time", ">share of all time", ">switch cycles/packet"});
   Json rows = Json::array();
@@ -63,7 +64,6 @@ std::string PerfTable::Show(const std::vector<ThreadStatus>& threads, Nanos now,
                     {"share_of_busy", Ratio(r.batch_cycles, r.busy_cycles)},
                     {"share_of_all", Ratio(monitor, all)}});
   }
-  const bool is_first = last_.empty();
   const Nanos elapsed = is_first ? 0 : now - last_time_;
   last_ = std::move(next);
   last_time_ = now;
