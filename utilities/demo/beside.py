@@ -15,10 +15,14 @@ def truth_text(low, high):
 
 
 class Comparison:
-    """One event's reports against Counts (truth.py)."""
+    """One event's reports against Counts (truth.py).
 
-    def __init__(self, reports, counts, threshold):
-        self.counts, self.threshold = counts, threshold
+    `losses` is what the monitor itself says it missed meanwhile.  A count that is too low is then
+    no contradiction; one that is too high always is.
+    """
+
+    def __init__(self, reports, counts, threshold, losses):
+        self.counts, self.threshold, self.losses = counts, threshold, losses
         self.rows = []                  # (report, low, high), in the order of the reports
         for report in reports:
             interval = report["start_ns"] // counts.interval_ns
@@ -27,44 +31,60 @@ class Comparison:
         self.missing = [key for key, (low, _) in counts.ranges.items()
                         if low > threshold and key not in told]
 
-    def exact(self):
-        return sum(1 for r, low, high in self.rows if low == high == r["value"])
-
-    def wrong(self):
-        return [r for r, low, high in self.rows
-                if not low <= r["value"] <= high or high <= self.threshold]
-
-    def incomplete(self):
-        return sum(1 for r, _, _ in self.rows if not r["complete"])
+    def fits(self, report, low, high):
+        return (low <= report["value"] or not report["complete"]) and report["value"] <= high
 
     def print(self, show, unit):
         """A few rows, and the checks."""
-        shown = self.rows[:ROWS]
         show.table(["interval", "flow", ">monitor", ">capture", ""],
                    [[clock(r["start_ns"]), flow_text(r["bucket"]), count(r["value"]),
-                     truth_text(low, high),
-                     show.yes if low <= r["value"] <= high else show.no] for r, low, high in shown])
+                     truth_text(low, high), show.mark(self.fits(r, low, high))]
+                    for r, low, high in self.rows[:ROWS]])
         if len(self.rows) > ROWS:
             show.line("      ... and %d more" % (len(self.rows) - ROWS))
-        wrong = self.wrong()
-        edge = len(self.rows) - self.exact()
-        show.check(self.rows and not wrong, "%d reports: %s" % (
-            len(self.rows),
-            "%d disagree with the captures, the first at %s" % (
-                len(wrong), clock(wrong[0]["start_ns"])) if wrong else
-            "%d equal to the last %s, %d within the range of packets that crossed at an interval's "
-            "edge" % (self.exact(), unit, edge) if self.rows else "the event was never reported"))
-        show.check(not self.missing, "no interval above the threshold is missing"
-                   if not self.missing else "%d intervals above the threshold were not reported, "
-                   "the first at %s" % (len(self.missing), clock(
-                       min(interval for _, interval in self.missing) * self.counts.interval_ns)))
-        incomplete = self.incomplete()
-        show.check(not incomplete, "every report says that it is complete" if not incomplete else
-                   "%d reports say that they are incomplete: %s" % (incomplete, ", ".join(sorted(
-                       {why for r, _, _ in self.rows for why in r.get("reasons", [])}))))
+        self._check_values(show, unit)
+        self._check_missing(show)
+        incomplete = [r for r, _, _ in self.rows if not r["complete"]]
+        if incomplete:
+            show.why("%d reports say of themselves that they are incomplete (%s)." % (
+                len(incomplete), ", ".join(sorted({why for r in incomplete for why in r["reasons"]}))))
+
+    def _check_values(self, show, unit):
+        wrong = [r for r, low, high in self.rows if not self.fits(r, low, high)]
+        exact = sum(1 for r, low, high in self.rows if low == high == r["value"])
+        if wrong:
+            text = "%d of %d reports disagree with the captures, the first at %s" % (
+                len(wrong), len(self.rows), clock(wrong[0]["start_ns"]))
+        elif self.rows:
+            text = "%d reports agree: %d to the last %s, %d within what crossed the bridge at an " \
+                "interval's edge" % (len(self.rows), exact, unit, len(self.rows) - exact)
+        else:
+            text = "the event was never reported"
+        show.check(self.rows and not wrong, text)
+
+    def _check_missing(self, show):
+        if not self.missing:
+            show.check(True, "no interval above the threshold is missing")
+            return
+        text = "%d intervals above the threshold were not reported, the first at %s" % (
+            len(self.missing), clock(min(at for _, at in self.missing) * self.counts.interval_ns))
+        judge(show, False, self.losses, text)
 
 
-def check_totals(show, ledger, counts, what):
+def judge(show, agrees, losses, text):
+    """A check of counts that may only be too low, and only if the monitor says that it lost some."""
+    if not agrees and losses:
+        show.admit("%s; the monitor says so itself: %s" % (text, losses_text(losses)))
+    else:
+        show.check(agrees, text)
+
+
+def losses_text(losses):
+    return ", ".join("%s %s" % (count(number), name.replace("_", " "))
+                     for name, number in losses.items())
+
+
+def check_totals(show, ledger, counts, losses, what):
     """An event that is always true: added up, nothing may be missing or counted twice."""
     told = {}
     for report in ledger:
@@ -72,14 +92,16 @@ def check_totals(show, ledger, counts, what):
         told[flow] = told.get(flow, 0) + report["value"]
     truth = {flow: total for flow, total in counts.totals.items() if total}
     differing = [flow for flow in set(told) | set(truth) if told.get(flow, 0) != truth.get(flow, 0)]
-    text = "all intervals of all %d flows: monitor %s, captures %s %s" % (
-        len(truth), count(sum(told.values())), count(sum(truth.values())), what)
+    text = "all intervals of all %d flows together: monitor %s %s, captures %s" % (
+        len(truth), count(sum(told.values())), what, count(sum(truth.values())))
     if differing:
         flow = differing[0]
         text += "; %d flows differ, for example %s:%d > %s:%d has %s and %s" % (
             len(differing), flow[0], flow[2], flow[1], flow[3], count(told.get(flow, 0)),
             count(truth.get(flow, 0)))
-    show.check(not differing, text)
+    too_high = any(told.get(flow, 0) > truth.get(flow, 0) for flow in differing)
+    confesses = any(not report["complete"] for report in ledger)
+    judge(show, not differing, losses if confesses and not too_high else {}, text)
 
 
 def delays_ms(reports):

@@ -21,6 +21,7 @@ class Show:
         self.steps, self.step_count = steps, 0
         self.out = out
         self.failures = []
+        self.admissions = 0             # counts too low, as the monitor said itself
         self.colours = out.isatty() and "NO_COLOR" not in os.environ
         marks = "\u2713\u2717"
         try:
@@ -47,12 +48,23 @@ class Show:
     def check(self, agrees, text):
         """One comparison with the ground truth; what fails is remembered."""
         mark = self._paint("32", self.yes) if agrees else self._paint("31", self.no)
+        self._item(mark, text)
+        if not agrees:
+            self.failures.append(text)
+
+    def admit(self, text):
+        """A count that is too low where the monitor says itself that it missed something."""
+        self.admissions += 1
+        self._item("-", text)
+
+    def _item(self, mark, text):
         lines = textwrap.wrap(text, WIDTH - 8)
         self.line("    %s %s" % (mark, lines[0]))
         for line in lines[1:]:
             self.line("      " + line)
-        if not agrees:
-            self.failures.append(text)
+
+    def mark(self, agrees):
+        return self.yes if agrees else self.no
 
     def table(self, heads, rows, indent=6):
         """Columns of numbers (heads that begin with '>') stand to the right."""

@@ -9,7 +9,7 @@ a packet may have been counted on either side, and gives a range.  Nothing here
 shares code with the monitor.
 """
 import struct
-from collections import defaultdict
+from collections import defaultdict, deque
 
 from oracle import pcapio
 
@@ -19,9 +19,9 @@ HALF = 2**31
 
 
 class Segment:
-    """A TCP segment that crossed, or should have crossed, the bridge."""
+    """A TCP segment that crossed the bridge, or was dropped there."""
 
-    __slots__ = ("flow", "volume", "is_lost", "sent_ns", "come_ns", "arrived")
+    __slots__ = ("flow", "volume", "is_lost", "sent_ns", "come_ns")
 
 
 def _address(data):
@@ -61,35 +61,37 @@ class Direction:
     def __init__(self, sender, receiver, mac):
         """`sender` and `receiver` are captures; `mac` is the sender's address."""
         sent = [each for each in sender if each[1][6:12] == mac]
-        come = [each for each in receiver if each[1][6:12] == mac]
-        self.frames = len(sent)
-        self.arrived = len(come)
+        come = defaultdict(deque)       # frame -> when it arrived, if it was not matched yet
+        for time, data, _ in receiver:
+            if data[6:12] == mac:
+                come[data].append(time)
+        self.frames, self.dropped = len(sent), 0
         self.segments = []
-        self.strangers = 0              # frames that came and were never sent
-        losses, place = Losses(), 0
+        losses = Losses()
         for time, data, _ in sent:
-            match = place < len(come) and come[place][1] == data
+            arrival = come[data].popleft() if come.get(data) else None
+            self.dropped += arrival is None
             parsed = parse(data)
             if parsed:
-                segment = Segment()
-                segment.flow, segment.volume = parsed[0], parsed[3]
-                segment.is_lost = losses.see(*parsed)
-                segment.sent_ns, segment.arrived = time, match
-                segment.come_ns = come[place][0] if match else None
-                self.segments.append(segment)
-            place += match
-        self.strangers = len(come) - place
+                self.segments.append(_segment(parsed, losses, time, arrival))
+        self.strangers = sum(map(len, come.values()))   # came and were never sent
         self._bound(max(each[0] for each in sender + receiver))
 
-    def _bound(self, latest):
-        """A dropped segment was stamped before the next one came out: ports are first in, first out."""
+    def _bound(self, end):
+        """A dropped segment was stamped before the next of its flow came out: ports keep the order."""
+        latest = defaultdict(lambda: end)
         for segment in reversed(self.segments):
             if segment.come_ns is None:
-                segment.come_ns = latest
-            latest = segment.come_ns
+                segment.come_ns = latest[segment.flow]
+            latest[segment.flow] = segment.come_ns
 
-    def dropped(self):
-        return self.frames - self.arrived
+
+def _segment(parsed, losses, sent_ns, come_ns):
+    segment = Segment()
+    segment.flow, segment.volume = parsed[0], parsed[3]
+    segment.is_lost = losses.see(*parsed)
+    segment.sent_ns, segment.come_ns = sent_ns, come_ns
+    return segment
 
 
 class Counts:
