@@ -291,31 +291,38 @@ Generation* PacketThread::GenerationOf(const FlowEntry& entry) const {
   return nullptr;
 }
 
-uint64_t* PacketThread::BankOf(const Generation& generation, const FlowEntry& entry,
-                               const TriggerSet& set) {
+uint64_t* PacketThread::BankOf(const Generation& generation, const FlowEntry& entry) {
   uint8_t* cells = flows_.BlockOf(entry) + generation.program->layout().extension_bytes();
-  return reinterpret_cast<uint64_t*>(cells) + (epoch_number_ & 1) * set.word_count;
+  const uint32_t words = generation.sets.ProgramAt(entry.set).word_count;
+  return reinterpret_cast<uint64_t*>(cells) + (epoch_number_ & 1) * words;
 }
 
 // The first packet of a flow in an epoch empties the bank and puts the flow on the epoch's list.
-void PacketThread::Touch(FlowIndex flow, FlowEntry* entry, const TriggerSet& set) {
+void PacketThread::Touch(FlowIndex flow, FlowEntry* entry, const Generation& generation) {
   if (entry->last_epoch == epoch_number_) return;
   entry->last_epoch = epoch_number_;
-  if (set.trigger_count == 0) return;
+  const SetProgram& program = generation.sets.ProgramAt(entry->set);
+  if (program.word_count == 0) return;
   const uint32_t bank = epoch_number_ & 1;
   entry->unscaled &= static_cast<uint8_t>(~(1u << bank));
-  ResetBank(set, BankOf(*GenerationOf(*entry), *entry, set));
+  uint64_t* words = BankOf(generation, *entry);
+  for (uint32_t i = 0; i < program.plain_count; i++) words[i] = 0;
+  if (program.has_other_cells) ResetBank(generation.sets.At(entry->set), words);
   touched_[bank][touched_count_[bank]++] = flow;
 }
 
 void PacketThread::CountPacket(FlowIndex flow, const Slot& slot, const PacketFacts& facts) {
   FlowEntry& entry = flows_.At(flow);
-  const TriggerSet& set = running_->sets.At(entry.set);
-  Touch(flow, &entry, set);
-  if (set.trigger_count == 0) return;
+  const SetProgram& program = running_->sets.ProgramAt(entry.set);
+  Touch(flow, &entry, *running_);
+  if (program.word_count == 0) return;
   counters_.matched_packets++;
   if (facts.rwnd_unscaled) entry.unscaled |= static_cast<uint8_t>(1u << (epoch_number_ & 1));
-  CountPacketInCells(*running_->program, set, slot.packet, facts, BankOf(*running_, entry, set));
+  uint64_t* bank = BankOf(*running_, entry);
+  CountInPlainCells(program, PlainValues(slot.packet, facts), bank);
+  if (program.has_other_cells) {
+    CountInOtherCells(*running_->program, running_->sets.At(entry.set), slot.packet, facts, bank);
+  }
 }
 
 // An RTT sample belongs to the flow of the acknowledged segment, which may be any flow.
@@ -333,8 +340,8 @@ void PacketThread::CountSample(const RttSample& sample) {
   FlowEntry& entry = flows_.At(flow);
   const TriggerSet& set = generation->sets.At(entry.set);
   if (set.trigger_count == 0) return;
-  Touch(flow, &entry, set);
-  CountSampleInCells(*generation->program, set, sample, BankOf(*generation, entry, set));
+  Touch(flow, &entry, *generation);
+  CountSampleInCells(*generation->program, set, sample, BankOf(*generation, entry));
 }
 
 void PacketThread::FillCounters(MonitorCounters* counters) const {

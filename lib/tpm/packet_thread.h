@@ -78,12 +78,12 @@ class PacketThread {
   FlowIndex FindOrAddFlow(int i);
   FlowIndex AddFlow(int i);
   bool IsSameFlow(int i, int previous) const;
-  void Touch(FlowIndex flow, FlowEntry* entry, const TriggerSet& set);
+  void Touch(FlowIndex flow, FlowEntry* entry, const Generation& generation);
   void CountPacket(FlowIndex flow, const Slot& slot, const PacketFacts& facts);
   void CountSample(const RttSample& sample);
   void SweepUnderLoad(Nanos now);
   Generation* GenerationOf(const FlowEntry& entry) const;
-  uint64_t* BankOf(const Generation& generation, const FlowEntry& entry, const TriggerSet& set);
+  uint64_t* BankOf(const Generation& generation, const FlowEntry& entry);
   uint8_t* ExtensionOf(int i) { return extensions_ + static_cast<size_t>(i) * kMaxExtensionBytes; }
   uint32_t OldestPendingEpoch() const;
 
