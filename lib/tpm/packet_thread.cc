@@ -178,11 +178,11 @@ void PacketThread::ProcessChunk(const Frame* frames, int count, const Arrival& a
     if (i + kPrefetchFrames < count) __builtin_prefetch(frames[i + kPrefetchFrames].data);
     Prepare(frames[i], arrival, i);
   }
-  last_flow_ = kNoFlow;
+  for (int i = 0; i < count; i++) Guess(i);
   for (int i = 0; i < count; i++) Process(i, now_);
 }
 
-// First pass: fields, keys, hashes; prefetches what the second pass will touch.
+// First pass: fields, keys, hashes; prefetches the flow table's bucket and the connection.
 void PacketThread::Prepare(const Frame& frame, const Arrival& arrival, int i) {
   const TriggerProgram& program = *running_->program;
   Slot& slot = slots_[i];
@@ -211,12 +211,17 @@ void PacketThread::Prepare(const Frame& frame, const Arrival& arrival, int i) {
   }
 }
 
-// Second pass: the flow's entry, the connection, the cells.
+// Second pass: prefetches the entry and its cells.
+void PacketThread::Guess(int i) {
+  Slot& slot = slots_[i];
+  slot.guess = flows_.Guess(slot.hash);
+  if (slot.guess != kNoFlow) flows_.PrefetchFlow(slot.guess);
+}
+
+// Third pass: the flow's entry, the connection, the cells.
 void PacketThread::Process(int i, Nanos now) {
   Slot& slot = slots_[i];
   const FlowIndex flow = FindOrAddFlow(i);
-  last_flow_ = flow;
-
   PacketFacts facts;
   if (slot.is_tracked) {
     FlowEntry* entry = flow == kNoFlow ? nullptr : &flows_.At(flow);
@@ -242,23 +247,15 @@ void PacketThread::Process(int i, Nanos now) {
   CountPacket(flow, slot, facts);
 }
 
-bool PacketThread::IsSameFlow(int i, int previous) const {
-  const Slot& a = slots_[i];
-  const Slot& b = slots_[previous];
-  const size_t extension_bytes = running_->program->layout().extension_bytes();
-  return a.hash == b.hash && a.entry_key == b.entry_key &&
-         (extension_bytes == 0 ||
-          std::memcmp(extensions_ + static_cast<size_t>(i) * kMaxExtensionBytes,
-                      extensions_ + static_cast<size_t>(previous) * kMaxExtensionBytes,
-                      extension_bytes) == 0);
-}
-
 FlowIndex PacketThread::FindOrAddFlow(int i) {
-  if (i > 0 && last_flow_ != kNoFlow && IsSameFlow(i, i - 1)) return last_flow_;
   const Slot& slot = slots_[i];
+  const size_t extension_bytes = running_->program->layout().extension_bytes();
+  if (slot.guess != kNoFlow && flows_.IsFlow(slot.guess, slot.entry_key, ExtensionOf(i),
+                                             extension_bytes, slot.hash, running_->number)) {
+    return slot.guess;
+  }
   const FlowIndex flow =
-      flows_.Find(slot.entry_key, ExtensionOf(i), running_->program->layout().extension_bytes(),
-                  slot.hash, running_->number);
+      flows_.Find(slot.entry_key, ExtensionOf(i), extension_bytes, slot.hash, running_->number);
   return flow != kNoFlow ? flow : AddFlow(i);
 }
 
@@ -291,7 +288,7 @@ Generation* PacketThread::GenerationOf(const FlowEntry& entry) const {
   return nullptr;
 }
 
-uint64_t* PacketThread::BankOf(const Generation& generation, const FlowEntry& entry) {
+uint64_t* PacketThread::BankOf(const Generation& generation, FlowEntry& entry) {
   uint8_t* cells = flows_.BlockOf(entry) + generation.program->layout().extension_bytes();
   const uint32_t words = generation.sets.ProgramAt(entry.set).word_count;
   return reinterpret_cast<uint64_t*>(cells) + (epoch_number_ & 1) * words;
