@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "lib/base/hash.h"
 #include "lib/model/report.h"
 
 namespace trumpet {
@@ -27,6 +26,7 @@ uint64_t OwnerOf(FlowIndex flow, uint32_t hash) { return uint64_t{hash} << 32 | 
 PacketThread::PacketThread(const MonitorOptions& options, SpscRing* ring)
     : options_(options),
       ring_(ring),
+      pair_hash_(options.connections.hash_seed),
       connections_(options.connections),
       sweep_(&flows_, &connections_, ring) {}
 
@@ -182,6 +182,16 @@ void PacketThread::ProcessChunk(const Frame* frames, int count, const Arrival& a
   for (int i = 0; i < count; i++) Process(i, now_);
 }
 
+// What of an IPv4 key is not zero are two words; the second tells IPv4 keys from all others.
+uint64_t PacketThread::HashOf(const FlowKey& entry_key) const {
+  uint64_t words[5];
+  std::memcpy(words, &entry_key, sizeof words);
+  if ((entry_key.ip_family & ~kHasPortsFlag) == 4) {
+    return pair_hash_(words[0] | words[2] << 32, words[4]);
+  }
+  return HashBytes(words, sizeof words, options_.connections.hash_seed);
+}
+
 // First pass: fields, keys, hashes; prefetches the flow table's bucket and the connection.
 void PacketThread::Prepare(const Frame& frame, const Arrival& arrival, int i) {
   const TriggerProgram& program = *running_->program;
@@ -193,7 +203,7 @@ void PacketThread::Prepare(const Frame& frame, const Arrival& arrival, int i) {
   if (slot.packet.depth_exceeded) counters_.tunnels_too_deep++;
 
   slot.entry_key = EntryKeyOf(slot.packet, arrival.zone);
-  slot.hash = HashBytes(&slot.entry_key, sizeof slot.entry_key, options_.connections.hash_seed);
+  slot.hash = HashOf(slot.entry_key);
   const size_t extension_bytes = program.layout().extension_bytes();
   if (extension_bytes != 0) {
     program.layout().FillExtension(slot.packet, ExtensionOf(i));

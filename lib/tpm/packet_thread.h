@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "lib/base/hash.h"
 #include "lib/base/page_buffer.h"
 #include "lib/base/status.h"
 #include "lib/tpm/connection_table.h"
@@ -75,6 +76,7 @@ class PacketThread {
   void BeginEpoch(Nanos start);
   void ProcessChunk(const Frame* frames, int count, const Arrival& arrival);
   void Prepare(const Frame& frame, const Arrival& arrival, int i);
+  uint64_t HashOf(const FlowKey& entry_key) const;
   void Guess(int i);
   void Process(int i, Nanos now);
   FlowIndex FindOrAddFlow(int i);
@@ -90,6 +92,7 @@ class PacketThread {
 
   const MonitorOptions options_;
   SpscRing* const ring_;
+  const PairHash pair_hash_;
   FlowTable flows_;
   ConnectionTable connections_;
   Sweep sweep_;
