@@ -97,8 +97,10 @@ Span EnterTunnel(const Tunnel& tunnel, ParsedPacket* packet) {
   return span;
 }
 
-// The general way: header by header, tunnel by tunnel.
-void ParseAnything(const Frame& frame, const ParseOptions& options, ParsedPacket* packet) {
+// The general way: header by header, tunnel by tunnel.  Not inlined, so that the short way does not
+// save the registers that only this one needs.
+[[gnu::noinline]] void ParseAnything(const Frame& frame, const ParseOptions& options,
+                                     ParsedPacket* packet) {
   packet->innermost = Headers();
   packet->volume = 0;
   packet->tcp = TcpSegment();

@@ -19,6 +19,8 @@ constexpr int kPrefetchFrames = 4;
 // Under load a step runs at most once per this many budgets: a fifth of the time at most.
 constexpr Nanos kLoadSpacing = 4;
 
+constexpr PacketFacts kNoFacts;
+
 uint64_t OwnerOf(FlowIndex flow, uint32_t hash) { return uint64_t{hash} << 32 | flow; }
 
 }  // namespace
@@ -183,7 +185,7 @@ void PacketThread::ProcessChunk(const Frame* frames, int count, const Arrival& a
 }
 
 // What of an IPv4 key is not zero are two words; the second tells IPv4 keys from all others.
-uint64_t PacketThread::HashOf(const FlowKey& entry_key) const {
+inline uint64_t PacketThread::HashOf(const FlowKey& entry_key) const {
   uint64_t words[5];
   std::memcpy(words, &entry_key, sizeof words);
   if ((entry_key.ip_family & ~kHasPortsFlag) == 4) {
@@ -193,7 +195,7 @@ uint64_t PacketThread::HashOf(const FlowKey& entry_key) const {
 }
 
 // First pass: fields, keys, hashes; prefetches the flow table's bucket and the connection.
-void PacketThread::Prepare(const Frame& frame, const Arrival& arrival, int i) {
+inline void PacketThread::Prepare(const Frame& frame, const Arrival& arrival, int i) {
   const TriggerProgram& program = *running_->program;
   Slot& slot = slots_[i];
   slot.packet.has_in_port = arrival.has_in_port;
@@ -211,9 +213,10 @@ void PacketThread::Prepare(const Frame& frame, const Arrival& arrival, int i) {
   }
   flows_.Prefetch(slot.hash);
 
-  const bool is_tcp = slot.entry_key.protocol == kProtocolTcp;
-  slot.is_tracked = slot.entry_key.ip_family != 0 &&
-                    ((program.tracks_tcp() && is_tcp) || program.tracks_bursts());
+  const Headers& headers = slot.packet.innermost;
+  const bool is_tcp = headers.protocol == kProtocolTcp;
+  slot.is_tracked =
+      headers.ip_family != 0 && ((program.tracks_tcp() && is_tcp) || program.tracks_bursts());
   if (slot.is_tracked) {
     slot.flow = FlowOf(slot.entry_key);
     slot.connection_hash = connections_.HashOf(slot.flow);
@@ -222,42 +225,42 @@ void PacketThread::Prepare(const Frame& frame, const Arrival& arrival, int i) {
 }
 
 // Second pass: prefetches the entry and its cells.
-void PacketThread::Guess(int i) {
+inline void PacketThread::Guess(int i) {
   Slot& slot = slots_[i];
   slot.guess = flows_.Guess(slot.hash);
   if (slot.guess != kNoFlow) flows_.PrefetchFlow(slot.guess);
 }
 
 // Third pass: the flow's entry, the connection, the cells.
-void PacketThread::Process(int i, Nanos now) {
+inline void PacketThread::Process(int i, Nanos now) {
   Slot& slot = slots_[i];
   const FlowIndex flow = FindOrAddFlow(i);
-  PacketFacts facts;
   if (slot.is_tracked) {
-    FlowEntry* entry = flow == kNoFlow ? nullptr : &flows_.At(flow);
-    const ConnectionRef hint = entry == nullptr ? kNoConnection : entry->connection;
-    const ConnectionRef connection = connections_.Find(slot.flow, slot.connection_hash, hint, now);
-    if (entry != nullptr) entry->connection = connection;
-    RttSample sample;
-    const uint64_t owner = entry == nullptr ? kNoOwner : OwnerOf(flow, entry->hash);
-    if (connection == kNoConnection) {
-      epoch_reasons_ |= kConnectionEvicted;
-    } else if (connections_.Observe(connection, slot.packet, running_->program->tracks_tcp(), now,
-                                    owner, &facts, &sample) &&
-               running_->program->uses_rtt()) {
-      CountSample(sample);
-    }
+    ProcessTracked(flow, &slot, now);
+  } else {
+    CountPacket(flow, slot, kNoFacts);
   }
-  if (flow == kNoFlow) {
-    counters_.uncounted_packets++;
-    counters_.uncounted_bytes += slot.packet.bytes;
-    epoch_reasons_ |= kFlowTableFull;
-    return;
-  }
-  CountPacket(flow, slot, facts);
 }
 
-FlowIndex PacketThread::FindOrAddFlow(int i) {
+void PacketThread::ProcessTracked(FlowIndex flow, Slot* slot, Nanos now) {
+  FlowEntry* entry = flow == kNoFlow ? nullptr : &flows_.At(flow);
+  const ConnectionRef hint = entry == nullptr ? kNoConnection : entry->connection;
+  const ConnectionRef connection = connections_.Find(slot->flow, slot->connection_hash, hint, now);
+  if (entry != nullptr) entry->connection = connection;
+  PacketFacts facts;
+  RttSample sample;
+  const uint64_t owner = entry == nullptr ? kNoOwner : OwnerOf(flow, entry->hash);
+  if (connection == kNoConnection) {
+    epoch_reasons_ |= kConnectionEvicted;
+  } else if (connections_.Observe(connection, slot->packet, running_->program->tracks_tcp(), now,
+                                  owner, &facts, &sample) &&
+             running_->program->uses_rtt()) {
+    CountSample(sample);
+  }
+  CountPacket(flow, *slot, facts);
+}
+
+inline FlowIndex PacketThread::FindOrAddFlow(int i) {
   const Slot& slot = slots_[i];
   const size_t extension_bytes = running_->program->layout().extension_bytes();
   if (slot.guess != kNoFlow && flows_.IsFlow(slot.guess, slot.entry_key, ExtensionOf(i),
@@ -298,14 +301,14 @@ Generation* PacketThread::GenerationOf(const FlowEntry& entry) const {
   return nullptr;
 }
 
-uint64_t* PacketThread::BankOf(const Generation& generation, FlowEntry& entry) {
+inline uint64_t* PacketThread::BankOf(const Generation& generation, FlowEntry& entry) {
   uint8_t* cells = flows_.BlockOf(entry) + generation.program->layout().extension_bytes();
   const uint32_t words = generation.sets.ProgramAt(entry.set).word_count;
   return reinterpret_cast<uint64_t*>(cells) + (epoch_number_ & 1) * words;
 }
 
 // The first packet of a flow in an epoch empties the bank and puts the flow on the epoch's list.
-void PacketThread::Touch(FlowIndex flow, FlowEntry* entry, const Generation& generation) {
+inline void PacketThread::Touch(FlowIndex flow, FlowEntry* entry, const Generation& generation) {
   if (entry->last_epoch == epoch_number_) return;
   entry->last_epoch = epoch_number_;
   const SetProgram& program = generation.sets.ProgramAt(entry->set);
@@ -318,7 +321,13 @@ void PacketThread::Touch(FlowIndex flow, FlowEntry* entry, const Generation& gen
   touched_[bank][touched_count_[bank]++] = flow;
 }
 
-void PacketThread::CountPacket(FlowIndex flow, const Slot& slot, const PacketFacts& facts) {
+inline void PacketThread::CountPacket(FlowIndex flow, const Slot& slot, const PacketFacts& facts) {
+  if (flow == kNoFlow) {
+    counters_.uncounted_packets++;
+    counters_.uncounted_bytes += slot.packet.bytes;
+    epoch_reasons_ |= kFlowTableFull;
+    return;
+  }
   FlowEntry& entry = flows_.At(flow);
   const SetProgram& program = running_->sets.ProgramAt(entry.set);
   Touch(flow, &entry, *running_);

@@ -75,18 +75,20 @@ class PacketThread {
   bool CloseCurrentEpoch(Nanos end);
   void BeginEpoch(Nanos start);
   void ProcessChunk(const Frame* frames, int count, const Arrival& arrival);
-  void Prepare(const Frame& frame, const Arrival& arrival, int i);
-  uint64_t HashOf(const FlowKey& entry_key) const;
-  void Guess(int i);
-  void Process(int i, Nanos now);
-  FlowIndex FindOrAddFlow(int i);
+  [[gnu::always_inline]] void Prepare(const Frame& frame, const Arrival& arrival, int i);
+  [[gnu::always_inline]] uint64_t HashOf(const FlowKey& entry_key) const;
+  [[gnu::always_inline]] void Guess(int i);
+  [[gnu::always_inline]] void Process(int i, Nanos now);
+  void ProcessTracked(FlowIndex flow, Slot* slot, Nanos now);
+  [[gnu::always_inline]] FlowIndex FindOrAddFlow(int i);
   FlowIndex AddFlow(int i);
-  void Touch(FlowIndex flow, FlowEntry* entry, const Generation& generation);
-  void CountPacket(FlowIndex flow, const Slot& slot, const PacketFacts& facts);
+  [[gnu::always_inline]] void Touch(FlowIndex flow, FlowEntry* entry, const Generation& generation);
+  [[gnu::always_inline]] void CountPacket(FlowIndex flow, const Slot& slot,
+                                          const PacketFacts& facts);
   void CountSample(const RttSample& sample);
   void SweepUnderLoad(Nanos now);
   Generation* GenerationOf(const FlowEntry& entry) const;
-  uint64_t* BankOf(const Generation& generation, FlowEntry& entry);
+  [[gnu::always_inline]] uint64_t* BankOf(const Generation& generation, FlowEntry& entry);
   uint8_t* ExtensionOf(int i) { return extensions_ + static_cast<size_t>(i) * kMaxExtensionBytes; }
   uint32_t OldestPendingEpoch() const;
 

@@ -114,17 +114,6 @@ uint32_t PlaceCells(const TriggerProgram& program, StatStep* steps, StatStep* en
 
 }  // namespace
 
-// ecn and the flags of PacketFacts as the contract reads them; see ValuesOfPacket().
-PlainValues::PlainValues(const ParsedPacket& packet, const PacketFacts& facts)
-    : words{1,
-            packet.bytes,
-            packet.volume,
-            packet.innermost.ip_family != 0 && packet.innermost.ecn == 3,
-            facts.is_burst,
-            facts.is_lost,
-            facts.lost_in_burst,
-            0} {}
-
 bool TriggerSetTable::Init(uint32_t max_sets, size_t arena_bytes) {
   size_t slot_count = 16;
   while (slot_count < 2 * static_cast<size_t>(max_sets)) slot_count *= 2;

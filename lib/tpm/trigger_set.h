@@ -41,9 +41,18 @@ struct SetProgram {
 };
 static_assert(sizeof(SetProgram) == 8);
 
-// What one packet adds to the plain cells.
+// What one packet adds to the plain cells: ecn and the flags of PacketFacts as the contract reads
+// them, see ValuesOfPacket().
 struct PlainValues {
-  PlainValues(const ParsedPacket& packet, const PacketFacts& facts);
+  PlainValues(const ParsedPacket& packet, const PacketFacts& facts)
+      : words{1,
+              packet.bytes,
+              packet.volume,
+              packet.innermost.ip_family != 0 && packet.innermost.ecn == 3,
+              facts.is_burst,
+              facts.is_lost,
+              facts.lost_in_burst,
+              0} {}
   uint64_t words[8];
 };
 
