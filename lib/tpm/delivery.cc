@@ -67,14 +67,14 @@ PartialView ViewOf(const void* data) {
 
 }  // namespace
 
-uint64_t* ReservePartial(SpscRing* ring, const EventSpec& event, const EpochSpan& epoch,
+uint64_t* ReservePartial(SpscRing* ring, uint32_t event_id, const EpochSpan& epoch,
                          bool is_unscaled, const BucketKey& bucket, size_t word_count) {
   const size_t words_bytes = word_count * sizeof(uint64_t);
   auto* room =
       static_cast<uint8_t*>(ring->Reserve(sizeof(PartialRecord) + words_bytes + bucket.size));
   if (room == nullptr) return nullptr;
   const PartialRecord record{
-      RecordType::kPartial, event.id, epoch, static_cast<uint16_t>(word_count), bucket.size,
+      RecordType::kPartial, event_id, epoch, static_cast<uint16_t>(word_count), bucket.size,
       is_unscaled ? 1u : 0u};
   std::memcpy(room, &record, sizeof record);
   std::memcpy(room + sizeof record + words_bytes, bucket.bytes, bucket.size);

@@ -28,7 +28,7 @@ struct EpochSpan {
 
 // Room for one partial with `word_count` cells' words; null when the ring is full.  The
 // caller fills the words, then calls SpscRing::Commit().
-uint64_t* ReservePartial(SpscRing* ring, const EventSpec& event, const EpochSpan& epoch,
+uint64_t* ReservePartial(SpscRing* ring, uint32_t event_id, const EpochSpan& epoch,
                          bool is_unscaled, const BucketKey& bucket, size_t word_count);
 bool DeliverFlowState(SpscRing* ring, const FlowStateUpdate& update);
 bool DeliverEpochEnd(SpscRing* ring, const EpochSpan& epoch, uint32_t reasons);

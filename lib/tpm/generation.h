@@ -19,14 +19,21 @@
 
 namespace trumpet {
 
-// The cells of a trigger, summed over the sets of the epoch being swept, if it has no granularity.
+// What a sweep needs of a trigger, all in one place: the plans themselves lie scattered and leave
+// the caches between two sweeps.  If the trigger has no granularity, its cells are summed here over
+// the sets of the epoch being swept.
 struct WholeBucket {
-  const TriggerPlan* plan = nullptr;
-  size_t first_word = 0;     // in Generation::whole_words
-  uint32_t swept_epoch = 0;  // the cells belong to this epoch
-  bool is_whole = false;     // false: the trigger has a granularity, and no cells here
+  const CellSpec* cells = nullptr;  // of the plan
+  uint64_t* words = nullptr;        // null if the trigger has a granularity
+  uint32_t event_id = 0;
+  uint32_t swept_epoch = 0;  // the words belong to this epoch
+  uint16_t cell_count = 0;
+  uint16_t word_count = 0;
+  bool uses_rtt = false;
+  bool uses_rwnd = false;
   bool is_unscaled = false;
 };
+static_assert(sizeof(WholeBucket) == 32);
 
 struct Generation {
   // Null when there is no memory.
@@ -37,27 +44,47 @@ struct Generation {
     generation->program = std::move(program);
     if (!generation->sets.Init(kMaxSets, kSetArenaBytes)) return nullptr;
     const auto& plans = generation->program->plans();
-    generation->whole_buckets.resize(plans.size());
-    size_t word_count = 0;
-    for (size_t i = 0; i < plans.size(); i++) {
-      WholeBucket& bucket = generation->whole_buckets[i];
-      bucket.plan = plans[i].get();
-      bucket.is_whole = plans[i]->spec.granularity.is_none();
-      bucket.first_word = word_count;
-      if (bucket.is_whole) word_count += plans[i]->word_count;
-    }
-    generation->whole_words.resize(word_count);
+    generation->MakeWholeBuckets();
     generation->touched_whole_buckets.reserve(plans.size());
     generation->marks.resize(generation->program->index().mark_word_count());
     generation->matches.resize(plans.size());
     return generation;
   }
 
+  void MakeWholeBuckets() {
+    const auto& plans = program->plans();
+    size_t cell_count = 0;
+    size_t word_count = 0;
+    for (const auto& plan : plans) {
+      cell_count += plan->cells.size();
+      if (plan->spec.granularity.is_none()) word_count += plan->word_count;
+    }
+    cells.reserve(cell_count);
+    whole_words.resize(word_count);
+    whole_buckets.resize(plans.size());
+    uint64_t* words = whole_words.data();
+    for (size_t i = 0; i < plans.size(); i++) {
+      const TriggerPlan& plan = *plans[i];
+      WholeBucket& bucket = whole_buckets[i];
+      bucket.cells = cells.data() + cells.size();
+      cells.insert(cells.end(), plan.cells.begin(), plan.cells.end());
+      bucket.event_id = plan.spec.id;
+      bucket.cell_count = static_cast<uint16_t>(plan.cells.size());
+      bucket.word_count = plan.word_count;
+      bucket.uses_rtt = plan.uses_rtt;
+      bucket.uses_rwnd = plan.uses_rwnd;
+      if (!plan.spec.granularity.is_none()) continue;
+      bucket.words = words;
+      words += plan.word_count;
+    }
+  }
+
   std::shared_ptr<const TriggerProgram> program;
   uint16_t number = 0;  // given at take-over; the generation of flow table entries
   TriggerSetTable sets;
-  std::vector<WholeBucket> whole_buckets;  // per trigger
-  std::vector<uint64_t> whole_words;
+  std::vector<WholeBucket> whole_buckets;       // per trigger
+  std::vector<uint64_t> whole_words;            // theirs
+  std::vector<CellSpec> cells;                  // of all plans
   uint32_t touched_sets = kNoSet;               // chained through SetSums::next_touched
   std::vector<uint32_t> touched_whole_buckets;  // triggers; never more than reserved
   std::vector<uint64_t> marks;                  // scratch of TriggerIndex::Match

@@ -148,30 +148,32 @@ bool Sweep::DeliverFlow(Generation* generation, const TriggerSet& set, const Flo
   const uint8_t* block = flows_->BlockOf(entry);
   const uint32_t end = std::min(next_trigger_ + kTriggersPerItem, set.trigger_count);
   for (; next_trigger_ < end; next_trigger_++) {
-    const WholeBucket& bucket = generation->whole_buckets[set.triggers[next_trigger_]];
-    const TriggerPlan& plan = *bucket.plan;
+    const uint32_t trigger = set.triggers[next_trigger_];
+    const WholeBucket& bucket = generation->whole_buckets[trigger];
     // Without packets the bank holds only RTT samples, of no concern to most.
     const bool has_packets = bank[next_place_[0] & ~kPlainPlace] != 0;
-    if (!bucket.is_whole && (has_packets || plan.uses_rtt)) {
+    if (bucket.words == nullptr && (has_packets || bucket.uses_rtt)) {
+      const TriggerPlan& plan = *generation->program->plans()[trigger];
       BucketKey key;
       const auto read = [&](const FieldRef& ref) { return layout.Read(entry.key, block, ref); };
       if (MakeBucketKey(plan.spec.granularity, read, &key)) {  // else: no bucket for such packets
-        const bool unscaled = is_unscaled && plan.uses_rwnd;
-        if (!DeliverPartial(plan, key, unscaled, bank, next_place_)) return false;
+        const bool unscaled = is_unscaled && bucket.uses_rwnd;
+        if (!DeliverPartial(bucket, key, unscaled, bank, next_place_)) return false;
       }
       work_++;
     }
-    next_place_ += plan.cells.size();
+    next_place_ += bucket.cell_count;
   }
   return true;
 }
 
-bool Sweep::DeliverPartial(const TriggerPlan& plan, const BucketKey& key, bool is_unscaled,
+bool Sweep::DeliverPartial(const WholeBucket& trigger, const BucketKey& key, bool is_unscaled,
                            const uint64_t* bank, const uint16_t* places) {
-  uint64_t* words = ReservePartial(ring_, plan.spec, job_.epoch, is_unscaled, key, plan.word_count);
+  uint64_t* words =
+      ReservePartial(ring_, trigger.event_id, job_.epoch, is_unscaled, key, trigger.word_count);
   if (words == nullptr) return false;
-  for (size_t cell = 0; cell < plan.cells.size(); cell++) {
-    CopyCell(plan.cells[cell].kind, bank, places[cell], words + plan.cells[cell].offset);
+  for (size_t cell = 0; cell < trigger.cell_count; cell++) {
+    CopyCell(trigger.cells[cell].kind, bank, places[cell], words + trigger.cells[cell].offset);
   }
   ring_->Commit();
   counters_.partials++;
@@ -201,6 +203,7 @@ void Sweep::SweepSet() {
   for (Generation* generation : {job_.running, job_.previous}) {
     if (generation == nullptr || generation->touched_sets == kNoSet) continue;
     const uint32_t set_index = generation->touched_sets;
+    generation->sets.PrefetchSums(generation->sets.SumsAt(set_index).next_touched);
     AddToTriggers(generation, set_index);
     if (next_trigger_ != generation->sets.At(set_index).trigger_count) return;
     next_trigger_ = 0;
@@ -220,30 +223,34 @@ void Sweep::AddToTriggers(Generation* generation, uint32_t set_index) {
     const uint32_t trigger = set.triggers[next_trigger_];
     const WholeBucket& bucket = generation->whole_buckets[trigger];
     const bool has_packets = sums.words[next_place_[0] & ~kPlainPlace] != 0;
-    if (bucket.is_whole && (has_packets || bucket.plan->uses_rtt)) {
+    if (bucket.words != nullptr && (has_packets || bucket.uses_rtt)) {
       AddToWholeBucket(generation, trigger, sums.words, next_place_, sums.is_unscaled);
       work_++;
     }
-    next_place_ += bucket.plan->cells.size();
+    next_place_ += bucket.cell_count;
   }
 }
 
 void Sweep::AddToWholeBucket(Generation* generation, uint32_t trigger, const uint64_t* bank,
                              const uint16_t* places, bool is_unscaled) {
   WholeBucket& bucket = generation->whole_buckets[trigger];
-  const TriggerPlan& plan = *bucket.plan;
-  uint64_t* words = generation->whole_words.data() + bucket.first_word;
+  is_unscaled &= bucket.uses_rwnd;
   if (bucket.swept_epoch != job_.number) {
     bucket.swept_epoch = job_.number;
-    bucket.is_unscaled = false;
-    ResetCells(plan.cells, words);
+    bucket.is_unscaled = is_unscaled;
     generation->touched_whole_buckets.push_back(trigger);
+    for (size_t i = 0; i < bucket.cell_count; i++) {
+      const CellSpec& cell = bucket.cells[i];
+      CopyCell(cell.kind, bank, places[i], bucket.words + cell.offset);
+    }
+    return;
   }
-  bucket.is_unscaled |= is_unscaled && plan.uses_rwnd;
-  for (size_t cell = 0; cell < plan.cells.size(); cell++) {
+  bucket.is_unscaled |= is_unscaled;
+  for (size_t i = 0; i < bucket.cell_count; i++) {
+    const CellSpec& cell = bucket.cells[i];
     uint64_t from[kRealSumWords];
-    CopyCell(plan.cells[cell].kind, bank, places[cell], from);
-    MergeCell(plan.cells[cell].kind, from, words + plan.cells[cell].offset);
+    CopyCell(cell.kind, bank, places[i], from);
+    MergeCell(cell.kind, from, bucket.words + cell.offset);
   }
 }
 
@@ -252,13 +259,10 @@ bool Sweep::SweepWholeBucket() {
     if (generation == nullptr || generation->touched_whole_buckets.empty()) continue;
     const uint32_t trigger = generation->touched_whole_buckets.back();
     const WholeBucket& bucket = generation->whole_buckets[trigger];
-    const TriggerPlan& plan = *bucket.plan;
-    BucketKey key;
-    uint64_t* words =
-        ReservePartial(ring_, plan.spec, job_.epoch, bucket.is_unscaled, key, plan.word_count);
+    uint64_t* words = ReservePartial(ring_, bucket.event_id, job_.epoch, bucket.is_unscaled,
+                                     BucketKey(), bucket.word_count);
     if (words == nullptr) return false;
-    const uint64_t* cells = generation->whole_words.data() + bucket.first_word;
-    std::copy(cells, cells + plan.word_count, words);
+    std::copy(bucket.words, bucket.words + bucket.word_count, words);
     ring_->Commit();
     counters_.partials++;
     generation->touched_whole_buckets.pop_back();

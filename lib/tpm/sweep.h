@@ -78,7 +78,7 @@ class Sweep {
   void PrefetchFlows() const;
   bool DeliverFlow(Generation* generation, const TriggerSet& set, const FlowEntry& entry,
                    const uint64_t* bank, bool is_unscaled);
-  bool DeliverPartial(const TriggerPlan& plan, const BucketKey& key, bool is_unscaled,
+  bool DeliverPartial(const WholeBucket& trigger, const BucketKey& key, bool is_unscaled,
                       const uint64_t* bank, const uint16_t* places);
   void AddToSet(Generation* generation, const FlowEntry& entry, const uint64_t* bank,
                 bool is_unscaled);

@@ -91,6 +91,11 @@ class TriggerSetTable {
   const TriggerSet& At(uint32_t set) const { return sets_[set]; }
   const SetProgram& ProgramAt(uint32_t set) const { return programs_[set]; }
   SetSums& SumsAt(uint32_t set) { return sums_[set]; }
+  void PrefetchSums(uint32_t set) const {
+    if (set == kNoSet) return;
+    __builtin_prefetch(&sets_[set]);
+    __builtin_prefetch(sums_[set].words);
+  }
   uint32_t count() const { return count_; }
 
  private:
