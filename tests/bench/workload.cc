@@ -39,6 +39,8 @@ void WriteIpv4(uint8_t* frame) {
   Put16(frame + 38, 26);
 }
 
+constexpr uint32_t kIpv6FrameBytes = 62;  // the least that holds a UDP header
+
 void WriteIpv6(uint8_t* frame) {
   WriteIpv4(frame);
   std::memset(frame + 12, 0, 42);
@@ -123,8 +125,9 @@ Traffic::Traffic(const TrafficSpec& spec) : spec_(spec), permutation_(kDestinati
     std::swap(permutation_[i], permutation_[Random() % (i + 1)]);
   }
   if (spec.encapsulation == Encapsulation::kVxlan) frame_stride_ = 128;
-  const uint32_t length =
-      kFrameBytes + (spec.encapsulation == Encapsulation::kVxlan ? kVxlanHead : 0);
+  uint32_t length = kFrameBytes;
+  if (spec.encapsulation == Encapsulation::kVxlan) length += kVxlanHead;
+  if (spec.encapsulation == Encapsulation::kIpv6) length = kIpv6FrameBytes;
   buffers_.resize(kBuffers * frame_stride_ + 64);
   frames_.resize(kBuffers);
   auto* base =
