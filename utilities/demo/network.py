@@ -4,6 +4,7 @@
 import os
 import re
 import signal
+import subprocess
 
 from lab import run, wait_until
 from show import DemoError
@@ -119,7 +120,7 @@ class Hosts:
     def finish(self, client, port, seconds):
         try:
             code = client.wait(seconds)
-        except Exception:
+        except subprocess.TimeoutExpired:
             raise DemoError("iperf3 did not come to its end") from None
         if code != 0:
             with open(self.lab.path("iperf3-client-%d.log" % port)) as f:
