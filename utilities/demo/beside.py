@@ -10,6 +10,13 @@ def flow_of(bucket):
     return bucket["srcIP"], bucket["dstIP"], bucket["srcPort"], bucket["dstPort"]
 
 
+def sentence(report):
+    """A report in words."""
+    return "First report: %s, %s to %s: %s, threshold %s; told %.2f ms after the interval's end." % (
+        report["event"], clock(report["start_ns"]), clock(report["end_ns"]), count(report["value"]),
+        count(report["threshold"]), (report["detected_ns"] - report["end_ns"]) / 1e6)
+
+
 def truth_text(low, high):
     return count(low) if low == high else "%s to %s" % (count(low), count(high))
 
@@ -36,6 +43,8 @@ class Comparison:
 
     def print(self, show, unit):
         """A few rows, and the checks."""
+        if self.rows:
+            show.why(sentence(self.rows[0][0]))
         show.table(["interval", "flow", ">monitor", ">capture", ""],
                    [[clock(r["start_ns"]), flow_text(r["bucket"]), count(r["value"]),
                      truth_text(low, high), show.mark(self.fits(r, low, high))]

@@ -112,6 +112,10 @@ class Hosts:
         self.lab.start(["iperf3", "-s", "-1", "-p", str(port), "--forceflush"], log, namespace=SERVER)
         wait_until(lambda: b"listening" in open(self.lab.path(log), "rb").read(), "the iperf3 server")
 
+    def serve_on(self):
+        """An iperf3 server that stays."""
+        self.lab.start(["iperf3", "-s"], "iperf3-server.log", namespace=SERVER)
+
     def call(self, port, rate, seconds):
         """An iperf3 client under way; wait() for it."""
         return self.lab.start(["iperf3", "-c", ADDRESSES[SERVER], "-p", str(port), "-b", rate, "-t",

@@ -5,7 +5,7 @@ import os
 import time
 
 import generated
-from beside import Comparison, check_totals, delays_ms, judge
+from beside import Comparison, check_totals, delays_ms, judge, sentence
 from cost import measure_cost
 from lab import let_run, wait_until
 from network import ADDRESSES, CLIENT, PORTS, SERVER, Hosts, mac_bytes
@@ -249,6 +249,8 @@ class Story:
         show = self.show
         reports = self.switch.reports_of_the_past("load-spike", stop)
         self.delays.append(("load-spike", reports))
+        if reports:
+            show.why(sentence(reports[0]))
         flooded = generated.net_name(generated.SURGE_NET)
         show.table(["interval", "network", ">monitor", "generator", ""],
                    [[clock(r["start_ns"]), r["bucket"]["dstIP"], count(r["value"]),
@@ -342,16 +344,18 @@ class Story:
     def leave_running(self, program):
         show, here = self.show, self.lab.directory
         self.start_crowd(self.crowd)
+        self.hosts.serve_on()
         show.line()
         show.line("The switch goes on, with generated traffic. Try:")
         show.line("  export OVS_RUNDIR=%s PATH=%s:$PATH" % (
             here, os.path.dirname(self.switch.programs["OVS_APPCTL"])))
-        ctl = "ovs-appctl -t %s" % self.switch.control
-        for text in (ctl + " trumpet/status", ctl + " trumpet/event-list",
-                     ctl + " trumpet/event-add 'Protocol=UDP, sum(packets)>1000, dstIP/20, 50ms'",
-                     ctl + " trumpet/reports", ctl + " trumpet/perf-show",
-                     ctl + " dpif-netdev/pmd-stats-show", "ovs-ofctl dump-flows " + BRIDGE,
-                     " ".join(self.lab.inside(CLIENT, ["iperf3", "-c", ADDRESSES[SERVER]]))):
+        for text in ("ovs-appctl trumpet/status", "ovs-appctl trumpet/event-list",
+                     "ovs-appctl trumpet/event-add name=mine 'Protocol=UDP, sum(packets)>1000, "
+                     "dstIP/20, 50ms'",
+                     "ovs-appctl trumpet/reports mine --last 5", "ovs-appctl trumpet/perf-show",
+                     "ovs-appctl dpif-netdev/pmd-stats-show", "ovs-ofctl dump-flows " + BRIDGE,
+                     " ".join(self.lab.inside(CLIENT, ["iperf3", "-t", "2", "-c",
+                                                       ADDRESSES[SERVER]]))):
             show.line("  " + text)
         show.line("and in the end")
         show.line("  %s --stop %s" % (program, here))
