@@ -42,7 +42,7 @@ class TriggerProgram {
     return operand_ids_[trigger][operand];
   }
 
-  bool tracks_tcp() const { return tracks_tcp_; }                  // any TCP variable is used
+  bool tracks_tcp() const { return tracks_tcp_; }  // any TCP variable is used
   bool uses_rtt() const { return uses_rtt_; }
   bool tracks_bursts() const { return tracks_bursts_; }            // is_burst is used
   bool reports_flow_state() const { return reports_flow_state_; }  // bare ack, seq or dup is used
