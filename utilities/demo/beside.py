@@ -1,7 +1,7 @@
 # Copyright (c) 2026 The Trumpet Authors.
 # SPDX-License-Identifier: Apache-2.0
 """Reports of the monitor beside the ground truth of the captures."""
-from show import clock, count, flow_text, median
+from show import clock, count, flow_text, many, median
 
 ROWS = 4                                # of each table; all reports are checked
 
@@ -56,8 +56,8 @@ class Comparison:
         self._check_missing(show)
         incomplete = [r for r, _, _ in self.rows if not r["complete"]]
         if incomplete:
-            show.why("%d reports say of themselves that they are incomplete (%s)." % (
-                len(incomplete), ", ".join(sorted({why for r in incomplete for why in r["reasons"]}))))
+            show.why("Incomplete by their own account: %s (%s)." % (
+                many(len(incomplete), "report"), ", ".join(sorted({why for r in incomplete for why in r["reasons"]}))))
 
     def _check_values(self, show, unit):
         wrong = [r for r, low, high in self.rows if not self.fits(r, low, high)]
@@ -80,8 +80,8 @@ class Comparison:
         starts = sorted(interval * length for _, interval in self.missing)
         admits = all(any(begin <= start < end for begin, end in self.gaps) for start in starts)
         judge(show, False, self.losses if admits else {},
-              "%d intervals above the threshold were not reported, the first at %s" % (
-                  len(starts), clock(starts[0])))
+              "no report of %s above the threshold, the first at %s" % (
+                  many(len(starts), "interval"), clock(starts[0])))
 
 
 def judge(show, agrees, losses, text):
@@ -109,8 +109,8 @@ def check_totals(show, ledger, counts, losses, what):
         len(truth), count(sum(told.values())), what, count(sum(truth.values())))
     if differing:
         flow = differing[0]
-        text += "; %d flows differ, for example %s:%d > %s:%d has %s and %s" % (
-            len(differing), flow[0], flow[2], flow[1], flow[3], count(told.get(flow, 0)),
+        text += "; %s differing, for example %s:%d > %s:%d with %s and %s" % (
+            many(len(differing), "flow"), flow[0], flow[2], flow[1], flow[3], count(told.get(flow, 0)),
             count(truth.get(flow, 0)))
     too_high = any(told.get(flow, 0) > truth.get(flow, 0) for flow in differing)
     confesses = any(not report["complete"] for report in ledger)

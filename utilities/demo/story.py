@@ -7,7 +7,7 @@ import time
 import generated
 from beside import Comparison, check_totals, delays_ms, judge, sentence
 from cost import measure_cost
-from lab import let_run, wait_until
+from lab import let_run
 from network import ADDRESSES, CLIENT, PORTS, SERVER, Hosts, mac_bytes
 from show import DemoError, clock, count
 from switch import BRIDGE, Switch
