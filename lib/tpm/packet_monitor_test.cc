@@ -119,6 +119,23 @@ TEST(PacketMonitor, ARingThatStaysFullIsCountedAndTheEpochMarked) {
   EXPECT_EQ(rig.monitor->counters().packets, 240u);
 }
 
+TEST(PacketMonitor, AnEpochGivenUpIsNotCleanBeforeItIsMarked) {
+  Rig rig({PlanOf(1, DstPrefix(kRack, 24), Variable::kPackets, 10, true)}, SmallOptions());
+  for (int epoch = 1; epoch < 4; epoch++) {
+    for (uint16_t port = 0; port < 60; port++) {
+      Send(rig.monitor.get(), UdpFrame(1, kRack + 1, port, 6), epoch * 10 * kMs);
+      rig.monitor->OnIdle(epoch * 10 * kMs);
+    }
+  }
+  // The sweep of the first epoch was given up for that of the second, which is under way.
+  ASSERT_GT(rig.monitor->counters().partials_dropped, 0u);
+  ASSERT_EQ(rig.sink.reasons, 0u);
+  EXPECT_EQ(rig.monitor->clean_until(), 10 * kMs);
+  SweepAll(rig.monitor.get(), 30 * kMs, &rig.sink);
+  EXPECT_NE(rig.sink.reasons & kRingFull, 0u);
+  EXPECT_EQ(rig.monitor->clean_until(), 30 * kMs);
+}
+
 TEST(PacketMonitor, AFullFlowTableIsCountedAndTheEpochMarked) {
   Rig rig({PlanOf(1, DstPrefix(kRack, 16), Variable::kPackets, 10)}, SmallOptions());
   for (uint16_t port = 0; port < 100; port++) {
@@ -160,6 +177,24 @@ TEST(PacketMonitor, AnUnfinishedSweepMarksTheEpochThatWentOn) {
   rig.Finish(30 * kMs);
   EXPECT_EQ(rig.sink.total_packets[1], 2002u);
   EXPECT_NE(rig.sink.reasons & kSweepSkipped, 0u);
+}
+
+TEST(PacketMonitor, AThreadThatSleepsIsWokenToDeliverAnEpochThatHasMarksOnly) {
+  MonitorOptions options;
+  options.sweep_budget_ns = 1;
+  Rig rig({PlanOf(1, DstPrefix(kRack, 16), Variable::kPackets, 10, true)}, options);
+  for (uint16_t port = 0; port < 2000; port++) {
+    Send(rig.monitor.get(), UdpFrame(1, kRack + 1, port, 6), 1);
+  }
+  rig.monitor->OnIdle(10 * kMs);
+  rig.monitor->OnIdle(20 * kMs);  // the sweep is not done: the empty epoch goes on
+  ASSERT_EQ(rig.monitor->counters().epochs_skipped, 1u);
+  SweepAll(rig.monitor.get(), 21 * kMs, &rig.sink);
+  EXPECT_EQ(rig.monitor->clean_until(), 10 * kMs);
+  EXPECT_EQ(rig.monitor->next_work_ns(), 30 * kMs);
+  SweepAll(rig.monitor.get(), 30 * kMs, &rig.sink);
+  EXPECT_EQ(rig.monitor->clean_until(), INT64_MAX);
+  EXPECT_EQ(rig.monitor->next_work_ns(), INT64_MAX);
 }
 
 TEST(PacketMonitor, SweepsGoOnBetweenBatchesWhenNoIdleTimeComes) {

@@ -142,12 +142,12 @@ void PacketThread::SweepUnderLoad(Nanos now) {
 
 Nanos PacketThread::next_work_ns() const {
   if (sweep_.is_active()) return now_;
-  return epoch_packets_ != 0 ? epoch_.end : INT64_MAX;
+  return has_undelivered() ? epoch_.end : INT64_MAX;
 }
 
 Nanos PacketThread::clean_until() const {
-  if (sweep_.is_active()) return sweep_.job().epoch.start;
-  return epoch_packets_ != 0 || epoch_reasons_ != 0 ? epoch_.start : INT64_MAX;
+  if (sweep_.is_active()) return sweep_.delivered_until();
+  return has_undelivered() ? epoch_.start : INT64_MAX;
 }
 
 uint32_t PacketThread::OldestPendingEpoch() const {

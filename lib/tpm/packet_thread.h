@@ -86,6 +86,8 @@ class PacketThread {
   uint64_t* BankOf(const Generation& generation, const FlowEntry& entry, const TriggerSet& set);
   uint8_t* ExtensionOf(int i) { return extensions_ + static_cast<size_t>(i) * kMaxExtensionBytes; }
   uint32_t OldestPendingEpoch() const;
+  // Of the current epoch.
+  bool has_undelivered() const { return epoch_packets_ != 0 || epoch_reasons_ != 0; }
 
   const MonitorOptions options_;
   SpscRing* const ring_;
