@@ -6,6 +6,7 @@
 
 #include "lib/tpm/packet_monitor.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <new>
@@ -153,7 +154,12 @@ Status PacketMonitor::Publish(std::shared_ptr<const TriggerProgram> program) {
   if (generation == nullptr) {
     return Status::Error("no memory for the trigger sets of a new program");
   }
-  delete impl_->incoming.exchange(generation.release(), std::memory_order_acq_rel);
+  const std::unique_ptr<Generation> replaced(
+      impl_->incoming.exchange(nullptr, std::memory_order_acquire));
+  if (replaced != nullptr) {
+    generation->owed_from = std::min(generation->owed_from, replaced->owed_from);
+  }
+  impl_->incoming.store(generation.release(), std::memory_order_release);
   impl_->FreeRetired();
   return Status::Ok();
 }

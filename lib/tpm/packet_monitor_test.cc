@@ -228,6 +228,48 @@ TEST(PacketMonitor, AnEventCountsFromItsStatedInstantOn) {
   EXPECT_EQ(rig.sink.reasons, 0u);
 }
 
+TEST(PacketMonitor, AnEventThatIsHandedOverTooLateIsMarked) {
+  const auto old_event = PlanOf(1, DstPrefix(kRack, 24), Variable::kPackets, 10);
+  const auto new_event = PlanOf(2, DstPrefix(kRack, 16), Variable::kPackets, 10);
+  Rig rig({old_event});
+  const UdpFrame udp(1, kRack + 1, 5, 6);
+  Send(rig.monitor.get(), udp, 11 * kMs);
+  Send(rig.monitor.get(), udp, 12 * kMs);  // of the new event too, but nobody knew
+  rig.Change({old_event, new_event}, 12 * kMs);
+  Send(rig.monitor.get(), udp, 12 * kMs);
+  rig.Finish(20 * kMs);
+  EXPECT_EQ(rig.sink.total_packets[1], 3u);
+  EXPECT_EQ(rig.sink.total_packets[2], 1u);
+  EXPECT_NE(rig.sink.reasons & kMonitorInterrupted, 0u);
+}
+
+TEST(PacketMonitor, AnEventWhoseProgramWasReplacedBeforeAThreadSawItIsMarked) {
+  const auto event = PlanOf(1, DstPrefix(kRack, 24), Variable::kPackets, 10);
+  Rig rig({});
+  const UdpFrame udp(1, kRack + 1, 5, 6);
+  Send(rig.monitor.get(), udp, 1);
+  rig.Change({event}, 12 * kMs);
+  rig.Change({event}, 15 * kMs);
+  Send(rig.monitor.get(), udp, 13 * kMs);
+  Send(rig.monitor.get(), udp, 16 * kMs);
+  rig.Finish(20 * kMs);
+  EXPECT_EQ(rig.sink.total_packets[1], 1u);
+  EXPECT_NE(rig.sink.reasons & kMonitorInterrupted, 0u);
+}
+
+TEST(PacketMonitor, AProgramThatIsReplacedInTimeLeavesNoMark) {
+  const auto event = PlanOf(1, DstPrefix(kRack, 24), Variable::kPackets, 10);
+  Rig rig({});
+  const UdpFrame udp(1, kRack + 1, 5, 6);
+  Send(rig.monitor.get(), udp, 1);
+  rig.Change({event}, 12 * kMs);
+  rig.Change({event}, 15 * kMs);
+  Send(rig.monitor.get(), udp, 16 * kMs);
+  rig.Finish(20 * kMs);
+  EXPECT_EQ(rig.sink.total_packets[1], 1u);
+  EXPECT_EQ(rig.sink.reasons, 0u);
+}
+
 TEST(PacketMonitor, EpochsFollowTheCommonDivisorOfTheIntervals) {
   Rig rig({PlanOf(1, DstPrefix(kRack, 24), Variable::kPackets, 6),
            PlanOf(2, DstPrefix(kRack, 24), Variable::kPackets, 4)});

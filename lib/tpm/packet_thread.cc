@@ -47,15 +47,16 @@ std::unique_ptr<Generation> PacketThread::TakeOver(std::unique_ptr<Generation> n
                                                    bool* done) {
   now_ = std::max(now_, now);
   const Nanos wanted = std::min(next->program->effective_from(), now_);
-  // All packets before `wanted` were counted, none after it, unless a sweep delayed the change.
-  const Nanos at = is_take_over_late_ ? now_ : wanted;
+  // All packets before `wanted` were counted, none after it, unless the program came late or a
+  // sweep delayed the change.
+  const Nanos at = last_packet_ns_ >= wanted ? now_ : wanted;
   if (running_ != nullptr && !CloseCurrentEpoch(std::clamp(at, epoch_.start, epoch_.end))) {
-    is_take_over_late_ = true;
     *done = false;
     return next;
   }
-  if (is_take_over_late_) sweep_.ReportLater({wanted, now_}, kMonitorInterrupted);
-  is_take_over_late_ = false;
+  if (running_ != nullptr && last_packet_ns_ >= next->owed_from) {
+    sweep_.ReportLater({next->owed_from, now_ + 1}, kMonitorInterrupted);
+  }
   *done = true;
   const TriggerProgram& program = *next->program;
   next->number = running_ == nullptr ? 1 : static_cast<uint16_t>(running_->number + 1);
@@ -159,6 +160,7 @@ uint32_t PacketThread::OldestPendingEpoch() const {
 void PacketThread::OnBatch(const Frame* frames, int count, const Arrival& arrival) {
   const uint64_t before = __rdtsc();
   AdvanceTo(arrival.now);
+  if (count > 0) last_packet_ns_ = now_;
   counters_.batches++;
   counters_.packets += static_cast<uint64_t>(count);
   for (int i = 0; i < count; i++) counters_.bytes += frames[i].wire_length;

@@ -103,9 +103,9 @@ class PacketThread {
   uint64_t epoch_packets_ = 0;
   PageBuffer<FlowIndex> touched_[2];  // per bank: flows touched in the epoch
   uint32_t touched_count_[2] = {0, 0};
-  bool is_take_over_late_ = false;  // a sweep is in the way of the next program
-  uint64_t evicted_before_ = 0;     // connections given up before this epoch
+  uint64_t evicted_before_ = 0;  // connections given up before this epoch
   Nanos now_ = INT64_MIN;
+  Nanos last_packet_ns_ = INT64_MIN;
   Nanos last_step_ = INT64_MIN / 2;  // far in the past, yet safe to subtract from
   MonitorCounters counters_;
 
