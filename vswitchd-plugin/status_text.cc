@@ -222,20 +222,6 @@ const EventStatus* FindStatus(const AgentStatus& agent, uint32_t id) {
   return nullptr;
 }
 
-const char* ScopeName(Scope scope) { return scope == Scope::kHost ? "host" : "network"; }
-
-const char* ObserveName(Observe observe) {
-  switch (observe) {
-    case Observe::kSource:
-      return "source";
-    case Observe::kDestination:
-      return "destination";
-    case Observe::kAll:
-      return "all";
-  }
-  return "";
-}
-
 Json EventJson(const InstalledEvent& event, const AgentStatus& agent) {
   const EventSpec& spec = event.spec();
   const EventStatus* status = FindStatus(agent, spec.id);
@@ -246,8 +232,8 @@ Json EventJson(const InstalledEvent& event, const AgentStatus& agent) {
           {"flow_granularity", event_lang::PrintGranularity(spec.granularity)},
           {"time_interval", event_lang::PrintInterval(spec.interval_ms)},
           {"for", spec.for_count},
-          {"scope", ScopeName(spec.scope)},
-          {"observe", ObserveName(spec.observe)},
+          {"scope", event_lang::ScopeName(spec.scope)},
+          {"observe", event_lang::ObserveName(spec.observe)},
           {"severity", spec.severity},
           {"max_buckets", spec.max_buckets},
           {"installed_ns", event.added_ns},
@@ -303,8 +289,8 @@ std::string FormatEvent(const InstalledEvent& event, const AgentStatus& agent, N
          "  granularity:  " + event_lang::PrintGranularity(spec.granularity) + "\n" +
          "  interval:     " + event_lang::PrintInterval(spec.interval_ms) + ", for " +
          to_string(spec.for_count) + "\n" +  //
-         "  scope:        " + ScopeName(spec.scope) + ", observe " + ObserveName(spec.observe) +
-         "\n" +                                                                       //
+         "  scope:        " + event_lang::ScopeName(spec.scope) + ", observe " +
+         event_lang::ObserveName(spec.observe) + "\n" +                               //
          "  severity:     " + (spec.severity.empty() ? "-" : spec.severity) + "\n" +  //
          "  installed:    " + FormatTime(event.added_ns) + "\n" +                     //
          "  state:        " + ActivityOf(event, agent, now) + "\n" +                  //
