@@ -27,7 +27,7 @@ Result<std::vector<InstalledEvent>> EventRegistry::Add(std::vector<EventSpec> sp
   Events added;
   for (EventSpec& spec : specs) {
     spec.id = next_id++;
-    spec.max_buckets = max_buckets;
+    if (spec.max_buckets == 0) spec.max_buckets = max_buckets;
     if (spec.name.empty()) spec.name = "event-" + std::to_string(spec.id);
     if (!names.insert(spec.name).second) {
       return Status::Error("event " + event_lang::Quote(spec.name) +

@@ -23,7 +23,16 @@ TEST(EventRegistry, NeverGivesAnIdTwice) {
   const auto added = registry.Add({Named("b")}, 10, 100, 0);
   ASSERT_TRUE(added.ok());
   EXPECT_EQ(added->at(0).spec().id, 3u);
+}
+
+TEST(EventRegistry, LimitsTheBucketsOfEventsThatSayNothingThemselves) {
+  EventRegistry registry;
+  EventSpec frugal = Named("frugal");
+  frugal.max_buckets = 7;
+  const auto added = registry.Add({Named("silent"), frugal}, 10, 100, 0);
+  ASSERT_TRUE(added.ok());
   EXPECT_EQ(added->at(0).spec().max_buckets, 100u);
+  EXPECT_EQ(added->at(1).spec().max_buckets, 7u);
 }
 
 TEST(EventRegistry, InstallsAllOrNothing) {

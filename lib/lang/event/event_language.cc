@@ -47,7 +47,7 @@ std::string PrintYamlItem(const EventSpec& event) {
   add("scope", event_lang::ScopeName(event.scope));
   add("observe", event_lang::ObserveName(event.observe));
   if (!event.severity.empty()) add("severity", Quoted(event.severity));
-  add("max_buckets", std::to_string(event.max_buckets));
+  if (event.max_buckets != 0) add("max_buckets", std::to_string(event.max_buckets));
   return text;
 }
 
