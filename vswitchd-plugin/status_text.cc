@@ -65,8 +65,9 @@ std::vector<Loss> LossesOf(const StatusInput& input) {
       {"late_partials", "partial counts that came after the verdict", agent.verdicts.late_partials},
       {"unknown_partials", "partial counts of deleted events", agent.verdicts.unknown_partials},
       {"stalls", "verdicts that did not wait for a late thread", agent.stalls},
-      {"failed_monitors", "threads that got no memory", agent.failed_monitors},
-      {"interruptions", "times the monitor was off", agent.interruptions},
+      {"failed_monitors", "threads without the memory they need", agent.failed_monitors},
+      {"interruptions", "interruptions: the monitor was off, or the clock jumped",
+       agent.interruptions},
       {"reports_forgotten", "reports pushed out of trumpet/reports", input.reports_forgotten},
   };
 }
@@ -121,14 +122,14 @@ std::string StatusText(const StatusInput& input) {
   text += ports.ToString(2);
 
   text += "losses:\n";
-  bool lost_something = false;
+  TextTable losses({">count", "what"});
+  bool has_lost = false;
   for (const Loss& loss : LossesOf(input)) {
     if (loss.count == 0) continue;
-    lost_something = true;
-    text += "  " + to_string(loss.count) + " " + loss.text + "\n";
+    has_lost = true;
+    losses.Add({to_string(loss.count), loss.text});
   }
-  if (!lost_something) text += "  none\n";
-  return text;
+  return text + (has_lost ? losses.ToString(2) : "  none\n");
 }
 
 Json CountersJson(const MonitorCounters& c) {
