@@ -20,10 +20,6 @@ uint64_t HashOfTriggers(const uint32_t* triggers, uint32_t count) {
   return hash;
 }
 
-bool IsBefore(const StatStep& a, const StatStep& b) {
-  return a.operand != b.operand ? a.operand < b.operand : a.kind < b.kind;
-}
-
 bool IsInEveryPacket(Variable variable) {
   switch (variable) {
     case Variable::kPackets:
@@ -45,6 +41,17 @@ bool IsDirect(const TriggerProgram& program, const StatStep& step) {
          (step.kind == CellKind::kCount || step.kind == CellKind::kSum ||
           step.kind == CellKind::kSumSquares);
 }
+
+// The order of a set's steps: the direct ones first, then by operand.
+struct StepOrder {
+  const TriggerProgram& program;
+
+  bool operator()(const StatStep& a, const StatStep& b) const {
+    const bool a_is_direct = IsDirect(program, a);
+    if (a_is_direct != IsDirect(program, b)) return a_is_direct;
+    return a.operand != b.operand ? a.operand < b.operand : a.kind < b.kind;
+  }
+};
 
 // Where `cell` is kept: all counts of operands that every packet has are the count of packets.
 StatStep StepOf(const TriggerProgram& program, uint32_t trigger, const CellSpec& cell) {
@@ -132,7 +139,7 @@ uint32_t TriggerSetTable::Intern(const TriggerProgram& program, const uint32_t* 
     const TriggerSet& set = sets_[slots_[at] - 1];
     if (set.hash == hash && set.trigger_count == count &&
         std::equal(triggers, triggers + count, set.triggers)) {
-      return slots_[at] - 1;
+      return IsTooWide(set) ? kNoSet : slots_[at] - 1;
     }
   }
   if (count_ == sets_.count()) return kNoSet;
@@ -144,7 +151,7 @@ uint32_t TriggerSetTable::Intern(const TriggerProgram& program, const uint32_t* 
     return kNoSet;
   }
   slots_[at] = ++count_;
-  return count_ - 1;
+  return IsTooWide(set) ? kNoSet : count_ - 1;
 }
 
 template <typename T>
@@ -162,10 +169,15 @@ bool TriggerSetTable::Build(const TriggerProgram& program, const uint32_t* trigg
   for (uint32_t i = 0; i < count; i++) cell_count += program.plans()[triggers[i]]->cells.size();
 
   auto* copy = TakeArray<uint32_t>(count);
+  const size_t arena_after_copy = arena_used_;
   auto* offsets = TakeArray<uint16_t>(cell_count);
   auto* steps = TakeArray<StatStep>(cell_count);
-  if (copy == nullptr || offsets == nullptr || steps == nullptr) return false;
+  const size_t arena_before_direct = arena_used_;
+  auto* direct = TakeArray<DirectStep>(cell_count);
+  if (copy == nullptr || offsets == nullptr || steps == nullptr || direct == nullptr) return false;
   std::copy(triggers, triggers + count, copy);
+  set->trigger_count = count;
+  set->triggers = copy;
 
   StatStep* end = steps;
   for (uint32_t i = 0; i < count; i++) {
@@ -173,38 +185,35 @@ bool TriggerSetTable::Build(const TriggerProgram& program, const uint32_t* trigg
       *end++ = StepOf(program, triggers[i], cell);
     }
   }
-  std::sort(steps, end, IsBefore);
+  const StepOrder is_before{program};
+  std::sort(steps, end, is_before);
   end = std::unique(steps, end, [](const StatStep& a, const StatStep& b) {
     return a.operand == b.operand && a.kind == b.kind;
   });
 
-  auto* direct = TakeArray<DirectStep>(static_cast<size_t>(end - steps));
-  if (direct == nullptr) return false;
-
-  uint32_t words = 0;
-  for (StatStep* step = steps; step != end; step++) {
-    step->offset = static_cast<uint16_t>(words);
-    words += static_cast<uint32_t>(CellWords(step->kind));
-    if (words > kMaxSetWords) return false;
+  set->direct_count = 0;
+  set->word_count = 0;
+  for (StatStep* step = steps; step != end && !IsTooWide(*set); step++) {
+    step->offset = static_cast<uint16_t>(set->word_count);
+    set->word_count += static_cast<uint32_t>(CellWords(step->kind));
+    if (!IsDirect(program, *step)) continue;
+    const Variable variable = program.operands()[step->operand].expr().variable;
+    direct[set->direct_count++] = {variable, step->kind, step->offset};
   }
+  if (IsTooWide(*set)) {
+    arena_used_ = arena_after_copy;
+    return true;
+  }
+  arena_used_ = arena_before_direct;
+  TakeArray<DirectStep>(set->direct_count);  // gives the rest back
   uint16_t* offset = offsets;
   for (uint32_t i = 0; i < count; i++) {
     for (const CellSpec& cell : program.plans()[triggers[i]]->cells) {
       const StatStep wanted = StepOf(program, triggers[i], cell);
-      *offset++ = std::lower_bound(steps, end, wanted, IsBefore)->offset;
+      *offset++ = std::lower_bound(steps, end, wanted, is_before)->offset;
     }
   }
-  StatStep* const first_indirect = std::stable_partition(
-      steps, end, [&program](const StatStep& step) { return IsDirect(program, step); });
-  set->direct_count = static_cast<uint32_t>(first_indirect - steps);
-  for (uint32_t i = 0; i < set->direct_count; i++) {
-    direct[i] = {program.operands()[steps[i].operand].expr().variable, steps[i].kind,
-                 steps[i].offset};
-  }
-  set->trigger_count = count;
-  set->word_count = words;
   set->step_count = static_cast<uint32_t>(end - steps);
-  set->triggers = copy;
   set->steps = steps;
   set->direct = direct;
   set->offsets = offsets;

@@ -36,17 +36,17 @@ struct DirectStep {
 
 struct TriggerSet {
   uint64_t hash;
+  const uint32_t* triggers;  // rising
   uint32_t trigger_count;
-  uint32_t word_count;  // of one bank
+  uint32_t word_count;  // of one bank; above kMaxSetWords: too wide, and nothing below is there
   uint32_t step_count;
   uint32_t direct_count;
-  const uint32_t* triggers;  // rising
   const StatStep* steps;     // all cells, by operand; the direct ones come first
   const DirectStep* direct;  // the same as steps[0 ... direct_count)
   const uint16_t* offsets;   // per trigger, per cell of its plan: word in the bank
 };
 
-constexpr uint32_t kMaxSetWords = 1u << 14;
+constexpr uint32_t kMaxSetWords = 1u << 14;  // of one bank
 constexpr uint32_t kNoSet = UINT32_MAX;
 
 class TriggerSetTable {
@@ -54,13 +54,15 @@ class TriggerSetTable {
   // False when there is no memory.
   [[nodiscard]] bool Init(uint32_t max_sets, size_t arena_bytes);
 
-  // The number of the set of these triggers, made if new; kNoSet when there is no room.
+  // The number of the set of these triggers, made if new; kNoSet when there is no room or the set
+  // is too wide.  A set too wide is remembered: its packets ask again and again.
   uint32_t Intern(const TriggerProgram& program, const uint32_t* triggers, uint32_t count);
 
   const TriggerSet& At(uint32_t set) const { return sets_[set]; }
   uint32_t count() const { return count_; }
 
  private:
+  static bool IsTooWide(const TriggerSet& set) { return set.word_count > kMaxSetWords; }
   template <typename T>
   T* TakeArray(size_t count);
   bool Build(const TriggerProgram& program, const uint32_t* triggers, uint32_t count,
