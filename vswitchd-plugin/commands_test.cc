@@ -114,6 +114,12 @@ TEST(Commands, InstallAndDeleteEvents) {
   EXPECT_EQ(bench.Command("trumpet/event-del", {"--all"}), "no event is installed\n");
 }
 
+TEST(Commands, TellWhoeverInstallsAnEventThatTheMonitorIsOff) {
+  StillSwitch bench(1);
+  EXPECT_EQ(bench.Command("trumpet/event-add", {kHeavy}),
+            "event event-1 (id 1) installed\nthe monitor is off: see trumpet/enable\n");
+}
+
 TEST(Commands, ShowWhenAnEventBecameActiveAndWhere) {
   StillSwitch bench(2);
   bench.plugin.SetConfig(kOn);

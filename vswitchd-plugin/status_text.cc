@@ -66,9 +66,9 @@ std::vector<Loss> LossesOf(const StatusInput& input) {
       {"unknown_partials", "partial counts of deleted events", agent.verdicts.unknown_partials},
       {"stalls", "verdicts that did not wait for a late thread", agent.stalls},
       {"failed_monitors", "threads without the memory they need", agent.failed_monitors},
-      {"interruptions", "interruptions: the monitor was off, or the clock jumped",
-       agent.interruptions},
-      {"reports_forgotten", "reports pushed out of trumpet/reports", input.reports_forgotten},
+      {"interruptions", "interruptions: off, set anew, or the clock jumped", agent.interruptions},
+      {"reports_forgotten", "older reports that trumpet/reports no longer shows",
+       input.reports_forgotten},
   };
 }
 
