@@ -35,6 +35,19 @@ Status CheckOptions(const MonitorOptions& options) {
   return Status::Ok();
 }
 
+// A record that never fits would stop every sweep at its place.
+Status CheckRecords(const TriggerProgram& program, const SpscRing& ring) {
+  for (const auto& plan : program.plans()) {
+    const size_t bytes = MaxPartialBytes(*plan);
+    if (bytes <= ring.max_record()) continue;
+    return Status::Error("a record of event \"" + plan->spec.name + "\" takes up to " +
+                         std::to_string(bytes) + " bytes; a ring of " +
+                         std::to_string(ring.capacity()) + " bytes takes " +
+                         std::to_string(ring.max_record()));
+  }
+  return Status::Ok();
+}
+
 }  // namespace
 
 struct PacketMonitor::Impl {
@@ -150,6 +163,7 @@ Nanos PacketMonitor::next_work_ns() const {
 }
 
 Status PacketMonitor::Publish(std::shared_ptr<const TriggerProgram> program) {
+  if (Status status = CheckRecords(*program, impl_->ring); !status.ok()) return status;
   std::unique_ptr<Generation> generation = Generation::Make(std::move(program));
   if (generation == nullptr) {
     return Status::Error("no memory for the trigger sets of a new program");

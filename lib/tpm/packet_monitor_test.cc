@@ -64,6 +64,31 @@ TEST(PacketMonitor, RefusesARingThatIsNoPowerOfTwo) {
             "ring_bytes is 5000; it takes a power of two from 4096 up");
 }
 
+TEST(PacketMonitor, RefusesAProgramWhosePartialsNeverFitInTheRing) {
+  EventSpec spec;
+  spec.id = 1;
+  spec.name = "wide";
+  spec.interval_ms = 10;
+  spec.predicate.op = ExprOp::kAdd;
+  for (int64_t i = 0; i < 100; i++) {
+    Expr number;
+    number.number = Number::Integer(i);
+    Expr sum = testing::AtLeast(AggregateKind::kSum, Variable::kBytes, 0).args[0];
+    Expr shifted;
+    shifted.op = ExprOp::kAdd;
+    shifted.args = {sum.args[0], number};
+    sum.args[0] = shifted;
+    spec.predicate.args.push_back(sum);
+  }
+  const auto wide = std::make_shared<const TriggerPlan>(MakeTriggerPlan(spec));
+  const auto monitor = MakeMonitor(SmallOptions());
+  const Status status = monitor->Publish(TriggerProgram::Make({wide}, 1, INT64_MIN));
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.message(),
+            "a record of event \"wide\" takes up to 2440 bytes; a ring of 4096 bytes takes 2040");
+  EXPECT_TRUE(MakeMonitor()->Publish(TriggerProgram::Make({wide}, 1, INT64_MIN)).ok());
+}
+
 TEST(PacketMonitor, DeliversNothingBeforeTheEpochEnds) {
   Rig rig({PlanOf(1, DstPrefix(kRack, 24), Variable::kVolume, 10)});
   Send(rig.monitor.get(), UdpFrame(1, kRack + 1, 5, 6), 10 * kMs);
