@@ -13,7 +13,7 @@ namespace trumpet {
 namespace {
 
 // Upper bounds of what one record takes, index included.
-constexpr uint64_t kFlowBytes = 120;        // entry, place in the index, two lists of touched flows
+constexpr uint64_t kFlowBytes = 184;  // entry and near cells, index, two lists of touched flows
 constexpr uint64_t kConnectionBytes = 352;  // both lines of work, index
 constexpr uint64_t kHistoryBytes = 32;      // a quarter of a block
 
@@ -32,14 +32,14 @@ void AddPorts(const std::vector<uint16_t>& more, std::array<uint16_t, kMaxTunnel
 
 }  // namespace
 
-// A sixteenth for the ring, a quarter each for flows and for connections, an eighth for their
-// history, the rest for statistics.
+// A sixteenth for the ring, three eighths for flows and their usual statistics, a quarter for
+// connections, an eighth for their history, the rest for statistics of more than a line.
 MonitorOptions MonitorOptionsOf(const Settings& memory, const Settings& now, uint64_t hash_seed) {
   const uint64_t total = uint64_t{memory.memory_mb} << 20;
   MonitorOptions options;
   const uint64_t ring = std::clamp(total / 16, kSmallestRing, kLargestRing);
   options.ring_bytes = static_cast<uint32_t>(PowerOfTwoUpTo(ring));
-  const uint64_t flows = std::min<uint64_t>(memory.max_flows, total / 4 / kFlowBytes);
+  const uint64_t flows = std::min<uint64_t>(memory.max_flows, total * 3 / 8 / kFlowBytes);
   options.max_flows = static_cast<uint32_t>(flows);
   const uint64_t connections = std::min<uint64_t>(total / 4 / kConnectionBytes, 1u << 24);
   options.connections.max_connections = static_cast<uint32_t>(connections);

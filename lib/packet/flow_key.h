@@ -6,6 +6,8 @@
 #ifndef TRUMPET_LIB_PACKET_FLOW_KEY_H
 #define TRUMPET_LIB_PACKET_FLOW_KEY_H
 
+#include <emmintrin.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -26,11 +28,16 @@ struct FlowKey {
   uint16_t zone = 0;
 
   bool operator==(const FlowKey& other) const {
-    uint64_t a[5];
-    uint64_t b[5];
-    std::memcpy(a, this, sizeof a);
-    std::memcpy(b, &other, sizeof b);
-    return ((a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]) | (a[3] ^ b[3]) | (a[4] ^ b[4])) == 0;
+    const auto* a = reinterpret_cast<const __m128i*>(this);
+    const auto* b = reinterpret_cast<const __m128i*>(&other);
+    const __m128i ips =
+        _mm_and_si128(_mm_cmpeq_epi8(_mm_loadu_si128(a), _mm_loadu_si128(b)),
+                      _mm_cmpeq_epi8(_mm_loadu_si128(a + 1), _mm_loadu_si128(b + 1)));
+    uint64_t rest_a;
+    uint64_t rest_b;
+    std::memcpy(&rest_a, a + 2, sizeof rest_a);
+    std::memcpy(&rest_b, b + 2, sizeof rest_b);
+    return _mm_movemask_epi8(ips) == 0xffff && rest_a == rest_b;
   }
   bool operator!=(const FlowKey& other) const { return !(*this == other); }
 };

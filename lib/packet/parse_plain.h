@@ -11,6 +11,7 @@
 #include <emmintrin.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
@@ -34,6 +35,14 @@ inline void StoreIpv4(const uint8_t* from, IpBytes* to) {
   int32_t address;
   std::memcpy(&address, from, sizeof address);
   _mm_storeu_si128(reinterpret_cast<__m128i*>(to->data()), _mm_cvtsi32_si128(address));
+}
+
+// One store of both: read back as one word, two stores would stall it.
+inline void StorePorts(uint16_t src_port, uint16_t dst_port, Headers* to) {
+  static_assert(offsetof(Headers, dst_port) == offsetof(Headers, src_port) + 2 &&
+                __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
+  const uint32_t ports = src_port | static_cast<uint32_t>(dst_port) << 16;
+  std::memcpy(reinterpret_cast<uint8_t*>(to) + offsetof(Headers, src_port), &ports, sizeof ports);
 }
 
 // Only the innermost level, volume and tcp are set, and only if true is returned.
@@ -69,8 +78,7 @@ inline bool ParsePlain(const Frame& frame, const ParseOptions& options, ParsedPa
   headers.ttl = ip[8];
   headers.eth_type = kEthTypeIpv4;
   headers.vlan = 0;
-  headers.src_port = LoadBe16(l4);
-  headers.dst_port = dst_port;
+  StorePorts(LoadBe16(l4), dst_port, &headers);
   headers.tcp_flags = tcp_flags;
   headers.tunnel_id = 0;
   std::memcpy(headers.src_mac.data(), ethernet + 6, 6);

@@ -7,6 +7,8 @@
 #ifndef TRUMPET_LIB_PACKET_PARSE_TUNNEL_H
 #define TRUMPET_LIB_PACKET_PARSE_TUNNEL_H
 
+#include <emmintrin.h>
+
 #include <array>
 #include <cstdint>
 
@@ -43,8 +45,14 @@ inline bool IsAmong(uint16_t port, const std::array<uint16_t, kMaxTunnelPorts>& 
   return is_found && port != 0;
 }
 
+// All ports at once: every UDP packet asks.
 inline bool IsTunnelPort(uint16_t port, const ParseOptions& options) {
-  return IsAmong(port, options.vxlan_ports) || IsAmong(port, options.geneve_ports);
+  static_assert(sizeof options.vxlan_ports == 8 && sizeof options.geneve_ports == 8);
+  const __m128i ports = _mm_unpacklo_epi64(
+      _mm_loadl_epi64(reinterpret_cast<const __m128i*>(options.vxlan_ports.data())),
+      _mm_loadl_epi64(reinterpret_cast<const __m128i*>(options.geneve_ports.data())));
+  const __m128i equal = _mm_cmpeq_epi16(ports, _mm_set1_epi16(static_cast<int16_t>(port)));
+  return port != 0 && _mm_movemask_epi8(equal) != 0;
 }
 
 inline bool ReadVxlan(const Span& span, Tunnel* tunnel) {

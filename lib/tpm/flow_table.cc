@@ -3,10 +3,7 @@
 
 #include "lib/tpm/flow_table.h"
 
-#include <emmintrin.h>
-
 #include <algorithm>
-#include <cstring>
 
 namespace trumpet {
 namespace {
@@ -30,13 +27,6 @@ uint8_t Log2Ceil(size_t bytes) {
   return log;
 }
 
-// Bit i is set when tags[i] equals `tag`.
-uint32_t TagMatches(const uint16_t* tags, uint16_t tag) {
-  const __m128i all = _mm_load_si128(reinterpret_cast<const __m128i*>(tags));
-  const __m128i equal = _mm_cmpeq_epi16(all, _mm_set1_epi16(static_cast<int16_t>(tag)));
-  return static_cast<uint32_t>(_mm_movemask_epi8(_mm_packs_epi16(equal, _mm_setzero_si128())));
-}
-
 }  // namespace
 
 bool FlowTable::Init(uint32_t max_flows, size_t block_bytes) {
@@ -44,15 +34,7 @@ bool FlowTable::Init(uint32_t max_flows, size_t block_bytes) {
   const size_t bucket_count = PowerOfTwoAtLeast(max_flows / 4 + 1);
   bucket_mask_ = bucket_count - 1;
   return buckets_.Allocate(bucket_count) && overflow_.Allocate(bucket_count / 4 + 16) &&
-         entries_.Allocate(max_flows) && home_.Allocate(max_flows) && blocks_.Init(block_bytes);
-}
-
-bool FlowTable::Matches(FlowIndex flow, const FlowKey& key, const uint8_t* extension,
-                        size_t extension_bytes, uint32_t hash, uint16_t generation) const {
-  const FlowEntry& entry = entries_[flow];
-  return entry.hash == hash && entry.generation == generation && entry.key == key &&
-         (extension_bytes == 0 ||
-          std::memcmp(blocks_.At(entry.block), extension, extension_bytes) == 0);
+         lines_.Allocate(max_flows) && home_.Allocate(max_flows) && blocks_.Init(block_bytes);
 }
 
 FlowIndex FlowTable::Find(const FlowKey& key, const uint8_t* extension, size_t extension_bytes,
@@ -62,9 +44,7 @@ FlowIndex FlowTable::Find(const FlowKey& key, const uint8_t* extension, size_t e
   for (;;) {
     for (uint32_t hits = TagMatches(bucket->tags, tag); hits != 0; hits &= hits - 1) {
       const FlowIndex flow = bucket->flows[__builtin_ctz(hits)];
-      if (Matches(flow, key, extension, extension_bytes, static_cast<uint32_t>(hash), generation)) {
-        return flow;
-      }
+      if (IsFlow(flow, key, extension, extension_bytes, hash, generation)) return flow;
     }
     if (bucket->overflow == 0) return kNoFlow;
     bucket = &overflow_[bucket->overflow - 1];
@@ -75,7 +55,7 @@ FlowIndex FlowTable::Add(const FlowKey& key, uint64_t hash, uint16_t generation,
                          uint32_t oldest_pending_epoch) {
   const FlowIndex flow = TakeEntry(oldest_pending_epoch);
   if (flow == kNoFlow) return kNoFlow;
-  FlowEntry& entry = entries_[flow];
+  FlowEntry& entry = lines_[flow].entry;
   entry = FlowEntry{};
   entry.key = key;
   entry.hash = static_cast<uint32_t>(hash);
@@ -84,40 +64,44 @@ FlowIndex FlowTable::Add(const FlowKey& key, uint64_t hash, uint16_t generation,
   entry.connection = kNoConnection;
   entry.last_epoch = kUntouched;
   count_++;
-  if (block_bytes != 0) {
-    entry.block = blocks_.Allocate(block_bytes);
-    for (int tries = 0; entry.block == kNoBlock && tries < 4; tries++) {
-      if (!ReclaimOne(oldest_pending_epoch)) break;
-      entry.block = blocks_.Allocate(block_bytes);
-    }
-    if (entry.block == kNoBlock) {
-      Release(flow);
-      return kNoFlow;
-    }
-    entry.block_class_bytes_log2 = Log2Ceil(block_bytes);
-  }
-  if (!Link(flow, hash, oldest_pending_epoch)) {
+  if (!TakeBlock(&entry, block_bytes, oldest_pending_epoch) ||
+      !Link(flow, hash, oldest_pending_epoch)) {
     Release(flow);
     return kNoFlow;
   }
   return flow;
 }
 
+bool FlowTable::TakeBlock(FlowEntry* entry, size_t bytes, uint32_t oldest_pending_epoch) {
+  if (bytes == 0) return true;
+  if (bytes <= kNearBlockBytes) {
+    entry->block = kNearBlock;
+    return true;
+  }
+  entry->block = blocks_.Allocate(bytes);
+  for (int tries = 0; entry->block == kNoBlock && tries < 4; tries++) {
+    if (!ReclaimOne(oldest_pending_epoch)) break;
+    entry->block = blocks_.Allocate(bytes);
+  }
+  entry->block_class_bytes_log2 = Log2Ceil(bytes);
+  return entry->block != kNoBlock;
+}
+
 FlowIndex FlowTable::TakeEntry(uint32_t oldest_pending_epoch) {
-  if (free_entry_ == kNoFlow && next_entry_ == entries_.count() &&
+  if (free_entry_ == kNoFlow && next_entry_ == lines_.count() &&
       !ReclaimOne(oldest_pending_epoch)) {
     return kNoFlow;
   }
   if (free_entry_ != kNoFlow) {
     const FlowIndex flow = free_entry_;
-    free_entry_ = entries_[flow].hash;
+    free_entry_ = lines_[flow].entry.hash;
     return flow;
   }
   return next_entry_++;
 }
 
 bool FlowTable::IsReclaimable(FlowIndex flow, uint32_t oldest_pending_epoch) const {
-  const uint32_t last_epoch = entries_[flow].last_epoch;
+  const uint32_t last_epoch = lines_[flow].entry.last_epoch;
   return last_epoch != kFree && last_epoch != kUntouched &&
          IsBefore(last_epoch, oldest_pending_epoch);
 }
@@ -131,7 +115,8 @@ bool FlowTable::ReclaimOne(uint32_t oldest_pending_epoch) {
     clock_hand_ = clock_hand_ + 1 >= next_entry_ ? 0 : clock_hand_ + 1;
     if (!IsReclaimable(flow, oldest_pending_epoch)) continue;
     seen++;
-    if (victim == kNoFlow || IsBefore(entries_[flow].last_epoch, entries_[victim].last_epoch)) {
+    if (victim == kNoFlow ||
+        IsBefore(lines_[flow].entry.last_epoch, lines_[victim].entry.last_epoch)) {
       victim = flow;
     }
   }
@@ -148,7 +133,7 @@ void FlowTable::ReleaseStale(uint32_t epoch, uint32_t oldest_pending_epoch, uint
   for (uint32_t step = 0; step < steps; step++) {
     const FlowIndex flow = stale_hand_;
     stale_hand_ = stale_hand_ + 1 >= next_entry_ ? 0 : stale_hand_ + 1;
-    const FlowEntry& entry = entries_[flow];
+    const FlowEntry& entry = lines_[flow].entry;
     const bool is_stale = epoch - entry.last_epoch > kStaleEpochs ||
                           (entry.generation != running && entry.generation != previous);
     if (!is_stale || !IsReclaimable(flow, oldest_pending_epoch)) continue;
@@ -222,8 +207,8 @@ void FlowTable::Unlink(FlowIndex flow) {
 }
 
 void FlowTable::Release(FlowIndex flow) {
-  FlowEntry& entry = entries_[flow];
-  if (entry.block != kNoBlock) {
+  FlowEntry& entry = lines_[flow].entry;
+  if (entry.block != kNoBlock && entry.block != kNearBlock) {
     blocks_.Free(entry.block, size_t{1} << entry.block_class_bytes_log2);
   }
   entry.block = kNoBlock;

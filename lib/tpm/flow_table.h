@@ -4,8 +4,10 @@
 // FlowTable: entries by key, in memory taken at start.  (Paper, section 5: the flow table of
 // phase 1.)
 //
-// An entry is one cache line; its cells lie in a block of a pool.  The index is an array of
-// one-line buckets of eight 16-bit tags; a full bucket spills into a small overflow area.  An entry
+// An entry is one cache line; its cells lie in the line after it when they fit, else in a block of
+// a pool.  The index is an array of one-line buckets of eight 16-bit tags; a full bucket spills
+// into a small overflow area.  A batch goes through in passes, each prefetching for the next:
+// Prefetch() the bucket, Guess() by the tag and PrefetchFlow(), then Find() or IsFlow().  An entry
 // belongs to one program generation: after a change of program every flow gets a new entry with
 // its next packet, and the old one stays until its last cells were swept.
 //
@@ -14,7 +16,10 @@
 #ifndef TRUMPET_LIB_TPM_FLOW_TABLE_H
 #define TRUMPET_LIB_TPM_FLOW_TABLE_H
 
+#include <emmintrin.h>
+
 #include <cstdint>
+#include <cstring>
 
 #include "lib/base/block_pool.h"
 #include "lib/base/page_buffer.h"
@@ -27,17 +32,21 @@ using FlowIndex = uint32_t;
 constexpr FlowIndex kNoFlow = UINT32_MAX;
 
 struct alignas(64) FlowEntry {
-  FlowKey key;               // see EntryKeyOf()
-  uint32_t hash;             // low half of the entry's hash
-  uint32_t set;              // TriggerSet index within the generation
-  BlockRef block;            // extension, then two banks of cells; kNoBlock when all are empty
-  ConnectionRef connection;  // last known, a hint
-  uint32_t last_epoch;       // sequence number of the last epoch in which it was touched
-  uint16_t generation;       // of the program that made it
-  uint8_t unscaled;          // bit per bank: an unscaled window entered
-  uint8_t block_class_bytes_log2;  // size of the block as a power of two; 0: no block
+  FlowKey key;                     // see EntryKeyOf()
+  uint32_t hash;                   // low half of the entry's hash
+  uint32_t set;                    // TriggerSet index within the generation
+  BlockRef block;                  // extension, then two banks of cells: see BlockOf()
+  ConnectionRef connection;        // last known, a hint
+  uint32_t last_epoch;             // sequence number of the last epoch in which it was touched
+  uint16_t generation;             // of the program that made it
+  uint8_t unscaled;                // bit per bank: an unscaled window entered
+  uint8_t block_class_bytes_log2;  // size of the pool's block as a power of two; 0: none
 };
 static_assert(sizeof(FlowEntry) == 64);
+
+// Values of FlowEntry::block that name no block of the pool, besides kNoBlock (all is empty).
+constexpr BlockRef kNearBlock = kNoBlock - 1;  // the line after the entry
+constexpr size_t kNearBlockBytes = 64;
 
 class FlowTable {
  public:
@@ -45,6 +54,26 @@ class FlowTable {
   [[nodiscard]] bool Init(uint32_t max_flows, size_t block_bytes);
 
   void Prefetch(uint64_t hash) const { __builtin_prefetch(&buckets_[BucketOf(hash)]); }
+
+  // The first flow whose tag fits, or kNoFlow; most often the one that Find() would find.
+  FlowIndex Guess(uint64_t hash) const {
+    const Bucket& bucket = buckets_[BucketOf(hash)];
+    const uint32_t hits = TagMatches(bucket.tags, TagOf(hash));
+    return hits == 0 ? kNoFlow : bucket.flows[__builtin_ctz(hits)];
+  }
+  void PrefetchFlow(FlowIndex flow) const {
+    __builtin_prefetch(&lines_[flow].entry);
+    __builtin_prefetch(lines_[flow].near);
+  }
+
+  // Whether the entry `flow` is in use and has this key and generation.
+  bool IsFlow(FlowIndex flow, const FlowKey& key, const uint8_t* extension, size_t extension_bytes,
+              uint64_t hash, uint16_t generation) const {
+    const FlowEntry& entry = lines_[flow].entry;
+    return entry.hash == static_cast<uint32_t>(hash) && entry.generation == generation &&
+           entry.key == key && entry.last_epoch != kFree &&
+           (extension_bytes == 0 || std::memcmp(BlockOf(entry), extension, extension_bytes) == 0);
+  }
 
   // The entry of this key and generation, or kNoFlow.
   FlowIndex Find(const FlowKey& key, const uint8_t* extension, size_t extension_bytes,
@@ -62,13 +91,21 @@ class FlowTable {
   void ReleaseStale(uint32_t epoch, uint32_t oldest_pending_epoch, uint16_t running,
                     uint16_t previous);
 
-  FlowEntry& At(FlowIndex flow) { return entries_[flow]; }
-  const FlowEntry& At(FlowIndex flow) const { return entries_[flow]; }
-  bool IsInUse(FlowIndex flow) const { return entries_[flow].last_epoch != kFree; }
-  uint8_t* BlockOf(const FlowEntry& entry) { return blocks_.At(entry.block); }
-  const uint8_t* BlockOf(const FlowEntry& entry) const { return blocks_.At(entry.block); }
+  FlowEntry& At(FlowIndex flow) { return lines_[flow].entry; }
+  const FlowEntry& At(FlowIndex flow) const { return lines_[flow].entry; }
+  bool IsInUse(FlowIndex flow) const { return lines_[flow].entry.last_epoch != kFree; }
 
-  uint32_t capacity() const { return static_cast<uint32_t>(entries_.count()); }
+  // `entry` must be of this table, and its block not kNoBlock.
+  uint8_t* BlockOf(FlowEntry& entry) {
+    return entry.block == kNearBlock ? reinterpret_cast<Lines*>(&entry)->near
+                                     : blocks_.At(entry.block);
+  }
+  const uint8_t* BlockOf(const FlowEntry& entry) const {
+    return entry.block == kNearBlock ? reinterpret_cast<const Lines*>(&entry)->near
+                                     : blocks_.At(entry.block);
+  }
+
+  uint32_t capacity() const { return static_cast<uint32_t>(lines_.count()); }
   uint32_t count() const { return count_; }
   uint64_t reclaimed() const { return reclaimed_; }
   const BlockPool& blocks() const { return blocks_; }
@@ -92,11 +129,24 @@ class FlowTable {
   };
   static_assert(sizeof(Bucket) == 64);
 
+  // Two lines side by side are fetched as one pair by the hardware.
+  struct alignas(128) Lines {
+    FlowEntry entry;
+    uint8_t near[kNearBlockBytes];
+  };
+  static_assert(sizeof(Lines) == 128);
+
   size_t BucketOf(uint64_t hash) const { return hash >> 32 & bucket_mask_; }
   static uint16_t TagOf(uint64_t hash) { return static_cast<uint16_t>(hash >> 16 | 1); }
 
-  bool Matches(FlowIndex flow, const FlowKey& key, const uint8_t* extension, size_t extension_bytes,
-               uint32_t hash, uint16_t generation) const;
+  // Bit i is set when tags[i] equals `tag`.
+  static uint32_t TagMatches(const uint16_t* tags, uint16_t tag) {
+    const __m128i all = _mm_load_si128(reinterpret_cast<const __m128i*>(tags));
+    const __m128i equal = _mm_cmpeq_epi16(all, _mm_set1_epi16(static_cast<int16_t>(tag)));
+    return static_cast<uint32_t>(_mm_movemask_epi8(_mm_packs_epi16(equal, _mm_setzero_si128())));
+  }
+
+  bool TakeBlock(FlowEntry* entry, size_t bytes, uint32_t oldest_pending_epoch);
   FlowIndex TakeEntry(uint32_t oldest_pending_epoch);
   bool IsReclaimable(FlowIndex flow, uint32_t oldest_pending_epoch) const;
   bool ReclaimOne(uint32_t oldest_pending_epoch);
@@ -107,7 +157,7 @@ class FlowTable {
 
   PageBuffer<Bucket> buckets_;
   PageBuffer<Bucket> overflow_;
-  PageBuffer<FlowEntry> entries_;
+  PageBuffer<Lines> lines_;
   PageBuffer<uint32_t> home_;  // bucket number of an entry, to unlink it
   BlockPool blocks_;
   size_t bucket_mask_ = 0;

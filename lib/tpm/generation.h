@@ -19,10 +19,12 @@
 
 namespace trumpet {
 
-// The cells of a trigger without granularity, summed over the flows of the epoch being swept.
+// The cells of a trigger, summed over the sets of the epoch being swept, if it has no granularity.
 struct WholeBucket {
-  std::vector<uint64_t> words;
+  const TriggerPlan* plan = nullptr;
+  size_t first_word = 0;     // in Generation::whole_words
   uint32_t swept_epoch = 0;  // the cells belong to this epoch
+  bool is_whole = false;     // false: the trigger has a granularity, and no cells here
   bool is_unscaled = false;
 };
 
@@ -38,11 +40,15 @@ struct Generation {
     if (!generation->sets.Init(kMaxSets, kSetArenaBytes)) return nullptr;
     const auto& plans = generation->program->plans();
     generation->whole_buckets.resize(plans.size());
+    size_t word_count = 0;
     for (size_t i = 0; i < plans.size(); i++) {
-      if (plans[i]->spec.granularity.is_none()) {
-        generation->whole_buckets[i].words.resize(plans[i]->word_count);
-      }
+      WholeBucket& bucket = generation->whole_buckets[i];
+      bucket.plan = plans[i].get();
+      bucket.is_whole = plans[i]->spec.granularity.is_none();
+      bucket.first_word = word_count;
+      if (bucket.is_whole) word_count += plans[i]->word_count;
     }
+    generation->whole_words.resize(word_count);
     generation->touched_whole_buckets.reserve(plans.size());
     generation->marks.resize(generation->program->index().mark_word_count());
     generation->matches.resize(plans.size());
@@ -52,7 +58,9 @@ struct Generation {
   std::shared_ptr<const TriggerProgram> program;
   uint16_t number = 0;  // given at take-over; the generation of flow table entries
   TriggerSetTable sets;
-  std::vector<WholeBucket> whole_buckets;       // per trigger
+  std::vector<WholeBucket> whole_buckets;  // per trigger
+  std::vector<uint64_t> whole_words;
+  uint32_t touched_sets = kNoSet;               // chained through SetSums::next_touched
   std::vector<uint32_t> touched_whole_buckets;  // triggers; never more than reserved
   std::vector<uint64_t> marks;                  // scratch of TriggerIndex::Match
   std::vector<uint32_t> matches;

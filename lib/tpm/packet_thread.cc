@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "lib/base/hash.h"
 #include "lib/model/report.h"
 
 namespace trumpet {
@@ -27,6 +26,7 @@ uint64_t OwnerOf(FlowIndex flow, uint32_t hash) { return uint64_t{hash} << 32 | 
 PacketThread::PacketThread(const MonitorOptions& options, SpscRing* ring)
     : options_(options),
       ring_(ring),
+      pair_hash_(options.connections.hash_seed),
       connections_(options.connections),
       sweep_(&flows_, &connections_, ring) {}
 
@@ -180,11 +180,21 @@ void PacketThread::ProcessChunk(const Frame* frames, int count, const Arrival& a
     if (i + kPrefetchFrames < count) __builtin_prefetch(frames[i + kPrefetchFrames].data);
     Prepare(frames[i], arrival, i);
   }
-  last_flow_ = kNoFlow;
+  for (int i = 0; i < count; i++) Guess(i);
   for (int i = 0; i < count; i++) Process(i, now_);
 }
 
-// First pass: fields, keys, hashes; prefetches what the second pass will touch.
+// What of an IPv4 key is not zero are two words; the second tells IPv4 keys from all others.
+uint64_t PacketThread::HashOf(const FlowKey& entry_key) const {
+  uint64_t words[5];
+  std::memcpy(words, &entry_key, sizeof words);
+  if ((entry_key.ip_family & ~kHasPortsFlag) == 4) {
+    return pair_hash_(words[0] | words[2] << 32, words[4]);
+  }
+  return HashBytes(words, sizeof words, options_.connections.hash_seed);
+}
+
+// First pass: fields, keys, hashes; prefetches the flow table's bucket and the connection.
 void PacketThread::Prepare(const Frame& frame, const Arrival& arrival, int i) {
   const TriggerProgram& program = *running_->program;
   Slot& slot = slots_[i];
@@ -195,7 +205,7 @@ void PacketThread::Prepare(const Frame& frame, const Arrival& arrival, int i) {
   if (slot.packet.depth_exceeded) counters_.tunnels_too_deep++;
 
   slot.entry_key = EntryKeyOf(slot.packet, arrival.zone);
-  slot.hash = HashBytes(&slot.entry_key, sizeof slot.entry_key, options_.connections.hash_seed);
+  slot.hash = HashOf(slot.entry_key);
   const size_t extension_bytes = program.layout().extension_bytes();
   if (extension_bytes != 0) {
     program.layout().FillExtension(slot.packet, ExtensionOf(i));
@@ -213,12 +223,17 @@ void PacketThread::Prepare(const Frame& frame, const Arrival& arrival, int i) {
   }
 }
 
-// Second pass: the flow's entry, the connection, the cells.
+// Second pass: prefetches the entry and its cells.
+void PacketThread::Guess(int i) {
+  Slot& slot = slots_[i];
+  slot.guess = flows_.Guess(slot.hash);
+  if (slot.guess != kNoFlow) flows_.PrefetchFlow(slot.guess);
+}
+
+// Third pass: the flow's entry, the connection, the cells.
 void PacketThread::Process(int i, Nanos now) {
   Slot& slot = slots_[i];
   const FlowIndex flow = FindOrAddFlow(i);
-  last_flow_ = flow;
-
   PacketFacts facts;
   if (slot.is_tracked) {
     FlowEntry* entry = flow == kNoFlow ? nullptr : &flows_.At(flow);
@@ -244,23 +259,15 @@ void PacketThread::Process(int i, Nanos now) {
   CountPacket(flow, slot, facts);
 }
 
-bool PacketThread::IsSameFlow(int i, int previous) const {
-  const Slot& a = slots_[i];
-  const Slot& b = slots_[previous];
-  const size_t extension_bytes = running_->program->layout().extension_bytes();
-  return a.hash == b.hash && a.entry_key == b.entry_key &&
-         (extension_bytes == 0 ||
-          std::memcmp(extensions_ + static_cast<size_t>(i) * kMaxExtensionBytes,
-                      extensions_ + static_cast<size_t>(previous) * kMaxExtensionBytes,
-                      extension_bytes) == 0);
-}
-
 FlowIndex PacketThread::FindOrAddFlow(int i) {
-  if (i > 0 && last_flow_ != kNoFlow && IsSameFlow(i, i - 1)) return last_flow_;
   const Slot& slot = slots_[i];
+  const size_t extension_bytes = running_->program->layout().extension_bytes();
+  if (slot.guess != kNoFlow && flows_.IsFlow(slot.guess, slot.entry_key, ExtensionOf(i),
+                                             extension_bytes, slot.hash, running_->number)) {
+    return slot.guess;
+  }
   const FlowIndex flow =
-      flows_.Find(slot.entry_key, ExtensionOf(i), running_->program->layout().extension_bytes(),
-                  slot.hash, running_->number);
+      flows_.Find(slot.entry_key, ExtensionOf(i), extension_bytes, slot.hash, running_->number);
   return flow != kNoFlow ? flow : AddFlow(i);
 }
 
@@ -293,31 +300,38 @@ Generation* PacketThread::GenerationOf(const FlowEntry& entry) const {
   return nullptr;
 }
 
-uint64_t* PacketThread::BankOf(const Generation& generation, const FlowEntry& entry,
-                               const TriggerSet& set) {
+uint64_t* PacketThread::BankOf(const Generation& generation, FlowEntry& entry) {
   uint8_t* cells = flows_.BlockOf(entry) + generation.program->layout().extension_bytes();
-  return reinterpret_cast<uint64_t*>(cells) + (epoch_number_ & 1) * set.word_count;
+  const uint32_t words = generation.sets.ProgramAt(entry.set).word_count;
+  return reinterpret_cast<uint64_t*>(cells) + (epoch_number_ & 1) * words;
 }
 
 // The first packet of a flow in an epoch empties the bank and puts the flow on the epoch's list.
-void PacketThread::Touch(FlowIndex flow, FlowEntry* entry, const TriggerSet& set) {
+void PacketThread::Touch(FlowIndex flow, FlowEntry* entry, const Generation& generation) {
   if (entry->last_epoch == epoch_number_) return;
   entry->last_epoch = epoch_number_;
-  if (set.trigger_count == 0) return;
+  const SetProgram& program = generation.sets.ProgramAt(entry->set);
+  if (program.word_count == 0) return;
   const uint32_t bank = epoch_number_ & 1;
   entry->unscaled &= static_cast<uint8_t>(~(1u << bank));
-  ResetBank(set, BankOf(*GenerationOf(*entry), *entry, set));
+  uint64_t* words = BankOf(generation, *entry);
+  for (uint32_t i = 0; i < program.plain_count; i++) words[i] = 0;
+  if (program.has_other_cells) ResetBank(generation.sets.At(entry->set), words);
   touched_[bank][touched_count_[bank]++] = flow;
 }
 
 void PacketThread::CountPacket(FlowIndex flow, const Slot& slot, const PacketFacts& facts) {
   FlowEntry& entry = flows_.At(flow);
-  const TriggerSet& set = running_->sets.At(entry.set);
-  Touch(flow, &entry, set);
-  if (set.trigger_count == 0) return;
+  const SetProgram& program = running_->sets.ProgramAt(entry.set);
+  Touch(flow, &entry, *running_);
+  if (program.word_count == 0) return;
   counters_.matched_packets++;
   if (facts.rwnd_unscaled) entry.unscaled |= static_cast<uint8_t>(1u << (epoch_number_ & 1));
-  CountPacketInCells(*running_->program, set, slot.packet, facts, BankOf(*running_, entry, set));
+  uint64_t* bank = BankOf(*running_, entry);
+  CountInPlainCells(program, PlainValues(slot.packet, facts), bank);
+  if (program.has_other_cells) {
+    CountInOtherCells(*running_->program, running_->sets.At(entry.set), slot.packet, facts, bank);
+  }
 }
 
 // An RTT sample belongs to the flow of the acknowledged segment, which may be any flow.
@@ -335,8 +349,8 @@ void PacketThread::CountSample(const RttSample& sample) {
   FlowEntry& entry = flows_.At(flow);
   const TriggerSet& set = generation->sets.At(entry.set);
   if (set.trigger_count == 0) return;
-  Touch(flow, &entry, set);
-  CountSampleInCells(*generation->program, set, sample, BankOf(*generation, entry, set));
+  Touch(flow, &entry, *generation);
+  CountSampleInCells(*generation->program, set, sample, BankOf(*generation, entry));
 }
 
 void PacketThread::FillCounters(MonitorCounters* counters) const {

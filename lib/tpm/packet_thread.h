@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "lib/base/hash.h"
 #include "lib/base/page_buffer.h"
 #include "lib/base/status.h"
 #include "lib/tpm/connection_table.h"
@@ -59,13 +60,14 @@ class PacketThread {
  private:
   static constexpr int kChunk = 32;
 
-  // A packet between the two passes over a chunk.
+  // A packet between the passes over a chunk.
   struct Slot {
     ParsedPacket packet;
     FlowKey entry_key;
     FlowKey flow;  // only if is_tracked
     uint64_t hash = 0;
     uint64_t connection_hash = 0;
+    FlowIndex guess = kNoFlow;  // by the tag alone
     bool is_tracked = false;
   };
 
@@ -74,16 +76,17 @@ class PacketThread {
   void BeginEpoch(Nanos start);
   void ProcessChunk(const Frame* frames, int count, const Arrival& arrival);
   void Prepare(const Frame& frame, const Arrival& arrival, int i);
+  uint64_t HashOf(const FlowKey& entry_key) const;
+  void Guess(int i);
   void Process(int i, Nanos now);
   FlowIndex FindOrAddFlow(int i);
   FlowIndex AddFlow(int i);
-  bool IsSameFlow(int i, int previous) const;
-  void Touch(FlowIndex flow, FlowEntry* entry, const TriggerSet& set);
+  void Touch(FlowIndex flow, FlowEntry* entry, const Generation& generation);
   void CountPacket(FlowIndex flow, const Slot& slot, const PacketFacts& facts);
   void CountSample(const RttSample& sample);
   void SweepUnderLoad(Nanos now);
   Generation* GenerationOf(const FlowEntry& entry) const;
-  uint64_t* BankOf(const Generation& generation, const FlowEntry& entry, const TriggerSet& set);
+  uint64_t* BankOf(const Generation& generation, FlowEntry& entry);
   uint8_t* ExtensionOf(int i) { return extensions_ + static_cast<size_t>(i) * kMaxExtensionBytes; }
   uint32_t OldestPendingEpoch() const;
   // Of the current epoch.
@@ -91,6 +94,7 @@ class PacketThread {
 
   const MonitorOptions options_;
   SpscRing* const ring_;
+  const PairHash pair_hash_;
   FlowTable flows_;
   ConnectionTable connections_;
   Sweep sweep_;
@@ -109,7 +113,6 @@ class PacketThread {
   Nanos last_step_ = INT64_MIN / 2;  // far in the past, yet safe to subtract from
   MonitorCounters counters_;
 
-  FlowIndex last_flow_ = kNoFlow;  // of the packet before in the chunk
   Slot slots_[kChunk];
   alignas(8) uint8_t extensions_[kChunk * kMaxExtensionBytes];
 };

@@ -13,7 +13,9 @@
 namespace trumpet {
 namespace {
 
-constexpr int kItemsPerClockRead = 8;
+// Work is counted in triggers handed on; adding up a flow is as much as one.
+constexpr int kWorkPerClockRead = 32;
+constexpr uint32_t kTriggersPerItem = 16;
 constexpr uint32_t kPrefetchAhead = 8;
 
 Nanos MonotonicNow() {
@@ -29,9 +31,12 @@ void Sweep::Start(const SweepJob& job) {
   stage_ = Stage::kFlows;
   next_flow_ = 0;
   next_trigger_ = 0;
+  next_place_ = nullptr;
   holds_state_ = false;
   for (Generation* generation : {job_.running, job_.previous}) {
-    if (generation != nullptr) generation->touched_whole_buckets.clear();
+    if (generation == nullptr) continue;
+    generation->touched_sets = kNoSet;
+    generation->touched_whole_buckets.clear();
   }
 }
 
@@ -41,7 +46,7 @@ void Sweep::Step(Nanos budget_ns) {
   const Nanos stop = is_bounded ? MonotonicNow() + budget_ns : 0;
   is_blocked_ = false;
   while (is_active()) {
-    for (int i = 0; i < kItemsPerClockRead && is_active(); i++) {
+    for (work_ = 0; work_ < kWorkPerClockRead && is_active(); work_++) {
       if (!Advance()) {
         is_blocked_ = true;
         return;
@@ -69,12 +74,12 @@ bool Sweep::Advance() {
   switch (stage_) {
     case Stage::kFlows:
       if (next_flow_ == job_.flow_count) {
-        stage_ = Stage::kWholeBuckets;
+        stage_ = Stage::kSets;
         return true;
       }
-      if (!SweepFlow(job_.flows[next_flow_])) return false;
-      next_flow_++;
-      next_trigger_ = 0;
+      return SweepFlow(job_.flows[next_flow_]);
+    case Stage::kSets:
+      SweepSet();
       return true;
     case Stage::kWholeBuckets:
       return SweepWholeBucket();
@@ -100,80 +105,145 @@ Generation* Sweep::GenerationOf(const FlowEntry& entry) const {
   return nullptr;
 }
 
-bool Sweep::SweepFlow(FlowIndex flow) {
-  if (next_flow_ + kPrefetchAhead < job_.flow_count) {
-    __builtin_prefetch(&flows_->At(job_.flows[next_flow_ + kPrefetchAhead]));
+// The entries, and a little later the cells that they point at.
+void Sweep::PrefetchFlows() const {
+  if (next_flow_ + 2 * kPrefetchAhead < job_.flow_count) {
+    __builtin_prefetch(&flows_->At(job_.flows[next_flow_ + 2 * kPrefetchAhead]));
   }
+  if (next_flow_ + kPrefetchAhead < job_.flow_count) {
+    const FlowEntry& entry = flows_->At(job_.flows[next_flow_ + kPrefetchAhead]);
+    __builtin_prefetch(flows_->BlockOf(entry));
+  }
+}
+
+// Goes on to the next flow when this one is done.
+bool Sweep::SweepFlow(FlowIndex flow) {
+  PrefetchFlows();
   const FlowEntry& entry = flows_->At(flow);
   Generation* generation = GenerationOf(entry);
   if (generation != nullptr) {
     const TriggerSet& set = generation->sets.At(entry.set);
-    if (!DeliverFlow(generation, set, entry)) return false;
+    const uint8_t* cells = flows_->BlockOf(entry) + generation->program->layout().extension_bytes();
+    const uint32_t bank_number = job_.number & 1;
+    const auto* bank = reinterpret_cast<const uint64_t*>(cells) + bank_number * set.word_count;
+    const bool is_unscaled = (entry.unscaled >> bank_number & 1) != 0;
+    if (set.whole_count != set.trigger_count) {
+      if (!DeliverFlow(generation, set, entry, bank, is_unscaled)) return false;
+      if (next_trigger_ != set.trigger_count) return true;
+    }
+    if (set.whole_count != 0) AddToSet(generation, entry, bank, is_unscaled);
   }
   counters_.flows++;
+  next_flow_++;
+  next_trigger_ = 0;
+  next_place_ = nullptr;
   return true;
 }
 
-bool Sweep::DeliverFlow(Generation* generation, const TriggerSet& set, const FlowEntry& entry) {
-  if (set.trigger_count == 0) return true;
+// The triggers with granularity, some of them at a time, from `next_trigger_` on.
+bool Sweep::DeliverFlow(Generation* generation, const TriggerSet& set, const FlowEntry& entry,
+                        const uint64_t* bank, bool is_unscaled) {
+  if (next_trigger_ == 0) next_place_ = set.places;
   const KeyLayout& layout = generation->program->layout();
   const uint8_t* block = flows_->BlockOf(entry);
-  const uint32_t bank_number = job_.number & 1;
-  const auto* bank = reinterpret_cast<const uint64_t*>(block + layout.extension_bytes()) +
-                     bank_number * set.word_count;
-  const bool is_unscaled = (entry.unscaled >> bank_number & 1) != 0;
-
-  const uint16_t* offsets = set.offsets;
-  for (uint32_t i = 0; i < set.trigger_count; i++) {
-    const uint32_t trigger = set.triggers[i];
-    const TriggerPlan& plan = *generation->program->plans()[trigger];
-    const uint16_t* plan_offsets = offsets;
-    offsets += plan.cells.size();
-    if (i < next_trigger_) continue;                     // delivered before the ring filled up
-    if (bank[plan_offsets[0]] == 0 && !plan.uses_rtt) {  // only an RTT sample, of no concern here
-      next_trigger_ = i + 1;
-      continue;
+  const uint32_t end = std::min(next_trigger_ + kTriggersPerItem, set.trigger_count);
+  for (; next_trigger_ < end; next_trigger_++) {
+    const WholeBucket& bucket = generation->whole_buckets[set.triggers[next_trigger_]];
+    const TriggerPlan& plan = *bucket.plan;
+    // Without packets the bank holds only RTT samples, of no concern to most.
+    const bool has_packets = bank[next_place_[0] & ~kPlainPlace] != 0;
+    if (!bucket.is_whole && (has_packets || plan.uses_rtt)) {
+      BucketKey key;
+      const auto read = [&](const FieldRef& ref) { return layout.Read(entry.key, block, ref); };
+      if (MakeBucketKey(plan.spec.granularity, read, &key)) {  // else: no bucket for such packets
+        const bool unscaled = is_unscaled && plan.uses_rwnd;
+        if (!DeliverPartial(plan, key, unscaled, bank, next_place_)) return false;
+      }
+      work_++;
     }
-    const bool unscaled = is_unscaled && plan.uses_rwnd;
-    if (plan.spec.granularity.is_none()) {
-      AddToWholeBucket(generation, trigger, bank, plan_offsets, unscaled);
-      next_trigger_ = i + 1;
-      continue;
-    }
-    BucketKey key;
-    const auto read = [&](const FieldRef& ref) { return layout.Read(entry.key, block, ref); };
-    if (!MakeBucketKey(plan.spec.granularity, read, &key)) {  // no bucket for such packets
-      next_trigger_ = i + 1;
-      continue;
-    }
-    uint64_t* words = ReservePartial(ring_, plan.spec, job_.epoch, unscaled, key, plan.word_count);
-    if (words == nullptr) return false;
-    for (size_t cell = 0; cell < plan.cells.size(); cell++) {
-      const uint64_t* from = bank + plan_offsets[cell];
-      uint64_t* to = words + plan.cells[cell].offset;
-      std::copy(from, from + CellWords(plan.cells[cell].kind), to);
-    }
-    ring_->Commit();
-    counters_.partials++;
-    next_trigger_ = i + 1;
+    next_place_ += plan.cells.size();
   }
   return true;
+}
+
+bool Sweep::DeliverPartial(const TriggerPlan& plan, const BucketKey& key, bool is_unscaled,
+                           const uint64_t* bank, const uint16_t* places) {
+  uint64_t* words = ReservePartial(ring_, plan.spec, job_.epoch, is_unscaled, key, plan.word_count);
+  if (words == nullptr) return false;
+  for (size_t cell = 0; cell < plan.cells.size(); cell++) {
+    CopyCell(plan.cells[cell].kind, bank, places[cell], words + plan.cells[cell].offset);
+  }
+  ring_->Commit();
+  counters_.partials++;
+  return true;
+}
+
+void Sweep::AddToSet(Generation* generation, const FlowEntry& entry, const uint64_t* bank,
+                     bool is_unscaled) {
+  const SetProgram& program = generation->sets.ProgramAt(entry.set);
+  SetSums& sums = generation->sets.SumsAt(entry.set);
+  if (sums.swept_epoch != job_.number) {
+    sums.swept_epoch = job_.number;
+    sums.is_unscaled = false;
+    sums.next_touched = generation->touched_sets;
+    generation->touched_sets = entry.set;
+    ResetBank(generation->sets.At(entry.set), sums.words);
+  }
+  sums.is_unscaled |= is_unscaled;
+  if (program.has_other_cells) {
+    MergeBank(generation->sets.At(entry.set), bank, sums.words);
+    return;
+  }
+  for (uint32_t i = 0; i < program.plain_count; i++) sums.words[i] += bank[i];
+}
+
+void Sweep::SweepSet() {
+  for (Generation* generation : {job_.running, job_.previous}) {
+    if (generation == nullptr || generation->touched_sets == kNoSet) continue;
+    const uint32_t set_index = generation->touched_sets;
+    AddToTriggers(generation, set_index);
+    if (next_trigger_ != generation->sets.At(set_index).trigger_count) return;
+    next_trigger_ = 0;
+    generation->touched_sets = generation->sets.SumsAt(set_index).next_touched;
+    return;
+  }
+  stage_ = Stage::kWholeBuckets;
+}
+
+// Some triggers of the set at a time, from `next_trigger_` on.
+void Sweep::AddToTriggers(Generation* generation, uint32_t set_index) {
+  const TriggerSet& set = generation->sets.At(set_index);
+  const SetSums& sums = generation->sets.SumsAt(set_index);
+  if (next_trigger_ == 0) next_place_ = set.places;
+  const uint32_t end = std::min(next_trigger_ + kTriggersPerItem, set.trigger_count);
+  for (; next_trigger_ < end; next_trigger_++) {
+    const uint32_t trigger = set.triggers[next_trigger_];
+    const WholeBucket& bucket = generation->whole_buckets[trigger];
+    const bool has_packets = sums.words[next_place_[0] & ~kPlainPlace] != 0;
+    if (bucket.is_whole && (has_packets || bucket.plan->uses_rtt)) {
+      AddToWholeBucket(generation, trigger, sums.words, next_place_, sums.is_unscaled);
+      work_++;
+    }
+    next_place_ += bucket.plan->cells.size();
+  }
 }
 
 void Sweep::AddToWholeBucket(Generation* generation, uint32_t trigger, const uint64_t* bank,
-                             const uint16_t* offsets, bool is_unscaled) {
+                             const uint16_t* places, bool is_unscaled) {
   WholeBucket& bucket = generation->whole_buckets[trigger];
-  const TriggerPlan& plan = *generation->program->plans()[trigger];
+  const TriggerPlan& plan = *bucket.plan;
+  uint64_t* words = generation->whole_words.data() + bucket.first_word;
   if (bucket.swept_epoch != job_.number) {
     bucket.swept_epoch = job_.number;
     bucket.is_unscaled = false;
-    ResetCells(plan.cells, bucket.words.data());
+    ResetCells(plan.cells, words);
     generation->touched_whole_buckets.push_back(trigger);
   }
-  bucket.is_unscaled |= is_unscaled;
+  bucket.is_unscaled |= is_unscaled && plan.uses_rwnd;
   for (size_t cell = 0; cell < plan.cells.size(); cell++) {
-    MergeCell(plan.cells[cell].kind, bank + offsets[cell],
-              bucket.words.data() + plan.cells[cell].offset);
+    uint64_t from[kRealSumWords];
+    CopyCell(plan.cells[cell].kind, bank, places[cell], from);
+    MergeCell(plan.cells[cell].kind, from, words + plan.cells[cell].offset);
   }
 }
 
@@ -182,12 +252,13 @@ bool Sweep::SweepWholeBucket() {
     if (generation == nullptr || generation->touched_whole_buckets.empty()) continue;
     const uint32_t trigger = generation->touched_whole_buckets.back();
     const WholeBucket& bucket = generation->whole_buckets[trigger];
-    const TriggerPlan& plan = *generation->program->plans()[trigger];
+    const TriggerPlan& plan = *bucket.plan;
     BucketKey key;
     uint64_t* words =
         ReservePartial(ring_, plan.spec, job_.epoch, bucket.is_unscaled, key, plan.word_count);
     if (words == nullptr) return false;
-    std::copy(bucket.words.begin(), bucket.words.end(), words);
+    const uint64_t* cells = generation->whole_words.data() + bucket.first_word;
+    std::copy(cells, cells + plan.word_count, words);
     ring_->Commit();
     counters_.partials++;
     generation->touched_whole_buckets.pop_back();

@@ -4,12 +4,13 @@
 // Sweep: delivers what was counted in the epoch that has just ended, a step at a time.
 //
 // Visits only the flows touched in that epoch, by index (paper, section 5.4, with a dirty list in
-// place of the triggers' flow lists).  Flows of triggers without granularity are summed here;
-// others are delivered flow by flow.  Then come the changes of TCP state and the end-of-epoch
-// record.
+// place of the triggers' flow lists).  A flow's cells are added to the sum of its set, once for all
+// triggers without granularity; triggers with one are delivered flow by flow.  Then the sums of the
+// sets are added to those of the triggers, and these are delivered.  Then come the changes of TCP
+// state and the end-of-epoch record.
 //
-// Threads: the packet thread.  Time: Step() looks at the clock every few items and returns soon
-// after its budget; it also returns when the ring is full, and goes on where it stopped.
+// Threads: the packet thread.  Time: Step() looks at the clock after every little work and returns
+// soon after its budget; it also returns when the ring is full, and goes on where it stopped.
 
 #ifndef TRUMPET_LIB_TPM_SWEEP_H
 #define TRUMPET_LIB_TPM_SWEEP_H
@@ -77,13 +78,21 @@ class Sweep {
   const SweepCounters& counters() const { return counters_; }
 
  private:
-  enum class Stage : uint8_t { kFlows, kWholeBuckets, kFlowStates, kEpochEnd, kDone };
+  enum class Stage : uint8_t { kFlows, kSets, kWholeBuckets, kFlowStates, kEpochEnd, kDone };
 
   bool Advance();  // one item of the current stage; false: the ring is full
   bool SweepFlow(FlowIndex flow);
-  bool DeliverFlow(Generation* generation, const TriggerSet& set, const FlowEntry& entry);
+  void PrefetchFlows() const;
+  bool DeliverFlow(Generation* generation, const TriggerSet& set, const FlowEntry& entry,
+                   const uint64_t* bank, bool is_unscaled);
+  bool DeliverPartial(const TriggerPlan& plan, const BucketKey& key, bool is_unscaled,
+                      const uint64_t* bank, const uint16_t* places);
+  void AddToSet(Generation* generation, const FlowEntry& entry, const uint64_t* bank,
+                bool is_unscaled);
+  void SweepSet();
+  void AddToTriggers(Generation* generation, uint32_t set_index);
   void AddToWholeBucket(Generation* generation, uint32_t trigger, const uint64_t* bank,
-                        const uint16_t* offsets, bool is_unscaled);
+                        const uint16_t* places, bool is_unscaled);
   bool SweepWholeBucket();
   bool SweepFlowState();
   Generation* GenerationOf(const FlowEntry& entry) const;
@@ -95,8 +104,10 @@ class Sweep {
   SweepCounters counters_;
   Stage stage_ = Stage::kDone;
   uint32_t next_flow_ = 0;
-  uint32_t next_trigger_ = 0;   // within the flow, when the ring filled up in the middle of it
-  FlowStateUpdate held_state_;  // read from the connections, not yet delivered
+  uint32_t next_trigger_ = 0;  // within the flow or set, when it takes more than one item
+  const uint16_t* next_place_ = nullptr;  // of that trigger
+  int work_ = 0;                          // since the clock was read
+  FlowStateUpdate held_state_;            // read from the connections, not yet delivered
   bool holds_state_ = false;
   bool is_blocked_ = false;
   EpochSpan unreported_;  // see ReportLater(); several spans become one that covers them

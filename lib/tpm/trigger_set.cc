@@ -20,86 +20,56 @@ uint64_t HashOfTriggers(const uint32_t* triggers, uint32_t count) {
   return hash;
 }
 
-bool IsInEveryPacket(Variable variable) {
+bool IsBefore(const StatStep& a, const StatStep& b) {
+  return a.operand != b.operand ? a.operand < b.operand : a.kind < b.kind;
+}
+
+constexpr int kNotPlain = -1;
+
+// Where PlainValues has the variable.
+int PlainIndex(Variable variable) {
   switch (variable) {
     case Variable::kPackets:
+      return 0;
     case Variable::kBytes:
+      return 1;
     case Variable::kVolume:
+      return 2;
     case Variable::kEcn:
+      return 3;
     case Variable::kIsBurst:
+      return 4;
     case Variable::kIsLost:
+      return 5;
     case Variable::kLostInBurst:
-      return true;
+      return 6;
     default:
-      return false;
+      return kNotPlain;
   }
 }
 
-bool IsDirect(const TriggerProgram& program, const StatStep& step) {
+// kNotPlain, or the index of the value that the cell adds up.
+int PlainValueOf(const TriggerProgram& program, const StatStep& step) {
   const StatOperand& operand = program.operands()[step.operand];
-  return operand.is_bare() && IsInEveryPacket(operand.expr().variable) &&
-         (step.kind == CellKind::kCount || step.kind == CellKind::kSum ||
-          step.kind == CellKind::kSumSquares);
+  if (!operand.is_bare()) return kNotPlain;
+  const int value = PlainIndex(operand.expr().variable);
+  if (value == kNotPlain || step.kind == CellKind::kSum) return value;
+  return step.kind == CellKind::kCount ? 0 : kNotPlain;
 }
-
-// The order of a set's steps: the direct ones first, then by operand.
-struct StepOrder {
-  const TriggerProgram& program;
-
-  bool operator()(const StatStep& a, const StatStep& b) const {
-    const bool a_is_direct = IsDirect(program, a);
-    if (a_is_direct != IsDirect(program, b)) return a_is_direct;
-    return a.operand != b.operand ? a.operand < b.operand : a.kind < b.kind;
-  }
-};
 
 // Where `cell` is kept: all counts of operands that every packet has are the count of packets.
 StatStep StepOf(const TriggerProgram& program, uint32_t trigger, const CellSpec& cell) {
   StatStep step{program.OperandOf(trigger, cell.operand), 0, cell.kind};
-  if (cell.kind == CellKind::kCount && IsDirect(program, step)) {
+  if (cell.kind == CellKind::kCount && PlainValueOf(program, step) != kNotPlain) {
     step.operand = program.OperandOf(trigger, 0);  // `packets`
   }
   return step;
 }
 
-// ecn and the flags of PacketFacts as the contract reads them; see ValuesOfPacket().
-int64_t DirectValue(Variable variable, const ParsedPacket& packet, const PacketFacts& facts) {
-  switch (variable) {
-    case Variable::kBytes:
-      return packet.bytes;
-    case Variable::kVolume:
-      return packet.volume;
-    case Variable::kEcn:
-      return packet.innermost.ip_family != 0 && packet.innermost.ecn == 3 ? 1 : 0;
-    case Variable::kIsBurst:
-      return facts.is_burst ? 1 : 0;
-    case Variable::kIsLost:
-      return facts.is_lost ? 1 : 0;
-    case Variable::kLostInBurst:
-      return facts.lost_in_burst ? 1 : 0;
-    default:
-      return 1;
-  }
-}
-
-void CountDirectly(const TriggerSet& set, const ParsedPacket& packet, const PacketFacts& facts,
-                   uint64_t* bank) {
-  for (uint32_t i = 0; i < set.direct_count; i++) {
-    const DirectStep& step = set.direct[i];
-    uint64_t* cell = bank + step.offset;
-    if (step.kind == CellKind::kCount) {
-      cell[0]++;
-      continue;
-    }
-    const int64_t value = DirectValue(step.variable, packet, facts);
-    if (value == 0) continue;
-    AddInteger(step.kind, value, cell);
-  }
-}
-
-// The steps from `step` on, operand by operand.
-void RunSteps(const TriggerProgram& program, const TriggerSet& set, const StatStep* step,
-              const VariableValues& values, bool is_sample, uint64_t* bank) {
+// Operand by operand.
+void RunSteps(const TriggerProgram& program, const TriggerSet& set, const VariableValues& values,
+              bool is_sample, uint64_t* bank) {
+  const StatStep* step = set.steps;
   const StatStep* const end = set.steps + set.step_count;
   while (step != end) {
     const uint16_t operand_id = step->operand;
@@ -122,13 +92,44 @@ void RunSteps(const TriggerProgram& program, const TriggerSet& set, const StatSt
   }
 }
 
+// Gives every cell its place in the bank, the plain ones first; returns the words of a bank.
+uint32_t PlaceCells(const TriggerProgram& program, StatStep* steps, StatStep* end,
+                    SetProgram* set_program) {
+  uint32_t words = 0;
+  for (StatStep* step = steps; step != end; step++) {
+    const int value = PlainValueOf(program, *step);
+    if (value == kNotPlain) continue;
+    set_program->plain_values |= static_cast<uint32_t>(value) << (4 * words);
+    step->offset = static_cast<uint16_t>(words++ | kPlainPlace);
+  }
+  set_program->plain_count = static_cast<uint8_t>(words);
+  for (StatStep* step = steps; step != end && words <= kMaxSetWords; step++) {
+    if (PlainValueOf(program, *step) != kNotPlain) continue;
+    step->offset = static_cast<uint16_t>(words);
+    words += static_cast<uint32_t>(CellWords(step->kind));
+  }
+  set_program->has_other_cells = words != set_program->plain_count;
+  return words;
+}
+
 }  // namespace
+
+// ecn and the flags of PacketFacts as the contract reads them; see ValuesOfPacket().
+PlainValues::PlainValues(const ParsedPacket& packet, const PacketFacts& facts)
+    : words{1,
+            packet.bytes,
+            packet.volume,
+            packet.innermost.ip_family != 0 && packet.innermost.ecn == 3,
+            facts.is_burst,
+            facts.is_lost,
+            facts.lost_in_burst,
+            0} {}
 
 bool TriggerSetTable::Init(uint32_t max_sets, size_t arena_bytes) {
   size_t slot_count = 16;
   while (slot_count < 2 * static_cast<size_t>(max_sets)) slot_count *= 2;
-  return sets_.Allocate(max_sets) && slots_.Allocate(slot_count) &&
-         arena_.Allocate(arena_bytes / sizeof(uint64_t));
+  return sets_.Allocate(max_sets) && programs_.Allocate(max_sets) && sums_.Allocate(max_sets) &&
+         slots_.Allocate(slot_count) && arena_.Allocate(arena_bytes / sizeof(uint64_t));
 }
 
 uint32_t TriggerSetTable::Intern(const TriggerProgram& program, const uint32_t* triggers,
@@ -143,15 +144,14 @@ uint32_t TriggerSetTable::Intern(const TriggerProgram& program, const uint32_t* 
     }
   }
   if (count_ == sets_.count()) return kNoSet;
-  TriggerSet& set = sets_[count_];
-  set.hash = hash;
+  sets_[count_].hash = hash;
   const size_t arena_before = arena_used_;
-  if (!Build(program, triggers, count, &set)) {
+  if (!Build(program, triggers, count, count_)) {
     arena_used_ = arena_before;
     return kNoSet;
   }
   slots_[at] = ++count_;
-  return IsTooWide(set) ? kNoSet : count_ - 1;
+  return IsTooWide(sets_[count_ - 1]) ? kNoSet : count_ - 1;
 }
 
 template <typename T>
@@ -164,78 +164,94 @@ T* TriggerSetTable::TakeArray(size_t count) {
 }
 
 bool TriggerSetTable::Build(const TriggerProgram& program, const uint32_t* triggers, uint32_t count,
-                            TriggerSet* set) {
+                            uint32_t number) {
   size_t cell_count = 0;
   for (uint32_t i = 0; i < count; i++) cell_count += program.plans()[triggers[i]]->cells.size();
 
   auto* copy = TakeArray<uint32_t>(count);
   const size_t arena_after_copy = arena_used_;
-  auto* offsets = TakeArray<uint16_t>(cell_count);
+  auto* places = TakeArray<uint16_t>(cell_count);
   auto* steps = TakeArray<StatStep>(cell_count);
-  const size_t arena_before_direct = arena_used_;
-  auto* direct = TakeArray<DirectStep>(cell_count);
-  if (copy == nullptr || offsets == nullptr || steps == nullptr || direct == nullptr) return false;
+  if (copy == nullptr || places == nullptr || steps == nullptr) return false;
   std::copy(triggers, triggers + count, copy);
-  set->trigger_count = count;
-  set->triggers = copy;
 
   StatStep* end = steps;
+  uint32_t whole_count = 0;
   for (uint32_t i = 0; i < count; i++) {
-    for (const CellSpec& cell : program.plans()[triggers[i]]->cells) {
-      *end++ = StepOf(program, triggers[i], cell);
-    }
+    const TriggerPlan& plan = *program.plans()[triggers[i]];
+    if (plan.spec.granularity.is_none()) whole_count++;
+    for (const CellSpec& cell : plan.cells) *end++ = StepOf(program, triggers[i], cell);
   }
-  const StepOrder is_before{program};
-  std::sort(steps, end, is_before);
+  std::sort(steps, end, IsBefore);
   end = std::unique(steps, end, [](const StatStep& a, const StatStep& b) {
     return a.operand == b.operand && a.kind == b.kind;
   });
 
-  set->direct_count = 0;
-  set->word_count = 0;
-  for (StatStep* step = steps; step != end && !IsTooWide(*set); step++) {
-    step->offset = static_cast<uint16_t>(set->word_count);
-    set->word_count += static_cast<uint32_t>(CellWords(step->kind));
-    if (!IsDirect(program, *step)) continue;
-    const Variable variable = program.operands()[step->operand].expr().variable;
-    direct[set->direct_count++] = {variable, step->kind, step->offset};
-  }
-  if (IsTooWide(*set)) {
+  SetProgram set_program{};
+  const uint32_t words = PlaceCells(program, steps, end, &set_program);
+  TriggerSet& set = sets_[number];
+  set.trigger_count = count;
+  set.word_count = words;
+  set.triggers = copy;
+  if (IsTooWide(set)) {
     arena_used_ = arena_after_copy;
     return true;
   }
-  arena_used_ = arena_before_direct;
-  TakeArray<DirectStep>(set->direct_count);  // gives the rest back
-  uint16_t* offset = offsets;
+  set_program.word_count = static_cast<uint16_t>(words);
+  uint16_t* place = places;
   for (uint32_t i = 0; i < count; i++) {
     for (const CellSpec& cell : program.plans()[triggers[i]]->cells) {
       const StatStep wanted = StepOf(program, triggers[i], cell);
-      *offset++ = std::lower_bound(steps, end, wanted, is_before)->offset;
+      *place++ = std::lower_bound(steps, end, wanted, IsBefore)->offset;
     }
   }
-  set->step_count = static_cast<uint32_t>(end - steps);
-  set->steps = steps;
-  set->direct = direct;
-  set->offsets = offsets;
+  end = std::remove_if(steps, end,
+                       [](const StatStep& step) { return (step.offset & kPlainPlace) != 0; });
+  auto* sum_words = TakeArray<uint64_t>(words);
+  if (sum_words == nullptr) return false;
+
+  set.whole_count = whole_count;
+  set.plain_count = set_program.plain_count;
+  set.step_count = static_cast<uint32_t>(end - steps);
+  set.steps = steps;
+  set.places = places;
+  programs_[number] = set_program;
+  sums_[number] = {sum_words, 0, kNoSet, false};
   return true;
 }
 
-void CountPacketInCells(const TriggerProgram& program, const TriggerSet& set,
-                        const ParsedPacket& packet, const PacketFacts& facts, uint64_t* bank) {
-  CountDirectly(set, packet, facts, bank);
-  if (set.direct_count == set.step_count) return;
-  RunSteps(program, set, set.steps + set.direct_count, ValuesOfPacket(packet, facts), false, bank);
+void CountInOtherCells(const TriggerProgram& program, const TriggerSet& set,
+                       const ParsedPacket& packet, const PacketFacts& facts, uint64_t* bank) {
+  RunSteps(program, set, ValuesOfPacket(packet, facts), false, bank);
 }
 
 void CountSampleInCells(const TriggerProgram& program, const TriggerSet& set,
                         const RttSample& sample, uint64_t* bank) {
-  RunSteps(program, set, set.steps + set.direct_count, ValuesOfSample(sample), true, bank);
+  RunSteps(program, set, ValuesOfSample(sample), true, bank);
 }
 
 void ResetBank(const TriggerSet& set, uint64_t* bank) {
+  for (uint32_t i = 0; i < set.plain_count; i++) bank[i] = 0;
   for (uint32_t i = 0; i < set.step_count; i++) {
     ResetCell(set.steps[i].kind, bank + set.steps[i].offset);
   }
+}
+
+void MergeBank(const TriggerSet& set, const uint64_t* from, uint64_t* into) {
+  for (uint32_t i = 0; i < set.plain_count; i++) into[i] += from[i];
+  for (uint32_t i = 0; i < set.step_count; i++) {
+    const StatStep& step = set.steps[i];
+    MergeCell(step.kind, from + step.offset, into + step.offset);
+  }
+}
+
+void CopyCell(CellKind kind, const uint64_t* bank, uint16_t place, uint64_t* words) {
+  if ((place & kPlainPlace) == 0) {
+    std::copy(bank + place, bank + place + CellWords(kind), words);
+    return;
+  }
+  words[0] = bank[place & ~kPlainPlace];
+  if (CellWords(kind) == 2) words[1] = 0;
 }
 
 }  // namespace trumpet

@@ -7,6 +7,11 @@
 // its triggers without repeats (paper, section 5: statistics are shared among triggers), the steps
 // that update them, and for each trigger where its cells lie.
 //
+// A bank starts with the plain cells: the count of packets and sums of variables that every packet
+// has, one word each.  Such a variable is below 2^32, so a word holds the sum of 2^32 packets, more
+// than a thread sees in an epoch.  Plain cells are empty as zeroes and merge by addition.  Then
+// come the other cells, in the form of trigger_plan.h.
+//
 // Threads: one packet thread; made for one program.  Memory is taken by Init(), elsewhere.
 
 #ifndef TRUMPET_LIB_TPM_TRIGGER_SET_H
@@ -26,27 +31,45 @@ struct StatStep {
   CellKind kind;
 };
 
-// A step whose operand is a bare variable that every packet has: no operand to evaluate, nothing
-// undefined.
-struct DirectStep {
-  Variable variable;
-  CellKind kind;  // kCount, kSum or kSumSquares
-  uint16_t offset;
+// What the packet path needs of a set, small enough that hundreds of sets stay in the first cache
+// level: most sets have plain cells only.
+struct SetProgram {
+  uint32_t plain_values;  // four bits per plain cell, the first one lowest: index into PlainValues
+  uint16_t word_count;    // of one bank; 0: no triggers
+  uint8_t plain_count;    // of plain cells
+  uint8_t has_other_cells;
+};
+static_assert(sizeof(SetProgram) == 8);
+
+// What one packet adds to the plain cells.
+struct PlainValues {
+  PlainValues(const ParsedPacket& packet, const PacketFacts& facts);
+  uint64_t words[8];
 };
 
 struct TriggerSet {
   uint64_t hash;
-  const uint32_t* triggers;  // rising
   uint32_t trigger_count;
-  uint32_t word_count;  // of one bank; above kMaxSetWords: too wide, and nothing below is there
-  uint32_t step_count;
-  uint32_t direct_count;
-  const StatStep* steps;     // all cells, by operand; the direct ones come first
-  const DirectStep* direct;  // the same as steps[0 ... direct_count)
-  const uint16_t* offsets;   // per trigger, per cell of its plan: word in the bank
+  uint32_t whole_count;  // triggers without granularity
+  uint32_t
+      word_count;  // of one bank; above kMaxSetWords: too wide, and only its triggers are there
+  uint32_t plain_count;
+  uint32_t step_count;       // of the cells that are not plain
+  const uint32_t* triggers;  // rising
+  const StatStep* steps;     // by operand
+  const uint16_t* places;    // per trigger, per cell of its plan: see CopyCell()
 };
 
-constexpr uint32_t kMaxSetWords = 1u << 14;  // of one bank
+// The sum of the banks of all flows of a set, over the epoch being swept.
+struct SetSums {
+  uint64_t* words;
+  uint32_t swept_epoch;   // the sum is of this epoch
+  uint32_t next_touched;  // the set whose sum was begun before this one's, or kNoSet
+  bool is_unscaled;
+};
+
+constexpr uint32_t kMaxSetWords = 1u << 14;
+constexpr uint16_t kPlainPlace = 1u << 15;  // flag of a place: the cell is a plain one
 constexpr uint32_t kNoSet = UINT32_MAX;
 
 class TriggerSetTable {
@@ -55,36 +78,56 @@ class TriggerSetTable {
   [[nodiscard]] bool Init(uint32_t max_sets, size_t arena_bytes);
 
   // The number of the set of these triggers, made if new; kNoSet when there is no room or the set
-  // is too wide.  A set too wide is remembered: its packets ask again and again.
+  // is too wide, which is remembered: every packet of such a flow asks again.
   uint32_t Intern(const TriggerProgram& program, const uint32_t* triggers, uint32_t count);
 
   const TriggerSet& At(uint32_t set) const { return sets_[set]; }
+  const SetProgram& ProgramAt(uint32_t set) const { return programs_[set]; }
+  SetSums& SumsAt(uint32_t set) { return sums_[set]; }
   uint32_t count() const { return count_; }
 
  private:
   static bool IsTooWide(const TriggerSet& set) { return set.word_count > kMaxSetWords; }
+
   template <typename T>
   T* TakeArray(size_t count);
   bool Build(const TriggerProgram& program, const uint32_t* triggers, uint32_t count,
-             TriggerSet* set);
+             uint32_t number);
 
   PageBuffer<TriggerSet> sets_;
+  PageBuffer<SetProgram> programs_;
+  PageBuffer<SetSums> sums_;
   PageBuffer<uint32_t> slots_;  // open addressing: set number plus 1
   PageBuffer<uint64_t> arena_;
   size_t arena_used_ = 0;  // in words
   uint32_t count_ = 0;
 };
 
-// Updates a bank of the set's cells with one packet.
-void CountPacketInCells(const TriggerProgram& program, const TriggerSet& set,
-                        const ParsedPacket& packet, const PacketFacts& facts, uint64_t* bank);
+// Updates the plain cells of a bank with one packet.
+inline void CountInPlainCells(const SetProgram& program, const PlainValues& values,
+                              uint64_t* bank) {
+  uint32_t plain_values = program.plain_values;
+  for (uint32_t i = 0; i < program.plain_count; i++, plain_values >>= 4) {
+    bank[i] += values.words[plain_values & 7];
+  }
+}
 
-// The same with one RTT sample, which only operands that mention rtt see.
+// Updates the other cells of a bank with one packet.
+void CountInOtherCells(const TriggerProgram& program, const TriggerSet& set,
+                       const ParsedPacket& packet, const PacketFacts& facts, uint64_t* bank);
+
+// Updates a bank with one RTT sample, which only operands that mention rtt see.
 void CountSampleInCells(const TriggerProgram& program, const TriggerSet& set,
                         const RttSample& sample, uint64_t* bank);
 
 // Makes a bank hold nothing.
 void ResetBank(const TriggerSet& set, uint64_t* bank);
+
+// Adds all cells of `from` into `into`.
+void MergeBank(const TriggerSet& set, const uint64_t* from, uint64_t* into);
+
+// Copies the cell at `place` of a bank, in the form of trigger_plan.h.
+void CopyCell(CellKind kind, const uint64_t* bank, uint16_t place, uint64_t* words);
 
 }  // namespace trumpet
 

@@ -100,21 +100,24 @@ TEST(TriggerSet, MakingASetAllocatesNothing) {
   const uint32_t set = sets.Intern(100);
   EXPECT_EQ(allocations, before);
   ASSERT_NE(set, kNoSet);
-  EXPECT_EQ(sets.table.At(set).direct_count, 2u);  // packets and the sum of bytes
+  EXPECT_EQ(sets.table.At(set).plain_count, 2u);  // packets and the sum of bytes
 }
 
-TEST(TriggerSet, EveryCellOfEveryTriggerIsAStepOfItsKind) {
+TEST(TriggerSet, EveryCellOfEveryTriggerIsPlainOrAStepOfItsKind) {
   Sets sets(50);
   const TriggerSet& set = sets.table.At(sets.Intern(50));
-  const uint16_t* offset = set.offsets;
+  const uint16_t* place = set.places;
   for (uint32_t trigger = 0; trigger < 50; trigger++) {
     for (const CellSpec& cell : sets.program->plans()[trigger]->cells) {
       int found = 0;
+      if ((*place & kPlainPlace) != 0) {
+        found = (*place & ~kPlainPlace) < set.plain_count ? 1 : 0;
+      }
       for (uint32_t step = 0; step < set.step_count; step++) {
-        found += set.steps[step].offset == *offset && set.steps[step].kind == cell.kind ? 1 : 0;
+        found += set.steps[step].offset == *place && set.steps[step].kind == cell.kind ? 1 : 0;
       }
       EXPECT_EQ(found, 1) << trigger;
-      offset++;
+      place++;
     }
   }
 }
