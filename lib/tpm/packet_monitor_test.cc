@@ -188,6 +188,37 @@ TEST(PacketMonitor, IdleFlowsMakeRoomForNewOnes) {
   EXPECT_EQ(rig.monitor->counters().uncounted_packets, 0u);
 }
 
+// The blocks of the old entries are smaller than those that the new events need.
+TEST(PacketMonitor, MoreEventsFindRoomInATableFullOfOldFlows) {
+  MonitorOptions options;
+  options.max_flows = 1u << 15;
+  options.stat_megabytes = 1;
+  const auto first = PlanOf(1, DstPrefix(0, 0), Variable::kPackets, 10);
+  Rig rig({first}, options);
+  for (uint32_t flow = 0; flow < (1u << 15); flow++) {
+    Send(rig.monitor.get(), UdpFrame(flow, kRack, 1, 2), 1);
+  }
+  SweepAll(rig.monitor.get(), 10 * kMs, &rig.sink);
+  ASSERT_EQ(rig.sink.total_packets[1], 1u << 15);  // and not a byte is left
+  rig.Change({first, PlanOf(2, DstPrefix(0, 0), Variable::kVolume, 10),
+              PlanOf(3, DstPrefix(0, 0), Variable::kTtl, 10)},
+             20 * kMs);
+  SweepAll(rig.monitor.get(), 20 * kMs, &rig.sink);
+  for (Nanos epoch = 2; epoch < 40; epoch++) {
+    for (uint32_t flow = 0; flow < 1000; flow++) {
+      Send(rig.monitor.get(), UdpFrame(flow, kRack, 1, 2), epoch * 10 * kMs);
+    }
+    SweepAll(rig.monitor.get(), epoch * 10 * kMs, &rig.sink);
+  }
+  const uint64_t uncounted = rig.monitor->counters().uncounted_packets;
+  for (uint32_t flow = 0; flow < 1000; flow++) {
+    Send(rig.monitor.get(), UdpFrame(flow, kRack, 1, 2), 400 * kMs);
+  }
+  rig.Finish(410 * kMs);
+  EXPECT_EQ(rig.monitor->counters().uncounted_packets, uncounted);
+  EXPECT_EQ((rig.sink.packets[{3, "", 40}]), 1000u);
+}
+
 TEST(PacketMonitor, AnUnfinishedSweepMarksTheEpochThatWentOn) {
   MonitorOptions options;
   options.sweep_budget_ns = 1;
