@@ -109,6 +109,9 @@ bool Sweep::SweepFlow(FlowIndex flow) {
   if (generation != nullptr) {
     const TriggerSet& set = generation->sets.At(entry.set);
     if (!DeliverFlow(generation, set, entry)) return false;
+  } else {
+    // An RTT sample of a flow that two changes of program in one epoch left behind.
+    job_.reasons |= kMonitorInterrupted;
   }
   counters_.flows++;
   return true;
