@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <random>
 #include <thread>
@@ -188,6 +189,37 @@ TEST(PacketMonitor, IdleFlowsMakeRoomForNewOnes) {
   EXPECT_EQ(rig.monitor->counters().uncounted_packets, 0u);
 }
 
+// The blocks of the old entries are smaller than those that the new events need.
+TEST(PacketMonitor, MoreEventsFindRoomInATableFullOfOldFlows) {
+  MonitorOptions options;
+  options.max_flows = 1u << 15;
+  options.stat_megabytes = 1;
+  const auto first = PlanOf(1, DstPrefix(0, 0), Variable::kPackets, 10);
+  Rig rig({first}, options);
+  for (uint32_t flow = 0; flow < (1u << 15); flow++) {
+    Send(rig.monitor.get(), UdpFrame(flow, kRack, 1, 2), 1);
+  }
+  SweepAll(rig.monitor.get(), 10 * kMs, &rig.sink);
+  ASSERT_EQ(rig.sink.total_packets[1], 1u << 15);  // and not a byte is left
+  rig.Change({first, PlanOf(2, DstPrefix(0, 0), Variable::kVolume, 10),
+              PlanOf(3, DstPrefix(0, 0), Variable::kTtl, 10)},
+             20 * kMs);
+  SweepAll(rig.monitor.get(), 20 * kMs, &rig.sink);
+  for (Nanos epoch = 2; epoch < 40; epoch++) {
+    for (uint32_t flow = 0; flow < 1000; flow++) {
+      Send(rig.monitor.get(), UdpFrame(flow, kRack, 1, 2), epoch * 10 * kMs);
+    }
+    SweepAll(rig.monitor.get(), epoch * 10 * kMs, &rig.sink);
+  }
+  const uint64_t uncounted = rig.monitor->counters().uncounted_packets;
+  for (uint32_t flow = 0; flow < 1000; flow++) {
+    Send(rig.monitor.get(), UdpFrame(flow, kRack, 1, 2), 400 * kMs);
+  }
+  rig.Finish(410 * kMs);
+  EXPECT_EQ(rig.monitor->counters().uncounted_packets, uncounted);
+  EXPECT_EQ((rig.sink.packets[{3, "", 40}]), 1000u);
+}
+
 TEST(PacketMonitor, AnUnfinishedSweepMarksTheEpochThatWentOn) {
   MonitorOptions options;
   options.sweep_budget_ns = 1;
@@ -293,6 +325,48 @@ TEST(PacketMonitor, AProgramThatIsReplacedInTimeLeavesNoMark) {
   rig.Finish(20 * kMs);
   EXPECT_EQ(rig.sink.total_packets[1], 1u);
   EXPECT_EQ(rig.sink.reasons, 0u);
+}
+
+// A TCP segment between ports 5 and 6 with no payload in the frame but `volume` bytes stated.
+UdpFrame Segment(uint32_t src_ip, uint32_t dst_ip, uint8_t seq, uint8_t ack, uint16_t volume) {
+  UdpFrame frame(src_ip, dst_ip, src_ip < dst_ip ? 5 : 6, src_ip < dst_ip ? 6 : 5,
+                 static_cast<uint16_t>(12 + volume));
+  frame.bytes[23] = 6;
+  std::fill(frame.bytes.begin() + 38, frame.bytes.end(), uint8_t{0});
+  frame.bytes[41] = seq;
+  frame.bytes[45] = ack;
+  frame.bytes[46] = 0x50;
+  frame.bytes[47] = 0x10;
+  frame.bytes[48] = 0x40;
+  return frame;
+}
+
+TEST(PacketMonitor, ASampleOfAFlowOfTheProgramBeforeIsCounted) {
+  const auto event = PlanOf(1, DstPrefix(0, 0), Variable::kRtt, 10, true);
+  const auto other = PlanOf(2, DstPrefix(0, 0), Variable::kRtt, 10, true);
+  Rig rig({event});
+  Send(rig.monitor.get(), Segment(1, 2, 100, 1, 10), 1 * kMs);
+  rig.Change({event, other}, 2 * kMs);
+  Send(rig.monitor.get(), Segment(2, 1, 1, 110, 0), 3 * kMs);
+  rig.Finish(10 * kMs);
+  EXPECT_EQ(rig.monitor->counters().rtt_samples, 1u);
+  EXPECT_EQ(rig.sink.total_sums[1], static_cast<uint64_t>(2 * kMs));
+  EXPECT_EQ(rig.sink.reasons, 0u);
+}
+
+TEST(PacketMonitor, ASampleThatTwoChangesInOneEpochLoseIsMarked) {
+  const auto event = PlanOf(1, DstPrefix(0, 0), Variable::kRtt, 10, true);
+  const auto other = PlanOf(2, DstPrefix(0, 0), Variable::kRtt, 10, true);
+  Rig rig({event});
+  Send(rig.monitor.get(), Segment(1, 2, 100, 1, 10), 1 * kMs);
+  rig.Change({event, other}, 2 * kMs);
+  SweepAll(rig.monitor.get(), 2 * kMs, &rig.sink);
+  Send(rig.monitor.get(), Segment(2, 1, 1, 110, 0), 3 * kMs);
+  rig.Change({event}, 4 * kMs);
+  rig.Finish(10 * kMs);
+  ASSERT_EQ(rig.monitor->counters().rtt_samples, 1u);
+  ASSERT_EQ(rig.sink.total_sums[1], 0u);
+  EXPECT_NE(rig.sink.reasons & kMonitorInterrupted, 0u);
 }
 
 TEST(PacketMonitor, EpochsFollowTheCommonDivisorOfTheIntervals) {
