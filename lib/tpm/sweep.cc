@@ -14,6 +14,7 @@ namespace trumpet {
 namespace {
 
 constexpr int kItemsPerClockRead = 8;
+constexpr uint32_t kTriggersPerItem = 8;  // of a flow
 constexpr uint32_t kPrefetchAhead = 8;
 
 Nanos MonotonicNow() {
@@ -28,7 +29,7 @@ void Sweep::Start(const SweepJob& job) {
   job_ = job;
   stage_ = Stage::kFlows;
   next_flow_ = 0;
-  next_trigger_ = 0;
+  next_trigger_ = next_cell_ = 0;
   holds_state_ = false;
   for (Generation* generation : {job_.running, job_.previous}) {
     if (generation != nullptr) generation->touched_whole_buckets.clear();
@@ -72,10 +73,7 @@ bool Sweep::Advance() {
         stage_ = Stage::kWholeBuckets;
         return true;
       }
-      if (!SweepFlow(job_.flows[next_flow_])) return false;
-      next_flow_++;
-      next_trigger_ = 0;
-      return true;
+      return SweepFlow(job_.flows[next_flow_]);
     case Stage::kWholeBuckets:
       return SweepWholeBucket();
     case Stage::kFlowStates:
@@ -100,6 +98,7 @@ Generation* Sweep::GenerationOf(const FlowEntry& entry) const {
   return nullptr;
 }
 
+// The next few triggers of the flow; with the last one, on to the next flow.
 bool Sweep::SweepFlow(FlowIndex flow) {
   if (next_flow_ + kPrefetchAhead < job_.flow_count) {
     __builtin_prefetch(&flows_->At(job_.flows[next_flow_ + kPrefetchAhead]));
@@ -109,14 +108,18 @@ bool Sweep::SweepFlow(FlowIndex flow) {
   if (generation != nullptr) {
     const TriggerSet& set = generation->sets.At(entry.set);
     if (!DeliverFlow(generation, set, entry)) return false;
+    if (next_trigger_ < set.trigger_count) return true;
   } else {
     // An RTT sample of a flow that two changes of program in one epoch left behind.
     job_.reasons |= kMonitorInterrupted;
   }
   counters_.flows++;
+  next_flow_++;
+  next_trigger_ = next_cell_ = 0;
   return true;
 }
 
+// False when the ring filled up; next_trigger_ and next_cell_ tell where to go on.
 bool Sweep::DeliverFlow(Generation* generation, const TriggerSet& set, const FlowEntry& entry) {
   if (set.trigger_count == 0) return true;
   const KeyLayout& layout = generation->program->layout();
@@ -126,40 +129,41 @@ bool Sweep::DeliverFlow(Generation* generation, const TriggerSet& set, const Flo
                      bank_number * set.word_count;
   const bool is_unscaled = (entry.unscaled >> bank_number & 1) != 0;
 
-  const uint16_t* offsets = set.offsets;
-  for (uint32_t i = 0; i < set.trigger_count; i++) {
-    const uint32_t trigger = set.triggers[i];
+  const uint32_t end = std::min(set.trigger_count, next_trigger_ + kTriggersPerItem);
+  while (next_trigger_ < end) {
+    const uint32_t trigger = set.triggers[next_trigger_];
     const TriggerPlan& plan = *generation->program->plans()[trigger];
-    const uint16_t* plan_offsets = offsets;
-    offsets += plan.cells.size();
-    if (i < next_trigger_) continue;                     // delivered before the ring filled up
-    if (bank[plan_offsets[0]] == 0 && !plan.uses_rtt) {  // only an RTT sample, of no concern here
-      next_trigger_ = i + 1;
-      continue;
+    const uint16_t* offsets = set.offsets + next_cell_;
+    const bool has_packets = bank[offsets[0]] != 0;
+    if (has_packets || plan.uses_rtt) {  // else only an RTT sample, of no concern here
+      const bool unscaled = is_unscaled && plan.uses_rwnd;
+      if (plan.spec.granularity.is_none()) {
+        AddToWholeBucket(generation, trigger, bank, offsets, unscaled);
+      } else if (!DeliverPartial(plan, layout, entry, bank, offsets, unscaled)) {
+        return false;
+      }
     }
-    const bool unscaled = is_unscaled && plan.uses_rwnd;
-    if (plan.spec.granularity.is_none()) {
-      AddToWholeBucket(generation, trigger, bank, plan_offsets, unscaled);
-      next_trigger_ = i + 1;
-      continue;
-    }
-    BucketKey key;
-    const auto read = [&](const FieldRef& ref) { return layout.Read(entry.key, block, ref); };
-    if (!MakeBucketKey(plan.spec.granularity, read, &key)) {  // no bucket for such packets
-      next_trigger_ = i + 1;
-      continue;
-    }
-    uint64_t* words = ReservePartial(ring_, plan.spec, job_.epoch, unscaled, key, plan.word_count);
-    if (words == nullptr) return false;
-    for (size_t cell = 0; cell < plan.cells.size(); cell++) {
-      const uint64_t* from = bank + plan_offsets[cell];
-      uint64_t* to = words + plan.cells[cell].offset;
-      std::copy(from, from + CellWords(plan.cells[cell].kind), to);
-    }
-    ring_->Commit();
-    counters_.partials++;
-    next_trigger_ = i + 1;
+    next_trigger_++;
+    next_cell_ += static_cast<uint32_t>(plan.cells.size());
   }
+  return true;
+}
+
+bool Sweep::DeliverPartial(const TriggerPlan& plan, const KeyLayout& layout, const FlowEntry& entry,
+                           const uint64_t* bank, const uint16_t* offsets, bool is_unscaled) {
+  const uint8_t* block = flows_->BlockOf(entry);
+  const auto read = [&](const FieldRef& ref) { return layout.Read(entry.key, block, ref); };
+  BucketKey key;
+  if (!MakeBucketKey(plan.spec.granularity, read, &key))
+    return true;  // such packets have no bucket
+  uint64_t* words = ReservePartial(ring_, plan.spec, job_.epoch, is_unscaled, key, plan.word_count);
+  if (words == nullptr) return false;
+  for (size_t cell = 0; cell < plan.cells.size(); cell++) {
+    const uint64_t* from = bank + offsets[cell];
+    std::copy(from, from + CellWords(plan.cells[cell].kind), words + plan.cells[cell].offset);
+  }
+  ring_->Commit();
+  counters_.partials++;
   return true;
 }
 

@@ -82,6 +82,8 @@ class Sweep {
   bool Advance();  // one item of the current stage; false: the ring is full
   bool SweepFlow(FlowIndex flow);
   bool DeliverFlow(Generation* generation, const TriggerSet& set, const FlowEntry& entry);
+  bool DeliverPartial(const TriggerPlan& plan, const KeyLayout& layout, const FlowEntry& entry,
+                      const uint64_t* bank, const uint16_t* offsets, bool is_unscaled);
   void AddToWholeBucket(Generation* generation, uint32_t trigger, const uint64_t* bank,
                         const uint16_t* offsets, bool is_unscaled);
   bool SweepWholeBucket();
@@ -95,7 +97,8 @@ class Sweep {
   SweepCounters counters_;
   Stage stage_ = Stage::kDone;
   uint32_t next_flow_ = 0;
-  uint32_t next_trigger_ = 0;   // within the flow, when the ring filled up in the middle of it
+  uint32_t next_trigger_ = 0;   // within the flow
+  uint32_t next_cell_ = 0;      // the first of that trigger, in the set's offsets
   FlowStateUpdate held_state_;  // read from the connections, not yet delivered
   bool holds_state_ = false;
   bool is_blocked_ = false;
