@@ -236,6 +236,25 @@ TEST(PacketMonitor, AnUnfinishedSweepMarksTheEpochThatWentOn) {
   EXPECT_NE(rig.sink.reasons & kSweepSkipped, 0u);
 }
 
+TEST(PacketMonitor, AStepOfTheSweepIsShortHoweverManyEventsAFlowHas) {
+  constexpr uint32_t kEvents = 2000;
+  MonitorOptions options;
+  options.sweep_budget_ns = 1;
+  HostVerdicts::Plans plans;
+  for (uint32_t id = 1; id <= kEvents; id++) {
+    plans.push_back(PlanOf(id, DstPrefix(0, 0), Variable::kVolume, 10, id % 2 == 0));
+  }
+  Rig rig(plans, options);
+  Send(rig.monitor.get(), UdpFrame(1, kRack, 5, 6), 1);
+  Send(rig.monitor.get(), UdpFrame(2, kRack, 5, 6), 1);
+  EXPECT_TRUE(rig.monitor->OnIdle(10 * kMs));
+  EXPECT_GT(rig.monitor->counters().partials, 0u);
+  EXPECT_LE(rig.monitor->counters().partials, 64u);
+  rig.Finish(10 * kMs);
+  for (uint32_t id = 1; id <= kEvents; id++) ASSERT_EQ(rig.sink.total_sums[id], 36u) << id;
+  EXPECT_EQ(rig.monitor->counters().swept_flows, 2u);
+}
+
 TEST(PacketMonitor, AThreadThatSleepsIsWokenToDeliverAnEpochThatHasMarksOnly) {
   MonitorOptions options;
   options.sweep_budget_ns = 1;
