@@ -15,6 +15,7 @@ namespace trumpet {
 namespace {
 
 constexpr Nanos kShortestLead = 2 * kNanosPerMilli;   // between publishing events and their instant
+constexpr Nanos kLongestWait = 20 * kNanosPerMilli;   // for the end of an epoch to change over at
 constexpr Nanos kPublishMargin = kNanosPerMilli / 2;  // of the lead, left after compiling
 constexpr Nanos kSettle = 100 * kNanosPerMicro;       // what sweeps usually take after an epoch
 constexpr Nanos kRetry = 200 * kNanosPerMicro;        // while a thread is not done
@@ -25,6 +26,13 @@ constexpr Nanos kLargestJump = kNanosPerSecond;           // of the clock, witho
 constexpr Nanos kStatusSpacing = 50 * kNanosPerMilli;
 
 Nanos FloorTo(Nanos time, Nanos length) { return CellOf(time, length) * length; }
+
+// A change cuts the epoch that runs, and what is left of it may be too short to sweep the first
+// part.  So threads change over between two epochs, unless that is long to wait for.
+Nanos ChangeInstant(Nanos earliest, Nanos epoch) {
+  const Nanos boundary = FloorTo(earliest + epoch - 1, epoch);
+  return boundary - earliest <= kLongestWait ? boundary : earliest;
+}
 
 }  // namespace
 
@@ -203,11 +211,12 @@ void Agent::UpdateProgram() {
   if (program_ != nullptr && program_version_ == parts_.events->version()) return;
   const EventSet set = parts_.events->Set();
   const auto unix_now = [this] { return rules_.clock.UnixNs(parts_.read_clocks().monotonic_ns); };
+  const Nanos epoch = program_ != nullptr ? program_->epoch_ns() : kNanosPerMilli;
   Nanos lead = std::max(kShortestLead, program_lead_ns_);
   Nanos from = 0;
   // All threads change over at one instant only if it is still ahead when they hear of it.
   for (int attempt = 0; attempt < 4; ++attempt, lead *= 4) {
-    from = unix_now() + lead;
+    from = ChangeInstant(unix_now() + lead, epoch);
     program_ = TriggerProgram::Make(set.plans, ++generation_, from);
     if (unix_now() + kPublishMargin < from) break;
   }

@@ -133,7 +133,9 @@ Result<std::string> Commands::AddEvents(const Arguments& arguments, bool as_json
       std::move(*specs), agent.in_force.max_triggers, agent.settings.max_buckets, Now());
   if (!added.ok()) return added.status();
   agent_->Wake();
-  return EventsChanged("installed", *added, as_json);
+  std::string answer = EventsChanged("installed", *added, as_json);
+  if (!as_json && !agent.is_enabled) answer += "the monitor is off: see trumpet/enable\n";
+  return answer;
 }
 
 Result<std::string> Commands::DeleteEvents(const Arguments& arguments, bool as_json) {
@@ -187,11 +189,13 @@ Result<std::string> Commands::ShowPerf(const Arguments&, bool as_json) {
 }
 
 Result<std::string> Commands::Enable(const Arguments&, bool as_json) {
+  host_->Info("switched on by trumpet/enable");
   agent_->SetEnabled(true);
   return std::string(as_json ? "{\"enabled\":true}\n" : "enabled\n");
 }
 
 Result<std::string> Commands::Disable(const Arguments&, bool as_json) {
+  host_->Info("switched off by trumpet/disable");
   if (!agent_->SetEnabled(false)) {
     return std::string(as_json ? "{\"enabled\":false,\"is_detached\":false}\n"
                                : "disabled; a thread is still finishing its last batch\n");

@@ -49,13 +49,9 @@ TEST(Commands, AnswerAWrongArgumentWithOneLineAndChangeNothing) {
        {"nam=x", kHeavy},
        "'nam=x' is not an option; before the event may stand name=, for=, scope=, observe= and "
        "severity= (quote an event with spaces)"},
-      {"trumpet/event-add", {"name=", kHeavy}, "name is ''; it takes 1 to 255 bytes"},
-      {"trumpet/event-add",
-       {"for=0", kHeavy},
-       "for is '0'; it takes a number of intervals, at least 1"},
-      {"trumpet/event-add",
-       {"for=2x", kHeavy},
-       "for is '2x'; it takes a number of intervals, at least 1"},
+      {"trumpet/event-add", {"name=", kHeavy}, "'name' must be a text, not empty"},
+      {"trumpet/event-add", {"for=0", kHeavy}, "for is '0'; it takes 1 to 4294967295 intervals"},
+      {"trumpet/event-add", {"for=2x", kHeavy}, "for is '2x'; it takes 1 to 4294967295 intervals"},
       {"trumpet/event-add", {"scope=rack", kHeavy}, "scope is 'rack'; it takes host or network"},
       {"trumpet/event-add",
        {"observe=both", kHeavy},
@@ -116,6 +112,12 @@ TEST(Commands, InstallAndDeleteEvents) {
   EXPECT_EQ(bench.Command("trumpet/event-del", {"json", "--all"}),
             "{\"deleted\":[{\"id\":1,\"name\":\"event-1\"},{\"id\":3,\"name\":\"x\"}]}\n");
   EXPECT_EQ(bench.Command("trumpet/event-del", {"--all"}), "no event is installed\n");
+}
+
+TEST(Commands, TellWhoeverInstallsAnEventThatTheMonitorIsOff) {
+  StillSwitch bench(1);
+  EXPECT_EQ(bench.Command("trumpet/event-add", {kHeavy}),
+            "event event-1 (id 1) installed\nthe monitor is off: see trumpet/enable\n");
 }
 
 TEST(Commands, ShowWhenAnEventBecameActiveAndWhere) {

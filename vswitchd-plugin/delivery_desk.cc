@@ -16,6 +16,10 @@ void DeliveryDesk::Open(Nanos flow_timeout_ns) {
 }
 
 void DeliveryDesk::Close() {
+  for (EventStatus& event : Status()) {
+    event.buckets = 0;
+    closed_events_[event.event_id] = event;
+  }
   closed_counters_ = counters();
   closed_counters_.buckets = 0;
   verdicts_.reset();
@@ -25,6 +29,12 @@ void DeliveryDesk::Apply(const HostVerdicts::Plans& plans, Nanos from) {
   for (const auto& plan : plans) {
     longest_interval_ = std::max(longest_interval_, plan->spec.interval_ns());
   }
+  std::map<uint32_t, EventStatus> kept;
+  for (const auto& plan : plans) {
+    const auto before = closed_events_.find(plan->spec.id);
+    if (before != closed_events_.end()) kept.insert(*before);
+  }
+  closed_events_ = std::move(kept);
   verdicts_->Apply(plans, from, /*is_offline=*/false);
 }
 
@@ -75,7 +85,21 @@ VerdictCounters DeliveryDesk::counters() const {
 }
 
 std::vector<EventStatus> DeliveryDesk::Status() const {
-  return is_open() ? verdicts_->Status() : std::vector<EventStatus>();
+  std::vector<EventStatus> events;
+  if (!is_open()) {
+    for (const auto& [id, event] : closed_events_) events.push_back(event);
+    return events;
+  }
+  events = verdicts_->Status();
+  for (EventStatus& event : events) {
+    const auto before = closed_events_.find(event.event_id);
+    if (before == closed_events_.end()) continue;
+    event.reports += before->second.reports;
+    event.buckets_evicted += before->second.buckets_evicted;
+    event.last_report_end_ns =
+        std::max(event.last_report_end_ns, before->second.last_report_end_ns);
+  }
+  return events;
 }
 
 void DeliveryDesk::OnPartial(const PartialView& partial) {

@@ -13,6 +13,7 @@
 #define TRUMPET_VSWITCHD_PLUGIN_DELIVERY_DESK_H
 
 #include <deque>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -42,7 +43,8 @@ class DeliveryDesk : public DeliverySink {
   void Decide(Nanos until, Nanos now);
   Nanos decided_until() const { return decided_until_; }
 
-  // Counters since the process started, and the events' state now.
+  // Counters since the process started, and the events' state now, with their reports and evictions
+  // of earlier times.
   VerdictCounters counters() const;
   std::vector<EventStatus> Status() const;
 
@@ -60,7 +62,8 @@ class DeliveryDesk : public DeliverySink {
   ReportLog* log_;
   const uint64_t hash_seed_;
   std::unique_ptr<HostVerdicts> verdicts_;
-  VerdictCounters closed_counters_;  // of verdicts that are gone
+  VerdictCounters closed_counters_;                // of verdicts that are gone
+  std::map<uint32_t, EventStatus> closed_events_;  // likewise, of events still installed
   Nanos decided_until_ = INT64_MIN;
   Nanos longest_interval_ = 0;
   std::deque<Gap> gaps_;  // adjoining ones are one; forgotten when no open interval can reach them

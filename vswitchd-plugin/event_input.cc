@@ -10,10 +10,12 @@
 #include <unistd.h>
 
 #include <charconv>
+#include <set>
 #include <utility>
 
 #include "lib/lang/event/diagnostic.h"
 #include "lib/lang/event/event_language.h"
+#include "lib/lang/event/label.h"
 
 namespace trumpet {
 namespace {
@@ -21,7 +23,6 @@ namespace {
 using event_lang::Quote;
 
 constexpr size_t kMaxFileBytes = 1 << 20;
-constexpr size_t kMaxNameBytes = 255;
 
 bool StartsWith(const std::string& text, const char* prefix) { return text.rfind(prefix, 0) == 0; }
 
@@ -64,17 +65,16 @@ bool SetOption(const std::string& key, const std::string& value, EventSpec* spec
     *status = Status::Error(key + " is " + Quote(value) + "; it takes " + takes);
     return true;
   };
-  if (key == "name") {
-    if (value.empty() || value.size() > kMaxNameBytes) return refuse("1 to 255 bytes");
-    spec->name = value;
-  } else if (key == "severity") {
-    spec->severity = value;
+  if (key == "name" || key == "severity") {
+    const std::string problem = event_lang::LabelProblem(key, value);
+    if (!problem.empty()) *status = Status::Error(problem);
+    (key == "name" ? spec->name : spec->severity) = value;
   } else if (key == "for") {
     uint32_t count = 0;
     const char* end = value.data() + value.size();
     const auto [last, error] = std::from_chars(value.data(), end, count);
     if (error != std::errc() || last != end || count == 0) {
-      return refuse("a number of intervals, at least 1");
+      return refuse("1 to 4294967295 intervals");
     }
     spec->for_count = count;
   } else if (key == "scope") {
@@ -99,6 +99,7 @@ bool SetOption(const std::string& key, const std::string& value, EventSpec* spec
 Result<std::vector<EventSpec>> ReadOneLine(const std::vector<std::string>& arguments) {
   Result<EventSpec> event = ParseEventLine(arguments.back(), "event");
   if (!event.ok()) return event.status();
+  std::set<std::string> seen;
   for (size_t i = 0; i + 1 < arguments.size(); ++i) {
     const size_t equals = arguments[i].find('=');
     const std::string key = arguments[i].substr(0, equals);
@@ -110,6 +111,7 @@ Result<std::vector<EventSpec>> ReadOneLine(const std::vector<std::string>& argum
                            "observe= and severity= (quote an event with spaces)");
     }
     if (!status.ok()) return status;
+    if (!seen.insert(key).second) return Status::Error(key + "= is given twice");
   }
   return std::vector<EventSpec>{std::move(*event)};
 }

@@ -67,6 +67,25 @@ TEST(EventInput, NamesTheFileInErrors) {
   EXPECT_EQ(events.message().rfind(file.path() + ":2:", 0), 0u) << events.message();
 }
 
+TEST(EventInput, RefusesLabelsThatNoScreenCouldShow) {
+  const std::string line = "*, sum(packets) > 1, 10ms";
+  const std::pair<std::string, std::string> wrong[] = {
+      {"name=a\nb", "'name' holds a control character"},
+      {"name=\x1b[31m", "'name' holds a control character"},
+      {"name=\xff\xfe", "'name' is not UTF-8"},
+      {"severity=\x7f", "'severity' holds a control character"},
+      {"severity=" + std::string(256, 's'), "'severity' is longer than 255 bytes"},
+  };
+  for (const auto& [option, complaint] : wrong) {
+    EXPECT_EQ(ReadEventArguments({option, line}).message(), complaint);
+  }
+}
+
+TEST(EventInput, RefusesAnOptionGivenTwice) {
+  EXPECT_EQ(ReadEventArguments({"name=a", "name=b", "*, 1, 1ms"}).message(),
+            "name= is given twice");
+}
+
 TEST(EventInput, RefusesLargeFiles) {
   const TemporaryFile file(".yaml", std::string((1 << 20) + 1, '#'));
   const auto events = ReadEventArguments({"@" + file.path()});

@@ -9,6 +9,7 @@
 
 #include "lib/lang/event/diagnostic.h"
 #include "lib/lang/event/suggest.h"
+#include "lib/tpm/trigger_program.h"
 
 namespace trumpet {
 
@@ -27,7 +28,7 @@ Result<std::vector<InstalledEvent>> EventRegistry::Add(std::vector<EventSpec> sp
   Events added;
   for (EventSpec& spec : specs) {
     spec.id = next_id++;
-    spec.max_buckets = max_buckets;
+    if (spec.max_buckets == 0) spec.max_buckets = max_buckets;
     if (spec.name.empty()) spec.name = "event-" + std::to_string(spec.id);
     if (!names.insert(spec.name).second) {
       return Status::Error("event " + event_lang::Quote(spec.name) +
@@ -40,6 +41,10 @@ Result<std::vector<InstalledEvent>> EventRegistry::Add(std::vector<EventSpec> sp
     added.push_back(std::move(event));
   }
   if (added.empty()) return Status::Error("there is no event to install");
+  HostVerdicts::Plans plans;
+  for (const InstalledEvent& event : events_) plans.push_back(event.plan);
+  for (const InstalledEvent& event : added) plans.push_back(event.plan);
+  if (Status status = TriggerProgram::Check(plans); !status.ok()) return status;
   events_.insert(events_.end(), added.begin(), added.end());
   next_id_ = next_id;
   ++version_;

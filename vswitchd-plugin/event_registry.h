@@ -44,7 +44,8 @@ class EventRegistry {
  public:
   static constexpr uint32_t kFirstId = 1;
 
-  // Installs all of `specs` or none.  Sets their ids and, where the name is empty, "event-ID".
+  // Installs all of `specs` or none.  Sets their ids and, where the event says nothing itself, the
+  // name "event-ID" and `max_buckets`.
   Result<std::vector<InstalledEvent>> Add(std::vector<EventSpec> specs, uint32_t max_events,
                                           uint32_t max_buckets, Nanos now);
 

@@ -16,6 +16,32 @@ EventSpec Named(const std::string& name) {
   return spec;
 }
 
+// sum(bytes%FIRST) + sum(bytes%(FIRST+1)) + ..., bracketed by halves to keep the tree low.
+std::string SumOfModulos(int first, int count) {
+  if (count == 1) return "sum(bytes%" + std::to_string(first) + ")";
+  const int half = count / 2;
+  return "(" + SumOfModulos(first, half) + "+" + SumOfModulos(first + half, count - half) + ")";
+}
+
+TEST(EventRegistry, RefusesEventsThatCannotBeCompiledTogether) {
+  EventRegistry registry;
+  const auto add = [&registry](int number, int operands) {
+    const std::string name = "e" + std::to_string(number);
+    auto spec =
+        ParseEventLine("*, " + SumOfModulos(1 + number * 2000, operands) + " > 1, 10ms", name);
+    EXPECT_TRUE(spec.ok()) << spec.message();
+    spec->name = name;
+    return registry.Add({*spec}, 1000, 100, 0);
+  };
+  const auto wide = add(0, 2800);
+  ASSERT_FALSE(wide.ok());
+  EXPECT_NE(wide.message().find("\"e0\" keeps 8401 words"), std::string::npos) << wide.message();
+  for (int number = 1; number <= 32; number++) ASSERT_TRUE(add(number, 2000).ok()) << number;
+  EXPECT_FALSE(add(33, 2000).ok());
+  EXPECT_EQ(registry.count(), 32u);
+  EXPECT_TRUE(add(33, 1000).ok());
+}
+
 TEST(EventRegistry, NeverGivesAnIdTwice) {
   EventRegistry registry;
   ASSERT_TRUE(registry.Add({Named("a"), Named("b")}, 10, 100, 0).ok());
@@ -23,7 +49,16 @@ TEST(EventRegistry, NeverGivesAnIdTwice) {
   const auto added = registry.Add({Named("b")}, 10, 100, 0);
   ASSERT_TRUE(added.ok());
   EXPECT_EQ(added->at(0).spec().id, 3u);
+}
+
+TEST(EventRegistry, LimitsTheBucketsOfEventsThatSayNothingThemselves) {
+  EventRegistry registry;
+  EventSpec frugal = Named("frugal");
+  frugal.max_buckets = 7;
+  const auto added = registry.Add({Named("silent"), frugal}, 10, 100, 0);
+  ASSERT_TRUE(added.ok());
   EXPECT_EQ(added->at(0).spec().max_buckets, 100u);
+  EXPECT_EQ(added->at(1).spec().max_buckets, 7u);
 }
 
 TEST(EventRegistry, InstallsAllOrNothing) {

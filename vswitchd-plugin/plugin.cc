@@ -69,7 +69,9 @@ void Plugin::SetConfig(const ConfigPairs& pairs) {
   waiting_ = std::move(waiting);
   settings_ = settings;
   // Only a change of the key overrides the commands trumpet/enable and trumpet/disable.
-  if (settings.enable != was_enabled) agent_.SetEnabled(settings.enable);
+  if (settings.enable == was_enabled) return;
+  host_.Info(settings.enable ? "switched on by trumpet-enable" : "switched off by trumpet-enable");
+  agent_.SetEnabled(settings.enable);
 }
 
 void Plugin::UpdatePort(uint32_t number, const char* name, const char* type, bool added) {

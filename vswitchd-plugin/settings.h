@@ -23,6 +23,8 @@
 #include <utility>
 #include <vector>
 
+#include "lib/model/event_spec.h"
+
 namespace trumpet {
 
 // One entry of trumpet-zones.
@@ -42,7 +44,7 @@ struct Settings {
   bool enable = false;
   uint32_t memory_mb = 256;  // per packet thread
   uint32_t max_flows = 262144;
-  uint32_t max_buckets = 65536;
+  uint32_t max_buckets = kDefaultMaxBuckets;
   uint32_t max_triggers = 4096;
   uint32_t sweep_budget_us = 5;
   uint32_t flow_timeout_ms = 10000;

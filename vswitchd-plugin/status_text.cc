@@ -65,9 +65,10 @@ std::vector<Loss> LossesOf(const StatusInput& input) {
       {"late_partials", "partial counts that came after the verdict", agent.verdicts.late_partials},
       {"unknown_partials", "partial counts of deleted events", agent.verdicts.unknown_partials},
       {"stalls", "verdicts that did not wait for a late thread", agent.stalls},
-      {"failed_monitors", "threads that got no memory", agent.failed_monitors},
-      {"interruptions", "times the monitor was off", agent.interruptions},
-      {"reports_forgotten", "reports pushed out of trumpet/reports", input.reports_forgotten},
+      {"failed_monitors", "threads without the memory they need", agent.failed_monitors},
+      {"interruptions", "interruptions: off, set anew, or the clock jumped", agent.interruptions},
+      {"reports_forgotten", "older reports that trumpet/reports no longer shows",
+       input.reports_forgotten},
   };
 }
 
@@ -121,14 +122,14 @@ std::string StatusText(const StatusInput& input) {
   text += ports.ToString(2);
 
   text += "losses:\n";
-  bool lost_something = false;
+  TextTable losses({">count", "what"});
+  bool has_lost = false;
   for (const Loss& loss : LossesOf(input)) {
     if (loss.count == 0) continue;
-    lost_something = true;
-    text += "  " + to_string(loss.count) + " " + loss.text + "\n";
+    has_lost = true;
+    losses.Add({to_string(loss.count), loss.text});
   }
-  if (!lost_something) text += "  none\n";
-  return text;
+  return text + (has_lost ? losses.ToString(2) : "  none\n");
 }
 
 Json CountersJson(const MonitorCounters& c) {
@@ -222,20 +223,6 @@ const EventStatus* FindStatus(const AgentStatus& agent, uint32_t id) {
   return nullptr;
 }
 
-const char* ScopeName(Scope scope) { return scope == Scope::kHost ? "host" : "network"; }
-
-const char* ObserveName(Observe observe) {
-  switch (observe) {
-    case Observe::kSource:
-      return "source";
-    case Observe::kDestination:
-      return "destination";
-    case Observe::kAll:
-      return "all";
-  }
-  return "";
-}
-
 Json EventJson(const InstalledEvent& event, const AgentStatus& agent) {
   const EventSpec& spec = event.spec();
   const EventStatus* status = FindStatus(agent, spec.id);
@@ -246,8 +233,8 @@ Json EventJson(const InstalledEvent& event, const AgentStatus& agent) {
           {"flow_granularity", event_lang::PrintGranularity(spec.granularity)},
           {"time_interval", event_lang::PrintInterval(spec.interval_ms)},
           {"for", spec.for_count},
-          {"scope", ScopeName(spec.scope)},
-          {"observe", ObserveName(spec.observe)},
+          {"scope", event_lang::ScopeName(spec.scope)},
+          {"observe", event_lang::ObserveName(spec.observe)},
           {"severity", spec.severity},
           {"max_buckets", spec.max_buckets},
           {"installed_ns", event.added_ns},
@@ -303,8 +290,8 @@ std::string FormatEvent(const InstalledEvent& event, const AgentStatus& agent, N
          "  granularity:  " + event_lang::PrintGranularity(spec.granularity) + "\n" +
          "  interval:     " + event_lang::PrintInterval(spec.interval_ms) + ", for " +
          to_string(spec.for_count) + "\n" +  //
-         "  scope:        " + ScopeName(spec.scope) + ", observe " + ObserveName(spec.observe) +
-         "\n" +                                                                       //
+         "  scope:        " + event_lang::ScopeName(spec.scope) + ", observe " +
+         event_lang::ObserveName(spec.observe) + "\n" +                               //
          "  severity:     " + (spec.severity.empty() ? "-" : spec.severity) + "\n" +  //
          "  installed:    " + FormatTime(event.added_ns) + "\n" +                     //
          "  state:        " + ActivityOf(event, agent, now) + "\n" +                  //

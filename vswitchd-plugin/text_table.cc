@@ -11,6 +11,15 @@
 #include <utility>
 
 namespace trumpet {
+namespace {
+
+// Characters, not bytes, of UTF-8.
+size_t WidthOf(const std::string& text) {
+  return static_cast<size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+}
+
+}  // namespace
 
 TextTable::TextTable(std::vector<std::string> headings) {
   for (std::string& heading : headings) {
@@ -28,13 +37,13 @@ void TextTable::Add(std::vector<std::string> cells) {
 std::string TextTable::ToString(size_t indent) const {
   std::vector<size_t> widths(is_number_.size());
   for (const auto& row : rows_) {
-    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], WidthOf(row[i]));
   }
   std::string text;
   for (const auto& row : rows_) {
     std::string line(indent, ' ');
     for (size_t i = 0; i < row.size(); ++i) {
-      const std::string fill(widths[i] - row[i].size(), ' ');
+      const std::string fill(widths[i] - WidthOf(row[i]), ' ');
       line += is_number_[i] ? fill + row[i] : row[i] + fill;
       line += "  ";
     }

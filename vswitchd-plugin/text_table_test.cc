@@ -18,6 +18,14 @@ TEST(TextTable, LinesColumnsUp) {
             "  long name  12345678  -\n");
 }
 
+TEST(TextTable, LinesUpNamesBeyondAscii) {
+  TextTable table({"name", ">count"});
+  table.Add({"\xc3\xa9t\xc3\xa9", "1"});
+  EXPECT_EQ(table.ToString(0),
+            "name  count\n"
+            "\xc3\xa9t\xc3\xa9       1\n");
+}
+
 TEST(TextTable, WritesTimesInUtc) {
   EXPECT_EQ(FormatTime(0), "1970-01-01T00:00:00.000Z");
   EXPECT_EQ(FormatTime(1'700'000'000'123'999'999), "2023-11-14T22:13:20.123Z");

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <vector>
 
@@ -28,6 +29,42 @@ TEST(BlockPool, RefusesABlockLargerThanTheLargestClass) {
   ASSERT_TRUE(pool.Init(4 << 20));
   EXPECT_NE(pool.Allocate(BlockPool::kMaxBlockBytes), kNoBlock);
   EXPECT_EQ(pool.Allocate(BlockPool::kMaxBlockBytes + 1), kNoBlock);
+}
+
+TEST(BlockPool, SmallBlocksThatWereFreedServeAsALargeOne) {
+  BlockPool pool;
+  ASSERT_TRUE(pool.Init(1 << 20));
+  std::vector<BlockRef> blocks;
+  for (BlockRef block = pool.Allocate(64); block != kNoBlock; block = pool.Allocate(64)) {
+    blocks.push_back(block);
+  }
+  EXPECT_EQ(blocks.size(), (1u << 20) / 64);
+  EXPECT_EQ(pool.Allocate(1000), kNoBlock);
+  std::shuffle(blocks.begin(), blocks.end(), std::mt19937(1));
+  for (const BlockRef block : blocks) pool.Free(block, 64);
+  EXPECT_EQ(pool.used_bytes(), 0u);
+  EXPECT_NE(pool.Allocate(BlockPool::kMaxBlockBytes), kNoBlock);
+  EXPECT_NE(pool.Allocate(BlockPool::kMaxBlockBytes), kNoBlock);
+  EXPECT_EQ(pool.Allocate(1), kNoBlock);
+}
+
+TEST(BlockPool, ALargeBlockThatWasFreedServesAsSmallOnes) {
+  BlockPool pool;
+  ASSERT_TRUE(pool.Init(BlockPool::kMaxBlockBytes));
+  const BlockRef large = pool.Allocate(BlockPool::kMaxBlockBytes);
+  ASSERT_NE(large, kNoBlock);
+  pool.Free(large, BlockPool::kMaxBlockBytes);
+  for (int i = 0; i < 16384; i++) ASSERT_NE(pool.Allocate(32), kNoBlock) << i;
+  EXPECT_EQ(pool.Allocate(32), kNoBlock);
+}
+
+// Not a power of two, nor a multiple of the largest block.
+TEST(BlockPool, HandsOutAllOfAnOddSize) {
+  BlockPool pool;
+  ASSERT_TRUE(pool.Init(BlockPool::kMaxBlockBytes + 7 * 32));
+  for (int i = 0; i < 16384 + 7; i++) ASSERT_NE(pool.Allocate(1), kNoBlock) << i;
+  EXPECT_EQ(pool.Allocate(1), kNoBlock);
+  EXPECT_EQ(pool.used_bytes(), BlockPool::kMaxBlockBytes + 7 * 32);
 }
 
 TEST(BlockPool, BlocksInUseNeverOverlap) {

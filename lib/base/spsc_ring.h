@@ -84,6 +84,9 @@ class SpscRing {
 
   size_t capacity() const { return capacity_; }
 
+  // The longest record that always fits in the end.
+  size_t max_record() const { return capacity_ / 2 - kHeader; }
+
   // Bytes in use, seen from any thread: an estimate.
   size_t used() const {
     return published_head_.load(std::memory_order_relaxed) - tail_.load(std::memory_order_relaxed);

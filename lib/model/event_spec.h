@@ -42,6 +42,9 @@ struct Granularity {
 enum class Scope : uint8_t { kNetwork, kHost };
 enum class Observe : uint8_t { kSource, kDestination, kAll };
 
+// Where neither the event nor the host says how many buckets to keep.
+constexpr uint32_t kDefaultMaxBuckets = 65536;
+
 struct EventSpec {
   uint32_t id = 0;  // given by whoever installs; unique on a host for the life of the process
   std::string name;
@@ -53,7 +56,7 @@ struct EventSpec {
   Scope scope = Scope::kNetwork;
   Observe observe = Observe::kSource;
   std::string severity;
-  uint32_t max_buckets = 65536;  // per host; evictions beyond it are counted
+  uint32_t max_buckets = 0;  // per host; evictions beyond it are counted; 0: not said
 
   Nanos interval_ns() const { return Nanos{interval_ms} * kNanosPerMilli; }
 };

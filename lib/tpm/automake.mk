@@ -78,6 +78,8 @@ lib_tpm_tpm_test_SOURCES = \
 	lib/tpm/tcp_tracker_test.cc \
 	lib/tpm/trigger_index_test.cc \
 	lib/tpm/trigger_plan_test.cc \
+	lib/tpm/trigger_program_test.cc \
+	lib/tpm/trigger_set_test.cc \
 	lib/tpm/verdict_test_kit.h
 lib_tpm_tpm_test_LDADD = $(LIBTRUMPET_TPM) $(GTEST_MAIN_LIBS)
 

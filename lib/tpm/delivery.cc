@@ -67,6 +67,11 @@ PartialView ViewOf(const void* data) {
 
 }  // namespace
 
+size_t MaxPartialBytes(const TriggerPlan& plan) {
+  return sizeof(PartialRecord) + plan.word_count * sizeof(uint64_t) +
+         MaxBucketKeyBytes(plan.spec.granularity);
+}
+
 uint64_t* ReservePartial(SpscRing* ring, uint32_t event_id, const EpochSpan& epoch,
                          bool is_unscaled, const BucketKey& bucket, size_t word_count) {
   const size_t words_bytes = word_count * sizeof(uint64_t);

@@ -26,6 +26,9 @@ struct EpochSpan {
   Nanos end = 0;
 };
 
+// The most bytes of ring that a partial of the event takes.
+size_t MaxPartialBytes(const TriggerPlan& plan);
+
 // Room for one partial with `word_count` cells' words; null when the ring is full.  The
 // caller fills the words, then calls SpscRing::Commit().
 uint64_t* ReservePartial(SpscRing* ring, uint32_t event_id, const EpochSpan& epoch,

@@ -75,7 +75,8 @@ void EventVerdicts::Merge(std::string_view key, const uint64_t* words, bool is_u
 }
 
 uint32_t EventVerdicts::AddBucket(std::string_view key) {
-  if (store_.count() >= std::max<uint32_t>(1, plan_->spec.max_buckets)) {
+  const uint32_t said = plan_->spec.max_buckets;
+  if (store_.count() >= (said != 0 ? said : kDefaultMaxBuckets)) {
     store_.Remove(store_.oldest());
     ++status_.buckets_evicted;
     has_evicted_ = true;

@@ -42,6 +42,8 @@ struct Generation {
     constexpr size_t kSetArenaBytes = size_t{64} << 20;  // touched only as sets appear
     auto generation = std::make_unique<Generation>();
     generation->program = std::move(program);
+    const Nanos from = generation->program->effective_from();
+    if (from != INT64_MIN) generation->owed_from = from;
     if (!generation->sets.Init(kMaxSets, kSetArenaBytes)) return nullptr;
     const auto& plans = generation->program->plans();
     generation->MakeWholeBuckets();
@@ -89,6 +91,7 @@ struct Generation {
   std::vector<uint32_t> touched_whole_buckets;  // triggers; never more than reserved
   std::vector<uint64_t> marks;                  // scratch of TriggerIndex::Match
   std::vector<uint32_t> matches;
+  Nanos owed_from = INT64_MAX;  // the earliest instant from which packets belong to the program
   Generation* next_retired = nullptr;  // link of the list of those to free
 };
 

@@ -97,5 +97,15 @@ TEST(KeyLayout, ThePortFlagDoesNotReachTheFlow) {
   EXPECT_EQ(FlowOf(EntryKeyOf(packet, 3)), flow);
 }
 
+TEST(KeyLayout, AllFieldsAtAllLevelsFitInTheExtension) {
+  EventSpec event;
+  for (int field = 0; field < kFieldCount; field++) {
+    for (const Level level : {Level::kInnermost, Level::kOuter, Level::kInner}) {
+      event.granularity.fields.push_back({{static_cast<Field>(field), level}, kFullPrefix});
+    }
+  }
+  EXPECT_LE(KeyLayout::For({&event}).extension_bytes(), kMaxExtensionBytes);
+}
+
 }  // namespace
 }  // namespace trumpet

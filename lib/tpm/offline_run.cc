@@ -137,6 +137,7 @@ class OfflineRun {
 
 Result<OfflineSummary> RunOffline(const HostVerdicts::Plans& plans, const OfflineOptions& options,
                                   const FrameSource& next_frame, const ReportSink& take_report) {
+  if (Status status = TriggerProgram::Check(plans); !status.ok()) return status;
   auto monitor = PacketMonitor::Create(SizesFor(plans, options));
   if (!monitor.ok()) return monitor.status();
   OfflineRun run(std::move(*monitor), options.flow_timeout_ns, take_report);

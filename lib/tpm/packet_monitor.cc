@@ -6,6 +6,7 @@
 
 #include "lib/tpm/packet_monitor.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <new>
@@ -30,6 +31,19 @@ Status CheckOptions(const MonitorOptions& options) {
   if (options.max_flows < 16) {
     return Status::Error("max_flows is " + std::to_string(options.max_flows) +
                          "; it takes 16 or more");
+  }
+  return Status::Ok();
+}
+
+// A record that never fits would stop every sweep at its place.
+Status CheckRecords(const TriggerProgram& program, const SpscRing& ring) {
+  for (const auto& plan : program.plans()) {
+    const size_t bytes = MaxPartialBytes(*plan);
+    if (bytes <= ring.max_record()) continue;
+    return Status::Error("a record of event \"" + plan->spec.name + "\" takes up to " +
+                         std::to_string(bytes) + " bytes; a ring of " +
+                         std::to_string(ring.capacity()) + " bytes takes " +
+                         std::to_string(ring.max_record()));
   }
   return Status::Ok();
 }
@@ -149,11 +163,17 @@ Nanos PacketMonitor::next_work_ns() const {
 }
 
 Status PacketMonitor::Publish(std::shared_ptr<const TriggerProgram> program) {
+  if (Status status = CheckRecords(*program, impl_->ring); !status.ok()) return status;
   std::unique_ptr<Generation> generation = Generation::Make(std::move(program));
   if (generation == nullptr) {
     return Status::Error("no memory for the trigger sets of a new program");
   }
-  delete impl_->incoming.exchange(generation.release(), std::memory_order_acq_rel);
+  const std::unique_ptr<Generation> replaced(
+      impl_->incoming.exchange(nullptr, std::memory_order_acquire));
+  if (replaced != nullptr) {
+    generation->owed_from = std::min(generation->owed_from, replaced->owed_from);
+  }
+  impl_->incoming.store(generation.release(), std::memory_order_release);
   impl_->FreeRetired();
   return Status::Ok();
 }

@@ -82,8 +82,8 @@ class PacketMonitor {
   // --- agent thread --------------------------------------------------------
   // Hands over a new program; the packet thread takes it over when it reaches the program's instant
   // and then stops using the older one, which is freed by a later call of Publish() or
-  // CollectRetired().  A program not yet taken over is replaced.  Fails when there is no memory;
-  // the old program stays.
+  // CollectRetired().  A program not yet taken over is replaced.  Fails when there is no memory
+  // or the ring is too small for an event; the old program stays.
   Status Publish(std::shared_ptr<const TriggerProgram> program);
   void CollectRetired();
 

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <random>
 #include <thread>
@@ -64,6 +65,31 @@ TEST(PacketMonitor, RefusesARingThatIsNoPowerOfTwo) {
             "ring_bytes is 5000; it takes a power of two from 4096 up");
 }
 
+TEST(PacketMonitor, RefusesAProgramWhosePartialsNeverFitInTheRing) {
+  EventSpec spec;
+  spec.id = 1;
+  spec.name = "wide";
+  spec.interval_ms = 10;
+  spec.predicate.op = ExprOp::kAdd;
+  for (int64_t i = 0; i < 100; i++) {
+    Expr number;
+    number.number = Number::Integer(i);
+    Expr sum = testing::AtLeast(AggregateKind::kSum, Variable::kBytes, 0).args[0];
+    Expr shifted;
+    shifted.op = ExprOp::kAdd;
+    shifted.args = {sum.args[0], number};
+    sum.args[0] = shifted;
+    spec.predicate.args.push_back(sum);
+  }
+  const auto wide = std::make_shared<const TriggerPlan>(MakeTriggerPlan(spec));
+  const auto monitor = MakeMonitor(SmallOptions());
+  const Status status = monitor->Publish(TriggerProgram::Make({wide}, 1, INT64_MIN));
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.message(),
+            "a record of event \"wide\" takes up to 2440 bytes; a ring of 4096 bytes takes 2040");
+  EXPECT_TRUE(MakeMonitor()->Publish(TriggerProgram::Make({wide}, 1, INT64_MIN)).ok());
+}
+
 TEST(PacketMonitor, DeliversNothingBeforeTheEpochEnds) {
   Rig rig({PlanOf(1, DstPrefix(kRack, 24), Variable::kVolume, 10)});
   Send(rig.monitor.get(), UdpFrame(1, kRack + 1, 5, 6), 10 * kMs);
@@ -119,6 +145,23 @@ TEST(PacketMonitor, ARingThatStaysFullIsCountedAndTheEpochMarked) {
   EXPECT_EQ(rig.monitor->counters().packets, 240u);
 }
 
+TEST(PacketMonitor, AnEpochGivenUpIsNotCleanBeforeItIsMarked) {
+  Rig rig({PlanOf(1, DstPrefix(kRack, 24), Variable::kPackets, 10, true)}, SmallOptions());
+  for (int epoch = 1; epoch < 4; epoch++) {
+    for (uint16_t port = 0; port < 60; port++) {
+      Send(rig.monitor.get(), UdpFrame(1, kRack + 1, port, 6), epoch * 10 * kMs);
+      rig.monitor->OnIdle(epoch * 10 * kMs);
+    }
+  }
+  // The sweep of the first epoch was given up for that of the second, which is under way.
+  ASSERT_GT(rig.monitor->counters().partials_dropped, 0u);
+  ASSERT_EQ(rig.sink.reasons, 0u);
+  EXPECT_EQ(rig.monitor->clean_until(), 10 * kMs);
+  SweepAll(rig.monitor.get(), 30 * kMs, &rig.sink);
+  EXPECT_NE(rig.sink.reasons & kRingFull, 0u);
+  EXPECT_EQ(rig.monitor->clean_until(), 30 * kMs);
+}
+
 TEST(PacketMonitor, AFullFlowTableIsCountedAndTheEpochMarked) {
   Rig rig({PlanOf(1, DstPrefix(kRack, 16), Variable::kPackets, 10)}, SmallOptions());
   for (uint16_t port = 0; port < 100; port++) {
@@ -146,6 +189,37 @@ TEST(PacketMonitor, IdleFlowsMakeRoomForNewOnes) {
   EXPECT_EQ(rig.monitor->counters().uncounted_packets, 0u);
 }
 
+// The blocks of the old entries are smaller than those that the new events need.
+TEST(PacketMonitor, MoreEventsFindRoomInATableFullOfOldFlows) {
+  MonitorOptions options;
+  options.max_flows = 1u << 15;
+  options.stat_megabytes = 1;
+  const auto first = PlanOf(1, DstPrefix(0, 0), Variable::kPackets, 10);
+  Rig rig({first}, options);
+  for (uint32_t flow = 0; flow < (1u << 15); flow++) {
+    Send(rig.monitor.get(), UdpFrame(flow, kRack, 1, 2), 1);
+  }
+  SweepAll(rig.monitor.get(), 10 * kMs, &rig.sink);
+  ASSERT_EQ(rig.sink.total_packets[1], 1u << 15);  // and not a byte is left
+  rig.Change({first, PlanOf(2, DstPrefix(0, 0), Variable::kVolume, 10),
+              PlanOf(3, DstPrefix(0, 0), Variable::kTtl, 10)},
+             20 * kMs);
+  SweepAll(rig.monitor.get(), 20 * kMs, &rig.sink);
+  for (Nanos epoch = 2; epoch < 40; epoch++) {
+    for (uint32_t flow = 0; flow < 1000; flow++) {
+      Send(rig.monitor.get(), UdpFrame(flow, kRack, 1, 2), epoch * 10 * kMs);
+    }
+    SweepAll(rig.monitor.get(), epoch * 10 * kMs, &rig.sink);
+  }
+  const uint64_t uncounted = rig.monitor->counters().uncounted_packets;
+  for (uint32_t flow = 0; flow < 1000; flow++) {
+    Send(rig.monitor.get(), UdpFrame(flow, kRack, 1, 2), 400 * kMs);
+  }
+  rig.Finish(410 * kMs);
+  EXPECT_EQ(rig.monitor->counters().uncounted_packets, uncounted);
+  EXPECT_EQ((rig.sink.packets[{3, "", 40}]), 1000u);
+}
+
 TEST(PacketMonitor, AnUnfinishedSweepMarksTheEpochThatWentOn) {
   MonitorOptions options;
   options.sweep_budget_ns = 1;
@@ -160,6 +234,43 @@ TEST(PacketMonitor, AnUnfinishedSweepMarksTheEpochThatWentOn) {
   rig.Finish(30 * kMs);
   EXPECT_EQ(rig.sink.total_packets[1], 2002u);
   EXPECT_NE(rig.sink.reasons & kSweepSkipped, 0u);
+}
+
+TEST(PacketMonitor, AStepOfTheSweepIsShortHoweverManyEventsAFlowHas) {
+  constexpr uint32_t kEvents = 2000;
+  MonitorOptions options;
+  options.sweep_budget_ns = 1;
+  HostVerdicts::Plans plans;
+  for (uint32_t id = 1; id <= kEvents; id++) {
+    plans.push_back(PlanOf(id, DstPrefix(0, 0), Variable::kVolume, 10, id % 2 == 0));
+  }
+  Rig rig(plans, options);
+  Send(rig.monitor.get(), UdpFrame(1, kRack, 5, 6), 1);
+  Send(rig.monitor.get(), UdpFrame(2, kRack, 5, 6), 1);
+  EXPECT_TRUE(rig.monitor->OnIdle(10 * kMs));
+  EXPECT_GT(rig.monitor->counters().partials, 0u);
+  EXPECT_LE(rig.monitor->counters().partials, 64u);
+  rig.Finish(10 * kMs);
+  for (uint32_t id = 1; id <= kEvents; id++) ASSERT_EQ(rig.sink.total_sums[id], 36u) << id;
+  EXPECT_EQ(rig.monitor->counters().swept_flows, 2u);
+}
+
+TEST(PacketMonitor, AThreadThatSleepsIsWokenToDeliverAnEpochThatHasMarksOnly) {
+  MonitorOptions options;
+  options.sweep_budget_ns = 1;
+  Rig rig({PlanOf(1, DstPrefix(kRack, 16), Variable::kPackets, 10, true)}, options);
+  for (uint16_t port = 0; port < 2000; port++) {
+    Send(rig.monitor.get(), UdpFrame(1, kRack + 1, port, 6), 1);
+  }
+  rig.monitor->OnIdle(10 * kMs);
+  rig.monitor->OnIdle(20 * kMs);  // the sweep is not done: the empty epoch goes on
+  ASSERT_EQ(rig.monitor->counters().epochs_skipped, 1u);
+  SweepAll(rig.monitor.get(), 21 * kMs, &rig.sink);
+  EXPECT_EQ(rig.monitor->clean_until(), 10 * kMs);
+  EXPECT_EQ(rig.monitor->next_work_ns(), 30 * kMs);
+  SweepAll(rig.monitor.get(), 30 * kMs, &rig.sink);
+  EXPECT_EQ(rig.monitor->clean_until(), INT64_MAX);
+  EXPECT_EQ(rig.monitor->next_work_ns(), INT64_MAX);
 }
 
 TEST(PacketMonitor, SweepsGoOnBetweenBatchesWhenNoIdleTimeComes) {
@@ -191,6 +302,90 @@ TEST(PacketMonitor, AnEventCountsFromItsStatedInstantOn) {
   EXPECT_EQ((rig.sink.packets[{1, "", 1}]), 10u);  // the interval in which the set changed
   EXPECT_EQ((rig.sink.packets[{2, "", 1}]), 3u);
   EXPECT_EQ(rig.sink.reasons, 0u);
+}
+
+TEST(PacketMonitor, AnEventThatIsHandedOverTooLateIsMarked) {
+  const auto old_event = PlanOf(1, DstPrefix(kRack, 24), Variable::kPackets, 10);
+  const auto new_event = PlanOf(2, DstPrefix(kRack, 16), Variable::kPackets, 10);
+  Rig rig({old_event});
+  const UdpFrame udp(1, kRack + 1, 5, 6);
+  Send(rig.monitor.get(), udp, 11 * kMs);
+  Send(rig.monitor.get(), udp, 12 * kMs);  // of the new event too, but nobody knew
+  rig.Change({old_event, new_event}, 12 * kMs);
+  Send(rig.monitor.get(), udp, 12 * kMs);
+  rig.Finish(20 * kMs);
+  EXPECT_EQ(rig.sink.total_packets[1], 3u);
+  EXPECT_EQ(rig.sink.total_packets[2], 1u);
+  EXPECT_NE(rig.sink.reasons & kMonitorInterrupted, 0u);
+}
+
+TEST(PacketMonitor, AnEventWhoseProgramWasReplacedBeforeAThreadSawItIsMarked) {
+  const auto event = PlanOf(1, DstPrefix(kRack, 24), Variable::kPackets, 10);
+  Rig rig({});
+  const UdpFrame udp(1, kRack + 1, 5, 6);
+  Send(rig.monitor.get(), udp, 1);
+  rig.Change({event}, 12 * kMs);
+  rig.Change({event}, 15 * kMs);
+  Send(rig.monitor.get(), udp, 13 * kMs);
+  Send(rig.monitor.get(), udp, 16 * kMs);
+  rig.Finish(20 * kMs);
+  EXPECT_EQ(rig.sink.total_packets[1], 1u);
+  EXPECT_NE(rig.sink.reasons & kMonitorInterrupted, 0u);
+}
+
+TEST(PacketMonitor, AProgramThatIsReplacedInTimeLeavesNoMark) {
+  const auto event = PlanOf(1, DstPrefix(kRack, 24), Variable::kPackets, 10);
+  Rig rig({});
+  const UdpFrame udp(1, kRack + 1, 5, 6);
+  Send(rig.monitor.get(), udp, 1);
+  rig.Change({event}, 12 * kMs);
+  rig.Change({event}, 15 * kMs);
+  Send(rig.monitor.get(), udp, 16 * kMs);
+  rig.Finish(20 * kMs);
+  EXPECT_EQ(rig.sink.total_packets[1], 1u);
+  EXPECT_EQ(rig.sink.reasons, 0u);
+}
+
+// A TCP segment between ports 5 and 6 with no payload in the frame but `volume` bytes stated.
+UdpFrame Segment(uint32_t src_ip, uint32_t dst_ip, uint8_t seq, uint8_t ack, uint16_t volume) {
+  UdpFrame frame(src_ip, dst_ip, src_ip < dst_ip ? 5 : 6, src_ip < dst_ip ? 6 : 5,
+                 static_cast<uint16_t>(12 + volume));
+  frame.bytes[23] = 6;
+  std::fill(frame.bytes.begin() + 38, frame.bytes.end(), uint8_t{0});
+  frame.bytes[41] = seq;
+  frame.bytes[45] = ack;
+  frame.bytes[46] = 0x50;
+  frame.bytes[47] = 0x10;
+  frame.bytes[48] = 0x40;
+  return frame;
+}
+
+TEST(PacketMonitor, ASampleOfAFlowOfTheProgramBeforeIsCounted) {
+  const auto event = PlanOf(1, DstPrefix(0, 0), Variable::kRtt, 10, true);
+  const auto other = PlanOf(2, DstPrefix(0, 0), Variable::kRtt, 10, true);
+  Rig rig({event});
+  Send(rig.monitor.get(), Segment(1, 2, 100, 1, 10), 1 * kMs);
+  rig.Change({event, other}, 2 * kMs);
+  Send(rig.monitor.get(), Segment(2, 1, 1, 110, 0), 3 * kMs);
+  rig.Finish(10 * kMs);
+  EXPECT_EQ(rig.monitor->counters().rtt_samples, 1u);
+  EXPECT_EQ(rig.sink.total_sums[1], static_cast<uint64_t>(2 * kMs));
+  EXPECT_EQ(rig.sink.reasons, 0u);
+}
+
+TEST(PacketMonitor, ASampleThatTwoChangesInOneEpochLoseIsMarked) {
+  const auto event = PlanOf(1, DstPrefix(0, 0), Variable::kRtt, 10, true);
+  const auto other = PlanOf(2, DstPrefix(0, 0), Variable::kRtt, 10, true);
+  Rig rig({event});
+  Send(rig.monitor.get(), Segment(1, 2, 100, 1, 10), 1 * kMs);
+  rig.Change({event, other}, 2 * kMs);
+  SweepAll(rig.monitor.get(), 2 * kMs, &rig.sink);
+  Send(rig.monitor.get(), Segment(2, 1, 1, 110, 0), 3 * kMs);
+  rig.Change({event}, 4 * kMs);
+  rig.Finish(10 * kMs);
+  ASSERT_EQ(rig.monitor->counters().rtt_samples, 1u);
+  ASSERT_EQ(rig.sink.total_sums[1], 0u);
+  EXPECT_NE(rig.sink.reasons & kMonitorInterrupted, 0u);
 }
 
 TEST(PacketMonitor, EpochsFollowTheCommonDivisorOfTheIntervals) {

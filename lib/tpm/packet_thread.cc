@@ -49,15 +49,16 @@ std::unique_ptr<Generation> PacketThread::TakeOver(std::unique_ptr<Generation> n
                                                    bool* done) {
   now_ = std::max(now_, now);
   const Nanos wanted = std::min(next->program->effective_from(), now_);
-  // All packets before `wanted` were counted, none after it, unless a sweep delayed the change.
-  const Nanos at = is_take_over_late_ ? now_ : wanted;
+  // All packets before `wanted` were counted, none after it, unless the program came late or a
+  // sweep delayed the change.
+  const Nanos at = last_packet_ns_ >= wanted ? now_ : wanted;
   if (running_ != nullptr && !CloseCurrentEpoch(std::clamp(at, epoch_.start, epoch_.end))) {
-    is_take_over_late_ = true;
     *done = false;
     return next;
   }
-  if (is_take_over_late_) sweep_.ReportLater({wanted, now_}, kMonitorInterrupted);
-  is_take_over_late_ = false;
+  if (running_ != nullptr && last_packet_ns_ >= next->owed_from) {
+    sweep_.ReportLater({next->owed_from, now_ + 1}, kMonitorInterrupted);
+  }
   *done = true;
   const TriggerProgram& program = *next->program;
   next->number = running_ == nullptr ? 1 : static_cast<uint16_t>(running_->number + 1);
@@ -144,12 +145,12 @@ void PacketThread::SweepUnderLoad(Nanos now) {
 
 Nanos PacketThread::next_work_ns() const {
   if (sweep_.is_active()) return now_;
-  return epoch_packets_ != 0 ? epoch_.end : INT64_MAX;
+  return has_undelivered() ? epoch_.end : INT64_MAX;
 }
 
 Nanos PacketThread::clean_until() const {
-  if (sweep_.is_active()) return sweep_.job().epoch.start;
-  return epoch_packets_ != 0 || epoch_reasons_ != 0 ? epoch_.start : INT64_MAX;
+  if (sweep_.is_active()) return sweep_.delivered_until();
+  return has_undelivered() ? epoch_.start : INT64_MAX;
 }
 
 uint32_t PacketThread::OldestPendingEpoch() const {
@@ -161,6 +162,7 @@ uint32_t PacketThread::OldestPendingEpoch() const {
 void PacketThread::OnBatch(const Frame* frames, int count, const Arrival& arrival) {
   const uint64_t before = __rdtsc();
   AdvanceTo(arrival.now);
+  if (count > 0) last_packet_ns_ = now_;
   counters_.batches++;
   counters_.packets += static_cast<uint64_t>(count);
   for (int i = 0; i < count; i++) counters_.bytes += frames[i].wire_length;

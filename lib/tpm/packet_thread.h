@@ -91,6 +91,8 @@ class PacketThread {
   [[gnu::always_inline]] uint64_t* BankOf(const Generation& generation, FlowEntry& entry);
   uint8_t* ExtensionOf(int i) { return extensions_ + static_cast<size_t>(i) * kMaxExtensionBytes; }
   uint32_t OldestPendingEpoch() const;
+  // Of the current epoch.
+  bool has_undelivered() const { return epoch_packets_ != 0 || epoch_reasons_ != 0; }
 
   const MonitorOptions options_;
   SpscRing* const ring_;
@@ -107,9 +109,9 @@ class PacketThread {
   uint64_t epoch_packets_ = 0;
   PageBuffer<FlowIndex> touched_[2];  // per bank: flows touched in the epoch
   uint32_t touched_count_[2] = {0, 0};
-  bool is_take_over_late_ = false;  // a sweep is in the way of the next program
-  uint64_t evicted_before_ = 0;     // connections given up before this epoch
+  uint64_t evicted_before_ = 0;  // connections given up before this epoch
   Nanos now_ = INT64_MIN;
+  Nanos last_packet_ns_ = INT64_MIN;
   Nanos last_step_ = INT64_MIN / 2;  // far in the past, yet safe to subtract from
   MonitorCounters counters_;
 

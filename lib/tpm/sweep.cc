@@ -132,6 +132,9 @@ bool Sweep::SweepFlow(FlowIndex flow) {
       if (next_trigger_ != set.trigger_count) return true;
     }
     if (set.whole_count != 0) AddToSet(generation, entry, bank, is_unscaled);
+  } else {
+    // An RTT sample of a flow that two changes of program in one epoch left behind.
+    job_.reasons |= kMonitorInterrupted;
   }
   counters_.flows++;
   next_flow_++;

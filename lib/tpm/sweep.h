@@ -15,6 +15,7 @@
 #ifndef TRUMPET_LIB_TPM_SWEEP_H
 #define TRUMPET_LIB_TPM_SWEEP_H
 
+#include <algorithm>
 #include <cstdint>
 
 #include "lib/base/page_buffer.h"
@@ -67,6 +68,12 @@ class Sweep {
   // With the next job: packets of this span were not all counted.
   void ReportLater(const EpochSpan& span, uint32_t reasons);
   bool has_unreported() const { return unreported_reasons_ != 0; }
+
+  // Everything before this instant is delivered, marks of what is missing included.  Only if
+  // is_active().
+  Nanos delivered_until() const {
+    return has_unreported() ? std::min(unreported_.start, job_.epoch.start) : job_.epoch.start;
+  }
 
   const SweepCounters& counters() const { return counters_; }
 

@@ -3,8 +3,9 @@
 
 #include "lib/tpm/trigger_program.h"
 
-#include <algorithm>
 #include <numeric>
+#include <string>
+#include <unordered_map>
 
 namespace trumpet {
 namespace {
@@ -14,6 +15,31 @@ Nanos CommonInterval(const HostVerdicts::Plans& plans) {
   for (const auto& plan : plans) common_ms = std::gcd(common_ms, plan->spec.interval_ms);
   return common_ms == 0 ? 10 * kNanosPerMilli : Nanos{common_ms} * kNanosPerMilli;
 }
+
+uint64_t Mixed(uint64_t hash, uint64_t value) {
+  hash = (hash ^ value) * 0x9e3779b97f4a7c15;
+  return hash ^ hash >> 32;
+}
+
+uint64_t HashOf(const Expr& expr) {
+  uint64_t hash = Mixed(static_cast<uint64_t>(expr.op), static_cast<uint64_t>(expr.variable));
+  hash = Mixed(hash, static_cast<uint64_t>(expr.aggregate));
+  if (expr.number.is_defined()) {
+    hash = Mixed(hash, std::hash<double>()(expr.number.AsDouble()));
+  }
+  for (const Expr& arg : expr.args) hash = Mixed(hash, HashOf(arg));
+  return hash;
+}
+
+struct ExprHash {
+  size_t operator()(const Expr* expr) const { return HashOf(*expr); }
+};
+struct ExprEqual {
+  bool operator()(const Expr* a, const Expr* b) const { return *a == *b; }
+};
+
+// Distinct operands, numbered as they come; the expressions are the plans'.
+using OperandNumbers = std::unordered_map<const Expr*, size_t, ExprHash, ExprEqual>;
 
 bool NeedsTcp(Variable variable) {
   switch (variable) {
@@ -31,6 +57,25 @@ bool NeedsTcp(Variable variable) {
 
 }  // namespace
 
+Status TriggerProgram::Check(const HostVerdicts::Plans& plans) {
+  OperandNumbers numbers;
+  for (const auto& plan : plans) {
+    if (plan->word_count > kMaxEventWords) {
+      return Status::Error("event \"" + plan->spec.name + "\" keeps " +
+                           std::to_string(plan->word_count) +
+                           " words of 8 bytes per bucket for its aggregates; an event may keep " +
+                           std::to_string(kMaxEventWords));
+    }
+    for (const Expr& expr : plan->operands) numbers.try_emplace(&expr, numbers.size());
+    if (numbers.size() > kMaxOperands) {
+      return Status::Error("with event \"" + plan->spec.name + "\" there are more than " +
+                           std::to_string(kMaxOperands) +
+                           " different operands of aggregates in all events together");
+    }
+  }
+  return Status::Ok();
+}
+
 std::shared_ptr<const TriggerProgram> TriggerProgram::Make(const HostVerdicts::Plans& plans,
                                                            uint64_t generation, Nanos from) {
   std::shared_ptr<TriggerProgram> program(new TriggerProgram());
@@ -41,29 +86,23 @@ std::shared_ptr<const TriggerProgram> TriggerProgram::Make(const HostVerdicts::P
 
   std::vector<const EventSpec*> events;
   std::vector<const FilterExpr*> filters;
+  OperandNumbers numbers;
   for (const auto& plan : plans) {
     events.push_back(&plan->spec);
     filters.push_back(&plan->spec.filter);
-    program->AddOperands(*plan);
     program->NoteNeeds(*plan);
+    std::vector<uint16_t> ids;
+    for (size_t i = 0; i < plan->operands.size(); i++) {
+      const Expr& expr = plan->operands[i];
+      const auto [found, is_new] = numbers.try_emplace(&expr, numbers.size());
+      if (is_new) program->operands_.push_back(StatOperand::Compile(expr, plan->is_real[i]));
+      ids.push_back(static_cast<uint16_t>(found->second));
+    }
+    program->operand_ids_.push_back(std::move(ids));
   }
   program->layout_ = KeyLayout::For(events);
   program->index_ = TriggerIndex::For(filters);
   return program;
-}
-
-void TriggerProgram::AddOperands(const TriggerPlan& plan) {
-  std::vector<uint16_t> ids;
-  for (size_t i = 0; i < plan.operands.size(); i++) {
-    const Expr& expr = plan.operands[i];
-    const auto found = std::find_if(operands_.begin(), operands_.end(),
-                                    [&expr](const StatOperand& o) { return o.expr() == expr; });
-    ids.push_back(static_cast<uint16_t>(found - operands_.begin()));
-    if (found == operands_.end()) {
-      operands_.push_back(StatOperand::Compile(expr, plan.is_real[i]));
-    }
-  }
-  operand_ids_.push_back(std::move(ids));
 }
 
 void TriggerProgram::NoteNeeds(const TriggerPlan& plan) {

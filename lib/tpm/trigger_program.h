@@ -14,6 +14,7 @@
 #include <memory>
 #include <vector>
 
+#include "lib/base/status.h"
 #include "lib/base/units.h"
 #include "lib/tpm/host_verdicts.h"
 #include "lib/tpm/key_layout.h"
@@ -23,10 +24,18 @@
 
 namespace trumpet {
 
+// What may be installed.  Steps name operands by 16 bits; an event's cells must fit in a flow's
+// block and, with room to spare, in the smallest ring.
+constexpr size_t kMaxOperands = 65535;
+constexpr uint16_t kMaxEventWords = 8192;
+
 class TriggerProgram {
  public:
+  // Whether Make() can compile these events.
+  static Status Check(const HostVerdicts::Plans& plans);
+
   // `generation` must rise with every program of a process; `from` is its instant (INT64_MIN: at
-  // once).
+  // once).  `plans` must have passed Check().
   static std::shared_ptr<const TriggerProgram> Make(const HostVerdicts::Plans& plans,
                                                     uint64_t generation, Nanos from);
 
@@ -42,14 +51,13 @@ class TriggerProgram {
     return operand_ids_[trigger][operand];
   }
 
-  bool tracks_tcp() const { return tracks_tcp_; }                  // any TCP variable is used
+  bool tracks_tcp() const { return tracks_tcp_; }  // any TCP variable is used
   bool uses_rtt() const { return uses_rtt_; }
   bool tracks_bursts() const { return tracks_bursts_; }            // is_burst is used
   bool reports_flow_state() const { return reports_flow_state_; }  // bare ack, seq or dup is used
 
  private:
   TriggerProgram() = default;
-  void AddOperands(const TriggerPlan& plan);
   void NoteNeeds(const TriggerPlan& plan);
 
   uint64_t generation_ = 0;

@@ -129,7 +129,7 @@ uint32_t TriggerSetTable::Intern(const TriggerProgram& program, const uint32_t* 
     const TriggerSet& set = sets_[slots_[at] - 1];
     if (set.hash == hash && set.trigger_count == count &&
         std::equal(triggers, triggers + count, set.triggers)) {
-      return slots_[at] - 1;
+      return IsTooWide(set) ? kNoSet : slots_[at] - 1;
     }
   }
   if (count_ == sets_.count()) return kNoSet;
@@ -140,7 +140,7 @@ uint32_t TriggerSetTable::Intern(const TriggerProgram& program, const uint32_t* 
     return kNoSet;
   }
   slots_[at] = ++count_;
-  return count_ - 1;
+  return IsTooWide(sets_[count_ - 1]) ? kNoSet : count_ - 1;
 }
 
 template <typename T>
@@ -158,6 +158,7 @@ bool TriggerSetTable::Build(const TriggerProgram& program, const uint32_t* trigg
   for (uint32_t i = 0; i < count; i++) cell_count += program.plans()[triggers[i]]->cells.size();
 
   auto* copy = TakeArray<uint32_t>(count);
+  const size_t arena_after_copy = arena_used_;
   auto* places = TakeArray<uint16_t>(cell_count);
   auto* steps = TakeArray<StatStep>(cell_count);
   if (copy == nullptr || places == nullptr || steps == nullptr) return false;
@@ -177,7 +178,14 @@ bool TriggerSetTable::Build(const TriggerProgram& program, const uint32_t* trigg
 
   SetProgram set_program{};
   const uint32_t words = PlaceCells(program, steps, end, &set_program);
-  if (words > kMaxSetWords) return false;
+  TriggerSet& set = sets_[number];
+  set.trigger_count = count;
+  set.word_count = words;
+  set.triggers = copy;
+  if (IsTooWide(set)) {
+    arena_used_ = arena_after_copy;
+    return true;
+  }
   set_program.word_count = static_cast<uint16_t>(words);
   uint16_t* place = places;
   for (uint32_t i = 0; i < count; i++) {
@@ -191,13 +199,9 @@ bool TriggerSetTable::Build(const TriggerProgram& program, const uint32_t* trigg
   auto* sum_words = TakeArray<uint64_t>(words);
   if (sum_words == nullptr) return false;
 
-  TriggerSet& set = sets_[number];
-  set.trigger_count = count;
   set.whole_count = whole_count;
-  set.word_count = words;
   set.plain_count = set_program.plain_count;
   set.step_count = static_cast<uint32_t>(end - steps);
-  set.triggers = copy;
   set.steps = steps;
   set.places = places;
   programs_[number] = set_program;

@@ -60,7 +60,8 @@ struct TriggerSet {
   uint64_t hash;
   uint32_t trigger_count;
   uint32_t whole_count;  // triggers without granularity
-  uint32_t word_count;   // of one bank
+  uint32_t
+      word_count;  // of one bank; above kMaxSetWords: too wide, and only its triggers are there
   uint32_t plain_count;
   uint32_t step_count;       // of the cells that are not plain
   const uint32_t* triggers;  // rising
@@ -85,7 +86,8 @@ class TriggerSetTable {
   // False when there is no memory.
   [[nodiscard]] bool Init(uint32_t max_sets, size_t arena_bytes);
 
-  // The number of the set of these triggers, made if new; kNoSet when there is no room.
+  // The number of the set of these triggers, made if new; kNoSet when there is no room or the set
+  // is too wide, which is remembered: every packet of such a flow asks again.
   uint32_t Intern(const TriggerProgram& program, const uint32_t* triggers, uint32_t count);
 
   const TriggerSet& At(uint32_t set) const { return sets_[set]; }
@@ -99,6 +101,8 @@ class TriggerSetTable {
   uint32_t count() const { return count_; }
 
  private:
+  static bool IsTooWide(const TriggerSet& set) { return set.word_count > kMaxSetWords; }
+
   template <typename T>
   T* TakeArray(size_t count);
   bool Build(const TriggerProgram& program, const uint32_t* triggers, uint32_t count,

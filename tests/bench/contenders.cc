@@ -79,7 +79,7 @@ class ParseContender : public Contender {
   std::string Facts() const override { return ",\"check\":" + std::to_string(sum_); }
 
  private:
-  const ParseOptions options_;
+  const ParseOptions options_{};
   ParsedPacket packet_;
   uint64_t sum_ = 0;
 };

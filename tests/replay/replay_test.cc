@@ -124,6 +124,18 @@ TEST(Replay, PrintsTheSameBytesTwice) {
   EXPECT_EQ(once.out, Replayed(arguments).out);
 }
 
+TEST(Replay, KeepsToTheBucketsThatAnEventAllows) {
+  const TemporaryFile events(
+      TextBytes("- {event: '*, sum(volume) > 0, dstPort, 10ms', max_buckets: 1}\n"));
+  const TemporaryFile capture(Traffic(2, 1000));  // one packet to each of two ports
+  const Outcome outcome = Replayed({"--events", events.path(), capture.path()});
+  EXPECT_EQ(outcome.status, kExitOk);
+  EXPECT_EQ(outcome.err, "trumpet-replay: warning: not complete: buckets given up: 1\n");
+  EXPECT_NE(outcome.out.find("\"complete\":false,\"reasons\":[\"bucket-evicted\"]"),
+            std::string::npos)
+      << outcome.out;
+}
+
 TEST(Replay, PrintsNothingForACaptureWithoutPackets) {
   const TemporaryFile events(TextBytes("events: ['*, count(packets) = 0, none, 10ms']\n"));
   const TemporaryFile capture(PcapHeader());

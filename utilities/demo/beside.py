@@ -1,13 +1,20 @@
 # Copyright (c) 2026 The Trumpet Authors.
 # SPDX-License-Identifier: Apache-2.0
 """Reports of the monitor beside the ground truth of the captures."""
-from show import clock, count, flow_text, median
+from show import clock, count, flow_text, many, median
 
 ROWS = 4                                # of each table; all reports are checked
 
 
 def flow_of(bucket):
     return bucket["srcIP"], bucket["dstIP"], bucket["srcPort"], bucket["dstPort"]
+
+
+def sentence(report):
+    """A report in words."""
+    return "First report: %s, %s to %s: %s, threshold %s; told %.2f ms after the interval's end." % (
+        report["event"], clock(report["start_ns"]), clock(report["end_ns"]), count(report["value"]),
+        count(report["threshold"]), (report["detected_ns"] - report["end_ns"]) / 1e6)
 
 
 def truth_text(low, high):
@@ -17,12 +24,13 @@ def truth_text(low, high):
 class Comparison:
     """One event's reports against Counts (truth.py).
 
-    `losses` is what the monitor itself says it missed meanwhile.  A count that is too low is then
-    no contradiction; one that is too high always is.
+    `ledger` are reports of an event that is always true: where one of them says that it is
+    incomplete, a report may rightly be missing.  A count that is too high is always wrong.
     """
 
-    def __init__(self, reports, counts, threshold, losses):
+    def __init__(self, reports, counts, threshold, ledger, losses):
         self.counts, self.threshold, self.losses = counts, threshold, losses
+        self.gaps = [(r["start_ns"], r["end_ns"]) for r in ledger if not r["complete"]]
         self.rows = []                  # (report, low, high), in the order of the reports
         for report in reports:
             interval = report["start_ns"] // counts.interval_ns
@@ -36,6 +44,8 @@ class Comparison:
 
     def print(self, show, unit):
         """A few rows, and the checks."""
+        if self.rows:
+            show.why(sentence(self.rows[0][0]))
         show.table(["interval", "flow", ">monitor", ">capture", ""],
                    [[clock(r["start_ns"]), flow_text(r["bucket"]), count(r["value"]),
                      truth_text(low, high), show.mark(self.fits(r, low, high))]
@@ -46,8 +56,8 @@ class Comparison:
         self._check_missing(show)
         incomplete = [r for r, _, _ in self.rows if not r["complete"]]
         if incomplete:
-            show.why("%d reports say of themselves that they are incomplete (%s)." % (
-                len(incomplete), ", ".join(sorted({why for r in incomplete for why in r["reasons"]}))))
+            show.why("Incomplete by their own account: %s (%s)." % (
+                many(len(incomplete), "report"), ", ".join(sorted({why for r in incomplete for why in r["reasons"]}))))
 
     def _check_values(self, show, unit):
         wrong = [r for r, low, high in self.rows if not self.fits(r, low, high)]
@@ -66,9 +76,12 @@ class Comparison:
         if not self.missing:
             show.check(True, "no interval above the threshold is missing")
             return
-        text = "%d intervals above the threshold were not reported, the first at %s" % (
-            len(self.missing), clock(min(at for _, at in self.missing) * self.counts.interval_ns))
-        judge(show, False, self.losses, text)
+        length = self.counts.interval_ns
+        starts = sorted(interval * length for _, interval in self.missing)
+        admits = all(any(begin <= start < end for begin, end in self.gaps) for start in starts)
+        judge(show, False, self.losses if admits else {},
+              "no report of %s above the threshold, the first at %s" % (
+                  many(len(starts), "interval"), clock(starts[0])))
 
 
 def judge(show, agrees, losses, text):
@@ -96,8 +109,8 @@ def check_totals(show, ledger, counts, losses, what):
         len(truth), count(sum(told.values())), what, count(sum(truth.values())))
     if differing:
         flow = differing[0]
-        text += "; %d flows differ, for example %s:%d > %s:%d has %s and %s" % (
-            len(differing), flow[0], flow[2], flow[1], flow[3], count(told.get(flow, 0)),
+        text += "; %s differing, for example %s:%d > %s:%d with %s and %s" % (
+            many(len(differing), "flow"), flow[0], flow[2], flow[1], flow[3], count(told.get(flow, 0)),
             count(truth.get(flow, 0)))
     too_high = any(told.get(flow, 0) > truth.get(flow, 0) for flow in differing)
     confesses = any(not report["complete"] for report in ledger)

@@ -22,8 +22,11 @@ STATE = "lab.json"
 
 def run(argv, timeout=60, env=None, what=None):
     """Output of a command that must succeed."""
-    done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                          stdin=subprocess.DEVNULL, timeout=timeout, env=env, check=False)
+    try:
+        done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              stdin=subprocess.DEVNULL, timeout=timeout, env=env, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise DemoError("%s: %s" % (what or argv[0], error)) from None
     if done.returncode != 0:
         lines = (done.stderr.strip() or done.stdout.strip() or "no message").splitlines()
         raise DemoError("%s failed: %s" % (what or " ".join(argv[:6]), lines[-1]))
@@ -134,7 +137,7 @@ class Lab:
         try:                            # of another run: make sure that the number still means it
             with open("/proc/%d/cmdline" % pid, "rb") as f:
                 words = f.read().decode(errors="replace").split("\0")
-            return mark in words and os.readlink("/proc/%d/cwd" % pid) in (self.directory, "/")
+            return mark in words and os.path.samefile("/proc/%d/cwd" % pid, self.directory)
         except OSError:
             return False
 

@@ -4,6 +4,7 @@
 import os
 import re
 import signal
+import subprocess
 
 from lab import run, wait_until
 from show import DemoError
@@ -111,6 +112,10 @@ class Hosts:
         self.lab.start(["iperf3", "-s", "-1", "-p", str(port), "--forceflush"], log, namespace=SERVER)
         wait_until(lambda: b"listening" in open(self.lab.path(log), "rb").read(), "the iperf3 server")
 
+    def serve_on(self):
+        """An iperf3 server that stays."""
+        self.lab.start(["iperf3", "-s"], "iperf3-server.log", namespace=SERVER)
+
     def call(self, port, rate, seconds):
         """An iperf3 client under way; wait() for it."""
         return self.lab.start(["iperf3", "-c", ADDRESSES[SERVER], "-p", str(port), "-b", rate, "-t",
@@ -119,7 +124,7 @@ class Hosts:
     def finish(self, client, port, seconds):
         try:
             code = client.wait(seconds)
-        except Exception:
+        except subprocess.TimeoutExpired:
             raise DemoError("iperf3 did not come to its end") from None
         if code != 0:
             with open(self.lab.path("iperf3-client-%d.log" % port)) as f:

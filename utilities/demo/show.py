@@ -74,8 +74,8 @@ class Show:
         for number, row in enumerate(rows):
             cells = [cell.rjust(w) if to_right else cell.ljust(w)
                      for cell, w, to_right in zip(row, widths, right)]
-            text = " " * indent + "  ".join(cells).rstrip()
-            self.line(self._paint("4", text) if number == 0 and self.colours else text)
+            text = "  ".join(cells).rstrip()
+            self.line(" " * indent + (self._paint("4", text) if number == 0 else text))
 
     def _paint(self, code, text):
         return "\033[%sm%s\033[0m" % (code, text) if self.colours else text
@@ -83,6 +83,10 @@ class Show:
 
 def count(number):
     return "{:,}".format(number)
+
+
+def many(number, thing):
+    return "%s %s%s" % (count(number), thing, "" if number == 1 else "s")
 
 
 def clock(time_ns):

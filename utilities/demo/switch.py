@@ -49,7 +49,6 @@ class Switch:
         here = lab.directory
         self.env = dict(os.environ, OVS_RUNDIR=here, OVS_LOGDIR=here, OVS_DBDIR=here,
                         OVS_SYSCONFDIR=here, RUNTIME_DIRECTORY=here, LC_ALL="C")
-        self.control = lab.path("ovs-vswitchd.ctl")
         self.has_huge = free_huge_mb() >= MEMORY_MB
 
     # --- start ---------------------------------------------------------------
@@ -90,7 +89,7 @@ class Switch:
 
     def _daemon(self, program, name, arguments):
         argv = [self.programs[program]] + arguments + [
-            "--unixctl=" + self.lab.path(name + ".ctl"), "--log-file=" + self.lab.path(name + ".log"),
+            "--pidfile", "--log-file=" + self.lab.path(name + ".log"),
             "-vconsole:off", "-vsyslog:off", "-vfile:info"]
         return self.lab.start(argv, name + ".out", self.env, "switch")
 
@@ -113,7 +112,7 @@ class Switch:
                    what="ovs-vsctl " + " ".join(arguments[:4]))
 
     def appctl(self, *arguments):
-        return run([self.programs["OVS_APPCTL"], "-t", self.control] + list(arguments), env=self.env,
+        return run([self.programs["OVS_APPCTL"]] + list(arguments), env=self.env,
                    what="ovs-appctl " + arguments[0])
 
     def ofctl(self, command, *arguments):
@@ -122,7 +121,11 @@ class Switch:
 
     def trumpet(self, command, *arguments):
         """The answer of a command of the monitor, as data."""
-        return json.loads(self.appctl("trumpet/" + command, "json", *arguments))
+        text = self.appctl("trumpet/" + command, "json", *arguments)
+        try:
+            return json.loads(text)
+        except ValueError:
+            raise DemoError("trumpet/%s json answers what is not JSON: %.80s" % (command, text)) from None
 
     # --- ports and flows -----------------------------------------------------
 

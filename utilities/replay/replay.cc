@@ -3,7 +3,6 @@
 
 #include "utilities/replay/replay.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <cinttypes>
 #include <cstring>
@@ -19,7 +18,8 @@ namespace trumpet {
 namespace {
 
 constexpr size_t kMaxEventsBytes = 1u << 20;
-// Offline there is no switch to protect; memory is only taken by buckets that exist.
+// For events that say nothing themselves: offline there is no switch to protect, and memory is only
+// taken by buckets that exist.
 constexpr uint32_t kOfflineBuckets = 1u << 24;
 
 // The whole file, or a little more than the language reads, which then says so.
@@ -43,7 +43,7 @@ Result<HostVerdicts::Plans> LoadPlans(const std::string& path) {
   HostVerdicts::Plans plans;
   for (EventSpec& event : *events) {
     event.id = static_cast<uint32_t>(plans.size() + 1);
-    event.max_buckets = std::max(event.max_buckets, kOfflineBuckets);
+    if (event.max_buckets == 0) event.max_buckets = kOfflineBuckets;
     plans.push_back(std::make_shared<const TriggerPlan>(MakeTriggerPlan(event)));
   }
   return plans;

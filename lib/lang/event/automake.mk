@@ -24,6 +24,8 @@ lib_libtrumpet_lang_a_SOURCES = \
 	lib/lang/event/granularity_parser.cc \
 	lib/lang/event/granularity_parser.h \
 	lib/lang/event/json.cc \
+	lib/lang/event/label.cc \
+	lib/lang/event/label.h \
 	lib/lang/event/lexer.cc \
 	lib/lang/event/lexer.h \
 	lib/lang/event/lower.cc \

@@ -65,7 +65,7 @@ TEST(Yaml, GivesDefaults) {
   EXPECT_EQ(event.scope, Scope::kNetwork);
   EXPECT_EQ(event.observe, Observe::kSource);
   EXPECT_EQ(event.for_count, 1u);
-  EXPECT_EQ(event.max_buckets, 65536u);
+  EXPECT_EQ(event.max_buckets, 0u);  // the host decides
   EXPECT_EQ(event.severity, "");
   EXPECT_TRUE(event.granularity.is_none());
 }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "lib/lang/event/compile.h"
+#include "lib/lang/event/label.h"
 #include "lib/lang/event/suggest.h"
 
 namespace trumpet::event_lang {
@@ -122,18 +123,12 @@ class ItemReader {
   bool ReadLabel(const char* key, std::string* label) {
     const DocumentNode* const node = Find(key);
     if (node == nullptr) return true;
-    const bool is_name = std::string_view(key) == "name";
-    if (!IsScalar(*node) || (is_name && node->text.empty())) {
+    if (!IsScalar(*node)) {
+      const bool is_name = std::string_view(key) == "name";
       return FailAt(node->offset, Quote(key) + " must be a text" + (is_name ? ", not empty" : ""));
     }
-    if (node->text.size() > kMaxNameBytes) {
-      return FailAt(node->offset,
-                    Quote(key) + " is longer than " + std::to_string(kMaxNameBytes) + " bytes");
-    }
-    for (char c : node->text) {
-      if (static_cast<unsigned char>(c) >= 0x20 && c != 0x7f) continue;
-      return FailAt(node->offset, Quote(key) + " holds a control character");
-    }
+    const std::string problem = LabelProblem(key, node->text);
+    if (!problem.empty()) return FailAt(node->offset, problem);
     *label = node->text;
     return true;
   }

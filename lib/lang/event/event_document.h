@@ -15,7 +15,6 @@
 namespace trumpet::event_lang {
 
 constexpr uint32_t kMaxBucketsPerEvent = 1u << 24;
-constexpr size_t kMaxNameBytes = 255;
 constexpr size_t kMaxErrorsShown = 20;
 
 // A list of events, or a map with the one key `events`.  If events are wrong, the error has

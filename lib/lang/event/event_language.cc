@@ -33,20 +33,6 @@ std::string Quoted(const std::string& text) {
   return quoted + "\"";
 }
 
-const char* ScopeName(Scope scope) { return scope == Scope::kHost ? "host" : "network"; }
-
-const char* ObserveName(Observe observe) {
-  switch (observe) {
-    case Observe::kSource:
-      return "source";
-    case Observe::kDestination:
-      return "destination";
-    case Observe::kAll:
-      break;
-  }
-  return "all";
-}
-
 std::string PrintYamlItem(const EventSpec& event) {
   std::string text;
   const auto add = [&text](const char* key, const std::string& value) {
@@ -58,10 +44,10 @@ std::string PrintYamlItem(const EventSpec& event) {
   add("flow_granularity", Quoted(event_lang::PrintGranularity(event.granularity)));
   add("time_interval", event_lang::PrintInterval(event.interval_ms));
   add("for", std::to_string(event.for_count));
-  add("scope", ScopeName(event.scope));
-  add("observe", ObserveName(event.observe));
+  add("scope", event_lang::ScopeName(event.scope));
+  add("observe", event_lang::ObserveName(event.observe));
   if (!event.severity.empty()) add("severity", Quoted(event.severity));
-  add("max_buckets", std::to_string(event.max_buckets));
+  if (event.max_buckets != 0) add("max_buckets", std::to_string(event.max_buckets));
   return text;
 }
 

@@ -19,6 +19,8 @@ std::string PrintFilter(const FilterExpr& filter);
 std::string PrintPredicate(const Expr& predicate);
 std::string PrintGranularity(const Granularity& granularity);  // "none" for one bucket
 std::string PrintInterval(uint32_t interval_ms);
+const char* ScopeName(Scope scope);
+const char* ObserveName(Observe observe);
 
 }  // namespace trumpet::event_lang
 

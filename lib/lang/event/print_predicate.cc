@@ -138,4 +138,18 @@ std::string PrintInterval(uint32_t interval_ms) {
   return std::to_string(interval_ms / kMillisPerSecond) + "s";
 }
 
+const char* ScopeName(Scope scope) { return scope == Scope::kHost ? "host" : "network"; }
+
+const char* ObserveName(Observe observe) {
+  switch (observe) {
+    case Observe::kSource:
+      return "source";
+    case Observe::kDestination:
+      return "destination";
+    case Observe::kAll:
+      break;
+  }
+  return "all";
+}
+
 }  // namespace trumpet::event_lang

@@ -29,7 +29,7 @@ inline std::string Canonical(const std::string& line) {
   if (!event.ok()) return event.message();
   EXPECT_TRUE(IsFlat(event->filter)) << line;
   EXPECT_TRUE(IsBinary(event->predicate)) << line;
-  const std::string printed = PrintEventLine(*event);
+  std::string printed = PrintEventLine(*event);
   const Result<EventSpec> again = ParseEventLine(printed, "printed");
   if (!again.ok()) return "printed as " + printed + ", which gives " + again.message();
   EXPECT_TRUE(SameParts(*event, *again)) << line << "\nis printed as\n" << printed;

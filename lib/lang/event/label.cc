@@ -1,0 +1,25 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lib/lang/event/label.h"
+
+#include "lib/lang/event/diagnostic.h"
+#include "lib/lang/event/source.h"
+
+namespace trumpet::event_lang {
+
+std::string LabelProblem(std::string_view key, std::string_view text) {
+  if (key == "name" && text.empty()) return "'name' must be a text, not empty";
+  if (text.size() > kMaxLabelBytes) {
+    return Quote(key) + " is longer than " + std::to_string(kMaxLabelBytes) + " bytes";
+  }
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) return Quote(key) + " holds a control character";
+  }
+  size_t offset = 0;
+  if (!IsUtf8(text, &offset)) return Quote(key) + " is not UTF-8";
+  return "";
+}
+
+}  // namespace trumpet::event_lang
