@@ -27,7 +27,6 @@ uint64_t OwnerOf(FlowIndex flow, uint32_t hash) { return uint64_t{hash} << 32 | 
 
 PacketThread::PacketThread(const MonitorOptions& options, SpscRing* ring)
     : options_(options),
-      ring_(ring),
       pair_hash_(options.connections.hash_seed),
       connections_(options.connections),
       sweep_(&flows_, &connections_, ring) {}

@@ -95,7 +95,6 @@ class PacketThread {
   bool has_undelivered() const { return epoch_packets_ != 0 || epoch_reasons_ != 0; }
 
   const MonitorOptions options_;
-  SpscRing* const ring_;
   const PairHash pair_hash_;
   FlowTable flows_;
   ConnectionTable connections_;
