@@ -44,10 +44,10 @@ inline uint64_t HashNumber(uint64_t value, uint64_t seed) {
 class PairHash {
  public:
   explicit PairHash(uint64_t seed) {
-    for (int i = 0; i < 3; i++) {
-      const uint64_t high = HashNumber(static_cast<uint64_t>(2 * i), seed);
-      factors_[i] =
-          static_cast<Number>(high) << 64 | HashNumber(static_cast<uint64_t>(2 * i + 1), seed);
+    uint64_t next = 0;
+    for (Number& factor : factors_) {
+      const uint64_t high = HashNumber(next++, seed);
+      factor = static_cast<Number>(high) << 64 | HashNumber(next++, seed);
     }
   }
 
