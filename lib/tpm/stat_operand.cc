@@ -63,6 +63,13 @@ Slot Binary(ExprOp op, const Slot& a, const Slot& b) {
   }
 }
 
+// The slow way: the expression tree itself, with exact integers and doubles.
+Number EvaluateTree(const Expr& expr, const VariableValues& values) {
+  return Evaluate(expr, [&values](const Expr& leaf) {
+    return values.IsDefined(leaf.variable) ? Number::Integer(values.Get(leaf.variable)) : Number();
+  });
+}
+
 }  // namespace
 
 VariableValues ValuesOfPacket(const ParsedPacket& packet, const PacketFacts& facts) {
@@ -95,7 +102,6 @@ StatOperand StatOperand::Compile(const Expr& expr, bool is_real) {
   operand.expr_ = expr;
   operand.is_real_ = is_real;
   operand.mentions_rtt_ = Mentions(expr, Variable::kRtt);
-  operand.mentions_rwnd_ = Mentions(expr, Variable::kRwnd);
   operand.is_bare_ = !is_real && expr.op == ExprOp::kVariable;
   if (!is_real && StackNeed(expr) <= kStackDepth) operand.Emit(expr);
   return operand;
@@ -110,10 +116,7 @@ void StatOperand::Emit(const Expr& expr) {
 
 bool StatOperand::RunProgram(const VariableValues& values, int64_t* result) const {
   if (steps_.empty()) {  // nested deeper than the stack: rare, so the slow way
-    const Number number = Evaluate(expr_, [&values](const Expr& leaf) {
-      return values.IsDefined(leaf.variable) ? Number::Integer(values.Get(leaf.variable))
-                                             : Number();
-    });
+    const Number number = EvaluateTree(expr_, values);
     if (number.is_defined()) *result = static_cast<int64_t>(number.integer());
     return number.is_defined();
   }
@@ -145,9 +148,7 @@ bool StatOperand::RunProgram(const VariableValues& values, int64_t* result) cons
 }
 
 bool StatOperand::EvaluateReal(const VariableValues& values, double* result) const {
-  const Number number = Evaluate(expr_, [&values](const Expr& leaf) {
-    return values.IsDefined(leaf.variable) ? Number::Integer(values.Get(leaf.variable)) : Number();
-  });
+  const Number number = EvaluateTree(expr_, values);
   if (number.is_defined()) *result = number.AsDouble();
   return number.is_defined();
 }

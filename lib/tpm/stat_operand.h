@@ -45,7 +45,6 @@ class StatOperand {
   bool is_real() const { return is_real_; }
   bool is_bare() const { return is_bare_; }  // an integer variable by itself
   bool mentions_rtt() const { return mentions_rtt_; }
-  bool mentions_rwnd() const { return mentions_rwnd_; }
   const Expr& expr() const { return expr_; }
 
   // False when the operand is undefined on this packet.
@@ -73,7 +72,6 @@ class StatOperand {
   bool is_real_ = false;
   bool is_bare_ = false;
   bool mentions_rtt_ = false;
-  bool mentions_rwnd_ = false;
   std::vector<Step> steps_;  // integer expressions that fit the stack of RunProgram
 };
 
