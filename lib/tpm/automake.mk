@@ -13,10 +13,12 @@ lib_libtrumpet_tpm_a_SOURCES = \
 	lib/tpm/connection_table.h \
 	lib/tpm/delivery.cc \
 	lib/tpm/delivery.h \
+	lib/tpm/epoch_state.h \
 	lib/tpm/event_verdicts.cc \
 	lib/tpm/event_verdicts.h \
 	lib/tpm/first_sendings.cc \
 	lib/tpm/first_sendings.h \
+	lib/tpm/flow_cells.h \
 	lib/tpm/flow_state_map.cc \
 	lib/tpm/flow_state_map.h \
 	lib/tpm/flow_table.cc \
@@ -28,9 +30,13 @@ lib_libtrumpet_tpm_a_SOURCES = \
 	lib/tpm/incomplete_ranges.h \
 	lib/tpm/key_layout.cc \
 	lib/tpm/key_layout.h \
+	lib/tpm/match_scatter.cc \
+	lib/tpm/match_scatter.h \
 	lib/tpm/match_terms.cc \
 	lib/tpm/match_terms.h \
 	lib/tpm/monitor_counters.h \
+	lib/tpm/new_flows.cc \
+	lib/tpm/new_flows.h \
 	lib/tpm/offline_run.cc \
 	lib/tpm/offline_run.h \
 	lib/tpm/packet_facts.h \
@@ -47,6 +53,8 @@ lib_libtrumpet_tpm_a_SOURCES = \
 	lib/tpm/sweep.h \
 	lib/tpm/tcp_tracker.cc \
 	lib/tpm/tcp_tracker.h \
+	lib/tpm/tracked_packets.cc \
+	lib/tpm/tracked_packets.h \
 	lib/tpm/trigger_index.cc \
 	lib/tpm/trigger_index.h \
 	lib/tpm/trigger_plan.cc \

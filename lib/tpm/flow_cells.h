@@ -1,0 +1,80 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// FlowCells: counts packets and RTT samples in the cells of flows (paper, section 5: scatter).
+//
+// Each flow has two banks of cells, for epochs of even and odd number.  The first packet of a flow
+// in an epoch empties its bank and puts the flow on the epoch's list for the sweep.
+//
+// Threads: one packet thread.  Inlined into the passes over a batch.
+
+#ifndef TRUMPET_LIB_TPM_FLOW_CELLS_H
+#define TRUMPET_LIB_TPM_FLOW_CELLS_H
+
+#include <cstdint>
+
+#include "lib/tpm/epoch_state.h"
+#include "lib/tpm/flow_table.h"
+#include "lib/tpm/packet_facts.h"
+#include "lib/tpm/trigger_set.h"
+
+namespace trumpet {
+
+class FlowCells {
+ public:
+  // Both must outlive it.
+  FlowCells(FlowTable* flows, EpochState* epoch) : flows_(flows), epoch_(epoch) {}
+
+  // Counts a packet of a flow of the running program.  False when no trigger wants the flow.
+  [[gnu::always_inline]] bool CountPacket(FlowIndex flow, const ParsedPacket& packet,
+                                          const PacketFacts& facts) {
+    const Generation& generation = *epoch_->running;
+    FlowEntry& entry = flows_->At(flow);
+    const SetProgram& program = generation.sets.ProgramAt(entry.set);
+    Touch(flow, &entry, generation);
+    if (program.word_count == 0) return false;
+    if (facts.rwnd_unscaled) entry.unscaled |= static_cast<uint8_t>(1u << epoch_->bank());
+    uint64_t* bank = BankOf(generation, entry);
+    CountInPlainCells(program, PlainValues(packet, facts), bank);
+    if (program.has_other_cells) {
+      CountInOtherCells(*generation.program, generation.sets.At(entry.set), packet, facts, bank);
+    }
+    return true;
+  }
+
+  void CountSample(FlowIndex flow, Generation* generation, const RttSample& sample) {
+    FlowEntry& entry = flows_->At(flow);
+    const TriggerSet& set = generation->sets.At(entry.set);
+    if (set.trigger_count == 0) return;
+    Touch(flow, &entry, *generation);
+    CountSampleInCells(*generation->program, set, sample, BankOf(*generation, entry));
+  }
+
+ private:
+  [[gnu::always_inline]] uint64_t* BankOf(const Generation& generation, FlowEntry& entry) {
+    uint8_t* cells = flows_->BlockOf(entry) + generation.program->layout().extension_bytes();
+    const uint32_t words = generation.sets.ProgramAt(entry.set).word_count;
+    return reinterpret_cast<uint64_t*>(cells) + epoch_->bank() * words;
+  }
+
+  [[gnu::always_inline]] void Touch(FlowIndex flow, FlowEntry* entry,
+                                    const Generation& generation) {
+    if (entry->last_epoch == epoch_->number) return;
+    entry->last_epoch = epoch_->number;
+    const SetProgram& program = generation.sets.ProgramAt(entry->set);
+    if (program.word_count == 0) return;
+    const uint32_t bank = epoch_->bank();
+    entry->unscaled &= static_cast<uint8_t>(~(1u << bank));
+    uint64_t* words = BankOf(generation, *entry);
+    for (uint32_t i = 0; i < program.plain_count; i++) words[i] = 0;
+    if (program.has_other_cells) ResetBank(generation.sets.At(entry->set), words);
+    epoch_->touched[bank][epoch_->touched_count[bank]++] = flow;
+  }
+
+  FlowTable* flows_;
+  EpochState* epoch_;
+};
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_LIB_TPM_FLOW_CELLS_H

@@ -1,0 +1,49 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// TrackedPackets: packets of flows whose connection state some trigger uses.
+//
+// Threads: one packet thread.  Never allocates.
+
+#ifndef TRUMPET_LIB_TPM_TRACKED_PACKETS_H
+#define TRUMPET_LIB_TPM_TRACKED_PACKETS_H
+
+#include <cstdint>
+
+#include "lib/tpm/connection_table.h"
+#include "lib/tpm/epoch_state.h"
+#include "lib/tpm/flow_cells.h"
+#include "lib/tpm/monitor_counters.h"
+#include "lib/tpm/packet_facts.h"
+
+namespace trumpet {
+
+class TrackedPackets {
+ public:
+  // All must outlive it.
+  TrackedPackets(FlowTable* flows, ConnectionTable* connections, FlowCells* cells,
+                 EpochState* epoch, MonitorCounters* counters)
+      : flows_(flows),
+        connections_(connections),
+        cells_(cells),
+        epoch_(epoch),
+        counters_(counters) {}
+
+  // Shows a packet to its connection, and counts the RTT sample it may give.  `entry_of_flow` may
+  // be kNoFlow; `hash` is ConnectionTable::HashOf(flow).  Returns what is known of the packet.
+  PacketFacts Observe(FlowIndex entry_of_flow, const FlowKey& flow, uint64_t hash,
+                      const ParsedPacket& packet, Nanos now);
+
+ private:
+  void CountSample(const RttSample& sample);
+
+  FlowTable* flows_;
+  ConnectionTable* connections_;
+  FlowCells* cells_;
+  EpochState* epoch_;
+  MonitorCounters* counters_;
+};
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_LIB_TPM_TRACKED_PACKETS_H
