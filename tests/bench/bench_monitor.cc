@@ -8,8 +8,13 @@
 //                 [--order sequential|random|zipf] [--churn FLOWS_PER_SECOND] [--frames
 //                 ipv4|ipv6|vxlan]
 //
-// One JSON object a line on stdout, a table on stderr.  All figures contain the writing of the
-// frames (contender "traffic"); a ratio is taken of the figures without it.
+// One JSON object a line on stdout, a table on stderr.  As in the figures of the paper's authors, a
+// contender's time contains the writing of the frames, the yardstick's does not; ratio = time of
+// the contender / time of the yardstick, both so, minima of the repeats; "own" is the time without
+// the frames.
+//
+// The yardstick does what the program behind the published ratios does, its stall included (see
+// contenders.h); "map" is the same without the stall.
 
 #include <time.h>
 
@@ -50,21 +55,43 @@ struct Lane {
   double Run(int epochs) {
     double seconds = 0;
     for (int epoch = 0; epoch < epochs; epoch++) {
-      const double before = ThreadSeconds();
-      for (uint32_t packet = 0; packet < kEpochPackets; packet += kBatch) {
-        const Nanos within = static_cast<Nanos>(packet) * kEpochNs / kEpochPackets;
-        contender->OnBatch(traffic.Next(), next_epoch * kEpochNs + within);
-      }
-      seconds += ThreadSeconds() - before;
+      seconds += contender->times_frames() ? RunBatches(kEpochPackets) : RunWrittenFrames();
       next_epoch++;
       contender->OutsideEpoch();
     }
     return seconds * 1e9 / (static_cast<double>(epochs) * kEpochPackets);
   }
 
+  double RunBatches(uint32_t packets) {
+    const double before = ThreadSeconds();
+    for (uint32_t packet = 0; packet < packets; packet += kBatch) {
+      contender->OnBatch(traffic.Next(), Now(packet));
+    }
+    return ThreadSeconds() - before;
+  }
+
+  // An epoch, in turns of writing all buffers and reading them; only the reading is timed.
+  double RunWrittenFrames() {
+    double seconds = 0;
+    for (uint32_t packet = 0; packet < kEpochPackets; packet += kBuffers) {
+      const uint32_t count = std::min(kBuffers, kEpochPackets - packet);
+      written.clear();
+      for (uint32_t i = 0; i < count; i += kBatch) written.push_back(traffic.Next());
+      const double before = ThreadSeconds();
+      for (const Frame* frames : written) contender->OnBatch(frames, Now(packet));
+      seconds += ThreadSeconds() - before;
+    }
+    return seconds;
+  }
+
+  Nanos Now(uint32_t packet) const {
+    return next_epoch * kEpochNs + static_cast<Nanos>(packet) * kEpochNs / kEpochPackets;
+  }
+
   std::string name;
   std::unique_ptr<Contender> contender;
   Traffic traffic;
+  std::vector<const Frame*> written;
   int64_t next_epoch = 0;
   std::vector<double> samples;
 };
@@ -77,15 +104,19 @@ int BenchFlows(const Options& options, uint32_t flows) {
 
   std::vector<Lane> lanes;
   const uint32_t matches = options.triggers == 0 ? 0 : options.per_packet;
-  lanes.emplace_back("traffic", MakeTrafficContender(), spec);
   lanes.emplace_back("yardstick", MakeYardstickContender(flows), spec);
+  lanes.emplace_back("traffic", MakeTrafficContender(), spec);
+  lanes.emplace_back("map", MakeMapContender(flows), spec);
   lanes.emplace_back("parse", MakeParseContender(), spec);
   lanes.emplace_back("monitor", MakeMonitorContender(events, flows, matches), spec);
   if (lanes.back().contender == nullptr) return 1;
 
   for (Lane& lane : lanes) lane.Run(10);  // warm up
   for (uint32_t repeat = 0; repeat < options.repeats; repeat++) {
-    for (Lane& lane : lanes) lane.samples.push_back(lane.Run(5));
+    for (Lane& lane : lanes) {
+      lane.Run(1);  // its memory comes back into the caches
+      lane.samples.push_back(lane.Run(5));
+    }
   }
 
   int status = 0;
@@ -97,16 +128,17 @@ int BenchFlows(const Options& options, uint32_t flows) {
     const double median = lane.samples[lane.samples.size() / 2];
     if (lane.name == "traffic") traffic_ns = min;
     if (lane.name == "yardstick") yardstick_ns = min;
-    const double own = min - traffic_ns;
-    const double ratio =
-        lane.name == "traffic" ? 0 : own / (yardstick_ns == 0 ? own : yardstick_ns - traffic_ns);
+    // Writing costs a contender without it nothing.
+    const double own = lane.contender->times_frames() ? min - traffic_ns : min;
+    const double ratio = min / (yardstick_ns == 0 ? min : yardstick_ns);
     std::printf(
         "{\"bench\":\"monitor\",\"contender\":\"%s\",\"flows\":%u,\"triggers\":%u,"
-        "\"per_packet\":%u,\"ns_min\":%.2f,\"ns_median\":%.2f,\"ns_max\":%.2f,\"ratio\":%.3f%s}\n",
+        "\"per_packet\":%u,\"ns_min\":%.2f,\"ns_median\":%.2f,\"ns_max\":%.2f,"
+        "\"ns_min_without_frames\":%.2f,\"ratio\":%.3f%s}\n",
         lane.name.c_str(), flows, options.triggers, options.per_packet, min, median,
-        lane.samples.back(), ratio, lane.contender->Facts().c_str());
-    std::fprintf(stderr, "%8u  %-10s %8.2f %8.2f %8.2f  %6.2f\n", flows, lane.name.c_str(), min,
-                 median, lane.samples.back(), ratio);
+        lane.samples.back(), own, ratio, lane.contender->Facts().c_str());
+    std::fprintf(stderr, "%8u  %-10s %8.2f %8.2f %8.2f %8.2f  %6.2f\n", flows, lane.name.c_str(),
+                 min, median, lane.samples.back(), own, ratio);
     const std::string problem = lane.contender->Problem();
     if (!problem.empty()) {
       std::fprintf(stderr, "bench-monitor: %u flows: %s: %s\n", flows, lane.name.c_str(),
@@ -186,8 +218,8 @@ int Main(int argc, char** argv) {
   }
   std::fprintf(stderr, "%u triggers, %u per packet; CPU ns per packet; ratio to the yardstick\n",
                options.triggers, options.per_packet);
-  std::fprintf(stderr, "%8s  %-10s %8s %8s %8s  %6s\n", "flows", "contender", "min", "median",
-               "max", "ratio");
+  std::fprintf(stderr, "%8s  %-10s %8s %8s %8s %8s  %6s\n", "flows", "contender", "min", "median",
+               "max", "own", "ratio");
   int status = 0;
   for (const uint32_t flows : options.flows) status |= BenchFlows(options, flows);
   return status;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <memory_resource>
 #include <unordered_map>
 
 #include "lib/tpm/packet_monitor.h"
@@ -101,23 +102,67 @@ struct TupleHash {
   }
 };
 
-// IPv4 without options only, like its model; for other traffic it reads the same offsets.
+// Memory in rising order in the steps of a common malloc(), none taken back: the nodes of a map lie
+// as they do in a program that made nothing else before.
+class RisingMemory : public std::pmr::memory_resource {
+ private:
+  void* do_allocate(size_t bytes, size_t alignment) override {
+    return blocks_.allocate((bytes + 8 + 15) / 16 * 16, std::max<size_t>(alignment, 16));
+  }
+  void do_deallocate(void*, size_t, size_t) override {}
+  bool do_is_equal(const memory_resource& other) const noexcept override { return this == &other; }
+
+  std::pmr::monotonic_buffer_resource blocks_;
+};
+
+using TupleMap = std::pmr::unordered_map<Tuple, uint64_t, TupleHash>;
+
+// Not inlined, with the tuple in memory: so the yardstick's compiled loop calls the map.
+[[gnu::noinline, gnu::flatten]] uint64_t& BytesOf(TupleMap* map, const Tuple& tuple) {
+  return (*map)[tuple];
+}
+
+// IPv4 without options only; for other traffic it reads the same offsets.
 class YardstickContender : public Contender {
  public:
   explicit YardstickContender(uint32_t flows) { bytes_.reserve(flows); }
+  bool times_frames() const override { return false; }
   void OnBatch(const Frame* frames, Nanos) override {
     for (int i = 0; i < kBatch; i++) {
       const uint8_t* frame = frames[i].data;
       Tuple tuple{0, 0};
       std::memcpy(&tuple.addresses, frame + 26, 8);
       std::memcpy(&tuple.rest, frame + 34, 4);
+      // The half word must be in memory before the whole word is read: that is the stall.
+      __asm__ volatile("" : "+m"(tuple));
       tuple.rest |= static_cast<uint64_t>(frame[23]) << 32;
-      bytes_[tuple] += frame[17];
+      BytesOf(&bytes_, tuple) += frame[17];
     }
   }
 
  private:
-  std::unordered_map<Tuple, uint64_t, TupleHash> bytes_;
+  RisingMemory memory_;
+  TupleMap bytes_{&memory_};
+};
+
+class MapContender : public Contender {
+ public:
+  explicit MapContender(uint32_t flows) { bytes_.reserve(flows); }
+  bool times_frames() const override { return false; }
+  void OnBatch(const Frame* frames, Nanos) override {
+    for (int i = 0; i < kBatch; i++) {
+      const uint8_t* frame = frames[i].data;
+      uint64_t addresses;
+      uint32_t ports;
+      std::memcpy(&addresses, frame + 26, 8);
+      std::memcpy(&ports, frame + 34, 4);
+      bytes_[{addresses, ports | static_cast<uint64_t>(frame[23]) << 32}] += frame[17];
+    }
+  }
+
+ private:
+  RisingMemory memory_;
+  TupleMap bytes_{&memory_};
 };
 
 class TrafficContender : public Contender {
@@ -155,6 +200,9 @@ std::unique_ptr<Contender> MakeMonitorContender(const std::vector<EventSpec>& ev
 std::unique_ptr<Contender> MakeParseContender() { return std::make_unique<ParseContender>(); }
 std::unique_ptr<Contender> MakeYardstickContender(uint32_t flows) {
   return std::make_unique<YardstickContender>(flows);
+}
+std::unique_ptr<Contender> MakeMapContender(uint32_t flows) {
+  return std::make_unique<MapContender>(flows);
 }
 std::unique_ptr<Contender> MakeTrafficContender() { return std::make_unique<TrafficContender>(); }
 

@@ -11,7 +11,6 @@
 namespace trumpet::bench {
 namespace {
 
-constexpr uint32_t kBuffers = 2048;
 constexpr uint32_t kDstBase = 0x0a000400;  // 10.0.4.0
 constexpr uint32_t kSrcBase = 0x0a000504;  // 10.0.5.4
 constexpr uint16_t kSrcPort = 58513;

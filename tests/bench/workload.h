@@ -24,6 +24,7 @@ constexpr uint32_t kEpochPackets = 148800;
 constexpr Nanos kEpochNs = 10 * kNanosPerMilli;
 constexpr int kBatch = 32;
 constexpr uint32_t kFrameBytes = 60;
+constexpr uint32_t kBuffers = 2048;
 
 enum class Order { kSequential, kRandom, kZipf };
 enum class Encapsulation { kIpv4, kIpv6, kVxlan };
