@@ -63,7 +63,10 @@ lib_libtrumpet_tpm_a_SOURCES = \
 	lib/tpm/trigger_program.h \
 	lib/tpm/trigger_set.cc \
 	lib/tpm/trigger_set.h \
+	lib/tpm/tuple_space.cc \
+	lib/tpm/tuple_space.h \
 	lib/tpm/uint256.h \
+	lib/tpm/value_classes.h \
 	lib/tpm/verdict_predicate.cc \
 	lib/tpm/verdict_predicate.h
 
@@ -96,3 +99,7 @@ lib_tpm_connection_table_bench_SOURCES = \
 	lib/tpm/connection_table_bench.cc \
 	lib/tpm/tcp_test_kit.h
 lib_tpm_connection_table_bench_LDADD = $(LIBTRUMPET_TPM) $(BENCH_MAIN_LIBS)
+
+bench_programs += lib/tpm/trigger_index_bench
+lib_tpm_trigger_index_bench_SOURCES = lib/tpm/trigger_index_bench.cc
+lib_tpm_trigger_index_bench_LDADD = $(LIBTRUMPET_TPM) $(BENCH_MAIN_LIBS)

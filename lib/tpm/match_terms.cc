@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "lib/tpm/key_layout.h"
+
 namespace trumpet {
 namespace {
 
@@ -65,23 +67,39 @@ void SetPrefix(const Place& place, Uint128 field_value, size_t size, int prefix,
 }
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "SetPrefix swaps port bytes");
 
-MatchTerm TermOf(const FieldRef& ref, const ValueRange& range) {
+// What every packet that has the field satisfies.  Bits of the family: kHasPortsFlag, and one that
+// 4 and 6 share.
+MatchTerm PresenceTerm(const FieldRef& ref, const Place& place) {
+  constexpr uint8_t kIsIp = 4 & 6;
   MatchTerm term;
-  const Place place = PlaceOf(ref);
-  if (place.size == 0) return term;
+  const uint8_t flags = place.is_host_order_u16 ? kHasPortsFlag : kIsIp;
+  term.mask.ip_family = flags;
+  term.value.ip_family = flags;
+  term.is_exact = ref.level == Level::kInnermost;  // inner.x needs a tunnel too
+  return term;
+}
+
+MatchTerm TermOf(const FieldRef& ref, const Place& place, const ValueRange& range) {
+  MatchTerm term = PresenceTerm(ref, place);
   const int width = FieldWidth(ref.field, range.kind);
-  SetPrefix(place, range.low, static_cast<size_t>(width / 8), CommonPrefix(range, width), &term);
+  const int prefix = CommonPrefix(range, width);
+  SetPrefix(place, range.low, static_cast<size_t>(width / 8), prefix, &term);
   if (range.kind == ValueKind::kIpv4 || range.kind == ValueKind::kIpv6) {
-    term.mask.ip_family = 0xff;
+    term.mask.ip_family = static_cast<uint8_t>(~kHasPortsFlag);
     term.value.ip_family = range.kind == ValueKind::kIpv4 ? 4 : 6;
   }
+  const Uint128 differing = range.low ^ range.high;
+  const bool is_prefix = (range.low & differing) == 0 && (differing & (differing + 1)) == 0;
+  term.is_exact &= is_prefix;
   return term;
 }
 
 Terms TermsOfTest(const FieldTest& test) {
-  if (test.is_any || test.is_masked || PlaceOf(test.ref).size == 0) return {MatchTerm{}};
+  const Place place = PlaceOf(test.ref);
+  if (place.size == 0 || test.is_masked) return {MatchTerm{}};
+  if (test.is_any) return {PresenceTerm(test.ref, place)};
   Terms terms;
-  for (const ValueRange& range : test.ranges) terms.push_back(TermOf(test.ref, range));
+  for (const ValueRange& range : test.ranges) terms.push_back(TermOf(test.ref, place, range));
   if (terms.empty()) terms.push_back(MatchTerm{});
   return terms;
 }
@@ -99,6 +117,7 @@ bool Intersect(const MatchTerm& a, const MatchTerm& b, MatchTerm* both) {
     mask[i] = a_mask[i] | b_mask[i];
     value[i] = a_value[i] | b_value[i];
   }
+  both->is_exact = a.is_exact && b.is_exact;
   return true;
 }
 
@@ -115,14 +134,24 @@ Terms Conjunction(const Terms& left, const Terms& right) {
 
 Terms TermsOf(const FilterExpr& filter) {
   switch (filter.op) {
+    case FilterOp::kTrue: {
+      MatchTerm everything;
+      everything.is_exact = true;
+      return {everything};
+    }
     case FilterOp::kTest:
       return TermsOfTest(filter.test);
     case FilterOp::kAnd: {
-      Terms terms{MatchTerm{}};
+      MatchTerm everything;
+      everything.is_exact = true;
+      Terms terms{everything};
       for (const FilterExpr& arg : filter.args) {
         const Terms more = TermsOf(arg);
-        // A condition too wide to multiply out is left to the final test.
-        if (terms.size() * more.size() <= kMaxTermsPerFilter) terms = Conjunction(terms, more);
+        if (terms.size() * more.size() <= kMaxTermsPerFilter) {
+          terms = Conjunction(terms, more);
+        } else {  // too wide to multiply out: left to the final test
+          for (MatchTerm& term : terms) term.is_exact = false;
+        }
       }
       return terms;
     }
@@ -145,15 +174,6 @@ std::vector<MatchTerm> MakeMatchTerms(const FilterExpr& filter) {
   Terms terms = TermsOf(filter);
   if (terms.size() > kMaxTermsPerFilter) return {MatchTerm{}};
   return terms;
-}
-
-FlowKey Masked(const FlowKey& key, const FlowKey& mask) {
-  FlowKey masked;
-  const auto* key_words = reinterpret_cast<const uint8_t*>(&key);
-  const auto* mask_words = reinterpret_cast<const uint8_t*>(&mask);
-  auto* out = reinterpret_cast<uint8_t*>(&masked);
-  for (size_t i = 0; i < sizeof(FlowKey); i++) out[i] = key_words[i] & mask_words[i];
-  return masked;
 }
 
 }  // namespace trumpet

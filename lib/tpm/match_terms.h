@@ -3,9 +3,9 @@
 //
 // MatchTerms: a filter's necessary conditions on the 5-tuple, as masked keys.
 //
-// A packet that passes the filter satisfies at least one term; the converse does not hold, so
-// candidates are tested against the whole filter afterwards.  `not`, other fields and
-// ranges that are no prefix only widen a term.
+// A packet that passes the filter satisfies at least one term.  The converse holds for exact terms
+// only; what satisfies another one is tested against the whole filter afterwards.  `not`, other
+// fields and ranges that are no prefix widen a term and make it inexact.
 
 #ifndef TRUMPET_LIB_TPM_MATCH_TERMS_H
 #define TRUMPET_LIB_TPM_MATCH_TERMS_H
@@ -17,10 +17,12 @@
 
 namespace trumpet {
 
-// (key & mask) == value, byte by byte; `zone` is never masked in.
+// (key & mask) == value, byte by byte, for an entry's key (EntryKeyOf()); `zone` is never masked
+// in.
 struct MatchTerm {
   FlowKey mask;
   FlowKey value;
+  bool is_exact = false;  // whatever satisfies the term passes the filter
 
   bool operator==(const MatchTerm& other) const {
     return mask == other.mask && value == other.value;
@@ -32,8 +34,6 @@ constexpr size_t kMaxTermsPerFilter = 64;
 
 // Empty: nothing can match.
 std::vector<MatchTerm> MakeMatchTerms(const FilterExpr& filter);
-
-FlowKey Masked(const FlowKey& key, const FlowKey& mask);
 
 }  // namespace trumpet
 
