@@ -15,6 +15,8 @@ help:
 	  '  check-ovs       Open vSwitch'"'"'s own tests of the userspace datapath (2 minutes)' \
 	  '  check-ovs-full  the same with ofproto-dpif and tunnels (a quarter of an hour)' \
 	  '  bench           every benchmark; BENCH_FLAGS=$(BENCH_FLAGS)' \
+	  '  bench-ovs       the monitor in the switch, beside sFlow and IPFIX (root, 8 minutes);' \
+	  '                  BENCH_OVS_FLAGS=--quick takes one' \
 	  '  lint            format, layers, headers, syntax, clang-tidy since LINT_BASE' \
 	  '  fuzz            every fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS) (clang)' \
 	  '  coverage        lines that `make check'"'"' reaches, per file' \
@@ -58,7 +60,10 @@ check-ovs: need-plugin
 check-ovs-full: need-plugin
 	$(ovs_check) --full --baseline
 
-.PHONY: bench lint fuzz coverage demo
+bench-ovs: need-plugin all
+	$(script_environment) $(top_srcdir)/tests/bench/bench-ovs $(BENCH_OVS_FLAGS)
+
+.PHONY: bench bench-ovs lint fuzz coverage demo
 bench: $(bench_programs) tests/bench/bench-monitor
 	tests/bench/bench-monitor
 if HAVE_BENCHMARK

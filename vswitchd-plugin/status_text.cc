@@ -146,6 +146,8 @@ Json CountersJson(const MonitorCounters& c) {
           {"uncounted_bytes", c.uncounted_bytes},
           {"epochs", c.epochs},
           {"epochs_skipped", c.epochs_skipped},
+          {"batch_cycles", c.batch_cycles},
+          {"sweep_cycles", c.sweep_cycles},
           {"sweep_steps", c.sweep_steps},
           {"swept_flows", c.swept_flows},
           {"partials", c.partials},

@@ -11,3 +11,14 @@ tests_bench_bench_monitor_SOURCES = \
 	tests/bench/workload.h
 tests_bench_bench_monitor_LDADD = $(LIBTRUMPET_TPM)
 CLEANFILES += tests/bench/bench-monitor
+
+# The monitor in the switch; `make bench-ovs` runs it (root).
+TESTS += tests/bench/bench_ovs_test
+EXTRA_DIST += \
+	tests/bench/bench-ovs \
+	tests/bench/bench_ovs_test \
+	tests/bench/ovs_contenders.py \
+	tests/bench/ovs_figures.py \
+	tests/bench/ovs_machine.py \
+	tests/bench/ovs_switches.py \
+	tests/bench/ovs_workload.py

@@ -23,7 +23,7 @@ def read_environment(path):
         return dict(re.match(r"(\w+)='(.*)'", line).groups() for line in lines)
 
 
-def eventually(condition, what, seconds=30):
+def eventually(condition, what, seconds=30, pause=0.01):
     """Asks until `condition()` is true, and gives its answer."""
     end = time.monotonic() + seconds
     while True:
@@ -32,7 +32,7 @@ def eventually(condition, what, seconds=30):
             return answer
         if time.monotonic() > end:
             raise AssertionError(f"did not happen within {seconds} s: {what}")
-        time.sleep(0.01)
+        time.sleep(pause)
 
 
 class Switch:

@@ -1,0 +1,154 @@
+# Copyright (c) 2026 The Trumpet Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""What is compared: the switch as it is, its own monitors, and ours in several states."""
+
+import multiprocessing
+import os
+import socket
+
+from ovs_workload import event_lines, write_events
+from switch import eventually
+
+# Beside all traffic: a packet is parsed and looked up, and no event wants it.
+NOWHERE = "dstIP=192.0.2.1, sum(packets) >= 80000000, 10ms"
+COUNTERS = ("packets", "matched_packets", "flows_added", "batches", "batch_cycles", "sweep_cycles",
+            "epochs", "epochs_skipped", "uncounted_packets")
+
+
+class Contender:
+    """`enter()` brings the switch into the state that is measured."""
+
+    def __init__(self, name, switch):
+        self.name, self.switch = name, switch
+
+    def enter(self):
+        """Nothing to do for the switch as it is."""
+
+    def leave(self):
+        """Takes back what would cost the other contenders of the same switch."""
+
+    def facts(self):
+        """Counters that rise, to be told with the figure."""
+        return {}
+
+
+class Exporter(Contender):
+    """sFlow or IPFIX of the switch itself, to `port` on this machine."""
+
+    def __init__(self, name, switch, table, columns, sink):
+        super().__init__(name, switch)
+        self.table, self.columns, self.sink = table, columns, sink
+
+    def enter(self):
+        self.switch.vsctl("--", "--id=@it", "create", self.table, *self.columns,
+                          "--", "set", "bridge", "br0", f"{self.table.lower()}=@it")
+
+    def leave(self):
+        self.switch.vsctl("clear", "bridge", "br0", self.table.lower())
+
+    def facts(self):
+        return {"datagrams": self.sink.datagrams}
+
+
+class Monitor(Contender):
+    """Our monitor; `lines` are its events, `is_on` whether it is enabled."""
+
+    def __init__(self, name, switch, lines, is_on=True):
+        super().__init__(name, switch)
+        self.is_on, self.count = is_on, 0
+        self.path = None
+        lines = list(lines)
+        if lines:
+            self.path, self.count = f"{switch.folder}/{name}.yaml", len(lines)
+            write_events(self.path, lines)
+
+    def enter(self):
+        if self.is_on and self.path:
+            self.switch.rpc("trumpet/event-add", f"@{self.path}")
+        self.switch.set_config(enable="true" if self.is_on else "false")
+        if self.is_on and self.path:
+            eventually(self._runs, f"{self.name} is active")
+            self._let_flows_be_met()
+        else:
+            eventually(lambda: not self.switch.status()["running"], f"{self.name} is at rest")
+
+    def _runs(self):
+        shown = self.switch.ask("event-show", f"bench-{self.count - 1}")
+        return shown["generation"] and all(
+            thread["attached"] and thread["generation"] >= shown["generation"]
+            for thread in self.switch.status()["threads"] if thread["is_pmd"])
+
+    def _let_flows_be_met(self):
+        """A change of events has every flow matched anew, which is not what is measured here."""
+        met = [-1]
+
+        def is_steady():
+            met.append(self._counters()["flows_added"])
+            return met[-1] == met[-2]
+
+        eventually(is_steady, f"{self.name} knows all flows", pause=0.05)
+
+    def _counters(self):
+        return next(thread["counters"] for thread in self.switch.status()["threads"]
+                    if thread["is_pmd"])
+
+    def leave(self):
+        self.switch.rpc("trumpet/event-del", "--all")
+
+    def facts(self):
+        if not self.path:
+            return {}
+        counters = self._counters()
+        return {name: counters[name] for name in COUNTERS}
+
+
+class Sink:
+    """Receives datagrams on this machine, in a process of its own, and counts them."""
+
+    def __init__(self, core):
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
+        self.socket.bind(("127.0.0.1", 0))
+        self.port = self.socket.getsockname()[1]
+        self._count = multiprocessing.Value("Q", 0, lock=False)
+        self._process = multiprocessing.Process(target=self._receive, args=(core,), daemon=True)
+        self._process.start()
+
+    def _receive(self, core):
+        os.sched_setaffinity(0, {core})
+        os.nice(5)
+        buffer = bytearray(1 << 16)
+        while True:
+            self.socket.recv_into(buffer)
+            self._count.value += 1
+
+    @property
+    def datagrams(self):
+        return self._count.value
+
+    def close(self):
+        self._process.terminate()
+        self._process.join()
+        self.socket.close()
+
+
+def make(plain, patched, sink):
+    """All contenders, the yardstick first."""
+    target = f"127.0.0.1:{sink.port}"
+
+    def sflow(rate):
+        columns = ("agent=lo", f'target="{target}"', f"sampling={rate}", "header=128", "polling=0")
+        return Exporter(f"sFlow 1:{rate}", plain, "sFlow", columns, sink)
+
+    return [
+        Contender("plain", plain),
+        Monitor("off", patched, [], is_on=False),
+        Monitor("0 triggers", patched, []),
+        Monitor("1 trigger, unmatched", patched, [NOWHERE]),
+        Monitor("4096 triggers, 1 per packet", patched, event_lines(4096, 1)),
+        Monitor("4096 triggers, 8 per packet", patched, event_lines(4096, 8)),
+        sflow(256), sflow(64), sflow(1),
+        Exporter("IPFIX 1:64", plain, "IPFIX",
+                 (f'targets="{target}"', "sampling=64", "cache_active_timeout=1",
+                  "cache_max_flows=200000"), sink),
+    ]

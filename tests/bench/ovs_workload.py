@@ -1,0 +1,79 @@
+# Copyright (c) 2026 The Trumpet Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The traffic and the events of workload.h, as a capture file and as an event file."""
+
+import struct
+
+FRAME_BYTES = 60                # 64 with the check sequence
+DESTINATION_MAC = bytes.fromhex("6805ca1ea5e4")
+SOURCE_MAC = bytes.fromhex("6805ca2a9562")
+DESTINATIONS = 65536
+FIRST_DESTINATION = 0x0A000400  # 10.0.4.0
+FIRST_SOURCE = 0x0A000504       # 10.0.5.4
+SOURCE_PORT, DESTINATION_PORT = 58513, 2500
+OPERANDS = ("packets", "volume", "is_lost")
+
+
+def permutation():
+    """0 ... 65535 as workload.cc shuffles them."""
+    order, state = list(range(DESTINATIONS)), 88172645463325252
+    for i in range(DESTINATIONS - 1, 0, -1):
+        state ^= state << 13 & 0xFFFFFFFFFFFFFFFF
+        state ^= state >> 7
+        state ^= state << 17 & 0xFFFFFFFFFFFFFFFF
+        j = state % (i + 1)
+        order[i], order[j] = order[j], order[i]
+    return order
+
+
+def frame(source, destination):
+    head = struct.pack("!BBHHHBBHII", 0x45, 0, FRAME_BYTES - 14, 0x8D4A, 0x4000, 64, 17, 0,
+                       source, destination)
+    total = sum(struct.unpack("!10H", head))
+    total = (total & 0xFFFF) + (total >> 16)
+    head = head[:10] + struct.pack("!H", ~(total + (total >> 16)) & 0xFFFF) + head[12:]
+    udp = struct.pack("!HHHH", SOURCE_PORT, DESTINATION_PORT, FRAME_BYTES - 34, 0)
+    return (DESTINATION_MAC + SOURCE_MAC + b"\x08\x00" + head + udp).ljust(FRAME_BYTES, b"\0")
+
+
+def write_capture(path, flows, packets):
+    """`packets` frames of `flows` flows by turns."""
+    order = permutation()
+    frames = [struct.pack("<IIII", 0, 0, FRAME_BYTES, FRAME_BYTES)
+              + frame(FIRST_SOURCE + flow // DESTINATIONS,
+                      FIRST_DESTINATION + order[flow % DESTINATIONS])
+              for flow in range(flows)]
+    with open(path, "wb") as out:
+        out.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1))
+        for packet in range(packets):
+            out.write(frames[packet % flows])
+
+
+def ipv4(number):
+    return ".".join(str(number >> shift & 255) for shift in (24, 16, 8, 0))
+
+
+def port_range(name, port, bits):
+    """The first `bits` of a port."""
+    low = port & (0xFFFF << (16 - bits) & 0xFFFF)
+    return f"{name}={low}-{low | 0xFFFF >> bits}"
+
+
+def event_lines(triggers, per_packet, patterns=32):
+    """MakeEvents() of workload.cc as text: address groups that tile the destinations, and in each
+    group `per_packet` events under different masks of the ports.  None ever fires."""
+    size = DESTINATIONS * per_packet // triggers
+    for number in range(triggers):
+        first = FIRST_DESTINATION + number // per_packet * size
+        bits = 32 - number % patterns
+        tests = (f"dstIP={ipv4(first)}-{ipv4(first + size - 1)}",
+                 port_range("srcPort", SOURCE_PORT, min(bits, 16)),
+                 port_range("dstPort", DESTINATION_PORT, max(bits - 16, 0)))
+        yield f"{' and '.join(tests)}, sum({OPERANDS[number % 3]}) >= 80000000, 10ms"
+
+
+def write_events(path, lines):
+    with open(path, "w", encoding="ascii") as out:
+        out.write("events:\n")
+        for number, line in enumerate(lines):
+            out.write(f'  - {{name: bench-{number}, event: "{line}"}}\n')
