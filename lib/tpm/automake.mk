@@ -78,6 +78,8 @@ lib_tpm_tpm_test_SOURCES = \
 	lib/tpm/flow_table_test.cc \
 	lib/tpm/host_verdicts_random_test.cc \
 	lib/tpm/host_verdicts_test.cc \
+	lib/tpm/install_oracle_test.h \
+	lib/tpm/install_random_test.cc \
 	lib/tpm/key_layout_test.cc \
 	lib/tpm/monitor_harness_test.h \
 	lib/tpm/packet_monitor_test.cc \
