@@ -218,6 +218,7 @@ AgentStatus Agent::Snapshot() const {
       thread.max_flows = slot->max_flows();
       thread.generation = monitor->running_generation();
       thread.counters = monitor->counters();
+      thread.steps = monitor->steps();
     }
     parts_.host->ops().thread_load(slot->thread().switch_thread(), &thread.load);
     status.threads.push_back(thread);

@@ -12,6 +12,7 @@
 
 #include "lib/tpm/host_verdicts.h"
 #include "lib/tpm/monitor_counters.h"
+#include "lib/tpm/step_histogram.h"
 #include "vswitchd-plugin/glue.h"
 #include "vswitchd-plugin/settings.h"
 #include "vswitchd-plugin/wall_clock.h"
@@ -27,6 +28,7 @@ struct ThreadStatus {
   uint64_t generation = 0;   // of the program it runs; 0: none
   uint32_t max_flows = 0;
   MonitorCounters counters;
+  StepCounts steps;
   trumpet_thread_load load{};
 
   std::string name() const { return is_pmd ? "pmd-c" + std::to_string(core_id) : "main"; }

@@ -193,6 +193,25 @@ TEST(Commands, TellTheStateOfTheMonitor) {
   EXPECT_EQ(bench.Command("trumpet/enable", {"json"}), "{\"enabled\":true}\n");
 }
 
+TEST(Commands, ShowHowLongTheStepsOfEachThreadTook) {
+  StillSwitch bench(1);
+  bench.clock.per_look = 100;
+  bench.plugin.SetConfig(kOn);
+  bench.Install({"*, sum(packets) >= 1, 10ms"});
+  bench.RunMs(20);
+  bench.Command("trumpet/perf-show");
+  bench.RunToBoundary();
+  bench.Receive(bench.threads[0], 5);
+  bench.clock.per_look = 3000;
+  bench.RunMs(10);
+  const json perf = json::parse(bench.Command("trumpet/perf-show", {"json"}));
+  const json& steps = perf["threads"][0]["steps"];
+  EXPECT_EQ(steps["count"], 1);
+  EXPECT_GE(steps["max_ns"], 3000);
+  EXPECT_EQ(steps["p50_ns"], steps["max_ns"]);
+  EXPECT_NE(bench.Command("trumpet/perf-show").find("p99.9 us"), std::string::npos);
+}
+
 TEST(Commands, ShowFlowTablesAndTheMonitorsShareOfTime) {
   StillSwitch bench(1);
   bench.plugin.SetConfig(kOn);
@@ -206,6 +225,7 @@ TEST(Commands, ShowFlowTablesAndTheMonitorsShareOfTime) {
   EXPECT_EQ(perf["threads"][0]["packets"], 5);
   EXPECT_EQ(perf["is_since_start"], true);
   EXPECT_GT(perf["threads"][0]["share_of_all"], 0.0);
+  EXPECT_EQ(perf["threads"][0]["steps"]["limit_ns"], 7000);
   EXPECT_NE(bench.Command("trumpet/perf-show").find("since the last call"), std::string::npos);
 }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "lib/tpm/monitor_harness_test.h"
+#include "lib/tpm/step_test_kit.h"
 #include "vswitchd-plugin/plugin.h"
 
 namespace trumpet::testing {
@@ -131,6 +132,7 @@ class StillSwitch {
 
   Nanos monotonic = kNanosPerSecond;
   Nanos wall_shift = 0;
+  HandClock clock;  // of the steps
   bool has_memory = true;
   bool threads_are_idle = true;
   int event_count = 0;
@@ -148,7 +150,9 @@ class StillSwitch {
       if (!has_memory) {
         return Result<std::unique_ptr<PacketMonitor>>(Status::Error("no memory today"));
       }
-      return PacketMonitor::Create(options);
+      MonitorOptions with_clock = options;
+      with_clock.step_clock = &clock;
+      return PacketMonitor::Create(with_clock);
     };
     return parts;
   }

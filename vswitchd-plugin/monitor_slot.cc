@@ -67,7 +67,7 @@ void MonitorSlot::StandIn(Nanos now, DeliverySink* sink) {
   assert(!is_shown());
   if (monitor_ == nullptr) return;
   // A full ring holds the sweep up until it is drained.
-  while (monitor_->OnIdle(std::max(now, thread_.last_stamp_ns()))) monitor_->Drain(sink);
+  while (monitor_->StandIn(std::max(now, thread_.last_stamp_ns()))) monitor_->Drain(sink);
   monitor_->Drain(sink);
 }
 

@@ -16,13 +16,29 @@ double Ratio(uint64_t part, uint64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
+std::string Micros(Nanos duration) { return FormatRatio(duration, kNanosPerMicro); }
+
+Json StepsJson(const StepCounts& steps) {
+  return {{"count", steps.count()},          {"p50_ns", steps.Percentile(2)},
+          {"p99_ns", steps.Percentile(100)}, {"p999_ns", steps.Percentile(1000)},
+          {"max_ns", steps.Longest()},       {"limit_ns", steps.limit_ns},
+          {"over_limit", steps.over_limit}};
+}
+
+void AddSteps(const std::string& thread, const StepCounts& steps, TextTable* table) {
+  table->Add({thread, std::to_string(steps.count()), Micros(steps.Percentile(2)),
+              Micros(steps.Percentile(100)), Micros(steps.Percentile(1000)),
+              Micros(steps.Longest()), Micros(steps.limit_ns), std::to_string(steps.over_limit)});
+}
+
 }  // namespace
 
 PerfTable::Reading PerfTable::ReadingOf(const ThreadStatus& thread) {
   const MonitorCounters& counters = thread.counters;
-  return {counters.packets,      counters.batches,        counters.batch_cycles,
-          counters.sweep_cycles, thread.load.busy_cycles, thread.load.idle_cycles,
-          thread.load.rx_packets};
+  return {counters.packets,        counters.batches,
+          counters.batch_cycles,   counters.sweep_cycles,
+          thread.load.busy_cycles, thread.load.idle_cycles,
+          thread.load.rx_packets,  thread.steps};
 }
 
 // A counter that fell belongs to a new thread or monitor of the same name: count from its start.
@@ -32,13 +48,15 @@ PerfTable::Reading PerfTable::Since(const Reading& before, const Reading& now) {
       since(before.packets, now.packets),           since(before.batches, now.batches),
       since(before.batch_cycles, now.batch_cycles), since(before.sweep_cycles, now.sweep_cycles),
       since(before.busy_cycles, now.busy_cycles),   since(before.idle_cycles, now.idle_cycles),
-      since(before.rx_packets, now.rx_packets)};
+      since(before.rx_packets, now.rx_packets),     now.steps.Since(before.steps)};
 }
 
 std::string PerfTable::Show(const std::vector<ThreadStatus>& threads, Nanos now, bool as_json) {
   const bool is_first = last_.empty();
   TextTable table({"thread", ">packets", ">per batch", ">cycles/packet", ">sweep cycles/packet",
                    ">share of busy time", ">share of all time", ">switch cycles/packet"});
+  TextTable steps({"thread", ">steps", ">p50 us", ">p99 us", ">p99.9 us", ">longest us",
+                   ">limit us", ">over limit"});
   Json rows = Json::array();
   std::map<std::string, Reading> next;
   for (const ThreadStatus& thread : threads) {
@@ -52,6 +70,7 @@ std::string PerfTable::Show(const std::vector<ThreadStatus>& threads, Nanos now,
                FormatRatio(r.batch_cycles, r.packets), FormatRatio(r.sweep_cycles, r.packets),
                FormatShare(r.batch_cycles, r.busy_cycles), FormatShare(monitor, all),
                FormatRatio(own, r.rx_packets)});
+    AddSteps(thread.name(), r.steps, &steps);
     rows.push_back({{"thread", thread.name()},
                     {"packets", r.packets},
                     {"batches", r.batches},
@@ -62,7 +81,8 @@ std::string PerfTable::Show(const std::vector<ThreadStatus>& threads, Nanos now,
                     {"rx_packets", r.rx_packets},
                     {"cycles_per_packet", Ratio(r.batch_cycles, r.packets)},
                     {"share_of_busy", Ratio(r.batch_cycles, r.busy_cycles)},
-                    {"share_of_all", Ratio(monitor, all)}});
+                    {"share_of_all", Ratio(monitor, all)},
+                    {"steps", StepsJson(r.steps)}});
   }
   const Nanos elapsed = is_first ? 0 : now - last_time_;
   last_ = std::move(next);
@@ -73,7 +93,9 @@ std::string PerfTable::Show(const std::vector<ThreadStatus>& threads, Nanos now,
   const std::string since =
       is_first ? "since the threads started:\n"
                : "since the last call, " + FormatRatio(elapsed, kNanosPerSecond) + " s ago:\n";
-  return since + table.ToString(2);
+  return since + table.ToString(2) +
+         "steps: work outside that of packets (limit: trumpet-sweep-budget-us and 2 us):\n" +
+         steps.ToString(2);
 }
 
 }  // namespace trumpet

@@ -5,6 +5,9 @@
 //
 // The cycles are those of the time stamp counter, as Open vSwitch counts them, so the share is of
 // the thread's whole time; the switch's own work is what remains of the busy cycles.
+//
+// Steps are what the monitor does outside the work of a packet: sweeps, ends of epochs, changes of
+// events.  Percentiles are at most 6 % too high.
 
 #ifndef TRUMPET_VSWITCHD_PLUGIN_PERF_TABLE_H
 #define TRUMPET_VSWITCHD_PLUGIN_PERF_TABLE_H
@@ -34,6 +37,7 @@ class PerfTable {
     uint64_t busy_cycles = 0;
     uint64_t idle_cycles = 0;
     uint64_t rx_packets = 0;
+    StepCounts steps;
   };
   static Reading ReadingOf(const ThreadStatus& thread);
   static Reading Since(const Reading& before, const Reading& now);

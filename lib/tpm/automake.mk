@@ -49,6 +49,11 @@ lib_libtrumpet_tpm_a_SOURCES = \
 	lib/tpm/real_sum.h \
 	lib/tpm/stat_operand.cc \
 	lib/tpm/stat_operand.h \
+	lib/tpm/step_clock.cc \
+	lib/tpm/step_clock.h \
+	lib/tpm/step_histogram.h \
+	lib/tpm/step_watch.cc \
+	lib/tpm/step_watch.h \
 	lib/tpm/sweep.cc \
 	lib/tpm/sweep.h \
 	lib/tpm/tcp_tracker.cc \
@@ -85,8 +90,11 @@ lib_tpm_tpm_test_SOURCES = \
 	lib/tpm/packet_monitor_test.cc \
 	lib/tpm/segment_queue_test.cc \
 	lib/tpm/stat_operand_test.cc \
+	lib/tpm/step_watch_test.cc \
+	lib/tpm/sweep_steps_test.cc \
 	lib/tpm/tcp_random_test.cc \
 	lib/tpm/tcp_reference.h \
+	lib/tpm/step_test_kit.h \
 	lib/tpm/tcp_test_kit.h \
 	lib/tpm/tcp_tracker_test.cc \
 	lib/tpm/trigger_index_test.cc \

@@ -40,7 +40,7 @@ class ChangeLists {
     return lists_[0].Allocate(slots) && lists_[1].Allocate(slots) && snapshots_.Allocate(slots);
   }
 
-  // What was not read of the older epoch is lost.
+  // Nothing of the older epoch may be unread.
   void Begin(Nanos start, Nanos end) {
     epoch_++;
     sizes_[epoch_ & 1] = 0;

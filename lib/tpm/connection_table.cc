@@ -329,25 +329,33 @@ bool ConnectionTable::Observe(ConnectionRef ref, const ParsedPacket& packet, boo
   return has_sample;
 }
 
-void ConnectionTable::BeginEpoch(Nanos start, Nanos end) {
+bool ConnectionTable::BeginEpoch(Nanos start, Nanos end) {
+  if (has_unread_changes()) return false;
   impl_->changes.Begin(start, end);
   impl_->reading.side_count = 0;
+  return true;
 }
 
-// Makes the next connection of the finished epoch the one that is read.
+bool ConnectionTable::has_unread_changes() const {
+  return impl_->changes.has_unread() || impl_->sides_read < impl_->reading.side_count;
+}
+
+// Makes the next connection of the finished epoch the one that is read.  False: none of the next
+// few has state left; any number of them may have lost it, and the caller's time is short.
 bool ConnectionTable::Impl::ReadNextChanged() {
-  uint32_t slot = 0;
-  const ConnectionSnapshot* kept = nullptr;
-  do {
+  sides_read = 0;
+  reading.side_count = 0;
+  for (int i = 0; i < kCandidates && reading.side_count == 0; i++) {
+    uint32_t slot = 0;
+    const ConnectionSnapshot* kept = nullptr;
     if (!changes.Next(&slot, &kept)) return false;
     if (kept != nullptr) {
       reading = *kept;
     } else {
       FillSnapshot(slot, &reading);
     }
-  } while (reading.side_count == 0);
-  sides_read = 0;
-  return true;
+  }
+  return reading.side_count != 0;
 }
 
 bool ConnectionTable::NextChanged(FlowStateUpdate* update) {

@@ -81,14 +81,16 @@ class ConnectionTable {
                uint64_t owner, PacketFacts* facts, RttSample* sample);
 
   // Starts the epoch [start, end): changes from now on belong to it; the directions changed in the
-  // epoch before become readable by NextChanged().  Those not read by the next BeginEpoch() are
-  // lost, so finish first.  (A connection changed in both epochs is read with its values at the end
-  // of the older.)
-  void BeginEpoch(Nanos start, Nanos end);
+  // epoch before become readable by NextChanged().  (A connection changed in both epochs is read
+  // with its values at the end of the older.)  False: those of an older epoch were not all read;
+  // they stay readable, and what changed since waits for a later BeginEpoch().
+  bool BeginEpoch(Nanos start, Nanos end);
 
-  // The next direction changed in the last finished epoch; false when all were read.  When a
-  // connection changed, both directions are delivered.
+  // The next direction changed in the last finished epoch.  When a connection changed, both
+  // directions are delivered.  False: there was none among the next few changes; all were read only
+  // if has_unread_changes() says so.
   bool NextChanged(FlowStateUpdate* update);
+  bool has_unread_changes() const;
 
   // Whether changes are collected for NextChanged(); off until asked for, and free of cost then.
   // What was collected before switching off is still read.

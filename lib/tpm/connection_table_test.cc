@@ -242,11 +242,19 @@ TEST_F(Changes, WhatDidNotChangeIsNotDelivered) {
   EXPECT_TRUE(tap_.ReadChanged().empty());
 }
 
-TEST_F(Changes, WhatWasNotReadInTimeIsLost) {
+TEST_F(Changes, WhatWasNotReadInTimeIsReadFirst) {
   tap_.FromClient(Data(1000, 100));
   NextEpoch();
-  NextEpoch();
-  EXPECT_TRUE(tap_.ReadChanged().empty());
+  tap_.FromClient(Data(1100, 100));
+  EXPECT_FALSE(tap_.table().BeginEpoch(20, 30));
+  tap_.FromClient(Data(1200, 100));
+  std::vector<FlowStateUpdate> updates = tap_.ReadChanged();
+  ASSERT_EQ(updates.size(), 2u);
+  EXPECT_EQ(updates[0].state.seq, 1100);
+  EXPECT_TRUE(tap_.table().BeginEpoch(30, 40));
+  updates = tap_.ReadChanged();
+  ASSERT_EQ(updates.size(), 2u);
+  EXPECT_EQ(updates[0].state.seq, 1300);
 }
 
 TEST_F(Changes, AConnectionThatLostItsSlotIsStillReadWithItsOldValues) {

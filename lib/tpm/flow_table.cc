@@ -127,16 +127,18 @@ bool FlowTable::ReclaimOne(uint32_t oldest_pending_epoch) {
   return true;
 }
 
-void FlowTable::ReleaseStale(uint32_t epoch, uint32_t oldest_pending_epoch, uint16_t running,
-                             uint16_t previous) {
-  const uint32_t steps = std::min<uint32_t>(next_entry_, capacity() / kStalePasses + 1);
-  for (uint32_t step = 0; step < steps; step++) {
+uint32_t FlowTable::stale_share() const {
+  return std::min<uint32_t>(next_entry_, capacity() / kStalePasses + 1);
+}
+
+void FlowTable::ReleaseStale(uint32_t count, uint32_t epoch, uint16_t running, uint16_t previous) {
+  for (uint32_t step = 0; step < count; step++) {
     const FlowIndex flow = stale_hand_;
     stale_hand_ = stale_hand_ + 1 >= next_entry_ ? 0 : stale_hand_ + 1;
     const FlowEntry& entry = lines_[flow].entry;
     const bool is_stale = epoch - entry.last_epoch > kStaleEpochs ||
                           (entry.generation != running && entry.generation != previous);
-    if (!is_stale || !IsReclaimable(flow, oldest_pending_epoch)) continue;
+    if (!is_stale || !IsReclaimable(flow, epoch)) continue;
     Unlink(flow);
     Release(flow);
   }

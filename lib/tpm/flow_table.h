@@ -85,11 +85,11 @@ class FlowTable {
   FlowIndex Add(const FlowKey& key, uint64_t hash, uint16_t generation, size_t block_bytes,
                 uint32_t oldest_pending_epoch);
 
-  // Gives up entries among the next few that were idle for kStaleEpochs or belong to neither of two
-  // generations.  Called once per epoch, it bounds the age of entries, so that epoch and generation
-  // numbers may wrap around.
-  void ReleaseStale(uint32_t epoch, uint32_t oldest_pending_epoch, uint16_t running,
-                    uint16_t previous);
+  // Gives up entries among the next `count` that were idle for kStaleEpochs before `epoch`, the
+  // oldest one not yet swept, or belong to neither of two generations.  Looking at stale_share() of
+  // them per epoch bounds the age of entries, so that epoch and generation numbers may wrap around.
+  void ReleaseStale(uint32_t count, uint32_t epoch, uint16_t running, uint16_t previous);
+  uint32_t stale_share() const;
 
   FlowEntry& At(FlowIndex flow) { return lines_[flow].entry; }
   const FlowEntry& At(FlowIndex flow) const { return lines_[flow].entry; }

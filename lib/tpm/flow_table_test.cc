@@ -76,9 +76,9 @@ TEST(FlowTable, StaleEntriesAndOldGenerationsAreReleasedBitByBit) {
   FlowTable table;
   ASSERT_TRUE(table.Init(100, 1 << 20));
   for (uint32_t i = 0; i < 100; i++) Add(&table, i, 2);
-  for (int epoch = 0; epoch < 100; epoch++) table.ReleaseStale(10, 10, kGeneration, kGeneration);
+  for (int epoch = 0; epoch < 100; epoch++) table.ReleaseStale(1, 10, kGeneration, kGeneration);
   EXPECT_EQ(table.count(), 100u);
-  for (int epoch = 0; epoch < 100; epoch++) table.ReleaseStale(10, 10, 2, 3);
+  for (int epoch = 0; epoch < 100; epoch++) table.ReleaseStale(1, 10, 2, 3);
   EXPECT_EQ(table.count(), 0u);
 }
 

@@ -59,13 +59,16 @@ struct PacketMonitor::Impl {
   }
 
   // --- packet thread ---
-  void TakeIncoming(Nanos now) {
+  // A change of program is a step of its own.
+  void TakeIncoming(Nanos now, bool is_timed) {
     if (pending == nullptr && incoming.load(std::memory_order_relaxed) != nullptr) {
       pending.reset(incoming.exchange(nullptr, std::memory_order_acquire));
     }
     if (pending == nullptr || now < pending->program->effective_from()) return;
     bool done = false;
+    if (is_timed) thread.watch().Begin();
     std::unique_ptr<Generation> back = thread.TakeOver(std::move(pending), now, &done);
+    if (is_timed) thread.watch().End(now);
     if (!done) {
       pending = std::move(back);
       return;
@@ -127,14 +130,14 @@ PacketMonitor::~PacketMonitor() = default;
 
 void PacketMonitor::OnBatch(const Frame* frames, int count, bool has_in_port, uint32_t in_port,
                             uint16_t zone, Nanos now) {
-  impl_->TakeIncoming(now);
+  impl_->TakeIncoming(now, true);
   impl_->thread.OnBatch(frames, count, {has_in_port, in_port, zone, now});
   impl_->PublishState();
   impl_->PublishCounters();
 }
 
 bool PacketMonitor::OnIdle(Nanos now) {
-  impl_->TakeIncoming(now);
+  impl_->TakeIncoming(now, true);
   const Nanos work = impl_->thread.next_work_ns();
   if (work > now) {
     // Nothing to sweep and no epoch to end: idle rounds come every few tens of nanoseconds.
@@ -143,6 +146,14 @@ bool PacketMonitor::OnIdle(Nanos now) {
     return false;
   }
   const bool has_more = impl_->thread.OnIdle(now);
+  impl_->PublishState();
+  impl_->PublishCounters();
+  return has_more;
+}
+
+bool PacketMonitor::StandIn(Nanos now) {
+  impl_->TakeIncoming(now, false);
+  const bool has_more = impl_->thread.StandIn(now);
   impl_->PublishState();
   impl_->PublishCounters();
   return has_more;
@@ -189,6 +200,16 @@ size_t PacketMonitor::Drain(DeliverySink* sink) { return DrainRecords(&impl_->ri
 Nanos PacketMonitor::clean_until() const {
   return impl_->clean_until.load(std::memory_order_acquire);
 }
+
+StepCounts PacketMonitor::steps() const { return impl_->thread.watch().counts(); }
+
+std::optional<StepOverruns> PacketMonitor::overruns() const {
+  const StepWatch& watch = impl_->thread.watch();
+  if (!watch.has_tripped()) return std::nullopt;
+  return watch.overruns();
+}
+
+void PacketMonitor::ForgetOverruns() { impl_->thread.watch().Reset(); }
 
 MonitorCounters PacketMonitor::counters() const {
   uint64_t words[kCounterCount];

@@ -15,8 +15,10 @@
 #ifndef TRUMPET_LIB_TPM_PACKET_MONITOR_H
 #define TRUMPET_LIB_TPM_PACKET_MONITOR_H
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "lib/base/status.h"
@@ -25,6 +27,7 @@
 #include "lib/tpm/connection_table.h"
 #include "lib/tpm/host_verdicts.h"
 #include "lib/tpm/monitor_counters.h"
+#include "lib/tpm/step_watch.h"
 #include "lib/tpm/trigger_plan.h"
 
 namespace trumpet {
@@ -36,8 +39,10 @@ struct MonitorOptions {
   uint32_t stat_megabytes = 32;    // memory for the flows' cells
   uint32_t ring_bytes = 8u << 20;  // towards the agent; a power of two
   Nanos sweep_budget_ns = 5 * kNanosPerMicro;
-  bool sweeps_unbounded = false;  // offline: a step runs until the ring is full
-  ConnectionOptions connections;  // its hash_seed is also the flow table's
+  bool sweeps_unbounded = false;  // offline: a step runs until the ring is full, and is not timed
+  const StepClock* step_clock = nullptr;  // outlives the monitor; null: StepClock::System()
+  std::atomic<bool>* gate = nullptr;      // closed by the watchdog over the steps; may be null
+  ConnectionOptions connections;          // its hash_seed is also the flow table's
   ParseOptions parse;
 };
 
@@ -68,6 +73,10 @@ class PacketMonitor {
   // Runs a step of the sweep if one is due.  Returns true while there is more to do at `now`.
   bool OnIdle(Nanos now);
 
+  // OnIdle() by another thread while the packet thread does not touch the monitor: takes its time,
+  // until all is delivered or the ring is full.
+  bool StandIn(Nanos now);
+
   // Ends the current epoch at `now`; call OnIdle() until it returns false to deliver it.  For
   // thread exit and the end of an offline run.
   void CloseEpoch(Nanos now);
@@ -96,6 +105,14 @@ class PacketMonitor {
   // All packets that arrived before this instant have been delivered to the ring; INT64_MAX when
   // the thread holds nothing undelivered (it may begin to at any moment).
   Nanos clean_until() const;
+
+  // How long the steps of the packet thread took: its work outside that of packets.
+  StepCounts steps() const;
+
+  // Set once the watchdog has closed MonitorOptions::gate; it stays closed until opened by others.
+  std::optional<StepOverruns> overruns() const;
+  // Lets the watchdog begin anew; only while the packet thread does not touch the monitor.
+  void ForgetOverruns();
 
   // A copy, exact at the moment when the packet thread is between batches.
   MonitorCounters counters() const;

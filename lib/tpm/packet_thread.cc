@@ -9,12 +9,17 @@
 #include <cstring>
 
 #include "lib/model/report.h"
+#include "lib/tpm/step_clock.h"
 
 namespace trumpet {
 namespace {
 
-// Under load a step runs at most once per this many budgets: a fifth of the time at most.
+// Under load a step begins at most once per this many budgets: a quarter of the time at most.
 constexpr Nanos kLoadSpacing = 4;
+
+const StepClock* ClockOf(const MonitorOptions& options) {
+  return options.step_clock != nullptr ? options.step_clock : StepClock::System();
+}
 
 }  // namespace
 
@@ -22,6 +27,7 @@ PacketThread::PacketThread(const MonitorOptions& options, SpscRing* ring)
     : options_(options),
       connections_(options.connections),
       sweep_(&flows_, &connections_, ring),
+      watch_(ClockOf(options), options.sweep_budget_ns, options.gate),
       phase_one_(options.parse, options.connections.hash_seed, &flows_, &connections_, &epoch_,
                  &counters_) {}
 
@@ -82,10 +88,17 @@ void PacketThread::AdvanceTo(Nanos now) {
   }
 }
 
+// AdvanceTo() between packets.
+void PacketThread::EndEpochs() {
+  watch_.Begin();
+  AdvanceTo(now_);
+  counters_.sweep_cycles += watch_.End(now_);
+}
+
 // False when the sweep of the epoch before is still under way.
 bool PacketThread::CloseCurrentEpoch(Nanos end) {
   if (sweep_.is_active()) {
-    if (!sweep_.is_blocked()) return false;
+    if (sweep_.is_delivering() && !sweep_.is_blocked()) return false;
     sweep_.Abandon();  // the agent does not keep up; never wait for it
     UpdateOldestPending();
   }
@@ -106,6 +119,7 @@ void PacketThread::BeginEpoch(Nanos start) {
                epoch_.touched[bank].data(),
                epoch_.touched_count[bank],
                epoch_.reasons,
+               !has_work,
                running_.get(),
                previous_.get()};
   const Nanos length = running_->program->epoch_ns();
@@ -113,25 +127,31 @@ void PacketThread::BeginEpoch(Nanos start) {
   epoch_.previous = previous_.get();
   epoch_.span = {start, (CellOf(start, length) + 1) * length};
   connections_.BeginEpoch(epoch_.span.start, epoch_.span.end);
-  if (has_work) sweep_.Start(job);
+  sweep_.Start(job);
   epoch_.number = FlowTable::NextEpoch(epoch_.number);
   epoch_.reasons = 0;
   epoch_.packets = 0;
   epoch_.touched_count[epoch_.bank()] = 0;
   counters_.epochs++;
   UpdateOldestPending();
-  flows_.ReleaseStale(epoch_.number, epoch_.oldest_pending, running_->number,
-                      previous_ != nullptr ? previous_->number : running_->number);
 }
 
-bool PacketThread::OnIdle(Nanos now) {
-  AdvanceTo(now);
-  if (!sweep_.is_active()) return false;
-  const uint64_t before = __rdtsc();
-  sweep_.Step(options_.sweeps_unbounded ? INT64_MAX : options_.sweep_budget_ns);
-  UpdateOldestPending();
-  last_step_ = now_;
-  counters_.sweep_cycles += __rdtsc() - before;
+bool PacketThread::OnIdle(Nanos now) { return RunStep(now, !options_.sweeps_unbounded); }
+
+bool PacketThread::StandIn(Nanos now) { return RunStep(now, false); }
+
+// Ends epochs and sweeps; true while there is more to do at `now`.
+bool PacketThread::RunStep(Nanos now, bool is_bounded) {
+  now_ = std::max(now_, now);
+  if (!HasStepAt(now_)) return false;
+  if (is_bounded) watch_.Begin();
+  AdvanceTo(now_);
+  if (sweep_.is_active()) {
+    sweep_.Step(is_bounded ? &watch_ : nullptr);
+    UpdateOldestPending();
+    last_step_ = now_;
+  }
+  if (is_bounded) counters_.sweep_cycles += watch_.End(now_);
   return sweep_.is_active();
 }
 
@@ -145,7 +165,7 @@ void PacketThread::CloseEpoch(Nanos now) {
 void PacketThread::SweepUnderLoad(Nanos now) {
   if (!sweep_.is_active() || options_.sweeps_unbounded) return;
   if (now - last_step_ < kLoadSpacing * options_.sweep_budget_ns) return;
-  OnIdle(now);
+  RunStep(now, true);
 }
 
 Nanos PacketThread::next_work_ns() const {
@@ -154,7 +174,7 @@ Nanos PacketThread::next_work_ns() const {
 }
 
 Nanos PacketThread::clean_until() const {
-  if (sweep_.is_active()) return sweep_.delivered_until();
+  if (sweep_.is_delivering()) return sweep_.delivered_until();
   return has_undelivered() ? epoch_.span.start : INT64_MAX;
 }
 
@@ -165,8 +185,9 @@ void PacketThread::UpdateOldestPending() {
 // --- packets ---------------------------------------------------------------
 
 void PacketThread::OnBatch(const Frame* frames, int count, const Arrival& arrival) {
+  now_ = std::max(now_, arrival.now);
+  if (running_ != nullptr && now_ >= epoch_.span.end) EndEpochs();
   const uint64_t before = __rdtsc();
-  AdvanceTo(arrival.now);
   if (count > 0) last_packet_ns_ = now_;
   counters_.batches++;
   counters_.packets += static_cast<uint64_t>(count);

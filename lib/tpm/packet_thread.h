@@ -7,6 +7,9 @@
 // epoch n is counted in one bank of each flow's cells, epoch n-1 is swept out of the other (paper,
 // section 5.3). If that sweep is not done when n should end, n goes on and is marked kSweepSkipped.
 //
+// Steps: all that is not the work of a packet comes in steps of at most the budget, timed by a
+// StepWatch: in idle time, or between two batches.
+//
 // Threads: one.  Never allocates after Init().
 
 #ifndef TRUMPET_LIB_TPM_PACKET_THREAD_H
@@ -22,6 +25,7 @@
 #include "lib/tpm/generation.h"
 #include "lib/tpm/match_scatter.h"
 #include "lib/tpm/packet_monitor.h"
+#include "lib/tpm/step_watch.h"
 #include "lib/tpm/sweep.h"
 
 namespace trumpet {
@@ -33,6 +37,8 @@ class PacketThread {
 
   void OnBatch(const Frame* frames, int count, const Arrival& arrival);
   bool OnIdle(Nanos now);
+  // OnIdle() by another thread, which takes its time: not timed, until done or the ring is full.
+  bool StandIn(Nanos now);
   void CloseEpoch(Nanos now);
   void NoteGap(Nanos until) { connections_.ForgetTcpBefore(until); }
 
@@ -50,12 +56,21 @@ class PacketThread {
 
   void FillCounters(MonitorCounters* counters) const;
 
+  // What times the steps, for work that belongs to one and is done elsewhere.
+  StepWatch& watch() { return watch_; }
+  const StepWatch& watch() const { return watch_; }
+
  private:
   void AdvanceTo(Nanos now);
+  void EndEpochs();
   bool CloseCurrentEpoch(Nanos end);
   void BeginEpoch(Nanos start);
   void UpdateOldestPending();
   void SweepUnderLoad(Nanos now);
+  bool RunStep(Nanos now, bool is_bounded);
+  bool HasStepAt(Nanos now) const {
+    return sweep_.is_active() || (running_ != nullptr && now >= epoch_.span.end);
+  }
   // Of the current epoch.
   bool has_undelivered() const { return epoch_.packets != 0 || epoch_.reasons != 0; }
 
@@ -63,6 +78,7 @@ class PacketThread {
   FlowTable flows_;
   ConnectionTable connections_;
   Sweep sweep_;
+  StepWatch watch_;
   std::unique_ptr<Generation> running_;
   std::unique_ptr<Generation> previous_;
 

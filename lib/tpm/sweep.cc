@@ -3,8 +3,6 @@
 
 #include "lib/tpm/sweep.h"
 
-#include <time.h>
-
 #include <algorithm>
 
 #include "lib/model/bucket_key.h"
@@ -13,26 +11,38 @@
 namespace trumpet {
 namespace {
 
-// Work is counted in triggers handed on; adding up a flow is as much as one.
-constexpr int kWorkPerClockRead = 32;
-constexpr uint32_t kTriggersPerItem = 16;
+// What pieces of work take in nanoseconds, when the caches help: the weights of the clock readings.
+// A clock reading costs 10; work whose lines are all missing may take four times its weight.
+constexpr int kWorkPerClockRead = 300;
+constexpr int kFlowWork = 40;
+constexpr int kTriggerWork = 2;
+constexpr int kPartialWork = 40;
+constexpr int kCellWork = 4;
+constexpr int kRealCellWork = 100;
+constexpr int kFlowStateWork = 80;
+constexpr int kStaleWork = 50;            // per entry
+constexpr uint32_t kWordsPerPiece = 128;  // copied
+constexpr int kCopyWork = 100;            // for so many
+constexpr uint32_t kStalePerPiece = 4;
 constexpr uint32_t kPrefetchAhead = 8;
+const BucketKey kNoKey{};
 
-Nanos MonotonicNow() {
-  timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return time.tv_sec * kNanosPerSecond + time.tv_nsec;
+bool IsRealSum(CellKind kind) {
+  return kind == CellKind::kRealSum || kind == CellKind::kRealSumSquares;
 }
+
+int MergeWork(CellKind kind) { return IsRealSum(kind) ? kRealCellWork : kCellWork; }
 
 }  // namespace
 
 void Sweep::Start(const SweepJob& job) {
   job_ = job;
-  stage_ = Stage::kFlows;
+  stage_ = Stage::kStale;
+  stale_left_ = flows_->stale_share();
   next_flow_ = 0;
   next_trigger_ = 0;
-  next_place_ = nullptr;
-  holds_state_ = false;
+  next_cell_ = 0;
+  open_words_ = nullptr;
   for (Generation* generation : {job_.running, job_.previous}) {
     if (generation == nullptr) continue;
     generation->touched_sets = kNoSet;
@@ -40,26 +50,29 @@ void Sweep::Start(const SweepJob& job) {
   }
 }
 
-void Sweep::Step(Nanos budget_ns) {
+void Sweep::Step(const StepWatch* watch) {
   counters_.steps++;
-  const bool is_bounded = budget_ns != INT64_MAX;
-  const Nanos stop = is_bounded ? MonotonicNow() + budget_ns : 0;
   is_blocked_ = false;
+  work_ = 0;
   while (is_active()) {
-    for (work_ = 0; work_ < kWorkPerClockRead && is_active(); work_++) {
-      if (!Advance()) {
-        is_blocked_ = true;
-        return;
-      }
+    if (!Advance()) {
+      is_blocked_ = true;
+      return;
     }
-    if (is_bounded && MonotonicNow() >= stop) return;
+    if (!HasWorked()) continue;
+    work_ = 0;
+    if (watch != nullptr && watch->IsOver()) return;
   }
 }
 
+// Is it time to look at the clock?  Loops end then, to go on where they stopped.
+bool Sweep::HasWorked() const { return work_ >= kWorkPerClockRead; }
+
 void Sweep::Abandon() {
-  if (!is_active()) return;
-  counters_.dropped += std::max<uint32_t>(1, job_.flow_count - next_flow_);
-  ReportLater(job_.epoch, job_.reasons | kRingFull);
+  if (is_delivering()) {
+    counters_.dropped += std::max<uint32_t>(1, job_.flow_count - next_flow_);
+    ReportLater(job_.epoch, job_.reasons | kRingFull);
+  }
   stage_ = Stage::kDone;
   is_blocked_ = false;
 }
@@ -72,6 +85,9 @@ void Sweep::ReportLater(const EpochSpan& span, uint32_t reasons) {
 
 bool Sweep::Advance() {
   switch (stage_) {
+    case Stage::kStale:
+      ReleaseStale();
+      return true;
     case Stage::kFlows:
       if (next_flow_ == job_.flow_count) {
         stage_ = Stage::kSets;
@@ -99,6 +115,17 @@ bool Sweep::Advance() {
   return true;
 }
 
+// A share of the flow table per epoch, so that no entry gets too old.
+void Sweep::ReleaseStale() {
+  const uint32_t count = std::min(stale_left_, kStalePerPiece);
+  const uint16_t running = job_.running->number;
+  flows_->ReleaseStale(count, job_.number, running,
+                       job_.previous != nullptr ? job_.previous->number : running);
+  stale_left_ -= count;
+  work_ += static_cast<int>(count) * kStaleWork;
+  if (stale_left_ == 0) stage_ = job_.is_silent ? Stage::kDone : Stage::kFlows;
+}
+
 Generation* Sweep::GenerationOf(const FlowEntry& entry) const {
   if (job_.running->number == entry.generation) return job_.running;
   if (job_.previous != nullptr && job_.previous->number == entry.generation) return job_.previous;
@@ -121,6 +148,7 @@ bool Sweep::SweepFlow(FlowIndex flow) {
   PrefetchFlows();
   const FlowEntry& entry = flows_->At(flow);
   Generation* generation = GenerationOf(entry);
+  work_ += kFlowWork;
   if (generation != nullptr) {
     const TriggerSet& set = generation->sets.At(entry.set);
     const uint8_t* cells = flows_->BlockOf(entry) + generation->program->layout().extension_bytes();
@@ -131,7 +159,7 @@ bool Sweep::SweepFlow(FlowIndex flow) {
       if (!DeliverFlow(generation, set, entry, bank, is_unscaled)) return false;
       if (next_trigger_ != set.trigger_count) return true;
     }
-    if (set.whole_count != 0) AddToSet(generation, entry, bank, is_unscaled);
+    if (set.whole_count != 0 && !AddToSet(generation, entry, bank, is_unscaled)) return true;
   } else {
     // An RTT sample of a flow that two changes of program in one epoch left behind.
     job_.reasons |= kMonitorInterrupted;
@@ -139,67 +167,115 @@ bool Sweep::SweepFlow(FlowIndex flow) {
   counters_.flows++;
   next_flow_++;
   next_trigger_ = 0;
-  next_place_ = nullptr;
+  next_cell_ = 0;
   return true;
 }
 
-// The triggers with granularity, some of them at a time, from `next_trigger_` on.
+// The triggers with granularity, from `next_trigger_` on.
 bool Sweep::DeliverFlow(Generation* generation, const TriggerSet& set, const FlowEntry& entry,
                         const uint64_t* bank, bool is_unscaled) {
   if (next_trigger_ == 0) next_place_ = set.places;
-  const KeyLayout& layout = generation->program->layout();
-  const uint8_t* block = flows_->BlockOf(entry);
-  const uint32_t end = std::min(next_trigger_ + kTriggersPerItem, set.trigger_count);
-  for (; next_trigger_ < end; next_trigger_++) {
+  for (; next_trigger_ < set.trigger_count && !HasWorked(); next_trigger_++) {
     const uint32_t trigger = set.triggers[next_trigger_];
     const WholeBucket& bucket = generation->whole_buckets[trigger];
+    work_ += kTriggerWork;
     // Without packets the bank holds only RTT samples, of no concern to most.
     const bool has_packets = bank[next_place_[0] & ~kPlainPlace] != 0;
     if (bucket.words == nullptr && (has_packets || bucket.uses_rtt)) {
-      const TriggerPlan& plan = *generation->program->plans()[trigger];
       BucketKey key;
-      const auto read = [&](const FieldRef& ref) { return layout.Read(entry.key, block, ref); };
-      if (MakeBucketKey(plan.spec.granularity, read, &key)) {  // else: no bucket for such packets
-        const bool unscaled = is_unscaled && bucket.uses_rwnd;
-        if (!DeliverPartial(bucket, key, unscaled, bank, next_place_)) return false;
+      // Some packets are in no bucket.
+      if (open_words_ != nullptr || MakeKey(*generation, trigger, entry, &key)) {
+        if (open_words_ == nullptr && !OpenPartial(bucket, key, is_unscaled && bucket.uses_rwnd)) {
+          return false;
+        }
+        if (!CopyCells(bucket, bank)) return true;
+        CommitPartial();
       }
-      work_++;
     }
     next_place_ += bucket.cell_count;
   }
   return true;
 }
 
-bool Sweep::DeliverPartial(const WholeBucket& trigger, const BucketKey& key, bool is_unscaled,
-                           const uint64_t* bank, const uint16_t* places) {
-  uint64_t* words =
+bool Sweep::MakeKey(const Generation& generation, uint32_t trigger, const FlowEntry& entry,
+                    BucketKey* key) {
+  const KeyLayout& layout = generation.program->layout();
+  const uint8_t* block = flows_->BlockOf(entry);
+  const auto read = [&](const FieldRef& ref) { return layout.Read(entry.key, block, ref); };
+  work_ += kPartialWork;
+  return MakeBucketKey(generation.program->plans()[trigger]->spec.granularity, read, key);
+}
+
+bool Sweep::OpenPartial(const WholeBucket& trigger, const BucketKey& key, bool is_unscaled) {
+  open_words_ =
       ReservePartial(ring_, trigger.event_id, job_.epoch, is_unscaled, key, trigger.word_count);
-  if (words == nullptr) return false;
-  for (size_t cell = 0; cell < trigger.cell_count; cell++) {
-    CopyCell(trigger.cells[cell].kind, bank, places[cell], words + trigger.cells[cell].offset);
+  return open_words_ != nullptr;
+}
+
+// Fills the open partial, from `next_cell_` on; false: some cells are left.
+bool Sweep::CopyCells(const WholeBucket& trigger, const uint64_t* bank) {
+  for (; next_cell_ < trigger.cell_count; next_cell_++) {
+    if (HasWorked()) return false;
+    const CellSpec& cell = trigger.cells[next_cell_];
+    CopyCell(cell.kind, bank, next_place_[next_cell_], open_words_ + cell.offset);
+    work_ += kCellWork;
   }
-  ring_->Commit();
-  counters_.partials++;
+  next_cell_ = 0;
   return true;
 }
 
-void Sweep::AddToSet(Generation* generation, const FlowEntry& entry, const uint64_t* bank,
+void Sweep::CommitPartial() {
+  ring_->Commit();
+  open_words_ = nullptr;
+  counters_.partials++;
+}
+
+// Copies words from `next_cell_` on; false: some are left.
+bool Sweep::CopyWords(const uint64_t* from, uint32_t count, uint64_t* into) {
+  const uint32_t end = std::min(next_cell_ + kWordsPerPiece, count);
+  std::copy(from + next_cell_, from + end, into + next_cell_);
+  if (end != count) {
+    work_ += kCopyWork;
+    next_cell_ = end;
+    return false;
+  }
+  next_cell_ = 0;
+  return true;
+}
+
+// The sum of a set over its flows begins as the cells of the first one.  False: some are left.
+bool Sweep::AddToSet(Generation* generation, const FlowEntry& entry, const uint64_t* bank,
                      bool is_unscaled) {
   const SetProgram& program = generation->sets.ProgramAt(entry.set);
   SetSums& sums = generation->sets.SumsAt(entry.set);
   if (sums.swept_epoch != job_.number) {
+    if (!CopyWords(bank, program.word_count, sums.words)) return false;
     sums.swept_epoch = job_.number;
-    sums.is_unscaled = false;
+    sums.is_unscaled = is_unscaled;
     sums.next_touched = generation->touched_sets;
     generation->touched_sets = entry.set;
-    ResetBank(generation->sets.At(entry.set), sums.words);
+    return true;
   }
   sums.is_unscaled |= is_unscaled;
-  if (program.has_other_cells) {
-    MergeBank(generation->sets.At(entry.set), bank, sums.words);
-    return;
+  if (next_cell_ == 0) {
+    for (uint32_t i = 0; i < program.plain_count; i++) sums.words[i] += bank[i];
   }
-  for (uint32_t i = 0; i < program.plain_count; i++) sums.words[i] += bank[i];
+  return !program.has_other_cells || MergeSteps(generation->sets.At(entry.set), bank, sums.words);
+}
+
+// Adds the cells that are not plain (there are some), from `next_cell_` on and at least one: who
+// comes back with `next_cell_` at 0 adds the plain ones again.  False: some are left.
+bool Sweep::MergeSteps(const TriggerSet& set, const uint64_t* bank, uint64_t* into) {
+  do {
+    const StatStep& step = set.steps[next_cell_];
+    MergeCell(step.kind, bank + step.offset, into + step.offset);
+    work_ += MergeWork(step.kind);
+    if (++next_cell_ == set.step_count) {
+      next_cell_ = 0;
+      return true;
+    }
+  } while (!HasWorked());
+  return false;
 }
 
 void Sweep::SweepSet() {
@@ -207,6 +283,7 @@ void Sweep::SweepSet() {
     if (generation == nullptr || generation->touched_sets == kNoSet) continue;
     const uint32_t set_index = generation->touched_sets;
     generation->sets.PrefetchSums(generation->sets.SumsAt(set_index).next_touched);
+    work_ += kFlowWork;
     AddToTriggers(generation, set_index);
     if (next_trigger_ != generation->sets.At(set_index).trigger_count) return;
     next_trigger_ = 0;
@@ -216,58 +293,61 @@ void Sweep::SweepSet() {
   stage_ = Stage::kWholeBuckets;
 }
 
-// Some triggers of the set at a time, from `next_trigger_` on.
+// From `next_trigger_` on.
 void Sweep::AddToTriggers(Generation* generation, uint32_t set_index) {
   const TriggerSet& set = generation->sets.At(set_index);
   const SetSums& sums = generation->sets.SumsAt(set_index);
   if (next_trigger_ == 0) next_place_ = set.places;
-  const uint32_t end = std::min(next_trigger_ + kTriggersPerItem, set.trigger_count);
-  for (; next_trigger_ < end; next_trigger_++) {
+  for (; next_trigger_ < set.trigger_count && !HasWorked(); next_trigger_++) {
     const uint32_t trigger = set.triggers[next_trigger_];
     const WholeBucket& bucket = generation->whole_buckets[trigger];
+    work_ += kTriggerWork;
     const bool has_packets = sums.words[next_place_[0] & ~kPlainPlace] != 0;
     if (bucket.words != nullptr && (has_packets || bucket.uses_rtt)) {
-      AddToWholeBucket(generation, trigger, sums.words, next_place_, sums.is_unscaled);
-      work_++;
+      if (!AddToWholeBucket(generation, trigger, sums)) return;
     }
     next_place_ += bucket.cell_count;
   }
 }
 
-void Sweep::AddToWholeBucket(Generation* generation, uint32_t trigger, const uint64_t* bank,
-                             const uint16_t* places, bool is_unscaled) {
+// The trigger's cells, from `next_cell_` on; false: some are left.
+bool Sweep::AddToWholeBucket(Generation* generation, uint32_t trigger, const SetSums& sums) {
   WholeBucket& bucket = generation->whole_buckets[trigger];
-  is_unscaled &= bucket.uses_rwnd;
-  if (bucket.swept_epoch != job_.number) {
-    bucket.swept_epoch = job_.number;
-    bucket.is_unscaled = is_unscaled;
-    generation->touched_whole_buckets.push_back(trigger);
-    for (size_t i = 0; i < bucket.cell_count; i++) {
-      const CellSpec& cell = bucket.cells[i];
-      CopyCell(cell.kind, bank, places[i], bucket.words + cell.offset);
+  const bool is_first = bucket.swept_epoch != job_.number;
+  for (; next_cell_ < bucket.cell_count; next_cell_++) {
+    if (HasWorked()) return false;
+    const CellSpec& cell = bucket.cells[next_cell_];
+    uint64_t* into = bucket.words + cell.offset;
+    if (is_first) {
+      CopyCell(cell.kind, sums.words, next_place_[next_cell_], into);
+      work_ += kCellWork;
+      continue;
     }
-    return;
-  }
-  bucket.is_unscaled |= is_unscaled;
-  for (size_t i = 0; i < bucket.cell_count; i++) {
-    const CellSpec& cell = bucket.cells[i];
     uint64_t from[kRealSumWords];
-    CopyCell(cell.kind, bank, places[i], from);
-    MergeCell(cell.kind, from, bucket.words + cell.offset);
+    CopyCell(cell.kind, sums.words, next_place_[next_cell_], from);
+    MergeCell(cell.kind, from, into);
+    work_ += MergeWork(cell.kind);
   }
+  next_cell_ = 0;
+  if (is_first) {
+    bucket.swept_epoch = job_.number;
+    bucket.is_unscaled = false;
+    generation->touched_whole_buckets.push_back(trigger);
+  }
+  bucket.is_unscaled |= sums.is_unscaled && bucket.uses_rwnd;
+  return true;
 }
 
 bool Sweep::SweepWholeBucket() {
   for (Generation* generation : {job_.running, job_.previous}) {
     if (generation == nullptr || generation->touched_whole_buckets.empty()) continue;
-    const uint32_t trigger = generation->touched_whole_buckets.back();
-    const WholeBucket& bucket = generation->whole_buckets[trigger];
-    uint64_t* words = ReservePartial(ring_, bucket.event_id, job_.epoch, bucket.is_unscaled,
-                                     BucketKey(), bucket.word_count);
-    if (words == nullptr) return false;
-    std::copy(bucket.words, bucket.words + bucket.word_count, words);
-    ring_->Commit();
-    counters_.partials++;
+    const WholeBucket& bucket = generation->whole_buckets[generation->touched_whole_buckets.back()];
+    if (open_words_ == nullptr) {
+      work_ += kPartialWork;
+      if (!OpenPartial(bucket, kNoKey, bucket.is_unscaled)) return false;
+    }
+    if (!CopyWords(bucket.words, bucket.word_count, open_words_)) return true;
+    CommitPartial();
     generation->touched_whole_buckets.pop_back();
     return true;
   }
@@ -276,10 +356,11 @@ bool Sweep::SweepWholeBucket() {
 }
 
 bool Sweep::SweepFlowState() {
+  work_ += kFlowStateWork;
   if (!holds_state_) {
     holds_state_ = connections_->NextChanged(&held_state_);
     if (!holds_state_) {
-      stage_ = Stage::kEpochEnd;
+      if (!connections_->has_unread_changes()) stage_ = Stage::kEpochEnd;
       return true;
     }
     // The epoch may have been cut short or gone on since its beginning.

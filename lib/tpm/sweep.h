@@ -9,8 +9,10 @@
 // sets are added to those of the triggers, and these are delivered.  Then come the changes of TCP
 // state and the end-of-epoch record.
 //
-// Threads: the packet thread.  Time: Step() looks at the clock after every little work and returns
-// soon after its budget; it also returns when the ring is full, and goes on where it stopped.
+// Threads: the packet thread.  Time: all work comes in pieces that can be left and taken up
+// anywhere, down to the cells of one flow.  Step() weighs what it did and looks at the clock
+// whenever that adds up to some 300 ns (paper, Algorithm 3); it returns soon after its budget, or
+// when the ring is full, and goes on where it stopped.
 
 #ifndef TRUMPET_LIB_TPM_SWEEP_H
 #define TRUMPET_LIB_TPM_SWEEP_H
@@ -24,6 +26,7 @@
 #include "lib/tpm/delivery.h"
 #include "lib/tpm/flow_table.h"
 #include "lib/tpm/generation.h"
+#include "lib/tpm/step_watch.h"
 
 namespace trumpet {
 
@@ -33,7 +36,8 @@ struct SweepJob {
   uint32_t number = 0;  // sequence number; its lowest bit is the bank
   const FlowIndex* flows = nullptr;
   uint32_t flow_count = 0;
-  uint32_t reasons = 0;  // IncompleteReason bits
+  uint32_t reasons = 0;    // IncompleteReason bits
+  bool is_silent = false;  // nothing to deliver: only the flow table is looked after
   Generation* running = nullptr;
   Generation* previous = nullptr;  // may be null
 };
@@ -52,12 +56,14 @@ class Sweep {
       : flows_(flows), connections_(connections), ring_(ring) {}
 
   bool is_active() const { return stage_ != Stage::kDone; }
+  bool is_delivering() const { return is_active() && !job_.is_silent; }
   const SweepJob& job() const { return job_; }
 
   void Start(const SweepJob& job);
 
-  // Goes on for `budget_ns`; INT64_MAX: until done or the ring is full.
-  void Step(Nanos budget_ns);
+  // Goes on until `watch` says that the step is over, or without one until done; in any case until
+  // the ring is full.
+  void Step(const StepWatch* watch);
 
   // Whether the last step stopped because the ring was full.
   bool is_blocked() const { return is_blocked_; }
@@ -70,7 +76,7 @@ class Sweep {
   bool has_unreported() const { return unreported_reasons_ != 0; }
 
   // Everything before this instant is delivered, marks of what is missing included.  Only if
-  // is_active().
+  // is_delivering().
   Nanos delivered_until() const {
     return has_unreported() ? std::min(unreported_.start, job_.epoch.start) : job_.epoch.start;
   }
@@ -78,21 +84,35 @@ class Sweep {
   const SweepCounters& counters() const { return counters_; }
 
  private:
-  enum class Stage : uint8_t { kFlows, kSets, kWholeBuckets, kFlowStates, kEpochEnd, kDone };
+  enum class Stage : uint8_t {
+    kStale,
+    kFlows,
+    kSets,
+    kWholeBuckets,
+    kFlowStates,
+    kEpochEnd,
+    kDone
+  };
 
-  bool Advance();  // one item of the current stage; false: the ring is full
+  bool Advance();  // a piece of the current stage; false: the ring is full
+  bool HasWorked() const;
+  void ReleaseStale();
   bool SweepFlow(FlowIndex flow);
   void PrefetchFlows() const;
   bool DeliverFlow(Generation* generation, const TriggerSet& set, const FlowEntry& entry,
                    const uint64_t* bank, bool is_unscaled);
-  bool DeliverPartial(const WholeBucket& trigger, const BucketKey& key, bool is_unscaled,
-                      const uint64_t* bank, const uint16_t* places);
-  void AddToSet(Generation* generation, const FlowEntry& entry, const uint64_t* bank,
+  bool MakeKey(const Generation& generation, uint32_t trigger, const FlowEntry& entry,
+               BucketKey* key);
+  bool OpenPartial(const WholeBucket& trigger, const BucketKey& key, bool is_unscaled);
+  bool CopyCells(const WholeBucket& trigger, const uint64_t* bank);
+  void CommitPartial();
+  bool CopyWords(const uint64_t* from, uint32_t count, uint64_t* into);
+  bool AddToSet(Generation* generation, const FlowEntry& entry, const uint64_t* bank,
                 bool is_unscaled);
+  bool MergeSteps(const TriggerSet& set, const uint64_t* bank, uint64_t* into);
   void SweepSet();
   void AddToTriggers(Generation* generation, uint32_t set_index);
-  void AddToWholeBucket(Generation* generation, uint32_t trigger, const uint64_t* bank,
-                        const uint16_t* places, bool is_unscaled);
+  bool AddToWholeBucket(Generation* generation, uint32_t trigger, const SetSums& sums);
   bool SweepWholeBucket();
   bool SweepFlowState();
   Generation* GenerationOf(const FlowEntry& entry) const;
@@ -103,10 +123,14 @@ class Sweep {
   SweepJob job_;
   SweepCounters counters_;
   Stage stage_ = Stage::kDone;
+  uint32_t stale_left_ = 0;  // entries still to look at
+  // Where to go on: in the flow or set the trigger, in that the cell.
   uint32_t next_flow_ = 0;
-  uint32_t next_trigger_ = 0;  // within the flow or set, when it takes more than one item
+  uint32_t next_trigger_ = 0;
   const uint16_t* next_place_ = nullptr;  // of that trigger
-  int work_ = 0;                          // since the clock was read
+  uint32_t next_cell_ = 0;                // or word, where words are copied
+  uint64_t* open_words_ = nullptr;        // of the partial that is being filled on the ring
+  int work_ = 0;                          // since the clock was read, in nanoseconds by experience
   FlowStateUpdate held_state_;            // read from the connections, not yet delivered
   bool holds_state_ = false;
   bool is_blocked_ = false;

@@ -134,7 +134,9 @@ class Tap {
   std::vector<FlowStateUpdate> ReadChanged() {
     std::vector<FlowStateUpdate> updates;
     FlowStateUpdate update;
-    while (table_.NextChanged(&update)) updates.push_back(update);
+    while (table_.has_unread_changes()) {
+      if (table_.NextChanged(&update)) updates.push_back(update);
+    }
     return updates;
   }
 

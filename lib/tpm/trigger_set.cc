@@ -226,14 +226,6 @@ void ResetBank(const TriggerSet& set, uint64_t* bank) {
   }
 }
 
-void MergeBank(const TriggerSet& set, const uint64_t* from, uint64_t* into) {
-  for (uint32_t i = 0; i < set.plain_count; i++) into[i] += from[i];
-  for (uint32_t i = 0; i < set.step_count; i++) {
-    const StatStep& step = set.steps[i];
-    MergeCell(step.kind, from + step.offset, into + step.offset);
-  }
-}
-
 void CopyCell(CellKind kind, const uint64_t* bank, uint16_t place, uint64_t* words) {
   if ((place & kPlainPlace) == 0) {
     std::copy(bank + place, bank + place + CellWords(kind), words);

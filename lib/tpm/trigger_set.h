@@ -137,9 +137,6 @@ void CountSampleInCells(const TriggerProgram& program, const TriggerSet& set,
 // Makes a bank hold nothing.
 void ResetBank(const TriggerSet& set, uint64_t* bank);
 
-// Adds all cells of `from` into `into`.
-void MergeBank(const TriggerSet& set, const uint64_t* from, uint64_t* into);
-
 // Copies the cell at `place` of a bank, in the form of trigger_plan.h.
 void CopyCell(CellKind kind, const uint64_t* bank, uint16_t place, uint64_t* words);
 
