@@ -138,8 +138,7 @@ void PacketMonitor::OnBatch(const Frame* frames, int count, bool has_in_port, ui
 
 bool PacketMonitor::OnIdle(Nanos now) {
   impl_->TakeIncoming(now, true);
-  const Nanos work = impl_->thread.next_work_ns();
-  if (work > now) {
+  if (!impl_->thread.has_work(now)) {
     // Nothing to sweep and no epoch to end: idle rounds come every few tens of nanoseconds.
     impl_->thread.OnIdle(now);
     impl_->PublishState();

@@ -273,6 +273,19 @@ TEST(PacketMonitor, AThreadThatSleepsIsWokenToDeliverAnEpochThatHasMarksOnly) {
   EXPECT_EQ(rig.monitor->next_work_ns(), INT64_MAX);
 }
 
+TEST(PacketMonitor, ASweepGoesOnToItsEndAfterTheClockWasSetBack) {
+  MonitorOptions options;
+  options.sweep_budget_ns = 1;
+  Rig rig({PlanOf(1, DstPrefix(kRack, 16), Variable::kPackets, 10, true)}, options);
+  for (uint16_t port = 0; port < 2000; port++) {
+    Send(rig.monitor.get(), UdpFrame(1, kRack + 1, port, 6), 15 * kMs);
+  }
+  rig.monitor->CloseEpoch(15 * kMs);
+  SweepAll(rig.monitor.get(), 5 * kMs, &rig.sink);
+  EXPECT_EQ(rig.sink.total_packets[1], 2000u);
+  EXPECT_EQ(rig.monitor->counters().partials, 2000u);
+}
+
 TEST(PacketMonitor, SweepsGoOnBetweenBatchesWhenNoIdleTimeComes) {
   Rig rig({PlanOf(1, DstPrefix(kRack, 16), Variable::kPackets, 10, true)});
   for (int us = 0; us < 100000; us += 10) {

@@ -164,7 +164,7 @@ void PacketThread::CloseEpoch(Nanos now) {
 // When no idle time comes, a step runs between batches now and then.
 void PacketThread::SweepUnderLoad(Nanos now) {
   if (!sweep_.is_active() || options_.sweeps_unbounded) return;
-  if (now - last_step_ < kLoadSpacing * options_.sweep_budget_ns) return;
+  if (last_step_ > now - kLoadSpacing * options_.sweep_budget_ns) return;
   RunStep(now, true);
 }
 

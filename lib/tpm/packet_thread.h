@@ -15,6 +15,7 @@
 #ifndef TRUMPET_LIB_TPM_PACKET_THREAD_H
 #define TRUMPET_LIB_TPM_PACKET_THREAD_H
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 
@@ -50,6 +51,8 @@ class PacketThread {
   bool has_program() const { return running_ != nullptr; }
   uint64_t running_generation() const { return running_ ? running_->program->generation() : 0; }
   Nanos next_work_ns() const;
+  // Whether there is something to do; also when the clock was set back.
+  bool has_work(Nanos now) const { return next_work_ns() <= std::max(now_, now); }
 
   // As PacketMonitor::clean_until().
   Nanos clean_until() const;
@@ -86,7 +89,7 @@ class PacketThread {
   uint64_t evicted_before_ = 0;  // connections given up before this epoch
   Nanos now_ = INT64_MIN;
   Nanos last_packet_ns_ = INT64_MIN;
-  Nanos last_step_ = INT64_MIN / 2;  // far in the past, yet safe to subtract from
+  Nanos last_step_ = INT64_MIN;
   MonitorCounters counters_;
   MatchScatter phase_one_;
 };
