@@ -83,8 +83,6 @@ lib_tpm_tpm_test_SOURCES = \
 	lib/tpm/flow_table_test.cc \
 	lib/tpm/host_verdicts_random_test.cc \
 	lib/tpm/host_verdicts_test.cc \
-	lib/tpm/install_oracle_test.h \
-	lib/tpm/install_random_test.cc \
 	lib/tpm/key_layout_test.cc \
 	lib/tpm/monitor_harness_test.h \
 	lib/tpm/packet_monitor_test.cc \
@@ -103,6 +101,13 @@ lib_tpm_tpm_test_SOURCES = \
 	lib/tpm/trigger_set_test.cc \
 	lib/tpm/verdict_test_kit.h
 lib_tpm_tpm_test_LDADD = $(LIBTRUMPET_TPM) $(GTEST_MAIN_LIBS)
+
+fuzz_programs += lib/tpm/monitor_fuzz
+lib_tpm_monitor_fuzz_SOURCES = \
+	lib/tpm/monitor_fuzz.cc \
+	lib/tpm/monitor_fuzz_kit.h
+lib_tpm_monitor_fuzz_LDADD = $(LIBTRUMPET_TPM) $(FUZZ_MAIN)
+EXTRA_DIST += tests/corpus/monitor_fuzz
 
 bench_programs += lib/tpm/connection_table_bench
 lib_tpm_connection_table_bench_SOURCES = \
