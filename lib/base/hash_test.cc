@@ -44,31 +44,6 @@ TEST(Hash, NumbersInARowSpreadOverTheLowBits) {
   for (const int count : cells) EXPECT_LT(std::abs(count - 64), 48);
 }
 
-TEST(Hash, OfPairsChangesWithTheSeedAndManyBitsWithEveryBitOfThePair) {
-  const PairHash hash(1);
-  EXPECT_NE(hash(5, 6), PairHash(2)(5, 6));
-  EXPECT_NE(hash(5, 6), hash(6, 5));
-  for (int bit = 0; bit < 64; bit++) {
-    EXPECT_GT(BitsThatDiffer(hash(5, 6), hash(5 ^ uint64_t{1} << bit, 6)), 10) << bit;
-    EXPECT_GT(BitsThatDiffer(hash(5, 6), hash(5, 6 ^ uint64_t{1} << bit)), 10) << bit;
-  }
-}
-
-// 4,096 pairs in a row at each step of a power of two, over 1,024 buckets taken from the bits that
-// a table uses.
-TEST(Hash, OfPairsInARowFillNoBucketTooFullWhateverTheStep) {
-  for (uint64_t seed = 1; seed <= 20; seed++) {
-    const PairHash hash(seed);
-    for (int shift = 0; shift <= 52; shift++) {
-      std::array<int, 1024> buckets{};
-      for (uint64_t i = 0; i < 4096; i++) buckets[hash(i << shift, 7) >> 32 & 1023]++;
-      int most = 0;
-      for (const int count : buckets) most = std::max(most, count);
-      EXPECT_LT(most, 64) << "seed " << seed << ", shift " << shift;
-    }
-  }
-}
-
 TEST(Hash, MixBitsIsOneToOneOnSmallNumbers) {
   std::set<uint64_t> seen;
   for (uint64_t number = 0; number < 10000; number++) seen.insert(MixBits(number));

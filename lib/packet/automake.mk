@@ -21,7 +21,8 @@ lib_libtrumpet_packet_a_SOURCES = \
 	lib/packet/pcap_reader.cc \
 	lib/packet/pcap_reader.h \
 	lib/packet/pcapng_header.cc \
-	lib/packet/pcapng_header.h
+	lib/packet/pcapng_header.h \
+	lib/packet/plain_frame.h
 
 gtest_programs += lib/packet/packet_test
 lib_packet_packet_test_SOURCES = \

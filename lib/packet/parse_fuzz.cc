@@ -2,20 +2,28 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Any bytes as a frame: no read out of bounds, and the same answer as the
-// reference parser.
+// reference parser.  What the reader of plain frames says must agree, too.
 
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <vector>
 
+#include "lib/packet/plain_frame.h"
 #include "lib/packet/reference_parse.h"
 
 using trumpet::Describe;
+using trumpet::Field;
 using trumpet::Frame;
+using trumpet::Headers;
+using trumpet::kProtocolTcp;
+using trumpet::kProtocolUdp;
 using trumpet::ParsedPacket;
 using trumpet::ParseOptions;
+using trumpet::PlainFrame;
+using trumpet::PlainReader;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::vector<uint8_t> captured(data, data + size);
@@ -27,6 +35,19 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string slow = Describe(ReferenceParse(captured, length, options));
   if (fast != slow) {
     std::fprintf(stderr, "ParsePacket:\n%sReferenceParse:\n%s", fast.c_str(), slow.c_str());
+    std::abort();
+  }
+  PlainFrame plain;
+  if (!PlainReader(options).Read({captured.data(), length, length}, &plain)) return 0;
+  const Headers& headers = packet.innermost;
+  const uint32_t ports = headers.src_port | static_cast<uint32_t>(headers.dst_port) << 16;
+  if (packet.is_tunnelled || headers.ip_family != 4 || !headers.Has(Field::kSrcPort) ||
+      std::memcmp(headers.src_ip.data(), &plain.src_ip, 4) != 0 ||
+      std::memcmp(headers.dst_ip.data(), &plain.dst_ip, 4) != 0 || ports != plain.ports ||
+      headers.protocol != (plain.is_tcp ? kProtocolTcp : kProtocolUdp) ||
+      packet.volume != PlainFrame::Volume(plain.volume_and_ecn) ||
+      headers.ecn != PlainFrame::Ecn(plain.volume_and_ecn)) {
+    std::fprintf(stderr, "ParsePacket and PlainReader differ:\n%s", fast.c_str());
     std::abort();
   }
   return 0;

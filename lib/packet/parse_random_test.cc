@@ -6,8 +6,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <random>
 
+#include "lib/packet/plain_frame.h"
 #include "lib/packet/reference_parse.h"
 #include "lib/packet/test_frames.h"
 
@@ -212,6 +214,68 @@ TEST(ParseRandom, OverwritesThePacketBefore) {
     const uint32_t length = static_cast<uint32_t>(frame.size());
     ParsePacket({frame.data(), length, length}, ParseOptions(), &reused);
     ASSERT_EQ(Describe(reused), Describe(Parse(frame))) << "frame " << i;
+  }
+}
+
+// Adds one to `plain_count` if the frame is plain.
+void CheckPlain(const Bytes& frame, uint32_t captured, const ParseOptions& options,
+                uint32_t* plain_count) {
+  const Bytes exact(frame.begin(), frame.begin() + captured);  // a read beyond it is an error
+  PlainFrame plain;
+  if (!PlainReader(options).Read({exact.data(), captured, 2000}, &plain)) return;
+  ++*plain_count;
+  const ParsedPacket packet = Parse(exact, 2000, options);
+  const Headers& headers = packet.innermost;
+  ASSERT_FALSE(packet.is_tunnelled || packet.depth_exceeded || headers.Has(Field::kVlan));
+  ASSERT_TRUE(headers.Has(Field::kSrcPort));
+  ASSERT_EQ(headers.ip_family, 4);
+  ASSERT_EQ(headers.protocol, plain.is_tcp ? kProtocolTcp : kProtocolUdp);
+  ASSERT_EQ(std::memcmp(headers.src_ip.data(), &plain.src_ip, 4), 0);
+  ASSERT_EQ(std::memcmp(headers.dst_ip.data(), &plain.dst_ip, 4), 0);
+  ASSERT_EQ(headers.src_port, plain.ports & 0xffff);
+  ASSERT_EQ(headers.dst_port, plain.ports >> 16);
+  ASSERT_EQ(packet.volume, PlainFrame::Volume(plain.volume_and_ecn));
+  ASSERT_EQ(headers.ecn, PlainFrame::Ecn(plain.volume_and_ecn));
+  ASSERT_EQ(headers.tcp_flags & kTcpSyn, 0) << "options of a SYN are of interest";
+}
+
+TEST(ParseRandom, SaysOfPlainFramesWhatThePlainReaderSays) {
+  uint32_t plain_count = 0;
+  for (uint32_t seed = 1; seed <= 60000; ++seed) {
+    FrameMaker maker(seed);
+    Bytes frame = maker.MakeEthernet(seed % 3 == 0 ? 2 : 0);
+    if (seed % 4 != 0) maker.Mutate(&frame);
+    const auto size = static_cast<uint32_t>(frame.size());
+    const uint32_t captured = maker.OneIn(4) ? maker.Below(size + 1) : size;
+    ParseOptions options;
+    if (maker.OneIn(4)) options.vxlan_ports = {53, 4789, 0, 117};
+    CheckPlain(frame, captured, options, &plain_count);
+    if (HasFatalFailure()) FAIL() << "seed " << seed;
+  }
+  EXPECT_GT(plain_count, 1000u);
+}
+
+// Every byte of the headers, with every value.
+TEST(ParseRandom, SaysOfNearlyPlainFramesWhatThePlainReaderSays) {
+  test_frames::Ipv4Header udp;
+  udp.protocol = kProtocolUdp;
+  const Bytes frames[] = {Ethernet(0x0800, Ipv4({}, Tcp({}, Zeros(6)))),
+                          Ethernet(0x0800, Ipv4(udp, Udp(117, 53, Zeros(20))))};
+  ParseOptions options;
+  options.geneve_ports = {117, 53 + 64, 0, 0};
+  for (Bytes frame : frames) {
+    uint32_t plain_count = 0;
+    CheckPlain(frame, static_cast<uint32_t>(frame.size()), options, &plain_count);
+    ASSERT_EQ(plain_count, 1u) << "not plain as it is";
+    for (size_t at = 12; at < frame.size(); ++at) {
+      const uint8_t before = frame[at];
+      for (int value = 0; value < 256; ++value) {
+        frame[at] = static_cast<uint8_t>(value);
+        CheckPlain(frame, static_cast<uint32_t>(frame.size()), options, &plain_count);
+        if (HasFatalFailure()) FAIL() << "byte " << at << " is " << value;
+      }
+      frame[at] = before;
+    }
   }
 }
 

@@ -28,6 +28,7 @@ lib_libtrumpet_tpm_a_SOURCES = \
 	lib/tpm/host_verdicts.cc \
 	lib/tpm/host_verdicts.h \
 	lib/tpm/incomplete_ranges.h \
+	lib/tpm/key_hash.h \
 	lib/tpm/key_layout.cc \
 	lib/tpm/key_layout.h \
 	lib/tpm/match_scatter.cc \
@@ -83,6 +84,7 @@ lib_tpm_tpm_test_SOURCES = \
 	lib/tpm/flow_table_test.cc \
 	lib/tpm/host_verdicts_random_test.cc \
 	lib/tpm/host_verdicts_test.cc \
+	lib/tpm/key_hash_test.cc \
 	lib/tpm/key_layout_test.cc \
 	lib/tpm/monitor_harness_test.h \
 	lib/tpm/packet_monitor_test.cc \

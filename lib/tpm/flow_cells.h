@@ -31,9 +31,9 @@ class FlowCells {
     const Generation& generation = *epoch_->running;
     FlowEntry& entry = flows_->At(flow);
     const SetProgram& program = generation.sets.ProgramAt(entry.set);
-    Touch(flow, &entry, generation);
+    if (entry.last_epoch != epoch_->number) Touch(flow, generation);
     if (program.word_count == 0) return false;
-    if (facts.rwnd_unscaled) entry.unscaled |= static_cast<uint8_t>(1u << epoch_->bank());
+    if (facts.rwnd_unscaled) entry.unscaled |= epoch_->bank() == 0 ? 1 : 2;
     uint64_t* bank = BankOf(generation, entry);
     CountInPlainCells(program, PlainValues(packet, facts), bank);
     if (program.has_other_cells) {
@@ -46,29 +46,29 @@ class FlowCells {
     FlowEntry& entry = flows_->At(flow);
     const TriggerSet& set = generation->sets.At(entry.set);
     if (set.trigger_count == 0) return;
-    Touch(flow, &entry, *generation);
+    if (entry.last_epoch != epoch_->number) Touch(flow, *generation);
     CountSampleInCells(*generation->program, set, sample, BankOf(*generation, entry));
+  }
+
+  // For the first packet of a flow in an epoch, which has not been counted yet.
+  void Touch(FlowIndex flow, const Generation& generation) {
+    FlowEntry& entry = flows_->At(flow);
+    entry.last_epoch = epoch_->number;
+    const SetProgram& program = generation.sets.ProgramAt(entry.set);
+    if (program.word_count == 0) return;
+    const uint32_t bank = epoch_->bank();
+    entry.unscaled &= bank == 0 ? 2 : 1;
+    uint64_t* words = BankOf(generation, entry);
+    for (uint32_t i = 0; i < program.plain_count; i++) words[i] = 0;
+    if (program.has_other_cells) ResetBank(generation.sets.At(entry.set), words);
+    epoch_->touched[bank][epoch_->touched_count[bank]++] = flow;
   }
 
  private:
   [[gnu::always_inline]] uint64_t* BankOf(const Generation& generation, FlowEntry& entry) {
     uint8_t* cells = flows_->BlockOf(entry) + generation.program->layout().extension_bytes();
-    const uint32_t words = generation.sets.ProgramAt(entry.set).word_count;
+    const uint32_t words = generation.sets.ProgramAt(entry.set).bank_words;
     return reinterpret_cast<uint64_t*>(cells) + epoch_->bank() * words;
-  }
-
-  [[gnu::always_inline]] void Touch(FlowIndex flow, FlowEntry* entry,
-                                    const Generation& generation) {
-    if (entry->last_epoch == epoch_->number) return;
-    entry->last_epoch = epoch_->number;
-    const SetProgram& program = generation.sets.ProgramAt(entry->set);
-    if (program.word_count == 0) return;
-    const uint32_t bank = epoch_->bank();
-    entry->unscaled &= static_cast<uint8_t>(~(1u << bank));
-    uint64_t* words = BankOf(generation, *entry);
-    for (uint32_t i = 0; i < program.plain_count; i++) words[i] = 0;
-    if (program.has_other_cells) ResetBank(generation.sets.At(entry->set), words);
-    epoch_->touched[bank][epoch_->touched_count[bank]++] = flow;
   }
 
   FlowTable* flows_;

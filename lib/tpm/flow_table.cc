@@ -32,18 +32,18 @@ uint8_t Log2Ceil(size_t bytes) {
 bool FlowTable::Init(uint32_t max_flows, size_t block_bytes) {
   // Four entries per bucket of eight at most: about 2 % of the buckets spill.
   const size_t bucket_count = PowerOfTwoAtLeast(max_flows / 4 + 1);
-  bucket_mask_ = bucket_count - 1;
+  bucket_shift_ = 32 - __builtin_ctzll(bucket_count);
   return buckets_.Allocate(bucket_count) && overflow_.Allocate(bucket_count / 4 + 16) &&
          lines_.Allocate(max_flows) && home_.Allocate(max_flows) && blocks_.Init(block_bytes);
 }
 
 FlowIndex FlowTable::Find(const FlowKey& key, const uint8_t* extension, size_t extension_bytes,
                           uint64_t hash, uint16_t generation) const {
-  const Bucket* bucket = &buckets_[BucketOf(hash)];
+  const Bucket* bucket = &buckets_[BucketOf(hash, bucket_shift_)];
   const uint16_t tag = TagOf(hash);
   for (;;) {
-    for (uint32_t hits = TagMatches(bucket->tags, tag); hits != 0; hits &= hits - 1) {
-      const FlowIndex flow = bucket->flows[__builtin_ctz(hits)];
+    for (uint32_t hits = TagMatches(bucket->tags, tag); hits != 0; hits = WithoutFirst(hits)) {
+      const FlowIndex flow = bucket->flows[FirstWay(hits)];
       if (IsFlow(flow, key, extension, extension_bytes, hash, generation)) return flow;
     }
     if (bucket->overflow == 0) return kNoFlow;
@@ -83,7 +83,7 @@ bool FlowTable::TakeBlock(FlowEntry* entry, size_t bytes, uint32_t oldest_pendin
     if (!ReclaimOne(oldest_pending_epoch)) break;
     entry->block = blocks_.Allocate(bytes);
   }
-  entry->block_class_bytes_log2 = Log2Ceil(bytes);
+  entry->block_class_bytes_log2 = Log2Ceil(bytes) & 63;
   return entry->block != kNoBlock;
 }
 
@@ -145,12 +145,12 @@ void FlowTable::ReleaseStale(uint32_t count, uint32_t epoch, uint16_t running, u
 }
 
 bool FlowTable::Link(FlowIndex flow, uint64_t hash, uint32_t oldest_pending_epoch) {
-  const size_t home = BucketOf(hash);
+  const size_t home = BucketOf(hash, bucket_shift_);
   Bucket* bucket = &buckets_[home];
   for (;;) {
     const uint32_t empty = TagMatches(bucket->tags, 0);
     if (empty != 0) {
-      const int way = __builtin_ctz(empty);
+      const int way = FirstWay(empty);
       bucket->tags[way] = TagOf(hash);
       bucket->flows[way] = flow;
       home_[flow] = static_cast<uint32_t>(home);
@@ -193,7 +193,7 @@ void FlowTable::Unlink(FlowIndex flow) {
     for (int way = 0; way < kWays; way++) {
       if (bucket->tags[way] == 0 || bucket->flows[way] != flow) continue;
       bucket->tags[way] = 0;
-      const bool is_empty = TagMatches(bucket->tags, 0) == 0xff;
+      const bool is_empty = TagMatches(bucket->tags, 0) == 0xffff;
       if (link != nullptr && is_empty) {
         const uint32_t freed = *link;
         *link = bucket->overflow;
@@ -214,6 +214,7 @@ void FlowTable::Release(FlowIndex flow) {
     blocks_.Free(entry.block, size_t{1} << entry.block_class_bytes_log2);
   }
   entry.block = kNoBlock;
+  entry.key.ip_family = 0;
   entry.last_epoch = kFree;
   entry.hash = free_entry_;
   free_entry_ = flow;

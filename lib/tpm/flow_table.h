@@ -7,9 +7,10 @@
 // An entry is one cache line; its cells lie in the line after it when they fit, else in a block of
 // a pool.  The index is an array of one-line buckets of eight 16-bit tags; a full bucket spills
 // into a small overflow area.  A batch goes through in passes, each prefetching for the next:
-// Prefetch() the bucket, Guess() by the tag and PrefetchFlow(), then Find() or IsFlow().  An entry
-// belongs to one program generation: after a change of program every flow gets a new entry with
-// its next packet, and the old one stays until its last cells were swept.
+// Prefetch() the bucket, Guess() by the tag and prefetch the entry, then see if the guess is right
+// and Find() if not.  An entry belongs to one program generation: after a change of program every
+// flow gets a new entry with its next packet, and the old one stays until its last cells were
+// swept.
 //
 // Threads: one packet thread.  Never allocates after Init().
 
@@ -31,16 +32,18 @@ namespace trumpet {
 using FlowIndex = uint32_t;
 constexpr FlowIndex kNoFlow = UINT32_MAX;
 
+// An entry not in use never has the key of an IP packet: whoever has one need not ask if it is.
 struct alignas(64) FlowEntry {
-  FlowKey key;                     // see EntryKeyOf()
-  uint32_t hash;                   // low half of the entry's hash
-  uint32_t set;                    // TriggerSet index within the generation
-  BlockRef block;                  // extension, then two banks of cells: see BlockOf()
-  ConnectionRef connection;        // last known, a hint
-  uint32_t last_epoch;             // sequence number of the last epoch in which it was touched
-  uint16_t generation;             // of the program that made it
-  uint8_t unscaled;                // bit per bank: an unscaled window entered
-  uint8_t block_class_bytes_log2;  // size of the pool's block as a power of two; 0: none
+  FlowKey key;                         // see EntryKeyOf()
+  uint32_t hash;                       // low half of the entry's hash
+  uint32_t set;                        // TriggerSet index within the generation
+  BlockRef block;                      // extension, then two banks of cells: see BlockOf()
+  ConnectionRef connection;            // last known, a hint
+  uint32_t last_epoch;                 // sequence number of the last epoch in which it was touched
+  uint16_t generation;                 // of the program that made it
+  uint8_t direct_cells;                // as SetProgram::direct_cells; if not 0, any block is near
+  uint8_t unscaled : 2;                // bit per bank: an unscaled window entered
+  uint8_t block_class_bytes_log2 : 6;  // size of the pool's block as a power of two; 0: none
 };
 static_assert(sizeof(FlowEntry) == 64);
 
@@ -53,18 +56,12 @@ class FlowTable {
   // False when there is no memory.
   [[nodiscard]] bool Init(uint32_t max_flows, size_t block_bytes);
 
-  void Prefetch(uint64_t hash) const { __builtin_prefetch(&buckets_[BucketOf(hash)]); }
-
-  // The first flow whose tag fits, or kNoFlow; most often the one that Find() would find.
-  FlowIndex Guess(uint64_t hash) const {
-    const Bucket& bucket = buckets_[BucketOf(hash)];
-    const uint32_t hits = TagMatches(bucket.tags, TagOf(hash));
-    return hits == 0 ? kNoFlow : bucket.flows[__builtin_ctz(hits)];
-  }
-  void PrefetchFlow(FlowIndex flow) const {
-    __builtin_prefetch(&lines_[flow].entry);
-    __builtin_prefetch(lines_[flow].near);
-  }
+  // The table's arrays as values, for loops over a batch: a compiler reads pointers of the table
+  // anew for every packet, as they might have been written to.  Good until the table is destroyed.
+  class Lines;
+  class Index;
+  Lines lines();
+  Index index() const;
 
   // Whether the entry `flow` is in use and has this key and generation.
   bool IsFlow(FlowIndex flow, const FlowKey& key, const uint8_t* extension, size_t extension_bytes,
@@ -97,11 +94,11 @@ class FlowTable {
 
   // `entry` must be of this table, and its block not kNoBlock.
   uint8_t* BlockOf(FlowEntry& entry) {
-    return entry.block == kNearBlock ? reinterpret_cast<Lines*>(&entry)->near
+    return entry.block == kNearBlock ? reinterpret_cast<LinePair*>(&entry)->near
                                      : blocks_.At(entry.block);
   }
   const uint8_t* BlockOf(const FlowEntry& entry) const {
-    return entry.block == kNearBlock ? reinterpret_cast<const Lines*>(&entry)->near
+    return entry.block == kNearBlock ? reinterpret_cast<const LinePair*>(&entry)->near
                                      : blocks_.At(entry.block);
   }
 
@@ -123,27 +120,33 @@ class FlowTable {
  private:
   static constexpr int kWays = 8;
   struct alignas(64) Bucket {
-    uint16_t tags[kWays];  // 0: empty
-    FlowIndex flows[kWays];
-    uint32_t overflow;  // index into overflow_ plus 1; 0: none
+    uint16_t tags[kWays];        // 0: empty
+    FlowIndex flows[kWays + 1];  // the last is the guess when no tag fits: 0
+    uint32_t overflow;           // index into overflow_ plus 1; 0: none
   };
   static_assert(sizeof(Bucket) == 64);
 
   // Two lines side by side are fetched as one pair by the hardware.
-  struct alignas(128) Lines {
+  struct alignas(128) LinePair {
     FlowEntry entry;
     uint8_t near[kNearBlockBytes];
   };
-  static_assert(sizeof(Lines) == 128);
+  static_assert(sizeof(LinePair) == 128);
 
-  size_t BucketOf(uint64_t hash) const { return hash >> 32 & bucket_mask_; }
-  static uint16_t TagOf(uint64_t hash) { return static_cast<uint16_t>(hash >> 16 | 1); }
+  // The highest bits of the lower half (see key_hash.h).
+  static size_t BucketOf(uint64_t hash, int shift) { return static_cast<uint32_t>(hash) >> shift; }
+  static uint16_t TagOf(uint64_t hash) { return static_cast<uint16_t>(hash >> 48 | 1); }
 
-  // Bit i is set when tags[i] equals `tag`.
+  // Bits 2i and 2i + 1 are set when tags[i] equals `tag`.
   static uint32_t TagMatches(const uint16_t* tags, uint16_t tag) {
     const __m128i all = _mm_load_si128(reinterpret_cast<const __m128i*>(tags));
     const __m128i equal = _mm_cmpeq_epi16(all, _mm_set1_epi16(static_cast<int16_t>(tag)));
-    return static_cast<uint32_t>(_mm_movemask_epi8(_mm_packs_epi16(equal, _mm_setzero_si128())));
+    return static_cast<uint32_t>(_mm_movemask_epi8(equal));
+  }
+  static int FirstWay(uint32_t matches) { return __builtin_ctz(matches) / 2; }
+  static uint32_t WithoutFirst(uint32_t matches) {
+    matches &= matches - 1;
+    return matches & (matches - 1);
   }
 
   bool TakeBlock(FlowEntry* entry, size_t bytes, uint32_t oldest_pending_epoch);
@@ -157,10 +160,10 @@ class FlowTable {
 
   PageBuffer<Bucket> buckets_;
   PageBuffer<Bucket> overflow_;
-  PageBuffer<Lines> lines_;
+  PageBuffer<LinePair> lines_;
   PageBuffer<uint32_t> home_;  // bucket number of an entry, to unlink it
   BlockPool blocks_;
-  size_t bucket_mask_ = 0;
+  int bucket_shift_ = 0;
   uint32_t next_entry_ = 0;         // first entry never used
   FlowIndex free_entry_ = kNoFlow;  // chained through `hash`
   uint32_t next_overflow_ = 0;
@@ -170,6 +173,44 @@ class FlowTable {
   uint32_t count_ = 0;
   uint64_t reclaimed_ = 0;
 };
+
+class FlowTable::Lines {
+ public:
+  FlowEntry& At(FlowIndex flow) const { return lines_[flow].entry; }
+  uint64_t* NearBlock(FlowIndex flow) const {
+    return reinterpret_cast<uint64_t*>(lines_[flow].near);
+  }
+  void Prefetch(FlowIndex flow) const {
+    __builtin_prefetch(&lines_[flow].entry);
+    __builtin_prefetch(lines_[flow].near);
+  }
+
+ private:
+  friend class FlowTable;
+  explicit Lines(LinePair* lines) : lines_(lines) {}
+  LinePair* lines_;
+};
+
+class FlowTable::Index {
+ public:
+  void Prefetch(uint64_t hash) const { __builtin_prefetch(&buckets_[BucketOf(hash, shift_)]); }
+
+  // The first flow whose tag fits: most often the one that Find() would find, but perhaps another
+  // one or an entry not in use.
+  FlowIndex Guess(uint64_t hash) const {
+    const Bucket& bucket = buckets_[BucketOf(hash, shift_)];
+    return bucket.flows[FirstWay(TagMatches(bucket.tags, TagOf(hash)) | 1u << 2 * kWays)];
+  }
+
+ private:
+  friend class FlowTable;
+  Index(const Bucket* buckets, int shift) : buckets_(buckets), shift_(shift) {}
+  const Bucket* buckets_;
+  int shift_;
+};
+
+inline FlowTable::Lines FlowTable::lines() { return Lines(lines_.data()); }
+inline FlowTable::Index FlowTable::index() const { return {buckets_.data(), bucket_shift_}; }
 
 }  // namespace trumpet
 

@@ -11,114 +11,220 @@
 namespace trumpet {
 namespace {
 
-constexpr int kPrefetchFrames = 4;
 constexpr PacketFacts kNoFacts;
+
+// What follows the ports in the key of a plain IPv4 packet.
+uint32_t AfterPorts(uint8_t protocol, uint16_t zone) {
+  return protocol | (4u | kHasPortsFlag) << 8 | static_cast<uint32_t>(zone) << 16;
+}
+
+uint32_t LoadWord(const FlowEntry& entry, size_t offset) {
+  uint32_t word;
+  std::memcpy(&word, reinterpret_cast<const uint8_t*>(&entry.key) + offset, sizeof word);
+  return word;
+}
+
+uint64_t KeyEndOf(const FlowEntry& entry) {
+  uint64_t end;
+  std::memcpy(&end, reinterpret_cast<const uint8_t*>(&entry.key) + offsetof(FlowKey, src_port),
+              sizeof end);
+  return end;
+}
 
 }  // namespace
 
 void MatchScatter::Process(const Frame* frames, int count, const Arrival& arrival, Nanos now) {
   epoch_->packets += static_cast<uint64_t>(count);
   for (int done = 0; done < count; done += kChunk) {
-    ProcessChunk(frames + done, std::min(kChunk, count - done), arrival, now);
+    ProcessChunk({frames + done, std::min(kChunk, count - done), arrival, now});
   }
 }
 
-void MatchScatter::ProcessChunk(const Frame* frames, int count, const Arrival& arrival, Nanos now) {
-  for (int i = 0; i < std::min(count, kPrefetchFrames); i++) __builtin_prefetch(frames[i].data);
-  for (int i = 0; i < count; i++) {
-    if (i + kPrefetchFrames < count) __builtin_prefetch(frames[i + kPrefetchFrames].data);
-    Prepare(frames[i], arrival, i);
-  }
-  for (int i = 0; i < count; i++) Guess(i);
-  for (int i = 0; i < count; i++) Count(i, now);
+void MatchScatter::ProcessChunk(const Chunk& chunk) {
+  for (int i = 0; i < chunk.count; i++) __builtin_prefetch(chunk.frames[i].data);
+  PrepareChunk(chunk);
+  GuessChunk(chunk.count);
+  CountChunk(chunk);
 }
 
-// What of an IPv4 key is not zero are two words; the second tells IPv4 keys from all others.
-inline uint64_t MatchScatter::HashOf(const FlowKey& entry_key) const {
-  uint64_t words[5];
-  std::memcpy(words, &entry_key, sizeof words);
-  if ((entry_key.ip_family & ~kHasPortsFlag) == 4) {
-    return pair_hash_(words[0] | words[2] << 32, words[4]);
+// --- the direct way ----------------------------------------------------------
+//
+// Its loops contain no calls, and read what is the same for all packets only once: that keeps their
+// state in registers.
+
+// First pass.
+void MatchScatter::PrepareChunk(const Chunk& chunk) {
+  const TriggerProgram& program = *epoch_->running->program;
+  uint32_t rest = static_cast<uint32_t>((uint64_t{1} << chunk.count) - 1);
+  if (program.layout().extension_bytes() == 0 && !program.tracks_bursts()) {
+    rest = PreparePlain(chunk);
+  } else {
+    for (int i = 0; i < chunk.count; i++) counters_->bytes += chunk.frames[i].wire_length;
   }
-  return HashBytes(words, sizeof words, hash_seed_);
+  for (; rest != 0; rest &= rest - 1) PrepareGeneral(chunk, __builtin_ctz(rest));
 }
 
-// First pass: fields, keys, hashes; prefetches the flow table's bucket and the connection.
-inline void MatchScatter::Prepare(const Frame& frame, const Arrival& arrival, int i) {
+// Keys and hashes of plain packets; prefetches the flow table's buckets.  Returns a bit for each
+// other packet.
+uint32_t MatchScatter::PreparePlain(const Chunk& chunk) {
+  const bool takes_tcp = !epoch_->running->program->tracks_tcp();
+  const PlainReader& reader = plain_reader_;
+  const uint32_t udp_end = AfterPorts(kProtocolUdp, chunk.arrival.zone);
+  const uint32_t tcp_end = AfterPorts(kProtocolTcp, chunk.arrival.zone);
+  const KeyHash::OfIpv4 udp_hash(key_hash_, udp_end);
+  const KeyHash::OfIpv4 tcp_hash(key_hash_, tcp_end);
+  const FlowTable::Index index = flows_->index();
+  const Frame* frame = chunk.frames;
+  Slot* slot = slots_;
+  uint64_t bytes = 0;
+  uint32_t others = 0;
+  for (int i = 0; i < chunk.count; i++, slot++, frame++) {
+    bytes += frame->wire_length;
+    PlainFrame plain;
+    if (!reader.Read(*frame, &plain) || (plain.is_tcp && !takes_tcp)) {
+      others |= 1u << i;
+      continue;
+    }
+    slot->hash = (plain.is_tcp ? tcp_hash : udp_hash)(plain.src_ip, plain.dst_ip, plain.ports);
+    index.Prefetch(slot->hash);
+    slot->key_end = uint64_t{plain.is_tcp ? tcp_end : udp_end} << 32 | plain.ports;
+    slot->src_ip = plain.src_ip;
+    slot->dst_ip = plain.dst_ip;
+    slot->volume_and_ecn = plain.volume_and_ecn;
+  }
+  counters_->bytes += bytes;
+  return others;
+}
+
+// Second pass: prefetches the entries and their cells.
+void MatchScatter::GuessChunk(int count) {
+  const FlowTable::Index index = flows_->index();
+  const FlowTable::Lines lines = flows_->lines();
+  for (Slot* slot = slots_; slot != slots_ + count; slot++) {
+    const FlowIndex flow = index.Guess(slot->hash);
+    lines.Prefetch(flow);
+    slot->guess = flow;
+  }
+}
+
+// Whether the guess is right, and the flow has direct cells.  The end of the key tells IPv4 entries
+// from all others, and they have no more than these parts.
+[[gnu::always_inline]] inline bool MatchScatter::IsDirect(const Slot& slot, const FlowEntry& entry,
+                                                          uint16_t generation) {
+  return KeyEndOf(entry) == slot.key_end &&
+         LoadWord(entry, offsetof(FlowKey, dst_ip)) == slot.dst_ip &&
+         LoadWord(entry, offsetof(FlowKey, src_ip)) == slot.src_ip &&
+         entry.generation == generation && entry.direct_cells != 0;
+}
+
+// Third pass.  The packets stay in their order.
+void MatchScatter::CountChunk(const Chunk& chunk) {
+  for (int i = CountDirect(chunk, 0); i < chunk.count; i = CountDirect(chunk, i)) {
+    const auto flow = static_cast<FlowIndex>(slots_[i].guess);
+    const FlowEntry& entry = flows_->At(flow);
+    if (IsDirect(slots_[i], entry, epoch_->running->number) && entry.last_epoch != epoch_->number) {
+      cells_.Touch(flow, *epoch_->running);
+    } else {
+      CountGeneral(chunk, i++);
+    }
+  }
+}
+
+// Counts packets from `from` on, and returns the first that cannot be counted like this: it is not
+// direct, or the first of its flow in the epoch.
+[[gnu::noinline]] int MatchScatter::CountDirect(const Chunk& chunk, int from) {
+  const FlowTable::Lines lines = flows_->lines();
+  const uint32_t bank = epoch_->bank() * kDirectBankWords;
+  const uint32_t epoch = epoch_->number;
+  const uint16_t generation = epoch_->running->number;
+  const int count = chunk.count;
+  const Frame* frame = chunk.frames + from;
+  const Slot* slot = slots_ + from;
+  uint64_t matched = 0;
+  int i = from;
+  for (; i < count; i++, slot++, frame++) {
+    const FlowEntry& entry = lines.At(slot->guess);
+    if (!IsDirect(*slot, entry, generation) || entry.last_epoch != epoch) break;
+    const uint8_t cells = entry.direct_cells;
+    matched += cells & kDirectPackets;
+    CountInDirectCells(cells, *frame, slot->volume_and_ecn, lines.NearBlock(slot->guess) + bank);
+  }
+  counters_->matched_packets += matched;
+  return i;
+}
+
+// --- the general way ---------------------------------------------------------
+
+void MatchScatter::Parse(const Chunk& chunk, int i) {
+  GeneralSlot& general = general_[i];
+  general.packet.has_in_port = chunk.arrival.has_in_port;
+  general.packet.in_port = chunk.arrival.in_port;
+  ParsePacket(chunk.frames[i], parse_, &general.packet);
+  general.entry_key = EntryKeyOf(general.packet, chunk.arrival.zone);
+  general.is_tracked = false;
+}
+
+// First pass; prefetches the connection too.
+void MatchScatter::PrepareGeneral(const Chunk& chunk, int i) {
   const TriggerProgram& program = *epoch_->running->program;
   Slot& slot = slots_[i];
-  slot.packet.has_in_port = arrival.has_in_port;
-  slot.packet.in_port = arrival.in_port;
-  ParsePacket(frame, parse_, &slot.packet);
-  if (slot.packet.innermost.present == 0) counters_->undecodable++;
-  if (slot.packet.depth_exceeded) counters_->tunnels_too_deep++;
+  GeneralSlot& general = general_[i];
+  Parse(chunk, i);
+  if (general.packet.innermost.present == 0) counters_->undecodable++;
+  if (general.packet.depth_exceeded) counters_->tunnels_too_deep++;
 
-  slot.entry_key = EntryKeyOf(slot.packet, arrival.zone);
-  slot.hash = HashOf(slot.entry_key);
+  slot.key_end = kNotPlain;
+  slot.hash = key_hash_(general.entry_key);
   const size_t extension_bytes = program.layout().extension_bytes();
   if (extension_bytes != 0) {
-    program.layout().FillExtension(slot.packet, ExtensionOf(i));
+    program.layout().FillExtension(general.packet, ExtensionOf(i));
     slot.hash = HashBytes(ExtensionOf(i), extension_bytes, slot.hash);
   }
-  flows_->Prefetch(slot.hash);
+  flows_->index().Prefetch(slot.hash);
 
-  const Headers& headers = slot.packet.innermost;
+  const Headers& headers = general.packet.innermost;
   const bool is_tcp = headers.protocol == kProtocolTcp;
-  slot.is_tracked =
+  general.is_tracked =
       headers.ip_family != 0 && ((program.tracks_tcp() && is_tcp) || program.tracks_bursts());
-  if (slot.is_tracked) {
-    slot.flow = FlowOf(slot.entry_key);
-    slot.connection_hash = connections_->HashOf(slot.flow);
-    connections_->Prefetch(slot.connection_hash);
+  if (general.is_tracked) {
+    general.flow = FlowOf(general.entry_key);
+    general.connection_hash = connections_->HashOf(general.flow);
+    connections_->Prefetch(general.connection_hash);
   }
 }
 
-// Second pass: prefetches the entry and its cells.
-inline void MatchScatter::Guess(int i) {
-  Slot& slot = slots_[i];
-  slot.guess = flows_->Guess(slot.hash);
-  if (slot.guess != kNoFlow) flows_->PrefetchFlow(slot.guess);
-}
-
-// Third pass: the flow's entry, the connection, the cells.
-inline void MatchScatter::Count(int i, Nanos now) {
-  const Slot& slot = slots_[i];
+// Third pass: the flow's entry, the connection, the cells.  A plain packet comes here, not yet
+// parsed, if its flow was not where it was guessed to be, or is new, or has other cells.
+void MatchScatter::CountGeneral(const Chunk& chunk, int i) {
+  GeneralSlot& general = general_[i];
+  if (slots_[i].key_end != kNotPlain) Parse(chunk, i);
   const FlowIndex flow = FindOrAddFlow(i);
-  if (slot.is_tracked) {
-    CountTracked(flow, slot, now);
-  } else {
-    CountPacket(flow, slot.packet, kNoFacts);
-  }
-}
-
-void MatchScatter::CountTracked(FlowIndex flow, const Slot& slot, Nanos now) {
-  CountPacket(flow, slot.packet,
-              tracked_.Observe(flow, slot.flow, slot.connection_hash, slot.packet, now));
-}
-
-inline FlowIndex MatchScatter::FindOrAddFlow(int i) {
-  const Slot& slot = slots_[i];
-  const uint16_t generation = epoch_->running->number;
-  const size_t extension_bytes = epoch_->running->program->layout().extension_bytes();
-  if (slot.guess != kNoFlow && flows_->IsFlow(slot.guess, slot.entry_key, ExtensionOf(i),
-                                              extension_bytes, slot.hash, generation)) {
-    return slot.guess;
-  }
-  const FlowIndex flow =
-      flows_->Find(slot.entry_key, ExtensionOf(i), extension_bytes, slot.hash, generation);
-  return flow != kNoFlow ? flow
-                         : new_flows_.Add(slot.packet, slot.entry_key, ExtensionOf(i), slot.hash);
-}
-
-inline void MatchScatter::CountPacket(FlowIndex flow, const ParsedPacket& packet,
-                                      const PacketFacts& facts) {
+  const PacketFacts facts =
+      general.is_tracked
+          ? tracked_.Observe(flow, general.flow, general.connection_hash, general.packet, chunk.now)
+          : kNoFacts;
   if (flow == kNoFlow) {
     counters_->uncounted_packets++;
-    counters_->uncounted_bytes += packet.bytes;
+    counters_->uncounted_bytes += general.packet.bytes;
     epoch_->reasons |= kFlowTableFull;
     return;
   }
-  if (cells_.CountPacket(flow, packet, facts)) counters_->matched_packets++;
+  if (cells_.CountPacket(flow, general.packet, facts)) counters_->matched_packets++;
+}
+
+FlowIndex MatchScatter::FindOrAddFlow(int i) {
+  const Slot& slot = slots_[i];
+  const auto guess = static_cast<FlowIndex>(slot.guess);
+  const FlowKey& entry_key = general_[i].entry_key;
+  const uint16_t generation = epoch_->running->number;
+  const size_t extension_bytes = epoch_->running->program->layout().extension_bytes();
+  if (flows_->IsFlow(guess, entry_key, ExtensionOf(i), extension_bytes, slot.hash, generation)) {
+    return guess;
+  }
+  const FlowIndex flow =
+      flows_->Find(entry_key, ExtensionOf(i), extension_bytes, slot.hash, generation);
+  return flow != kNoFlow ? flow
+                         : new_flows_.Add(general_[i].packet, entry_key, ExtensionOf(i), slot.hash);
 }
 
 }  // namespace trumpet

@@ -2,8 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // MatchScatter: phase 1 (paper, section 5 and Algorithm 1), three passes over each chunk of a
-// batch: fields and hashes; a guess of the entry by its tag; the entry and its cells.  Each pass
+// batch: keys and hashes; a guess of the entry by its tag; the entry and its cells.  Each pass
 // prefetches for the next.
+//
+// Most packets go the direct way: a plain frame (plain_frame.h) that no trigger's TCP state or
+// extra field concerns, whose flow is known and has direct cells (trigger_set.h).  Of such a packet
+// a few words pass from pass to pass.  All others are parsed in full and take the general way,
+// within the same passes, so that the packets of a flow stay in their order.
 //
 // Threads: one packet thread.  Never allocates.
 
@@ -12,12 +17,13 @@
 
 #include <cstdint>
 
-#include "lib/base/hash.h"
 #include "lib/packet/parse.h"
+#include "lib/packet/plain_frame.h"
 #include "lib/tpm/connection_table.h"
 #include "lib/tpm/epoch_state.h"
 #include "lib/tpm/flow_cells.h"
 #include "lib/tpm/flow_table.h"
+#include "lib/tpm/key_hash.h"
 #include "lib/tpm/key_layout.h"
 #include "lib/tpm/new_flows.h"
 #include "lib/tpm/tracked_packets.h"
@@ -38,8 +44,8 @@ class MatchScatter {
   MatchScatter(const ParseOptions& parse, uint64_t hash_seed, FlowTable* flows,
                ConnectionTable* connections, EpochState* epoch, MonitorCounters* counters)
       : parse_(parse),
-        hash_seed_(hash_seed),
-        pair_hash_(hash_seed),
+        plain_reader_(parse),
+        key_hash_(hash_seed),
         flows_(flows),
         connections_(connections),
         epoch_(epoch),
@@ -48,37 +54,58 @@ class MatchScatter {
         new_flows_(flows, epoch, counters),
         tracked_(flows, connections, &cells_, epoch, counters) {}
 
-  // Counts the frames in the running program, which must have triggers, at the time `now`.
+  // Counts the frames in the running program, which must have triggers, at the time `now`; and
+  // their bytes in the counters.
   void Process(const Frame* frames, int count, const Arrival& arrival, Nanos now);
 
  private:
   static constexpr int kChunk = 32;
 
+  struct Chunk {
+    const Frame* frames;
+    int count;
+    const Arrival& arrival;
+    Nanos now;
+  };
+
   // A packet between the passes over a chunk.
   struct Slot {
+    uint64_t hash;
+    uint64_t key_end;  // the last eight bytes of the entry's key; kNotPlain: see general_
+    uint64_t src_ip;
+    uint64_t dst_ip;
+    uint64_t volume_and_ecn;
+    uint64_t guess;  // of the entry's index, by the tag alone
+  };
+  // No key ends like this.
+  static constexpr uint64_t kNotPlain = UINT64_MAX;
+
+  // What more there is of a packet on the general way.
+  struct GeneralSlot {
     ParsedPacket packet;
     FlowKey entry_key;
     FlowKey flow;  // only if is_tracked
-    uint64_t hash = 0;
     uint64_t connection_hash = 0;
-    FlowIndex guess = kNoFlow;  // by the tag alone
     bool is_tracked = false;
   };
 
-  void ProcessChunk(const Frame* frames, int count, const Arrival& arrival, Nanos now);
-  [[gnu::always_inline]] void Prepare(const Frame& frame, const Arrival& arrival, int i);
-  [[gnu::always_inline]] uint64_t HashOf(const FlowKey& entry_key) const;
-  [[gnu::always_inline]] void Guess(int i);
-  [[gnu::always_inline]] void Count(int i, Nanos now);
-  void CountTracked(FlowIndex flow, const Slot& slot, Nanos now);
-  [[gnu::always_inline]] FlowIndex FindOrAddFlow(int i);
-  [[gnu::always_inline]] void CountPacket(FlowIndex flow, const ParsedPacket& packet,
-                                          const PacketFacts& facts);
+  void ProcessChunk(const Chunk& chunk);
+  void PrepareChunk(const Chunk& chunk);
+  uint32_t PreparePlain(const Chunk& chunk);
+  void GuessChunk(int count);
+  void CountChunk(const Chunk& chunk);
+  static bool IsDirect(const Slot& slot, const FlowEntry& entry, uint16_t generation);
+  int CountDirect(const Chunk& chunk, int from);
+
+  void Parse(const Chunk& chunk, int i);
+  void PrepareGeneral(const Chunk& chunk, int i);
+  void CountGeneral(const Chunk& chunk, int i);
+  FlowIndex FindOrAddFlow(int i);
   uint8_t* ExtensionOf(int i) { return extensions_ + static_cast<size_t>(i) * kMaxExtensionBytes; }
 
   const ParseOptions parse_;
-  const uint64_t hash_seed_;
-  const PairHash pair_hash_;
+  const PlainReader plain_reader_;
+  const KeyHash key_hash_;
   FlowTable* flows_;
   ConnectionTable* connections_;
   EpochState* epoch_;
@@ -88,6 +115,7 @@ class MatchScatter {
   TrackedPackets tracked_;
 
   Slot slots_[kChunk];
+  GeneralSlot general_[kChunk];
   alignas(8) uint8_t extensions_[kChunk * kMaxExtensionBytes];
 };
 

@@ -191,9 +191,10 @@ void PacketThread::OnBatch(const Frame* frames, int count, const Arrival& arriva
   if (count > 0) last_packet_ns_ = now_;
   counters_.batches++;
   counters_.packets += static_cast<uint64_t>(count);
-  for (int i = 0; i < count; i++) counters_.bytes += frames[i].wire_length;
   if (running_ != nullptr && !running_->program->plans().empty()) {
     phase_one_.Process(frames, count, arrival, now_);
+  } else {
+    for (int i = 0; i < count; i++) counters_.bytes += frames[i].wire_length;
   }
   counters_.batch_cycles += __rdtsc() - before;
   SweepUnderLoad(now_);

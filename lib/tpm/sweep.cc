@@ -153,7 +153,8 @@ bool Sweep::SweepFlow(FlowIndex flow) {
     const TriggerSet& set = generation->sets.At(entry.set);
     const uint8_t* cells = flows_->BlockOf(entry) + generation->program->layout().extension_bytes();
     const uint32_t bank_number = job_.number & 1;
-    const auto* bank = reinterpret_cast<const uint64_t*>(cells) + bank_number * set.word_count;
+    const uint32_t bank_words = generation->sets.ProgramAt(entry.set).bank_words;
+    const auto* bank = reinterpret_cast<const uint64_t*>(cells) + bank_number * bank_words;
     const bool is_unscaled = (entry.unscaled >> bank_number & 1) != 0;
     if (set.whole_count != set.trigger_count) {
       if (!DeliverFlow(generation, set, entry, bank, is_unscaled)) return false;

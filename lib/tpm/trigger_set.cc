@@ -25,6 +25,7 @@ bool IsBefore(const StatStep& a, const StatStep& b) {
 }
 
 constexpr int kNotPlain = -1;
+constexpr int kPlainValueCount = 7;
 
 // Where PlainValues has the variable.
 int PlainIndex(Variable variable) {
@@ -92,15 +93,31 @@ void RunSteps(const TriggerProgram& program, const TriggerSet& set, const Variab
   }
 }
 
-// Gives every cell its place in the bank, the plain ones first; returns the words of a bank.
+// What a packet without facts adds to, if one byte can say it; 0: it cannot.
+uint8_t DirectCells(const SetProgram& set_program, size_t extension_bytes) {
+  if (set_program.has_other_cells || extension_bytes != 0 ||
+      set_program.word_count > kDirectBankWords) {
+    return 0;
+  }
+  uint8_t cells = kDirect;
+  for (int i = 0; i < set_program.plain_count; i++) {
+    const uint32_t value = set_program.plain_values >> (4 * i) & 7;
+    if (value < 4) cells |= static_cast<uint8_t>(1u << value);
+  }
+  return cells;
+}
+
+// Gives every cell its place in the bank: the plain ones first, in the order of PlainValues;
+// returns the words of a bank.
 uint32_t PlaceCells(const TriggerProgram& program, StatStep* steps, StatStep* end,
                     SetProgram* set_program) {
   uint32_t words = 0;
-  for (StatStep* step = steps; step != end; step++) {
-    const int value = PlainValueOf(program, *step);
-    if (value == kNotPlain) continue;
-    set_program->plain_values |= static_cast<uint32_t>(value) << (4 * words);
-    step->offset = static_cast<uint16_t>(words++ | kPlainPlace);
+  for (int value = 0; value < kPlainValueCount; value++) {
+    for (StatStep* step = steps; step != end; step++) {
+      if (PlainValueOf(program, *step) != value) continue;
+      set_program->plain_values |= static_cast<uint32_t>(value) << (4 * words);
+      step->offset = static_cast<uint16_t>(words++ | kPlainPlace);
+    }
   }
   set_program->plain_count = static_cast<uint8_t>(words);
   for (StatStep* step = steps; step != end && words <= kMaxSetWords; step++) {
@@ -187,6 +204,9 @@ bool TriggerSetTable::Build(const TriggerProgram& program, const uint32_t* trigg
     return true;
   }
   set_program.word_count = static_cast<uint16_t>(words);
+  set_program.direct_cells = DirectCells(set_program, program.layout().extension_bytes());
+  set_program.bank_words =
+      words != 0 && set_program.direct_cells != 0 ? kDirectBankWords : set_program.word_count;
   uint16_t* place = places;
   for (uint32_t i = 0; i < count; i++) {
     for (const CellSpec& cell : program.plans()[triggers[i]]->cells) {

@@ -20,6 +20,7 @@
 #include <cstdint>
 
 #include "lib/base/page_buffer.h"
+#include "lib/packet/plain_frame.h"
 #include "lib/tpm/stat_operand.h"
 #include "lib/tpm/trigger_program.h"
 
@@ -36,10 +37,21 @@ struct StatStep {
 struct SetProgram {
   uint32_t plain_values;  // four bits per plain cell, the first one lowest: index into PlainValues
   uint16_t word_count;    // of one bank; 0: no triggers
+  uint16_t bank_words;    // from the first bank to the second
   uint8_t plain_count;    // of plain cells
   uint8_t has_other_cells;
+  uint8_t direct_cells;  // not 0: CountInDirectCells() counts packets without PacketFacts
 };
-static_assert(sizeof(SetProgram) == 8);
+static_assert(sizeof(SetProgram) == 12);
+
+// Bits of SetProgram::direct_cells.  The two banks of direct cells begin kDirectBankWords apart, at
+// the beginning of the flow's block.
+constexpr uint8_t kDirect = 0x80;
+constexpr uint8_t kDirectPackets = 1;  // always, unless there are no triggers
+constexpr uint8_t kDirectBytes = 2;
+constexpr uint8_t kDirectVolume = 4;
+constexpr uint8_t kDirectEcn = 8;
+constexpr uint32_t kDirectBankWords = 4;
 
 // What one packet adds to the plain cells: ecn and the flags of PacketFacts as the contract reads
 // them, see ValuesOfPacket().
@@ -124,6 +136,16 @@ inline void CountInPlainCells(const SetProgram& program, const PlainValues& valu
   for (uint32_t i = 0; i < program.plain_count; i++, plain_values >>= 4) {
     bank[i] += values.words[plain_values & 7];
   }
+}
+
+// The same when the cells are direct ones, for a packet without PacketFacts: it adds 0 to all plain
+// cells after that of ecn.  Without triggers `bank` is scratch.
+[[gnu::always_inline]] inline void CountInDirectCells(uint8_t cells, const Frame& frame,
+                                                      uint64_t volume_and_ecn, uint64_t* bank) {
+  *bank += cells & kDirectPackets;
+  if ((cells & kDirectBytes) != 0) *++bank += frame.wire_length;
+  if ((cells & kDirectVolume) != 0) *++bank += PlainFrame::Volume(volume_and_ecn);
+  if ((cells & kDirectEcn) != 0) *++bank += PlainFrame::Ecn(volume_and_ecn) == 3;
 }
 
 // Updates the other cells of a bank with one packet.
