@@ -7,6 +7,8 @@ lib_libtrumpet_base_a_SOURCES = \
 	lib/base/byte_order.h \
 	lib/base/hash.h \
 	lib/base/page_buffer.h \
+	lib/base/page_source.cc \
+	lib/base/page_source.h \
 	lib/base/spsc_ring.h \
 	lib/base/status.h \
 	lib/base/units.h

@@ -28,11 +28,21 @@ class BlockPool {
  public:
   static constexpr size_t kUnitBytes = 32;  // the smallest block
   static constexpr size_t kMaxBlockBytes = 1 << 19;
+  struct alignas(kUnitBytes) Unit {
+    uint8_t bytes[kUnitBytes];
+  };
+
+  // What Init() takes for `bytes` of blocks: one more in 32, and what fills the last pages.
+  static constexpr size_t BytesFor(size_t bytes) {
+    return PageBuffer<Unit>::BytesFor(bytes / kUnitBytes) +
+           PageBuffer<uint8_t>::BytesFor(bytes / kUnitBytes);
+  }
 
   // False when there is no memory.
-  [[nodiscard]] bool Init(size_t bytes) {
+  [[nodiscard]] bool Init(size_t bytes, PageSource* source = nullptr) {
     free_.fill(kNoBlock);
-    return units_.Allocate(bytes / kUnitBytes) && marks_.Allocate(bytes / kUnitBytes);
+    return units_.Allocate(bytes / kUnitBytes, source) &&
+           marks_.Allocate(bytes / kUnitBytes, source);
   }
 
   // A block of at least `bytes`, with any content, or kNoBlock.
@@ -74,9 +84,6 @@ class BlockPool {
   size_t size_bytes() const { return units_.size_bytes(); }
 
  private:
-  struct alignas(kUnitBytes) Unit {
-    uint8_t bytes[kUnitBytes];
-  };
   static constexpr int kClasses = 15;  // 32 B << 0 ... 32 B << 14
 
   static int ClassOf(size_t bytes) {

@@ -2,9 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // PageBuffer: a large zeroed array, in huge pages when the machine gives them.
-//
-// Asks for transparent huge pages (no reserved pool is touched: that belongs to the switch). Memory
-// is taken from the NUMA node of the thread that first writes it.
 
 #ifndef TRUMPET_LIB_BASE_PAGE_BUFFER_H
 #define TRUMPET_LIB_BASE_PAGE_BUFFER_H
@@ -13,6 +10,8 @@
 
 #include <cstddef>
 #include <utility>
+
+#include "lib/base/page_source.h"
 
 namespace trumpet {
 
@@ -29,15 +28,21 @@ class PageBuffer {
     return *this;
   }
   ~PageBuffer() {
-    if (data_ != nullptr) munmap(data_, count_ * sizeof(T));
+    if (data_ != nullptr) munmap(data_, BytesFor(count_));
   }
 
-  // False when there is no memory; the buffer is empty then.
-  [[nodiscard]] bool Allocate(size_t count) {
-    void* memory = mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) return false;
-    madvise(memory, count * sizeof(T), MADV_HUGEPAGE);  // a wish; refusal costs speed only
+  // What Allocate() takes: whole pages.
+  static constexpr size_t BytesFor(size_t count) {
+    const size_t bytes = count == 0 ? 1 : count * sizeof(T);
+    return (bytes + 4095) / 4096 * 4096;
+  }
+
+  // False when there is no memory; the buffer is empty then.  Without a source, pages are taken as
+  // they are first used.
+  [[nodiscard]] bool Allocate(size_t count, PageSource* source = nullptr) {
+    PageSource plain;
+    void* memory = (source != nullptr ? source : &plain)->Take(BytesFor(count));
+    if (memory == nullptr) return false;
     data_ = static_cast<T*>(memory);
     count_ = count;
     return true;

@@ -36,8 +36,13 @@ struct ChangeMark {
 
 class ChangeLists {
  public:
-  [[nodiscard]] bool Init(uint32_t slots) {
-    return lists_[0].Allocate(slots) && lists_[1].Allocate(slots) && snapshots_.Allocate(slots);
+  [[nodiscard]] bool Init(uint32_t slots, PageSource* source) {
+    return lists_[0].Allocate(slots, source) && lists_[1].Allocate(slots, source) &&
+           snapshots_.Allocate(slots, source);
+  }
+  static size_t BytesFor(uint32_t slots) {
+    return 2 * PageBuffer<uint32_t>::BytesFor(slots) +
+           PageBuffer<ConnectionSnapshot>::BytesFor(slots);
   }
 
   // Nothing of the older epoch may be unread.

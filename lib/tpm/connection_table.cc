@@ -42,6 +42,14 @@ bool IsSecondSide(const FlowKey& flow) {
   return order != 0 ? order > 0 : flow.src_port > flow.dst_port;
 }
 
+uint32_t ConnectionCount(const ConnectionOptions& options) {
+  return std::clamp(options.max_connections, 1u, kMaxConnections);
+}
+
+uint32_t HistoryBlockCount(const ConnectionOptions& options) {
+  return std::max(options.max_history_records / SegmentBlock::kEntries, 16u);
+}
+
 size_t IndexSize(uint32_t connections) {
   size_t size = 64;
   while (size < size_t{connections} * 2) size *= 2;
@@ -70,7 +78,7 @@ struct ConnectionTable::Impl {
   uint32_t history_hand = 0;
   uint32_t next_incarnation = 1;
 
-  bool Init();
+  bool Init(PageSource* source);
   uint32_t& ChainOf(uint64_t hash) { return chains[hash & (chains.count() - 1)]; }
   uint32_t LookUp(const FlowKey& key, uint64_t hash);
   uint32_t Add(const FlowKey& key, uint64_t hash, Nanos now);
@@ -90,11 +98,20 @@ struct ConnectionTable::Impl {
                   uint64_t owner, PacketFacts* facts, RttSample* sample);
 };
 
-bool ConnectionTable::Impl::Init() {
-  const uint32_t count = std::clamp(options.max_connections, 1u, kMaxConnections);
-  const uint32_t blocks = std::max(options.max_history_records / SegmentBlock::kEntries, 16u);
-  return connections.Allocate(count) && tcp.Allocate(count) && chains.Allocate(IndexSize(count)) &&
-         history.Init(blocks) && changes.Init(count) && marks.Allocate(count);
+bool ConnectionTable::Impl::Init(PageSource* source) {
+  const uint32_t count = ConnectionCount(options);
+  return connections.Allocate(count, source) && tcp.Allocate(count, source) &&
+         chains.Allocate(IndexSize(count), source) &&
+         history.Init(HistoryBlockCount(options), source) && changes.Init(count, source) &&
+         marks.Allocate(count, source);
+}
+
+size_t ConnectionTable::BytesFor(const ConnectionOptions& options) {
+  const uint32_t count = ConnectionCount(options);
+  return PageBuffer<Connection>::BytesFor(count) + PageBuffer<TcpConnection>::BytesFor(count) +
+         PageBuffer<uint32_t>::BytesFor(IndexSize(count)) +
+         PageBuffer<HistoryBlock>::BytesFor(HistoryBlockCount(options)) +
+         ChangeLists::BytesFor(count) + PageBuffer<ChangeMark>::BytesFor(count);
 }
 
 uint32_t ConnectionTable::Impl::LookUp(const FlowKey& key, uint64_t hash) {
@@ -263,10 +280,10 @@ bool ConnectionTable::Impl::ObserveTcp(uint32_t slot, int side, bool was_alive,
   return TrackSegment(&state, &history, arrival, facts, sample);
 }
 
-ConnectionTable::ConnectionTable(const ConnectionOptions& options)
+ConnectionTable::ConnectionTable(const ConnectionOptions& options, PageSource* source)
     : impl_(std::make_unique<Impl>()) {
   impl_->options = options;
-  impl_->has_memory = impl_->Init();
+  impl_->has_memory = impl_->Init(source);
 }
 
 ConnectionTable::~ConnectionTable() = default;
@@ -383,6 +400,7 @@ void ConnectionTable::set_burst_gap(Nanos burst_gap_ns) {
 
 const ConnectionCounters& ConnectionTable::counters() const {
   impl_->counters.history_evicted = impl_->history.evicted();
+  impl_->counters.history_blocks = impl_->history.used();
   return impl_->counters;
 }
 

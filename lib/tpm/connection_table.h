@@ -9,8 +9,7 @@
 // connection idle for longest among a few candidates, a full pool the oldest history; both are
 // counted.
 //
-// Memory: 320 bytes a connection and 8 of index, 32 a history record; with
-// set_collects_changes(true) another 152 a connection.  Unused pages cost address space only.
+// Memory: BytesFor(), about 500 bytes a connection and 32 a history record.
 //
 // Threads: owned by one packet thread.  Never allocates after construction.
 // Cost: a packet with a right hint touches one line, TCP three or four more; without it one or two
@@ -22,6 +21,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "lib/base/page_source.h"
 #include "lib/base/units.h"
 #include "lib/model/flow_state.h"
 #include "lib/packet/flow_key.h"
@@ -46,6 +46,7 @@ struct ConnectionCounters {
   uint64_t evicted_alive = 0;    // given up while alive: later values may be wrong
   uint64_t history_evicted = 0;  // history given up inside what the contract promises, or missed
                                  // by an ACK: later answers may be missing or 0
+  uint64_t history_blocks = 0;   // in use now, of four records each
 };
 
 // One direction of one connection; valid until the table gives the connection up, which
@@ -57,7 +58,8 @@ class ConnectionTable {
  public:
   // Takes all memory.  When the machine has none to give, the table is empty and stays so:
   // has_memory() is false and Find() answers kNoConnection.
-  explicit ConnectionTable(const ConnectionOptions& options);
+  explicit ConnectionTable(const ConnectionOptions& options, PageSource* source = nullptr);
+  static size_t BytesFor(const ConnectionOptions& options);
   ~ConnectionTable();
   ConnectionTable(const ConnectionTable&) = delete;
   ConnectionTable& operator=(const ConnectionTable&) = delete;

@@ -18,6 +18,10 @@ size_t PowerOfTwoAtLeast(size_t value) {
   return power;
 }
 
+// Four entries per bucket of eight at most: about 2 % of the buckets spill.
+size_t BucketCountFor(uint32_t max_flows) { return PowerOfTwoAtLeast(max_flows / 4 + 1); }
+size_t OverflowCountFor(size_t bucket_count) { return bucket_count / 4 + 16; }
+
 // Epoch numbers wrap around; ages stay far below half of their range (see ReleaseStale).
 bool IsBefore(uint32_t a, uint32_t b) { return static_cast<int32_t>(a - b) < 0; }
 
@@ -29,12 +33,21 @@ uint8_t Log2Ceil(size_t bytes) {
 
 }  // namespace
 
-bool FlowTable::Init(uint32_t max_flows, size_t block_bytes) {
-  // Four entries per bucket of eight at most: about 2 % of the buckets spill.
-  const size_t bucket_count = PowerOfTwoAtLeast(max_flows / 4 + 1);
+bool FlowTable::Init(uint32_t max_flows, size_t block_bytes, PageSource* source) {
+  const size_t bucket_count = BucketCountFor(max_flows);
   bucket_shift_ = 32 - __builtin_ctzll(bucket_count);
-  return buckets_.Allocate(bucket_count) && overflow_.Allocate(bucket_count / 4 + 16) &&
-         lines_.Allocate(max_flows) && home_.Allocate(max_flows) && blocks_.Init(block_bytes);
+  return buckets_.Allocate(bucket_count, source) &&
+         overflow_.Allocate(OverflowCountFor(bucket_count), source) &&
+         lines_.Allocate(max_flows, source) && home_.Allocate(max_flows, source) &&
+         blocks_.Init(block_bytes, source);
+}
+
+size_t FlowTable::BytesFor(uint32_t max_flows, size_t block_bytes) {
+  const size_t bucket_count = BucketCountFor(max_flows);
+  return decltype(buckets_)::BytesFor(bucket_count) +
+         decltype(overflow_)::BytesFor(OverflowCountFor(bucket_count)) +
+         decltype(lines_)::BytesFor(max_flows) + decltype(home_)::BytesFor(max_flows) +
+         BlockPool::BytesFor(block_bytes);
 }
 
 FlowIndex FlowTable::Find(const FlowKey& key, const uint8_t* extension, size_t extension_bytes,

@@ -54,7 +54,8 @@ constexpr size_t kNearBlockBytes = 64;
 class FlowTable {
  public:
   // False when there is no memory.
-  [[nodiscard]] bool Init(uint32_t max_flows, size_t block_bytes);
+  [[nodiscard]] bool Init(uint32_t max_flows, size_t block_bytes, PageSource* source = nullptr);
+  static size_t BytesFor(uint32_t max_flows, size_t block_bytes);
 
   // The table's arrays as values, for loops over a batch: a compiler reads pointers of the table
   // anew for every packet, as they might have been written to.  Good until the table is destroyed.

@@ -36,21 +36,17 @@ struct WholeBucket {
 static_assert(sizeof(WholeBucket) == 32);
 
 struct Generation {
-  // Null when there is no memory.
-  static std::unique_ptr<Generation> Make(std::shared_ptr<const TriggerProgram> program) {
-    constexpr uint32_t kMaxSets = 1u << 16;
-    constexpr size_t kSetArenaBytes = size_t{64} << 20;  // touched only as sets appear
-    auto generation = std::make_unique<Generation>();
-    generation->program = std::move(program);
-    const Nanos from = generation->program->effective_from();
-    if (from != INT64_MIN) generation->owed_from = from;
-    if (!generation->sets.Init(kMaxSets, kSetArenaBytes)) return nullptr;
-    const auto& plans = generation->program->plans();
-    generation->MakeWholeBuckets();
-    generation->touched_whole_buckets.reserve(plans.size());
-    generation->marks.resize(generation->program->index().mark_word_count());
-    generation->matches.resize(plans.size());
-    return generation;
+  // Writes all its memory, so that the packet thread meets no page fault in it.
+  Generation(std::shared_ptr<const TriggerProgram> the_program, TriggerSetTable&& empty_sets)
+      : program(std::move(the_program)), sets(std::move(empty_sets)) {
+    const Nanos from = program->effective_from();
+    if (from != INT64_MIN) owed_from = from;
+    const auto& plans = program->plans();
+    MakeWholeBuckets();
+    touched_whole_buckets.resize(plans.size());
+    touched_whole_buckets.clear();
+    marks.resize(program->index().mark_word_count());
+    matches.resize(plans.size());
   }
 
   void MakeWholeBuckets() {

@@ -59,8 +59,8 @@ static_assert(sizeof(HistoryBlock) == 128);
 class HistoryPool {
  public:
   // False when there is no memory; the pool is empty then.
-  [[nodiscard]] bool Init(uint32_t block_count) {
-    if (!blocks_.Allocate(block_count)) return false;
+  [[nodiscard]] bool Init(uint32_t block_count, PageSource* source = nullptr) {
+    if (!blocks_.Allocate(block_count, source)) return false;
     list_limit_ = block_count / 4 < kMaxListBlocks ? block_count / 4 : kMaxListBlocks;
     if (list_limit_ == 0) list_limit_ = 1;
     return true;

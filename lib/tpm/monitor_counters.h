@@ -33,8 +33,12 @@ struct MonitorCounters {
   uint64_t connections = 0;
   uint64_t connections_evicted = 0;  // while alive
   uint64_t history_evicted = 0;
-  uint64_t batch_cycles = 0;  // TSC cycles in OnBatch
-  uint64_t sweep_cycles = 0;  // TSC cycles in OnIdle steps that did work
+  uint64_t history_blocks = 0;  // in use now, as are the following
+  uint64_t stat_bytes = 0;      // of the flows' cells that do not lie beside their entry
+  uint64_t sets = 0;            // of triggers, in the running program
+  uint64_t set_bytes = 0;       // their lists
+  uint64_t batch_cycles = 0;    // TSC cycles in OnBatch
+  uint64_t sweep_cycles = 0;    // TSC cycles in OnIdle steps that did work
 };
 
 }  // namespace trumpet

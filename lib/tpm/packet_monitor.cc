@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cassert>
 #include <cstring>
 #include <new>
 
@@ -18,6 +19,13 @@
 
 namespace trumpet {
 namespace {
+
+constexpr size_t kPrograms = 4;  // running, the one before, pending, and handed over
+constexpr uint32_t kHistoryRecordsPerBlock = 4;
+
+size_t SetBytesPerProgram(const MonitorOptions& options) {
+  return (size_t{options.set_megabytes} << 20) / kPrograms;
+}
 
 constexpr size_t kCounterCount = sizeof(MonitorCounters) / sizeof(uint64_t);
 static_assert(sizeof(MonitorCounters) % sizeof(uint64_t) == 0);
@@ -51,12 +59,17 @@ Status CheckRecords(const TriggerProgram& program, const SpscRing& ring) {
 }  // namespace
 
 struct PacketMonitor::Impl {
-  explicit Impl(const MonitorOptions& options) : ring(options.ring_bytes), thread(options, &ring) {}
+  Impl(const MonitorOptions& options, PageSource* source)
+      : ring(options.ring_bytes), thread(options, &ring, source) {}
+
+  Status Init(const MonitorOptions& options, PageSource* source);
 
   ~Impl() {
     delete incoming.load();
     FreeRetired();
   }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
 
   // --- packet thread ---
   // A change of program is a step of its own.
@@ -101,15 +114,22 @@ struct PacketMonitor::Impl {
   void FreeRetired() {
     Generation* generation = retired.exchange(nullptr, std::memory_order_acquire);
     while (generation != nullptr) {
-      Generation* next = generation->next_retired;
-      delete generation;
-      generation = next;
+      const std::unique_ptr<Generation> retiring(generation);
+      generation = generation->next_retired;
+      Recycle(retiring.get());
     }
+  }
+
+  void Recycle(Generation* generation) {
+    generation->sets.Clear();
+    spare_sets.push_back(std::move(generation->sets));
   }
 
   SpscRing ring;
   PacketThread thread;
   std::unique_ptr<Generation> pending;  // waits for its instant
+  MonitorMemory memory;
+  std::vector<TriggerSetTable> spare_sets;  // the agent's
 
   std::atomic<Generation*> incoming{nullptr};
   std::atomic<Generation*> retired{nullptr};
@@ -118,12 +138,44 @@ struct PacketMonitor::Impl {
   std::atomic<uint64_t> counters[kCounterCount]{};
 };
 
+Status PacketMonitor::Impl::Init(const MonitorOptions& options, PageSource* source) {
+  if (Status status = thread.Init(source); !status.ok()) return status;
+  for (size_t i = 0; i < kPrograms; i++) {
+    TriggerSetTable sets;
+    if (!sets.InitWithin(SetBytesPerProgram(options), source)) {
+      return Status::Error("no memory for " + std::to_string(options.set_megabytes) +
+                           " MiB of trigger sets");
+    }
+    spare_sets.push_back(std::move(sets));
+  }
+  memory.bytes = source->bytes() + ring.capacity();
+  memory.reserved_bytes = source->reserved_bytes();
+  memory.transparent_bytes = source->CountTransparentBytes();
+  memory.flows = options.max_flows;
+  memory.connections = options.connections.max_connections;
+  memory.history_blocks = options.connections.max_history_records / kHistoryRecordsPerBlock;
+  memory.stat_bytes = uint64_t{options.stat_megabytes} << 20;
+  memory.ring_bytes = ring.capacity();
+  memory.sets = spare_sets.front().max_count();
+  memory.set_bytes = spare_sets.front().arena_bytes();
+  return Status::Ok();
+}
+
 Result<std::unique_ptr<PacketMonitor>> PacketMonitor::Create(const MonitorOptions& options) {
   if (Status status = CheckOptions(options); !status.ok()) return status;
-  auto impl = std::make_unique<Impl>(options);
-  if (Status status = impl->thread.Init(); !status.ok()) return status;
+  PageSource source({options.touches_memory, options.takes_reserved_pages});
+  auto impl = std::make_unique<Impl>(options, &source);
+  if (Status status = impl->Init(options, &source); !status.ok()) return status;
   return std::unique_ptr<PacketMonitor>(new PacketMonitor(std::move(impl)));
 }
+
+size_t PacketMonitor::BytesFor(const MonitorOptions& options) {
+  return PacketThread::BytesFor(options) + kPrograms * SetBytesPerProgram(options) +
+         options.ring_bytes;
+}
+
+const MonitorMemory& PacketMonitor::memory() const { return impl_->memory; }
+size_t PacketMonitor::ring_used_bytes() const { return impl_->ring.used(); }
 
 PacketMonitor::PacketMonitor(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 PacketMonitor::~PacketMonitor() = default;
@@ -174,17 +226,19 @@ Nanos PacketMonitor::next_work_ns() const {
 
 Status PacketMonitor::Publish(std::shared_ptr<const TriggerProgram> program) {
   if (Status status = CheckRecords(*program, impl_->ring); !status.ok()) return status;
-  std::unique_ptr<Generation> generation = Generation::Make(std::move(program));
-  if (generation == nullptr) {
-    return Status::Error("no memory for the trigger sets of a new program");
-  }
+  impl_->FreeRetired();
   const std::unique_ptr<Generation> replaced(
       impl_->incoming.exchange(nullptr, std::memory_order_acquire));
+  if (replaced != nullptr) impl_->Recycle(replaced.get());
+  // Of kPrograms tables the packet thread can hold all but one: running, previous and pending.
+  assert(!impl_->spare_sets.empty());
+  auto generation =
+      std::make_unique<Generation>(std::move(program), std::move(impl_->spare_sets.back()));
+  impl_->spare_sets.pop_back();
   if (replaced != nullptr) {
     generation->owed_from = std::min(generation->owed_from, replaced->owed_from);
   }
   impl_->incoming.store(generation.release(), std::memory_order_release);
-  impl_->FreeRetired();
   return Status::Ok();
 }
 

@@ -35,15 +35,32 @@ namespace trumpet {
 class TriggerProgram;  // a compiled set of events, see trigger_program.h
 
 struct MonitorOptions {
-  uint32_t max_flows = 1u << 17;   // flow table entries
-  uint32_t stat_megabytes = 32;    // memory for the flows' cells
-  uint32_t ring_bytes = 8u << 20;  // towards the agent; a power of two
+  uint32_t max_flows = 1u << 17;      // flow table entries
+  uint32_t stat_megabytes = 32;       // memory for the flows' cells
+  uint32_t set_megabytes = 64;        // for the sets of triggers that flows match
+  uint32_t ring_bytes = 8u << 20;     // towards the agent; a power of two
+  bool touches_memory = false;        // at the start, so that no packet ever meets a page fault
+  bool takes_reserved_pages = false;  // huge pages that the machine has set aside
   Nanos sweep_budget_ns = 5 * kNanosPerMicro;
   bool sweeps_unbounded = false;  // offline: a step runs until the ring is full, and is not timed
   const StepClock* step_clock = nullptr;  // outlives the monitor; null: StepClock::System()
   std::atomic<bool>* gate = nullptr;      // closed by the watchdog over the steps; may be null
   ConnectionOptions connections;          // its hash_seed is also the flow table's
   ParseOptions parse;
+};
+
+// What a monitor took at the start; it never takes more.  (Programs are the agent's.)
+struct MonitorMemory {
+  uint64_t bytes = 0;
+  uint64_t reserved_bytes = 0;     // of them in huge pages that were set aside
+  uint64_t transparent_bytes = 0;  // in other huge pages, as of the start
+  uint64_t flows = 0;              // how many of each there is room for
+  uint64_t connections = 0;
+  uint64_t history_blocks = 0;
+  uint64_t stat_bytes = 0;
+  uint64_t ring_bytes = 0;
+  uint64_t sets = 0;       // in one program
+  uint64_t set_bytes = 0;  // for their lists, in one program
 };
 
 // Receives what Drain() finds, in the order in which the packet thread delivered it.
@@ -60,6 +77,8 @@ class DeliverySink {
 class PacketMonitor {
  public:
   static Result<std::unique_ptr<PacketMonitor>> Create(const MonitorOptions& options);
+  // What Create() takes.
+  static size_t BytesFor(const MonitorOptions& options);
   ~PacketMonitor();
   PacketMonitor(const PacketMonitor&) = delete;
   PacketMonitor& operator=(const PacketMonitor&) = delete;
@@ -91,8 +110,8 @@ class PacketMonitor {
   // --- agent thread --------------------------------------------------------
   // Hands over a new program; the packet thread takes it over when it reaches the program's instant
   // and then stops using the older one, which is freed by a later call of Publish() or
-  // CollectRetired().  A program not yet taken over is replaced.  Fails when there is no memory
-  // or the ring is too small for an event; the old program stays.
+  // CollectRetired().  A program not yet taken over is replaced.  Fails when the ring is too small
+  // for an event; the old program stays.
   Status Publish(std::shared_ptr<const TriggerProgram> program);
   void CollectRetired();
 
@@ -113,6 +132,9 @@ class PacketMonitor {
   std::optional<StepOverruns> overruns() const;
   // Lets the watchdog begin anew; only while the packet thread does not touch the monitor.
   void ForgetOverruns();
+
+  const MonitorMemory& memory() const;
+  size_t ring_used_bytes() const;
 
   // A copy, exact at the moment when the packet thread is between batches.
   MonitorCounters counters() const;

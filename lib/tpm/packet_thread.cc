@@ -21,21 +21,34 @@ const StepClock* ClockOf(const MonitorOptions& options) {
   return options.step_clock != nullptr ? options.step_clock : StepClock::System();
 }
 
+size_t StatBytes(const MonitorOptions& options) {
+  return static_cast<size_t>(options.stat_megabytes) << 20;
+}
+
 }  // namespace
 
-PacketThread::PacketThread(const MonitorOptions& options, SpscRing* ring)
+PacketThread::PacketThread(const MonitorOptions& options, SpscRing* ring, PageSource* source)
     : options_(options),
-      connections_(options.connections),
+      connections_(options.connections, source),
       sweep_(&flows_, &connections_, ring),
       watch_(ClockOf(options), options.sweep_budget_ns, options.gate),
       phase_one_(options.parse, options.connections.hash_seed, &flows_, &connections_, &epoch_,
                  &counters_) {}
 
-Status PacketThread::Init() {
-  const size_t block_bytes = static_cast<size_t>(options_.stat_megabytes) << 20;
-  if (!flows_.Init(options_.max_flows, block_bytes) ||
-      !epoch_.touched[0].Allocate(options_.max_flows) ||
-      !epoch_.touched[1].Allocate(options_.max_flows)) {
+size_t PacketThread::BytesFor(const MonitorOptions& options) {
+  return FlowTable::BytesFor(options.max_flows, StatBytes(options)) +
+         2 * PageBuffer<FlowIndex>::BytesFor(options.max_flows) +
+         ConnectionTable::BytesFor(options.connections);
+}
+
+Status PacketThread::Init(PageSource* source) {
+  if (!connections_.has_memory()) {
+    return Status::Error("no memory for " + std::to_string(options_.connections.max_connections) +
+                         " connections");
+  }
+  if (!flows_.Init(options_.max_flows, StatBytes(options_), source) ||
+      !epoch_.touched[0].Allocate(options_.max_flows, source) ||
+      !epoch_.touched[1].Allocate(options_.max_flows, source)) {
     return Status::Error("no memory for a flow table of " + std::to_string(options_.max_flows) +
                          " flows and " + std::to_string(options_.stat_megabytes) +
                          " MiB of statistics");
@@ -213,6 +226,11 @@ void PacketThread::FillCounters(MonitorCounters* counters) const {
   counters->connections = connections.connections;
   counters->connections_evicted = connections.evicted_alive;
   counters->history_evicted = connections.history_evicted;
+  counters->history_blocks = connections.history_blocks;
+  counters->stat_bytes = flows_.blocks().used_bytes();
+  if (running_ == nullptr) return;
+  counters->sets = running_->sets.count();
+  counters->set_bytes = running_->sets.arena_used_bytes();
 }
 
 }  // namespace trumpet

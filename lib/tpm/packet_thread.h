@@ -33,8 +33,11 @@ namespace trumpet {
 
 class PacketThread {
  public:
-  PacketThread(const MonitorOptions& options, SpscRing* ring);
-  Status Init();
+  // The memory comes from `source`, which is not used later.
+  PacketThread(const MonitorOptions& options, SpscRing* ring, PageSource* source);
+  Status Init(PageSource* source);
+  // What both take.
+  static size_t BytesFor(const MonitorOptions& options);
 
   void OnBatch(const Frame* frames, int count, const Arrival& arrival);
   bool OnIdle(Nanos now);

@@ -11,6 +11,15 @@
 namespace trumpet {
 namespace {
 
+constexpr size_t kPageBytes = 4096;
+constexpr size_t kUsualSetBytes = 320;  // a set of eight triggers, of which half is in the arena
+
+size_t SlotCountFor(uint32_t max_sets) {
+  size_t count = 16;
+  while (count < 2 * static_cast<size_t>(max_sets)) count *= 2;
+  return count;
+}
+
 uint64_t HashOfTriggers(const uint32_t* triggers, uint32_t count) {
   uint64_t hash = count;
   for (uint32_t i = 0; i < count; i++) {
@@ -131,11 +140,27 @@ uint32_t PlaceCells(const TriggerProgram& program, StatStep* steps, StatStep* en
 
 }  // namespace
 
-bool TriggerSetTable::Init(uint32_t max_sets, size_t arena_bytes) {
-  size_t slot_count = 16;
-  while (slot_count < 2 * static_cast<size_t>(max_sets)) slot_count *= 2;
-  return sets_.Allocate(max_sets) && programs_.Allocate(max_sets) && sums_.Allocate(max_sets) &&
-         slots_.Allocate(slot_count) && arena_.Allocate(arena_bytes / sizeof(uint64_t));
+bool TriggerSetTable::Init(uint32_t max_sets, size_t arena_bytes, PageSource* source) {
+  return sets_.Allocate(max_sets, source) && programs_.Allocate(max_sets, source) &&
+         sums_.Allocate(max_sets, source) && slots_.Allocate(SlotCountFor(max_sets), source) &&
+         arena_.Allocate(arena_bytes / sizeof(uint64_t), source);
+}
+
+bool TriggerSetTable::InitWithin(size_t bytes, PageSource* source) {
+  const auto max_sets = static_cast<uint32_t>(std::max<size_t>(16, bytes / kUsualSetBytes));
+  const size_t fixed = PageBuffer<TriggerSet>::BytesFor(max_sets) +
+                       PageBuffer<SetProgram>::BytesFor(max_sets) +
+                       PageBuffer<SetSums>::BytesFor(max_sets) +
+                       PageBuffer<uint32_t>::BytesFor(SlotCountFor(max_sets));
+  const size_t arena_bytes =
+      bytes > fixed + kPageBytes ? (bytes - fixed) / kPageBytes * kPageBytes : kPageBytes;
+  return Init(max_sets, arena_bytes, source);
+}
+
+void TriggerSetTable::Clear() {
+  std::fill(slots_.data(), slots_.data() + slots_.count(), 0);
+  count_ = 0;
+  arena_used_ = 0;
 }
 
 uint32_t TriggerSetTable::Intern(const TriggerProgram& program, const uint32_t* triggers,
@@ -167,6 +192,11 @@ T* TriggerSetTable::TakeArray(size_t count) {
   T* array = reinterpret_cast<T*>(arena_.data() + arena_used_);
   arena_used_ += words;
   return array;
+}
+
+void TriggerSetTable::GiveBackArray(const void* end) {
+  const auto used = static_cast<const uint8_t*>(end) - reinterpret_cast<uint8_t*>(arena_.data());
+  arena_used_ = (static_cast<size_t>(used) + 7) / 8;
 }
 
 bool TriggerSetTable::Build(const TriggerProgram& program, const uint32_t* triggers, uint32_t count,
@@ -216,6 +246,7 @@ bool TriggerSetTable::Build(const TriggerProgram& program, const uint32_t* trigg
   }
   end = std::remove_if(steps, end,
                        [](const StatStep& step) { return (step.offset & kPlainPlace) != 0; });
+  GiveBackArray(end);  // the steps of plain cells, and repeated ones
   auto* sum_words = TakeArray<uint64_t>(words);
   if (sum_words == nullptr) return false;
 

@@ -96,7 +96,12 @@ constexpr uint32_t kNoSet = UINT32_MAX;
 class TriggerSetTable {
  public:
   // False when there is no memory.
-  [[nodiscard]] bool Init(uint32_t max_sets, size_t arena_bytes);
+  [[nodiscard]] bool Init(uint32_t max_sets, size_t arena_bytes, PageSource* source = nullptr);
+  // Shares `bytes` between sets of the usual size and their arena; whatever it holds, it stays
+  // within `bytes`.
+  [[nodiscard]] bool InitWithin(size_t bytes, PageSource* source);
+  // Forgets all sets, to serve another program.
+  void Clear();
 
   // The number of the set of these triggers, made if new; kNoSet when there is no room or the set
   // is too wide, which is remembered: every packet of such a flow asks again.
@@ -111,12 +116,16 @@ class TriggerSetTable {
     __builtin_prefetch(sums_[set].words);
   }
   uint32_t count() const { return count_; }
+  uint32_t max_count() const { return static_cast<uint32_t>(sets_.count()); }
+  size_t arena_used_bytes() const { return arena_used_ * sizeof(uint64_t); }
+  size_t arena_bytes() const { return arena_.size_bytes(); }
 
  private:
   static bool IsTooWide(const TriggerSet& set) { return set.word_count > kMaxSetWords; }
 
   template <typename T>
   T* TakeArray(size_t count);
+  void GiveBackArray(const void* end);  // of the array taken last, from `end` on
   bool Build(const TriggerProgram& program, const uint32_t* triggers, uint32_t count,
              uint32_t number);
 

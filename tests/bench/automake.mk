@@ -22,3 +22,12 @@ EXTRA_DIST += \
 	tests/bench/ovs_machine.py \
 	tests/bench/ovs_switches.py \
 	tests/bench/ovs_workload.py
+
+# What a change of triggers costs the packet thread.
+EXTRA_PROGRAMS += tests/bench/bench-install
+tests_bench_bench_install_SOURCES = \
+	tests/bench/bench_install.cc \
+	tests/bench/workload.cc \
+	tests/bench/workload.h
+tests_bench_bench_install_LDADD = $(LIBTRUMPET_TPM)
+CLEANFILES += tests/bench/bench-install
