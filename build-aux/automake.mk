@@ -14,7 +14,8 @@ help:
 	  '  check-system    the monitor in a real switch, in network namespaces (root)' \
 	  '  check-ovs       Open vSwitch'"'"'s own tests of the userspace datapath (2 minutes)' \
 	  '  check-ovs-full  the same with ofproto-dpif and tunnels (a quarter of an hour)' \
-	  '  bench           every benchmark; BENCH_FLAGS=$(BENCH_FLAGS)' \
+	  '  bench           every benchmark, bench-ovs too if root; BENCH_FLAGS=$(BENCH_FLAGS)' \
+	  '  bench-quick     the packet monitor alone, in half a minute' \
 	  '  bench-ovs       the monitor in the switch, beside sFlow and IPFIX (root, 8 minutes);' \
 	  '                  BENCH_OVS_FLAGS=--quick takes one' \
 	  '  lint            format, layers, headers, syntax, clang-tidy since LINT_BASE' \
@@ -63,14 +64,26 @@ check-ovs-full: need-plugin
 bench-ovs: need-plugin all
 	$(script_environment) $(top_srcdir)/tests/bench/bench-ovs $(BENCH_OVS_FLAGS)
 
-.PHONY: bench bench-ovs lint fuzz coverage demo
-bench: $(bench_programs) tests/bench/bench-monitor
-	tests/bench/bench-monitor
+.PHONY: bench bench-quick bench-ovs lint fuzz coverage demo
+bench: bench-monitor $(bench_programs)
 if HAVE_BENCHMARK
 	@for b in $(bench_programs); do echo "== $$b"; ./$$b $(BENCH_FLAGS) || exit 1; done
 else
 	@echo 'bench: Google Benchmark was not found by configure' >&2; exit 1
 endif
+if BUILD_PLUGIN
+	@if [ "$$(id -u)" = 0 ]; then $(MAKE) $(AM_MAKEFLAGS) bench-ovs; \
+	  else echo 'bench: not run, for it needs root: bench-ovs'; fi
+else
+	@echo 'bench: not run, for there is no switch (--with-ovs-source=no): bench-ovs'
+endif
+
+.PHONY: bench-monitor
+bench-monitor: tests/bench/bench-monitor
+	tests/bench/bench-monitor --matrix full --json tests/bench/bench-monitor.json
+
+bench-quick: tests/bench/bench-monitor
+	tests/bench/bench-monitor --matrix quick --json tests/bench/bench-monitor.json
 
 lint:
 	CXX='$(CXX)' CC='$(CC)' $(top_srcdir)/build-aux/lint

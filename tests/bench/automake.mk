@@ -5,12 +5,42 @@
 EXTRA_PROGRAMS += tests/bench/bench-monitor
 tests_bench_bench_monitor_SOURCES = \
 	tests/bench/bench_monitor.cc \
-	tests/bench/contenders.cc \
-	tests/bench/contenders.h \
-	tests/bench/workload.cc \
-	tests/bench/workload.h
+	tests/bench/case_run.cc \
+	tests/bench/case_run.h \
+	tests/bench/contender.h \
+	tests/bench/frames.cc \
+	tests/bench/frames.h \
+	tests/bench/lane.cc \
+	tests/bench/lane.h \
+	tests/bench/matrix.cc \
+	tests/bench/matrix.h \
+	tests/bench/monitor_contender.cc \
+	tests/bench/monitor_contender.h \
+	tests/bench/options.cc \
+	tests/bench/options.h \
+	tests/bench/results.cc \
+	tests/bench/results.h \
+	tests/bench/simple_contenders.cc \
+	tests/bench/simple_contenders.h \
+	tests/bench/strawmen.cc \
+	tests/bench/strawmen.h \
+	tests/bench/summing_sink.cc \
+	tests/bench/summing_sink.h \
+	tests/bench/traffic.cc \
+	tests/bench/traffic.h \
+	tests/bench/triggers.cc \
+	tests/bench/triggers.h \
+	tests/bench/tuple_matcher.h \
+	tests/bench/workload.h \
+	tests/bench/yardstick.cc \
+	tests/bench/yardstick.h
 tests_bench_bench_monitor_LDADD = $(LIBTRUMPET_TPM)
-CLEANFILES += tests/bench/bench-monitor
+CLEANFILES += tests/bench/bench-monitor tests/bench/bench-monitor.json
+check_PROGRAMS += tests/bench/bench-monitor
+TESTS += tests/bench/bench_monitor_test
+EXTRA_DIST += \
+	tests/bench/bench_monitor_test \
+	tests/bench/check-yardstick
 
 # The monitor in the switch; `make bench-ovs` runs it (root).
 TESTS += tests/bench/bench_ovs_test

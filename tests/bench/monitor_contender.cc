@@ -1,0 +1,65 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tests/bench/monitor_contender.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "lib/tpm/trigger_program.h"
+
+namespace trumpet::bench {
+
+std::unique_ptr<MonitorContender> MonitorContender::Make(const std::vector<EventSpec>& events,
+                                                         uint32_t flows) {
+  MonitorOptions options;
+  options.max_flows = std::max(options.max_flows, 2 * flows);
+  options.stat_megabytes = std::max(64u, options.max_flows >> 11);
+  auto monitor = PacketMonitor::Create(options);
+  if (!monitor.ok()) {
+    std::fprintf(stderr, "bench-monitor: %s\n", monitor.message().c_str());
+    return nullptr;
+  }
+  std::unique_ptr<MonitorContender> contender(new MonitorContender);
+  contender->monitor_ = std::move(*monitor);
+  return contender->InstallMore(events, INT64_MIN) ? std::move(contender) : nullptr;
+}
+
+bool MonitorContender::InstallMore(const std::vector<EventSpec>& events, Nanos from) {
+  for (const EventSpec& event : events) {
+    plans_.push_back(std::make_shared<const TriggerPlan>(MakeTriggerPlan(event)));
+  }
+  sink_.SetPlans(plans_);
+  const Status status = monitor_->Publish(TriggerProgram::Make(plans_, ++generation_, from));
+  if (!status.ok()) std::fprintf(stderr, "bench-monitor: %s\n", status.message().c_str());
+  return status.ok();
+}
+
+void MonitorContender::Finish() {
+  const Nanos end = (last_ / kEpochNs + 1) * kEpochNs;
+  monitor_->CloseEpoch(end);
+  while (monitor_->OnIdle(end)) monitor_->Drain(&sink_);
+  monitor_->Drain(&sink_);
+  counts_.values = sink_.values();
+  counts_.missed_packets = monitor_->counters().uncounted_packets;
+  counts_.incomplete_epochs = sink_.incomplete_epochs();
+}
+
+Json MonitorContender::Facts() const { return MonitorFacts(monitor_->counters()); }
+
+Json MonitorFacts(const MonitorCounters& counters) {
+  const double all =
+      std::max(1.0, static_cast<double>(counters.batch_cycles + counters.sweep_cycles));
+  return {{"sweep_share", static_cast<double>(counters.sweep_cycles) / all},
+          {"sweeps_finished", counters.epochs_skipped == 0},
+          {"epochs", counters.epochs},
+          {"epochs_skipped", counters.epochs_skipped},
+          {"flows", counters.flows},
+          {"flows_added", counters.flows_added},
+          {"flows_reclaimed", counters.flows_reclaimed},
+          {"uncounted_packets", counters.uncounted_packets},
+          {"partials", counters.partials},
+          {"partials_dropped", counters.partials_dropped}};
+}
+
+}  // namespace trumpet::bench

@@ -1,0 +1,62 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// MonitorContender: PacketMonitor as the switch runs it, an idle call before each batch, and an
+// agent that adds up what it delivers.
+//
+// Threads: one.  The agent's part runs outside of the measured time.
+
+#ifndef TRUMPET_TESTS_BENCH_MONITOR_CONTENDER_H
+#define TRUMPET_TESTS_BENCH_MONITOR_CONTENDER_H
+
+#include <memory>
+#include <vector>
+
+#include "lib/model/event_spec.h"
+#include "lib/tpm/packet_monitor.h"
+#include "tests/bench/contender.h"
+#include "tests/bench/summing_sink.h"
+#include "tests/bench/workload.h"
+
+namespace trumpet::bench {
+
+class MonitorContender : public Contender {
+ public:
+  // Tables for twice as many flows, at least for as many as in the switch.  Null and a line on
+  // stderr when there is no memory.
+  static std::unique_ptr<MonitorContender> Make(const std::vector<EventSpec>& events,
+                                                uint32_t flows);
+
+  void OnBatch(const Frame* frames, Nanos now) override {
+    last_ = now;
+    monitor_->OnIdle(now);
+    monitor_->OnBatch(frames, kBatch, false, 0, 0, now);
+  }
+  void OutsideEpoch() override { monitor_->Drain(&sink_); }
+  void Finish() override;
+  const TriggerCounts* counts() const override { return &counts_; }
+  Json Facts() const override;
+
+  // From `from` on: the events so far and these.  False and a line on stderr when it fails.
+  bool InstallMore(const std::vector<EventSpec>& events, Nanos from);
+
+  PacketMonitor& monitor() { return *monitor_; }
+  SummingSink& sink() { return sink_; }
+
+ private:
+  MonitorContender() = default;
+
+  std::unique_ptr<PacketMonitor> monitor_;
+  HostVerdicts::Plans plans_;
+  uint64_t generation_ = 0;
+  SummingSink sink_;
+  TriggerCounts counts_;
+  Nanos last_ = 0;
+};
+
+// The rest of Facts(), for runs of their own.
+Json MonitorFacts(const MonitorCounters& counters);
+
+}  // namespace trumpet::bench
+
+#endif  // TRUMPET_TESTS_BENCH_MONITOR_CONTENDER_H
