@@ -79,6 +79,7 @@ bool Agent::SetEnabled(bool enabled) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (wishes_.enabled == enabled) return true;
     wishes_.enabled = enabled;
+    if (enabled) wishes_.watchdog.reset();
     if (!enabled) {
       wishes_.off_since = now;
     } else if (wishes_.off_since) {
@@ -204,6 +205,7 @@ AgentStatus Agent::Snapshot() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   AgentStatus status = kept_;
   status.is_enabled = wishes_.enabled;
+  status.watchdog = wishes_.watchdog;
   status.settings = wishes_.settings;
   if (!status.sizes_are_fixed) status.in_force = wishes_.settings;
   for (const auto& slot : slots_) {

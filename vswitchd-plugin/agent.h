@@ -10,7 +10,9 @@
 //
 // Every change (events, settings, threads, ports, the clocks) is taken in by Step(), which brings
 // things from how they are to how they should be, and then gathers.  Only the kill switch does not
-// wait for it: SetEnabled(false) closes the gate of all hooks before it returns.
+// wait for it: SetEnabled(false) closes the gate of all hooks before it returns.  Nor does the
+// watchdog: a packet thread closes a gate of its own, and the agent takes it as SetEnabled(false)
+// from that instant on (docs/adr/0006).
 //
 // A verdict waits until every thread has delivered all it saw in the interval.  A thread that is
 // late by more than one epoch (10 ms at least) is not waited for: the verdict is given without, as
@@ -102,6 +104,7 @@ class Agent {
     Settings settings;
     bool enabled = false;
     std::optional<Nanos> off_since;                  // monotonic
+    std::optional<WatchdogTrip> watchdog;            // why enabled is false
     std::vector<std::pair<Nanos, Nanos>> off_times;  // monotonic, not yet taken in
     std::vector<std::unique_ptr<MonitorSlot>> come;
   };
@@ -113,6 +116,7 @@ class Agent {
 
   // Step() in order.
   Nanos ReadTime();
+  void HeedWatchdog(Nanos now);
   void TakeWishes(Nanos now);
   void DropEndedThreads(Nanos now);
   void ReachMode(Nanos now);
@@ -153,6 +157,7 @@ class Agent {
   Settings settings_;                        // as of the last Step()
   std::optional<Settings> memory_settings_;  // those that count from the first monitor on
   bool enabled_ = false;
+  bool has_heeded_watchdog_ = false;  // since it closed its gate
   Mode mode_ = Mode::kOff;
   std::shared_ptr<const TriggerProgram> program_;  // shared with the monitors that run it
   uint64_t program_version_ = 0;

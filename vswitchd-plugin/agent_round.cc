@@ -34,10 +34,24 @@ Nanos ChangeInstant(Nanos earliest, Nanos epoch) {
   return boundary - earliest <= kLongestWait ? boundary : earliest;
 }
 
+std::string WatchdogText(const std::string& thread, const StepOverruns& overruns) {
+  std::string text = "switched off by the watchdog: steps on " + thread + " took";
+  for (int i = 0; i < kWildSteps; ++i) {
+    text += (i == 0               ? " "
+             : i + 1 < kWildSteps ? ", "
+                                  : " and ") +
+            std::to_string(overruns.step_ns[i] / kNanosPerMicro);
+  }
+  return text + " us within a second, with trumpet-sweep-budget-us " +
+         std::to_string(overruns.budget_ns / kNanosPerMicro) +
+         "; switching goes on; `ovs-appctl trumpet/enable` tries again";
+}
+
 }  // namespace
 
 Nanos Agent::Step() {
   Nanos now = ReadTime();
+  HeedWatchdog(now);
   TakeWishes(now);
   const Mode before = mode_;
   ReachMode(now);
@@ -81,6 +95,32 @@ Nanos Agent::ReadTime() {
   return now;
 }
 
+// The gate is closed already, by the packet thread; what is left is to say so, and to take it for
+// what SetEnabled(false) would have been.
+void Agent::HeedWatchdog(Nanos now) {
+  if (has_heeded_watchdog_ || rules_.is_safe.load(std::memory_order_seq_cst)) return;
+  has_heeded_watchdog_ = true;
+  WatchdogTrip trip;
+  trip.overruns.at_ns = now;
+  std::string thread = "a packet thread";
+  for (const auto& slot : slots_) {
+    if (slot->monitor() == nullptr) continue;
+    const std::optional<StepOverruns> overruns = slot->monitor()->overruns();
+    if (!overruns) continue;
+    trip = {ThreadName(slot->thread().is_pmd(), slot->thread().core_id()), *overruns};
+    thread = NameOf(*slot);
+  }
+  is_enabled_.store(false);
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (wishes_.enabled) wishes_.off_since = rules_.clock.MonotonicNs(trip.overruns.at_ns);
+    wishes_.enabled = false;
+    wishes_.watchdog = trip;
+  }
+  UpdateAttached();
+  parts_.host->Warn(WatchdogText(thread, trip.overruns));
+}
+
 void Agent::TakeWishes(Nanos now) {
   Wishes wishes;
   {
@@ -105,7 +145,8 @@ void Agent::TakeWishes(Nanos now) {
       desk_.MarkMissing(rules_.clock.UnixNs(start), rules_.clock.UnixNs(end), kMonitorInterrupted,
                         /*was_away=*/true);
     }
-    if (!enabled_)
+    // Enabled again before the agent saw why it was off: pauses too, to begin anew.
+    if (!enabled_ || has_heeded_watchdog_)
       Pause(std::min(now, rules_.clock.UnixNs(wishes.off_since.value_or(INT64_MAX / 2))));
   }
   DropEndedThreads(now);
@@ -157,8 +198,12 @@ void Agent::Start(Nanos now) {
   }
   for (auto& slot : slots_) {
     slot->set_failed(false);
-    if (slot->monitor() != nullptr) slot->monitor()->NoteGap(now);
+    if (slot->monitor() == nullptr) continue;
+    slot->monitor()->NoteGap(now);
+    slot->monitor()->ForgetOverruns();
   }
+  has_heeded_watchdog_ = false;
+  rules_.is_safe.store(true, std::memory_order_seq_cst);
   RaiseFloor(now);
   mode_ = Mode::kRunning;
   running_since_ = unmonitored_since_ = now;
@@ -272,7 +317,8 @@ void Agent::UpdateThreads() {
 }
 
 void Agent::MakeMonitor(MonitorSlot* slot) {
-  const MonitorOptions options = MonitorOptionsOf(*memory_settings_, settings_, parts_.hash_seed);
+  MonitorOptions options = MonitorOptionsOf(*memory_settings_, settings_, parts_.hash_seed);
+  options.gate = &rules_.is_safe;
   parse_ = options.parse;
   const MemoryPreference near(slot->thread().numa_id());
   Result<std::unique_ptr<PacketMonitor>> monitor = parts_.make_monitor(options);

@@ -7,17 +7,23 @@
 #define TRUMPET_VSWITCHD_PLUGIN_AGENT_STATUS_H
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "lib/tpm/host_verdicts.h"
 #include "lib/tpm/monitor_counters.h"
 #include "lib/tpm/step_histogram.h"
+#include "lib/tpm/step_watch.h"
 #include "vswitchd-plugin/glue.h"
 #include "vswitchd-plugin/settings.h"
 #include "vswitchd-plugin/wall_clock.h"
 
 namespace trumpet {
+
+inline std::string ThreadName(bool is_pmd, int core_id) {
+  return is_pmd ? "pmd-c" + std::to_string(core_id) : "main";
+}
 
 struct ThreadStatus {
   int core_id = -1;
@@ -31,14 +37,21 @@ struct ThreadStatus {
   StepCounts steps;
   trumpet_thread_load load{};
 
-  std::string name() const { return is_pmd ? "pmd-c" + std::to_string(core_id) : "main"; }
+  std::string name() const { return ThreadName(is_pmd, core_id); }
+};
+
+// The watchdog switched the monitor off.
+struct WatchdogTrip {
+  std::string thread;  // its name; empty: it is gone
+  StepOverruns overruns;
 };
 
 struct AgentStatus {
   bool is_enabled = false;
-  bool is_running = false;  // enabled, and there are events
-  Settings settings;        // as configured
-  Settings in_force;        // sizes as they were when the first monitor was made
+  bool is_running = false;               // enabled, and there are events
+  std::optional<WatchdogTrip> watchdog;  // not enabled for this reason
+  Settings settings;                     // as configured
+  Settings in_force;                     // sizes as they were when the first monitor was made
   bool sizes_are_fixed = false;
   std::vector<ThreadStatus> threads;
   uint64_t generation = 0;  // of the program published last

@@ -58,6 +58,7 @@ vswitchd_plugin_plugin_test_SOURCES = \
 	vswitchd-plugin/report_log_test.cc \
 	vswitchd-plugin/settings_test.cc \
 	vswitchd-plugin/text_table_test.cc \
+	vswitchd-plugin/watchdog_test.cc \
 	vswitchd-plugin/wall_clock_test.cc \
 	vswitchd-plugin/zone_map_test.cc
 vswitchd_plugin_plugin_test_LDADD = $(LIBTRUMPET_PLUGIN) $(GTEST_MAIN_LIBS) $(XXHASH_LIBS)

@@ -132,7 +132,8 @@ class StillSwitch {
 
   Nanos monotonic = kNanosPerSecond;
   Nanos wall_shift = 0;
-  HandClock clock;  // of the steps
+  HandClock clock;  // of the steps, unless another is set
+  const StepClock* step_clock = &clock;
   bool has_memory = true;
   bool threads_are_idle = true;
   int event_count = 0;
@@ -151,7 +152,7 @@ class StillSwitch {
         return Result<std::unique_ptr<PacketMonitor>>(Status::Error("no memory today"));
       }
       MonitorOptions with_clock = options;
-      with_clock.step_clock = &clock;
+      with_clock.step_clock = step_clock;
       return PacketMonitor::Create(with_clock);
     };
     return parts;

@@ -25,6 +25,7 @@ std::string Dump(const Json& json) {
 std::string StateOf(const AgentStatus& agent, size_t event_count) {
   if (agent.is_enabled && event_count == 0) return "waiting: no event is installed";
   if (agent.is_enabled) return agent.is_running ? "running" : "starting";
+  if (agent.watchdog) return "off: watchdog";
   if (agent.settings.enable) return "off: by trumpet/disable";
   return "off: trumpet-enable is false";
 }
@@ -84,9 +85,27 @@ std::string ClockText(const AgentStatus& agent) {
 
 std::string MillisText(Nanos duration) { return to_string(duration / kNanosPerMilli) + " ms"; }
 
+std::string WatchdogText(const WatchdogTrip& trip) {
+  std::string text = ", since " + FormatTime(trip.overruns.at_ns);
+  if (trip.thread.empty()) return text;
+  text += ": steps of";
+  for (const Nanos step : trip.overruns.step_ns) text += " " + to_string(step / kNanosPerMicro);
+  return text + " us on " + trip.thread + " with a budget of " +
+         to_string(trip.overruns.budget_ns / kNanosPerMicro) + " us; see trumpet/enable";
+}
+
+Json WatchdogJson(const WatchdogTrip& trip) {
+  return {{"since_ns", trip.overruns.at_ns},
+          {"thread", trip.thread},
+          {"step_ns", trip.overruns.step_ns},
+          {"budget_ns", trip.overruns.budget_ns}};
+}
+
 std::string StatusText(const StatusInput& input) {
   const AgentStatus& agent = input.agent;
-  std::string text = "state:       " + StateOf(agent, input.event_count) + "\n";
+  std::string text = "state:       " + StateOf(agent, input.event_count);
+  if (!agent.is_enabled && agent.watchdog) text += WatchdogText(*agent.watchdog);
+  text += "\n";
   text += "events:      " + to_string(input.event_count) + " installed";
   if (agent.epoch_ns != 0) text += ", epoch " + MillisText(agent.epoch_ns);
   if (agent.generation != 0) text += ", program " + to_string(agent.generation);
@@ -184,6 +203,7 @@ Json StatusJson(const StatusInput& input) {
   return {{"enabled", agent.is_enabled},
           {"running", agent.is_running && agent.is_enabled},
           {"state", StateOf(agent, input.event_count)},
+          {"watchdog", agent.watchdog ? WatchdogJson(*agent.watchdog) : Json()},
           {"events", input.event_count},
           {"generation", agent.generation},
           {"epoch_ms", agent.epoch_ns / kNanosPerMilli},

@@ -13,7 +13,9 @@ class ThreadMonitor::Visit {
   explicit Visit(ThreadMonitor* thread) : thread_(thread) {
     const uint64_t visits = thread->visits_.load(std::memory_order_relaxed);
     thread->visits_.store(visits + 1, std::memory_order_seq_cst);
-    if (!thread->rules_.is_open.load(std::memory_order_seq_cst)) return;
+    const ThreadRules& rules = thread->rules_;
+    if (!rules.is_open.load(std::memory_order_seq_cst)) return;
+    if (!rules.is_safe.load(std::memory_order_seq_cst)) return;
     view_ = thread->view_.load(std::memory_order_seq_cst);
   }
   ~Visit() {

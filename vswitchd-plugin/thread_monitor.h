@@ -36,6 +36,7 @@ namespace trumpet {
 // Shared by all packet threads of the process.
 struct ThreadRules {
   std::atomic<bool> is_open{false};  // the kill switch: closed, no thread touches its monitor
+  std::atomic<bool> is_safe{true};   // likewise, closed by the watchdog on a packet thread
   std::atomic<Nanos> floor_ns{INT64_MIN};
   WallClock clock;
 };

@@ -15,17 +15,14 @@ namespace trumpet::testing {
 class HandClock : public StepClock {
  public:
   uint64_t Ticks() const override {
-    const auto ticks = static_cast<uint64_t>(now);
-    Pass(per_look);
-    if (next_jump != 0 && --looks_to_jump == 0) {
-      Pass(next_jump);
-      looks_to_jump = jump_every;
-    }
-    return ticks;
+    if (!has_read_cpu) Pass(per_look);
+    has_read_cpu = false;
+    return static_cast<uint64_t>(now);
   }
   double ticks_per_nano() const override { return 1.0; }
   Nanos ThreadCpuNs() const override {
     cpu_readings++;
+    has_read_cpu = true;
     return cpu;
   }
 
@@ -36,12 +33,10 @@ class HandClock : public StepClock {
     cpu += ran;
   }
 
-  // Every look makes as much time pass: what the work between two looks takes.
+  // So much time passes up to each look, for the work before it; none between a reading of the
+  // processor time and the look that goes with it.
   Nanos per_look = 0;
-  // Each `jump_every`-th look comes so much later: a step that is stuck.
-  Nanos next_jump = 0;
-  int jump_every = 0;
-  mutable int looks_to_jump = 0;
+  mutable bool has_read_cpu = false;
   mutable Nanos now = 1000;
   mutable Nanos cpu = 7;
   mutable int cpu_readings = 0;
