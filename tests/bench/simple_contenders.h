@@ -4,8 +4,8 @@
 // Parts of the monitor's work, by themselves.
 //
 //   traffic  nothing: the cost of writing the frames
-//   parse    ParsePacket
-//   lookup   ParsePacket, the flow's key, and one look-up in FlowTable: no triggers, no counting
+//   parse    the fields, by PlainReader or else ParsePacket
+//   lookup   the same, then the flow's key and one look-up in FlowTable: no triggers, no counting
 
 #ifndef TRUMPET_TESTS_BENCH_SIMPLE_CONTENDERS_H
 #define TRUMPET_TESTS_BENCH_SIMPLE_CONTENDERS_H
