@@ -92,8 +92,8 @@ class HostVerdicts {
   // `max_reports` or more; true when nothing is left to decide.
   bool AdvanceSome(Nanos until, size_t max_reports, std::vector<Report>* reports);
 
-  // For the end of an offline run: every event's last interval is the one that holds `last_packet`.
-  // Then AdvanceSome(INT64_MAX, ...) decides what is left.
+  // For the end of an offline run: every installed event's last interval is the one that holds
+  // `last_packet`.  Then AdvanceSome(INT64_MAX, ...) decides what is left.
   void EndAfter(Nanos last_packet);
 
   const VerdictCounters& counters() const;

@@ -443,6 +443,16 @@ TEST(HostVerdicts, EndsEveryEventWithTheIntervalOfTheLastPacket) {
   EXPECT_EQ(reports[5].end_ns, Ms(60));
 }
 
+TEST(HostVerdicts, TheEndOfARunDoesNotRecallAnEventThatWasRemoved) {
+  Host host({Event(1, NoPackets(), Granularity(), 10)});
+  host.Install({}, Ms(15));
+  host.verdicts().EndAfter(Ms(18));
+  std::vector<Report> reports;
+  EXPECT_TRUE(host.verdicts().AdvanceSome(INT64_MAX, 1000, &reports));
+  ASSERT_EQ(reports.size(), 1u);
+  EXPECT_EQ(reports[0].end_ns, Ms(10));
+}
+
 TEST(HostVerdicts, DecidesInPiecesWhatWouldBeTooMuchAtOnce) {
   Host host({Event(1, NoPackets(), Granularity(), 1)});
   std::vector<Report> reports;
