@@ -9,7 +9,9 @@ utilities_libtrumpet_replay_a_SOURCES = \
 	utilities/replay/replay.cc \
 	utilities/replay/replay.h \
 	utilities/replay/replay_options.cc \
-	utilities/replay/replay_options.h
+	utilities/replay/replay_options.h \
+	utilities/replay/schedule.cc \
+	utilities/replay/schedule.h
 LIBTRUMPET_REPLAY = utilities/libtrumpet-replay.a lib/libtrumpet-tpm.a $(XXHASH_LIBS) \
 	$(LIBTRUMPET_LANG)
 

@@ -4,10 +4,13 @@
 #include "lib/tpm/offline_run.h"
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include "lib/base/hash.h"
+#include "lib/packet/flow_key.h"
 #include "lib/tpm/packet_monitor.h"
 #include "lib/tpm/trigger_program.h"
 
@@ -26,12 +29,21 @@ uint64_t RoundUpToPowerOfTwo(uint64_t value) {
   return power;
 }
 
-// A capture cannot have more flows than frames, nor more records of sent segments.
-MonitorOptions SizesFor(const HostVerdicts::Plans& plans, const OfflineOptions& options) {
-  const uint64_t flows =
-      RoundUpToPowerOfTwo(std::clamp(2 * options.frame_count, kMinOfflineFlows, kMaxOfflineFlows));
+uint64_t WordsOf(const HostVerdicts::Plans& plans) {
   uint64_t words = 0;
   for (const auto& plan : plans) words += plan->word_count;
+  return words;
+}
+
+// A capture cannot have more flows than frames, nor more records of sent segments.
+MonitorOptions SizesFor(const HostVerdicts::Plans& plans, const OfflineOptions& options) {
+  uint64_t flows =
+      RoundUpToPowerOfTwo(std::clamp(2 * options.frame_count, kMinOfflineFlows, kMaxOfflineFlows));
+  if (options.max_flows != 0) flows = options.max_flows;
+  uint64_t words = WordsOf(plans);
+  for (const OfflineChange& change : options.changes) {
+    words = std::max(words, WordsOf(change.plans));
+  }
   const uint64_t stat_bytes = flows * (2 * sizeof(uint64_t) * words + kFlowOverheadBytes);
 
   MonitorOptions sizes;
@@ -48,6 +60,40 @@ MonitorOptions SizesFor(const HostVerdicts::Plans& plans, const OfflineOptions& 
   return sizes;
 }
 
+uint64_t HashOf(const FlowKey& key) { return HashBytes(&key, sizeof key, 0); }
+
+// Which of several threads a frame goes to.
+class Splitter {
+ public:
+  explicit Splitter(const OfflineOptions& options)
+      : count_(options.thread_count), split_(options.split), parse_(options.parse) {}
+
+  size_t ThreadOf(const Frame& frame) {
+    if (count_ == 1) return 0;
+    if (split_ == OfflineSplit::kPacket) return next_++ % count_;
+    ParsedPacket packet;
+    ParsePacket(frame, parse_, &packet);
+    const FlowKey key = FlowKeyOf(packet, 0);
+    const uint64_t back = split_ == OfflineSplit::kConnection ? HashOf(Reversed(key)) : 0;
+    return ((HashOf(key) + back) >> 32) % count_;
+  }
+
+ private:
+  const uint32_t count_;
+  const OfflineSplit split_;
+  const ParseOptions parse_;
+  uint64_t next_ = 0;
+};
+
+void AddCounters(const MonitorCounters& more, MonitorCounters* sum) {
+  static_assert(sizeof(MonitorCounters) % sizeof(uint64_t) == 0);
+  uint64_t words[2][sizeof(MonitorCounters) / sizeof(uint64_t)];
+  std::memcpy(words[0], sum, sizeof words[0]);
+  std::memcpy(words[1], &more, sizeof words[1]);
+  for (size_t i = 0; i < std::size(words[0]); i++) words[0][i] += words[1][i];
+  std::memcpy(sum, words[0], sizeof words[0]);
+}
+
 class VerdictSink : public DeliverySink {
  public:
   explicit VerdictSink(HostVerdicts* verdicts) : verdicts_(verdicts) {}
@@ -61,42 +107,77 @@ class VerdictSink : public DeliverySink {
   HostVerdicts* verdicts_;
 };
 
+using Monitors = std::vector<std::unique_ptr<PacketMonitor>>;
+
 class OfflineRun {
  public:
-  OfflineRun(std::unique_ptr<PacketMonitor> monitor, Nanos flow_timeout_ns,
-             const ReportSink& take_report)
-      : monitor_(std::move(monitor)), verdicts_(flow_timeout_ns), take_report_(take_report) {}
+  OfflineRun(Monitors monitors, const OfflineOptions& options, const ReportSink& take_report)
+      : monitors_(std::move(monitors)),
+        options_(options),
+        splitter_(options),
+        verdicts_(options.flow_timeout_ns),
+        take_report_(take_report) {}
 
   Status Start(const HostVerdicts::Plans& plans, Nanos first_packet) {
-    const auto program = TriggerProgram::Make(plans, 1, first_packet);
-    epoch_ns_ = program->epoch_ns();
-    verdicts_.Apply(plans, first_packet, true);
-    BeginEpoch(first_packet);
-    return monitor_->Publish(program);
+    const HostVerdicts::Plans* first = &plans;
+    while (HasChangeUntil(first_packet)) first = &options_.changes[next_change_++].plans;
+    verdicts_.Apply(*first, first_packet, true);
+    return Publish(*first, first_packet);
   }
 
   Status OnFrame(Nanos time, const Frame& frame) {
+    while (HasChangeUntil(time)) {
+      if (Status status = Change(options_.changes[next_change_++]); !status.ok()) return status;
+    }
     if (time >= epoch_end_) {
-      Deliver(time);
-      const Status status = Decide(CellOf(time, epoch_ns_) * epoch_ns_);
-      if (!status.ok()) return status;
+      if (Status status = Decide(time, CellOf(time, epoch_ns_) * epoch_ns_); !status.ok()) {
+        return status;
+      }
       BeginEpoch(time);
     }
-    monitor_->OnBatch(&frame, 1, false, 0, 0, time);
+    monitors_[splitter_.ThreadOf(frame)]->OnBatch(&frame, 1, false, 0, 0, time);
     last_packet_ = time;
     return Status::Ok();
   }
 
   Status Finish() {
-    monitor_->CloseEpoch(last_packet_);
+    for (auto& monitor : monitors_) monitor->CloseEpoch(last_packet_);
     Deliver(last_packet_);
     verdicts_.EndAfter(last_packet_);
-    return Decide(INT64_MAX);
+    return Decide(last_packet_, INT64_MAX);
   }
 
-  OfflineSummary Summary() const { return {monitor_->counters(), verdicts_.counters()}; }
+  OfflineSummary Summary() const {
+    OfflineSummary summary;
+    for (const auto& monitor : monitors_) AddCounters(monitor->counters(), &summary.monitor);
+    summary.verdicts = verdicts_.counters();
+    return summary;
+  }
 
  private:
+  bool HasChangeUntil(Nanos time) const {
+    return next_change_ < options_.changes.size() && options_.changes[next_change_].at <= time;
+  }
+
+  // What the old events counted before the change is decided or waits with the verdicts.
+  Status Change(const OfflineChange& change) {
+    Deliver(change.at);
+    if (Status status = Publish(change.plans, change.at); !status.ok()) return status;
+    if (Status status = Decide(change.at, change.at); !status.ok()) return status;
+    verdicts_.Apply(change.plans, change.at, false);
+    return Status::Ok();
+  }
+
+  Status Publish(const HostVerdicts::Plans& plans, Nanos from) {
+    const auto program = TriggerProgram::Make(plans, ++generation_, from);
+    epoch_ns_ = program->epoch_ns();
+    BeginEpoch(from);
+    for (auto& monitor : monitors_) {
+      if (Status status = monitor->Publish(program); !status.ok()) return status;
+    }
+    return Status::Ok();
+  }
+
   void BeginEpoch(Nanos now) {
     const Nanos start = CellOf(now, epoch_ns_) * epoch_ns_;
     epoch_end_ = start > INT64_MAX - epoch_ns_ ? INT64_MAX : start + epoch_ns_;
@@ -105,14 +186,17 @@ class OfflineRun {
   // Everything that was counted before `now` goes to the verdicts.
   void Deliver(Nanos now) {
     VerdictSink sink(&verdicts_);
-    bool has_more = true;
-    while (has_more) {
-      has_more = monitor_->OnIdle(now);  // until the ring is full
-      monitor_->Drain(&sink);
+    for (auto& monitor : monitors_) {
+      bool has_more = true;
+      while (has_more) {
+        has_more = monitor->OnIdle(now);  // until the ring is full
+        monitor->Drain(&sink);
+      }
     }
   }
 
-  Status Decide(Nanos until) {
+  Status Decide(Nanos now, Nanos until) {
+    Deliver(now);
     for (bool is_done = false; !is_done;) {
       reports_.clear();
       is_done = verdicts_.AdvanceSome(until, kReportsAtATime, &reports_);
@@ -124,23 +208,39 @@ class OfflineRun {
     return Status::Ok();
   }
 
-  std::unique_ptr<PacketMonitor> monitor_;
+  const Monitors monitors_;
+  const OfflineOptions& options_;
+  Splitter splitter_;
   HostVerdicts verdicts_;
   const ReportSink& take_report_;
+  size_t next_change_ = 0;
+  uint64_t generation_ = 0;
   Nanos epoch_ns_ = 1;
   Nanos epoch_end_ = INT64_MAX;
   Nanos last_packet_ = 0;
   std::vector<Report> reports_;
 };
 
+Status CheckPlans(const HostVerdicts::Plans& plans, const OfflineOptions& options) {
+  Status status = TriggerProgram::Check(plans);
+  for (const OfflineChange& change : options.changes) {
+    if (status.ok()) status = TriggerProgram::Check(change.plans);
+  }
+  return status;
+}
+
 }  // namespace
 
 Result<OfflineSummary> RunOffline(const HostVerdicts::Plans& plans, const OfflineOptions& options,
                                   const FrameSource& next_frame, const ReportSink& take_report) {
-  if (Status status = TriggerProgram::Check(plans); !status.ok()) return status;
-  auto monitor = PacketMonitor::Create(SizesFor(plans, options));
-  if (!monitor.ok()) return monitor.status();
-  OfflineRun run(std::move(*monitor), options.flow_timeout_ns, take_report);
+  if (Status status = CheckPlans(plans, options); !status.ok()) return status;
+  Monitors monitors;
+  for (uint32_t i = 0; i < options.thread_count; i++) {
+    auto monitor = PacketMonitor::Create(SizesFor(plans, options));
+    if (!monitor.ok()) return monitor.status();
+    monitors.push_back(std::move(*monitor));
+  }
+  OfflineRun run(std::move(monitors), options, take_report);
   bool has_started = false;
   for (;;) {
     Nanos time = 0;

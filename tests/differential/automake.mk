@@ -21,6 +21,7 @@ EXTRA_DIST += \
 	tests/differential/compare.py \
 	tests/differential/frames.py \
 	tests/differential/generate.py \
+	tests/differential/hard_cases.py \
 	tests/differential/oracle/__init__.py \
 	tests/differential/oracle/evaluate.py \
 	tests/differential/oracle/language.py \

@@ -14,9 +14,9 @@ class Outcome:
         self.code, self.out, self.err = code, out, err
 
 
-def replay(binary, events, captures):
+def replay(binary, events, captures, options=()):
     try:
-        done = subprocess.run([binary, "--events", events] + captures, capture_output=True,
+        done = subprocess.run([binary, *options, "--events", events] + captures, capture_output=True,
                               timeout=PATIENCE_S, check=False)
     except subprocess.TimeoutExpired:
         return Outcome("no end after %d s" % PATIENCE_S, "", "")
@@ -46,6 +46,41 @@ def difference(expected, outcome, events):
         extra = lines[len(expected)] if len(lines) > len(expected) else json.dumps(expected[len(lines)])
         return "%d reports, expected %d; first of the rest: %s" % (len(lines), len(expected), extra)
     return None
+
+
+def bounded_difference(expected, outcome, witness):
+    """The same for runs that had too little room.
+
+    What is called complete must be exact; the rest must not exceed the truth, and may only be
+    missing where the reports of the event `witness`, one an interval, say so.
+    """
+    if outcome.code != 0:
+        return "exit %s: %s" % (outcome.code, outcome.err.strip()[-300:])
+    truth = {_place(each): each for each in expected}
+    incomplete = set()
+    for line in outcome.out.splitlines():
+        got = json.loads(line)
+        wanted = truth.pop(_place(got), None)
+        if wanted is None:
+            return "reported, and is not true: %s" % line
+        if got["complete"]:
+            problem = _report_difference(wanted, line)
+            if problem:
+                return "complete, and yet %s" % problem
+        elif got["value"] > wanted["value"]:
+            return "more than the truth, %r: %s" % (wanted["value"], line)
+        if got["event"] == witness and not got["complete"]:
+            incomplete.add((got["start_ns"], got["end_ns"]))
+    for missing in truth.values():
+        if missing["event"] == witness or (missing["start_ns"], missing["end_ns"]) not in incomplete:
+            return "missing, and nothing says so: %s" % json.dumps(missing)
+    if incomplete and "not complete" not in outcome.err:
+        return "the losses are not told"
+    return None
+
+
+def _place(report):
+    return report["event"], json.dumps(report["bucket"]), report["start_ns"]
 
 
 def _report_difference(wanted, line):

@@ -2,10 +2,12 @@
 # Copyright (c) 2026 The Trumpet Authors.
 # SPDX-License-Identifier: Apache-2.0
 """A case from a seed: capture files and events.  `generate.py SEED DIR` writes one."""
+import copy
 import os
 import random
 import sys
 
+import compare
 import random_events
 import traffic
 from oracle import evaluate, language, pcapio
@@ -14,11 +16,23 @@ from oracle import evaluate, language, pcapio
 class Case:
     """What one run is given.  `captures` are lists of packets, `formats` how each is written."""
 
+    may_lose_events = True              # when it is made small
+
     def __init__(self, captures, formats, events):
         self.captures, self.formats, self.events = captures, formats, events
 
     def copy(self):
-        return Case([list(each) for each in self.captures], list(self.formats), list(self.events))
+        made = copy.copy(self)
+        made.captures = [list(each) for each in self.captures]
+        made.formats, made.events = list(self.formats), list(self.events)
+        return made
+
+    def options(self, directory):
+        """What the command line has besides; `directory` has what write() left there."""
+        return []
+
+    def difference(self, expected, outcome, events):
+        return compare.difference(expected, outcome, events)
 
     def write(self, directory):
         """Returns the paths of the events and of the captures."""

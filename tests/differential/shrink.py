@@ -13,7 +13,8 @@ def shrink(case, fails):
         tries[0] -= 1
         return tries[0] >= 0 and fails(candidate)
 
-    case = _fewer_events(case, still)
+    if case.may_lose_events:
+        case = _fewer_events(case, still)
     return _fewer_packets(case, still)
 
 

@@ -202,6 +202,11 @@ TEST(Replay, RefusesAWrongCommandLineWithOneClearMessage) {
       {{"--geneve-port=65536"}, "--geneve-port is '65536'; it takes a UDP port, 1 to 65535"},
       {{"--vxlan-port=1", "--vxlan-port=2", "--vxlan-port=3", "--vxlan-port=4"},
        "--vxlan-port may be given at most 3 times"},
+      {{"--threads=0"}, "--threads is '0'; it takes 1 to 64"},
+      {{"--threads=65"}, "--threads is '65'; it takes 1 to 64"},
+      {{"--flows=15"}, "--flows is '15'; it takes 16 to 4194304"},
+      {{"--split=odd"}, "--split is 'odd'; it takes flow, direction or packet"},
+      {{"--schedule=a", "--schedule=b"}, "--schedule is given twice"},
   };
   for (const Row& row : rows) {
     const Outcome outcome = Replayed(row.arguments);
@@ -246,6 +251,94 @@ TEST(Replay, LooksForTunnelsAtThePortsItIsTold) {
       Join({PcapHeader(), PcapPacket(kStart, 0, Ethernet(0x0800, Ipv4(ip, udp)))}));
   EXPECT_EQ(Replayed({"--events", events.path(), capture.path()}).out, "");
   EXPECT_NE(Replayed({"--vxlan-port=8472", "--events", events.path(), capture.path()}).out, "");
+}
+
+TEST(Replay, CountsTheSameOnManyThreadsAsOnOne) {
+  const TemporaryFile events(TextBytes(
+      "events:\n"
+      "  - '*, sum(volume) > 0, 5-tuple, 1ms'\n"
+      "  - '*, stddev(volume / 3) >= 0 or count(packets) = 0, srcIP/24 and dstPort, 3ms'\n"));
+  const TemporaryFile capture(Traffic(500, 77777));
+  const std::vector<std::string> plain = {"--events", events.path(), capture.path()};
+  const Outcome one = Replayed(plain);
+  EXPECT_GT(one.out.size(), 10000u);
+  for (const char* split : {"flow", "direction", "packet"}) {
+    std::vector<std::string> many = {"--threads=3", "--split", split, "--stats"};
+    many.insert(many.end(), plain.begin(), plain.end());
+    const Outcome outcome = Replayed(many);
+    EXPECT_EQ(outcome.out, one.out) << split;
+    EXPECT_NE(outcome.err.find("packets                      500\n"), std::string::npos);
+  }
+}
+
+// Each packet is 100 bytes; one comes every 2 ms.
+TEST(Replay, InstallsAndRemovesEventsByASchedule) {
+  const TemporaryFile events(
+      TextBytes("events:\n"
+                "  - {name: always, event: '*, count(packets) >= 0, none, 10ms'}\n"
+                "  - {name: late, event: '*, count(packets) >= 0, none, 10ms'}\n"));
+  const TemporaryFile schedule(
+      TextBytes("# half of the second interval\n"
+                "1700000000015000000 install late\n"
+                "1700000000040000000 remove late\n"));
+  const TemporaryFile capture(Traffic(30, 2000000));
+  const Outcome outcome =
+      Replayed({"--events", events.path(), "--schedule", schedule.path(), capture.path()});
+  EXPECT_EQ(outcome.status, kExitOk) << outcome.err;
+  std::string late;
+  for (size_t at = 0; (at = outcome.out.find("{\"event\":\"late\"", at)) != std::string::npos;) {
+    const size_t end = outcome.out.find('\n', at);
+    const std::string line = outcome.out.substr(at, end - at);
+    late += line.substr(line.find("\"value\""),
+                        line.find(',', line.find("\"complete\"")) - line.find("\"value\"")) +
+            "\n";
+    at = end;
+  }
+  EXPECT_EQ(late,
+            "\"value\":2,\"threshold\":0,\"complete\":false\n"
+            "\"value\":5,\"threshold\":0,\"complete\":true}\n"
+            "\"value\":5,\"threshold\":0,\"complete\":true}\n");
+  EXPECT_EQ(outcome.err, "");
+}
+
+TEST(Replay, NamesTheLineOfAScheduleThatIsAtFault) {
+  const TemporaryFile events(
+      TextBytes("events: [{name: one, event: '*, sum(volume) > 0, none, 10ms'}]\n"));
+  const TemporaryFile capture(Traffic(2, 1000));
+  const std::pair<const char*, const char*> rows[] = {
+      {"soon install one\n",
+       ":1: a line is 'NANOSECONDS install NAME' or 'NANOSECONDS remove NAME'\n"},
+      {"\n5 replace one\n",
+       ":2: a line is 'NANOSECONDS install NAME' or 'NANOSECONDS remove NAME'\n"},
+      {"5 install two\n", ":1: there is no event 'two'\n"},
+      {"5 remove one\n6 remove one\n", ":2: 'one' is not installed\n"},
+      {"5 install one\n5 install one\n", ":2: 'one' is installed already\n"},
+      {"5 remove one\n4 install one\n", ":2: the time is before that of the line above\n"},
+  };
+  for (const auto& [text, message] : rows) {
+    const TemporaryFile schedule(TextBytes(text));
+    const Outcome outcome =
+        Replayed({"--events", events.path(), "--schedule", schedule.path(), capture.path()});
+    EXPECT_EQ(outcome.status, kExitInput);
+    EXPECT_EQ(outcome.err, schedule.path() + message);
+  }
+}
+
+TEST(Replay, MarksWhatFoundNoRoomInASmallTable) {
+  const TemporaryFile events(TextBytes("events: ['*, count(packets) > 0, none, 10ms']\n"));
+  Bytes capture = PcapHeader(kNanoMagic);
+  for (uint16_t port = 0; port < 100; ++port) {
+    const Bytes packet = PcapPacket(kStart, port, UdpFrame(port, 10));
+    capture.insert(capture.end(), packet.begin(), packet.end());
+  }
+  const TemporaryFile file(capture);
+  const Outcome outcome = Replayed({"--flows=64", "--events", events.path(), file.path()});
+  EXPECT_NE(outcome.out.find("\"value\":64,\"threshold\":0,\"complete\":false,"
+                             "\"reasons\":[\"flow-table-full\"]"),
+            std::string::npos)
+      << outcome.out;
+  EXPECT_EQ(outcome.err,
+            "trumpet-replay: warning: not complete: packets of flows that found no room: 36\n");
 }
 
 TEST(Replay, SaysThatItCouldNotWrite) {

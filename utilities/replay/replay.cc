@@ -13,21 +13,22 @@
 #include "lib/packet/capture_merge.h"
 #include "lib/tpm/offline_run.h"
 #include "utilities/replay/replay_options.h"
+#include "utilities/replay/schedule.h"
 
 namespace trumpet {
 namespace {
 
-constexpr size_t kMaxEventsBytes = 1u << 20;
+constexpr size_t kMaxTextBytes = 1u << 20;
 // For events that say nothing themselves: offline there is no switch to protect, and memory is only
 // taken by buckets that exist.
 constexpr uint32_t kOfflineBuckets = 1u << 24;
 
 // The whole file, or a little more than the language reads, which then says so.
-Result<std::string> ReadEventsFile(const std::string& path) {
+Result<std::string> ReadTextFile(const std::string& path) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"),
                                                              &std::fclose);
   if (!file) return Status::Error(path + ": cannot be read: " + std::strerror(errno));
-  std::string text(kMaxEventsBytes + 1, '\0');
+  std::string text(kMaxTextBytes + 1, '\0');
   text.resize(std::fread(text.data(), 1, text.size(), file.get()));
   if (std::ferror(file.get())) {
     return Status::Error(path + ": cannot be read: " + std::strerror(errno));
@@ -36,7 +37,7 @@ Result<std::string> ReadEventsFile(const std::string& path) {
 }
 
 Result<HostVerdicts::Plans> LoadPlans(const std::string& path) {
-  const auto text = ReadEventsFile(path);
+  const auto text = ReadTextFile(path);
   if (!text.ok()) return text.status();
   auto events = ParseEventsYaml(*text, path);
   if (!events.ok()) return events.status();
@@ -47,6 +48,14 @@ Result<HostVerdicts::Plans> LoadPlans(const std::string& path) {
     plans.push_back(std::make_shared<const TriggerPlan>(MakeTriggerPlan(event)));
   }
   return plans;
+}
+
+Result<Schedule> LoadSchedule(const std::string& path, const HostVerdicts::Plans& plans) {
+  if (path.empty()) return Schedule{plans, {}};
+  const auto text = ReadTextFile(path);
+  if (!text.ok()) return text.status();
+  if (text->size() > kMaxTextBytes) return Status::Error(path + ": is longer than 1 MiB");
+  return ParseSchedule(*text, path, plans);
 }
 
 void PrintCount(std::FILE* err, const char* what, uint64_t count) {
@@ -97,6 +106,8 @@ Status WriteLine(const Report& report, std::FILE* out) {
 Status Replay(const ReplayOptions& options, std::FILE* out, std::FILE* err) {
   const auto plans = LoadPlans(options.events_path);
   if (!plans.ok()) return plans.status();
+  auto schedule = LoadSchedule(options.schedule_path, *plans);
+  if (!schedule.ok()) return schedule.status();
   auto captures = CaptureMerge::Open(options.captures);  // reads them all once
   if (!captures.ok()) return captures.status();
 
@@ -105,6 +116,10 @@ Status Replay(const ReplayOptions& options, std::FILE* out, std::FILE* err) {
   run.burst_gap_ns = options.burst_gap_ns;
   run.parse = options.parse;
   run.frame_count = captures->frame_count();
+  run.max_flows = options.max_flows;
+  run.thread_count = options.thread_count;
+  run.split = options.split;
+  run.changes = std::move(schedule->changes);
   const auto next_frame = [&captures](Nanos* time, Frame* frame) {
     TimedFrame timed;
     Result<bool> has_frame = captures->Next(&timed);
@@ -113,7 +128,7 @@ Status Replay(const ReplayOptions& options, std::FILE* out, std::FILE* err) {
     return has_frame;
   };
   const auto take_report = [out](const Report& report) { return WriteLine(report, out); };
-  const auto summary = RunOffline(*plans, run, next_frame, take_report);
+  const auto summary = RunOffline(schedule->first, run, next_frame, take_report);
   if (!summary.ok()) return summary.status();
   if (std::fflush(out) != 0) {
     return Status::Error(std::string("cannot write reports: ") + std::strerror(errno));

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -15,6 +16,8 @@ namespace {
 constexpr Nanos kMinFlowTimeout = kNanosPerMilli;
 constexpr Nanos kMaxFlowTimeout = 3600 * kNanosPerSecond;
 constexpr Nanos kMaxBurstGap = kNanosPerSecond;
+constexpr uint64_t kMaxThreads = 64;
+constexpr uint64_t kMinFlows = 16;
 
 std::optional<uint64_t> ParseDigits(std::string_view text) {
   uint64_t value = 0;
@@ -71,8 +74,10 @@ class OptionParser {
     if (name == "--program") {
       return Status::Error("--program: measurement programs are not supported by this version");
     }
-    if (name != "--events" && name != "--flow-timeout" && name != "--burst-gap" &&
-        name != "--vxlan-port" && name != "--geneve-port") {
+    static constexpr std::string_view kWithValue[] = {
+        "--events",      "--schedule", "--flow-timeout", "--burst-gap", "--vxlan-port",
+        "--geneve-port", "--threads",  "--split",        "--flows"};
+    if (std::count(std::begin(kWithValue), std::end(kWithValue), name) == 0) {
       return Status::Error(name + ": unknown option");
     }
     std::string value;
@@ -95,12 +100,13 @@ class OptionParser {
   }
 
   Status TakeValue(const std::string& name, const std::string& value) {
-    if (name == "--events") {
-      if (value.empty()) return Status::Error("--events: the name of the file is empty");
-      if (!options_.events_path.empty()) return Status::Error("--events is given twice");
-      options_.events_path = value;
-      return Status::Ok();
+    if (name == "--events") return TakePath(name, value, &options_.events_path);
+    if (name == "--schedule") return TakePath(name, value, &options_.schedule_path);
+    if (name == "--threads") return TakeCount(name, value, 1, kMaxThreads, &options_.thread_count);
+    if (name == "--flows") {
+      return TakeCount(name, value, kMinFlows, kMaxOfflineFlows, &options_.max_flows);
     }
+    if (name == "--split") return TakeSplit(value);
     if (name == "--flow-timeout") {
       const auto duration = ParseDuration(value);
       if (!duration || *duration < kMinFlowTimeout) {
@@ -120,6 +126,37 @@ class OptionParser {
     return TakePort(
         name, value,
         name == "--vxlan-port" ? &options_.parse.vxlan_ports : &options_.parse.geneve_ports);
+  }
+
+  static Status TakePath(const std::string& name, const std::string& value, std::string* path) {
+    if (value.empty()) return Status::Error(name + ": the name of the file is empty");
+    if (!path->empty()) return Status::Error(name + " is given twice");
+    *path = value;
+    return Status::Ok();
+  }
+
+  static Status TakeCount(const std::string& name, const std::string& value, uint64_t least,
+                          uint64_t most, uint32_t* count) {
+    const auto number = ParseDigits(value);
+    if (!number || *number < least || *number > most) {
+      return Status::Error(name + " is '" + value + "'; it takes " + std::to_string(least) +
+                           " to " + std::to_string(most));
+    }
+    *count = static_cast<uint32_t>(*number);
+    return Status::Ok();
+  }
+
+  Status TakeSplit(const std::string& value) {
+    static constexpr std::pair<std::string_view, OfflineSplit> kSplits[] = {
+        {"flow", OfflineSplit::kConnection},
+        {"direction", OfflineSplit::kDirection},
+        {"packet", OfflineSplit::kPacket}};
+    for (const auto& [name, split] : kSplits) {
+      if (value != name) continue;
+      options_.split = split;
+      return Status::Ok();
+    }
+    return Status::Error("--split is '" + value + "'; it takes flow, direction or packet");
   }
 
   static Status TakePort(const std::string& name, const std::string& value,
@@ -169,6 +206,14 @@ Options:
   --vxlan-port PORT       look for VXLAN at this UDP port too, besides 4789;
                           may be repeated, up to 3 times
   --geneve-port PORT      the same for Geneve, besides 6081
+  --schedule FILE         install and remove events at instants of the trace: lines
+                          'NS install NAME' and 'NS remove NAME', NS in Unix time;
+                          an event whose first line installs it waits for that
+  --threads N             as on a switch with N packet threads: 1 to 64 (default 1)
+  --split HOW             what stays on one thread: flow (both directions of a
+                          connection, the default), direction, or packet (in turn)
+  --flows N               room for so many flows a thread: 16 to 4194304 (default:
+                          enough); what finds none marks reports incomplete
   --stats                 sum up the run on standard error
   -h, --help              print this text
   -V, --version           print the version

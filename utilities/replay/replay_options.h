@@ -12,6 +12,7 @@
 #include "lib/base/status.h"
 #include "lib/base/units.h"
 #include "lib/packet/parse.h"
+#include "lib/tpm/offline_run.h"
 
 namespace trumpet {
 
@@ -20,7 +21,11 @@ struct ReplayOptions {
   bool wants_version = false;  // likewise
   bool wants_stats = false;
   std::string events_path;
+  std::string schedule_path;  // empty: all events run throughout
   std::vector<std::string> captures;
+  uint32_t thread_count = 1;
+  OfflineSplit split = OfflineSplit::kConnection;
+  uint32_t max_flows = 0;  // 0: enough
   Nanos flow_timeout_ns = 10 * kNanosPerSecond;
   Nanos burst_gap_ns = 10 * kNanosPerMicro;
   ParseOptions parse;

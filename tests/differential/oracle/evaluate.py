@@ -314,18 +314,42 @@ def interval_of(time, event):
     return time // (event.interval_ms * 10**6)
 
 
-def tested_buckets(event, trace):
+class Life:
+    """From when to when an event is installed."""
+
+    def __init__(self, start=None, end=None):
+        self.start, self.end = start, end
+
+    def within(self, trace):
+        """What of it the trace sees; None: nothing."""
+        first, last = trace.packets[0].time, trace.packets[-1].time
+        start = self.start if self.start is not None and self.start > first else None
+        end = self.end if self.end is not None and self.end <= last else None
+        if start is not None and (start > last or end is not None and start >= end):
+            return None
+        return None if end is not None and end <= first else Life(start, end)
+
+    def holds(self, time):
+        return (self.start is None or time >= self.start) and (self.end is None or time < self.end)
+
+
+ALWAYS = Life()
+
+
+def tested_buckets(event, trace, life=ALWAYS):
     """Yields (interval, bucket, BucketScope) of every test, interval by interval."""
     uses_rtt = language.mentions(event.predicate, "rtt")
     counted = {}                        # (interval, bucket) -> entries
     for entry in trace.entries + (trace.samples if uses_rtt else []):
-        if matches(event.filter, entry.packet):
+        if life.holds(entry.time) and matches(event.filter, entry.packet):
             bucket = bucket_of(event, entry.packet)
             if bucket is not None:
                 counted.setdefault((interval_of(entry.time, event), bucket), []).append(entry)
     last = interval_of(trace.packets[-1].time, event)
+    if life.end is not None:
+        last = interval_of(life.end, event) - 1     # the last that was over by then
     if event.granularity is None:
-        first = interval_of(trace.packets[0].time, event)
+        first = interval_of(trace.packets[0].time if life.start is None else life.start, event)
         tests = [(interval, ()) for interval in range(first, last + 1)]
     else:
         tests = sorted({(interval, bucket) for start, bucket in counted
@@ -348,16 +372,18 @@ def flow_values(event, trace, bucket, interval):
     return values
 
 
-def reports_of(event, trace):
+def reports_of(event, trace, life=ALWAYS):
     runs = {}                           # bucket -> (last true interval, length of its run)
-    for interval, bucket, scope in tested_buckets(event, trace):
+    for interval, bucket, scope in tested_buckets(event, trace, life):
         if not truth(scope.value(event.predicate)):
             continue
         last, length = runs.get(bucket, (None, 0))
         length = length + 1 if last == interval - 1 else 1
         runs[bucket] = interval, length
         if length >= event.runs:
-            yield report(event, interval, bucket, scope)
+            made = report(event, interval, bucket, scope)
+            made["complete"] = life.start is None or life.start <= made["start_ns"]
+            yield made
 
 
 def report(event, interval, bucket, scope):
@@ -372,11 +398,12 @@ def report(event, interval, bucket, scope):
     return made
 
 
-def evaluate(events, trace):
-    """All reports of all events in the order of the contract."""
+def evaluate(events, trace, lives=None):
+    """All reports of all events in the order of the contract.  lives: a list of Life per event."""
     if not trace.packets:
         return []
     found = [(made["end_ns"], place, made) for place, event in enumerate(events)
-             for made in reports_of(event, trace)]
+             for life in (lives[place] if lives else [ALWAYS]) if life.within(trace)
+             for made in reports_of(event, trace, life.within(trace))]
     found.sort(key=lambda each: each[:2])       # stable: buckets are in order already
     return [made for _, _, made in found]
