@@ -49,28 +49,31 @@ class KeyHash {
     return Finish(sum);
   }
 
-  // The same for IPv4 keys that have the same last four bytes.
+  // The same for IPv4 keys, by their parts.
   class OfIpv4 {
    public:
-    OfIpv4(const KeyHash& hash, uint32_t after_ports)
+    explicit OfIpv4(const KeyHash& hash)
         : src_number_(hash.numbers_[0]),
           dst_number_(hash.numbers_[1]),
           port_number_(hash.numbers_[8]),
-          port_factor_(after_ports + hash.numbers_[9]),
+          after_ports_number_(hash.numbers_[9]),
           start_(hash.ipv4_start_) {}
 
+    // What the last four bytes of the key add to the hash.
+    uint64_t PortFactor(uint32_t after_ports) const { return after_ports + after_ports_number_; }
+
     // The addresses as on the wire, the ports as in the key.
-    [[gnu::always_inline]] uint64_t operator()(uint32_t src_ip, uint32_t dst_ip,
-                                               uint32_t ports) const {
+    [[gnu::always_inline]] uint64_t operator()(uint32_t src_ip, uint32_t dst_ip, uint32_t ports,
+                                               uint64_t port_factor) const {
       return Finish(start_ + (src_ip + src_number_) * (dst_ip + dst_number_) +
-                    (ports + port_number_) * port_factor_);
+                    (ports + port_number_) * port_factor);
     }
 
    private:
     uint64_t src_number_;
     uint64_t dst_number_;
     uint64_t port_number_;
-    uint64_t port_factor_;
+    uint64_t after_ports_number_;
     uint64_t start_;
   };
 

@@ -18,6 +18,14 @@ uint32_t AfterPorts(uint8_t protocol, uint16_t zone) {
   return protocol | (4u | kHasPortsFlag) << 8 | static_cast<uint32_t>(zone) << 16;
 }
 
+// What the keys and hashes of plain packets of a protocol have in common.
+struct Protocol {
+  Protocol(const KeyHash::OfIpv4& hash, uint32_t after_ports)
+      : key_end(uint64_t{after_ports} << 32), port_factor(hash.PortFactor(after_ports)) {}
+  uint64_t key_end;
+  uint64_t port_factor;
+};
+
 uint32_t LoadWord(const FlowEntry& entry, size_t offset) {
   uint32_t word;
   std::memcpy(&word, reinterpret_cast<const uint8_t*>(&entry.key) + offset, sizeof word);
@@ -33,18 +41,21 @@ uint64_t KeyEndOf(const FlowEntry& entry) {
 
 }  // namespace
 
-void MatchScatter::Process(const Frame* frames, int count, const Arrival& arrival, Nanos now) {
+bool MatchScatter::Process(const Frame* frames, int count, const Arrival& arrival, Nanos now) {
   epoch_->packets += static_cast<uint64_t>(count);
+  bool has_general = false;
   for (int done = 0; done < count; done += kChunk) {
-    ProcessChunk({frames + done, std::min(kChunk, count - done), arrival, now});
+    has_general |= ProcessChunk({frames + done, std::min(kChunk, count - done), arrival, now});
   }
+  return has_general;
 }
 
-void MatchScatter::ProcessChunk(const Chunk& chunk) {
+// True if any packet took the general way, here and below.
+bool MatchScatter::ProcessChunk(const Chunk& chunk) {
   for (int i = 0; i < chunk.count; i++) __builtin_prefetch(chunk.frames[i].data);
-  PrepareChunk(chunk);
+  const bool has_unplain = PrepareChunk(chunk);
   GuessChunk(chunk.count);
-  CountChunk(chunk);
+  return CountChunk(chunk) || has_unplain;
 }
 
 // --- the direct way ----------------------------------------------------------
@@ -53,7 +64,7 @@ void MatchScatter::ProcessChunk(const Chunk& chunk) {
 // state in registers.
 
 // First pass.
-void MatchScatter::PrepareChunk(const Chunk& chunk) {
+bool MatchScatter::PrepareChunk(const Chunk& chunk) {
   const TriggerProgram& program = *epoch_->running->program;
   uint32_t rest = static_cast<uint32_t>((uint64_t{1} << chunk.count) - 1);
   if (program.layout().extension_bytes() == 0 && !program.tracks_bursts()) {
@@ -61,7 +72,9 @@ void MatchScatter::PrepareChunk(const Chunk& chunk) {
   } else {
     for (int i = 0; i < chunk.count; i++) counters_->bytes += chunk.frames[i].wire_length;
   }
+  const bool has_general = rest != 0;
   for (; rest != 0; rest &= rest - 1) PrepareGeneral(chunk, __builtin_ctz(rest));
+  return has_general;
 }
 
 // Keys and hashes of plain packets; prefetches the flow table's buckets.  Returns a bit for each
@@ -69,10 +82,9 @@ void MatchScatter::PrepareChunk(const Chunk& chunk) {
 uint32_t MatchScatter::PreparePlain(const Chunk& chunk) {
   const bool takes_tcp = !epoch_->running->program->tracks_tcp();
   const PlainReader& reader = plain_reader_;
-  const uint32_t udp_end = AfterPorts(kProtocolUdp, chunk.arrival.zone);
-  const uint32_t tcp_end = AfterPorts(kProtocolTcp, chunk.arrival.zone);
-  const KeyHash::OfIpv4 udp_hash(key_hash_, udp_end);
-  const KeyHash::OfIpv4 tcp_hash(key_hash_, tcp_end);
+  const KeyHash::OfIpv4 hash(key_hash_);
+  const Protocol udp(hash, AfterPorts(kProtocolUdp, chunk.arrival.zone));
+  const Protocol tcp(hash, AfterPorts(kProtocolTcp, chunk.arrival.zone));
   const FlowTable::Index index = flows_->index();
   const Frame* frame = chunk.frames;
   Slot* slot = slots_;
@@ -85,12 +97,13 @@ uint32_t MatchScatter::PreparePlain(const Chunk& chunk) {
       others |= 1u << i;
       continue;
     }
-    slot->hash = (plain.is_tcp ? tcp_hash : udp_hash)(plain.src_ip, plain.dst_ip, plain.ports);
-    index.Prefetch(slot->hash);
-    slot->key_end = uint64_t{plain.is_tcp ? tcp_end : udp_end} << 32 | plain.ports;
+    const Protocol& protocol = plain.is_tcp ? tcp : udp;
+    slot->volume_and_ecn = plain.volume_and_ecn;
     slot->src_ip = plain.src_ip;
     slot->dst_ip = plain.dst_ip;
-    slot->volume_and_ecn = plain.volume_and_ecn;
+    slot->key_end = protocol.key_end | plain.ports;
+    slot->hash = hash(plain.src_ip, plain.dst_ip, plain.ports, protocol.port_factor);
+    index.Prefetch(slot->hash);
   }
   counters_->bytes += bytes;
   return others;
@@ -118,7 +131,8 @@ void MatchScatter::GuessChunk(int count) {
 }
 
 // Third pass.  The packets stay in their order.
-void MatchScatter::CountChunk(const Chunk& chunk) {
+bool MatchScatter::CountChunk(const Chunk& chunk) {
+  bool has_general = false;
   for (int i = CountDirect(chunk, 0); i < chunk.count; i = CountDirect(chunk, i)) {
     const auto flow = static_cast<FlowIndex>(slots_[i].guess);
     const FlowEntry& entry = flows_->At(flow);
@@ -126,8 +140,10 @@ void MatchScatter::CountChunk(const Chunk& chunk) {
       cells_.Touch(flow, *epoch_->running);
     } else {
       CountGeneral(chunk, i++);
+      has_general = true;
     }
   }
+  return has_general;
 }
 
 // Counts packets from `from` on, and returns the first that cannot be counted like this: it is not

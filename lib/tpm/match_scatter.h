@@ -54,9 +54,9 @@ class MatchScatter {
         new_flows_(flows, epoch, counters),
         tracked_(flows, connections, &cells_, epoch, counters) {}
 
-  // Counts the frames in the running program, which must have triggers, at the time `now`; and
-  // their bytes in the counters.
-  void Process(const Frame* frames, int count, const Arrival& arrival, Nanos now);
+  // Counts the frames in the running program, which must have triggers, at the time `now`.  False
+  // if all of them went the direct way: of the counters only bytes and matched_packets changed.
+  bool Process(const Frame* frames, int count, const Arrival& arrival, Nanos now);
 
  private:
   static constexpr int kChunk = 32;
@@ -74,8 +74,8 @@ class MatchScatter {
     uint64_t key_end;  // the last eight bytes of the entry's key; kNotPlain: see general_
     uint64_t src_ip;
     uint64_t dst_ip;
-    uint64_t volume_and_ecn;
     uint64_t guess;  // of the entry's index, by the tag alone
+    uint32_t volume_and_ecn;
   };
   // No key ends like this.
   static constexpr uint64_t kNotPlain = UINT64_MAX;
@@ -89,11 +89,11 @@ class MatchScatter {
     bool is_tracked = false;
   };
 
-  void ProcessChunk(const Chunk& chunk);
-  void PrepareChunk(const Chunk& chunk);
+  bool ProcessChunk(const Chunk& chunk);
+  bool PrepareChunk(const Chunk& chunk);
   uint32_t PreparePlain(const Chunk& chunk);
   void GuessChunk(int count);
-  void CountChunk(const Chunk& chunk);
+  bool CountChunk(const Chunk& chunk);
   static bool IsDirect(const Slot& slot, const FlowEntry& entry, uint16_t generation);
   int CountDirect(const Chunk& chunk, int from);
 

@@ -72,22 +72,23 @@ struct PacketMonitor::Impl {
   Impl& operator=(const Impl&) = delete;
 
   // --- packet thread ---
-  // A change of program is a step of its own.
-  void TakeIncoming(Nanos now, bool is_timed) {
+  // A change of program is a step of its own.  False if there was nothing to do.
+  bool TakeIncoming(Nanos now, bool is_timed) {
     if (pending == nullptr && incoming.load(std::memory_order_relaxed) != nullptr) {
       pending.reset(incoming.exchange(nullptr, std::memory_order_acquire));
     }
-    if (pending == nullptr || now < pending->program->effective_from()) return;
+    if (pending == nullptr || now < pending->program->effective_from()) return false;
     bool done = false;
     if (is_timed) thread.watch().Begin();
     std::unique_ptr<Generation> back = thread.TakeOver(std::move(pending), now, &done);
     if (is_timed) thread.watch().End(now);
     if (!done) {
       pending = std::move(back);
-      return;
+      return true;
     }
     if (back != nullptr) Retire(back.release());
     running_generation.store(thread.running_generation(), std::memory_order_release);
+    return true;
   }
 
   void Retire(Generation* generation) {
@@ -103,10 +104,15 @@ struct PacketMonitor::Impl {
   void PublishCounters() {
     MonitorCounters now;
     thread.FillCounters(&now);
-    uint64_t words[kCounterCount];
-    std::memcpy(words, &now, sizeof words);
-    for (size_t i = 0; i < kCounterCount; i++) {
-      counters[i].store(words[i], std::memory_order_relaxed);
+    PublishFirst(now, kCounterCount);
+  }
+  void PublishBatchCounters() { PublishFirst(thread.batch_counters(), kBatchCounters); }
+
+  void PublishFirst(const MonitorCounters& now, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+      uint64_t word;
+      std::memcpy(&word, reinterpret_cast<const uint8_t*>(&now) + i * sizeof word, sizeof word);
+      counters[i].store(word, std::memory_order_relaxed);
     }
   }
 
@@ -182,10 +188,14 @@ PacketMonitor::~PacketMonitor() = default;
 
 void PacketMonitor::OnBatch(const Frame* frames, int count, bool has_in_port, uint32_t in_port,
                             uint16_t zone, Nanos now) {
-  impl_->TakeIncoming(now, true);
-  impl_->thread.OnBatch(frames, count, {has_in_port, in_port, zone, now});
+  const bool had_incoming = impl_->TakeIncoming(now, true);
+  const bool has_more = impl_->thread.OnBatch(frames, count, {has_in_port, in_port, zone, now});
   impl_->PublishState();
-  impl_->PublishCounters();
+  if (has_more || had_incoming) {
+    impl_->PublishCounters();
+  } else {
+    impl_->PublishBatchCounters();
+  }
 }
 
 bool PacketMonitor::OnIdle(Nanos now) {

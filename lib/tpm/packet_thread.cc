@@ -17,6 +17,9 @@ namespace {
 // Under load a step begins at most once per this many budgets: a quarter of the time at most.
 constexpr Nanos kLoadSpacing = 4;
 
+// One batch in eight is timed.
+constexpr int kTimedBatchesLog2 = 3;
+
 const StepClock* ClockOf(const MonitorOptions& options) {
   return options.step_clock != nullptr ? options.step_clock : StepClock::System();
 }
@@ -175,10 +178,11 @@ void PacketThread::CloseEpoch(Nanos now) {
 }
 
 // When no idle time comes, a step runs between batches now and then.
-void PacketThread::SweepUnderLoad(Nanos now) {
-  if (!sweep_.is_active() || options_.sweeps_unbounded) return;
-  if (last_step_ > now - kLoadSpacing * options_.sweep_budget_ns) return;
+bool PacketThread::SweepUnderLoad(Nanos now) {
+  if (!sweep_.is_active() || options_.sweeps_unbounded) return false;
+  if (last_step_ > now - kLoadSpacing * options_.sweep_budget_ns) return false;
   RunStep(now, true);
+  return true;
 }
 
 Nanos PacketThread::next_work_ns() const {
@@ -197,20 +201,25 @@ void PacketThread::UpdateOldestPending() {
 
 // --- packets ---------------------------------------------------------------
 
-void PacketThread::OnBatch(const Frame* frames, int count, const Arrival& arrival) {
+bool PacketThread::OnBatch(const Frame* frames, int count, const Arrival& arrival) {
   now_ = std::max(now_, arrival.now);
-  if (running_ != nullptr && now_ >= epoch_.span.end) EndEpochs();
-  const uint64_t before = __rdtsc();
+  bool has_more = running_ != nullptr && now_ >= epoch_.span.end;
+  if (has_more) EndEpochs();
+  // Two looks at the clock are a twentieth of what a batch costs.
+  lot_ = lot_ * 1664525 + 1013904223;
+  const bool is_timed = lot_ >> (32 - kTimedBatchesLog2) == 0;
+  const uint64_t before = is_timed ? __rdtsc() : 0;
   if (count > 0) last_packet_ns_ = now_;
   counters_.batches++;
   counters_.packets += static_cast<uint64_t>(count);
   if (running_ != nullptr && !running_->program->plans().empty()) {
-    phase_one_.Process(frames, count, arrival, now_);
+    has_more |= phase_one_.Process(frames, count, arrival, now_);
   } else {
     for (int i = 0; i < count; i++) counters_.bytes += frames[i].wire_length;
   }
-  counters_.batch_cycles += __rdtsc() - before;
-  SweepUnderLoad(now_);
+  if (is_timed) counters_.batch_cycles += (__rdtsc() - before) << kTimedBatchesLog2;
+  has_more |= SweepUnderLoad(now_);
+  return has_more;
 }
 
 void PacketThread::FillCounters(MonitorCounters* counters) const {

@@ -39,7 +39,8 @@ class PacketThread {
   // What both take.
   static size_t BytesFor(const MonitorOptions& options);
 
-  void OnBatch(const Frame* frames, int count, const Arrival& arrival);
+  // False if no counters changed beyond the first kBatchCounters.
+  bool OnBatch(const Frame* frames, int count, const Arrival& arrival);
   bool OnIdle(Nanos now);
   // OnIdle() by another thread, which takes its time: not timed, until done or the ring is full.
   bool StandIn(Nanos now);
@@ -61,6 +62,8 @@ class PacketThread {
   Nanos clean_until() const;
 
   void FillCounters(MonitorCounters* counters) const;
+  // The first kBatchCounters are up to date.
+  const MonitorCounters& batch_counters() const { return counters_; }
 
   // What times the steps, for work that belongs to one and is done elsewhere.
   StepWatch& watch() { return watch_; }
@@ -72,7 +75,7 @@ class PacketThread {
   bool CloseCurrentEpoch(Nanos end);
   void BeginEpoch(Nanos start);
   void UpdateOldestPending();
-  void SweepUnderLoad(Nanos now);
+  bool SweepUnderLoad(Nanos now);
   bool RunStep(Nanos now, bool is_bounded);
   bool HasStepAt(Nanos now) const {
     return sweep_.is_active() || (running_ != nullptr && now >= epoch_.span.end);
@@ -94,6 +97,7 @@ class PacketThread {
   Nanos last_packet_ns_ = INT64_MIN;
   Nanos last_step_ = INT64_MIN;
   MonitorCounters counters_;
+  uint32_t lot_ = 1;  // draws the batches whose cycles are counted
   MatchScatter phase_one_;
 };
 

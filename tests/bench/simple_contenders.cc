@@ -84,7 +84,7 @@ class Lookup : public Contender {
       std::memcpy(key, &plain.src_ip, 4);
       std::memcpy(key + 16, &plain.dst_ip, 4);
       std::memcpy(key + 32, &end, 8);
-      slot->hash = udp_hash_(plain.src_ip, plain.dst_ip, plain.ports);
+      slot->hash = ipv4_hash_(plain.src_ip, plain.dst_ip, plain.ports, udp_factor_);
     } else {
       ParsePacket(frame, options_, &packet_);
       slot->key = EntryKeyOf(packet_, 0);
@@ -108,7 +108,8 @@ class Lookup : public Contender {
   const ParseOptions options_{};
   const PlainReader reader_{options_};
   const KeyHash key_hash_{1};
-  const KeyHash::OfIpv4 udp_hash_{key_hash_, kUdpEnd};
+  const KeyHash::OfIpv4 ipv4_hash_{key_hash_};
+  const uint64_t udp_factor_ = ipv4_hash_.PortFactor(kUdpEnd);
   FlowTable flows_;
   ParsedPacket packet_;
   Slot slots_[kBatch];
