@@ -10,6 +10,8 @@ tests_bench_bench_monitor_SOURCES = \
 	tests/bench/contender.h \
 	tests/bench/frames.cc \
 	tests/bench/frames.h \
+	tests/bench/install_run.cc \
+	tests/bench/install_run.h \
 	tests/bench/lane.cc \
 	tests/bench/lane.h \
 	tests/bench/matrix.cc \
@@ -18,6 +20,8 @@ tests_bench_bench_monitor_SOURCES = \
 	tests/bench/monitor_contender.h \
 	tests/bench/options.cc \
 	tests/bench/options.h \
+	tests/bench/report_run.cc \
+	tests/bench/report_run.h \
 	tests/bench/results.cc \
 	tests/bench/results.h \
 	tests/bench/simple_contenders.cc \

@@ -16,23 +16,58 @@
 #include <cstdio>
 
 #include "tests/bench/case_run.h"
+#include "tests/bench/install_run.h"
 #include "tests/bench/matrix.h"
 #include "tests/bench/options.h"
+#include "tests/bench/report_run.h"
 #include "tests/bench/results.h"
 
 namespace trumpet::bench {
 namespace {
 
-std::vector<BenchCase> CasesOf(const Options& options) {
+struct Job {
+  RunKind run;
+  BenchCase bench_case;
+};
+
+std::vector<Job> JobsOf(const Options& options) {
   std::vector<uint32_t> flows = options.flows;
-  if (flows.empty()) flows = {10, 300, 1000, 10000, 30000, 100000};
-  std::vector<BenchCase> cases;
-  for (const uint32_t count : flows) {
-    BenchCase bench_case = options.base;
-    bench_case.traffic.flows = count;
-    cases.push_back(bench_case);
+  if (flows.empty() && options.run == RunKind::kPackets) {
+    flows = {10, 300, 1000, 10000, 30000, 100000};
   }
-  return cases;
+  if (flows.empty()) flows = {300, 10000};
+  std::vector<Job> jobs;
+  for (const uint32_t count : flows) {
+    jobs.push_back({options.run, options.base});
+    jobs.back().bench_case.traffic.flows = count;
+  }
+  return jobs;
+}
+
+// Packets first, then reports and installations, which are few.
+std::vector<Job> JobsOf(const std::vector<BenchCase>& cases, const std::vector<uint32_t>& flows) {
+  std::vector<Job> jobs;
+  for (const BenchCase& bench_case : cases) jobs.push_back({RunKind::kPackets, bench_case});
+  for (const RunKind run : {RunKind::kReports, RunKind::kInstall}) {
+    for (const uint32_t count : flows) {
+      jobs.push_back({run, BenchCase()});
+      jobs.back().bench_case.traffic.flows = count;
+      jobs.back().bench_case.repeats = 5;
+    }
+  }
+  return jobs;
+}
+
+std::vector<Json> Run(const Job& job) {
+  switch (job.run) {
+    case RunKind::kReports:
+      return RunReports(job.bench_case);
+    case RunKind::kInstall:
+      return RunInstall(job.bench_case);
+    case RunKind::kPackets:
+      break;
+  }
+  return RunCase(job.bench_case);
 }
 
 int Main(int argc, char** argv) {
@@ -42,13 +77,12 @@ int Main(int argc, char** argv) {
     std::fprintf(stderr, "bench-monitor: cannot use %s\n%s", bad.c_str(), kUsage);
     return 2;
   }
+  std::vector<Job> jobs = JobsOf(options);
+  if (options.matrix == MatrixKind::kQuick) jobs = JobsOf(QuickMatrix(), {10000});
+  if (options.matrix == MatrixKind::kFull) jobs = JobsOf(FullMatrix(), {300, 10000, 100000});
   Results results(options.json_file);
-  std::vector<BenchCase> cases;
-  if (options.matrix == MatrixKind::kNone) cases = CasesOf(options);
-  if (options.matrix == MatrixKind::kQuick) cases = QuickMatrix();
-  if (options.matrix == MatrixKind::kFull) cases = FullMatrix();
-  for (const BenchCase& bench_case : cases) {
-    const std::vector<Json> rows = RunCase(bench_case);
+  for (const Job& job : jobs) {
+    const std::vector<Json> rows = Run(job);
     if (rows.empty()) return 2;
     results.Add(rows);
   }

@@ -40,6 +40,9 @@ class MonitorContender : public Contender {
   // From `from` on: the events so far and these.  False and a line on stderr when it fails.
   bool InstallMore(const std::vector<EventSpec>& events, Nanos from);
 
+  // For those who call monitor() themselves: the time of its last packet.
+  void NoteTime(Nanos now) { last_ = now; }
+
   PacketMonitor& monitor() { return *monitor_; }
   SummingSink& sink() { return sink_; }
 

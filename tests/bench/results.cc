@@ -43,31 +43,42 @@ void PrintRow(const Json& row) {
   }
   text += Cell("%8.2f", row["ratio"].get<double>());
   std::fprintf(stderr, "%s\n", text.c_str());
+  const std::string problem = ProblemOf(row);
+  if (!problem.empty()) std::fprintf(stderr, "  NOT VALID: %s\n", problem.c_str());
 }
 
-// A run of another kind: its members as they are.
-void PrintOther(const Json& row) {
+std::string WordsOf(const Json& members) {
   std::string text;
-  for (const auto& [name, value] : row.items()) {
-    if (name == "bench" || name == "case" || name == "run") continue;
-    text += (text.empty() ? "  " : ", ") + name + " " + value.dump();
+  for (const auto& [name, value] : members.items()) {
+    if (!value.is_object()) text += (text.empty() ? "" : ", ") + name + " " + value.dump();
   }
-  std::fprintf(stderr, "%s\n", text.c_str());
+  return text;
+}
+
+// A run of another kind: its own members as they are.
+void PrintOther(const Json& row) {
+  const Json& results = row["results"];
+  std::fprintf(stderr, "%s\n", row["case"].get<std::string>().c_str());
+  for (const auto& [name, value] : results.items()) {
+    if (!value.is_object()) continue;
+    std::fprintf(stderr, "  %-13s %s\n", name.c_str(), WordsOf(value).c_str());
+  }
+  std::fprintf(stderr, "  %s\n", WordsOf(results).c_str());
+  const std::string problem = ProblemOf(row);
+  if (!problem.empty()) std::fprintf(stderr, "  NOT VALID: %s\n", problem.c_str());
 }
 
 }  // namespace
 
 void Results::Add(const std::vector<Json>& rows) {
   if (rows.empty()) return;
-  std::fprintf(stderr, "%s\n", rows[0]["case"].get<std::string>().c_str());
   if (rows[0].contains("contender")) {
+    std::fprintf(stderr, "%s\n", rows[0]["case"].get<std::string>().c_str());
     std::fprintf(stderr, "  %-14s%9s%9s%9s%9s%9s%8s\n", "CPU ns/packet", "min", "median", "p90",
                  "max", "own", "ratio");
   }
   for (const Json& row : rows) {
     row.contains("contender") ? PrintRow(row) : PrintOther(row);
-    const std::string problem = ProblemOf(row);
-    if (!problem.empty()) std::fprintf(stderr, "  NOT VALID: %s\n", problem.c_str());
     if (json_file_.empty()) std::cout << row.dump() << "\n" << std::flush;
     rows_.push_back(row);
   }
@@ -111,33 +122,39 @@ std::string Results::LineOf(const std::string& label) const {
   return ProblemOf(monitor).empty() ? line : line + "  NOT VALID";
 }
 
+// The labels of all cases that the monitor ran, each once.
+std::vector<std::string> Results::Labels() const {
+  std::vector<std::string> labels;
+  for (const Json& row : rows_) {
+    const auto label = row["case"].get<std::string>();
+    if (row.value("contender", "") == "monitor") labels.push_back(label);
+  }
+  return labels;
+}
+
 void Results::PrintCases() const {
+  const std::vector<std::string> labels = Labels();
+  if (labels.empty()) return;
   std::fprintf(stderr,
                "\nCPU ns per packet, minimum of the repeats; own: without the frames; done: every "
                "sweep ended in its epoch;\nratio: monitor / yardstick (goal)\n%-38s%8s%8s%8s%8s"
                "%8s%8s%8s%7s%7s%7s%5s%7s\n",
                "4,096 triggers, 8/packet, 32 masks", "yardst.", "map", "parse", "lookup", "m-first",
                "m-later", "monitor", "p90", "own", "sweep", "done", "ratio");
-  std::vector<std::string> seen;
+  for (const std::string& label : labels) std::fprintf(stderr, "%s\n", LineOf(label).c_str());
+}
+
+void Results::PrintOthers() const {
+  if (Labels().empty()) return;  // they stand above, all of them
+  std::fprintf(stderr, "\n");
   for (const Json& row : rows_) {
-    const auto label = row["case"].get<std::string>();
-    if (std::find(seen.begin(), seen.end(), label) != seen.end()) continue;
-    seen.push_back(label);
-    if (Find(label, "monitor") == nullptr) continue;
-    std::fprintf(stderr, "%s\n", LineOf(label).c_str());
+    if (!row.contains("contender")) PrintOther(row);
   }
 }
 
 bool Results::Finish() const {
   PrintCases();
-  bool has_other = false;
-  for (const Json& row : rows_) {
-    if (row.contains("contender")) continue;
-    if (!has_other) std::fprintf(stderr, "\n");
-    has_other = true;
-    std::fprintf(stderr, "%s\n", row["case"].get<std::string>().c_str());
-    PrintOther(row);
-  }
+  PrintOthers();
   if (json_file_.empty()) return true;
   std::ofstream file(json_file_);
   for (const Json& row : rows_) file << row.dump() << "\n";

@@ -3,8 +3,9 @@
 //
 // Results: the rows of all cases, as JSON and as tables for people.
 //
-// Rows go out as they come: one JSON object a line to stdout, or all of them to a file at the end;
-// their table to stderr.
+// A row is of one contender in one case, or of a run of another kind; then its figures are in its
+// member "results".  Rows go out as they come: one JSON object a line to stdout, or all of them to
+// a file at the end; their table to stderr.
 
 #ifndef TRUMPET_TESTS_BENCH_RESULTS_H
 #define TRUMPET_TESTS_BENCH_RESULTS_H
@@ -33,7 +34,9 @@ class Results {
  private:
   const Json* Find(const std::string& label, const char* contender) const;
   std::string LineOf(const std::string& label) const;
+  std::vector<std::string> Labels() const;
   void PrintCases() const;
+  void PrintOthers() const;
 
   const std::string json_file_;
   std::vector<Json> rows_;

@@ -16,7 +16,7 @@ void SummingSink::SetPlans(const HostVerdicts::Plans& plans) {
 
 void SummingSink::DecideVerdicts() {
   verdicts_ = std::make_unique<HostVerdicts>(10 * kNanosPerSecond);
-  verdicts_->Apply(plans_, INT64_MIN, true);
+  verdicts_->Apply(plans_, 0, true);
 }
 
 void SummingSink::OnPartial(const PartialView& partial) {
