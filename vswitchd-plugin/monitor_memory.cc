@@ -9,6 +9,8 @@
 
 #include <algorithm>
 
+#include "lib/tpm/admission_filter.h"
+
 namespace trumpet {
 namespace {
 
@@ -45,8 +47,10 @@ MonitorOptions MonitorOptionsOf(const Settings& memory, const Settings& now, uin
   options.connections.max_connections = static_cast<uint32_t>(connections);
   const uint64_t history = std::min<uint64_t>(total / 8 / kHistoryBytes, 1u << 26);
   options.connections.max_history_records = static_cast<uint32_t>(history);
+  options.admission.is_enabled = true;
   const uint64_t rest = total - options.ring_bytes - flows * kFlowBytes -
-                        connections * kConnectionBytes - history * kHistoryBytes;
+                        AdmissionFilter::BytesFor(flows) - connections * kConnectionBytes -
+                        history * kHistoryBytes;
   options.stat_megabytes = static_cast<uint32_t>(std::max<uint64_t>(1, rest >> 20));
   options.connections.flow_timeout_ns = now.flow_timeout_ms * kNanosPerMilli;
   options.connections.burst_gap_ns = now.burst_gap_ns;

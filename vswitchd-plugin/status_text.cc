@@ -43,6 +43,8 @@ std::vector<Loss> LossesOf(const StatusInput& input) {
     const MonitorCounters& counters = thread.counters;
     sum.uncounted_packets += counters.uncounted_packets;
     sum.uncounted_bytes += counters.uncounted_bytes;
+    sum.withheld_packets += counters.withheld_packets - counters.credited_packets;
+    sum.withheld_bytes += counters.withheld_bytes - counters.credited_bytes;
     sum.undecodable += counters.undecodable;
     sum.tunnels_too_deep += counters.tunnels_too_deep;
     sum.epochs_skipped += counters.epochs_skipped;
@@ -55,6 +57,8 @@ std::vector<Loss> LossesOf(const StatusInput& input) {
   return {
       {"uncounted_packets", "packets of new flows without room", sum.uncounted_packets},
       {"uncounted_bytes", "bytes of new flows without room", sum.uncounted_bytes},
+      {"withheld_packets", "packets of new flows withheld under attack", sum.withheld_packets},
+      {"withheld_bytes", "bytes of new flows withheld under attack", sum.withheld_bytes},
       {"undecodable", "frames too short for a header", sum.undecodable},
       {"tunnels_too_deep", "tunnels nested too deep to look into", sum.tunnels_too_deep},
       {"epochs_skipped", "epochs that ended before the last sweep", sum.epochs_skipped},
@@ -163,6 +167,12 @@ Json CountersJson(const MonitorCounters& c) {
           {"flows_reclaimed", c.flows_reclaimed},
           {"uncounted_packets", c.uncounted_packets},
           {"uncounted_bytes", c.uncounted_bytes},
+          {"withheld_packets", c.withheld_packets},
+          {"withheld_bytes", c.withheld_bytes},
+          {"credited_packets", c.credited_packets},
+          {"credited_bytes", c.credited_bytes},
+          {"admission_threshold_bytes", c.admission_threshold_bytes},
+          {"admission_rounds", c.admission_rounds},
           {"epochs", c.epochs},
           {"epochs_skipped", c.epochs_skipped},
           {"batch_cycles", c.batch_cycles},

@@ -5,6 +5,10 @@
 noinst_LIBRARIES += lib/libtrumpet-tpm.a
 lib_libtrumpet_tpm_a_CXXFLAGS = $(AM_CXXFLAGS) -fno-exceptions
 lib_libtrumpet_tpm_a_SOURCES = \
+	lib/tpm/admission_control.cc \
+	lib/tpm/admission_control.h \
+	lib/tpm/admission_filter.cc \
+	lib/tpm/admission_filter.h \
 	lib/tpm/bucket_store.cc \
 	lib/tpm/bucket_store.h \
 	lib/tpm/cell_update.h \
@@ -79,6 +83,9 @@ lib_libtrumpet_tpm_a_SOURCES = \
 gtest_programs += lib/tpm/tpm_test
 TSAN_TESTS += lib/tpm/tpm_test
 lib_tpm_tpm_test_SOURCES = \
+	lib/tpm/admission_control_test.cc \
+	lib/tpm/admission_filter_test.cc \
+	lib/tpm/attack_test.cc \
 	lib/tpm/connection_table_test.cc \
 	lib/tpm/first_sendings_test.cc \
 	lib/tpm/flow_table_test.cc \

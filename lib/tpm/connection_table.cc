@@ -319,6 +319,13 @@ ConnectionRef ConnectionTable::Find(const FlowKey& flow, uint64_t hash, Connecti
   return slot << 1 | side;
 }
 
+ConnectionRef ConnectionTable::FindKnown(const FlowKey& flow, uint64_t hash) const {
+  if (!impl_->has_memory) return kNoConnection;
+  const uint32_t side = IsSecondSide(flow) ? 1 : 0;
+  const uint32_t slot = impl_->LookUp(side != 0 ? Reversed(flow) : flow, hash);
+  return slot == kNoSlot ? kNoConnection : slot << 1 | side;
+}
+
 bool ConnectionTable::Observe(ConnectionRef ref, const ParsedPacket& packet, bool tracks_tcp,
                               Nanos now, uint64_t owner, PacketFacts* facts, RttSample* sample) {
   *facts = PacketFacts{};

@@ -76,6 +76,9 @@ class ConnectionTable {
   // look-up, a wrong one is noticed.
   ConnectionRef Find(const FlowKey& flow, uint64_t hash, ConnectionRef hint, Nanos now);
 
+  // The connection of `flow` if there is one, else kNoConnection: adds nothing.
+  ConnectionRef FindKnown(const FlowKey& flow, uint64_t hash) const;
+
   // Takes in one packet of the direction `connection`.  `tracks_tcp` false: only is_burst is
   // computed, and TCP state that misses this packet is dropped, as it would be wrong from now on.
   // Returns true and fills `sample` when the packet's ACK gave a round-trip time.

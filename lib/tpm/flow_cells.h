@@ -13,6 +13,7 @@
 
 #include <cstdint>
 
+#include "lib/tpm/admission_filter.h"
 #include "lib/tpm/epoch_state.h"
 #include "lib/tpm/flow_table.h"
 #include "lib/tpm/packet_facts.h"
@@ -39,6 +40,23 @@ class FlowCells {
     if (program.has_other_cells) {
       CountInOtherCells(*generation.program, generation.sets.At(entry.set), packet, facts, bank);
     }
+    return true;
+  }
+
+  // Adds what the flow sent in this epoch before it had an entry.  False when its set has cells
+  // that tell one packet from another: they cannot take a sum.
+  bool Credit(FlowIndex flow, const Withheld& withheld) {
+    const Generation& generation = *epoch_->running;
+    FlowEntry& entry = flows_->At(flow);
+    const SetProgram& program = generation.sets.ProgramAt(entry.set);
+    if (program.has_other_cells) return false;
+    if (entry.last_epoch != epoch_->number) Touch(flow, generation);
+    if (program.word_count == 0) return true;
+    PlainValues sums(ParsedPacket{}, PacketFacts{});
+    sums.words[0] = withheld.packets;
+    sums.words[1] = withheld.bytes;
+    sums.words[2] = withheld.volume;
+    CountInPlainCells(program, sums, BankOf(generation, entry));
     return true;
   }
 

@@ -220,10 +220,7 @@ void MatchScatter::CountGeneral(const Chunk& chunk, int i) {
           ? tracked_.Observe(flow, general.flow, general.connection_hash, general.packet, chunk.now)
           : kNoFacts;
   if (flow == kNoFlow) {
-    counters_->uncounted_packets++;
-    counters_->uncounted_bytes += general.packet.bytes;
-    epoch_->reasons |= kFlowTableFull;
-    return;
+    return;  // NewFlows told so
   }
   if (cells_.CountPacket(flow, general.packet, facts)) counters_->matched_packets++;
 }

@@ -58,6 +58,8 @@ class MatchScatter {
   // if all of them went the direct way: of the counters only bytes and matched_packets changed.
   bool Process(const Frame* frames, int count, const Arrival& arrival, Nanos now);
 
+  NewFlows& new_flows() { return new_flows_; }
+
  private:
   static constexpr int kChunk = 32;
 

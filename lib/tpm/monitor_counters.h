@@ -26,6 +26,12 @@ struct MonitorCounters {
   uint64_t flows_reclaimed = 0;    // idle entries given to new flows
   uint64_t uncounted_packets = 0;  // of new flows that found no room
   uint64_t uncounted_bytes = 0;
+  uint64_t withheld_packets = 0;  // of new flows below the admission threshold
+  uint64_t withheld_bytes = 0;
+  uint64_t credited_packets = 0;  // of these, counted after all when their flow was admitted
+  uint64_t credited_bytes = 0;
+  uint64_t admission_threshold_bytes = 0;  // now; 0: every flow counts from its first packet
+  uint64_t admission_rounds = 0;           // of 10 ms or less, with a threshold
   uint64_t epochs = 0;
   uint64_t epochs_skipped = 0;  // ended before the sweep of the one before was done
   uint64_t sweep_steps = 0;

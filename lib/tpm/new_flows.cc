@@ -3,31 +3,144 @@
 
 #include "lib/tpm/new_flows.h"
 
+#include <algorithm>
 #include <cstring>
 
+#include "lib/model/report.h"
+
 namespace trumpet {
+namespace {
+
+constexpr Nanos kRound = 10 * kNanosPerMilli;
+constexpr uint64_t kSampleEvery = 16;        // flows: reading the clock costs too
+constexpr uint64_t kMaxSampleCycles = 8192;  // more than that was somebody else's
+
+}  // namespace
+
+bool NewFlows::Init(const AdmissionOptions& options, PageSource* source) {
+  options_ = options;
+  if (!options_.is_enabled) return true;
+  round_end_ = INT64_MIN;  // the first one starts with the first batch
+  return filter_.Init(flows_->capacity(), source);
+}
 
 FlowIndex NewFlows::Add(const ParsedPacket& packet, const FlowKey& entry_key,
                         const uint8_t* extension, uint64_t hash) {
+  Withheld credit;
+  if (!options_.is_enabled || IsKnownAnyway()) {
+    return MakeEntry(packet, entry_key, extension, hash);
+  }
+  if (!Admit(packet, hash, &credit)) return kNoFlow;
+  const bool is_sample = round_.admitted++ % kSampleEvery == 0;
+  const uint64_t before = is_sample ? options_.read_cycles() : 0;
+  const FlowIndex flow = MakeEntry(packet, entry_key, extension, hash);
+  if (is_sample) {
+    sampled_cycles_ += std::min(options_.read_cycles() - before, kMaxSampleCycles);
+    samples_++;
+  }
+  if (flow == kNoFlow) return kNoFlow;
+  if (epoch_->running->sets.ProgramAt(flows_->At(flow).set).word_count != 0) round_.wanted++;
+  if (credit.packets != 0 && cells_.Credit(flow, credit)) {
+    counters_->credited_packets += credit.packets;
+    counters_->credited_bytes += credit.bytes;
+  }
+  return flow;
+}
+
+// After a change of program all flows come back as new ones.  They are as many as the table holds,
+// and to withhold them would be to lose packets of flows known for long.
+bool NewFlows::IsKnownAnyway() {
+  const uint16_t running = epoch_->running->number;
+  if (generation_ != running) {
+    // The first program of all finds a network full of flows.
+    flows_to_re_add_ = generation_ == 0 ? flows_->capacity() / 2 : flows_->count();
+    generation_ = running;
+  }
+  if (flows_to_re_add_ == 0) return false;
+  flows_to_re_add_--;
+  return true;
+}
+
+bool NewFlows::Admit(const ParsedPacket& packet, uint64_t hash, Withheld* credit) {
+  round_.offered++;
+  round_.offered_units += packet.bytes / AdmissionFilter::kUnitBytes + 1;
+  if (threshold_ == 0) return true;
+  if (filter_epoch_ != epoch_->number) {
+    filter_epoch_ = epoch_->number;
+    filter_.NextEpoch();
+  }
+  if (filter_.Offer(hash, packet.bytes, packet.volume, threshold_, credit)) return true;
+  counters_->withheld_packets++;
+  counters_->withheld_bytes += packet.bytes;
+  epoch_->reasons |= kAdmissionWithheld;
+  return false;
+}
+
+FlowIndex NewFlows::MakeEntry(const ParsedPacket& packet, const FlowKey& entry_key,
+                              const uint8_t* extension, uint64_t hash) {
   Generation& generation = *epoch_->running;
   const TriggerProgram& program = *generation.program;
   const size_t matches = program.index().Match(packet, FlowOf(entry_key), generation.marks.data(),
                                                generation.matches.data());
   const uint32_t set_index =
       generation.sets.Intern(program, generation.matches.data(), static_cast<uint32_t>(matches));
-  if (set_index == kNoSet) return kNoFlow;
-  const SetProgram& set_program = generation.sets.ProgramAt(set_index);
+  FlowIndex flow = kNoFlow;
   const size_t extension_bytes = program.layout().extension_bytes();
-  const size_t block_bytes = extension_bytes + 2 * sizeof(uint64_t) * set_program.bank_words;
-  const FlowIndex flow =
-      flows_->Add(entry_key, hash, generation.number, block_bytes, epoch_->oldest_pending);
-  if (flow == kNoFlow) return kNoFlow;
+  if (set_index != kNoSet) {
+    const SetProgram& set = generation.sets.ProgramAt(set_index);
+    const size_t block_bytes = extension_bytes + 2 * sizeof(uint64_t) * set.bank_words;
+    flow = flows_->Add(entry_key, hash, generation.number, block_bytes, epoch_->oldest_pending);
+    if (flow == kNoFlow) round_.refused++;
+  }
+  if (flow == kNoFlow) {
+    counters_->uncounted_packets++;
+    counters_->uncounted_bytes += packet.bytes;
+    epoch_->reasons |= kFlowTableFull;
+    return kNoFlow;
+  }
   FlowEntry& entry = flows_->At(flow);
   entry.set = set_index;
-  entry.direct_cells = set_program.direct_cells;
+  entry.direct_cells = generation.sets.ProgramAt(set_index).direct_cells;
   if (extension_bytes != 0) std::memcpy(flows_->BlockOf(entry), extension, extension_bytes);
   counters_->flows_added++;
   return flow;
+}
+
+void NewFlows::EndRound(Nanos now, uint64_t swept_flows) {
+  const uint64_t cycles = options_.read_cycles();
+  const uint64_t swept = swept_flows - swept_flows_before_;
+  round_.cycles = cycles - start_cycles_;
+  if (samples_ != 0) {
+    round_.add_cycles = static_cast<double>(sampled_cycles_) / static_cast<double>(samples_);
+  }
+  if (swept != 0) {
+    round_.sweep_cycles = static_cast<double>(counters_->sweep_cycles - sweep_cycles_before_) /
+                          static_cast<double>(swept);
+  }
+  if (round_start_ != INT64_MIN) {
+    threshold_ = control_.Decide(round_);
+    const auto took = static_cast<double>(std::max<Nanos>(now - round_start_, 1));
+    const double whole = static_cast<double>(round_.cycles) * static_cast<double>(kRound) / took;
+    max_admitted_ = control_.MaxAdmissions(whole);
+  }
+  counters_->admission_threshold_bytes = uint64_t{threshold_} * AdmissionFilter::kUnitBytes;
+  if (threshold_ != 0) counters_->admission_rounds++;
+  filter_.NextRound();
+  round_ = AdmissionRound{};
+  round_start_ = now;
+  round_end_ = now + kRound;
+  start_cycles_ = cycles;
+  sweep_cycles_before_ = counters_->sweep_cycles;
+  swept_flows_before_ = swept_flows;
+  sampled_cycles_ = samples_ = 0;
+}
+
+// The time between two idle calls in a row, of which the first had nothing to do, was free.
+void NewFlows::NoteIdle(bool has_work) {
+  const uint64_t cycles = options_.read_cycles();
+  if (was_idle_) round_.free_cycles += cycles - idle_since_;
+  was_idle_ = !has_work;
+  idle_since_ = cycles;
 }
 
 }  // namespace trumpet

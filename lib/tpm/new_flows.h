@@ -6,14 +6,21 @@
 // The flow is matched once, against all triggers, and gets an entry that names the set of those
 // that want it; a flow that none wants gets one too, so that it is not matched again.
 //
-// Threads: one packet thread.  Never allocates.
+// When new flows take more of the thread than they may, a flow must first send as much as the
+// threshold (docs/adr/0008).  Until then its packets are withheld: not counted, but counted as
+// such, and the epoch is marked.
+//
+// Threads: one packet thread.  Never allocates after Init().
 
 #ifndef TRUMPET_LIB_TPM_NEW_FLOWS_H
 #define TRUMPET_LIB_TPM_NEW_FLOWS_H
 
 #include <cstdint>
 
+#include "lib/tpm/admission_control.h"
+#include "lib/tpm/admission_filter.h"
 #include "lib/tpm/epoch_state.h"
+#include "lib/tpm/flow_cells.h"
 #include "lib/tpm/flow_table.h"
 #include "lib/tpm/monitor_counters.h"
 
@@ -23,17 +30,62 @@ class NewFlows {
  public:
   // All must outlive it.
   NewFlows(FlowTable* flows, EpochState* epoch, MonitorCounters* counters)
-      : flows_(flows), epoch_(epoch), counters_(counters) {}
+      : flows_(flows), epoch_(epoch), counters_(counters), cells_(flows, epoch) {}
 
-  // An entry for the flow of `packet`; kNoFlow when there is no room.  `extension` has the bytes
-  // that the running program's layout asks for.
+  // Needed only if `options` enable the filter.  False when there is no memory.
+  [[nodiscard]] bool Init(const AdmissionOptions& options, PageSource* source);
+
+  // An entry for the flow of `packet`; kNoFlow when it has to do without, and the packet is counted
+  // as such.  `extension` has the bytes that the running program's layout asks for.
   FlowIndex Add(const ParsedPacket& packet, const FlowKey& entry_key, const uint8_t* extension,
                 uint64_t hash);
 
+  // With every batch, before its packets: ends a round when it is time.  `swept_flows`: all flows
+  // swept so far.
+  void OnBatch(Nanos now, uint64_t swept_flows) {
+    was_idle_ = false;
+    if (now >= round_end_ || round_.admitted >= max_admitted_) EndRound(now, swept_flows);
+  }
+
+  // With every call that the thread makes for lack of packets; `has_work`: it will sweep in it.
+  void OnIdle(bool has_work) {
+    if (options_.is_enabled) NoteIdle(has_work);
+  }
+
  private:
+  bool Admit(const ParsedPacket& packet, uint64_t hash, Withheld* credit);
+  FlowIndex MakeEntry(const ParsedPacket& packet, const FlowKey& entry_key,
+                      const uint8_t* extension, uint64_t hash);
+  void EndRound(Nanos now, uint64_t swept_flows);
+  void NoteIdle(bool has_work);
+  bool IsKnownAnyway();
+
   FlowTable* flows_;
   EpochState* epoch_;
   MonitorCounters* counters_;
+  FlowCells cells_;
+
+  AdmissionOptions options_;
+  AdmissionFilter filter_;
+  AdmissionControl control_;
+  uint32_t threshold_ = 0;  // 0: open
+
+  // The round under way.
+  AdmissionRound round_;
+  Nanos round_start_ = INT64_MIN;
+  Nanos round_end_ = INT64_MAX;
+  uint64_t max_admitted_ = UINT64_MAX;
+  uint64_t start_cycles_ = 0;
+  uint64_t sweep_cycles_before_ = 0;
+  uint64_t swept_flows_before_ = 0;
+  uint64_t sampled_cycles_ = 0;
+  uint64_t samples_ = 0;
+
+  uint32_t filter_epoch_ = 0;     // whose credits the filter holds
+  uint16_t generation_ = 0;       // of the program that was running at the last Add()
+  uint32_t flows_to_re_add_ = 0;  // entries of the program before, which come back as new flows
+  bool was_idle_ = false;         // the last call was OnIdle(false)
+  uint64_t idle_since_ = 0;
 };
 
 }  // namespace trumpet

@@ -24,6 +24,7 @@
 #include "lib/base/status.h"
 #include "lib/base/units.h"
 #include "lib/packet/parse.h"
+#include "lib/tpm/admission_control.h"
 #include "lib/tpm/connection_table.h"
 #include "lib/tpm/host_verdicts.h"
 #include "lib/tpm/monitor_counters.h"
@@ -47,6 +48,7 @@ struct MonitorOptions {
   std::atomic<bool>* gate = nullptr;      // closed by the watchdog over the steps; may be null
   ConnectionOptions connections;          // its hash_seed is also the flow table's
   ParseOptions parse;
+  AdmissionOptions admission;
 };
 
 // What a monitor took at the start; it never takes more.  (Programs are the agent's.)

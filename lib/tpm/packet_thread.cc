@@ -41,6 +41,7 @@ PacketThread::PacketThread(const MonitorOptions& options, SpscRing* ring, PageSo
 size_t PacketThread::BytesFor(const MonitorOptions& options) {
   return FlowTable::BytesFor(options.max_flows, StatBytes(options)) +
          2 * PageBuffer<FlowIndex>::BytesFor(options.max_flows) +
+         (options.admission.is_enabled ? AdmissionFilter::BytesFor(options.max_flows) : 0) +
          ConnectionTable::BytesFor(options.connections);
 }
 
@@ -51,7 +52,8 @@ Status PacketThread::Init(PageSource* source) {
   }
   if (!flows_.Init(options_.max_flows, StatBytes(options_), source) ||
       !epoch_.touched[0].Allocate(options_.max_flows, source) ||
-      !epoch_.touched[1].Allocate(options_.max_flows, source)) {
+      !epoch_.touched[1].Allocate(options_.max_flows, source) ||
+      !phase_one_.new_flows().Init(options_.admission, source)) {
     return Status::Error("no memory for a flow table of " + std::to_string(options_.max_flows) +
                          " flows and " + std::to_string(options_.stat_megabytes) +
                          " MiB of statistics");
@@ -152,7 +154,10 @@ void PacketThread::BeginEpoch(Nanos start) {
   UpdateOldestPending();
 }
 
-bool PacketThread::OnIdle(Nanos now) { return RunStep(now, !options_.sweeps_unbounded); }
+bool PacketThread::OnIdle(Nanos now) {
+  phase_one_.new_flows().OnIdle(HasStepAt(std::max(now_, now)));
+  return RunStep(now, !options_.sweeps_unbounded);
+}
 
 bool PacketThread::StandIn(Nanos now) { return RunStep(now, false); }
 
@@ -213,6 +218,7 @@ bool PacketThread::OnBatch(const Frame* frames, int count, const Arrival& arriva
   counters_.batches++;
   counters_.packets += static_cast<uint64_t>(count);
   if (running_ != nullptr && !running_->program->plans().empty()) {
+    phase_one_.new_flows().OnBatch(now_, sweep_.counters().flows);
     has_more |= phase_one_.Process(frames, count, arrival, now_);
   } else {
     for (int i = 0; i < count; i++) counters_.bytes += frames[i].wire_length;

@@ -18,7 +18,9 @@ PacketFacts TrackedPackets::Observe(FlowIndex entry_of_flow, const FlowKey& flow
                                     const ParsedPacket& packet, Nanos now) {
   FlowEntry* entry = entry_of_flow == kNoFlow ? nullptr : &flows_->At(entry_of_flow);
   const ConnectionRef hint = entry == nullptr ? kNoConnection : entry->connection;
-  const ConnectionRef connection = connections_->Find(flow, hash, hint, now);
+  // Flows without an entry are many, if there are any: they must not push out connections.
+  const ConnectionRef connection = entry == nullptr ? connections_->FindKnown(flow, hash)
+                                                    : connections_->Find(flow, hash, hint, now);
   if (entry != nullptr) entry->connection = connection;
   PacketFacts facts;
   RttSample sample;
