@@ -19,6 +19,7 @@ constexpr Nanos kNeverSeen = INT64_MIN;
 constexpr uint32_t kMaxConnections = 1u << 27;
 constexpr uint32_t kNoSlot = (1u << 28) - 1;
 constexpr int kCandidates = 8;        // looked at to find the connection idle for longest
+constexpr int kMaxChain = 32;         // random keys never come near it; chosen ones get no further
 constexpr uint32_t kLowHistory = 16;  // blocks; below this the dead are searched for theirs
 
 // What every packet touches: one line.
@@ -81,6 +82,7 @@ struct ConnectionTable::Impl {
   bool Init(PageSource* source);
   uint32_t& ChainOf(uint64_t hash) { return chains[hash & (chains.count() - 1)]; }
   uint32_t LookUp(const FlowKey& key, uint64_t hash);
+  void ShortenChain(uint64_t hash, Nanos now);
   uint32_t Add(const FlowKey& key, uint64_t hash, Nanos now);
   void GiveUpOne(Nanos now);
   void Remove(uint32_t slot, Nanos now);
@@ -125,7 +127,25 @@ uint32_t ConnectionTable::Impl::LookUp(const FlowKey& key, uint64_t hash) {
   return kNoSlot;
 }
 
+// Gives up the connection idle for longest in a chain that is as long as it may be.
+void ConnectionTable::Impl::ShortenChain(uint64_t hash, Nanos now) {
+  int length = 0;
+  uint32_t chosen = kNoSlot;
+  Nanos longest = INT64_MIN;
+  for (uint32_t at = ChainOf(hash); at != 0; length++) {
+    const Connection& connection = connections[at - 1];
+    const Nanos idle = NanosBetween(connection.last_ns(), now);
+    if (chosen == kNoSlot || idle > longest) {
+      longest = idle;
+      chosen = at - 1;
+    }
+    at = connection.next == kNoSlot ? 0 : connection.next + 1;
+  }
+  if (length >= kMaxChain) Remove(chosen, now);
+}
+
 uint32_t ConnectionTable::Impl::Add(const FlowKey& key, uint64_t hash, Nanos now) {
+  ShortenChain(hash, now);
   if (free_slot == kNoSlot && next_unused == connections.count()) GiveUpOne(now);
   uint32_t slot = free_slot;
   if (slot != kNoSlot) {

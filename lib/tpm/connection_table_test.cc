@@ -370,5 +370,25 @@ TEST(ChangesAtRandom, EqualTheValuesAtTheEndOfEveryEpoch) {
   }
 }
 
+// Keys chosen by one who knows the seed.
+TEST(ConnectionTableChains, KeysThatAllCollideShareAChainOfBoundedLength) {
+  ConnectionOptions options;
+  options.max_connections = 4096;
+  ConnectionTable table(options);
+  constexpr uint64_t kHash = 12345;
+  PacketFacts facts;
+  RttSample sample;
+  for (uint32_t i = 0; i < 1000; i++) {
+    const FlowKey flow = ClientFlow(i);
+    const ConnectionRef connection = table.Find(flow, kHash, kNoConnection, i);
+    ASSERT_NE(connection, kNoConnection);
+    table.Observe(connection, PacketOf(flow, Data(0, 100)), true, i, 0, &facts, &sample);
+    ASSERT_EQ(table.FindKnown(flow, kHash), connection);
+  }
+  EXPECT_EQ(table.counters().connections, 32u);
+  EXPECT_EQ(table.counters().evicted_alive, 968u);
+  EXPECT_EQ(table.FindKnown(ClientFlow(0), kHash), kNoConnection);
+}
+
 }  // namespace
 }  // namespace trumpet::testing

@@ -63,6 +63,7 @@ void EventVerdicts::Replay(const Ahead& ahead) {
 void EventVerdicts::Merge(std::string_view key, const uint64_t* words, bool is_unscaled) {
   uint32_t index = store_.Find(key);
   if (index == kNoBucket) index = AddBucket(key);
+  if (index == kNoBucket) return;
   Bucket& bucket = store_.bucket(index);
   if (bucket.last_packet != next_) {
     bucket.last_packet = next_;
@@ -74,12 +75,17 @@ void EventVerdicts::Merge(std::string_view key, const uint64_t* words, bool is_u
   MergeCells(plan_->cells, words, store_.words(index));
 }
 
+// With no room, the bucket idle for longest goes, unless it has packets in this interval: then the
+// newcomer is turned away, kNoBucket.  A flood of buckets so cannot wash away those that were there
+// before it.
 uint32_t EventVerdicts::AddBucket(std::string_view key) {
   const uint32_t said = plan_->spec.max_buckets;
   if (store_.count() >= (said != 0 ? said : kDefaultMaxBuckets)) {
-    store_.Remove(store_.oldest());
     ++status_.buckets_evicted;
     has_evicted_ = true;
+    const uint32_t oldest = store_.oldest();
+    if (store_.bucket(oldest).last_packet == next_) return kNoBucket;
+    store_.Remove(oldest);
   }
   return store_.Add(key);
 }

@@ -52,6 +52,10 @@ void FlowStateMap::Apply(const FlowStateUpdate& update) {
   const uint64_t hash = HashOf(key);
   uint32_t index = Find(key, hash);
   const bool is_known = index != kNoFlow;
+  if (!is_known && count_ >= kMaxFlows) {
+    last_refused_ = update.epoch_end;
+    return;
+  }
   if (!is_known) index = Add(key, hash);
   Flow& flow = flows_[index];
   if (is_known && update.state.last_packet_ns < flow.now.last_packet_ns) return;

@@ -9,7 +9,8 @@
 // per interval length, not a history.  A bucket's 5-tuple has no zone: of two zones the one with
 // the later packet counts.
 //
-// Threads: one.  Memory: flows that are dead at every instant still asked for are dropped.
+// Threads: one.  Memory: flows that are dead at every instant still asked for are dropped, and of
+// more than kMaxFlows those that come last are refused.
 
 #ifndef TRUMPET_LIB_TPM_FLOW_STATE_MAP_H
 #define TRUMPET_LIB_TPM_FLOW_STATE_MAP_H
@@ -55,6 +56,11 @@ class FlowStateMap {
 
   size_t count() const { return count_; }
 
+  static constexpr size_t kMaxFlows = 1u << 20;
+
+  // Whether a flow was refused in an epoch that ended after `instant`.
+  bool HasRefusedAfter(Nanos instant) const { return last_refused_ > instant; }
+
  private:
   struct Flow {
     FlowKey key;  // zone 0
@@ -90,6 +96,7 @@ class FlowStateMap {
   size_t count_ = 0;
   size_t next_expire_count_ = 1024;
   Nanos last_expire_ = INT64_MIN;
+  Nanos last_refused_ = INT64_MIN;  // end of the epoch
 };
 
 }  // namespace trumpet

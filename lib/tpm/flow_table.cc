@@ -9,6 +9,9 @@ namespace trumpet {
 namespace {
 
 constexpr uint32_t kReclaimCandidates = 16;
+constexpr uint32_t kReclaimStride = 15485863;  // a prime
+constexpr uint32_t kReclaimAtOnce = 4;
+constexpr uint32_t kLongIdleEpochs = 8;
 constexpr uint32_t kStalePasses = 4096;  // epochs in which ReleaseStale() meets every entry once
 constexpr uint32_t kReclaimSteps = 64;   // entries looked at to find them
 
@@ -93,7 +96,7 @@ bool FlowTable::TakeBlock(FlowEntry* entry, size_t bytes, uint32_t oldest_pendin
   }
   entry->block = blocks_.Allocate(bytes);
   for (int tries = 0; entry->block == kNoBlock && tries < 4; tries++) {
-    if (!ReclaimOne(oldest_pending_epoch)) break;
+    if (!Reclaim(oldest_pending_epoch)) break;
     entry->block = blocks_.Allocate(bytes);
   }
   entry->block_class_bytes_log2 = Log2Ceil(bytes) & 63;
@@ -101,8 +104,7 @@ bool FlowTable::TakeBlock(FlowEntry* entry, size_t bytes, uint32_t oldest_pendin
 }
 
 FlowIndex FlowTable::TakeEntry(uint32_t oldest_pending_epoch) {
-  if (free_entry_ == kNoFlow && next_entry_ == lines_.count() &&
-      !ReclaimOne(oldest_pending_epoch)) {
+  if (free_entry_ == kNoFlow && next_entry_ == lines_.count() && !Reclaim(oldest_pending_epoch)) {
     return kNoFlow;
   }
   if (free_entry_ != kNoFlow) {
@@ -119,25 +121,40 @@ bool FlowTable::IsReclaimable(FlowIndex flow, uint32_t oldest_pending_epoch) con
          IsBefore(last_epoch, oldest_pending_epoch);
 }
 
-// Gives up the longest untouched of the next few entries that a clock hand meets.
-bool FlowTable::ReclaimOne(uint32_t oldest_pending_epoch) {
-  FlowIndex victim = kNoFlow;
-  uint32_t seen = 0;
-  for (uint32_t step = 0; step < kReclaimSteps && seen < kReclaimCandidates; step++) {
+// Gives up the longest untouched of the next few entries that a hand meets, and others of them that
+// were idle for long: a flood of new flows looks for room often, and finds much of it.  The hand
+// jumps, so that what it meets is a sample of the table: flows that came together lie together.
+bool FlowTable::Reclaim(uint32_t oldest_pending_epoch) {
+  if (barren_epoch_ != oldest_pending_epoch) barren_steps_ = 0;
+  barren_epoch_ = oldest_pending_epoch;
+  if (barren_steps_ >= next_entry_) return false;  // the hand went round since it last found any
+  // Coprime to the number of entries, or 1: it comes to all of them.
+  const uint32_t stride = next_entry_ % kReclaimStride == 0 ? 1 : kReclaimStride % next_entry_;
+  FlowIndex found[kReclaimCandidates];
+  uint32_t count = 0;
+  for (uint32_t step = 0; step < kReclaimSteps && count < kReclaimCandidates; step++) {
     const FlowIndex flow = clock_hand_;
-    clock_hand_ = clock_hand_ + 1 >= next_entry_ ? 0 : clock_hand_ + 1;
-    if (!IsReclaimable(flow, oldest_pending_epoch)) continue;
-    seen++;
-    if (victim == kNoFlow ||
-        IsBefore(lines_[flow].entry.last_epoch, lines_[victim].entry.last_epoch)) {
-      victim = flow;
-    }
+    clock_hand_ += stride;
+    if (clock_hand_ >= next_entry_) clock_hand_ -= next_entry_;
+    if (IsReclaimable(flow, oldest_pending_epoch)) found[count++] = flow;
   }
-  if (victim == kNoFlow) return false;
-  Unlink(victim);
-  Release(victim);
+  barren_steps_ = count != 0 ? 0 : barren_steps_ + kReclaimSteps;
+  const uint32_t wanted = std::min(count, kReclaimAtOnce);
+  const auto last_epoch = [this](FlowIndex flow) { return lines_[flow].entry.last_epoch; };
+  std::partial_sort(found, found + wanted, found + count, [&](FlowIndex a, FlowIndex b) {
+    return IsBefore(last_epoch(a), last_epoch(b));
+  });
+  for (uint32_t i = 0; i < wanted; i++) {
+    if (i != 0 && !IsBefore(last_epoch(found[i]) + kLongIdleEpochs, oldest_pending_epoch)) break;
+    GiveUp(found[i]);
+  }
+  return count != 0;
+}
+
+void FlowTable::GiveUp(FlowIndex flow) {
+  Unlink(flow);
+  Release(flow);
   reclaimed_++;
-  return true;
 }
 
 uint32_t FlowTable::stale_share() const {
@@ -160,6 +177,7 @@ void FlowTable::ReleaseStale(uint32_t count, uint32_t epoch, uint16_t running, u
 bool FlowTable::Link(FlowIndex flow, uint64_t hash, uint32_t oldest_pending_epoch) {
   const size_t home = BucketOf(hash, bucket_shift_);
   Bucket* bucket = &buckets_[home];
+  int spills = 0;
   for (;;) {
     const uint32_t empty = TagMatches(bucket->tags, 0);
     if (empty != 0) {
@@ -170,22 +188,34 @@ bool FlowTable::Link(FlowIndex flow, uint64_t hash, uint32_t oldest_pending_epoc
       return true;
     }
     if (bucket->overflow == 0) {
-      bucket->overflow = TakeOverflow();
+      if (spills < kMaxSpills) bucket->overflow = TakeOverflow();
       if (bucket->overflow == 0) {
-        // Out of spill room: someone else's old entry may be in this very bucket.
-        for (int way = 0; way < kWays; way++) {
-          const FlowIndex old = bucket->flows[way];
-          if (!IsReclaimable(old, oldest_pending_epoch)) continue;
-          Unlink(old);
-          Release(old);
-          reclaimed_++;
-          return Link(flow, hash, oldest_pending_epoch);
-        }
-        return false;
+        // No room here, but maybe for somebody else's old entry.
+        return GiveUpIn(home, oldest_pending_epoch) && Link(flow, hash, oldest_pending_epoch);
       }
     }
+    spills++;
     bucket = &overflow_[bucket->overflow - 1];
   }
+}
+
+// The longest untouched entry that a full bucket or its overflow holds.
+bool FlowTable::GiveUpIn(size_t home, uint32_t oldest_pending_epoch) {
+  FlowIndex victim = kNoFlow;
+  for (const Bucket* bucket = &buckets_[home];; bucket = &overflow_[bucket->overflow - 1]) {
+    for (int way = 0; way < kWays; way++) {
+      const FlowIndex old = bucket->flows[way];
+      if (!IsReclaimable(old, oldest_pending_epoch)) continue;
+      if (victim == kNoFlow ||
+          IsBefore(lines_[old].entry.last_epoch, lines_[victim].entry.last_epoch)) {
+        victim = old;
+      }
+    }
+    if (bucket->overflow == 0) break;
+  }
+  if (victim == kNoFlow) return false;
+  GiveUp(victim);
+  return true;
 }
 
 uint32_t FlowTable::TakeOverflow() {

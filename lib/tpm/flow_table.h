@@ -6,11 +6,11 @@
 //
 // An entry is one cache line; its cells lie in the line after it when they fit, else in a block of
 // a pool.  The index is an array of one-line buckets of eight 16-bit tags; a full bucket spills
-// into a small overflow area.  A batch goes through in passes, each prefetching for the next:
-// Prefetch() the bucket, Guess() by the tag and prefetch the entry, then see if the guess is right
-// and Find() if not.  An entry belongs to one program generation: after a change of program every
-// flow gets a new entry with its next packet, and the old one stays until its last cells were
-// swept.
+// into a small overflow area, at most kMaxSpills times: look-ups stay short whatever keys come.  A
+// batch goes through in passes, each prefetching for the next: Prefetch() the bucket, Guess() by
+// the tag and prefetch the entry, then see if the guess is right and Find() if not.  An entry
+// belongs to one program generation: after a change of program every flow gets a new entry with its
+// next packet, and the old one stays until its last cells were swept.
 //
 // Threads: one packet thread.  Never allocates after Init().
 
@@ -112,6 +112,7 @@ class FlowTable {
   static constexpr uint32_t kUntouched = 1;   // last_epoch of an entry just added
   static constexpr uint32_t kFirstEpoch = 2;  // sequence numbers start here
   static constexpr uint32_t kStaleEpochs = 1u << 17;
+  static constexpr int kMaxSpills = 2;  // random keys need more once in 10^11 buckets
 
   // The epoch after `epoch`; the bank alternates across the wrap too.
   static uint32_t NextEpoch(uint32_t epoch) {
@@ -153,7 +154,9 @@ class FlowTable {
   bool TakeBlock(FlowEntry* entry, size_t bytes, uint32_t oldest_pending_epoch);
   FlowIndex TakeEntry(uint32_t oldest_pending_epoch);
   bool IsReclaimable(FlowIndex flow, uint32_t oldest_pending_epoch) const;
-  bool ReclaimOne(uint32_t oldest_pending_epoch);
+  bool Reclaim(uint32_t oldest_pending_epoch);
+  bool GiveUpIn(size_t home, uint32_t oldest_pending_epoch);
+  void GiveUp(FlowIndex flow);
   bool Link(FlowIndex flow, uint64_t hash, uint32_t oldest_pending_epoch);
   void Unlink(FlowIndex flow);
   void Release(FlowIndex flow);
@@ -170,6 +173,8 @@ class FlowTable {
   uint32_t next_overflow_ = 0;
   uint32_t free_overflow_ = 0;  // chained through `overflow`
   uint32_t clock_hand_ = 0;
+  uint32_t barren_epoch_ = 0;  // the oldest pending one when the hand last went on
+  uint32_t barren_steps_ = 0;  // made since it found anything
   uint32_t stale_hand_ = 0;
   uint32_t count_ = 0;
   uint64_t reclaimed_ = 0;

@@ -55,6 +55,53 @@ TEST(FlowTable, HoldsAsManyFlowsAsItSays) {
   EXPECT_EQ(table.count(), 5000u);
 }
 
+// Keys chosen by one who knows the seed.
+TEST(FlowTable, KeysThatAllCollideFillTheirBucketAndNoMore) {
+  constexpr uint64_t kHash = 0x1234567890abcdef;
+  FlowTable table;
+  ASSERT_TRUE(table.Init(1u << 14, 1 << 20));
+  const auto add_colliding = [&table](uint32_t number, uint32_t epoch) {
+    const FlowIndex flow = table.Add(KeyOf(number), kHash, kGeneration, 64, epoch);
+    if (flow != kNoFlow) table.At(flow).last_epoch = epoch;
+    return flow;
+  };
+  constexpr uint32_t kRoom = 8 * (1 + FlowTable::kMaxSpills);
+  for (uint32_t i = 0; i < kRoom; i++) ASSERT_NE(add_colliding(i, 2), kNoFlow) << i;
+  for (uint32_t i = kRoom; i < 100000; i++) ASSERT_EQ(add_colliding(i, 2), kNoFlow) << i;
+  EXPECT_EQ(table.count(), kRoom);
+  EXPECT_NE(Add(&table, 1, 2), kNoFlow);  // of another bucket
+  // In the next epoch each takes the place of the one idle for longest.
+  for (uint32_t i = 0; i < 10 * kRoom; i++) ASSERT_NE(add_colliding(i, 3 + i), kNoFlow) << i;
+  EXPECT_EQ(table.count(), kRoom + 1);
+  EXPECT_NE(Find(table, 1), kNoFlow);
+}
+
+TEST(FlowTable, AFloodLeavesFlowsAloneThatGoOnSending) {
+  FlowTable table;
+  ASSERT_TRUE(table.Init(1000, 1 << 20));
+  constexpr uint32_t kActive = 200;
+  for (uint32_t i = 0; i < kActive; i++) ASSERT_NE(Add(&table, i, 2), kNoFlow);
+  uint32_t next = kActive;
+  for (uint32_t epoch = 3; epoch < 200; epoch++) {
+    // The flood of this epoch comes before the packets of the flows: a tenth of the table.
+    for (int i = 0; i < 100; i++) ASSERT_NE(Add(&table, next++, epoch), kNoFlow) << epoch;
+    for (uint32_t i = 0; i < kActive; i++) {
+      const FlowIndex flow = Find(table, i);
+      ASSERT_NE(flow, kNoFlow) << "flow " << i << " epoch " << epoch;
+      if (epoch % 3 == i % 3) table.At(flow).last_epoch = epoch;  // every third epoch
+    }
+  }
+  EXPECT_GT(table.reclaimed(), 10000u);
+}
+
+TEST(FlowTable, AFullTableIsSearchedForRoomOncePerEpoch) {
+  FlowTable table;
+  ASSERT_TRUE(table.Init(1000, 1 << 20));
+  for (uint32_t i = 0; i < 1000; i++) ASSERT_NE(Add(&table, i, 2), kNoFlow);
+  for (uint32_t i = 1000; i < 3000; i++) ASSERT_EQ(Add(&table, i, 2), kNoFlow);
+  EXPECT_NE(Add(&table, 1000, 3), kNoFlow);
+}
+
 TEST(FlowTable, NeverGivesUpAFlowThatIsStillToBeSwept) {
   FlowTable table;
   ASSERT_TRUE(table.Init(100, 1 << 20));

@@ -153,6 +153,9 @@ void HostVerdicts::Impl::DecideAllAt(Nanos end, std::vector<Report>* reports) {
   ForEach([&](EventVerdicts& event) {
     if (event.NextEnd() == end) {
       uint32_t reasons = incomplete.ReasonsIn(event.NextStart(), end);
+      if (event.plan().uses_flow_state && flows.HasRefusedAfter(event.NextStart())) {
+        reasons |= kConnectionEvicted;
+      }
       if (!event.uses_connections()) reasons &= ~static_cast<uint32_t>(kConnectionEvicted);
       event.Decide(flows, reasons, reports);
       ++counters.intervals_decided;

@@ -350,6 +350,28 @@ TEST(HostVerdicts, EvictsTheBucketIdleForLongestAndSaysSo) {
   EXPECT_EQ(host.verdicts().counters().buckets_evicted, 1u);
 }
 
+TEST(HostVerdicts, AFloodOfBucketsLeavesThoseThatCameBeforeItAlone) {
+  EventSpec event = Event(1, VolumeAbove(0), ByPort());
+  event.max_buckets = 4;
+  Host host({event});
+  for (const int64_t start : {0, 10}) {
+    host.Packet(1, start, PortKey(1));
+    for (uint32_t port = 100; port < 200; ++port) host.Packet(1, start, PortKey(port));
+    host.Packet(1, start, PortKey(1));
+  }
+  host.Reports(20);
+  uint32_t reports = 0;
+  for (const Report& report : host.last()) {
+    if (report.bucket_json != R"({"dstPort":1})") continue;
+    ++reports;
+    EXPECT_EQ(report.value, Number::Integer(2));
+    EXPECT_EQ(report.incomplete_reasons, static_cast<uint32_t>(kBucketEvicted));
+  }
+  EXPECT_EQ(reports, 2u);
+  EXPECT_EQ(host.last().size(), 8u);
+  EXPECT_EQ(host.verdicts().counters().buckets_evicted, 2 * 97u);
+}
+
 TEST(HostVerdicts, GivesUpIdleBucketsWithoutLossWhereTheyCannotFire) {
   EventSpec event = Event(1, VolumeAbove(0), ByPort());
   event.max_buckets = 2;
