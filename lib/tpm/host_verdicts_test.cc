@@ -465,6 +465,25 @@ TEST(HostVerdicts, EndsEveryEventWithTheIntervalOfTheLastPacket) {
   EXPECT_EQ(reports[5].end_ns, Ms(60));
 }
 
+TEST(Defects, G_AnIntervalAnswersWithItsOwnValueWhenTheNextIsThereToo) {
+  Host host({Event(1, VolumeAbove(0), ByPort())});
+  host.Packet(1, 0, PortKey(80), 7);
+  host.Packet(1, 10, PortKey(80), 3);
+  const Texts expected = {R"(e1 {"dstPort":80} @0 7|0)", R"(e1 {"dstPort":80} @10 3|0)"};
+  EXPECT_EQ(host.Reports(20), expected);
+}
+
+// 700 s of epochs, which a 16-bit number would not tell from the first 45 s.
+TEST(Defects, H_IntervalsBeyond65536AreTheirOwn) {
+  Host host({Event(1, VolumeAbove(0), ByPort())});
+  host.Packet(1, 0, PortKey(80), 1);
+  host.Packet(1, 10 * int64_t{70000}, PortKey(80), 7);
+  host.Packet(1, 10 * int64_t{70000 - 65536}, PortKey(80), 2);
+  const Texts expected = {R"(e1 {"dstPort":80} @0 1|0)", R"(e1 {"dstPort":80} @44640 2|0)",
+                          R"(e1 {"dstPort":80} @700000 7|0)"};
+  EXPECT_EQ(host.Reports(10 * int64_t{70001}), expected);
+}
+
 TEST(HostVerdicts, TheEndOfARunDoesNotRecallAnEventThatWasRemoved) {
   Host host({Event(1, NoPackets(), Granularity(), 10)});
   host.Install({}, Ms(15));

@@ -442,6 +442,37 @@ TEST(Defects, F_ASecondEventLeavesTheCountsOfALiveFlowAlone) {
   EXPECT_EQ(rig.sink.total_packets[2], 2u);
 }
 
+// Asked late, an epoch answers with its own count, although the next one is under way.
+TEST(Defects, G_AnEpochThatIsSweptLateGivesItsOwnCount) {
+  Rig rig({PlanOf(1, DstPrefix(kRack, 24), Variable::kPackets, 10)});
+  const UdpFrame udp(1, kRack + 1, 5, 6);
+  for (int i = 0; i < 7; i++) Send(rig.monitor.get(), udp, 5 * kMs);
+  for (int i = 0; i < 3; i++) Send(rig.monitor.get(), udp, 15 * kMs);
+  SweepAll(rig.monitor.get(), 19 * kMs, &rig.sink);
+  EXPECT_EQ((rig.sink.packets[{1, "", 0}]), 7u);
+  EXPECT_EQ(rig.sink.packets.size(), 1u);
+  rig.Finish(20 * kMs);
+  EXPECT_EQ((rig.sink.packets[{1, "", 0}]), 7u);
+  EXPECT_EQ((rig.sink.packets[{1, "", 1}]), 3u);
+}
+
+TEST(Defects, H_EpochsBeyond65536KeepTheirCounts) {
+  constexpr int64_t kEpochs = 70001;
+  Rig rig({PlanOf(1, DstPrefix(kRack, 24), Variable::kPackets, 10, true)});
+  const UdpFrame udp(1, kRack + 1, 5, 6);
+  for (int64_t epoch = 0; epoch < kEpochs; epoch++) {
+    for (int64_t i = 0; i <= epoch % 3; i++) Send(rig.monitor.get(), udp, epoch * 10 * kMs);
+    SweepAll(rig.monitor.get(), epoch * 10 * kMs, &rig.sink);
+  }
+  rig.Finish(kEpochs * 10 * kMs);
+  ASSERT_EQ(rig.sink.packets.size(), static_cast<size_t>(kEpochs));
+  for (const auto& [place, packets] : rig.sink.packets) {
+    const int64_t epoch = std::get<2>(place);
+    ASSERT_EQ(packets, static_cast<uint64_t>(epoch % 3 + 1)) << epoch;
+  }
+  EXPECT_EQ(rig.sink.reasons, 0u);
+}
+
 TEST(Defects, I_SixtyThousandFlowsOfOneEventHurtNobody) {
   Rig rig({PlanOf(1, DstPrefix(0, 0), Variable::kPackets, 10, true)});
   for (uint32_t flow = 0; flow < 60000; flow++) {
