@@ -14,6 +14,7 @@ help:
 	  '  check-system    the monitor in a real switch, in network namespaces (root)' \
 	  '  check-ovs       Open vSwitch'"'"'s own tests of the userspace datapath (2 minutes)' \
 	  '  check-ovs-full  the same with ofproto-dpif and tunnels (a quarter of an hour)' \
+	  '  check-mutation  which test catches which of thirty seeded bugs (a quarter of an hour)' \
 	  '  bench           every benchmark, bench-ovs too if root; BENCH_FLAGS=$(BENCH_FLAGS)' \
 	  '  bench-quick     the packet monitor alone, in half a minute' \
 	  '  bench-ovs       the monitor in the switch, beside sFlow and IPFIX (root, 8 minutes);' \
@@ -60,6 +61,10 @@ check-ovs: need-plugin
 
 check-ovs-full: need-plugin
 	$(ovs_check) --full --baseline
+
+.PHONY: check-mutation
+check-mutation:
+	$(top_srcdir)/tests/mutation/run --work mutation-work
 
 bench-ovs: need-plugin all
 	$(script_environment) $(top_srcdir)/tests/bench/bench-ovs $(BENCH_OVS_FLAGS)
@@ -117,7 +122,7 @@ dist-hook:
 	find '$(distdir)' -name __pycache__ -prune -exec rm -rf {} +
 
 clean-local:
-	rm -rf fuzz-build coverage-build
+	rm -rf fuzz-build coverage-build mutation-work
 
 EXTRA_DIST += \
 	build-aux/build-tree \
