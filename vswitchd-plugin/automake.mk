@@ -67,6 +67,12 @@ vswitchd_plugin_agent_thread_test_SOURCES = \
 	vswitchd-plugin/fake_switch_test.h
 vswitchd_plugin_agent_thread_test_LDADD = $(LIBTRUMPET_PLUGIN) $(GTEST_MAIN_LIBS) $(XXHASH_LIBS)
 
+bench_programs += vswitchd-plugin/thread_monitor_bench
+vswitchd_plugin_thread_monitor_bench_SOURCES = \
+	vswitchd-plugin/fake_switch_test.h \
+	vswitchd-plugin/thread_monitor_bench.cc
+vswitchd_plugin_thread_monitor_bench_LDADD = $(LIBTRUMPET_PLUGIN) $(BENCH_MAIN_LIBS) $(XXHASH_LIBS)
+
 EXTRA_DIST += \
 	vswitchd-plugin/link.mk \
 	vswitchd-plugin/ovs.mk \

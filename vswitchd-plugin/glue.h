@@ -60,8 +60,9 @@ extern "C" {
 
 // One frame of a batch.  `data` starts at the Ethernet header; readable are
 // `captured_length` bytes (the first buffer of a chain), `wire_length` is the
-// whole frame without FCS.  captured_length <= wire_length always.
-struct trumpet_frame {
+// whole frame without FCS.  captured_length <= wire_length always.  Laid out as
+// the Frame of lib/packet/parse.h and read as such, hence the attribute.
+struct __attribute__((may_alias)) trumpet_frame {
   const uint8_t* data;
   uint32_t captured_length;
   uint32_t wire_length;

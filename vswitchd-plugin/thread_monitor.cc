@@ -6,6 +6,19 @@
 #include <algorithm>
 
 namespace trumpet {
+namespace {
+
+// Frames go to the monitor as they came: copying a batch cost 6 ns.
+static_assert(sizeof(Frame) == sizeof(trumpet_frame) && alignof(Frame) == alignof(trumpet_frame));
+static_assert(offsetof(Frame, data) == offsetof(trumpet_frame, data));
+static_assert(offsetof(Frame, captured_length) == offsetof(trumpet_frame, captured_length));
+static_assert(offsetof(Frame, wire_length) == offsetof(trumpet_frame, wire_length));
+
+const Frame* AsFrames(const trumpet_frame* frames) {
+  return reinterpret_cast<const Frame*>(frames);
+}
+
+}  // namespace
 
 // Inside a hook; `view()` is what may be touched until the end of the visit, or null.
 class ThreadMonitor::Visit {
@@ -48,16 +61,13 @@ void ThreadMonitor::OnReceive(const trumpet_frame* frames, size_t count, uint32_
   const Visit visit(this);
   const LiveView* view = visit.view();
   if (view == nullptr || count > TRUMPET_BATCH_MAX) return;
-  Frame copies[TRUMPET_BATCH_MAX];
-  for (size_t i = 0; i < count; ++i) {
-    copies[i] = Frame{frames[i].data, frames[i].captured_length, frames[i].wire_length};
-  }
   const Nanos now = Stamp(now_us);
   const int frame_count = static_cast<int>(count);
   if (view->zones->reads_headers()) {
-    OnReceiveByZone(*view, copies, frame_count, in_port, now);
+    OnReceiveByZone(*view, AsFrames(frames), frame_count, in_port, now);
   } else {
-    view->monitor->OnBatch(copies, frame_count, true, in_port, view->zones->ZoneOf(in_port), now);
+    view->monitor->OnBatch(AsFrames(frames), frame_count, true, in_port,
+                           view->zones->ZoneOf(in_port), now);
   }
 }
 
