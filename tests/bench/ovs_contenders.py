@@ -4,6 +4,7 @@
 
 import multiprocessing
 import os
+import signal
 import socket
 
 from ovs_workload import event_lines, write_events
@@ -13,6 +14,7 @@ from switch import eventually
 NOWHERE = "dstIP=192.0.2.1, sum(packets) >= 80000000, 10ms"
 COUNTERS = ("packets", "matched_packets", "flows_added", "batches", "batch_cycles", "sweep_cycles",
             "epochs", "epochs_skipped", "uncounted_packets")
+PATIENCE = 120      # seconds, for a machine that has other things to do
 
 
 class Contender:
@@ -51,52 +53,49 @@ class Exporter(Contender):
 
 
 class Monitor(Contender):
-    """Our monitor; `lines` are its events, `is_on` whether it is enabled."""
+    """Our monitor; `lines` are its events, `is_on` whether it is enabled.
+
+    Events are installed once, so a switch has one such contender with events: a change of events
+    leaves the flow table full of entries of the old ones for some while, which is not what is
+    measured here."""
 
     def __init__(self, name, switch, lines, is_on=True):
         super().__init__(name, switch)
-        self.is_on, self.count = is_on, 0
+        self.is_on, self.is_installed = is_on, False
         self.path = None
         lines = list(lines)
         if lines:
-            self.path, self.count = f"{switch.folder}/{name}.yaml", len(lines)
+            self.path, self.last = f"{switch.folder}/events.yaml", f"bench-{len(lines) - 1}"
             write_events(self.path, lines)
 
     def enter(self):
-        if self.is_on and self.path:
-            self.switch.rpc("trumpet/event-add", f"@{self.path}")
         self.switch.set_config(enable="true" if self.is_on else "false")
-        if self.is_on and self.path:
-            eventually(self._runs, f"{self.name} is active")
-            self._let_flows_be_met()
-        else:
-            eventually(lambda: not self.switch.status()["running"], f"{self.name} is at rest")
-
-    def _runs(self):
-        shown = self.switch.ask("event-show", f"bench-{self.count - 1}")
-        return shown["generation"] and all(
-            thread["attached"] and thread["generation"] >= shown["generation"]
-            for thread in self.switch.status()["threads"] if thread["is_pmd"])
-
-    def _let_flows_be_met(self):
-        """A change of events has every flow matched anew, which is not what is measured here."""
+        if self.path is None:
+            return
+        if not self.is_installed:
+            self.switch.rpc("trumpet/event-add", f"@{self.path}")
+            eventually(self._runs, f"{self.name} is active", PATIENCE)
+            self.is_installed = True
         met = [-1]
 
         def is_steady():
             met.append(self._counters()["flows_added"])
             return met[-1] == met[-2]
 
-        eventually(is_steady, f"{self.name} knows all flows", pause=0.05)
+        eventually(is_steady, f"{self.name} knows all flows", PATIENCE, pause=0.05)
 
     def _counters(self):
         return next(thread["counters"] for thread in self.switch.status()["threads"]
                     if thread["is_pmd"])
 
-    def leave(self):
-        self.switch.rpc("trumpet/event-del", "--all")
+    def _runs(self):
+        shown = self.switch.ask("event-show", self.last)
+        return shown["generation"] and all(
+            thread["attached"] and thread["generation"] >= shown["generation"]
+            for thread in self.switch.status()["threads"] if thread["is_pmd"])
 
     def facts(self):
-        if not self.path:
+        if self.path is None:
             return {}
         counters = self._counters()
         return {name: counters[name] for name in COUNTERS}
@@ -115,6 +114,8 @@ class Sink:
         self._process.start()
 
     def _receive(self, core):
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         os.sched_setaffinity(0, {core})
         os.nice(5)
         buffer = bytearray(1 << 16)
@@ -132,23 +133,26 @@ class Sink:
         self.socket.close()
 
 
-def make(plain, patched, sink):
-    """All contenders, the yardstick first."""
+def make(start, is_wanted, sink):
+    """The contenders whose names `is_wanted`, the yardstick first.  `start(key)` gives the switch of
+    that name: "plain" is unpatched, all others have the monitor."""
     target = f"127.0.0.1:{sink.port}"
 
     def sflow(rate):
-        columns = ("agent=lo", f'target="{target}"', f"sampling={rate}", "header=128", "polling=0")
-        return Exporter(f"sFlow 1:{rate}", plain, "sFlow", columns, sink)
+        return "plain", Exporter, ("sFlow", ("agent=lo", f'target="{target}"', f"sampling={rate}",
+                                             "header=128", "polling=0"), sink)
 
-    return [
-        Contender("plain", plain),
-        Monitor("off", patched, [], is_on=False),
-        Monitor("0 triggers", patched, []),
-        Monitor("1 trigger, unmatched", patched, [NOWHERE]),
-        Monitor("4096 triggers, 1 per packet", patched, event_lines(4096, 1)),
-        Monitor("4096 triggers, 8 per packet", patched, event_lines(4096, 8)),
-        sflow(256), sflow(64), sflow(1),
-        Exporter("IPFIX 1:64", plain, "IPFIX",
-                 (f'targets="{target}"', "sampling=64", "cache_active_timeout=1",
-                  "cache_max_flows=200000"), sink),
-    ]
+    everything = {
+        "plain": ("plain", Contender, ()),
+        "off": ("idle", Monitor, ([], False)),
+        "0 triggers": ("idle", Monitor, ([],)),
+        "1 trigger, unmatched": ("unmatched", Monitor, ([NOWHERE],)),
+        "4096 triggers, 1 per packet": ("one", Monitor, (event_lines(4096, 1),)),
+        "4096 triggers, 8 per packet": ("eight", Monitor, (event_lines(4096, 8),)),
+        "sFlow 1:256": sflow(256), "sFlow 1:64": sflow(64), "sFlow 1:1": sflow(1),
+        "IPFIX 1:64": ("plain", Exporter,
+                       ("IPFIX", (f'targets="{target}"', "sampling=64", "cache_active_timeout=1",
+                                  "cache_max_flows=200000"), sink)),
+    }
+    return [kind(name, start(key), *more) for name, (key, kind, more) in everything.items()
+            if is_wanted(name)]

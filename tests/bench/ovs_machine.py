@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 MEGABYTES = 1024        # of DPDK's memory for each switch: 262,144 packet buffers and the ring
+SWITCHES = 5            # at a time, at most
 PAGES = "/proc/sys/vm/nr_hugepages"
 ENTERED = "TRUMPET_BENCH_NAMESPACE"
 
@@ -22,7 +23,8 @@ def enter_namespaces(with_hugepages):
         return
     if os.geteuid() != 0:
         sys.exit("bench-ovs: needs root, for DPDK's memory and a network namespace")
-    for tool, package in (("unshare", "util-linux"), ("taskset", "util-linux"), ("ip", "iproute2")):
+    for tool, package in (("unshare", "util-linux"), ("taskset", "util-linux"), ("setsid", "util-linux"),
+                          ("ip", "iproute2")):
         if shutil.which(tool) is None:
             sys.exit(f"bench-ovs: needs {tool} ({package})")
     os.environ[ENTERED] = "yes"
@@ -42,8 +44,9 @@ def check(options, paths):
     if missing:
         sys.exit(f"bench-ovs: {missing[0]} is not there; run make first")
     free = meminfo("MemAvailable") // 1024
-    if free < 3 * MEGABYTES:
-        sys.exit(f"bench-ovs: {free} MB of memory are free; two switches take {3 * MEGABYTES}")
+    if free < SWITCHES * MEGABYTES * 5 // 4:
+        sys.exit(f"bench-ovs: {free} MB of memory are free; {SWITCHES} switches take "
+                 f"{SWITCHES * MEGABYTES * 5 // 4}")
 
 
 def meminfo(name):
@@ -66,19 +69,20 @@ def unpatched(root):
 
 def memory(with_hugepages):
     """DPDK's options for its memory."""
-    pages = f"--huge-dir {os.environ['TRUMPET_BENCH_HUGE']}" if with_hugepages else "--no-huge"
-    return f"{pages} --legacy-mem -m {MEGABYTES}"
+    if with_hugepages:
+        return f"--huge-dir {os.environ['TRUMPET_BENCH_HUGE']} --socket-mem {MEGABYTES}"
+    return f"--no-huge --legacy-mem -m {MEGABYTES}"
 
 
 @contextlib.contextmanager
 def huge_pages(wanted, folder):
-    """Reserves pages for two switches beside those in use, and puts the old number back."""
+    """Reserves pages for all switches beside those in use, and puts the old number back."""
     if not wanted:
         yield
         return
     with open(PAGES, encoding="ascii") as text:
         before = int(text.read())
-    need = 2 * MEGABYTES // 2
+    need = SWITCHES * MEGABYTES // 2
     mount = f"{folder}/huge"
     os.mkdir(mount)
     try:

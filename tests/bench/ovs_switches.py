@@ -26,8 +26,9 @@ class BenchSwitch(Switch):
     """`program` is the ovs-vswitchd to run; `pmd_core` and `other_core` are processors.  All but
     one switch of a network namespace must be `apart`: the datapath has an interface there."""
 
-    def __init__(self, paths, program, pmd_core, other_core, memory, apart=False):
+    def __init__(self, paths, program, pmd_core, other_core, memory, apart=False, realtime=False):
         self.pmd_core, self.other_core, self.memory = pmd_core, other_core, memory
+        self.realtime = realtime
         self.apart = ["unshare", "--net"] if apart else []
         self.sources = 0        # names of DPDK's devices cannot be used again at once
         self.is_stopped = False
@@ -56,10 +57,17 @@ class BenchSwitch(Switch):
         self.vsctl("add-br", "br0", "--", "set", "bridge", "br0", "datapath_type=netdev",
                    "fail-mode=secure")
         self.add_dpdk_port("sink0", "net_null0,no-rx=1")
-        eventually(lambda: self.pmd_task() is not None, "a PMD thread runs")
+        task = eventually(self.pmd_task, "a PMD thread runs")
+        if self.realtime:
+            os.sched_setscheduler(int(os.path.basename(task)), os.SCHED_FIFO, os.sched_param(1))
+            # The rest of the switch, too: whoever had the PMD's processor comes to the other one.
+            with contextlib.suppress(OSError):
+                with open(f"/proc/{self.pid}/autogroup", "w", encoding="ascii") as group:
+                    group.write("-15")
 
     def _on_other_core(self, *command):
-        return [*self.apart, "taskset", "-c", str(self.other_core), *command]
+        # A session of its own: an interrupt from the terminal is for the bench, which ends them.
+        return ["setsid", *self.apart, "taskset", "-c", str(self.other_core), *command]
 
     @property
     def pid(self):

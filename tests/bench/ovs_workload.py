@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The Trumpet Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The traffic and the events of workload.h, as a capture file and as an event file."""
+"""The traffic and the triggers of bench-monitor, as a capture file and as an event file."""
 
 import struct
 
@@ -15,7 +15,7 @@ OPERANDS = ("packets", "volume", "is_lost")
 
 
 def permutation():
-    """0 ... 65535 as workload.cc shuffles them."""
+    """0 ... 65535 as traffic.cc shuffles them."""
     order, state = list(range(DESTINATIONS)), 88172645463325252
     for i in range(DESTINATIONS - 1, 0, -1):
         state ^= state << 13 & 0xFFFFFFFFFFFFFFFF
@@ -60,7 +60,7 @@ def port_range(name, port, bits):
 
 
 def event_lines(triggers, per_packet, patterns=32):
-    """MakeEvents() of workload.cc as text: address groups that tile the destinations, and in each
+    """MakeEvents() of triggers.cc as text: address groups that tile the destinations, and in each
     group `per_packet` events under different masks of the ports.  None ever fires."""
     size = DESTINATIONS * per_packet // triggers
     for number in range(triggers):
