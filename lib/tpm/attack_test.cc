@@ -9,9 +9,11 @@
 #include <algorithm>
 #include <functional>
 #include <random>
+#include <set>
 #include <vector>
 
 #include "lib/model/report.h"
+#include "lib/tpm/key_hash.h"
 #include "lib/tpm/monitor_harness_test.h"
 
 namespace trumpet {
@@ -272,6 +274,25 @@ TEST(Attack, HostileFramesAreAccountedForLikeAllOthers) {
   const MonitorCounters counters = rig.counters();
   EXPECT_LE(counters.withheld_packets + counters.uncounted_packets, counters.packets);
   EXPECT_LE(rig.PacketsOf(kWholeNetwork), counters.packets);
+}
+
+// Whoever learned the seed of one switch knows nothing of another's.
+TEST(Attack, KeysChosenToCollideUnderOneSeedSpreadUnderAnother) {
+  constexpr int kShift = 20;  // 4,096 buckets
+  const KeyHash known(1);
+  const KeyHash secret(2);
+  std::set<uint32_t> buckets;
+  FlowKey key;
+  key.ip_family = 4;
+  key.protocol = kProtocolUdp;
+  int chosen = 0;
+  for (uint32_t i = 0; chosen < 1000; i++) {
+    std::memcpy(key.src_ip.data(), &i, sizeof i);
+    if (static_cast<uint32_t>(known(key)) >> kShift != 0) continue;
+    chosen++;
+    buckets.insert(static_cast<uint32_t>(secret(key)) >> kShift);
+  }
+  EXPECT_GT(buckets.size(), 800u);  // by lot: 887, give or take 10
 }
 
 // VXLAN in VXLAN in VXLAN, as deep as a large frame goes.

@@ -133,3 +133,9 @@ lib_tpm_sweep_bench_SOURCES = \
 	lib/tpm/monitor_harness_test.h \
 	lib/tpm/sweep_bench.cc
 lib_tpm_sweep_bench_LDADD = $(LIBTRUMPET_TPM) $(BENCH_MAIN_LIBS)
+
+bench_programs += lib/tpm/new_flows_bench
+lib_tpm_new_flows_bench_SOURCES = \
+	lib/tpm/monitor_harness_test.h \
+	lib/tpm/new_flows_bench.cc
+lib_tpm_new_flows_bench_LDADD = $(LIBTRUMPET_TPM) $(BENCH_MAIN_LIBS)

@@ -3,6 +3,7 @@
 
 # The patched switch with the monitor in it; run by `make check-system`.
 EXTRA_DIST += \
+	tests/system/attack_cases.py \
 	tests/system/captures.py \
 	tests/system/cases.py \
 	tests/system/run \

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import time
 
+import attack_cases
 import captures
 from switch import CommandError, add_report, eventually
 
@@ -233,4 +234,5 @@ ALL = [
     wrong_arguments_give_one_line_and_change_nothing,
     bad_settings_fall_back_and_are_logged_once,
     a_thousand_interruptions_lose_no_packet,
+    *attack_cases.ALL,
 ]
