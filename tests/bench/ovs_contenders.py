@@ -70,6 +70,8 @@ class Monitor(Contender):
 
     def enter(self):
         self.switch.set_config(enable="true" if self.is_on else "false")
+        if self.is_on and not self.switch.status()["enabled"]:
+            self.switch.rpc("trumpet/enable")   # its watchdog had switched it off
         if self.path is None:
             return
         if not self.is_installed:

@@ -73,6 +73,12 @@ def window_of(reading, facts):
                   reading.emc_hits / reading.packets, reading.upcalls, facts)
 
 
+def is_seen(window):
+    """Whether the monitor, if it is one that counts, saw the packets of the window: one that its
+    watchdog switched off costs nothing, and proves nothing."""
+    return window.facts.get("packets", window.packets) >= 0.9 * window.packets
+
+
 def quantile(values, share):
     """The value below which `share` of the others lie (the nearest one)."""
     ordered = sorted(values)
