@@ -41,6 +41,19 @@ tests_bench_bench_monitor_SOURCES = \
 tests_bench_bench_monitor_LDADD = $(LIBTRUMPET_TPM)
 CLEANFILES += tests/bench/bench-monitor tests/bench/bench-monitor.json
 check_PROGRAMS += tests/bench/bench-monitor
+
+gtest_programs += tests/bench/workload_test
+tests_bench_workload_test_SOURCES = \
+	tests/bench/frames.cc \
+	tests/bench/frames.h \
+	tests/bench/traffic.cc \
+	tests/bench/traffic.h \
+	tests/bench/triggers.cc \
+	tests/bench/triggers.h \
+	tests/bench/workload.h \
+	tests/bench/workload_test.cc
+tests_bench_workload_test_LDADD = $(LIBTRUMPET_MODEL) $(GTEST_MAIN_LIBS)
+
 TESTS += tests/bench/bench_monitor_test
 EXTRA_DIST += \
 	tests/bench/bench_monitor_test \

@@ -35,6 +35,11 @@ std::string ProblemOf(const Json& row) {
   return "";
 }
 
+// Half of the samples within 15 % of the least.
+bool IsQuiet(const Json& row) {
+  return row["ns_median"].get<double>() <= 1.15 * row["ns_min"].get<double>();
+}
+
 void PrintRow(const Json& row) {
   std::string text = "  " + row["contender"].get<std::string>();
   text.resize(std::max<size_t>(text.size() + 1, 16), ' ');
@@ -109,14 +114,15 @@ std::string Results::LineOf(const std::string& label) const {
     line += row == nullptr ? "       -" : Cell("%8.1f", (*row)["ns_min"].get<double>());
   }
   const Json& monitor = *Find(label, "monitor");
+  const bool is_quiet = IsQuiet(monitor) && IsQuiet(*Find(label, "yardstick"));
   line += Cell("%7.1f", monitor["ns_p90"].get<double>());
   line += Cell("%7.1f", monitor["ns_min_without_frames"].get<double>());
   line += Cell("%6.1f%%", 100 * monitor["sweep_share"].get<double>());
   line += monitor["sweeps_finished"].get<bool>() ? "  yes" : "   NO";
-  line += Cell("%7.2f", monitor["ratio"].get<double>());
+  line += Cell("%7.2f", monitor["ratio"].get<double>()) + (is_quiet ? " " : "~");
   const auto goal = Goals().find(label);
   if (goal != Goals().end()) {
-    line += Cell(" (%.2f", goal->second) +
+    line += Cell("(%.2f", goal->second) +
             (monitor["ratio"].get<double>() <= goal->second ? " met)" : " not met)");
   }
   return ProblemOf(monitor).empty() ? line : line + "  NOT VALID";
@@ -135,12 +141,14 @@ std::vector<std::string> Results::Labels() const {
 void Results::PrintCases() const {
   const std::vector<std::string> labels = Labels();
   if (labels.empty()) return;
-  std::fprintf(stderr,
-               "\nCPU ns per packet, minimum of the repeats; own: without the frames; done: every "
-               "sweep ended in its epoch;\nratio: monitor / yardstick (goal)\n%-38s%8s%8s%8s%8s"
-               "%8s%8s%8s%7s%7s%7s%5s%7s\n",
-               "4,096 triggers, 8/packet, 32 masks", "yardst.", "map", "parse", "lookup", "m-first",
-               "m-later", "monitor", "p90", "own", "sweep", "done", "ratio");
+  std::fprintf(
+      stderr,
+      "\nCPU ns per packet, minimum of the repeats; own: without the frames; done: every "
+      "sweep ended in its epoch;\nratio: monitor / yardstick (goal); ~: too noisy to trust, one of "
+      "them varied by more than 15 %%\n%-38s%8s%8s%8s%8s"
+      "%8s%8s%8s%7s%7s%7s%5s%7s\n",
+      "4,096 triggers, 8/packet, 32 masks", "yardst.", "map", "parse", "lookup", "m-first",
+      "m-later", "monitor", "p90", "own", "sweep", "done", "ratio");
   for (const std::string& label : labels) std::fprintf(stderr, "%s\n", LineOf(label).c_str());
 }
 
