@@ -41,7 +41,9 @@ void MonitorContender::Finish() {
   while (monitor_->OnIdle(end)) monitor_->Drain(&sink_);
   monitor_->Drain(&sink_);
   counts_.values = sink_.values();
-  counts_.missed_packets = monitor_->counters().uncounted_packets;
+  const MonitorCounters counters = monitor_->counters();
+  counts_.missed_packets =
+      counters.uncounted_packets + counters.withheld_packets - counters.credited_packets;
   counts_.incomplete_epochs = sink_.incomplete_epochs();
 }
 
@@ -58,6 +60,8 @@ Json MonitorFacts(const MonitorCounters& counters) {
           {"flows_added", counters.flows_added},
           {"flows_reclaimed", counters.flows_reclaimed},
           {"uncounted_packets", counters.uncounted_packets},
+          {"withheld_packets", counters.withheld_packets},
+          {"credited_packets", counters.credited_packets},
           {"partials", counters.partials},
           {"partials_dropped", counters.partials_dropped}};
 }
