@@ -14,7 +14,7 @@ help:
 	  '  check-system    the monitor in a real switch, in network namespaces (root)' \
 	  '  check-ovs       Open vSwitch'"'"'s own tests of the userspace datapath (2 minutes)' \
 	  '  check-ovs-full  the same with ofproto-dpif and tunnels (a quarter of an hour)' \
-	  '  check-mutation  which test catches which of thirty seeded bugs (a quarter of an hour)' \
+	  '  check-mutation  which test catches which of the seeded bugs (a quarter of an hour)' \
 	  '  bench           every benchmark, bench-ovs too if root; BENCH_FLAGS=$(BENCH_FLAGS)' \
 	  '  bench-quick     the packet monitor alone, in half a minute' \
 	  '  bench-ovs       the monitor in the switch, beside sFlow and IPFIX (root, 8 minutes);' \

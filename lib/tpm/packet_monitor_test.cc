@@ -413,6 +413,74 @@ TEST(PacketMonitor, EpochsFollowTheCommonDivisorOfTheIntervals) {
   for (int64_t k = 0; k < 6; k++) EXPECT_EQ((rig.sink.packets[{2, "", k}]), 4u) << k;
 }
 
+// Keeps the partials themselves.
+struct PartialSink : DeliverySink {
+  void OnPartial(const PartialView& partial) override {
+    words.emplace_back(partial.words, partial.words + word_count);
+    unscaled.push_back(partial.is_unscaled);
+  }
+  void OnFlowState(const FlowStateUpdate&) override {}
+  void OnEpochEnd(Nanos, Nanos, uint32_t) override {}
+
+  size_t word_count = 0;
+  std::vector<std::vector<uint64_t>> words;
+  std::vector<bool> unscaled;
+};
+
+// Epochs 0 and 2 share a bank.
+TEST(PacketMonitor, AnEpochForgetsTheMaximumOfTheOneBeforeLast) {
+  EventSpec spec;
+  spec.id = 1;
+  spec.predicate = testing::AtLeast(AggregateKind::kMax, Variable::kTtl, 0);
+  spec.interval_ms = 10;
+  spec.granularity.is_five_tuple = true;
+  const auto plan = std::make_shared<const TriggerPlan>(MakeTriggerPlan(spec));
+  Rig rig({plan});
+  PartialSink sink;
+  sink.word_count = plan->word_count;
+  UdpFrame udp(1, kRack, 5, 6);
+  Send(rig.monitor.get(), udp, 1);
+  SweepAll(rig.monitor.get(), 10 * kMs, &sink);
+  udp.bytes[22] = 9;  // its TTL, 64 before
+  Send(rig.monitor.get(), udp, 10 * kMs);
+  SweepAll(rig.monitor.get(), 20 * kMs, &sink);
+  Send(rig.monitor.get(), udp, 20 * kMs);
+  SweepAll(rig.monitor.get(), 30 * kMs, &sink);
+  const uint16_t extreme = FindAggregateCells(*plan, spec.predicate.args[0]).extreme;
+  ASSERT_EQ(sink.words.size(), 3u);
+  EXPECT_EQ(sink.words[0][extreme], 64u);
+  EXPECT_EQ(sink.words[1][extreme], 9u);
+  EXPECT_EQ(sink.words[2][extreme], 9u);
+}
+
+TEST(PacketMonitor, AnEpochForgetsTheUnscaledWindowOfTheOneBeforeLast) {
+  const auto plan = PlanOf(1, DstPrefix(0, 0), Variable::kRwnd, 10, true);
+  Rig rig({plan});
+  PartialSink sink;
+  sink.word_count = plan->word_count;
+  UdpFrame segment = Segment(1, 2, 100, 1, 10);  // of a connection whose SYNs were not seen
+  Send(rig.monitor.get(), segment, 1);
+  SweepAll(rig.monitor.get(), 10 * kMs, &sink);
+  segment.bytes[47] = 0x14;  // a reset has no window
+  Send(rig.monitor.get(), segment, 10 * kMs);
+  SweepAll(rig.monitor.get(), 20 * kMs, &sink);
+  Send(rig.monitor.get(), segment, 20 * kMs);
+  SweepAll(rig.monitor.get(), 30 * kMs, &sink);
+  EXPECT_EQ(sink.unscaled, (std::vector<bool>{true, false, false}));
+}
+
+TEST(PacketMonitor, AConnectionGivenUpWhileAliveMarksTheEpoch) {
+  MonitorOptions options;
+  options.connections.max_connections = 16;
+  Rig rig({PlanOf(1, DstPrefix(0, 0), Variable::kIsLost, 10)}, options);
+  for (uint32_t source = 10; source < 200; source++) {
+    Send(rig.monitor.get(), Segment(source, 1000, 100, 1, 10), 1);
+  }
+  rig.Finish(10 * kMs);
+  EXPECT_GT(rig.monitor->counters().connections_evicted, 0u);
+  EXPECT_NE(rig.sink.reasons & kConnectionEvicted, 0u);
+}
+
 // The named defects of the authors' code that concern this unit.
 TEST(Defects, D_AnEventAddedAfterARemovalCountsFromItsFirstPacket) {
   const auto first = PlanOf(1, DstPrefix(kRack, 24), Variable::kPackets, 10);
