@@ -56,7 +56,7 @@ Json MonitorFacts(const MonitorCounters& counters) {
           {"sweeps_finished", counters.epochs_skipped == 0},
           {"epochs", counters.epochs},
           {"epochs_skipped", counters.epochs_skipped},
-          {"flows", counters.flows},
+          {"flows_in_table", counters.flows},
           {"flows_added", counters.flows_added},
           {"flows_reclaimed", counters.flows_reclaimed},
           {"uncounted_packets", counters.uncounted_packets},

@@ -64,7 +64,7 @@ class Lookup : public Contender {
     for (const Slot& slot : slots_) Touch(slot);
   }
   void OnEpochEnd() override { epoch_++; }
-  Json Facts() const override { return {{"flows", flows_.count()}, {"misses", misses_}}; }
+  Json Facts() const override { return {{"flows_in_table", flows_.count()}, {"misses", misses_}}; }
 
  private:
   static constexpr uint16_t kGeneration = 1;
