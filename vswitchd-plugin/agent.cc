@@ -217,7 +217,8 @@ AgentStatus Agent::Snapshot() const {
     thread.is_attached = slot->thread().is_shown();
     if (const PacketMonitor* monitor = slot->monitor()) {
       thread.has_monitor = true;
-      thread.max_flows = slot->max_flows();
+      thread.memory = monitor->memory();
+      thread.ring_used_bytes = monitor->ring_used_bytes();
       thread.generation = monitor->running_generation();
       thread.counters = monitor->counters();
       thread.steps = monitor->steps();

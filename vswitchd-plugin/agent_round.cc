@@ -274,6 +274,7 @@ void Agent::UpdateProgram() {
 
 void Agent::PublishTo(MonitorSlot* slot) {
   if (slot->monitor() == nullptr) return;
+  const MemoryPreference near(slot->thread().numa_id());
   const trumpet::Status status = slot->monitor()->Publish(program_);
   if (status.ok()) return;
   // It would go on with events that are no longer wanted: better not at all, and said so.
@@ -321,7 +322,9 @@ void Agent::MakeMonitor(MonitorSlot* slot) {
   options.gate = &rules_.is_safe;
   parse_ = options.parse;
   const MemoryPreference near(slot->thread().numa_id());
-  Result<std::unique_ptr<PacketMonitor>> monitor = parts_.make_monitor(options);
+  const trumpet::Status room = CheckMachineHas(PacketMonitor::BytesFor(options));
+  Result<std::unique_ptr<PacketMonitor>> monitor =
+      room.ok() ? parts_.make_monitor(options) : Result<std::unique_ptr<PacketMonitor>>(room);
   if (!monitor.ok()) {
     parts_.host->Error("making the monitor of " + NameOf(*slot) + ": " + monitor.message() +
                        "; the thread is not monitored");
@@ -330,7 +333,7 @@ void Agent::MakeMonitor(MonitorSlot* slot) {
   }
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    slot->SetMonitor(std::move(*monitor), options.max_flows);
+    slot->SetMonitor(std::move(*monitor));
   }
   PublishTo(slot);
 }

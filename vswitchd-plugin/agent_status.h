@@ -13,6 +13,7 @@
 
 #include "lib/tpm/host_verdicts.h"
 #include "lib/tpm/monitor_counters.h"
+#include "lib/tpm/packet_monitor.h"
 #include "lib/tpm/step_histogram.h"
 #include "lib/tpm/step_watch.h"
 #include "vswitchd-plugin/glue.h"
@@ -32,7 +33,8 @@ struct ThreadStatus {
   bool has_monitor = false;  // memory was taken
   bool is_attached = false;  // packets reach the monitor
   uint64_t generation = 0;   // of the program it runs; 0: none
-  uint32_t max_flows = 0;
+  MonitorMemory memory;      // what it has room for
+  uint64_t ring_used_bytes = 0;
   MonitorCounters counters;
   StepCounts steps;
   trumpet_thread_load load{};

@@ -33,10 +33,9 @@ MonitorSlot::MonitorSlot(const trumpet_thread_info& info, const ThreadRules& rul
 
 MonitorSlot::~MonitorSlot() = default;
 
-void MonitorSlot::SetMonitor(std::unique_ptr<PacketMonitor> monitor, uint32_t max_flows) {
+void MonitorSlot::SetMonitor(std::unique_ptr<PacketMonitor> monitor) {
   assert(!is_shown());
   monitor_ = std::move(monitor);
-  max_flows_ = max_flows;
 }
 
 void MonitorSlot::Show(const ZoneMap& zones, const ParseOptions& parse) {

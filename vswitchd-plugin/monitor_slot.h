@@ -35,8 +35,7 @@ class MonitorSlot {
   bool is_shown() const { return view_ != nullptr; }
 
   // Only while hidden.
-  void SetMonitor(std::unique_ptr<PacketMonitor> monitor, uint32_t max_flows = 0);
-  uint32_t max_flows() const { return max_flows_; }
+  void SetMonitor(std::unique_ptr<PacketMonitor> monitor);
 
   // Lets the thread work with the monitor, which must be there, from now on.  Shown already:
   // changes over.
@@ -74,7 +73,6 @@ class MonitorSlot {
   const ThreadRules& rules_;
   ThreadMonitor thread_;
   std::unique_ptr<PacketMonitor> monitor_;
-  uint32_t max_flows_ = 0;
   std::unique_ptr<View> view_;
   Nanos passed_floor_ = INT64_MIN;   // no packet from before this will come any more
   Nanos pending_floor_ = INT64_MIN;  // passed as soon as the visit below is over

@@ -28,19 +28,32 @@ constexpr NumberKey kNumberKeys[] = {
     {"trumpet-memory-mb", 4, 65536, &Settings::memory_mb, true},
     {"trumpet-max-flows", 1024, 67108864, &Settings::max_flows, true},
     {"trumpet-max-buckets", 1, 16777216, &Settings::max_buckets, false},
+    {"trumpet-max-connections", 0, 16777216, &Settings::max_connections, true},
+    {"trumpet-ring-kb", 0, 65536, &Settings::ring_kb, true},
     {"trumpet-max-triggers", 1, 65536, &Settings::max_triggers, true},
     {"trumpet-sweep-budget-us", 1, 1000, &Settings::sweep_budget_us, false},
     {"trumpet-flow-timeout-ms", 1, 3600000, &Settings::flow_timeout_ms, false},
     {"trumpet-burst-gap-ns", 0, 1000000000, &Settings::burst_gap_ns, false},
 };
 
-constexpr char kEnableKey[] = "trumpet-enable";
+struct SwitchKey {
+  const char* key;
+  bool Settings::*member;
+  bool at_next_start;
+};
+
+constexpr SwitchKey kSwitchKeys[] = {
+    {"trumpet-enable", &Settings::enable, false},
+    {"trumpet-reserved-huge-pages", &Settings::reserved_huge_pages, true},
+};
+
 constexpr char kUplinksKey[] = "trumpet-uplinks";
 constexpr char kZonesKey[] = "trumpet-zones";
 constexpr char kTunnelPortsKey[] = "trumpet-tunnel-ports";
 
 std::vector<std::string> KnownKeys() {
-  std::vector<std::string> keys{kEnableKey, kUplinksKey, kZonesKey, kTunnelPortsKey};
+  std::vector<std::string> keys{kUplinksKey, kZonesKey, kTunnelPortsKey};
+  for (const SwitchKey& its : kSwitchKeys) keys.emplace_back(its.key);
   for (const NumberKey& number : kNumberKeys) keys.emplace_back(number.key);
   return keys;
 }
@@ -119,7 +132,9 @@ class Reader {
     for (const NumberKey& number : kNumberKeys) {
       if (key == number.key) return ReadNumberKey(number, value);
     }
-    if (key == kEnableKey) return ReadEnable(value);
+    for (const SwitchKey& its : kSwitchKeys) {
+      if (key == its.key) return ReadSwitchKey(its, value);
+    }
     if (key == kUplinksKey) return ReadUplinks(value);
     if (key == kZonesKey) return ReadZones(value);
     if (key == kTunnelPortsKey) return ReadTunnelPorts(value);
@@ -138,10 +153,10 @@ class Reader {
              std::to_string(Settings().*number.member));
   }
 
-  void ReadEnable(const std::string& value) {
-    result_.settings.enable = value == "true";
+  void ReadSwitchKey(const SwitchKey& its, const std::string& value) {
+    result_.settings.*its.member = value == "true";
     if (value == "true" || value == "false") return;
-    Complain(std::string(kEnableKey) + " is " + Quoted(value) +
+    Complain(std::string(its.key) + " is " + Quoted(value) +
              "; it takes true or false; using false");
   }
 
@@ -203,9 +218,10 @@ class Reader {
 
 bool Settings::operator==(const Settings& other) const {
   const auto tie = [](const Settings& s) {
-    return std::tie(s.enable, s.memory_mb, s.max_flows, s.max_buckets, s.max_triggers,
-                    s.sweep_budget_us, s.flow_timeout_ms, s.burst_gap_ns, s.uplinks, s.zones,
-                    s.vxlan_ports, s.geneve_ports);
+    return std::tie(s.enable, s.memory_mb, s.max_flows, s.max_connections, s.ring_kb,
+                    s.reserved_huge_pages, s.max_buckets, s.max_triggers, s.sweep_budget_us,
+                    s.flow_timeout_ms, s.burst_gap_ns, s.uplinks, s.zones, s.vxlan_ports,
+                    s.geneve_ports);
   };
   return tie(*this) == tie(other);
 }
@@ -224,6 +240,9 @@ std::vector<std::string> ChangesAtNextStart(const Settings& from, const Settings
     if (number.at_next_start && from.*number.member != to.*number.member) {
       keys.emplace_back(number.key);
     }
+  }
+  for (const SwitchKey& its : kSwitchKeys) {
+    if (its.at_next_start && from.*its.member != to.*its.member) keys.emplace_back(its.key);
   }
   return keys;
 }

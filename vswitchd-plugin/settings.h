@@ -12,7 +12,9 @@
 //                   The sweep budget, the timeouts and the tunnel ports make new monitors, so flows
 //                   start anew and reports of the running intervals are incomplete.
 //   later events:   max-buckets.
-//   next start:     memory, max-flows, max-triggers, once monitors have been made.
+//   next start:     memory, max-flows, max-connections, max-triggers, ring, reserved huge pages,
+//   once
+//                   monitors have been made.
 
 #ifndef TRUMPET_VSWITCHD_PLUGIN_SETTINGS_H
 #define TRUMPET_VSWITCHD_PLUGIN_SETTINGS_H
@@ -44,6 +46,9 @@ struct Settings {
   bool enable = false;
   uint32_t memory_mb = 256;  // per packet thread
   uint32_t max_flows = 262144;
+  uint32_t max_connections = 0;      // 0: by memory_mb
+  uint32_t ring_kb = 0;              // 0: by memory_mb
+  bool reserved_huge_pages = false;  // may be taken
   uint32_t max_buckets = kDefaultMaxBuckets;
   uint32_t max_triggers = 4096;
   uint32_t sweep_budget_us = 5;

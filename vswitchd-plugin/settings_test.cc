@@ -34,6 +34,10 @@ TEST(Settings, TakeEveryKeyAtBothEndsOfItsRange) {
       {"trumpet-memory-mb", "65536", &Settings::memory_mb, 65536},
       {"trumpet-max-flows", "1024", &Settings::max_flows, 1024},
       {"trumpet-max-flows", "67108864", &Settings::max_flows, 67108864},
+      {"trumpet-max-connections", "0", &Settings::max_connections, 0},
+      {"trumpet-max-connections", "16777216", &Settings::max_connections, 16777216},
+      {"trumpet-ring-kb", "0", &Settings::ring_kb, 0},
+      {"trumpet-ring-kb", "65536", &Settings::ring_kb, 65536},
       {"trumpet-max-buckets", "1", &Settings::max_buckets, 1},
       {"trumpet-max-buckets", "16777216", &Settings::max_buckets, 16777216},
       {"trumpet-max-triggers", "1", &Settings::max_triggers, 1},
@@ -50,6 +54,13 @@ TEST(Settings, TakeEveryKeyAtBothEndsOfItsRange) {
     EXPECT_TRUE(result.complaints.empty()) << row.key << "=" << row.value;
     EXPECT_EQ(result.settings.*row.member, row.expected) << row.key << "=" << row.value;
   }
+}
+
+TEST(Settings, TakeReservedHugePagesOnlyWhenToldSo) {
+  EXPECT_FALSE(ReadSettings({}).settings.reserved_huge_pages);
+  EXPECT_TRUE(ReadSettings({{"trumpet-reserved-huge-pages", "true"}}).settings.reserved_huge_pages);
+  EXPECT_EQ(OnlyComplaint("trumpet-reserved-huge-pages", "1"),
+            "trumpet-reserved-huge-pages is \"1\"; it takes true or false; using false");
 }
 
 TEST(Settings, FallBackToTheDefaultAndSayWhatIsAllowed) {

@@ -105,6 +105,52 @@ Json WatchdogJson(const WatchdogTrip& trip) {
           {"budget_ns", trip.overruns.budget_ns}};
 }
 
+// One thing that a packet thread has room for.
+struct Room {
+  const char* key;
+  const char* text;
+  uint64_t used;
+  uint64_t cap;
+};
+
+std::vector<Room> RoomOf(const ThreadStatus& thread) {
+  const MonitorCounters& counters = thread.counters;
+  const MonitorMemory& memory = thread.memory;
+  return {{"flows", "flows", counters.flows, memory.flows},
+          {"statistics_bytes", "statistics", counters.stat_bytes, memory.stat_bytes},
+          {"connections", "connections", counters.connections, memory.connections},
+          {"history_blocks", "history", counters.history_blocks, memory.history_blocks},
+          {"sets", "sets", counters.sets, memory.sets},
+          {"set_bytes", "set bytes", counters.set_bytes, memory.set_bytes},
+          {"ring_bytes", "ring", thread.ring_used_bytes, memory.ring_bytes}};
+}
+
+const char* PageKind(const MonitorMemory& memory) {
+  if (memory.reserved_bytes != 0) return "huge, reserved";
+  return memory.transparent_bytes != 0 ? "huge" : "plain";
+}
+
+// Use and cap of each thread, then of the agent.
+std::string MemoryText(const AgentStatus& agent) {
+  TextTable table({"thread", ">MiB", ">huge MiB", "pages", ">of", ">used", ">cap"});
+  for (const ThreadStatus& thread : agent.threads) {
+    if (!thread.has_monitor) continue;
+    const MonitorMemory& memory = thread.memory;
+    std::string first = thread.name();
+    std::string taken = to_string(memory.bytes >> 20);
+    std::string huge = to_string((memory.reserved_bytes + memory.transparent_bytes) >> 20);
+    std::string kind = PageKind(memory);
+    for (const Room& room : RoomOf(thread)) {
+      table.Add({first, taken, huge, kind, room.text, to_string(room.used), to_string(room.cap)});
+      first = taken = huge = kind = "";
+    }
+  }
+  uint64_t cap = 0;
+  for (const EventStatus& event : agent.events) cap += event.max_buckets;
+  table.Add({"agent", "", "", "", "buckets", to_string(agent.verdicts.buckets), to_string(cap)});
+  return "memory use:\n" + table.ToString(2);
+}
+
 std::string StatusText(const StatusInput& input) {
   const AgentStatus& agent = input.agent;
   std::string text = "state:       " + StateOf(agent, input.event_count);
@@ -135,6 +181,8 @@ std::string StatusText(const StatusInput& input) {
                  to_string(counters.partials), to_string(counters.partials_dropped)});
   }
   text += threads.ToString(2);
+
+  text += MemoryText(agent);
 
   text += "ports:\n";
   TextTable ports({">inPort", "name", "type", "uplink"});
@@ -188,6 +236,14 @@ Json CountersJson(const MonitorCounters& c) {
           {"history_evicted", c.history_evicted}};
 }
 
+Json MemoryJson(const ThreadStatus& thread) {
+  Json json = {{"bytes", thread.memory.bytes},
+               {"reserved_huge_bytes", thread.memory.reserved_bytes},
+               {"transparent_huge_bytes", thread.memory.transparent_bytes}};
+  for (const Room& room : RoomOf(thread)) json[room.key] = {{"used", room.used}, {"cap", room.cap}};
+  return json;
+}
+
 Json StatusJson(const StatusInput& input) {
   const AgentStatus& agent = input.agent;
   Json threads = Json::array();
@@ -199,6 +255,7 @@ Json StatusJson(const StatusInput& input) {
                        {"has_monitor", thread.has_monitor},
                        {"attached", thread.is_attached && agent.is_enabled},
                        {"generation", thread.generation},
+                       {"memory", MemoryJson(thread)},
                        {"counters", CountersJson(thread.counters)}});
   }
   Json ports = Json::array();
@@ -360,13 +417,13 @@ std::string FormatFlowTables(const AgentStatus& agent, bool as_json) {
   Json rows = Json::array();
   for (const ThreadStatus& thread : agent.threads) {
     const MonitorCounters& c = thread.counters;
-    table.Add({thread.name(), to_string(c.flows), to_string(thread.max_flows),
+    table.Add({thread.name(), to_string(c.flows), to_string(thread.memory.flows),
                to_string(c.flows_added), to_string(c.flows_reclaimed),
                to_string(c.uncounted_packets), to_string(c.connections),
                to_string(c.connections_evicted), to_string(c.rtt_samples)});
     rows.push_back({{"thread", thread.name()},
                     {"flows", c.flows},
-                    {"max_flows", thread.max_flows},
+                    {"max_flows", thread.memory.flows},
                     {"flows_added", c.flows_added},
                     {"flows_reclaimed", c.flows_reclaimed},
                     {"uncounted_packets", c.uncounted_packets},

@@ -18,5 +18,6 @@ TSAN_TESTS += lib/base/base_test
 lib_base_base_test_SOURCES = \
 	lib/base/block_pool_test.cc \
 	lib/base/hash_test.cc \
+	lib/base/page_source_test.cc \
 	lib/base/spsc_ring_test.cc
 lib_base_base_test_LDADD = $(LIBTRUMPET_BASE) $(GTEST_MAIN_LIBS) $(XXHASH_LIBS)

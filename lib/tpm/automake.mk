@@ -42,6 +42,8 @@ lib_libtrumpet_tpm_a_SOURCES = \
 	lib/tpm/monitor_counters.h \
 	lib/tpm/new_flows.cc \
 	lib/tpm/new_flows.h \
+	lib/tpm/next_flows.cc \
+	lib/tpm/next_flows.h \
 	lib/tpm/offline_run.cc \
 	lib/tpm/offline_run.h \
 	lib/tpm/packet_facts.h \
@@ -92,6 +94,8 @@ lib_tpm_tpm_test_SOURCES = \
 	lib/tpm/host_verdicts_random_test.cc \
 	lib/tpm/host_verdicts_test.cc \
 	lib/tpm/key_hash_test.cc \
+	lib/tpm/install_oracle_test.h \
+	lib/tpm/install_random_test.cc \
 	lib/tpm/key_layout_test.cc \
 	lib/tpm/monitor_harness_test.h \
 	lib/tpm/packet_monitor_test.cc \

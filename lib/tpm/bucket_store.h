@@ -50,6 +50,9 @@ class BucketStore {
     return {&keys_[index * max_key_bytes_], links_[index].key_bytes};
   }
 
+  // What a bucket takes besides its key and 8 bytes per word of cells.
+  static const size_t kBytesPerBucket;
+
  private:
   struct Links {
     uint64_t hash;
@@ -79,6 +82,10 @@ class BucketStore {
   std::vector<char> keys_;
   std::vector<uint64_t> words_;
 };
+
+// Two heads of chains per bucket at most.
+inline constexpr size_t BucketStore::kBytesPerBucket =
+    sizeof(Links) + sizeof(Bucket) + 2 * sizeof(uint32_t);
 
 }  // namespace trumpet
 

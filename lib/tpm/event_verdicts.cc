@@ -75,12 +75,16 @@ void EventVerdicts::Merge(std::string_view key, const uint64_t* words, bool is_u
   MergeCells(plan_->cells, words, store_.words(index));
 }
 
+uint32_t EventVerdicts::MaxBuckets() const {
+  const uint32_t said = plan_->spec.max_buckets;
+  return said != 0 ? said : kDefaultMaxBuckets;
+}
+
 // With no room, the bucket idle for longest goes, unless it has packets in this interval: then the
 // newcomer is turned away, kNoBucket.  A flood of buckets so cannot wash away those that were there
 // before it.
 uint32_t EventVerdicts::AddBucket(std::string_view key) {
-  const uint32_t said = plan_->spec.max_buckets;
-  if (store_.count() >= (said != 0 ? said : kDefaultMaxBuckets)) {
+  if (store_.count() >= MaxBuckets()) {
     ++status_.buckets_evicted;
     has_evicted_ = true;
     const uint32_t oldest = store_.oldest();
@@ -194,6 +198,7 @@ Report EventVerdicts::MakeReport(const Fired& fired, uint32_t reasons) {
 
 EventStatus EventVerdicts::Status() const {
   EventStatus status = status_;
+  status.max_buckets = is_none() ? 1 : MaxBuckets();
   status.buckets = std::max<uint64_t>(status.buckets, store_.count());
   return status;
 }

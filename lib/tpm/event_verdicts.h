@@ -74,6 +74,7 @@ class EventVerdicts {
   void Replay(const Ahead& ahead);
   void Merge(std::string_view key, const uint64_t* words, bool is_unscaled);
   uint32_t AddBucket(std::string_view key);
+  uint32_t MaxBuckets() const;
   bool TestBucket(uint32_t index, const FlowStateMap& flows, Verdict* verdict);
   bool IsTested(const Bucket& bucket) const;
   bool IsKept(const Bucket& bucket) const;

@@ -61,6 +61,9 @@ class FlowStateMap {
   // Whether a flow was refused in an epoch that ended after `instant`.
   bool HasRefusedAfter(Nanos instant) const { return last_refused_ > instant; }
 
+  // Besides sizeof(StartState) per interval length asked for.
+  static const size_t kBytesPerFlow;
+
  private:
   struct Flow {
     FlowKey key;  // zone 0
@@ -98,6 +101,8 @@ class FlowStateMap {
   Nanos last_expire_ = INT64_MIN;
   Nanos last_refused_ = INT64_MIN;  // end of the epoch
 };
+
+inline constexpr size_t FlowStateMap::kBytesPerFlow = sizeof(Flow) + 2 * sizeof(uint32_t);
 
 }  // namespace trumpet
 

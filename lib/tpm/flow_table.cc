@@ -56,7 +56,7 @@ size_t FlowTable::BytesFor(uint32_t max_flows, size_t block_bytes) {
 FlowIndex FlowTable::Find(const FlowKey& key, const uint8_t* extension, size_t extension_bytes,
                           uint64_t hash, uint16_t generation) const {
   const Bucket* bucket = &buckets_[BucketOf(hash, bucket_shift_)];
-  const uint16_t tag = TagOf(hash);
+  const uint16_t tag = TagOf(hash, SaltOf(generation));
   for (;;) {
     for (uint32_t hits = TagMatches(bucket->tags, tag); hits != 0; hits = WithoutFirst(hits)) {
       const FlowIndex flow = bucket->flows[FirstWay(hits)];
@@ -182,7 +182,7 @@ bool FlowTable::Link(FlowIndex flow, uint64_t hash, uint32_t oldest_pending_epoc
     const uint32_t empty = TagMatches(bucket->tags, 0);
     if (empty != 0) {
       const int way = FirstWay(empty);
-      bucket->tags[way] = TagOf(hash);
+      bucket->tags[way] = TagOf(hash, SaltOf(lines_[flow].entry.generation));
       bucket->flows[way] = flow;
       home_[flow] = static_cast<uint32_t>(home);
       return true;

@@ -89,6 +89,9 @@ class FlowTable {
   void ReleaseStale(uint32_t count, uint32_t epoch, uint16_t running, uint16_t previous);
   uint32_t stale_share() const;
 
+  // Index::Guess() looks for entries of this generation from now on.
+  void GuessIn(uint16_t generation) { guessed_salt_ = SaltOf(generation); }
+
   FlowEntry& At(FlowIndex flow) { return lines_[flow].entry; }
   const FlowEntry& At(FlowIndex flow) const { return lines_[flow].entry; }
   bool IsInUse(FlowIndex flow) const { return lines_[flow].entry.last_epoch != kFree; }
@@ -137,7 +140,12 @@ class FlowTable {
 
   // The highest bits of the lower half (see key_hash.h).
   static size_t BucketOf(uint64_t hash, int shift) { return static_cast<uint32_t>(hash) >> shift; }
-  static uint16_t TagOf(uint64_t hash) { return static_cast<uint16_t>(hash >> 48 | 1); }
+  // Different for the entries of one flow in different generations, so that nobody guesses the
+  // entry of the program before.
+  static uint16_t TagOf(uint64_t hash, uint16_t salt) {
+    return static_cast<uint16_t>((hash >> 48 ^ salt) | 1);
+  }
+  static uint16_t SaltOf(uint16_t generation) { return static_cast<uint16_t>(generation * 40503u); }
 
   // Bits 2i and 2i + 1 are set when tags[i] equals `tag`.
   static uint32_t TagMatches(const uint16_t* tags, uint16_t tag) {
@@ -168,6 +176,7 @@ class FlowTable {
   PageBuffer<uint32_t> home_;  // bucket number of an entry, to unlink it
   BlockPool blocks_;
   int bucket_shift_ = 0;
+  uint16_t guessed_salt_ = 0;
   uint32_t next_entry_ = 0;         // first entry never used
   FlowIndex free_entry_ = kNoFlow;  // chained through `hash`
   uint32_t next_overflow_ = 0;
@@ -205,18 +214,22 @@ class FlowTable::Index {
   // one or an entry not in use.
   FlowIndex Guess(uint64_t hash) const {
     const Bucket& bucket = buckets_[BucketOf(hash, shift_)];
-    return bucket.flows[FirstWay(TagMatches(bucket.tags, TagOf(hash)) | 1u << 2 * kWays)];
+    return bucket.flows[FirstWay(TagMatches(bucket.tags, TagOf(hash, salt_)) | 1u << 2 * kWays)];
   }
 
  private:
   friend class FlowTable;
-  Index(const Bucket* buckets, int shift) : buckets_(buckets), shift_(shift) {}
+  Index(const Bucket* buckets, int shift, uint16_t salt)
+      : buckets_(buckets), shift_(shift), salt_(salt) {}
   const Bucket* buckets_;
   int shift_;
+  uint16_t salt_;
 };
 
 inline FlowTable::Lines FlowTable::lines() { return Lines(lines_.data()); }
-inline FlowTable::Index FlowTable::index() const { return {buckets_.data(), bucket_shift_}; }
+inline FlowTable::Index FlowTable::index() const {
+  return {buckets_.data(), bucket_shift_, guessed_salt_};
+}
 
 }  // namespace trumpet
 

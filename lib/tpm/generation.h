@@ -43,6 +43,7 @@ struct Generation {
     if (from != INT64_MIN) owed_from = from;
     const auto& plans = program->plans();
     MakeWholeBuckets();
+    sets.Learn(*program);
     touched_whole_buckets.resize(plans.size());
     touched_whole_buckets.clear();
     marks.resize(program->index().mark_word_count());

@@ -55,6 +55,7 @@ struct VerdictCounters {
 struct EventStatus {
   uint32_t event_id = 0;
   uint64_t buckets = 0;
+  uint64_t max_buckets = 0;
   uint64_t buckets_evicted = 0;
   uint64_t reports = 0;
   Nanos last_report_end_ns = 0;  // 0: none yet

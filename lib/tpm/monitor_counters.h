@@ -23,6 +23,7 @@ struct MonitorCounters {
   uint64_t tunnels_too_deep = 0;
   uint64_t flows = 0;  // entries in use now
   uint64_t flows_added = 0;
+  uint64_t flows_prepared = 0;     // added for a program before its instant
   uint64_t flows_reclaimed = 0;    // idle entries given to new flows
   uint64_t uncounted_packets = 0;  // of new flows that found no room
   uint64_t uncounted_bytes = 0;

@@ -24,7 +24,7 @@ constexpr size_t kPrograms = 4;  // running, the one before, pending, and handed
 constexpr uint32_t kHistoryRecordsPerBlock = 4;
 
 size_t SetBytesPerProgram(const MonitorOptions& options) {
-  return (size_t{options.set_megabytes} << 20) / kPrograms;
+  return (size_t{options.set_kilobytes} << 10) / kPrograms;
 }
 
 constexpr size_t kCounterCount = sizeof(MonitorCounters) / sizeof(uint64_t);
@@ -149,8 +149,8 @@ Status PacketMonitor::Impl::Init(const MonitorOptions& options, PageSource* sour
   for (size_t i = 0; i < kPrograms; i++) {
     TriggerSetTable sets;
     if (!sets.InitWithin(SetBytesPerProgram(options), source)) {
-      return Status::Error("no memory for " + std::to_string(options.set_megabytes) +
-                           " MiB of trigger sets");
+      return Status::Error("no memory for " + std::to_string(options.set_kilobytes) +
+                           " KiB of trigger sets");
     }
     spare_sets.push_back(std::move(sets));
   }
@@ -189,7 +189,11 @@ PacketMonitor::~PacketMonitor() = default;
 void PacketMonitor::OnBatch(const Frame* frames, int count, bool has_in_port, uint32_t in_port,
                             uint16_t zone, Nanos now) {
   const bool had_incoming = impl_->TakeIncoming(now, true);
-  const bool has_more = impl_->thread.OnBatch(frames, count, {has_in_port, in_port, zone, now});
+  const Arrival arrival{has_in_port, in_port, zone, now};
+  const bool has_more = impl_->thread.OnBatch(frames, count, arrival);
+  if (impl_->pending != nullptr) {
+    impl_->thread.Prepare(impl_->pending.get(), frames, count, arrival);
+  }
   impl_->PublishState();
   if (has_more || had_incoming) {
     impl_->PublishCounters();

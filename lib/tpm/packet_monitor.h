@@ -38,7 +38,7 @@ class TriggerProgram;  // a compiled set of events, see trigger_program.h
 struct MonitorOptions {
   uint32_t max_flows = 1u << 17;      // flow table entries
   uint32_t stat_megabytes = 32;       // memory for the flows' cells
-  uint32_t set_megabytes = 64;        // for the sets of triggers that flows match
+  uint32_t set_kilobytes = 64 << 10;  // for the sets of triggers that flows match
   uint32_t ring_bytes = 8u << 20;     // towards the agent; a power of two
   bool touches_memory = false;        // at the start, so that no packet ever meets a page fault
   bool takes_reserved_pages = false;  // huge pages that the machine has set aside

@@ -36,7 +36,8 @@ PacketThread::PacketThread(const MonitorOptions& options, SpscRing* ring, PageSo
       sweep_(&flows_, &connections_, ring),
       watch_(ClockOf(options), options.sweep_budget_ns, options.gate),
       phase_one_(options.parse, options.connections.hash_seed, &flows_, &connections_, &epoch_,
-                 &counters_) {}
+                 &counters_),
+      next_flows_(options.parse, options.connections.hash_seed, &flows_, &epoch_, &counters_) {}
 
 size_t PacketThread::BytesFor(const MonitorOptions& options) {
   return FlowTable::BytesFor(options.max_flows, StatBytes(options)) +
@@ -80,7 +81,8 @@ std::unique_ptr<Generation> PacketThread::TakeOver(std::unique_ptr<Generation> n
   }
   *done = true;
   const TriggerProgram& program = *next->program;
-  next->number = running_ == nullptr ? 1 : static_cast<uint16_t>(running_->number + 1);
+  next->number = NextNumber();
+  flows_.GuessIn(next->number);
   std::unique_ptr<Generation> unused = std::move(previous_);
   previous_ = std::move(running_);
   running_ = std::move(next);
@@ -226,6 +228,14 @@ bool PacketThread::OnBatch(const Frame* frames, int count, const Arrival& arriva
   if (is_timed) counters_.batch_cycles += (__rdtsc() - before) << kTimedBatchesLog2;
   has_more |= SweepUnderLoad(now_);
   return has_more;
+}
+
+void PacketThread::Prepare(Generation* next, const Frame* frames, int count,
+                           const Arrival& arrival) {
+  const uint64_t before = __rdtsc();
+  next->number = NextNumber();
+  next_flows_.Prepare(next, frames, count, arrival);
+  counters_.batch_cycles += __rdtsc() - before;
 }
 
 void PacketThread::FillCounters(MonitorCounters* counters) const {

@@ -25,6 +25,7 @@
 #include "lib/tpm/flow_table.h"
 #include "lib/tpm/generation.h"
 #include "lib/tpm/match_scatter.h"
+#include "lib/tpm/next_flows.h"
 #include "lib/tpm/packet_monitor.h"
 #include "lib/tpm/step_watch.h"
 #include "lib/tpm/sweep.h"
@@ -52,6 +53,9 @@ class PacketThread {
   // sweep of the last epoch is in the way, try again.
   std::unique_ptr<Generation> TakeOver(std::unique_ptr<Generation> next, Nanos now, bool* done);
 
+  // Does some of the work of TakeOver() before its time, with packets that OnBatch() has counted.
+  void Prepare(Generation* next, const Frame* frames, int count, const Arrival& arrival);
+
   bool has_program() const { return running_ != nullptr; }
   uint64_t running_generation() const { return running_ ? running_->program->generation() : 0; }
   Nanos next_work_ns() const;
@@ -77,6 +81,9 @@ class PacketThread {
   void UpdateOldestPending();
   bool SweepUnderLoad(Nanos now);
   bool RunStep(Nanos now, bool is_bounded);
+  uint16_t NextNumber() const {
+    return running_ == nullptr ? 1 : static_cast<uint16_t>(running_->number + 1);
+  }
   bool HasStepAt(Nanos now) const {
     return sweep_.is_active() || (running_ != nullptr && now >= epoch_.span.end);
   }
@@ -99,6 +106,7 @@ class PacketThread {
   MonitorCounters counters_;
   uint32_t lot_ = 1;  // draws the batches whose cycles are counted
   MatchScatter phase_one_;
+  NextFlows next_flows_;
 };
 
 }  // namespace trumpet

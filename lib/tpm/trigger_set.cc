@@ -34,7 +34,7 @@ bool IsBefore(const StatStep& a, const StatStep& b) {
 }
 
 constexpr int kNotPlain = -1;
-constexpr int kPlainValueCount = 7;
+constexpr uint32_t kPlainValueCount = 7;
 
 // Where PlainValues has the variable.
 int PlainIndex(Variable variable) {
@@ -116,12 +116,18 @@ uint8_t DirectCells(const SetProgram& set_program, size_t extension_bytes) {
   return cells;
 }
 
+void FinishProgram(const TriggerProgram& program, SetProgram* set_program) {
+  set_program->direct_cells = DirectCells(*set_program, program.layout().extension_bytes());
+  const bool has_direct_banks = set_program->word_count != 0 && set_program->direct_cells != 0;
+  set_program->bank_words = has_direct_banks ? kDirectBankWords : set_program->word_count;
+}
+
 // Gives every cell its place in the bank: the plain ones first, in the order of PlainValues;
 // returns the words of a bank.
 uint32_t PlaceCells(const TriggerProgram& program, StatStep* steps, StatStep* end,
                     SetProgram* set_program) {
   uint32_t words = 0;
-  for (int value = 0; value < kPlainValueCount; value++) {
+  for (int value = 0; value < int{kPlainValueCount}; value++) {
     for (StatStep* step = steps; step != end; step++) {
       if (PlainValueOf(program, *step) != value) continue;
       set_program->plain_values |= static_cast<uint32_t>(value) << (4 * words);
@@ -161,6 +167,25 @@ void TriggerSetTable::Clear() {
   std::fill(slots_.data(), slots_.data() + slots_.count(), 0);
   count_ = 0;
   arena_used_ = 0;
+  summaries_.clear();
+  plain_indexes_.clear();
+}
+
+void TriggerSetTable::Learn(const TriggerProgram& program) {
+  summaries_.clear();
+  plain_indexes_.clear();
+  for (uint32_t trigger = 0; trigger < program.plans().size(); trigger++) {
+    const TriggerPlan& plan = *program.plans()[trigger];
+    CellSummary summary{static_cast<uint32_t>(plain_indexes_.size()),
+                        static_cast<uint16_t>(plan.cells.size()), 0,
+                        plan.spec.granularity.is_none()};
+    for (const CellSpec& cell : plan.cells) {
+      const int value = PlainValueOf(program, StepOf(program, trigger, cell));
+      plain_indexes_.push_back(value == kNotPlain ? 0 : static_cast<uint8_t>(value));
+      summary.plain_values |= value == kNotPlain ? kHasOthers : static_cast<uint8_t>(1u << value);
+    }
+    summaries_.push_back(summary);
+  }
 }
 
 uint32_t TriggerSetTable::Intern(const TriggerProgram& program, const uint32_t* triggers,
@@ -177,7 +202,10 @@ uint32_t TriggerSetTable::Intern(const TriggerProgram& program, const uint32_t* 
   if (count_ == sets_.count()) return kNoSet;
   sets_[count_].hash = hash;
   const size_t arena_before = arena_used_;
-  if (!Build(program, triggers, count, count_)) {
+  const bool is_built = HasOnlyPlainCells(triggers, count)
+                            ? BuildPlain(program, triggers, count, count_)
+                            : Build(program, triggers, count, count_);
+  if (!is_built) {
     arena_used_ = arena_before;
     return kNoSet;
   }
@@ -234,9 +262,7 @@ bool TriggerSetTable::Build(const TriggerProgram& program, const uint32_t* trigg
     return true;
   }
   set_program.word_count = static_cast<uint16_t>(words);
-  set_program.direct_cells = DirectCells(set_program, program.layout().extension_bytes());
-  set_program.bank_words =
-      words != 0 && set_program.direct_cells != 0 ? kDirectBankWords : set_program.word_count;
+  FinishProgram(program, &set_program);
   uint16_t* place = places;
   for (uint32_t i = 0; i < count; i++) {
     for (const CellSpec& cell : program.plans()[triggers[i]]->cells) {
@@ -254,6 +280,60 @@ bool TriggerSetTable::Build(const TriggerProgram& program, const uint32_t* trigg
   set.plain_count = set_program.plain_count;
   set.step_count = static_cast<uint32_t>(end - steps);
   set.steps = steps;
+  set.places = places;
+  programs_[number] = set_program;
+  sums_[number] = {sum_words, 0, kNoSet, false};
+  return true;
+}
+
+bool TriggerSetTable::HasOnlyPlainCells(const uint32_t* triggers, uint32_t count) const {
+  if (summaries_.empty()) return false;
+  uint8_t values = 0;
+  for (uint32_t i = 0; i < count; i++) values |= summaries_[triggers[i]].plain_values;
+  return (values & kHasOthers) == 0;
+}
+
+// As Build() does, but nothing has to be sorted: the places follow from which values there are.
+bool TriggerSetTable::BuildPlain(const TriggerProgram& program, const uint32_t* triggers,
+                                 uint32_t count, uint32_t number) {
+  size_t cell_count = 0;
+  uint32_t values = 0;
+  uint32_t whole_count = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    const CellSummary& summary = summaries_[triggers[i]];
+    cell_count += summary.count;
+    values |= summary.plain_values;
+    whole_count += summary.is_whole;
+  }
+  SetProgram set_program{};
+  uint16_t place_of[kPlainValueCount] = {};
+  for (uint32_t value = 0; value < kPlainValueCount; value++) {
+    if ((values >> value & 1) == 0) continue;
+    set_program.plain_values |= value << (4 * set_program.plain_count);
+    place_of[value] = static_cast<uint16_t>(set_program.plain_count++ | kPlainPlace);
+  }
+  set_program.word_count = set_program.plain_count;
+  FinishProgram(program, &set_program);
+
+  auto* copy = TakeArray<uint32_t>(count);
+  auto* places = TakeArray<uint16_t>(cell_count);
+  auto* sum_words = TakeArray<uint64_t>(set_program.word_count);
+  if (copy == nullptr || places == nullptr || sum_words == nullptr) return false;
+  std::copy(triggers, triggers + count, copy);
+  uint16_t* place = places;
+  for (uint32_t i = 0; i < count; i++) {
+    const CellSummary& summary = summaries_[triggers[i]];
+    const uint8_t* value = &plain_indexes_[summary.first];
+    for (uint32_t cell = 0; cell < summary.count; cell++) *place++ = place_of[value[cell]];
+  }
+  TriggerSet& set = sets_[number];
+  set.trigger_count = count;
+  set.whole_count = whole_count;
+  set.word_count = set_program.word_count;
+  set.plain_count = set_program.plain_count;
+  set.step_count = 0;
+  set.triggers = copy;
+  set.steps = nullptr;
   set.places = places;
   programs_[number] = set_program;
   sums_[number] = {sum_words, 0, kNoSet, false};

@@ -18,6 +18,7 @@
 #define TRUMPET_LIB_TPM_TRIGGER_SET_H
 
 #include <cstdint>
+#include <vector>
 
 #include "lib/base/page_buffer.h"
 #include "lib/packet/plain_frame.h"
@@ -102,6 +103,9 @@ class TriggerSetTable {
   [[nodiscard]] bool InitWithin(size_t bytes, PageSource* source);
   // Forgets all sets, to serve another program.
   void Clear();
+  // Gathers what sets of plain cells need of each trigger in one place: it makes new ones cheap.
+  // May allocate.
+  void Learn(const TriggerProgram& program);
 
   // The number of the set of these triggers, made if new; kNoSet when there is no room or the set
   // is too wide, which is remembered: every packet of such a flow asks again.
@@ -120,6 +124,10 @@ class TriggerSetTable {
   size_t arena_used_bytes() const { return arena_used_ * sizeof(uint64_t); }
   size_t arena_bytes() const { return arena_.size_bytes(); }
 
+  // Besides its lists, which lie in the arena.
+  static constexpr size_t kBytesPerSet =
+      sizeof(TriggerSet) + sizeof(SetProgram) + sizeof(SetSums) + 4 * sizeof(uint32_t);
+
  private:
   static bool IsTooWide(const TriggerSet& set) { return set.word_count > kMaxSetWords; }
 
@@ -128,6 +136,18 @@ class TriggerSetTable {
   void GiveBackArray(const void* end);  // of the array taken last, from `end` on
   bool Build(const TriggerProgram& program, const uint32_t* triggers, uint32_t count,
              uint32_t number);
+  bool BuildPlain(const TriggerProgram& program, const uint32_t* triggers, uint32_t count,
+                  uint32_t number);
+  bool HasOnlyPlainCells(const uint32_t* triggers, uint32_t count) const;
+
+  // Which cells a trigger has.
+  struct CellSummary {
+    uint32_t first;        // of its cells in plain_indexes_
+    uint16_t count;        // of cells
+    uint8_t plain_values;  // bit per plain value; or kHasOthers
+    bool is_whole;         // the trigger has no granularity
+  };
+  static constexpr uint8_t kHasOthers = 0x80;
 
   PageBuffer<TriggerSet> sets_;
   PageBuffer<SetProgram> programs_;
@@ -136,6 +156,8 @@ class TriggerSetTable {
   PageBuffer<uint64_t> arena_;
   size_t arena_used_ = 0;  // in words
   uint32_t count_ = 0;
+  std::vector<CellSummary> summaries_;  // per trigger; empty if nothing was learned
+  std::vector<uint8_t> plain_indexes_;  // per cell: the plain value that it adds up
 };
 
 // Updates the plain cells of a bank with one packet.

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <numeric>
@@ -145,6 +146,41 @@ TEST(TriggerSet, AFullArenaRefusesWideSetsAndTakesNarrowOnes) {
   for (uint32_t count = 1000; count > 900; count--) made += intern(count) != kNoSet ? 1 : 0;
   EXPECT_LT(made, 10u);
   EXPECT_NE(intern(1), kNoSet);
+}
+
+TEST(TriggerSetTable, MakesPlainSetsTheSameWithAndWithoutWhatItLearned) {
+  HostVerdicts::Plans plans;
+  const Variable variables[] = {Variable::kVolume, Variable::kPackets, Variable::kIsLost,
+                                Variable::kBytes, Variable::kEcn};
+  for (uint32_t i = 0; i < 5; i++) {
+    plans.push_back(testing::PlanOf(i + 1, FilterExpr(), variables[i], 10, i % 2 == 0));
+  }
+  const auto program = TriggerProgram::Make(plans, 1, INT64_MIN);
+  TriggerSetTable sorted;
+  TriggerSetTable learned;
+  ASSERT_TRUE(sorted.Init(64, 1 << 16) && learned.Init(64, 1 << 16));
+  learned.Learn(*program);
+  for (uint32_t chosen = 0; chosen < 32; chosen++) {
+    std::vector<uint32_t> triggers;
+    size_t cells = 0;
+    for (uint32_t i = 0; i < 5; i++) {
+      if ((chosen >> i & 1) == 0) continue;
+      triggers.push_back(i);
+      cells += plans[i]->cells.size();
+    }
+    const auto count = static_cast<uint32_t>(triggers.size());
+    const uint32_t a = sorted.Intern(*program, triggers.data(), count);
+    const uint32_t b = learned.Intern(*program, triggers.data(), count);
+    ASSERT_EQ(a, b);
+    EXPECT_EQ(std::memcmp(&sorted.ProgramAt(a), &learned.ProgramAt(b), sizeof(SetProgram)), 0);
+    const TriggerSet& one = sorted.At(a);
+    const TriggerSet& other = learned.At(b);
+    EXPECT_EQ(one.word_count, other.word_count);
+    EXPECT_EQ(one.whole_count, other.whole_count);
+    EXPECT_EQ(one.plain_count, other.plain_count);
+    EXPECT_EQ(one.step_count, other.step_count);
+    for (size_t cell = 0; cell < cells; cell++) EXPECT_EQ(one.places[cell], other.places[cell]);
+  }
 }
 
 }  // namespace

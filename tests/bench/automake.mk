@@ -74,7 +74,12 @@ EXTRA_DIST += \
 EXTRA_PROGRAMS += tests/bench/bench-install
 tests_bench_bench_install_SOURCES = \
 	tests/bench/bench_install.cc \
-	tests/bench/workload.cc \
+	tests/bench/frames.cc \
+	tests/bench/frames.h \
+	tests/bench/traffic.cc \
+	tests/bench/traffic.h \
+	tests/bench/triggers.cc \
+	tests/bench/triggers.h \
 	tests/bench/workload.h
 tests_bench_bench_install_LDADD = $(LIBTRUMPET_TPM)
 CLEANFILES += tests/bench/bench-install
