@@ -9,6 +9,7 @@ a second.  A stopped switch costs nothing but memory.
 
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -103,6 +104,8 @@ class BenchSwitch(Switch):
                 self.rpc("exit", "--cleanup")
                 self.processes[1].wait(20)
         super().close()
+        # DPDK leaves the book-keeping of its memory behind.
+        shutil.rmtree(f"/run/dpdk/{os.path.basename(self.folder)}", ignore_errors=True)
 
     # --- what it switches ----------------------------------------------------
 
