@@ -118,6 +118,8 @@ void MatchScatter::GuessChunk(int count) {
     lines.Prefetch(flow);
     slot->guess = flow;
   }
+  if (!new_flows_.uses_filter()) return;
+  for (const Slot* slot = slots_; slot != slots_ + count; slot++) new_flows_.Prefetch(slot->hash);
 }
 
 // Whether the guess is right, and the flow has direct cells.  The end of the key tells IPv4 entries

@@ -40,6 +40,10 @@ class NewFlows {
   FlowIndex Add(const ParsedPacket& packet, const FlowKey& entry_key, const uint8_t* extension,
                 uint64_t hash);
 
+  // Whether flows without an entry are asked for in the filter; then Prefetch() helps Add().
+  bool uses_filter() const { return threshold_ != 0; }
+  void Prefetch(uint64_t hash) const { filter_.Prefetch(hash); }
+
   // With every batch, before its packets: ends a round when it is time.  `swept_flows`: all flows
   // swept so far.
   void OnBatch(Nanos now, uint64_t swept_flows) {
