@@ -14,7 +14,7 @@ namespace {
 // What pieces of work take in nanoseconds, when the caches help: the weights of the clock readings.
 // A clock reading costs 10; work whose lines are all missing may take four times its weight.
 constexpr int kWorkPerClockRead = 300;
-constexpr int kFlowWork = 40;
+constexpr int kFlowWork = 25;
 constexpr int kTriggerWork = 2;
 constexpr int kPartialWork = 40;
 constexpr int kCellWork = 4;
@@ -43,6 +43,7 @@ void Sweep::Start(const SweepJob& job) {
   next_trigger_ = 0;
   next_cell_ = 0;
   open_words_ = nullptr;
+  holds_five_tuple_ = false;
   for (Generation* generation : {job_.running, job_.previous}) {
     if (generation == nullptr) continue;
     generation->touched_sets = kNoSet;
@@ -169,6 +170,7 @@ bool Sweep::SweepFlow(FlowIndex flow) {
   next_flow_++;
   next_trigger_ = 0;
   next_cell_ = 0;
+  holds_five_tuple_ = false;
   return true;
 }
 
@@ -183,12 +185,10 @@ bool Sweep::DeliverFlow(Generation* generation, const TriggerSet& set, const Flo
     // Without packets the bank holds only RTT samples, of no concern to most.
     const bool has_packets = bank[next_place_[0] & ~kPlainPlace] != 0;
     if (bucket.words == nullptr && (has_packets || bucket.uses_rtt)) {
-      BucketKey key;
-      // Some packets are in no bucket.
-      if (open_words_ != nullptr || MakeKey(*generation, trigger, entry, &key)) {
-        if (open_words_ == nullptr && !OpenPartial(bucket, key, is_unscaled && bucket.uses_rwnd)) {
-          return false;
-        }
+      const BucketKey* key = open_words_ != nullptr ? &key_ : KeyOf(*generation, trigger, entry);
+      if (key != nullptr) {
+        const bool unscaled = is_unscaled && bucket.uses_rwnd;
+        if (open_words_ == nullptr && !OpenPartial(bucket, *key, unscaled)) return false;
         if (!CopyCells(bucket, bank)) return true;
         CommitPartial();
       }
@@ -198,13 +198,18 @@ bool Sweep::DeliverFlow(Generation* generation, const TriggerSet& set, const Flo
   return true;
 }
 
-bool Sweep::MakeKey(const Generation& generation, uint32_t trigger, const FlowEntry& entry,
-                    BucketKey* key) {
+// Null: such packets are in no bucket.
+const BucketKey* Sweep::KeyOf(const Generation& generation, uint32_t trigger,
+                              const FlowEntry& entry) {
+  const Granularity& granularity = generation.program->plans()[trigger]->spec.granularity;
+  work_ += kPartialWork;
+  if (granularity.is_five_tuple && holds_five_tuple_) return &key_;
   const KeyLayout& layout = generation.program->layout();
   const uint8_t* block = flows_->BlockOf(entry);
   const auto read = [&](const FieldRef& ref) { return layout.Read(entry.key, block, ref); };
-  work_ += kPartialWork;
-  return MakeBucketKey(generation.program->plans()[trigger]->spec.granularity, read, key);
+  const bool has_bucket = MakeBucketKey(granularity, read, &key_);
+  holds_five_tuple_ = has_bucket && granularity.is_five_tuple;
+  return has_bucket ? &key_ : nullptr;
 }
 
 bool Sweep::OpenPartial(const WholeBucket& trigger, const BucketKey& key, bool is_unscaled) {

@@ -101,8 +101,7 @@ class Sweep {
   void PrefetchFlows() const;
   bool DeliverFlow(Generation* generation, const TriggerSet& set, const FlowEntry& entry,
                    const uint64_t* bank, bool is_unscaled);
-  bool MakeKey(const Generation& generation, uint32_t trigger, const FlowEntry& entry,
-               BucketKey* key);
+  const BucketKey* KeyOf(const Generation& generation, uint32_t trigger, const FlowEntry& entry);
   bool OpenPartial(const WholeBucket& trigger, const BucketKey& key, bool is_unscaled);
   bool CopyCells(const WholeBucket& trigger, const uint64_t* bank);
   void CommitPartial();
@@ -130,8 +129,10 @@ class Sweep {
   const uint16_t* next_place_ = nullptr;  // of that trigger
   uint32_t next_cell_ = 0;                // or word, where words are copied
   uint64_t* open_words_ = nullptr;        // of the partial that is being filled on the ring
-  int work_ = 0;                          // since the clock was read, in nanoseconds by experience
-  FlowStateUpdate held_state_;            // read from the connections, not yet delivered
+  BucketKey key_;
+  bool holds_five_tuple_ = false;  // key_ is the flow's 5-tuple, which many triggers share
+  int work_ = 0;                   // since the clock was read, in nanoseconds by experience
+  FlowStateUpdate held_state_;     // read from the connections, not yet delivered
   bool holds_state_ = false;
   bool is_blocked_ = false;
   EpochSpan unreported_;  // see ReportLater(); several spans become one that covers them
