@@ -88,6 +88,7 @@ lib_tpm_tpm_test_SOURCES = \
 	lib/tpm/admission_control_test.cc \
 	lib/tpm/admission_filter_test.cc \
 	lib/tpm/attack_test.cc \
+	lib/tpm/backlog_test.cc \
 	lib/tpm/connection_table_test.cc \
 	lib/tpm/first_sendings_test.cc \
 	lib/tpm/flow_table_test.cc \

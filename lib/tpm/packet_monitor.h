@@ -98,8 +98,8 @@ class PacketMonitor {
   // until all is delivered or the ring is full.
   bool StandIn(Nanos now);
 
-  // Ends the current epoch at `now`; call OnIdle() until it returns false to deliver it.  For
-  // thread exit and the end of an offline run.
+  // Ends the current epoch, after the sweep under way; call OnIdle() until it returns false to
+  // deliver both.  For thread exit and the end of an offline run.
   void CloseEpoch(Nanos now);
 
   // Packets before `until` were kept from the monitor: TCP state from before it is void, so that a

@@ -102,9 +102,10 @@ void PacketThread::AdvanceTo(Nanos now) {
   if (CloseCurrentEpoch(epoch_.span.end)) {
     BeginEpoch(cell_start);
   } else {
-    counters_.epochs_skipped++;
+    const Nanos end = cell_start + length;
+    counters_.epochs_skipped += static_cast<uint64_t>((end - epoch_.span.end) / length);
     epoch_.reasons |= kSweepSkipped;
-    epoch_.span.end = cell_start + length;
+    epoch_.span.end = end;
   }
 }
 
@@ -133,6 +134,14 @@ bool PacketThread::CloseCurrentEpoch(Nanos end) {
 // Starts the sweep of the epoch just closed, if it has anything, and the next epoch.
 void PacketThread::BeginEpoch(Nanos start) {
   const uint32_t bank = epoch_.bank();
+  const Nanos length = running_->program->epoch_ns();
+  const EpochSpan next{start, (CellOf(start, length) + 1) * length};
+  // A sweep that was given up left changes of TCP state unread.  They come first, and those of this
+  // epoch an epoch later: until then the agent's values are old ones, at the ends of this epoch and
+  // at the beginning of the next.
+  const bool were_late = changes_are_late_;
+  changes_are_late_ = !connections_.BeginEpoch(next.start, next.end);
+  if (were_late || changes_are_late_) epoch_.reasons |= kRingFull;
   const bool has_work = epoch_.packets != 0 || epoch_.reasons != 0 || sweep_.has_unreported();
   SweepJob job{epoch_.span,
                epoch_.number,
@@ -142,11 +151,10 @@ void PacketThread::BeginEpoch(Nanos start) {
                !has_work,
                running_.get(),
                previous_.get()};
-  const Nanos length = running_->program->epoch_ns();
   epoch_.running = running_.get();
   epoch_.previous = previous_.get();
-  epoch_.span = {start, (CellOf(start, length) + 1) * length};
-  connections_.BeginEpoch(epoch_.span.start, epoch_.span.end);
+  epoch_.span = next;
+  is_closing_ = false;
   sweep_.Start(job);
   epoch_.number = FlowTable::NextEpoch(epoch_.number);
   epoch_.reasons = 0;
@@ -174,6 +182,7 @@ bool PacketThread::RunStep(Nanos now, bool is_bounded) {
     UpdateOldestPending();
     last_step_ = now_;
   }
+  if (is_closing_ && !sweep_.is_active()) CloseNow();
   if (is_bounded) counters_.sweep_cycles += watch_.End(now_);
   return sweep_.is_active();
 }
@@ -181,6 +190,11 @@ bool PacketThread::RunStep(Nanos now, bool is_bounded) {
 void PacketThread::CloseEpoch(Nanos now) {
   AdvanceTo(now);
   if (running_ == nullptr) return;
+  is_closing_ = sweep_.is_delivering();
+  if (!is_closing_) CloseNow();
+}
+
+void PacketThread::CloseNow() {
   if (CloseCurrentEpoch(epoch_.span.end)) BeginEpoch(epoch_.span.end);
 }
 

@@ -5,7 +5,9 @@
 //
 // Epochs: [start, end) in Unix time, never across a multiple of the program's epoch length.  While
 // epoch n is counted in one bank of each flow's cells, epoch n-1 is swept out of the other (paper,
-// section 5.3). If that sweep is not done when n should end, n goes on and is marked kSweepSkipped.
+// section 5.3). If that sweep is not done when n should end, n goes on to the end of the next and
+// is marked kSweepSkipped: what it counted is reported in the interval of its beginning, and
+// neither this one nor those that it goes on into are complete.
 //
 // Steps: all that is not the work of a packet comes in steps of at most the budget, timed by a
 // StepWatch: in idle time, or between two batches.
@@ -78,6 +80,7 @@ class PacketThread {
   void EndEpochs();
   bool CloseCurrentEpoch(Nanos end);
   void BeginEpoch(Nanos start);
+  void CloseNow();
   void UpdateOldestPending();
   bool SweepUnderLoad(Nanos now);
   bool RunStep(Nanos now, bool is_bounded);
@@ -99,7 +102,9 @@ class PacketThread {
   std::unique_ptr<Generation> previous_;
 
   EpochState epoch_;
-  uint64_t evicted_before_ = 0;  // connections given up before this epoch
+  bool is_closing_ = false;        // as soon as the sweep is done
+  bool changes_are_late_ = false;  // of TCP state: an older epoch's are still being read
+  uint64_t evicted_before_ = 0;    // connections given up before this epoch
   Nanos now_ = INT64_MIN;
   Nanos last_packet_ns_ = INT64_MIN;
   Nanos last_step_ = INT64_MIN;
