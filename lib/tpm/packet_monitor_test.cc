@@ -469,6 +469,25 @@ TEST(PacketMonitor, AnEpochForgetsTheUnscaledWindowOfTheOneBeforeLast) {
   EXPECT_EQ(sink.unscaled, (std::vector<bool>{true, false, false}));
 }
 
+TEST(PacketMonitor, NewFlowsLeaveThoseThatAreStillToBeSwept) {
+  MonitorOptions options = SmallOptions();
+  options.ring_bytes = 1u << 16;
+  options.sweep_budget_ns = 1;
+  Rig rig({PlanOf(1, DstPrefix(kRack, 24), Variable::kPackets, 10, true)}, options);
+  for (uint16_t port = 0; port < 60; port++) {
+    Send(rig.monitor.get(), UdpFrame(1, kRack + 1, port, 6), 1);
+  }
+  for (uint16_t port = 100; port < 160; port++) {  // before any of the first were swept
+    Send(rig.monitor.get(), UdpFrame(1, kRack + 1, port, 6), 10 * kMs);
+  }
+  rig.Finish(20 * kMs);
+  uint64_t first = 0;
+  for (const auto& [place, packets] : rig.sink.packets) {
+    if (std::get<2>(place) == 0) first += packets;
+  }
+  EXPECT_EQ(first, 60u);
+}
+
 TEST(PacketMonitor, AConnectionGivenUpWhileAliveMarksTheEpoch) {
   MonitorOptions options;
   options.connections.max_connections = 16;

@@ -45,7 +45,7 @@ MUTATIONS = (
      "epoch_.reasons |= kSweepSkipped;", ""),
     ("an epoch given up is not marked", "lib/tpm/sweep.cc",
      "job_.reasons | kRingFull", "job_.reasons"),
-    ("packets without room are not marked", "lib/tpm/match_scatter.cc",
+    ("packets without room are not marked", "lib/tpm/new_flows.cc",
      "epoch_->reasons |= kFlowTableFull;", ""),
     ("an evicted connection is not marked", "lib/tpm/packet_thread.cc",
      "if (evicted != evicted_before_) epoch_.reasons |= kConnectionEvicted;", ""),
