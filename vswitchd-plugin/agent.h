@@ -37,6 +37,7 @@
 #include <vector>
 
 #include "lib/tpm/packet_monitor.h"
+#include "lib/tpm/peer_exchange.h"
 #include "lib/tpm/trigger_program.h"
 #include "vswitchd-plugin/agent_status.h"
 #include "vswitchd-plugin/delivery_desk.h"
@@ -150,6 +151,9 @@ class Agent {
   bool attached_ = false;                 // under attach_mutex_
   std::atomic<bool> wants_hooks_{false};  // running: packets are needed
   std::atomic<bool> is_enabled_{false};
+
+  // Shared by the monitors in slots_, which it outlives.  Made with the first of them.
+  std::unique_ptr<PeerExchange> peers_;
 
   // The agent's own; slots_ is changed under mutex_ and read by Snapshot().
   std::vector<std::unique_ptr<MonitorSlot>> slots_;

@@ -248,6 +248,7 @@ void Agent::Restart(Nanos now, const char* why, bool drops_monitors) {
     slot->SetMonitor(nullptr);
     slot->ResetTimes();
   }
+  peers_.reset();
 }
 
 // --- what runs -------------------------------------------------------------
@@ -321,6 +322,11 @@ void Agent::MakeMonitor(MonitorSlot* slot) {
   MonitorOptions options = MonitorOptionsOf(*memory_settings_, settings_, parts_.hash_seed);
   options.gate = &rules_.is_safe;
   parse_ = options.parse;
+  if (peers_ == nullptr) {
+    peers_ = std::make_unique<PeerExchange>(options.connections.max_connections,
+                                            options.connections.flow_timeout_ns);
+  }
+  options.peers = peers_.get();
   const MemoryPreference near(slot->thread().numa_id());
   const trumpet::Status room = CheckMachineHas(PacketMonitor::BytesFor(options));
   Result<std::unique_ptr<PacketMonitor>> monitor =
@@ -368,10 +374,14 @@ void Agent::Gather(Nanos now) {
     marked_until_ = std::max(marked_until_, now);
   }
   const Nanos target = RaiseFloor(now);
-  Nanos clean = target;
+  Nanos passed = target;
   for (auto& slot : slots_) {
     if (!slot->is_shown()) slot->StandIn(now, &desk_);
-    clean = std::min(clean, slot->CleanUntil(target));
+    passed = std::min(passed, slot->PassedUntil(target));
+  }
+  Nanos clean = passed;
+  for (auto& slot : slots_) {
+    clean = std::min(clean, slot->CleanUntil(passed));
     if (slot->monitor() == nullptr) continue;
     slot->monitor()->Drain(&desk_);  // after the question: what was clean then is in the ring now
     slot->monitor()->CollectRetired();

@@ -36,6 +36,7 @@ MonitorSlot::~MonitorSlot() = default;
 void MonitorSlot::SetMonitor(std::unique_ptr<PacketMonitor> monitor) {
   assert(!is_shown());
   monitor_ = std::move(monitor);
+  pending_messages_ = 0;
 }
 
 void MonitorSlot::Show(const ZoneMap& zones, const ParseOptions& parse) {
@@ -70,9 +71,8 @@ void MonitorSlot::StandIn(Nanos now, DeliverySink* sink) {
   monitor_->Drain(sink);
 }
 
-Nanos MonitorSlot::CleanUntil(Nanos target) {
-  if (monitor_ == nullptr) return target;
-  if (!is_shown()) return std::min(target, monitor_->clean_until());
+Nanos MonitorSlot::PassedUntil(Nanos target) {
+  if (monitor_ == nullptr || !is_shown()) return target;
   const uint64_t visits = thread_.visits();
   const bool pending_is_over = pending_visit_ % 2 == 1 && visits != pending_visit_;
   if (visits % 2 == 0) {
@@ -83,14 +83,30 @@ Nanos MonitorSlot::CleanUntil(Nanos target) {
     pending_floor_ = target;
     pending_visit_ = visits;
   }
-  return std::min({target, passed_floor_, monitor_->clean_until()});
+  return std::min(target, passed_floor_);
+}
+
+// When all threads have passed an instant, every message about the time before has been sent.
+Nanos MonitorSlot::CleanUntil(Nanos passed) {
+  if (monitor_ == nullptr) return passed;
+  const uint64_t sent = monitor_->messages_sent_here();
+  const uint64_t settled = monitor_->messages_settled();
+  if (settled >= sent) {
+    settled_until_ = passed;
+    pending_messages_ = 0;
+  } else if (pending_messages_ == 0 || settled >= pending_messages_) {
+    if (pending_messages_ != 0) settled_until_ = pending_settled_;
+    pending_settled_ = passed;
+    pending_messages_ = sent;
+  }
+  return std::min({passed, settled_until_, monitor_->clean_until()});
 }
 
 void MonitorSlot::ResetTimes() {
   assert(!is_shown() && monitor_ == nullptr);
   thread_.ResetStamps();
-  passed_floor_ = pending_floor_ = INT64_MIN;
-  pending_visit_ = 0;
+  passed_floor_ = pending_floor_ = settled_until_ = pending_settled_ = INT64_MIN;
+  pending_visit_ = pending_messages_ = 0;
 }
 
 }  // namespace trumpet

@@ -51,9 +51,13 @@ class MonitorSlot {
   // Nothing of what the thread counted is still on its way.
   bool is_empty() const { return monitor_ == nullptr || monitor_->clean_until() == INT64_MAX; }
 
-  // Everything that the thread saw before the answer, at most `target`, is in the ring.  `target`
-  // is the floor that was set last.
-  Nanos CleanUntil(Nanos target);
+  // The thread will bring no packet from before the answer, at most `target`, which is the floor
+  // that was set last.
+  Nanos PassedUntil(Nanos target);
+
+  // Everything that the thread saw before the answer, or was told by other threads, is in the ring.
+  // `passed` is what all of them have passed.
+  Nanos CleanUntil(Nanos passed);
 
   // Forgets all times: the clock was set back.  Hidden only; the monitor must be gone.
   void ResetTimes();
@@ -74,9 +78,12 @@ class MonitorSlot {
   ThreadMonitor thread_;
   std::unique_ptr<PacketMonitor> monitor_;
   std::unique_ptr<View> view_;
-  Nanos passed_floor_ = INT64_MIN;   // no packet from before this will come any more
-  Nanos pending_floor_ = INT64_MIN;  // passed as soon as the visit below is over
-  uint64_t pending_visit_ = 0;       // even: none
+  Nanos passed_floor_ = INT64_MIN;     // no packet from before this will come any more
+  Nanos pending_floor_ = INT64_MIN;    // passed as soon as the visit below is over
+  uint64_t pending_visit_ = 0;         // even: none
+  Nanos settled_until_ = INT64_MIN;    // what others told of the time before is in the ring
+  Nanos pending_settled_ = INT64_MIN;  // settled as soon as so many messages are
+  uint64_t pending_messages_ = 0;      // 0: none
   const Nanos since_monotonic_ns_;
   bool has_failed_ = false;
   std::atomic<bool> has_ended_{false};

@@ -52,6 +52,8 @@ std::vector<Loss> LossesOf(const StatusInput& input) {
     sum.connections_evicted += counters.connections_evicted;
     sum.history_evicted += counters.history_evicted;
     sum.rtt_samples_orphaned += counters.rtt_samples_orphaned;
+    sum.peer_messages_lost += counters.peer_messages_lost;
+    sum.directions_moved += counters.directions_moved;
   }
   const AgentStatus& agent = input.agent;
   return {
@@ -66,6 +68,9 @@ std::vector<Loss> LossesOf(const StatusInput& input) {
       {"connections_evicted", "TCP connections given up while alive", sum.connections_evicted},
       {"history_evicted", "TCP history given up early", sum.history_evicted},
       {"rtt_samples_orphaned", "round-trip times of flows given up", sum.rtt_samples_orphaned},
+      {"peer_messages_lost", "packets that one thread could not tell another",
+       sum.peer_messages_lost},
+      {"directions_moved", "connections' directions that changed threads", sum.directions_moved},
       {"buckets_evicted", "buckets beyond trumpet-max-buckets", agent.verdicts.buckets_evicted},
       {"late_partials", "partial counts that came after the verdict", agent.verdicts.late_partials},
       {"unknown_partials", "partial counts of deleted events", agent.verdicts.unknown_partials},
@@ -233,7 +238,14 @@ Json CountersJson(const MonitorCounters& c) {
           {"rtt_samples_orphaned", c.rtt_samples_orphaned},
           {"connections", c.connections},
           {"connections_evicted", c.connections_evicted},
-          {"history_evicted", c.history_evicted}};
+          {"history_evicted", c.history_evicted},
+          {"peer_messages_sent", c.peer_messages_sent},
+          {"peer_messages_taken", c.peer_messages_taken},
+          {"peer_messages_lost", c.peer_messages_lost},
+          {"peer_backlogs", c.peer_backlogs},
+          {"peer_entries_evicted", c.peer_entries_evicted},
+          {"directions_moved", c.directions_moved},
+          {"late_samples", c.late_samples}};
 }
 
 Json MemoryJson(const ThreadStatus& thread) {

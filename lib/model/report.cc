@@ -21,6 +21,7 @@ constexpr ReasonName kReasonNames[] = {
     {kConnectionEvicted, "connection-evicted"},
     {kAdmissionWithheld, "admission-withheld"},
     {kMonitorInterrupted, "monitor-interrupted"},
+    {kSplitConnection, "split-connection"},
 };
 
 std::string ReasonsToJson(uint32_t reasons) {

@@ -23,6 +23,7 @@ enum IncompleteReason : uint32_t {
   kConnectionEvicted = 1u << 4,   // TCP state was given up early
   kAdmissionWithheld = 1u << 5,   // packets withheld by the admission filter
   kMonitorInterrupted = 1u << 6,  // the monitor was off during part of the interval
+  kSplitConnection = 1u << 7,     // directions of a connection on threads that could not tell all
 };
 
 struct Report {

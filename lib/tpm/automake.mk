@@ -35,6 +35,8 @@ lib_libtrumpet_tpm_a_SOURCES = \
 	lib/tpm/key_hash.h \
 	lib/tpm/key_layout.cc \
 	lib/tpm/key_layout.h \
+	lib/tpm/late_samples.cc \
+	lib/tpm/late_samples.h \
 	lib/tpm/match_scatter.cc \
 	lib/tpm/match_scatter.h \
 	lib/tpm/match_terms.cc \
@@ -51,6 +53,14 @@ lib_libtrumpet_tpm_a_SOURCES = \
 	lib/tpm/packet_monitor.h \
 	lib/tpm/packet_thread.cc \
 	lib/tpm/packet_thread.h \
+	lib/tpm/peer_directory.cc \
+	lib/tpm/peer_directory.h \
+	lib/tpm/peer_exchange.cc \
+	lib/tpm/peer_exchange.h \
+	lib/tpm/peer_link.cc \
+	lib/tpm/peer_link.h \
+	lib/tpm/peer_mailbox.h \
+	lib/tpm/peer_message.h \
 	lib/tpm/segment_queue.cc \
 	lib/tpm/segment_queue.h \
 	lib/tpm/real_sum.h \
@@ -100,6 +110,8 @@ lib_tpm_tpm_test_SOURCES = \
 	lib/tpm/key_layout_test.cc \
 	lib/tpm/monitor_harness_test.h \
 	lib/tpm/packet_monitor_test.cc \
+	lib/tpm/packet_threads_random_test.cc \
+	lib/tpm/packet_threads_test_kit.h \
 	lib/tpm/segment_queue_test.cc \
 	lib/tpm/stat_operand_test.cc \
 	lib/tpm/step_watch_test.cc \
@@ -109,6 +121,7 @@ lib_tpm_tpm_test_SOURCES = \
 	lib/tpm/step_test_kit.h \
 	lib/tpm/tcp_test_kit.h \
 	lib/tpm/tcp_tracker_test.cc \
+	lib/tpm/tcp_traffic_test.h \
 	lib/tpm/trigger_index_test.cc \
 	lib/tpm/trigger_plan_test.cc \
 	lib/tpm/trigger_program_test.cc \

@@ -10,7 +10,6 @@
 #include "lib/base/page_buffer.h"
 #include "lib/tpm/change_lists.h"
 #include "lib/tpm/history_pool.h"
-#include "lib/tpm/tcp_tracker.h"
 
 namespace trumpet {
 namespace {
@@ -77,7 +76,6 @@ struct ConnectionTable::Impl {
   uint32_t next_unused = 0;
   uint32_t eviction_hand = 0;
   uint32_t history_hand = 0;
-  uint32_t next_incarnation = 1;
 
   bool Init(PageSource* source);
   uint32_t& ChainOf(uint64_t hash) { return chains[hash & (chains.count() - 1)]; }
@@ -96,8 +94,9 @@ struct ConnectionTable::Impl {
   void FillSnapshot(uint32_t slot, ConnectionSnapshot* snapshot) const;
   bool ReadNextChanged();
   void CollectDeadHistory(Nanos now);
-  bool ObserveTcp(uint32_t slot, int side, bool was_alive, const ParsedPacket& packet, Nanos now,
-                  uint64_t owner, PacketFacts* facts, RttSample* sample);
+  bool ObserveTcp(uint32_t slot, bool was_alive, SegmentArrival* arrival, PacketFacts* facts,
+                  RttSample* sample);
+  void NoteSeen(Connection* connection, int side, Nanos now) const;
 };
 
 bool ConnectionTable::Impl::Init(PageSource* source) {
@@ -162,6 +161,7 @@ uint32_t ConnectionTable::Impl::Add(const FlowKey& key, uint64_t hash, Nanos now
   connection.last_side = 0;
   connection.has_tcp = 0;
   connection.is_mirror = key.src_ip == key.dst_ip && key.src_port == key.dst_port;
+  if (key.protocol == kProtocolTcp) tcp[slot].places = PeerPlaces{};
   chain = slot + 1;
   counters.created++;
   counters.connections++;
@@ -245,7 +245,7 @@ void ConnectionTable::Impl::NoteLoss(uint32_t slot) {
 void ConnectionTable::Impl::FillSnapshot(uint32_t slot, ConnectionSnapshot* snapshot) const {
   const Connection& connection = connections[slot];
   snapshot->side_count = 0;
-  if (!connection.has_tcp) return;
+  if (!connection.has_tcp || tcp[slot].places.awaits_state) return;
   snapshot->side_count = connection.is_mirror ? 1 : 2;
   snapshot->key = connection.key;
   for (int side = 0; side < snapshot->side_count; side++) {
@@ -258,6 +258,11 @@ void ConnectionTable::Impl::FillSnapshot(uint32_t slot, ConnectionSnapshot* snap
     state.incarnation = tcp[slot].incarnation;
     state.has_ack = direction.has_ack;
     state.has_seq = direction.has_seq;
+    state.doubts_seq = state.doubts_ack = tcp[slot].places.doubt != 0;
+    state.sees_sender = !tcp[slot].places.is_elsewhere(side);
+    state.sees_receiver = !tcp[slot].places.is_elsewhere(connection.is_mirror ? side : 1 - side);
+    state.sender_ns = connection.last_seen_ns[side];
+    state.receiver_ns = connection.last_seen_ns[connection.is_mirror ? side : 1 - side];
   }
 }
 
@@ -273,31 +278,30 @@ void ConnectionTable::Impl::CollectDeadHistory(Nanos now) {
   }
 }
 
-bool ConnectionTable::Impl::ObserveTcp(uint32_t slot, int side, bool was_alive,
-                                       const ParsedPacket& packet, Nanos now, uint64_t owner,
+bool ConnectionTable::Impl::ObserveTcp(uint32_t slot, bool was_alive, SegmentArrival* arrival,
                                        PacketFacts* facts, RttSample* sample) {
   Connection& connection = connections[slot];
   TcpConnection& state = tcp[slot];
   if (connection.has_tcp && (!was_alive || connection.last_ns() < tcp_valid_from)) DropTcp(slot);
-  if (!packet.tcp.is_present) return false;
-  if (connection.has_tcp && StartsAnew(state, packet.tcp)) {
+  if (!arrival->segment->is_present) return false;
+  if (connection.has_tcp && StartsAnew(state, *arrival->segment)) {
     DropTcp(slot);
     counters.restarted++;
   }
-  if (history.unused() < kLowHistory) CollectDeadHistory(now);
+  if (history.unused() < kLowHistory) CollectDeadHistory(arrival->now);
   if (!connection.has_tcp) {
     ClearTcp(&state);
-    state.incarnation = next_incarnation++;
+    state.incarnation = arrival->now;
     connection.has_tcp = 1;
   }
-  SegmentArrival arrival;
-  arrival.segment = &packet.tcp;
-  arrival.side = side;
-  arrival.peer = connection.is_mirror ? side : 1 - side;
-  arrival.is_burst = facts->is_burst;
-  arrival.owner = owner;
-  arrival.now = now;
-  return TrackSegment(&state, &history, arrival, facts, sample);
+  arrival->peer = connection.is_mirror ? arrival->side : 1 - arrival->side;
+  return TrackSegment(&state, &history, *arrival, facts, sample);
+}
+
+// A packet received by another thread may come a little late: time does not run backwards for that.
+void ConnectionTable::Impl::NoteSeen(Connection* connection, int side, Nanos now) const {
+  if (now >= connection->last_ns()) connection->last_side = static_cast<uint32_t>(side);
+  connection->last_seen_ns[side] = std::max(connection->last_seen_ns[side], now);
 }
 
 ConnectionTable::ConnectionTable(const ConnectionOptions& options, PageSource* source)
@@ -364,13 +368,69 @@ bool ConnectionTable::Observe(ConnectionRef ref, const ParsedPacket& packet, boo
   if (is_tcp && (connection.has_tcp || tracks_tcp)) impl_->NoteChange(slot);
   bool has_sample = false;
   if (is_tcp && tracks_tcp) {
-    has_sample = impl_->ObserveTcp(slot, side, was_alive, packet, now, owner, facts, sample);
+    SegmentArrival arrival;
+    arrival.segment = &packet.tcp;
+    arrival.side = side;
+    arrival.is_burst = facts->is_burst;
+    arrival.owner = owner;
+    arrival.now = now;
+    has_sample = impl_->ObserveTcp(slot, was_alive, &arrival, facts, sample);
   } else if (connection.has_tcp) {
     impl_->DropTcp(slot);
   }
-  connection.last_seen_ns[side] = now;
-  connection.last_side = static_cast<uint32_t>(side);
+  impl_->NoteSeen(&connection, side, now);
   return has_sample;
+}
+
+ConnectionRef ConnectionTable::Known(const FlowKey& flow, uint64_t hash) {
+  if (!impl_->has_memory) return kNoConnection;
+  const uint32_t side = IsSecondSide(flow) ? 1 : 0;
+  const uint32_t slot = impl_->LookUp(side != 0 ? Reversed(flow) : flow, hash);
+  return slot == kNoSlot ? kNoConnection : slot << 1 | side;
+}
+
+bool ConnectionTable::ObserveForeign(ConnectionRef ref, const TcpSegment& segment, Nanos now,
+                                     RttSample* sample) {
+  const uint32_t slot = ref >> 1;
+  Connection& connection = impl_->connections[slot];
+  const bool was_alive = impl_->IsAlive(connection, now);
+  impl_->NoteChange(slot);
+  PacketFacts facts;
+  SegmentArrival arrival;
+  arrival.segment = &segment;
+  arrival.side = static_cast<int>(ref & 1);
+  arrival.is_foreign = true;
+  arrival.now = now;
+  const bool has_sample = impl_->ObserveTcp(slot, was_alive, &arrival, &facts, sample);
+  impl_->NoteSeen(&connection, arrival.side, now);
+  if (has_sample) sample->rtt_ns = std::max<Nanos>(sample->rtt_ns, 0);
+  return has_sample;
+}
+
+PeerPlaces& ConnectionTable::PlacesOf(ConnectionRef ref) { return impl_->tcp[ref >> 1].places; }
+
+bool ConnectionTable::HasAck(ConnectionRef ref) const {
+  return impl_->connections[ref >> 1].has_tcp != 0 &&
+         impl_->tcp[ref >> 1].directions[ref & 1].has_ack;
+}
+
+bool ConnectionTable::Summarize(ConnectionRef ref, TcpSummary* summary) const {
+  if (impl_->connections[ref >> 1].has_tcp == 0) return false;
+  *summary = SummaryOf(impl_->tcp[ref >> 1]);
+  return true;
+}
+
+void ConnectionTable::Adopt(ConnectionRef ref, const TcpSummary& summary, Nanos asked_ns) {
+  const uint32_t slot = ref >> 1;
+  TcpConnection& state = impl_->tcp[slot];
+  if (impl_->connections[slot].has_tcp == 0 || state.incarnation > asked_ns) return;
+  impl_->NoteChange(slot);
+  AdoptSummary(summary, static_cast<int>(ref & 1), &state, &impl_->history);
+}
+
+void ConnectionTable::HandOver(ConnectionRef ref) {
+  if (impl_->connections[ref >> 1].has_tcp == 0) return;
+  impl_->tcp[ref >> 1].histories[ref & 1].unacknowledged.Release(&impl_->history);
 }
 
 bool ConnectionTable::BeginEpoch(Nanos start, Nanos end) {

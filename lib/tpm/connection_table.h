@@ -11,6 +11,9 @@
 //
 // Memory: BytesFor(), about 500 bytes a connection and 32 a history record.
 //
+// Packets that another packet thread received are shown by ObserveForeign(), and move the state
+// just like those received here (docs/adr/0009).
+//
 // Threads: owned by one packet thread.  Never allocates after construction.
 // Cost: a packet with a right hint touches one line, TCP three or four more; without it one or two
 // more.
@@ -27,6 +30,7 @@
 #include "lib/packet/flow_key.h"
 #include "lib/packet/parsed_packet.h"
 #include "lib/tpm/packet_facts.h"
+#include "lib/tpm/tcp_tracker.h"
 
 namespace trumpet {
 
@@ -84,6 +88,30 @@ class ConnectionTable {
   // Returns true and fills `sample` when the packet's ACK gave a round-trip time.
   bool Observe(ConnectionRef connection, const ParsedPacket& packet, bool tracks_tcp, Nanos now,
                uint64_t owner, PacketFacts* facts, RttSample* sample);
+
+  // The connection of `flow`, or kNoConnection: never adds one.
+  ConnectionRef Known(const FlowKey& flow, uint64_t hash);
+
+  // Takes in one segment of the direction `connection` that another thread received at `now`. True,
+  // with `sample`, when its ACK gave a round-trip time for a segment received here.
+  bool ObserveForeign(ConnectionRef connection, const TcpSegment& segment, Nanos now,
+                      RttSample* sample);
+
+  // Whose packets arrive on which thread; kept as long as the connection.
+  PeerPlaces& PlacesOf(ConnectionRef connection);
+
+  // Whether ACKs of the direction's data were seen.
+  bool HasAck(ConnectionRef connection) const;
+
+  // What to tell another thread that meets the connection; false when there is nothing to tell.
+  bool Summarize(ConnectionRef connection, TcpSummary* summary) const;
+
+  // Takes over another thread's summary, asked for at `asked_ns`, of the connection whose direction
+  // `connection` arrives here; not of a state that was started anew since.
+  void Adopt(ConnectionRef connection, const TcpSummary& summary, Nanos asked_ns);
+
+  // Another thread receives this direction now: its segments give no more samples here.
+  void HandOver(ConnectionRef connection);
 
   // Starts the epoch [start, end): changes from now on belong to it; the directions changed in the
   // epoch before become readable by NextChanged().  (A connection changed in both epochs is read

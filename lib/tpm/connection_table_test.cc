@@ -286,7 +286,7 @@ TEST_F(Changes, ASlotThatChangesHandsManyTimesInAnEpochIsDeliveredOnce) {
 }
 
 TEST_F(Changes, TheIncarnationChangesWithEveryNewState) {
-  std::set<uint32_t> incarnations;
+  std::set<Nanos> incarnations;
   const auto read = [&] {
     NextEpoch();
     for (const FlowStateUpdate& update : tap_.ReadChanged()) {

@@ -33,7 +33,8 @@ struct EpochState {
   // Sequence number of the oldest epoch with cells not yet swept: this one or the one before.
   uint32_t oldest_pending = FlowTable::kFirstEpoch;
   uint32_t reasons = 0;  // IncompleteReason bits
-  uint64_t packets = 0;
+  uint64_t packets = 0;  // and messages of other threads taken in: there is something to deliver
+  Nanos doubtful_until = INT64_MIN;  // epochs that begin before are marked kSplitConnection
   PageBuffer<FlowIndex> touched[2];  // per bank: flows touched in the epoch
   uint32_t touched_count[2] = {0, 0};
   Generation* running = nullptr;

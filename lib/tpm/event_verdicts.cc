@@ -129,13 +129,15 @@ void EventVerdicts::Decide(const FlowStateMap& flows, uint32_t reasons,
   status_.buckets = store_.count();
   fired_.clear();
   for (uint32_t index = store_.oldest(); index != kNoBucket; index = store_.Newer(index)) {
-    Verdict verdict;
-    if (TestBucket(index, flows, &verdict)) fired_.push_back({index, std::move(verdict)});
+    Fired fired{index, 0, {}};
+    if (TestBucket(index, flows, &fired)) fired_.push_back(std::move(fired));
   }
   std::sort(fired_.begin(), fired_.end(), [this](const Fired& a, const Fired& b) {
     return store_.key(a.bucket) < store_.key(b.bucket);
   });
-  for (const Fired& fired : fired_) reports->push_back(MakeReport(fired, reasons));
+  for (const Fired& fired : fired_) {
+    reports->push_back(MakeReport(fired, reasons | fired.reasons));
+  }
 
   for (uint32_t index = store_.oldest(); index != kNoBucket;) {
     const uint32_t newer = store_.Newer(index);
@@ -148,14 +150,16 @@ void EventVerdicts::Decide(const FlowStateMap& flows, uint32_t reasons,
 }
 
 // Tests one bucket in the interval and keeps its run; true if a report is due.
-bool EventVerdicts::TestBucket(uint32_t index, const FlowStateMap& flows, Verdict* verdict) {
+bool EventVerdicts::TestBucket(uint32_t index, const FlowStateMap& flows, Fired* fired) {
   Bucket& bucket = store_.bucket(index);
   if (!IsTested(bucket)) return false;
   const bool has_packets = bucket.last_packet == next_;
   FlowInstants flow;
   if (plan_->uses_flow_state) flow = flows.Read(store_.key(index), NextStart(), NextEnd());
-  *verdict = predicate_->Test(has_packets ? store_.words(index) : predicate_->empty_words(), flow);
-  if (!verdict->fires) return false;
+  fired->verdict =
+      predicate_->Test(has_packets ? store_.words(index) : predicate_->empty_words(), flow);
+  if (!fired->verdict.fires) return false;
+  if (flow.is_doubtful()) fired->reasons |= kSplitConnection;
   if (bucket.last_true != next_ - 1) bucket.run = 0;
   if (bucket.run != UINT32_MAX) ++bucket.run;
   bucket.last_true = next_;

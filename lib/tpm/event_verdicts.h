@@ -51,6 +51,7 @@ class EventVerdicts {
 
   const TriggerPlan& plan() const { return *plan_; }
   bool uses_connections() const { return predicate_->uses_connections(); }
+  bool uses_tcp() const { return predicate_->uses_tcp(); }
   EventStatus Status() const;
 
  private:
@@ -66,6 +67,7 @@ class EventVerdicts {
   };
   struct Fired {
     uint32_t bucket;
+    uint32_t reasons;  // of its own
     Verdict verdict;
   };
 
@@ -75,7 +77,7 @@ class EventVerdicts {
   void Merge(std::string_view key, const uint64_t* words, bool is_unscaled);
   uint32_t AddBucket(std::string_view key);
   uint32_t MaxBuckets() const;
-  bool TestBucket(uint32_t index, const FlowStateMap& flows, Verdict* verdict);
+  bool TestBucket(uint32_t index, const FlowStateMap& flows, Fired* fired);
   bool IsTested(const Bucket& bucket) const;
   bool IsKept(const Bucket& bucket) const;
   Report MakeReport(const Fired& fired, uint32_t reasons);

@@ -37,6 +37,11 @@ void FirstSendings::Release(HistoryPool* pool) {
   Clear();
 }
 
+void FirstSendings::Forget(HistoryPool* pool, int64_t end) {
+  Release(pool);
+  forgotten_end_ = end;
+}
+
 FirstSending FirstSendings::Find(const HistoryPool& pool, int64_t number) const {
   if (number >= highest_end_) return FirstSending::kUnseen;
   if (number >= highest_start_) {

@@ -35,6 +35,9 @@ class FirstSendings {
   void Clear();
   void Release(HistoryPool* pool);
 
+  // Drops all, of which none reaches `end`, but remembers that there may have been some.
+  void Forget(HistoryPool* pool, int64_t end);
+
   // How the number was first sent; kUnseen when it was not, or is forgotten.
   FirstSending Find(const HistoryPool& pool, int64_t number) const;
 

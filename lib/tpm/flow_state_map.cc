@@ -16,6 +16,33 @@ namespace {
 constexpr uint32_t kNoFlow = UINT32_MAX;
 constexpr size_t kFirstChains = 1024;
 
+// Is the word of `news` on packets of one direction to be preferred?  Between words of the same
+// age, that of a thread which saw the packet itself.
+bool IsNewer(Nanos news_ns, bool news_is_own, Nanos old_ns, bool old_is_own) {
+  if (news_ns != old_ns) return news_ns > old_ns;
+  return news_is_own || !old_is_own;
+}
+
+// Two threads' words on one connection, in any order.
+void Merge(const FlowState& news, FlowState* state) {
+  if (IsNewer(news.sender_ns, news.sees_sender, state->sender_ns, state->sees_sender)) {
+    state->seq = news.seq;
+    state->has_seq = news.has_seq;
+    state->sender_ns = news.sender_ns;
+    state->sees_sender = news.sees_sender;
+    state->doubts_seq = news.doubts_seq;
+  }
+  if (IsNewer(news.receiver_ns, news.sees_receiver, state->receiver_ns, state->sees_receiver)) {
+    state->ack = news.ack;
+    state->dup = news.dup;
+    state->has_ack = news.has_ack;
+    state->receiver_ns = news.receiver_ns;
+    state->sees_receiver = news.sees_receiver;
+    state->doubts_ack = news.doubts_ack;
+  }
+  state->last_packet_ns = std::max(state->last_packet_ns, news.last_packet_ns);
+}
+
 }  // namespace
 
 FlowStateMap::FlowStateMap(Nanos flow_timeout_ns, uint64_t hash_seed)
@@ -58,13 +85,20 @@ void FlowStateMap::Apply(const FlowStateUpdate& update) {
   }
   if (!is_known) index = Add(key, hash);
   Flow& flow = flows_[index];
-  if (is_known && update.state.last_packet_ns < flow.now.last_packet_ns) return;
+  const bool is_same =
+      is_known && flow.zone == update.flow.zone && flow.now.incarnation == update.state.incarnation;
+  if (is_known && !is_same && update.state.last_packet_ns < flow.now.last_packet_ns) return;
   for (size_t i = 0; i < lengths_.size(); ++i) {
     StartState& start = starts_[index * lengths_.size() + i];
     const Nanos begin = CellOf(update.epoch_end - 1, lengths_[i]) * lengths_[i];
     if (start.begin < begin) start = {begin, is_known, flow.now};
   }
-  flow.now = update.state;
+  if (is_same) {
+    Merge(update.state, &flow.now);
+  } else {
+    flow.now = update.state;
+    flow.zone = update.flow.zone;
+  }
 }
 
 FlowInstants FlowStateMap::Read(std::string_view bucket_key, Nanos start, Nanos end) const {

@@ -4,6 +4,10 @@
 // FlowStateMap: ack, seq and dup of every TCP flow of a host, as they are now and as they were when
 // the current interval of each interval length began.
 //
+// When the two directions of a connection are on different packet threads, both threads report it:
+// seq is taken from the later word on the direction's own packets, ack and dup from the later word
+// on those that answer (docs/adr/0009).
+//
 // Updates are queued until ApplyUntil() reaches the end of their epoch.  The state at the start of
 // an interval is kept aside by the first update inside the interval, so that a flow costs one copy
 // per interval length, not a history.  A bucket's 5-tuple has no zone: of two zones the one with
@@ -31,6 +35,11 @@ namespace trumpet {
 struct FlowInstants {
   std::optional<FlowState> at_end;
   std::optional<FlowState> at_start;
+
+  bool is_doubtful() const {
+    return (at_end && (at_end->doubts_seq || at_end->doubts_ack)) ||
+           (at_start && (at_start->doubts_seq || at_start->doubts_ack));
+  }
 };
 
 class FlowStateMap {
@@ -70,6 +79,7 @@ class FlowStateMap {
     FlowState now;
     uint64_t hash = 0;
     uint32_t next = UINT32_MAX;  // in the hash chain or in the free list
+    uint16_t zone = 0;           // of `now`
     bool in_use = false;
   };
   // The state of a flow at the instant `begin`, the start of an interval in which it changed.

@@ -157,6 +157,7 @@ void HostVerdicts::Impl::DecideAllAt(Nanos end, std::vector<Report>* reports) {
         reasons |= kConnectionEvicted;
       }
       if (!event.uses_connections()) reasons &= ~static_cast<uint32_t>(kConnectionEvicted);
+      if (!event.uses_tcp()) reasons &= ~static_cast<uint32_t>(kSplitConnection);
       event.Decide(flows, reasons, reports);
       ++counters.intervals_decided;
     }

@@ -245,9 +245,11 @@ class Story {
         if (!Chance(state.dup % 2 == 0 ? 50 : 7)) continue;
         const Nanos now = start + Below(kEpoch);
         if (now - state.last_packet_ns > kFlowTimeout || Chance(4)) {
-          state = {0, 0, 0, 0, state.incarnation + 1, false, false};
+          const Nanos last = state.incarnation;
+          state = FlowState{};
+          state.incarnation = last + 1;
         }
-        state.last_packet_ns = now;
+        state.last_packet_ns = state.sender_ns = state.receiver_ns = now;
         state.ack += Below(4);
         state.seq += Below(4);
         state.dup = Below(3);

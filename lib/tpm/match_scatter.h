@@ -59,6 +59,8 @@ class MatchScatter {
   bool Process(const Frame* frames, int count, const Arrival& arrival, Nanos now);
 
   NewFlows& new_flows() { return new_flows_; }
+  TrackedPackets& tracked() { return tracked_; }
+  const TrackedPackets& tracked() const { return tracked_; }
 
  private:
   static constexpr int kChunk = 32;

@@ -44,6 +44,13 @@ struct MonitorCounters {
   uint64_t connections = 0;
   uint64_t connections_evicted = 0;  // while alive
   uint64_t history_evicted = 0;
+  uint64_t peer_messages_sent = 0;    // packets told to another thread
+  uint64_t peer_messages_taken = 0;   // and by others to this one
+  uint64_t peer_messages_lost = 0;    // the other thread's mailbox was full
+  uint64_t peer_backlogs = 0;         // packets were counted before older messages
+  uint64_t peer_entries_evicted = 0;  // of the directory
+  uint64_t directions_moved = 0;      // here from another thread
+  uint64_t late_samples = 0;          // delivered after the end of their epoch
   uint64_t history_blocks = 0;  // in use now, as are the following
   uint64_t stat_bytes = 0;      // of the flows' cells that do not lie beside their entry
   uint64_t sets = 0;            // of triggers, in the running program

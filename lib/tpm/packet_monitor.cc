@@ -99,7 +99,10 @@ struct PacketMonitor::Impl {
   }
 
   // After every call on the packet thread, and after what it delivered.
-  void PublishState() { clean_until.store(thread.clean_until(), std::memory_order_release); }
+  void PublishState() {
+    clean_until.store(thread.clean_until(), std::memory_order_release);
+    thread.peers().Settle();
+  }
 
   void PublishCounters() {
     MonitorCounters now;
@@ -277,6 +280,14 @@ std::optional<StepOverruns> PacketMonitor::overruns() const {
 }
 
 void PacketMonitor::ForgetOverruns() { impl_->thread.watch().Reset(); }
+
+uint64_t PacketMonitor::messages_sent_here() const {
+  return impl_->thread.peers().messages_sent_here();
+}
+
+uint64_t PacketMonitor::messages_settled() const {
+  return impl_->thread.peers().messages_settled();
+}
 
 MonitorCounters PacketMonitor::counters() const {
   uint64_t words[kCounterCount];

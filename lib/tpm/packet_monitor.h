@@ -33,6 +33,7 @@
 
 namespace trumpet {
 
+class PeerExchange;    // shared by the packet threads of a host, see peer_exchange.h
 class TriggerProgram;  // a compiled set of events, see trigger_program.h
 
 struct MonitorOptions {
@@ -49,6 +50,8 @@ struct MonitorOptions {
   ConnectionOptions connections;          // its hash_seed is also the flow table's
   ParseOptions parse;
   AdmissionOptions admission;
+  // Must outlive the monitor; null: there is no other packet thread.
+  PeerExchange* peers = nullptr;
 };
 
 // What a monitor took at the start; it never takes more.  (Programs are the agent's.)
@@ -137,6 +140,11 @@ class PacketMonitor {
 
   const MonitorMemory& memory() const;
   size_t ring_used_bytes() const;
+
+  // How many messages other packet threads sent to this one so far, and of how many everything that
+  // follows is in the ring or held back by clean_until().  Any thread.
+  uint64_t messages_sent_here() const;
+  uint64_t messages_settled() const;
 
   // A copy, exact at the moment when the packet thread is between batches.
   MonitorCounters counters() const;

@@ -17,6 +17,9 @@ namespace {
 // Under load a step begins at most once per this many budgets: a quarter of the time at most.
 constexpr Nanos kLoadSpacing = 4;
 
+// A thread that sleeps when idle looks so often for what others tell it.
+constexpr Nanos kPeerSpacing = kNanosPerMilli;
+
 // One batch in eight is timed.
 constexpr int kTimedBatchesLog2 = 3;
 
@@ -37,7 +40,9 @@ PacketThread::PacketThread(const MonitorOptions& options, SpscRing* ring, PageSo
       watch_(ClockOf(options), options.sweep_budget_ns, options.gate),
       phase_one_(options.parse, options.connections.hash_seed, &flows_, &connections_, &epoch_,
                  &counters_),
-      next_flows_(options.parse, options.connections.hash_seed, &flows_, &epoch_, &counters_) {}
+      next_flows_(options.parse, options.connections.hash_seed, &flows_, &epoch_, &counters_) {
+  phase_one_.tracked().Join(options.peers, ring);
+}
 
 size_t PacketThread::BytesFor(const MonitorOptions& options) {
   return FlowTable::BytesFor(options.max_flows, StatBytes(options)) +
@@ -158,6 +163,7 @@ void PacketThread::BeginEpoch(Nanos start) {
   sweep_.Start(job);
   epoch_.number = FlowTable::NextEpoch(epoch_.number);
   epoch_.reasons = 0;
+  if (start < epoch_.doubtful_until) epoch_.reasons |= kSplitConnection;
   epoch_.packets = 0;
   epoch_.touched_count[epoch_.bank()] = 0;
   counters_.epochs++;
@@ -171,10 +177,22 @@ bool PacketThread::OnIdle(Nanos now) {
 
 bool PacketThread::StandIn(Nanos now) { return RunStep(now, false); }
 
+// What other threads received before the end of the epoch, if that is over, belongs to it.
+bool PacketThread::TakeInPeersOfEpoch() { return TakeInPeers(std::min(now_, epoch_.span.end - 1)); }
+
+// False when they told more than there is time for.
+bool PacketThread::TakeInPeers(Nanos until) {
+  return peers().Next(until) == nullptr || phase_one_.tracked().TakeInPeers(until);
+}
+
 // Ends epochs and sweeps; true while there is more to do at `now`.
 bool PacketThread::RunStep(Nanos now, bool is_bounded) {
   now_ = std::max(now_, now);
-  if (!HasStepAt(now_)) return false;
+  TakeInPeersOfEpoch();
+  if (!HasStepAt(now_)) {
+    TakeInPeers(now_);
+    return false;
+  }
   if (is_bounded) watch_.Begin();
   AdvanceTo(now_);
   if (sweep_.is_active()) {
@@ -184,11 +202,15 @@ bool PacketThread::RunStep(Nanos now, bool is_bounded) {
   }
   if (is_closing_ && !sweep_.is_active()) CloseNow();
   if (is_bounded) counters_.sweep_cycles += watch_.End(now_);
+  TakeInPeers(now_);
   return sweep_.is_active();
 }
 
 void PacketThread::CloseEpoch(Nanos now) {
+  now_ = std::max(now_, now);
+  TakeInPeersOfEpoch();
   AdvanceTo(now);
+  TakeInPeers(now_);
   if (running_ == nullptr) return;
   is_closing_ = sweep_.is_delivering();
   if (!is_closing_) CloseNow();
@@ -208,7 +230,9 @@ bool PacketThread::SweepUnderLoad(Nanos now) {
 
 Nanos PacketThread::next_work_ns() const {
   if (sweep_.is_active()) return now_;
-  return has_undelivered() ? epoch_.span.end : INT64_MAX;
+  const Nanos work = has_undelivered() ? epoch_.span.end : INT64_MAX;
+  const bool expects_messages = peers().is_active() && now_ < peers().expects_until();
+  return expects_messages ? std::min(work, now_ + kPeerSpacing) : work;
 }
 
 Nanos PacketThread::clean_until() const {
@@ -224,8 +248,15 @@ void PacketThread::UpdateOldestPending() {
 
 bool PacketThread::OnBatch(const Frame* frames, int count, const Arrival& arrival) {
   now_ = std::max(now_, arrival.now);
+  bool has_told_all = TakeInPeersOfEpoch();
   bool has_more = running_ != nullptr && now_ >= epoch_.span.end;
   if (has_more) EndEpochs();
+  has_told_all &= TakeInPeers(now_);
+  if (!has_told_all) {
+    counters_.peer_backlogs++;
+    epoch_.reasons |= kSplitConnection;
+    has_more = true;
+  }
   // Two looks at the clock are a twentieth of what a batch costs.
   lot_ = lot_ * 1664525 + 1013904223;
   const bool is_timed = lot_ >> (32 - kTimedBatchesLog2) == 0;

@@ -75,7 +75,12 @@ class PacketThread {
   StepWatch& watch() { return watch_; }
   const StepWatch& watch() const { return watch_; }
 
+  PeerLink& peers() { return phase_one_.tracked().peers(); }
+  const PeerLink& peers() const { return phase_one_.tracked().peers(); }
+
  private:
+  bool TakeInPeers(Nanos until);
+  bool TakeInPeersOfEpoch();
   void AdvanceTo(Nanos now);
   void EndEpochs();
   bool CloseCurrentEpoch(Nanos end);

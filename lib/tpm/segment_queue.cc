@@ -25,6 +25,11 @@ void SegmentQueue::Release(HistoryPool* pool) {
   Clear();
 }
 
+void SegmentQueue::Forget(HistoryPool* pool, int64_t end) {
+  Release(pool);
+  forgotten_end_ = end;
+}
+
 void SegmentQueue::Push(HistoryPool* pool, const Segment& segment) {
   const bool is_full = blocks_ == 0 || pool->Segments(last_).end == SegmentBlock::kEntries;
   if (is_full && AddBlock(pool, segment.sent_ns) == kNoHistory) {

@@ -39,6 +39,9 @@ class SegmentQueue {
   void Clear();
   void Release(HistoryPool* pool);
 
+  // Drops all, of which none ends above `end`, but remembers that there may have been some.
+  void Forget(HistoryPool* pool, int64_t end);
+
   // When there is no room the oldest segments are forgotten.
   void Push(HistoryPool* pool, const Segment& segment);
 

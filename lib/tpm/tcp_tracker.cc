@@ -27,6 +27,26 @@ bool IsProbe(const TcpDirection& own, const TcpDirection& peer, const TcpSegment
   return own.has_seq && start == own.seq - 1 && own.has_ack && own.ack >= own.seq;
 }
 
+// The segment [start, end) in the histories; `own.seq` is still the one before it.
+void Remember(TcpConnection* connection, HistoryPool* pool, const SegmentArrival& arrival,
+              int64_t start, int64_t end) {
+  const TcpDirection& own = connection->directions[arrival.side];
+  TcpHistory& history = connection->histories[arrival.side];
+  const bool is_in_order = !own.has_seq || start >= own.seq;
+  const bool is_repeated = !is_in_order && history.first_sendings.Overlaps(*pool, start, end);
+  if (is_repeated) history.unacknowledged.MarkRepeated(pool, start, end);
+  Sending sending;
+  sending.start = start;
+  sending.end = end;
+  sending.is_burst = arrival.is_burst;
+  sending.sent_ns = arrival.now;
+  history.first_sendings.Add(pool, sending);
+  if (!own.has_ack || end > own.ack) {
+    history.unacknowledged.Push(pool,
+                                {start, end, arrival.now, arrival.owner, is_repeated, is_in_order});
+  }
+}
+
 // Loss, and the history of what was sent.
 void Send(TcpConnection* connection, HistoryPool* pool, const SegmentArrival& arrival,
           PacketFacts* facts) {
@@ -39,29 +59,14 @@ void Send(TcpConnection* connection, HistoryPool* pool, const SegmentArrival& ar
   if (IsProbe(own, connection->directions[arrival.peer], segment, start)) return;
 
   const int64_t end = start + space;
-  TcpHistory& history = connection->histories[arrival.side];
-  bool is_repeated = false;
   const bool is_in_order = !own.has_seq || start >= own.seq;
-  if (!is_in_order) {
-    const int64_t first_byte = start + syn;
-    if (segment.payload_bytes != 0 && first_byte < own.seq) {
-      facts->is_lost = true;
-      facts->lost_in_burst =
-          history.first_sendings.Find(*pool, first_byte) == FirstSending::kInBurst;
-    }
-    is_repeated = history.first_sendings.Overlaps(*pool, start, end);
-    if (is_repeated) history.unacknowledged.MarkRepeated(pool, start, end);
+  const int64_t first_byte = start + syn;
+  if (!is_in_order && segment.payload_bytes != 0 && first_byte < own.seq) {
+    facts->is_lost = true;
+    facts->lost_in_burst = connection->histories[arrival.side].first_sendings.Find(
+                               *pool, first_byte) == FirstSending::kInBurst;
   }
-  Sending sending;
-  sending.start = start;
-  sending.end = end;
-  sending.is_burst = arrival.is_burst;
-  sending.sent_ns = arrival.now;
-  history.first_sendings.Add(pool, sending);
-  if (!own.has_ack || end > own.ack) {
-    history.unacknowledged.Push(pool,
-                                {start, end, arrival.now, arrival.owner, is_repeated, is_in_order});
-  }
+  if (!arrival.is_foreign) Remember(connection, pool, arrival, start, end);
   own.seq = is_in_order ? end : std::max(own.seq, end);
   own.has_seq = true;
 }
@@ -133,6 +138,51 @@ void TellValues(const TcpDirection& own, PacketFacts* facts) {
   }
 }
 
+// The number nearest to `near` that looks the same in 32 bits.
+int64_t Renumber(int64_t number, int64_t near) {
+  return near + static_cast<int32_t>(static_cast<uint32_t>(number) - static_cast<uint32_t>(near));
+}
+
+// What a side said about itself: the word of the thread that receives its packets counts.
+void CopySayings(const TcpDirection& from, TcpDirection* to) {
+  if (from.has_last_ack) {
+    to->last_ack = from.last_ack;
+    to->has_last_ack = true;
+  }
+  if (from.has_last_window) {
+    to->last_window = from.last_window;
+    to->has_last_window = true;
+  }
+  if (from.has_mss) {
+    to->mss = from.mss;
+    to->has_mss = true;
+  }
+  if (from.has_window_shift) {
+    to->window_shift = from.window_shift;
+    to->has_window_shift = true;
+  }
+}
+
+// The fate of the data of one direction, told in `summary`, joined with what was seen here.
+void JoinNumbers(const TcpDirection& summary, TcpDirection* own, TcpHistory* history,
+                 HistoryPool* pool) {
+  if (!summary.has_seq && !summary.has_ack) return;
+  const int64_t near = summary.has_seq ? summary.seq : summary.ack;
+  const int64_t seq = own->has_seq ? Renumber(own->seq, near) : near;
+  const int64_t ack = own->has_ack ? Renumber(own->ack, near) : near;
+  if ((own->has_seq && seq != own->seq) || (own->has_ack && ack != own->ack)) {
+    history->unacknowledged.Forget(pool, seq);
+    history->first_sendings.Forget(pool, seq);
+  }
+  if (own->has_seq) own->seq = seq;
+  if (own->has_ack) own->ack = ack;
+  if (summary.has_seq && (!own->has_seq || summary.seq > own->seq)) own->seq = summary.seq;
+  if (summary.has_ack && (!own->has_ack || summary.ack > own->ack)) own->ack = summary.ack;
+  own->has_seq |= summary.has_seq;
+  own->has_ack |= summary.has_ack;
+  own->dup = std::max(own->dup, summary.dup);
+}
+
 }  // namespace
 
 void ClearTcp(TcpConnection* connection) {
@@ -152,6 +202,33 @@ void ReleaseTcp(TcpConnection* connection, HistoryPool* pool) {
     history.first_sendings.Release(pool);
   }
   ClearTcp(connection);
+}
+
+TcpSummary SummaryOf(const TcpConnection& connection) {
+  TcpSummary summary;
+  summary.directions[0] = connection.directions[0];
+  summary.directions[1] = connection.directions[1];
+  summary.incarnation = connection.incarnation;
+  summary.last_syn = connection.last_syn;
+  summary.has_last_syn = connection.has_last_syn;
+  return summary;
+}
+
+void AdoptSummary(const TcpSummary& summary, int side, TcpConnection* connection,
+                  HistoryPool* pool) {
+  for (int i = 0; i < 2; i++) {
+    TcpDirection& direction = connection->directions[i];
+    const TcpDirection before = direction;
+    CopySayings(summary.directions[i], &direction);
+    if (i == side) CopySayings(before, &direction);
+    JoinNumbers(summary.directions[i], &direction, &connection->histories[i], pool);
+    Clamp(&direction);
+  }
+  connection->incarnation = summary.incarnation;
+  if (!connection->has_last_syn && summary.has_last_syn) {
+    connection->last_syn = summary.last_syn;
+    connection->has_last_syn = true;
+  }
 }
 
 bool StartsAnew(const TcpConnection& connection, const TcpSegment& segment) {

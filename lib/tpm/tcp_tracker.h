@@ -41,6 +41,21 @@ struct TcpDirection {
   bool has_window_shift : 1;
 };
 
+// Which packet thread receives the packets of each side, as PeerLink knows it.
+struct PeerPlaces {
+  static constexpr uint8_t kUnknown = 0;
+  static constexpr uint8_t kHere = 255;
+
+  uint32_t noted[2];  // when the side was last entered in the directory, see PeerLink
+  uint8_t at[2];      // kUnknown, kHere or the number of another thread
+  bool awaits_state;  // asked the other thread what it knows
+  bool went_on;       // and took in packets before the answer
+  bool lost_digest;   // to be told with the next one
+  uint8_t doubt;      // packets still to come whose facts may lack something
+
+  bool is_elsewhere(int side) const { return at[side] != kUnknown && at[side] != kHere; }
+};
+
 struct TcpHistory {
   SegmentQueue unacknowledged;
   FirstSendings first_sendings;
@@ -49,8 +64,9 @@ struct TcpHistory {
 // Every segment reads the first two lines, and a history only when that side's data moves.
 struct alignas(64) TcpConnection {
   TcpDirection directions[2];
-  uint32_t incarnation;
+  Nanos incarnation;  // when the state was started
   uint32_t last_syn;  // sequence number of the last SYN without ACK
+  PeerPlaces places;  // not part of the state: outlives it
   bool has_last_syn;
   TcpHistory histories[2];
 };
@@ -73,6 +89,7 @@ struct SegmentArrival {
   int side = 0;  // which direction it is part of
   int peer = 1;  // the other; the same when a flow is its own reverse
   bool is_burst = false;
+  bool is_foreign = false;  // another packet thread received it, and keeps its sender's histories
   uint64_t owner = 0;
   Nanos now = 0;
 };
@@ -81,6 +98,22 @@ struct SegmentArrival {
 // acknowledgement measured a round-trip time.
 bool TrackSegment(TcpConnection* connection, HistoryPool* pool, const SegmentArrival& arrival,
                   PacketFacts* facts, RttSample* sample);
+
+// What one packet thread tells another of a connection.
+struct TcpSummary {
+  TcpDirection directions[2];
+  Nanos incarnation;
+  uint32_t last_syn;
+  bool has_last_syn;
+};
+
+TcpSummary SummaryOf(const TcpConnection& connection);
+
+// Takes over what another thread knows of a connection whose packets of `side` arrive here.  The
+// other thread's numbers of sequence space hold from now on; where they differ from those used so
+// far, the histories of that direction are given up.
+void AdoptSummary(const TcpSummary& summary, int side, TcpConnection* connection,
+                  HistoryPool* pool);
 
 }  // namespace trumpet
 

@@ -9,6 +9,7 @@ namespace trumpet {
 namespace {
 
 constexpr uint64_t kNoOwner = UINT64_MAX;
+constexpr int kMessagesAtATime = 64;  // twice a batch
 
 uint64_t OwnerOf(FlowIndex flow, uint32_t hash) { return uint64_t{hash} << 32 | flow; }
 
@@ -28,16 +29,43 @@ PacketFacts TrackedPackets::Observe(FlowIndex entry_of_flow, const FlowKey& flow
   const uint64_t owner = entry == nullptr ? kNoOwner : OwnerOf(entry_of_flow, entry->hash);
   if (connection == kNoConnection) {
     epoch_->reasons |= kConnectionEvicted;
-  } else if (connections_->Observe(connection, packet, program.tracks_tcp(), now, owner, &facts,
-                                   &sample) &&
-             program.uses_rtt()) {
-    CountSample(sample);
+    return facts;
+  }
+  const bool has_sample =
+      connections_->Observe(connection, packet, program.tracks_tcp(), now, owner, &facts, &sample);
+  if (has_sample && program.uses_rtt()) CountSample(sample, now);
+  if (peers_.is_active() && program.tracks_tcp() && flow.protocol == kProtocolTcp) {
+    peers_.OnPacket(connection, flow, hash, packet.tcp, now);
   }
   return facts;
 }
 
+void TrackedPackets::Join(PeerExchange* exchange, SpscRing* ring) {
+  if (exchange == nullptr) return;
+  late_ = std::make_unique<LateSamples>(flows_, ring);
+  peers_.Join(exchange);
+}
+
+bool TrackedPackets::TakeInPeers(Nanos until) {
+  const bool is_wanted = epoch_->running != nullptr && epoch_->running->program->tracks_tcp();
+  for (int i = 0; i < kMessagesAtATime; i++) {
+    const PeerMessage* message = peers_.Next(until);
+    if (message == nullptr) return true;
+    RttSample sample;
+    if (!is_wanted) {
+      peers_.Decline(*message);
+    } else if (peers_.TakeIn(*message, &sample) && epoch_->running->program->uses_rtt()) {
+      CountSample(sample, message->time);
+    }
+    if (is_wanted) epoch_->packets++;
+    counters_->peer_messages_taken++;
+    peers_.Pop();
+  }
+  return peers_.Next(until) == nullptr;
+}
+
 // An RTT sample belongs to the flow of the acknowledged segment, which may be any flow.
-void TrackedPackets::CountSample(const RttSample& sample) {
+void TrackedPackets::CountSample(const RttSample& sample, Nanos now) {
   counters_->rtt_samples++;
   const auto flow = static_cast<FlowIndex>(sample.owner);
   const bool has_owner = sample.owner != kNoOwner && flows_->IsInUse(flow) &&
@@ -48,7 +76,12 @@ void TrackedPackets::CountSample(const RttSample& sample) {
     epoch_->reasons |= kFlowTableFull;
     return;
   }
-  cells_->CountSample(flow, generation, sample);
+  if (now >= epoch_->span.start) {
+    cells_->CountSample(flow, generation, sample);
+    return;
+  }
+  counters_->late_samples++;
+  if (!late_->Deliver(flow, *generation, sample, now)) epoch_->reasons |= kRingFull;
 }
 
 }  // namespace trumpet

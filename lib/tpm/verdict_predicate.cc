@@ -34,10 +34,11 @@ bool HasFlowVariable(const Expr& expr) {
   return false;
 }
 
-bool UsesConnections(const Expr& predicate) {
+// Is a variable used that stands at `first` or after it?
+bool UsesFrom(const Expr& predicate, Variable first) {
   bool uses = false;
-  VisitNodes(predicate, [&uses](const Expr& node) {
-    uses |= node.op == ExprOp::kVariable && node.variable >= Variable::kIsBurst;
+  VisitNodes(predicate, [&uses, first](const Expr& node) {
+    uses |= node.op == ExprOp::kVariable && node.variable >= first;
   });
   return uses;
 }
@@ -53,7 +54,8 @@ VerdictPredicate::VerdictPredicate(const TriggerPlan& plan)
     }
   });
   can_fire_empty_ = CanBe(plan.spec.predicate, true);
-  uses_connections_ = UsesConnections(plan.spec.predicate);
+  uses_connections_ = UsesFrom(plan.spec.predicate, Variable::kIsBurst);
+  uses_tcp_ = UsesFrom(plan.spec.predicate, Variable::kIsLost);
 }
 
 Number VerdictPredicate::Leaf(const Expr& leaf, const uint64_t* words,

@@ -41,6 +41,7 @@ class VerdictPredicate {
 
   // Does any value come from TCP tracking, so that a lost connection matters?
   bool uses_connections() const { return uses_connections_; }
+  bool uses_tcp() const { return uses_tcp_; }  // of those, more than is_burst
 
  private:
   Number Leaf(const Expr& leaf, const uint64_t* words, const FlowInstants& flow) const;
@@ -51,6 +52,7 @@ class VerdictPredicate {
   std::vector<uint64_t> empty_words_;
   bool can_fire_empty_ = false;
   bool uses_connections_ = false;
+  bool uses_tcp_ = false;
 };
 
 }  // namespace trumpet
