@@ -38,12 +38,18 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     std::abort();
   }
   PlainFrame plain;
-  if (!PlainReader(options).Read({captured.data(), length, length}, &plain)) return 0;
+  const PlainReader reader(options);
+  const Frame frame{captured.data(), length, length};
+  const bool is_ipv4 = reader.ReadIpv4(frame, &plain);
+  if (!is_ipv4 && !reader.ReadIpv6(frame, &plain)) return 0;
+  const uint8_t* src = is_ipv4 ? reinterpret_cast<uint8_t*>(&plain.src_ip) : plain.addresses;
+  const uint8_t* dst = is_ipv4 ? reinterpret_cast<uint8_t*>(&plain.dst_ip) : plain.addresses + 16;
+  const size_t ip_bytes = is_ipv4 ? 4 : 16;
   const Headers& headers = packet.innermost;
   const uint32_t ports = headers.src_port | static_cast<uint32_t>(headers.dst_port) << 16;
-  if (packet.is_tunnelled || headers.ip_family != 4 || !headers.Has(Field::kSrcPort) ||
-      std::memcmp(headers.src_ip.data(), &plain.src_ip, 4) != 0 ||
-      std::memcmp(headers.dst_ip.data(), &plain.dst_ip, 4) != 0 || ports != plain.ports ||
+  if (packet.is_tunnelled || headers.ip_family != (is_ipv4 ? 4 : 6) ||
+      !headers.Has(Field::kSrcPort) || std::memcmp(headers.src_ip.data(), src, ip_bytes) != 0 ||
+      std::memcmp(headers.dst_ip.data(), dst, ip_bytes) != 0 || ports != plain.ports ||
       headers.protocol != (plain.is_tcp ? kProtocolTcp : kProtocolUdp) ||
       packet.volume != PlainFrame::Volume(plain.volume_and_ecn) ||
       headers.ecn != PlainFrame::Ecn(plain.volume_and_ecn)) {

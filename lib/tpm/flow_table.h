@@ -32,6 +32,9 @@ namespace trumpet {
 using FlowIndex = uint32_t;
 constexpr FlowIndex kNoFlow = UINT32_MAX;
 
+// Flag of FlowEntry::direct_cells: all bytes of the addresses count, as IPv6 has them.
+constexpr uint8_t kWideKey = 0x40;
+
 // An entry not in use never has the key of an IP packet: whoever has one need not ask if it is.
 struct alignas(64) FlowEntry {
   FlowKey key;                         // see EntryKeyOf()

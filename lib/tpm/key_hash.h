@@ -40,6 +40,11 @@ class KeyHash {
   uint64_t operator()(const FlowKey& key) const {
     uint64_t words[5];
     std::memcpy(words, &key, sizeof words);
+    return OfWords(words);
+  }
+
+  // The same for the key's five words.
+  uint64_t OfWords(const uint64_t* words) const {
     uint64_t sum = start_;
     sum += Product(0, Low(words[0]), Low(words[2]));
     sum += Product(2, High(words[0]), High(words[2]));

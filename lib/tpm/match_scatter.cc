@@ -13,9 +13,9 @@ namespace {
 
 constexpr PacketFacts kNoFacts;
 
-// What follows the ports in the key of a plain IPv4 packet.
-uint32_t AfterPorts(uint8_t protocol, uint16_t zone) {
-  return protocol | (4u | kHasPortsFlag) << 8 | static_cast<uint32_t>(zone) << 16;
+// What follows the ports in the key of a plain packet.
+uint32_t AfterPorts(uint8_t protocol, uint32_t family, uint16_t zone) {
+  return protocol | (family | kHasPortsFlag) << 8 | static_cast<uint32_t>(zone) << 16;
 }
 
 // What the keys and hashes of plain packets of a protocol have in common.
@@ -37,6 +37,11 @@ uint64_t KeyEndOf(const FlowEntry& entry) {
   std::memcpy(&end, reinterpret_cast<const uint8_t*>(&entry.key) + offsetof(FlowKey, src_port),
               sizeof end);
   return end;
+}
+
+bool HasAddresses(const FlowEntry& entry, const uint8_t* addresses) {
+  static_assert(offsetof(FlowKey, src_ip) == 0 && offsetof(FlowKey, dst_ip) == sizeof(IpBytes));
+  return std::memcmp(&entry.key, addresses, 2 * sizeof(IpBytes)) == 0;
 }
 
 }  // namespace
@@ -68,7 +73,8 @@ bool MatchScatter::PrepareChunk(const Chunk& chunk) {
   const TriggerProgram& program = *epoch_->running->program;
   uint32_t rest = static_cast<uint32_t>((uint64_t{1} << chunk.count) - 1);
   if (program.layout().extension_bytes() == 0 && !program.tracks_bursts()) {
-    rest = PreparePlain(chunk);
+    rest = PrepareIpv4(chunk);
+    if (rest != 0) rest = PrepareIpv6(chunk, rest);
   } else {
     for (int i = 0; i < chunk.count; i++) counters_->bytes += chunk.frames[i].wire_length;
   }
@@ -77,14 +83,14 @@ bool MatchScatter::PrepareChunk(const Chunk& chunk) {
   return has_general;
 }
 
-// Keys and hashes of plain packets; prefetches the flow table's buckets.  Returns a bit for each
-// other packet.
-uint32_t MatchScatter::PreparePlain(const Chunk& chunk) {
+// Keys and hashes of plain IPv4 packets; prefetches the flow table's buckets.  Returns a bit for
+// each other packet.
+uint32_t MatchScatter::PrepareIpv4(const Chunk& chunk) {
   const bool takes_tcp = !epoch_->running->program->tracks_tcp();
   const PlainReader& reader = plain_reader_;
   const KeyHash::OfIpv4 hash(key_hash_);
-  const Protocol udp(hash, AfterPorts(kProtocolUdp, chunk.arrival.zone));
-  const Protocol tcp(hash, AfterPorts(kProtocolTcp, chunk.arrival.zone));
+  const Protocol udp(hash, AfterPorts(kProtocolUdp, 4, chunk.arrival.zone));
+  const Protocol tcp(hash, AfterPorts(kProtocolTcp, 4, chunk.arrival.zone));
   const FlowTable::Index index = flows_->index();
   const Frame* frame = chunk.frames;
   Slot* slot = slots_;
@@ -93,7 +99,7 @@ uint32_t MatchScatter::PreparePlain(const Chunk& chunk) {
   for (int i = 0; i < chunk.count; i++, slot++, frame++) {
     bytes += frame->wire_length;
     PlainFrame plain;
-    if (!reader.Read(*frame, &plain) || (plain.is_tcp && !takes_tcp)) {
+    if (!reader.ReadIpv4(*frame, &plain) || (plain.is_tcp && !takes_tcp)) {
       others |= 1u << i;
       continue;
     }
@@ -106,6 +112,34 @@ uint32_t MatchScatter::PreparePlain(const Chunk& chunk) {
     index.Prefetch(slot->hash);
   }
   counters_->bytes += bytes;
+  return others;
+}
+
+// The same with IPv6, of the packets with a bit in `frames`.
+uint32_t MatchScatter::PrepareIpv6(const Chunk& chunk, uint32_t frames) {
+  const bool takes_tcp = !epoch_->running->program->tracks_tcp();
+  const FlowTable::Index index = flows_->index();
+  uint32_t others = 0;
+  for (; frames != 0; frames &= frames - 1) {
+    const int i = __builtin_ctz(frames);
+    PlainFrame plain;
+    if (!plain_reader_.ReadIpv6(chunk.frames[i], &plain) || (plain.is_tcp && !takes_tcp)) {
+      others |= 1u << i;
+      continue;
+    }
+    const uint8_t protocol = plain.is_tcp ? kProtocolTcp : kProtocolUdp;
+    uint64_t words[5];
+    std::memcpy(words, plain.addresses, 2 * sizeof(IpBytes));
+    words[4] = plain.ports | uint64_t{AfterPorts(protocol, 6, chunk.arrival.zone)} << 32;
+    Slot& slot = slots_[i];
+    slot.hash = key_hash_.OfWords(words);
+    index.Prefetch(slot.hash);
+    slot.key_end = words[4];
+    slot.src_ip = static_cast<uint32_t>(words[0]);
+    slot.dst_ip = static_cast<uint32_t>(words[2]);
+    slot.addresses = plain.addresses;
+    slot.volume_and_ecn = plain.volume_and_ecn;
+  }
   return others;
 }
 
@@ -126,10 +160,12 @@ void MatchScatter::GuessChunk(int count) {
 // from all others, and they have no more than these parts.
 [[gnu::always_inline]] inline bool MatchScatter::IsDirect(const Slot& slot, const FlowEntry& entry,
                                                           uint16_t generation) {
+  const uint8_t cells = entry.direct_cells;
   return KeyEndOf(entry) == slot.key_end &&
          LoadWord(entry, offsetof(FlowKey, dst_ip)) == slot.dst_ip &&
          LoadWord(entry, offsetof(FlowKey, src_ip)) == slot.src_ip &&
-         entry.generation == generation && entry.direct_cells != 0;
+         entry.generation == generation && cells != 0 &&
+         ((cells & kWideKey) == 0 || HasAddresses(entry, slot.addresses));
 }
 
 // Third pass.  The packets stay in their order.

@@ -76,9 +76,10 @@ class MatchScatter {
   struct Slot {
     uint64_t hash;
     uint64_t key_end;  // the last eight bytes of the entry's key; kNotPlain: see general_
-    uint64_t src_ip;
+    uint64_t src_ip;   // the first four bytes
     uint64_t dst_ip;
-    uint64_t guess;  // of the entry's index, by the tag alone
+    const uint8_t* addresses;  // both in the frame, if IPv6
+    uint64_t guess;            // of the entry's index, by the tag alone
     uint32_t volume_and_ecn;
   };
   // No key ends like this.
@@ -95,7 +96,8 @@ class MatchScatter {
 
   bool ProcessChunk(const Chunk& chunk);
   bool PrepareChunk(const Chunk& chunk);
-  uint32_t PreparePlain(const Chunk& chunk);
+  uint32_t PrepareIpv4(const Chunk& chunk);
+  uint32_t PrepareIpv6(const Chunk& chunk, uint32_t frames);
   void GuessChunk(int count);
   bool CountChunk(const Chunk& chunk);
   static bool IsDirect(const Slot& slot, const FlowEntry& entry, uint16_t generation);

@@ -101,6 +101,7 @@ FlowIndex NewFlows::MakeEntry(const ParsedPacket& packet, const FlowKey& entry_k
   FlowEntry& entry = flows_->At(flow);
   entry.set = set_index;
   entry.direct_cells = generation.sets.ProgramAt(set_index).direct_cells;
+  if (packet.innermost.ip_family == 6 && entry.direct_cells != 0) entry.direct_cells |= kWideKey;
   if (extension_bytes != 0) std::memcpy(flows_->BlockOf(entry), extension, extension_bytes);
   counters_->flows_added++;
   return flow;

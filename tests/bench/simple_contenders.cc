@@ -28,7 +28,7 @@ class Parse : public Contender {
   void OnBatch(const Frame* frames, Nanos) override {
     for (int i = 0; i < kBatch; i++) {
       PlainFrame plain;
-      if (reader_.Read(frames[i], &plain)) {
+      if (reader_.ReadIpv4(frames[i], &plain)) {
         sum_ += plain.volume_and_ecn + (plain.dst_ip >> 24) + plain.src_ip + plain.ports;
       } else {
         ParsePacket(frames[i], options_, &packet_);
@@ -77,7 +77,7 @@ class Lookup : public Contender {
 
   void Prepare(const Frame& frame, Slot* slot) {
     PlainFrame plain;
-    if (reader_.Read(frame, &plain) && !plain.is_tcp) {
+    if (reader_.ReadIpv4(frame, &plain) && !plain.is_tcp) {
       const uint64_t end = uint64_t{kUdpEnd} << 32 | plain.ports;
       auto* key = reinterpret_cast<uint8_t*>(&slot->key);
       std::memset(key, 0, 32);
