@@ -132,13 +132,14 @@ bool FlowTable::Reclaim(uint32_t oldest_pending_epoch) {
   const uint32_t stride = next_entry_ % kReclaimStride == 0 ? 1 : kReclaimStride % next_entry_;
   FlowIndex found[kReclaimCandidates];
   uint32_t count = 0;
-  for (uint32_t step = 0; step < kReclaimSteps && count < kReclaimCandidates; step++) {
+  const uint32_t steps = std::min(kReclaimSteps, next_entry_);  // none is met twice
+  for (uint32_t step = 0; step < steps && count < kReclaimCandidates; step++) {
     const FlowIndex flow = clock_hand_;
     clock_hand_ += stride;
     if (clock_hand_ >= next_entry_) clock_hand_ -= next_entry_;
     if (IsReclaimable(flow, oldest_pending_epoch)) found[count++] = flow;
   }
-  barren_steps_ = count != 0 ? 0 : barren_steps_ + kReclaimSteps;
+  barren_steps_ = count != 0 ? 0 : barren_steps_ + steps;
   const uint32_t wanted = std::min(count, kReclaimAtOnce);
   const auto last_epoch = [this](FlowIndex flow) { return lines_[flow].entry.last_epoch; };
   std::partial_sort(found, found + wanted, found + count, [&](FlowIndex a, FlowIndex b) {

@@ -102,6 +102,21 @@ TEST(FlowTable, AFullTableIsSearchedForRoomOncePerEpoch) {
   EXPECT_NE(Add(&table, 1000, 3), kNoFlow);
 }
 
+// The hand meets as many entries as it looks at, several times round a table this small.
+TEST(FlowTable, ATableSmallerThanASearchGivesNoEntryUpTwice) {
+  constexpr uint32_t kRoom = 17;
+  FlowTable table;
+  ASSERT_TRUE(table.Init(kRoom, 1 << 20));
+  for (uint32_t i = 0; i < 100 * kRoom; i++) {
+    // All but the newest are old enough to go at once.
+    ASSERT_NE(Add(&table, i, 2 + 100 * (i / kRoom)), kNoFlow) << i;
+    ASSERT_LE(table.count(), kRoom);
+    uint32_t in_use = 0;
+    for (uint32_t flow = 0; flow < kRoom; flow++) in_use += table.IsInUse(flow) ? 1 : 0;
+    ASSERT_EQ(in_use, table.count()) << i;
+  }
+}
+
 TEST(FlowTable, NeverGivesUpAFlowThatIsStillToBeSwept) {
   FlowTable table;
   ASSERT_TRUE(table.Init(100, 1 << 20));
