@@ -51,11 +51,11 @@ struct MonitorCounters {
   uint64_t peer_entries_evicted = 0;  // of the directory
   uint64_t directions_moved = 0;      // here from another thread
   uint64_t late_samples = 0;          // delivered after the end of their epoch
-  uint64_t history_blocks = 0;  // in use now, as are the following
-  uint64_t stat_bytes = 0;      // of the flows' cells that do not lie beside their entry
-  uint64_t sets = 0;            // of triggers, in the running program
-  uint64_t set_bytes = 0;       // their lists
-  uint64_t sweep_cycles = 0;    // TSC cycles in OnIdle steps that did work
+  uint64_t history_blocks = 0;        // in use now, as are the following
+  uint64_t stat_bytes = 0;            // of the flows' cells that do not lie beside their entry
+  uint64_t sets = 0;                  // of triggers, in the running program
+  uint64_t set_bytes = 0;             // their lists
+  uint64_t sweep_cycles = 0;          // TSC cycles in OnIdle steps that did work
 };
 
 // So many of the first counters are all that a batch of known flows changes.

@@ -48,7 +48,10 @@ class Parse : public Contender {
 // In passes, as the monitor does it, each prefetching for the next.
 class Lookup : public Contender {
  public:
-  bool Init(uint32_t max_flows) { return flows_.Init(max_flows, 1 << 20); }
+  bool Init(uint32_t max_flows) {
+    flows_.GuessIn(kGeneration);
+    return flows_.Init(max_flows, 1 << 20);
+  }
 
   void OnBatch(const Frame* frames, Nanos) override {
     const FlowTable::Index index = flows_.index();
