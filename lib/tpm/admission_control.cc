@@ -15,8 +15,9 @@ namespace {
 // switch that waits for packets is not slowed down by work done meanwhile, up to a point.
 constexpr double kBusyShare = 0.05;
 constexpr double kFreeShare = 0.5;
-constexpr double kSweepReserve = 1.5;  // the paper's
-constexpr uint32_t kCalmRounds = 8;    // before the threshold falls
+constexpr double kFreeAdmissions = 0.125;  // of what is allowed
+constexpr double kSweepReserve = 1.5;      // the paper's
+constexpr uint32_t kCalmRounds = 8;        // before the threshold falls
 constexpr double kSmoothing = 0.125;
 
 double Share(uint64_t part, uint64_t whole) {
@@ -81,6 +82,10 @@ uint32_t AdmissionControl::Decide(const AdmissionRound& round) {
 
 uint64_t AdmissionControl::MaxAdmissions(double cycles) const {
   return 32 + static_cast<uint64_t>(2 * allowed_ * std::max(cycles, 0.0) / flow_cycles());
+}
+
+uint64_t AdmissionControl::FreeAdmissions(double cycles) const {
+  return static_cast<uint64_t>(kFreeAdmissions * allowed_ * std::max(cycles, 0.0) / flow_cycles());
 }
 
 }  // namespace trumpet

@@ -55,6 +55,10 @@ class AdmissionControl {
   // As many flows as may be added in `cycles` more; when they are, the round had better end.
   uint64_t MaxAdmissions(double cycles) const;
 
+  // Flows that may be added in `cycles` more whatever they sent.  Without them a flow that sends
+  // little, but for ever, would offer itself with every packet, and look like a flood by itself.
+  uint64_t FreeAdmissions(double cycles) const;
+
  private:
   // As shares of the cycles that passed.
   struct Load {

@@ -215,6 +215,23 @@ TEST(Attack, OrdinaryNewFlowsAreNoAttack) {
   EXPECT_EQ(rig.sink.reasons, 0u);
 }
 
+// Too many at once, and each sends less than any threshold before its score is forgotten.
+TEST(Attack, FlowsThatSendLittleForEverAreAllKnownInTheEnd) {
+  constexpr uint32_t kFlows = 40000;
+  AttackRig rig(1u << 16);
+  const auto small_flows = [](uint64_t packet) {
+    return UdpFrame(static_cast<uint32_t>(packet % kFlows), kVictim, 58513, 2500);
+  };
+  rig.RunEpoch(small_flows);
+  rig.RunEpoch(small_flows);
+  EXPECT_GT(rig.counters().withheld_packets, 0u);
+  for (int epoch = 0; epoch < 120; epoch++) rig.RunEpoch(small_flows);
+  const uint64_t withheld = rig.counters().withheld_packets;
+  for (int epoch = 0; epoch < 10; epoch++) rig.RunEpoch(small_flows);
+  EXPECT_EQ(rig.counters().withheld_packets, withheld);
+  ExpectAllAccountedFor(&rig);
+}
+
 TEST(Attack, AChangeOfEventsOnABusyTableIsNoAttack) {
   AttackRig rig;
   const auto many_flows = [](uint64_t packet) { return FloodFrame(packet % 8000); };

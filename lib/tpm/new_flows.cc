@@ -69,7 +69,11 @@ bool NewFlows::Admit(const ParsedPacket& packet, uint64_t hash, Withheld* credit
     filter_epoch_ = epoch_->number;
     filter_.NextEpoch();
   }
-  if (filter_.Offer(hash, packet.bytes, packet.volume, threshold_, credit)) return true;
+  const bool is_free = free_admissions_ != 0;
+  if (filter_.Offer(hash, packet.bytes, packet.volume, is_free ? 1 : threshold_, credit)) {
+    free_admissions_ -= is_free ? 1 : 0;
+    return true;
+  }
   counters_->withheld_packets++;
   counters_->withheld_bytes += packet.bytes;
   epoch_->reasons |= kAdmissionWithheld;
@@ -123,6 +127,7 @@ void NewFlows::EndRound(Nanos now, uint64_t swept_flows) {
     const auto took = static_cast<double>(std::max<Nanos>(now - round_start_, 1));
     const double whole = static_cast<double>(round_.cycles) * static_cast<double>(kRound) / took;
     max_admitted_ = control_.MaxAdmissions(whole);
+    free_admissions_ = control_.FreeAdmissions(whole);
   }
   counters_->admission_threshold_bytes = uint64_t{threshold_} * AdmissionFilter::kUnitBytes;
   if (threshold_ != 0) counters_->admission_rounds++;

@@ -79,6 +79,7 @@ class NewFlows {
   Nanos round_start_ = INT64_MIN;
   Nanos round_end_ = INT64_MAX;
   uint64_t max_admitted_ = UINT64_MAX;
+  uint64_t free_admissions_ = 0;  // left in it; see AdmissionControl
   uint64_t start_cycles_ = 0;
   uint64_t sweep_cycles_before_ = 0;
   uint64_t swept_flows_before_ = 0;
