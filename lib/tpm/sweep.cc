@@ -24,7 +24,8 @@ constexpr int kStaleWork = 50;            // per entry
 constexpr uint32_t kWordsPerPiece = 128;  // copied
 constexpr int kCopyWork = 100;            // for so many
 constexpr uint32_t kStalePerPiece = 4;
-constexpr uint32_t kPrefetchAhead = 8;
+constexpr uint32_t kPrefetchAhead = 20;
+constexpr uint32_t kPrefetchCellsAhead = 8;
 const BucketKey kNoKey{};
 
 bool IsRealSum(CellKind kind) {
@@ -133,14 +134,14 @@ Generation* Sweep::GenerationOf(const FlowEntry& entry) const {
   return nullptr;
 }
 
-// The entries, and a little later the cells that they point at.
+// The entries with the lines beside them, and a little later the cells that lie elsewhere.
 void Sweep::PrefetchFlows() const {
-  if (next_flow_ + 2 * kPrefetchAhead < job_.flow_count) {
-    __builtin_prefetch(&flows_->At(job_.flows[next_flow_ + 2 * kPrefetchAhead]));
-  }
   if (next_flow_ + kPrefetchAhead < job_.flow_count) {
-    const FlowEntry& entry = flows_->At(job_.flows[next_flow_ + kPrefetchAhead]);
-    __builtin_prefetch(flows_->BlockOf(entry));
+    flows_->lines().Prefetch(job_.flows[next_flow_ + kPrefetchAhead]);
+  }
+  if (next_flow_ + kPrefetchCellsAhead < job_.flow_count) {
+    const FlowEntry& entry = flows_->At(job_.flows[next_flow_ + kPrefetchCellsAhead]);
+    if (entry.block != kNearBlock) __builtin_prefetch(flows_->BlockOf(entry));
   }
 }
 
