@@ -75,10 +75,15 @@ class PacketThread {
   std::thread thread_;
 };
 
+// Under a sanitizer steps are slow, which is no matter for the watchdog here.
+constexpr char kBudgetUs[] = "1000";
+
 class AgentThread : public ::testing::Test {
  protected:
   AgentThread() : plugin_(fake_.ops()) {
-    plugin_.SetConfig({{"trumpet-enable", "true"}, {"trumpet-memory-mb", "4"}});
+    plugin_.SetConfig({{"trumpet-enable", "true"},
+                       {"trumpet-memory-mb", "4"},
+                       {"trumpet-sweep-budget-us", kBudgetUs}});
     for (int core = 0; core < 2; ++core) {
       threads_.push_back(std::make_unique<PacketThread>(&fake_, &plugin_.agent(), core));
     }
@@ -178,6 +183,7 @@ TEST_F(AgentThread, TakesEventsThreadsAndSettingsWhilePacketsRun) {
             .ok());
     plugin_.SetConfig({{"trumpet-enable", "true"},
                        {"trumpet-memory-mb", "4"},
+                       {"trumpet-sweep-budget-us", kBudgetUs},
                        {"trumpet-zones", i % 2 == 0 ? "vlan:1=1" : ""},
                        {"trumpet-burst-gap-ns", std::to_string(i / 5)}});
     plugin_.UpdatePort(static_cast<uint32_t>(i), "port", "tap", true);
