@@ -33,7 +33,7 @@ PacketFacts TrackedPackets::Observe(FlowIndex entry_of_flow, const FlowKey& flow
   }
   const bool has_sample =
       connections_->Observe(connection, packet, program.tracks_tcp(), now, owner, &facts, &sample);
-  if (has_sample && program.uses_rtt()) CountSample(sample, now);
+  if (has_sample && program.uses_rtt()) CountSample(sample, epoch_->span.start);
   if (peers_.is_active() && program.tracks_tcp() && flow.protocol == kProtocolTcp) {
     peers_.OnPacket(connection, flow, hash, packet.tcp, now);
   }
@@ -64,7 +64,9 @@ bool TrackedPackets::TakeInPeers(Nanos until) {
   return peers_.Next(until) == nullptr;
 }
 
-// An RTT sample belongs to the flow of the acknowledged segment, which may be any flow.
+// An RTT sample belongs to the flow of the acknowledged segment, which may be any flow.  One that
+// another thread measured before the open epoch is late; a packet of ours always counts in the open
+// epoch, whatever its own time, and so does its sample.
 void TrackedPackets::CountSample(const RttSample& sample, Nanos now) {
   counters_->rtt_samples++;
   const auto flow = static_cast<FlowIndex>(sample.owner);
