@@ -23,6 +23,8 @@ lib_libtrumpet_tpm_a_SOURCES = \
 	lib/tpm/first_sendings.cc \
 	lib/tpm/first_sendings.h \
 	lib/tpm/flow_cells.h \
+	lib/tpm/flow_entries.cc \
+	lib/tpm/flow_entries.h \
 	lib/tpm/flow_state_map.cc \
 	lib/tpm/flow_state_map.h \
 	lib/tpm/flow_table.cc \

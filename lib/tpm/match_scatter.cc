@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "lib/model/report.h"
+#include "lib/tpm/flow_entries.h"
 
 namespace trumpet {
 namespace {
@@ -228,12 +228,8 @@ void MatchScatter::PrepareGeneral(const Chunk& chunk, int i) {
   if (general.packet.depth_exceeded) counters_->tunnels_too_deep++;
 
   slot.key_end = kNotPlain;
-  slot.hash = key_hash_(general.entry_key);
-  const size_t extension_bytes = program.layout().extension_bytes();
-  if (extension_bytes != 0) {
-    program.layout().FillExtension(general.packet, ExtensionOf(i));
-    slot.hash = HashBytes(ExtensionOf(i), extension_bytes, slot.hash);
-  }
+  slot.hash =
+      HashOfEntry(key_hash_, general.entry_key, general.packet, program.layout(), ExtensionOf(i));
   flows_->index().Prefetch(slot.hash);
 
   const Headers& headers = general.packet.innermost;

@@ -4,9 +4,9 @@
 #include "lib/tpm/new_flows.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "lib/model/report.h"
+#include "lib/tpm/flow_entries.h"
 
 namespace trumpet {
 namespace {
@@ -83,17 +83,11 @@ bool NewFlows::Admit(const ParsedPacket& packet, uint64_t hash, Withheld* credit
 FlowIndex NewFlows::MakeEntry(const ParsedPacket& packet, const FlowKey& entry_key,
                               const uint8_t* extension, uint64_t hash) {
   Generation& generation = *epoch_->running;
-  const TriggerProgram& program = *generation.program;
-  const size_t matches = program.index().Match(packet, FlowOf(entry_key), generation.marks.data(),
-                                               generation.matches.data());
-  const uint32_t set_index =
-      generation.sets.Intern(program, generation.matches.data(), static_cast<uint32_t>(matches));
+  const uint32_t set = MatchSet(packet, entry_key, &generation);
   FlowIndex flow = kNoFlow;
-  const size_t extension_bytes = program.layout().extension_bytes();
-  if (set_index != kNoSet) {
-    const SetProgram& set = generation.sets.ProgramAt(set_index);
-    const size_t block_bytes = extension_bytes + 2 * sizeof(uint64_t) * set.bank_words;
-    flow = flows_->Add(entry_key, hash, generation.number, block_bytes, epoch_->oldest_pending);
+  if (set != kNoSet) {
+    flow = AddEntry(packet, entry_key, extension, hash, set, generation, epoch_->oldest_pending,
+                    flows_);
     if (flow == kNoFlow) round_.refused++;
   }
   if (flow == kNoFlow) {
@@ -102,11 +96,6 @@ FlowIndex NewFlows::MakeEntry(const ParsedPacket& packet, const FlowKey& entry_k
     epoch_->reasons |= kFlowTableFull;
     return kNoFlow;
   }
-  FlowEntry& entry = flows_->At(flow);
-  entry.set = set_index;
-  entry.direct_cells = generation.sets.ProgramAt(set_index).direct_cells;
-  if (packet.innermost.ip_family == 6 && entry.direct_cells != 0) entry.direct_cells |= kWideKey;
-  if (extension_bytes != 0) std::memcpy(flows_->BlockOf(entry), extension, extension_bytes);
   counters_->flows_added++;
   return flow;
 }

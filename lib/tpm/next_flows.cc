@@ -4,9 +4,8 @@
 #include "lib/tpm/next_flows.h"
 
 #include <algorithm>
-#include <cstring>
 
-#include "lib/base/hash.h"
+#include "lib/tpm/flow_entries.h"
 
 namespace trumpet {
 
@@ -33,13 +32,8 @@ bool NextFlows::PrepareOne(Generation* next, const Frame& frame, const Arrival& 
   return flow == kNoFlow && Add(next, hash);
 }
 
-// Returns the hash of the entry, which depends on the layout, as in MatchScatter.
 uint64_t NextFlows::FillExtension(const TriggerProgram& program) {
-  const uint64_t hash = key_hash_(entry_key_);
-  const size_t bytes = program.layout().extension_bytes();
-  if (bytes == 0) return hash;
-  program.layout().FillExtension(packet_, extension_);
-  return HashBytes(extension_, bytes, hash);
+  return HashOfEntry(key_hash_, entry_key_, packet_, program.layout(), extension_);
 }
 
 // Flows that the running program has no entry for may be there for one packet only, or be held
@@ -53,24 +47,13 @@ bool NextFlows::IsKnown() {
 }
 
 bool NextFlows::Add(Generation* next, uint64_t hash) {
-  const TriggerProgram& program = *next->program;
-  const size_t matches =
-      program.index().Match(packet_, FlowOf(entry_key_), next->marks.data(), next->matches.data());
-  const uint32_t set =
-      next->sets.Intern(program, next->matches.data(), static_cast<uint32_t>(matches));
+  const uint32_t set = MatchSet(packet_, entry_key_, next);
   if (set == kNoSet) return false;
-  const SetProgram& set_program = next->sets.ProgramAt(set);
-  const size_t extension_bytes = program.layout().extension_bytes();
-  const size_t block_bytes = extension_bytes + 2 * sizeof(uint64_t) * set_program.bank_words;
   const FlowIndex flow =
-      flows_->Add(entry_key_, hash, next->number, block_bytes, epoch_->oldest_pending);
+      AddEntry(packet_, entry_key_, extension_, hash, set, *next, epoch_->oldest_pending, flows_);
   if (flow == kNoFlow) return false;
-  FlowEntry& entry = flows_->At(flow);
-  entry.set = set;
-  entry.direct_cells = set_program.direct_cells;
   // As if its last packet had been just now: the table may give it up when it stays idle.
-  entry.last_epoch = epoch_->number;
-  if (extension_bytes != 0) std::memcpy(flows_->BlockOf(entry), extension_, extension_bytes);
+  flows_->At(flow).last_epoch = epoch_->number;
   counters_->flows_prepared++;
   return true;
 }

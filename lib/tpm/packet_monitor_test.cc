@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "lib/model/report.h"
+#include "lib/packet/test_frames.h"
 #include "lib/tpm/monitor_harness_test.h"
 
 namespace trumpet {
@@ -386,6 +387,19 @@ TEST(PacketMonitor, ASampleOfAFlowOfTheProgramBeforeIsCounted) {
   EXPECT_EQ(rig.sink.reasons, 0u);
 }
 
+// CloseEpoch() may end an epoch before its time; what comes until then counts in the next one.
+TEST(PacketMonitor, ASampleOfAPacketFromBeforeTheOpenEpochCountsInIt) {
+  const auto event = PlanOf(1, DstPrefix(0, 0), Variable::kRtt, 10, true);
+  Rig rig({event});
+  Send(rig.monitor.get(), Segment(1, 2, 100, 1, 10), 1 * kMs);
+  rig.Finish(2 * kMs);
+  Send(rig.monitor.get(), Segment(2, 1, 1, 110, 0), 3 * kMs);
+  rig.Finish(20 * kMs);
+  EXPECT_EQ(rig.monitor->counters().rtt_samples, 1u);
+  EXPECT_EQ(rig.sink.total_sums[1], static_cast<uint64_t>(2 * kMs));
+  EXPECT_EQ(rig.sink.reasons, 0u);
+}
+
 TEST(PacketMonitor, ASampleThatTwoChangesInOneEpochLoseIsMarked) {
   const auto event = PlanOf(1, DstPrefix(0, 0), Variable::kRtt, 10, true);
   const auto other = PlanOf(2, DstPrefix(0, 0), Variable::kRtt, 10, true);
@@ -655,6 +669,35 @@ TEST(PacketMonitorThread, ProgramsAndPartialsCrossBetweenThreads) {
   rig.monitor->Drain(&rig.sink);
   EXPECT_EQ(rig.sink.total_packets[1], static_cast<uint64_t>(kPackets));
   EXPECT_EQ(rig.monitor->counters().packets, static_cast<uint64_t>(kPackets));
+}
+
+// Their addresses agree in all that IPv4 has room for, and so do their ports.
+TEST(PacketMonitor, Ipv6FlowsMatchedAheadAreToldApartByWholeAddresses) {
+  const auto udp = [](uint8_t last_byte) {
+    test_frames::Bytes bytes = test_frames::Ethernet(
+        0x86dd, test_frames::Ipv6({17}, test_frames::Udp(1000, 80, test_frames::Zeros(20))));
+    bytes[14 + 23] = last_byte;  // of the source address
+    return bytes;
+  };
+  const HostVerdicts::Plans plans = {PlanOf(1, FilterExpr(), Variable::kPackets, 10, true)};
+  SummingSink sink(plans);
+  const auto monitor = testing::MakeMonitor();
+  constexpr Nanos kInstant = 20 * kNanosPerMilli;
+  ASSERT_TRUE(monitor->Publish(TriggerProgram::Make(plans, 1, kInstant)).ok());
+  const auto send = [&monitor](const test_frames::Bytes& bytes, Nanos now) {
+    const auto size = static_cast<uint32_t>(bytes.size());
+    const Frame frame{bytes.data(), size, size};
+    monitor->OnBatch(&frame, 1, false, 0, 0, now);
+  };
+  send(udp(1), kInstant - 1000);
+  for (int i = 0; i < 3; i++) send(udp(1), kInstant + i);
+  for (int i = 0; i < 2; i++) send(udp(2), kInstant + i);
+  testing::SweepAll(monitor.get(), kInstant + 10 * kNanosPerMilli, &sink);
+  std::vector<uint64_t> packets;
+  for (const auto& bucket : sink.packets) packets.push_back(bucket.second);
+  std::sort(packets.begin(), packets.end());
+  EXPECT_EQ(monitor->counters().flows_prepared, 1u);
+  EXPECT_EQ(packets, (std::vector<uint64_t>{2, 3}));
 }
 
 }  // namespace
