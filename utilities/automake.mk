@@ -12,8 +12,8 @@ utilities_libtrumpet_replay_a_SOURCES = \
 	utilities/replay/replay_options.h \
 	utilities/replay/schedule.cc \
 	utilities/replay/schedule.h
-LIBTRUMPET_REPLAY = utilities/libtrumpet-replay.a lib/libtrumpet-tpm.a $(XXHASH_LIBS) \
-	$(LIBTRUMPET_LANG)
+LIBTRUMPET_REPLAY = utilities/libtrumpet-replay.a lib/libtrumpet-tpm.a \
+	lib/libtrumpet-verdict.a $(XXHASH_LIBS) $(LIBTRUMPET_LANG)
 
 bin_PROGRAMS += utilities/trumpet-replay
 utilities_trumpet_replay_SOURCES = utilities/replay/main.cc

@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "lib/tpm/host_verdicts.h"
 #include "lib/tpm/monitor_counters.h"
 #include "lib/tpm/packet_monitor.h"
 #include "lib/tpm/step_histogram.h"
 #include "lib/tpm/step_watch.h"
+#include "lib/verdict/host_verdicts.h"
 #include "vswitchd-plugin/glue.h"
 #include "vswitchd-plugin/settings.h"
 #include "vswitchd-plugin/wall_clock.h"

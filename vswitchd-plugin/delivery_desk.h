@@ -17,8 +17,8 @@
 #include <memory>
 #include <vector>
 
-#include "lib/tpm/host_verdicts.h"
 #include "lib/tpm/packet_monitor.h"
+#include "lib/verdict/host_verdicts.h"
 #include "vswitchd-plugin/report_log.h"
 
 namespace trumpet {

@@ -20,8 +20,8 @@
 
 #include "lib/base/status.h"
 #include "lib/model/event_spec.h"
-#include "lib/tpm/host_verdicts.h"
-#include "lib/tpm/trigger_plan.h"
+#include "lib/verdict/host_verdicts.h"
+#include "lib/verdict/trigger_plan.h"
 
 namespace trumpet {
 

@@ -12,6 +12,7 @@
 plugin_archives = \
 	vswitchd-plugin/libtrumpet-plugin.a \
 	lib/libtrumpet-tpm.a \
+	lib/libtrumpet-verdict.a \
 	lib/libtrumpet-lang.a \
 	lib/libtrumpet-model.a \
 	lib/libtrumpet-packet.a \

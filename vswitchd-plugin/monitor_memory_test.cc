@@ -12,10 +12,10 @@
 #include <string>
 #include <utility>
 
-#include "lib/tpm/bucket_store.h"
-#include "lib/tpm/flow_state_map.h"
 #include "lib/tpm/generation.h"
 #include "lib/tpm/monitor_harness_test.h"
+#include "lib/verdict/bucket_store.h"
+#include "lib/verdict/flow_state_map.h"
 
 namespace trumpet {
 namespace {

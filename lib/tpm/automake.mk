@@ -9,8 +9,6 @@ lib_libtrumpet_tpm_a_SOURCES = \
 	lib/tpm/admission_control.h \
 	lib/tpm/admission_filter.cc \
 	lib/tpm/admission_filter.h \
-	lib/tpm/bucket_store.cc \
-	lib/tpm/bucket_store.h \
 	lib/tpm/cell_update.h \
 	lib/tpm/change_lists.h \
 	lib/tpm/connection_table.cc \
@@ -18,22 +16,15 @@ lib_libtrumpet_tpm_a_SOURCES = \
 	lib/tpm/delivery.cc \
 	lib/tpm/delivery.h \
 	lib/tpm/epoch_state.h \
-	lib/tpm/event_verdicts.cc \
-	lib/tpm/event_verdicts.h \
 	lib/tpm/first_sendings.cc \
 	lib/tpm/first_sendings.h \
 	lib/tpm/flow_cells.h \
 	lib/tpm/flow_entries.cc \
 	lib/tpm/flow_entries.h \
-	lib/tpm/flow_state_map.cc \
-	lib/tpm/flow_state_map.h \
 	lib/tpm/flow_table.cc \
 	lib/tpm/flow_table.h \
 	lib/tpm/generation.h \
 	lib/tpm/history_pool.h \
-	lib/tpm/host_verdicts.cc \
-	lib/tpm/host_verdicts.h \
-	lib/tpm/incomplete_ranges.h \
 	lib/tpm/key_hash.h \
 	lib/tpm/key_layout.cc \
 	lib/tpm/key_layout.h \
@@ -65,7 +56,6 @@ lib_libtrumpet_tpm_a_SOURCES = \
 	lib/tpm/peer_message.h \
 	lib/tpm/segment_queue.cc \
 	lib/tpm/segment_queue.h \
-	lib/tpm/real_sum.h \
 	lib/tpm/stat_operand.cc \
 	lib/tpm/stat_operand.h \
 	lib/tpm/step_clock.cc \
@@ -81,18 +71,13 @@ lib_libtrumpet_tpm_a_SOURCES = \
 	lib/tpm/tracked_packets.h \
 	lib/tpm/trigger_index.cc \
 	lib/tpm/trigger_index.h \
-	lib/tpm/trigger_plan.cc \
-	lib/tpm/trigger_plan.h \
 	lib/tpm/trigger_program.cc \
 	lib/tpm/trigger_program.h \
 	lib/tpm/trigger_set.cc \
 	lib/tpm/trigger_set.h \
 	lib/tpm/tuple_space.cc \
 	lib/tpm/tuple_space.h \
-	lib/tpm/uint256.h \
-	lib/tpm/value_classes.h \
-	lib/tpm/verdict_predicate.cc \
-	lib/tpm/verdict_predicate.h
+	lib/tpm/value_classes.h
 
 gtest_programs += lib/tpm/tpm_test
 TSAN_TESTS += lib/tpm/tpm_test
@@ -104,8 +89,6 @@ lib_tpm_tpm_test_SOURCES = \
 	lib/tpm/connection_table_test.cc \
 	lib/tpm/first_sendings_test.cc \
 	lib/tpm/flow_table_test.cc \
-	lib/tpm/host_verdicts_random_test.cc \
-	lib/tpm/host_verdicts_test.cc \
 	lib/tpm/key_hash_test.cc \
 	lib/tpm/install_oracle_test.h \
 	lib/tpm/install_random_test.cc \
@@ -125,10 +108,8 @@ lib_tpm_tpm_test_SOURCES = \
 	lib/tpm/tcp_tracker_test.cc \
 	lib/tpm/tcp_traffic_test.h \
 	lib/tpm/trigger_index_test.cc \
-	lib/tpm/trigger_plan_test.cc \
 	lib/tpm/trigger_program_test.cc \
-	lib/tpm/trigger_set_test.cc \
-	lib/tpm/verdict_test_kit.h
+	lib/tpm/trigger_set_test.cc
 lib_tpm_tpm_test_LDADD = $(LIBTRUMPET_TPM) $(GTEST_MAIN_LIBS)
 
 fuzz_programs += lib/tpm/monitor_fuzz

@@ -14,7 +14,7 @@
 #include "lib/tpm/delivery.h"
 #include "lib/tpm/monitor_harness_test.h"
 #include "lib/tpm/step_test_kit.h"
-#include "lib/tpm/verdict_test_kit.h"
+#include "lib/verdict/verdict_test_kit.h"
 
 namespace trumpet {
 namespace {

@@ -10,8 +10,8 @@
 #include <cstring>
 
 #include "lib/base/units.h"
-#include "lib/tpm/real_sum.h"
-#include "lib/tpm/trigger_plan.h"
+#include "lib/verdict/real_sum.h"
+#include "lib/verdict/trigger_plan.h"
 
 namespace trumpet {
 

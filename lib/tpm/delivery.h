@@ -15,7 +15,7 @@
 #include "lib/base/units.h"
 #include "lib/model/bucket_key.h"
 #include "lib/model/flow_state.h"
-#include "lib/tpm/trigger_plan.h"
+#include "lib/verdict/trigger_plan.h"
 
 namespace trumpet {
 

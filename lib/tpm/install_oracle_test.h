@@ -20,7 +20,7 @@
 #include "lib/model/report.h"
 #include "lib/packet/parse.h"
 #include "lib/tpm/monitor_harness_test.h"
-#include "lib/tpm/verdict_test_kit.h"
+#include "lib/verdict/verdict_test_kit.h"
 
 namespace trumpet::testing {
 

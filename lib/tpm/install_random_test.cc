@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "lib/tpm/host_verdicts.h"
 #include "lib/tpm/install_oracle_test.h"
 #include "lib/tpm/packet_monitor.h"
+#include "lib/verdict/host_verdicts.h"
 
 namespace trumpet {
 namespace {

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "lib/packet/test_frames.h"
-#include "lib/tpm/host_verdicts.h"
-#include "lib/tpm/trigger_plan.h"
+#include "lib/verdict/host_verdicts.h"
+#include "lib/verdict/trigger_plan.h"
 
 namespace trumpet::fuzz {
 

@@ -24,8 +24,8 @@
 #include "lib/base/units.h"
 #include "lib/model/report.h"
 #include "lib/packet/parse.h"
-#include "lib/tpm/host_verdicts.h"
 #include "lib/tpm/monitor_counters.h"
+#include "lib/verdict/host_verdicts.h"
 
 namespace trumpet {
 

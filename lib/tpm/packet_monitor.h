@@ -26,10 +26,10 @@
 #include "lib/packet/parse.h"
 #include "lib/tpm/admission_control.h"
 #include "lib/tpm/connection_table.h"
-#include "lib/tpm/host_verdicts.h"
 #include "lib/tpm/monitor_counters.h"
 #include "lib/tpm/step_watch.h"
-#include "lib/tpm/trigger_plan.h"
+#include "lib/verdict/host_verdicts.h"
+#include "lib/verdict/trigger_plan.h"
 
 namespace trumpet {
 

@@ -21,7 +21,7 @@
 #include "lib/tpm/peer_exchange.h"
 #include "lib/tpm/tcp_test_kit.h"
 #include "lib/tpm/trigger_program.h"
-#include "lib/tpm/verdict_test_kit.h"
+#include "lib/verdict/verdict_test_kit.h"
 
 namespace trumpet::testing {
 

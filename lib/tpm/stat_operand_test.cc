@@ -7,7 +7,7 @@
 
 #include <random>
 
-#include "lib/tpm/trigger_plan.h"
+#include "lib/verdict/trigger_plan.h"
 
 namespace trumpet {
 namespace {

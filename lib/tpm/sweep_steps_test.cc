@@ -13,7 +13,7 @@
 #include "lib/model/report.h"
 #include "lib/tpm/monitor_harness_test.h"
 #include "lib/tpm/step_test_kit.h"
-#include "lib/tpm/verdict_test_kit.h"
+#include "lib/verdict/verdict_test_kit.h"
 
 namespace trumpet {
 namespace {

@@ -16,11 +16,11 @@
 
 #include "lib/base/status.h"
 #include "lib/base/units.h"
-#include "lib/tpm/host_verdicts.h"
 #include "lib/tpm/key_layout.h"
 #include "lib/tpm/stat_operand.h"
 #include "lib/tpm/trigger_index.h"
-#include "lib/tpm/trigger_plan.h"
+#include "lib/verdict/host_verdicts.h"
+#include "lib/verdict/trigger_plan.h"
 
 namespace trumpet {
 

@@ -62,10 +62,10 @@ MUTATIONS = (
      "return near + (int64_t{number} - (near & 0xffffffff));"),
     ("an ACK covers the segment that ends just after it", "lib/tpm/segment_queue.cc",
      "if (EndOf(block, i) > ack) {", "if (EndOf(block, i) > ack + 1) {"),
-    ("idle buckets are tested one interval too short", "lib/tpm/event_verdicts.cc",
+    ("idle buckets are tested one interval too short", "lib/verdict/event_verdicts.cc",
      "next_ - bucket.last_packet <= kTailIntervals;", "next_ - bucket.last_packet < kTailIntervals;"),
-    ("a run goes on over a gap", "lib/tpm/event_verdicts.cc",
+    ("a run goes on over a gap", "lib/verdict/event_verdicts.cc",
      "if (bucket.last_true != next_ - 1) bucket.run = 0;", ""),
-    ("a bucket keeps the values of its last interval", "lib/tpm/event_verdicts.cc",
+    ("a bucket keeps the values of its last interval", "lib/verdict/event_verdicts.cc",
      "std::copy_n(predicate_->empty_words(), plan_->word_count, store_.words(index));", ""),
 )

@@ -8,8 +8,8 @@
 // exactly 0 over equal values, and for the order of adding not to show.  A sum beyond the range of
 // doubles rounds to something that is not finite.
 
-#ifndef TRUMPET_LIB_TPM_REAL_SUM_H
-#define TRUMPET_LIB_TPM_REAL_SUM_H
+#ifndef TRUMPET_LIB_VERDICT_REAL_SUM_H
+#define TRUMPET_LIB_VERDICT_REAL_SUM_H
 
 #include <cmath>
 #include <cstdint>
@@ -85,4 +85,4 @@ inline void StoreCellSum(const CellSum& sum, uint64_t* words) {
 
 }  // namespace trumpet
 
-#endif  // TRUMPET_LIB_TPM_REAL_SUM_H
+#endif  // TRUMPET_LIB_VERDICT_REAL_SUM_H

@@ -1,15 +1,15 @@
 // Copyright (c) 2026 The Trumpet Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lib/tpm/trigger_plan.h"
+#include "lib/verdict/trigger_plan.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
-#include "lib/tpm/real_sum.h"
-#include "lib/tpm/uint256.h"
+#include "lib/verdict/real_sum.h"
+#include "lib/verdict/uint256.h"
 
 namespace trumpet {
 namespace {

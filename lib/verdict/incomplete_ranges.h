@@ -6,8 +6,8 @@
 // Threads: one.  Memory: bounded; beyond kMaxRanges the oldest are joined, which claims a little
 // too much rather than too little.
 
-#ifndef TRUMPET_LIB_TPM_INCOMPLETE_RANGES_H
-#define TRUMPET_LIB_TPM_INCOMPLETE_RANGES_H
+#ifndef TRUMPET_LIB_VERDICT_INCOMPLETE_RANGES_H
+#define TRUMPET_LIB_VERDICT_INCOMPLETE_RANGES_H
 
 #include <algorithm>
 #include <cstddef>
@@ -75,4 +75,4 @@ class IncompleteRanges {
 
 }  // namespace trumpet
 
-#endif  // TRUMPET_LIB_TPM_INCOMPLETE_RANGES_H
+#endif  // TRUMPET_LIB_VERDICT_INCOMPLETE_RANGES_H

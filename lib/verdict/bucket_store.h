@@ -7,8 +7,8 @@
 // Threads: one.  Memory: grows with the buckets in it and keeps what it grew to until Clear().
 // References into the store are valid until the next Add().
 
-#ifndef TRUMPET_LIB_TPM_BUCKET_STORE_H
-#define TRUMPET_LIB_TPM_BUCKET_STORE_H
+#ifndef TRUMPET_LIB_VERDICT_BUCKET_STORE_H
+#define TRUMPET_LIB_VERDICT_BUCKET_STORE_H
 
 #include <cstddef>
 #include <cstdint>
@@ -89,4 +89,4 @@ inline constexpr size_t BucketStore::kBytesPerBucket =
 
 }  // namespace trumpet
 
-#endif  // TRUMPET_LIB_TPM_BUCKET_STORE_H
+#endif  // TRUMPET_LIB_VERDICT_BUCKET_STORE_H

@@ -14,8 +14,8 @@
 // last packet.  A new bucket beyond the limit evicts the one idle for longest; evictions are
 // counted and mark the event's reports of that interval incomplete.
 
-#ifndef TRUMPET_LIB_TPM_HOST_VERDICTS_H
-#define TRUMPET_LIB_TPM_HOST_VERDICTS_H
+#ifndef TRUMPET_LIB_VERDICT_HOST_VERDICTS_H
+#define TRUMPET_LIB_VERDICT_HOST_VERDICTS_H
 
 #include <cstddef>
 #include <cstdint>
@@ -26,7 +26,7 @@
 #include "lib/base/units.h"
 #include "lib/model/flow_state.h"
 #include "lib/model/report.h"
-#include "lib/tpm/trigger_plan.h"
+#include "lib/verdict/trigger_plan.h"
 
 namespace trumpet {
 
@@ -107,4 +107,4 @@ class HostVerdicts {
 
 }  // namespace trumpet
 
-#endif  // TRUMPET_LIB_TPM_HOST_VERDICTS_H
+#endif  // TRUMPET_LIB_VERDICT_HOST_VERDICTS_H

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The Trumpet Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lib/tpm/bucket_store.h"
+#include "lib/verdict/bucket_store.h"
 
 #include <algorithm>
 #include <cassert>

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The Trumpet Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lib/tpm/event_verdicts.h"
+#include "lib/verdict/event_verdicts.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,16 +1,16 @@
 // Copyright (c) 2026 The Trumpet Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lib/tpm/host_verdicts.h"
+#include "lib/verdict/host_verdicts.h"
 
 #include <algorithm>
 #include <limits>
 #include <unordered_map>
 #include <utility>
 
-#include "lib/tpm/event_verdicts.h"
-#include "lib/tpm/flow_state_map.h"
-#include "lib/tpm/incomplete_ranges.h"
+#include "lib/verdict/event_verdicts.h"
+#include "lib/verdict/flow_state_map.h"
+#include "lib/verdict/incomplete_ranges.h"
 
 namespace trumpet {
 

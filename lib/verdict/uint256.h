@@ -3,8 +3,8 @@
 //
 // Uint256: just enough of a wide integer to take the exact n*S2 - S*S of a standard deviation.
 
-#ifndef TRUMPET_LIB_TPM_UINT256_H
-#define TRUMPET_LIB_TPM_UINT256_H
+#ifndef TRUMPET_LIB_VERDICT_UINT256_H
+#define TRUMPET_LIB_VERDICT_UINT256_H
 
 #include <cmath>
 #include <cstdint>
@@ -51,4 +51,4 @@ inline double ToDouble(Uint256 value) {
 
 }  // namespace trumpet
 
-#endif  // TRUMPET_LIB_TPM_UINT256_H
+#endif  // TRUMPET_LIB_VERDICT_UINT256_H

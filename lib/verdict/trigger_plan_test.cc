@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The Trumpet Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lib/tpm/trigger_plan.h"
+#include "lib/verdict/trigger_plan.h"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include <cmath>
 #include <random>
 
-#include "lib/tpm/uint256.h"
-#include "lib/tpm/verdict_test_kit.h"
+#include "lib/verdict/uint256.h"
+#include "lib/verdict/verdict_test_kit.h"
 
 namespace trumpet {
 namespace {

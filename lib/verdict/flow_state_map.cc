@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The Trumpet Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lib/tpm/flow_state_map.h"
+#include "lib/verdict/flow_state_map.h"
 
 #include <algorithm>
 

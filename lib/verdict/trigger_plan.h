@@ -9,15 +9,15 @@
 //
 // Threads: immutable once made; shared by all.
 
-#ifndef TRUMPET_LIB_TPM_TRIGGER_PLAN_H
-#define TRUMPET_LIB_TPM_TRIGGER_PLAN_H
+#ifndef TRUMPET_LIB_VERDICT_TRIGGER_PLAN_H
+#define TRUMPET_LIB_VERDICT_TRIGGER_PLAN_H
 
 #include <cstdint>
 #include <vector>
 
 #include "lib/model/event_spec.h"
 #include "lib/model/expr.h"
-#include "lib/tpm/real_sum.h"
+#include "lib/verdict/real_sum.h"
 
 namespace trumpet {
 
@@ -100,4 +100,4 @@ Number AggregateValue(const TriggerPlan& plan, const Expr& aggregate, const uint
 
 }  // namespace trumpet
 
-#endif  // TRUMPET_LIB_TPM_TRIGGER_PLAN_H
+#endif  // TRUMPET_LIB_VERDICT_TRIGGER_PLAN_H

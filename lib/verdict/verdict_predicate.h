@@ -5,16 +5,16 @@
 //
 // Threads: immutable once made.  Lifetime: the plan must outlive it.
 
-#ifndef TRUMPET_LIB_TPM_VERDICT_PREDICATE_H
-#define TRUMPET_LIB_TPM_VERDICT_PREDICATE_H
+#ifndef TRUMPET_LIB_VERDICT_VERDICT_PREDICATE_H
+#define TRUMPET_LIB_VERDICT_VERDICT_PREDICATE_H
 
 #include <cstdint>
 #include <utility>
 #include <vector>
 
 #include "lib/model/expr.h"
-#include "lib/tpm/flow_state_map.h"
-#include "lib/tpm/trigger_plan.h"
+#include "lib/verdict/flow_state_map.h"
+#include "lib/verdict/trigger_plan.h"
 
 namespace trumpet {
 
@@ -57,4 +57,4 @@ class VerdictPredicate {
 
 }  // namespace trumpet
 
-#endif  // TRUMPET_LIB_TPM_VERDICT_PREDICATE_H
+#endif  // TRUMPET_LIB_VERDICT_VERDICT_PREDICATE_H

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The Trumpet Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lib/tpm/verdict_predicate.h"
+#include "lib/verdict/verdict_predicate.h"
 
 namespace trumpet {
 namespace {

@@ -16,8 +16,8 @@
 // Threads: one.  Memory: flows that are dead at every instant still asked for are dropped, and of
 // more than kMaxFlows those that come last are refused.
 
-#ifndef TRUMPET_LIB_TPM_FLOW_STATE_MAP_H
-#define TRUMPET_LIB_TPM_FLOW_STATE_MAP_H
+#ifndef TRUMPET_LIB_VERDICT_FLOW_STATE_MAP_H
+#define TRUMPET_LIB_VERDICT_FLOW_STATE_MAP_H
 
 #include <cstddef>
 #include <cstdint>
@@ -116,4 +116,4 @@ inline constexpr size_t FlowStateMap::kBytesPerFlow = sizeof(Flow) + 2 * sizeof(
 
 }  // namespace trumpet
 
-#endif  // TRUMPET_LIB_TPM_FLOW_STATE_MAP_H
+#endif  // TRUMPET_LIB_VERDICT_FLOW_STATE_MAP_H

@@ -3,8 +3,8 @@
 //
 // For tests of plans and verdicts: expressions written as calls, and partials made by hand.
 
-#ifndef TRUMPET_LIB_TPM_VERDICT_TEST_KIT_H
-#define TRUMPET_LIB_TPM_VERDICT_TEST_KIT_H
+#ifndef TRUMPET_LIB_VERDICT_VERDICT_TEST_KIT_H
+#define TRUMPET_LIB_VERDICT_VERDICT_TEST_KIT_H
 
 #include <cstdint>
 #include <cstring>
@@ -17,9 +17,9 @@
 
 #include "lib/base/units.h"
 #include "lib/model/bucket_key.h"
-#include "lib/tpm/host_verdicts.h"
-#include "lib/tpm/real_sum.h"
-#include "lib/tpm/trigger_plan.h"
+#include "lib/verdict/host_verdicts.h"
+#include "lib/verdict/real_sum.h"
+#include "lib/verdict/trigger_plan.h"
 
 namespace trumpet {
 namespace kit {
@@ -185,4 +185,4 @@ constexpr Nanos Ms(int64_t ms) { return ms * kNanosPerMilli; }
 }  // namespace kit
 }  // namespace trumpet
 
-#endif  // TRUMPET_LIB_TPM_VERDICT_TEST_KIT_H
+#endif  // TRUMPET_LIB_VERDICT_VERDICT_TEST_KIT_H

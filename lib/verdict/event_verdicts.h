@@ -9,8 +9,8 @@
 // Threads: one.  Memory: at most EventSpec::max_buckets buckets, plus partials that arrived ahead
 // of their interval.
 
-#ifndef TRUMPET_LIB_TPM_EVENT_VERDICTS_H
-#define TRUMPET_LIB_TPM_EVENT_VERDICTS_H
+#ifndef TRUMPET_LIB_VERDICT_EVENT_VERDICTS_H
+#define TRUMPET_LIB_VERDICT_EVENT_VERDICTS_H
 
 #include <cstdint>
 #include <map>
@@ -18,9 +18,9 @@
 #include <string>
 #include <vector>
 
-#include "lib/tpm/bucket_store.h"
-#include "lib/tpm/host_verdicts.h"
-#include "lib/tpm/verdict_predicate.h"
+#include "lib/verdict/bucket_store.h"
+#include "lib/verdict/host_verdicts.h"
+#include "lib/verdict/verdict_predicate.h"
 
 namespace trumpet {
 
@@ -97,4 +97,4 @@ class EventVerdicts {
 
 }  // namespace trumpet
 
-#endif  // TRUMPET_LIB_TPM_EVENT_VERDICTS_H
+#endif  // TRUMPET_LIB_VERDICT_EVENT_VERDICTS_H

@@ -10,8 +10,8 @@
 #include <random>
 #include <set>
 
-#include "lib/tpm/host_verdicts.h"
-#include "lib/tpm/verdict_test_kit.h"
+#include "lib/verdict/host_verdicts.h"
+#include "lib/verdict/verdict_test_kit.h"
 
 namespace trumpet {
 namespace {

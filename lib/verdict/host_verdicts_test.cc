@@ -1,13 +1,13 @@
 // Copyright (c) 2026 The Trumpet Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lib/tpm/host_verdicts.h"
+#include "lib/verdict/host_verdicts.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "lib/tpm/verdict_test_kit.h"
+#include "lib/verdict/verdict_test_kit.h"
 
 namespace trumpet {
 namespace {

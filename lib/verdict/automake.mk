@@ -1,0 +1,30 @@
+# Copyright (c) 2026 The Trumpet Authors.
+# SPDX-License-Identifier: Apache-2.0
+
+# Merges what was counted and decides.  No exceptions, as in the monitor it serves.
+noinst_LIBRARIES += lib/libtrumpet-verdict.a
+lib_libtrumpet_verdict_a_CXXFLAGS = $(AM_CXXFLAGS) -fno-exceptions
+lib_libtrumpet_verdict_a_SOURCES = \
+	lib/verdict/bucket_store.cc \
+	lib/verdict/bucket_store.h \
+	lib/verdict/event_verdicts.cc \
+	lib/verdict/event_verdicts.h \
+	lib/verdict/flow_state_map.cc \
+	lib/verdict/flow_state_map.h \
+	lib/verdict/host_verdicts.cc \
+	lib/verdict/host_verdicts.h \
+	lib/verdict/incomplete_ranges.h \
+	lib/verdict/real_sum.h \
+	lib/verdict/trigger_plan.cc \
+	lib/verdict/trigger_plan.h \
+	lib/verdict/uint256.h \
+	lib/verdict/verdict_predicate.cc \
+	lib/verdict/verdict_predicate.h
+
+gtest_programs += lib/verdict/verdict_test
+lib_verdict_verdict_test_SOURCES = \
+	lib/verdict/host_verdicts_random_test.cc \
+	lib/verdict/host_verdicts_test.cc \
+	lib/verdict/trigger_plan_test.cc \
+	lib/verdict/verdict_test_kit.h
+lib_verdict_verdict_test_LDADD = $(LIBTRUMPET_VERDICT) $(GTEST_MAIN_LIBS)
