@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
 #include <random>
+#include <string>
 #include <thread>
 
 #include "lib/model/report.h"
@@ -144,6 +146,34 @@ TEST(PacketMonitor, ARingThatStaysFullIsCountedAndTheEpochMarked) {
   rig.Finish(40 * kMs);
   EXPECT_NE(rig.sink.reasons & kRingFull, 0u);
   EXPECT_EQ(rig.monitor->counters().packets, 240u);
+}
+
+// Some epochs of one packet, then one of many, in front of an agent that sleeps: whatever room the
+// partials leave in the ring, be it too little for the record of the last epoch's end.
+TEST(PacketMonitor, AnEpochsEndWaitsForRoomInTheRing) {
+  Rig rig({PlanOf(1, DstPrefix(kRack, 24), Variable::kPackets, 10, true)}, SmallOptions());
+  Nanos now = 0;
+  uint64_t sent = 0;
+  uint64_t epochs = 0;
+  const auto receive = [&](uint16_t flows) {
+    for (uint16_t port = 0; port < flows; port++) {
+      Send(rig.monitor.get(), UdpFrame(1, kRack + 1, port, 6), now);
+    }
+    sent += flows;
+    epochs++;
+    now += 10 * kMs;
+    for (int i = 0; i < 20; i++) rig.monitor->OnIdle(now);
+  };
+  for (int before = 0; before < 8; before++) {
+    for (uint16_t flows = 20; flows < 60; flows++) {
+      for (int i = 0; i < before; i++) receive(1);
+      receive(flows);
+      SweepAll(rig.monitor.get(), now, &rig.sink);
+      ASSERT_EQ(rig.sink.epochs, epochs) << before << " epochs, then " << flows << " flows";
+    }
+  }
+  EXPECT_EQ(rig.sink.total_packets[1], sent);
+  EXPECT_EQ(rig.sink.reasons, 0u);
 }
 
 TEST(PacketMonitor, AnEpochGivenUpIsNotCleanBeforeItIsMarked) {
@@ -483,23 +513,33 @@ TEST(PacketMonitor, AnEpochForgetsTheUnscaledWindowOfTheOneBeforeLast) {
   EXPECT_EQ(sink.unscaled, (std::vector<bool>{true, false, false}));
 }
 
-TEST(PacketMonitor, NewFlowsLeaveThoseThatAreStillToBeSwept) {
+// Packets per bucket of an epoch of 60 flows, after which as many others come before any of the
+// first were swept.
+std::map<std::string, uint64_t> FirstOfTwoEpochs(uint32_t max_flows) {
   MonitorOptions options = SmallOptions();
+  options.max_flows = max_flows;
   options.ring_bytes = 1u << 16;
   options.sweep_budget_ns = 1;
   Rig rig({PlanOf(1, DstPrefix(kRack, 24), Variable::kPackets, 10, true)}, options);
-  for (uint16_t port = 0; port < 60; port++) {
-    Send(rig.monitor.get(), UdpFrame(1, kRack + 1, port, 6), 1);
-  }
-  for (uint16_t port = 100; port < 160; port++) {  // before any of the first were swept
-    Send(rig.monitor.get(), UdpFrame(1, kRack + 1, port, 6), 10 * kMs);
+  for (const Nanos now : {Nanos{0}, 10 * kMs}) {
+    for (uint16_t port = 0; port < 60; port++) {
+      const auto source = static_cast<uint16_t>(port + (now == 0 ? 0 : 100));
+      Send(rig.monitor.get(), UdpFrame(1, kRack + 1, source, 6), now);
+    }
   }
   rig.Finish(20 * kMs);
-  uint64_t first = 0;
+  std::map<std::string, uint64_t> first;
   for (const auto& [place, packets] : rig.sink.packets) {
-    if (std::get<2>(place) == 0) first += packets;
+    if (std::get<2>(place) == 0) first[std::get<1>(place)] += packets;
   }
-  EXPECT_EQ(first, 60u);
+  return first;
+}
+
+// A flow that took the place of one not yet swept would be charged with its packets.
+TEST(PacketMonitor, NewFlowsLeaveThoseThatAreStillToBeSwept) {
+  const auto with_room = FirstOfTwoEpochs(1024);
+  EXPECT_EQ(with_room.size(), 60u);
+  EXPECT_EQ(FirstOfTwoEpochs(64), with_room);
 }
 
 TEST(PacketMonitor, AConnectionGivenUpWhileAliveMarksTheEpoch) {
