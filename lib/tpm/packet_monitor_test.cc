@@ -134,14 +134,19 @@ TEST(PacketMonitor, ABlockedRingOnlyDelaysTheSweep) {
   EXPECT_EQ(rig.sink.reasons, 0u);
 }
 
-TEST(PacketMonitor, ARingThatStaysFullIsCountedAndTheEpochMarked) {
-  Rig rig({PlanOf(1, DstPrefix(kRack, 24), Variable::kPackets, 10, true)}, SmallOptions());
-  for (int epoch = 0; epoch < 4; epoch++) {
+// Sixty flows in each epoch from `first` on, before `end`: more than the ring takes.
+void SendWhileTheAgentSleeps(Rig* rig, int first, int end) {
+  for (int epoch = first; epoch < end; epoch++) {
     for (uint16_t port = 0; port < 60; port++) {
-      Send(rig.monitor.get(), UdpFrame(1, kRack + 1, port, 6), epoch * 10 * kMs);
-      rig.monitor->OnIdle(epoch * 10 * kMs);
+      Send(rig->monitor.get(), UdpFrame(1, kRack + 1, port, 6), epoch * 10 * kMs);
+      rig->monitor->OnIdle(epoch * 10 * kMs);
     }
   }
+}
+
+TEST(PacketMonitor, ARingThatStaysFullIsCountedAndTheEpochMarked) {
+  Rig rig({PlanOf(1, DstPrefix(kRack, 24), Variable::kPackets, 10, true)}, SmallOptions());
+  SendWhileTheAgentSleeps(&rig, 0, 4);
   EXPECT_GT(rig.monitor->counters().partials_dropped, 0u);
   rig.Finish(40 * kMs);
   EXPECT_NE(rig.sink.reasons & kRingFull, 0u);
@@ -178,12 +183,7 @@ TEST(PacketMonitor, AnEpochsEndWaitsForRoomInTheRing) {
 
 TEST(PacketMonitor, AnEpochGivenUpIsNotCleanBeforeItIsMarked) {
   Rig rig({PlanOf(1, DstPrefix(kRack, 24), Variable::kPackets, 10, true)}, SmallOptions());
-  for (int epoch = 1; epoch < 4; epoch++) {
-    for (uint16_t port = 0; port < 60; port++) {
-      Send(rig.monitor.get(), UdpFrame(1, kRack + 1, port, 6), epoch * 10 * kMs);
-      rig.monitor->OnIdle(epoch * 10 * kMs);
-    }
-  }
+  SendWhileTheAgentSleeps(&rig, 1, 4);
   // The sweep of the first epoch was given up for that of the second, which is under way.
   ASSERT_GT(rig.monitor->counters().partials_dropped, 0u);
   ASSERT_EQ(rig.sink.reasons, 0u);
