@@ -16,6 +16,7 @@
 #include "lib/packet/test_frames.h"
 #include "lib/verdict/host_verdicts.h"
 #include "lib/verdict/trigger_plan.h"
+#include "lib/verdict/verdict_test_kit.h"
 
 namespace trumpet::fuzz {
 
@@ -43,6 +44,9 @@ class Bytes {
 
 // --- events ----------------------------------------------------------------
 
+using kit::Agg;
+using kit::Var;
+
 inline Expr Node(ExprOp op, std::vector<Expr> args) {
   Expr expr;
   expr.op = op;
@@ -53,19 +57,6 @@ inline Expr Node(ExprOp op, std::vector<Expr> args) {
 inline Expr Literal(const Number& number) {
   Expr expr;
   expr.number = number;
-  return expr;
-}
-
-inline Expr Var(Variable variable) {
-  Expr expr;
-  expr.op = ExprOp::kVariable;
-  expr.variable = variable;
-  return expr;
-}
-
-inline Expr Aggregate(AggregateKind kind, const Expr& operand) {
-  Expr expr = Node(ExprOp::kAggregate, {operand});
-  expr.aggregate = kind;
   return expr;
 }
 
@@ -113,11 +104,11 @@ inline HostVerdicts::Plans AllPlans() {
     return GranularityField{{field, level}, prefix};
   };
   const auto sum = [](Variable variable) {
-    return Positive(Aggregate(AggregateKind::kSum, Var(variable)));
+    return Positive(Agg(AggregateKind::kSum, Var(variable)));
   };
   const Expr lost_share =
-      Node(ExprOp::kDivide, {Aggregate(AggregateKind::kSum, Var(Variable::kLostInBurst)),
-                             Aggregate(AggregateKind::kSum, Var(Variable::kPackets))});
+      Node(ExprOp::kDivide, {Agg(AggregateKind::kSum, Var(Variable::kLostInBurst)),
+                             Agg(AggregateKind::kSum, Var(Variable::kPackets))});
   const Expr seventh = Node(ExprOp::kDivide, {Var(Variable::kVolume), Literal(Number::Integer(7))});
   const Expr window_left = Node(ExprOp::kSubtract, {Var(Variable::kRwnd), Var(Variable::kDup)});
   const Expr congestion =
@@ -132,26 +123,25 @@ inline HostVerdicts::Plans AllPlans() {
       {rack, sum(Variable::kVolume), fields({at(Field::kSrcIp, Level::kInnermost, 24)}), 2},
       {tcp, Positive(lost_share), flow, 10},
       {tcp, sum(Variable::kIsLost), none, 1},
-      {tcp, Positive(Aggregate(AggregateKind::kMax, Var(Variable::kRtt))), flow, 1},
-      {all, Positive(Aggregate(AggregateKind::kStddev, Var(Variable::kRtt))), none, 3},
+      {tcp, Positive(Agg(AggregateKind::kMax, Var(Variable::kRtt))), flow, 1},
+      {all, Positive(Agg(AggregateKind::kStddev, Var(Variable::kRtt))), none, 3},
       {all, Positive(congestion), flow, 10},
-      {tcp, Positive(Aggregate(AggregateKind::kMin, window_left)),
+      {tcp, Positive(Agg(AggregateKind::kMin, window_left)),
        fields({at(Field::kDstPort), at(Field::kTcpFlags)}), 5},
-      {all, Positive(Aggregate(AggregateKind::kStddev, seventh)), fields({at(Field::kProtocol)}),
-       2},
-      {Logic(FilterOp::kNot, {rack}), Positive(Aggregate(AggregateKind::kAvg, Var(Variable::kTtl))),
+      {all, Positive(Agg(AggregateKind::kStddev, seventh)), fields({at(Field::kProtocol)}), 2},
+      {Logic(FilterOp::kNot, {rack}), Positive(Agg(AggregateKind::kAvg, Var(Variable::kTtl))),
        fields({at(Field::kTtl), at(Field::kDscp), at(Field::kEcn)}), 1},
       {all, sum(Variable::kIsBurst), fields({at(Field::kVlan), at(Field::kEthType)}), 10},
       {Logic(FilterOp::kOr, {Any(Field::kTunnelId, Level::kOuter), tcp}),
-       Positive(Aggregate(AggregateKind::kCount, Var(Variable::kEcn))),
+       Positive(Agg(AggregateKind::kCount, Var(Variable::kEcn))),
        fields({at(Field::kTunnelId), at(Field::kSrcIp, Level::kOuter, 8)}), 4},
       {Logic(FilterOp::kAnd, {all, Any(Field::kInPort, Level::kInnermost)}),
        sum(Variable::kPackets), fields({at(Field::kInPort)}), 1},
       {all, sum(Variable::kBytes),
        fields({at(Field::kSrcMac), at(Field::kDstMac), at(Field::kDstIp, Level::kInner)}), 1000},
       {tcp,
-       Positive(Aggregate(AggregateKind::kMax,
-                          Node(ExprOp::kAdd, {Var(Variable::kSeq), Var(Variable::kAck)}))),
+       Positive(Agg(AggregateKind::kMax,
+                    Node(ExprOp::kAdd, {Var(Variable::kSeq), Var(Variable::kAck)}))),
        flow, 7},
   };
   HostVerdicts::Plans plans;
