@@ -23,7 +23,8 @@ class LateSamples {
  public:
   // Both must outlive it.
   LateSamples(FlowTable* flows, SpscRing* ring) : flows_(flows), ring_(ring) {
-    has_memory_ = bank_.Allocate(kMaxSetWords);
+    PageSource source({/*touches=*/true, /*takes_reserved=*/false});
+    has_memory_ = bank_.Allocate(kMaxSetWords, &source);
   }
 
   // Delivers a sample of `flow`, an entry of `generation`, measured at `time`.  False when it could
