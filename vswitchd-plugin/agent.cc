@@ -208,19 +208,25 @@ AgentStatus Agent::Snapshot() const {
   status.watchdog = wishes_.watchdog;
   status.settings = wishes_.settings;
   if (!status.sizes_are_fixed) status.in_force = wishes_.settings;
+  status.ended_threads = ended_threads_;
+  status.ended = ended_;
   for (const auto& slot : slots_) {
-    if (slot->has_ended()) continue;
+    if (slot->has_ended()) {
+      status.ended_threads++;
+      AddEnded(slot->counters(), &status.ended);
+      continue;
+    }
     ThreadStatus thread;
     thread.core_id = slot->thread().core_id();
     thread.numa_id = slot->thread().numa_id();
     thread.is_pmd = slot->thread().is_pmd();
     thread.is_attached = slot->thread().is_shown();
+    thread.counters = slot->counters();
     if (const PacketMonitor* monitor = slot->monitor()) {
       thread.has_monitor = true;
       thread.memory = monitor->memory();
       thread.ring_used_bytes = monitor->ring_used_bytes();
       thread.generation = monitor->running_generation();
-      thread.counters = monitor->counters();
       thread.steps = monitor->steps();
     }
     parts_.host->ops().thread_load(slot->thread().switch_thread(), &thread.load);

@@ -157,6 +157,9 @@ class Agent {
 
   // The agent's own; slots_ is changed under mutex_ and read by Snapshot().
   std::vector<std::unique_ptr<MonitorSlot>> slots_;
+  // Of threads no longer in slots_, and changed with it.
+  uint64_t ended_threads_ = 0;
+  MonitorCounters ended_;
   DeliveryDesk desk_;
   Settings settings_;                        // as of the last Step()
   std::optional<Settings> memory_settings_;  // those that count from the first monitor on

@@ -168,6 +168,11 @@ void Agent::DropEndedThreads(Nanos now) {
     return slot->has_ended() && (mode_ == Mode::kOff || slot->is_empty());
   };
   const std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto& slot : slots_) {
+    if (!is_done(slot)) continue;
+    ended_threads_++;
+    AddEnded(slot->counters(), &ended_);
+  }
   slots_.erase(std::remove_if(slots_.begin(), slots_.end(), is_done), slots_.end());
 }
 

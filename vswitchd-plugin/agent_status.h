@@ -56,6 +56,8 @@ struct AgentStatus {
   Settings in_force;                     // sizes as they were when the first monitor was made
   bool sizes_are_fixed = false;
   std::vector<ThreadStatus> threads;
+  uint64_t ended_threads = 0;
+  MonitorCounters ended;    // theirs
   uint64_t generation = 0;  // of the program published last
   Nanos epoch_ns = 0;
   VerdictCounters verdicts;

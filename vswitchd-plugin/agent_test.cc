@@ -162,7 +162,11 @@ TEST(Agent, KeepsWhatAThreadCountedBeforeItEnded) {
   ASSERT_EQ(bench.Reports().size(), 1u);
   EXPECT_EQ(bench.Reports()[0].value, Number::Integer(7));
   EXPECT_TRUE(bench.Reports()[0].is_complete());
-  EXPECT_EQ(bench.plugin.agent().Snapshot().threads.size(), 1u);
+  const AgentStatus status = bench.plugin.agent().Snapshot();
+  EXPECT_EQ(status.threads.size(), 1u);
+  EXPECT_EQ(status.ended_threads, 1u);
+  EXPECT_EQ(status.ended.packets, 4u);
+  EXPECT_EQ(status.ended.flows, 0u);
 }
 
 TEST(Agent, TakesInAThreadThatCameLater) {

@@ -35,8 +35,15 @@ MonitorSlot::~MonitorSlot() = default;
 
 void MonitorSlot::SetMonitor(std::unique_ptr<PacketMonitor> monitor) {
   assert(!is_shown());
+  if (monitor_ != nullptr) AddEnded(monitor_->counters(), &ended_);
   monitor_ = std::move(monitor);
   pending_messages_ = 0;
+}
+
+MonitorCounters MonitorSlot::counters() const {
+  MonitorCounters counters = monitor_ != nullptr ? monitor_->counters() : MonitorCounters{};
+  AddEnded(ended_, &counters);
+  return counters;
 }
 
 void MonitorSlot::Show(const ZoneMap& zones, const ParseOptions& parse) {

@@ -34,6 +34,9 @@ class MonitorSlot {
   PacketMonitor* monitor() const { return monitor_.get(); }  // null: not monitored
   bool is_shown() const { return view_ != nullptr; }
 
+  // What the thread's monitors did, this one and those before it.
+  MonitorCounters counters() const;
+
   // Only while hidden.
   void SetMonitor(std::unique_ptr<PacketMonitor> monitor);
 
@@ -78,6 +81,7 @@ class MonitorSlot {
   ThreadMonitor thread_;
   std::unique_ptr<PacketMonitor> monitor_;
   std::unique_ptr<View> view_;
+  MonitorCounters ended_;              // of monitors before this one
   Nanos passed_floor_ = INT64_MIN;     // no packet from before this will come any more
   Nanos pending_floor_ = INT64_MIN;    // passed as soon as the visit below is over
   uint64_t pending_visit_ = 0;         // even: none

@@ -38,29 +38,16 @@ struct Loss {
 
 // Everything that was seen and not counted, or counted and not used.
 std::vector<Loss> LossesOf(const StatusInput& input) {
-  MonitorCounters sum;
-  for (const ThreadStatus& thread : input.agent.threads) {
-    const MonitorCounters& counters = thread.counters;
-    sum.uncounted_packets += counters.uncounted_packets;
-    sum.uncounted_bytes += counters.uncounted_bytes;
-    sum.withheld_packets += counters.withheld_packets - counters.credited_packets;
-    sum.withheld_bytes += counters.withheld_bytes - counters.credited_bytes;
-    sum.undecodable += counters.undecodable;
-    sum.tunnels_too_deep += counters.tunnels_too_deep;
-    sum.epochs_skipped += counters.epochs_skipped;
-    sum.partials_dropped += counters.partials_dropped;
-    sum.connections_evicted += counters.connections_evicted;
-    sum.history_evicted += counters.history_evicted;
-    sum.rtt_samples_orphaned += counters.rtt_samples_orphaned;
-    sum.peer_messages_lost += counters.peer_messages_lost;
-    sum.directions_moved += counters.directions_moved;
-  }
   const AgentStatus& agent = input.agent;
+  MonitorCounters sum = agent.ended;
+  for (const ThreadStatus& thread : agent.threads) AddCounters(thread.counters, &sum);
   return {
       {"uncounted_packets", "packets of new flows without room", sum.uncounted_packets},
       {"uncounted_bytes", "bytes of new flows without room", sum.uncounted_bytes},
-      {"withheld_packets", "packets of new flows withheld under attack", sum.withheld_packets},
-      {"withheld_bytes", "bytes of new flows withheld under attack", sum.withheld_bytes},
+      {"withheld_packets", "packets of new flows withheld under attack",
+       sum.withheld_packets - sum.credited_packets},
+      {"withheld_bytes", "bytes of new flows withheld under attack",
+       sum.withheld_bytes - sum.credited_bytes},
       {"undecodable", "frames too short for a header", sum.undecodable},
       {"tunnels_too_deep", "tunnels nested too deep to look into", sum.tunnels_too_deep},
       {"epochs_skipped", "epochs that ended before the last sweep", sum.epochs_skipped},
@@ -185,6 +172,12 @@ std::string StatusText(const StatusInput& input) {
                  to_string(counters.matched_packets), to_string(counters.flows),
                  to_string(counters.partials), to_string(counters.partials_dropped)});
   }
+  if (agent.ended_threads != 0) {
+    const MonitorCounters& ended = agent.ended;
+    threads.Add({"ended: " + to_string(agent.ended_threads), "-", "-", "-",
+                 to_string(ended.packets), to_string(ended.matched_packets), "-",
+                 to_string(ended.partials), to_string(ended.partials_dropped)});
+  }
   text += threads.ToString(2);
 
   text += MemoryText(agent);
@@ -279,6 +272,7 @@ Json StatusJson(const StatusInput& input) {
   }
   Json losses = Json::object();
   for (const Loss& loss : LossesOf(input)) losses[loss.key] = loss.count;
+  const Json ended = {{"count", agent.ended_threads}, {"counters", CountersJson(agent.ended)}};
   return {{"enabled", agent.is_enabled},
           {"running", agent.is_running && agent.is_enabled},
           {"state", StateOf(agent, input.event_count)},
@@ -297,6 +291,7 @@ Json StatusJson(const StatusInput& input) {
             {"restarts", agent.clock.restarts}}},
           {"versions", {{"trumpet", TRUMPET_VERSION}, {"ovs", input.ovs_version}}},
           {"threads", threads},
+          {"ended_threads", ended},
           {"ports", ports},
           {"losses", losses}};
 }

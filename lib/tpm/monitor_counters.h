@@ -8,6 +8,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <iterator>
 
 namespace trumpet {
 
@@ -57,6 +59,23 @@ struct MonitorCounters {
   uint64_t set_bytes = 0;             // their lists
   uint64_t sweep_cycles = 0;          // TSC cycles in OnIdle steps that did work
 };
+
+// Adds up, also what is in use.
+inline void AddCounters(const MonitorCounters& more, MonitorCounters* sum) {
+  static_assert(sizeof(MonitorCounters) % sizeof(uint64_t) == 0);
+  uint64_t words[2][sizeof(MonitorCounters) / sizeof(uint64_t)];
+  std::memcpy(words[0], sum, sizeof words[0]);
+  std::memcpy(words[1], &more, sizeof words[1]);
+  for (size_t i = 0; i < std::size(words[0]); i++) words[0][i] += words[1][i];
+  std::memcpy(sum, words[0], sizeof words[0]);
+}
+
+// The same of a monitor that is gone: it has nothing in use any more.
+inline void AddEnded(MonitorCounters counters, MonitorCounters* sum) {
+  counters.flows = counters.admission_threshold_bytes = counters.connections = 0;
+  counters.history_blocks = counters.stat_bytes = counters.sets = counters.set_bytes = 0;
+  AddCounters(counters, sum);
+}
 
 // So many of the first counters are all that a batch of known flows changes.
 constexpr size_t kBatchCounters = 5;

@@ -4,7 +4,6 @@
 #include "lib/tpm/offline_run.h"
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -84,15 +83,6 @@ class Splitter {
   const ParseOptions parse_;
   uint64_t next_ = 0;
 };
-
-void AddCounters(const MonitorCounters& more, MonitorCounters* sum) {
-  static_assert(sizeof(MonitorCounters) % sizeof(uint64_t) == 0);
-  uint64_t words[2][sizeof(MonitorCounters) / sizeof(uint64_t)];
-  std::memcpy(words[0], sum, sizeof words[0]);
-  std::memcpy(words[1], &more, sizeof words[1]);
-  for (size_t i = 0; i < std::size(words[0]); i++) words[0][i] += words[1][i];
-  std::memcpy(sum, words[0], sizeof words[0]);
-}
 
 class VerdictSink : public DeliverySink {
  public:
