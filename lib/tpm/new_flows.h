@@ -44,11 +44,11 @@ class NewFlows {
   bool uses_filter() const { return threshold_ != 0; }
   void Prefetch(uint64_t hash) const { filter_.Prefetch(hash); }
 
-  // With every batch, before its packets: ends a round when it is time.  `swept_flows`: all flows
-  // swept so far.
-  void OnBatch(Nanos now, uint64_t swept_flows) {
+  // With every batch, before its packets: ends a round when it is time.  `swept`: all flows and
+  // sets swept so far.
+  void OnBatch(Nanos now, uint64_t swept) {
     was_idle_ = false;
-    if (now >= round_end_ || round_.admitted >= max_admitted_) EndRound(now, swept_flows);
+    if (now >= round_end_ || round_.admitted >= max_admitted_) EndRound(now, swept);
   }
 
   // With every call that the thread makes for lack of packets; `has_work`: it will sweep in it.
@@ -60,7 +60,7 @@ class NewFlows {
   bool Admit(const ParsedPacket& packet, uint64_t hash, Withheld* credit);
   FlowIndex MakeEntry(const ParsedPacket& packet, const FlowKey& entry_key,
                       const uint8_t* extension, uint64_t hash);
-  void EndRound(Nanos now, uint64_t swept_flows);
+  void EndRound(Nanos now, uint64_t all_swept);
   void NoteIdle(bool has_work);
   bool IsKnownAnyway();
 
@@ -82,7 +82,7 @@ class NewFlows {
   uint64_t free_admissions_ = 0;  // left in it; see AdmissionControl
   uint64_t start_cycles_ = 0;
   uint64_t sweep_cycles_before_ = 0;
-  uint64_t swept_flows_before_ = 0;
+  uint64_t swept_before_ = 0;
   uint64_t sampled_cycles_ = 0;
   uint64_t samples_ = 0;
 
