@@ -47,8 +47,10 @@ bool AddLanes(const BenchCase& bench_case, std::vector<Lane>* lanes) {
   AddLane("parse", MakeParse(), bench_case, lanes);
   const uint32_t max_flows = std::max(1u << 17, 2 * traffic.flows);
   const auto events = triggers.triggers == 0 ? std::vector<EventSpec>() : MakeEvents(triggers, 1);
+  const bool is_attack = traffic.attack_share != 0;
   if (!AddLane("lookup", MakeLookup(max_flows), bench_case, lanes) ||
-      !AddLane("monitor", MonitorContender::Make(events, traffic.flows), bench_case, lanes)) {
+      !AddLane("monitor", MonitorContender::Make(events, traffic.flows, is_attack), bench_case,
+               lanes)) {
     return false;
   }
   if (bench_case.with_strawmen && StrawmenCanMatch(triggers)) {

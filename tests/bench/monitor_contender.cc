@@ -9,10 +9,20 @@
 #include "lib/tpm/trigger_program.h"
 
 namespace trumpet::bench {
+namespace {
+
+// The admission filter compares cycles with the time of the packets, which stands still while the
+// other contenders have their turns.
+uint64_t cycles_of_others = 0;
+uint64_t OwnCycles() { return ReadTsc() - cycles_of_others; }
+
+}  // namespace
 
 std::unique_ptr<MonitorContender> MonitorContender::Make(const std::vector<EventSpec>& events,
-                                                         uint32_t flows) {
+                                                         uint32_t flows, bool has_filter) {
   MonitorOptions options;
+  options.admission.is_enabled = has_filter;
+  options.admission.read_cycles = OwnCycles;
   options.max_flows = std::max(options.max_flows, 2 * flows);
   options.stat_megabytes = std::max(64u, options.max_flows >> 11);
   auto monitor = PacketMonitor::Create(options);
@@ -33,6 +43,16 @@ bool MonitorContender::InstallMore(const std::vector<EventSpec>& events, Nanos f
   const Status status = monitor_->Publish(TriggerProgram::Make(plans_, ++generation_, from));
   if (!status.ok()) std::fprintf(stderr, "bench-monitor: %s\n", status.message().c_str());
   return status.ok();
+}
+
+void MonitorContender::OutsideEpoch() {
+  if (paused_at_ == 0) paused_at_ = ReadTsc();
+  monitor_->Drain(&sink_);
+}
+
+void MonitorContender::EndPause() {
+  cycles_of_others += ReadTsc() - paused_at_;
+  paused_at_ = 0;
 }
 
 void MonitorContender::Finish() {

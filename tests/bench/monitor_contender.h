@@ -22,17 +22,19 @@ namespace trumpet::bench {
 
 class MonitorContender : public Contender {
  public:
-  // Tables for twice as many flows, at least for as many as in the switch.  Null and a line on
-  // stderr when there is no memory.
+  // Tables for twice as many flows, at least for as many as in the switch.  The admission filter is
+  // for attacks: without one, every packet must be counted.  Null and a line on stderr when there
+  // is no memory.
   static std::unique_ptr<MonitorContender> Make(const std::vector<EventSpec>& events,
-                                                uint32_t flows);
+                                                uint32_t flows, bool has_filter = false);
 
   void OnBatch(const Frame* frames, Nanos now) override {
     last_ = now;
+    if (paused_at_ != 0) EndPause();
     monitor_->OnIdle(now);
     monitor_->OnBatch(frames, kBatch, false, 0, 0, now);
   }
-  void OutsideEpoch() override { monitor_->Drain(&sink_); }
+  void OutsideEpoch() override;
   void Finish() override;
   const TriggerCounts* counts() const override { return &counts_; }
   Json Facts() const override;
@@ -48,6 +50,7 @@ class MonitorContender : public Contender {
 
  private:
   MonitorContender() = default;
+  void EndPause();
 
   std::unique_ptr<PacketMonitor> monitor_;
   HostVerdicts::Plans plans_;
@@ -55,6 +58,7 @@ class MonitorContender : public Contender {
   SummingSink sink_;
   TriggerCounts counts_;
   Nanos last_ = 0;
+  uint64_t paused_at_ = 0;  // while others have their turn; 0: not
 };
 
 // The rest of Facts(), for runs of their own.
