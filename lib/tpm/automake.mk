@@ -88,6 +88,7 @@ lib_tpm_tpm_test_SOURCES = \
 	lib/tpm/backlog_test.cc \
 	lib/tpm/connection_table_test.cc \
 	lib/tpm/first_sendings_test.cc \
+	lib/tpm/flood_random_test.cc \
 	lib/tpm/flow_table_test.cc \
 	lib/tpm/key_hash_test.cc \
 	lib/tpm/install_oracle_test.h \
@@ -99,7 +100,6 @@ lib_tpm_tpm_test_SOURCES = \
 	lib/tpm/packet_threads_random_test.cc \
 	lib/tpm/packet_threads_test_kit.h \
 	lib/tpm/segment_queue_test.cc \
-	lib/tpm/set_counts_test.cc \
 	lib/tpm/stat_operand_test.cc \
 	lib/tpm/step_watch_test.cc \
 	lib/tpm/sweep_steps_test.cc \

@@ -26,6 +26,30 @@ struct Protocol {
   uint64_t port_factor;
 };
 
+// Which plain packets are to be shown to their connections, and whether those of TCP stay plain
+// nevertheless: in a flood, most of them need not be parsed.
+struct Tracked {
+  Tracked(const TriggerProgram& program, bool in_flood)
+      : takes_tcp(!program.tracks_tcp() || in_flood),
+        tcp(program.tracks_tcp()),
+        all(program.tracks_bursts()) {}
+  bool Has(const PlainFrame& plain) const { return (plain.is_tcp && tcp) || all; }
+  bool takes_tcp;
+  bool tcp;
+  bool all;
+};
+
+// Bits `from` to `end`, which is at most 32.
+uint32_t MaskOf(int from, int end) {
+  return static_cast<uint32_t>((uint64_t{1} << end) - (uint64_t{1} << from));
+}
+
+// How far the bits are the same as at `from`.
+int EndOfRun(uint32_t bits, int from, int end) {
+  const uint32_t changes = (bits ^ bits >> 1) & MaskOf(from, 32);
+  return changes == 0 ? end : std::min(end, __builtin_ctz(changes) + 1);
+}
+
 uint32_t LoadWord(const FlowEntry& entry, size_t offset) {
   uint32_t word;
   std::memcpy(&word, reinterpret_cast<const uint8_t*>(&entry.key) + offset, sizeof word);
@@ -59,8 +83,9 @@ bool MatchScatter::Process(const Frame* frames, int count, const Arrival& arriva
 bool MatchScatter::ProcessChunk(const Chunk& chunk) {
   for (int i = 0; i < chunk.count; i++) __builtin_prefetch(chunk.frames[i].data);
   const bool has_unplain = PrepareChunk(chunk);
+  if (new_flows_.uses_filter()) return ProcessInFlood(chunk) || has_unplain;
   GuessChunk(chunk.count);
-  return CountChunk(chunk) || has_unplain;
+  return CountChunk(chunk, 0) || has_unplain;
 }
 
 // --- the direct way ----------------------------------------------------------
@@ -71,8 +96,10 @@ bool MatchScatter::ProcessChunk(const Chunk& chunk) {
 // First pass.
 bool MatchScatter::PrepareChunk(const Chunk& chunk) {
   const TriggerProgram& program = *epoch_->running->program;
+  const bool takes_bursts = !program.tracks_bursts() || new_flows_.uses_filter();
   uint32_t rest = static_cast<uint32_t>((uint64_t{1} << chunk.count) - 1);
-  if (program.layout().extension_bytes() == 0 && !program.tracks_bursts()) {
+  tracked_packets_ = 0;
+  if (program.layout().extension_bytes() == 0 && takes_bursts) {
     rest = PrepareIpv4(chunk);
     if (rest != 0) rest = PrepareIpv6(chunk, rest);
   } else {
@@ -86,7 +113,7 @@ bool MatchScatter::PrepareChunk(const Chunk& chunk) {
 // Keys and hashes of plain IPv4 packets; prefetches the flow table's buckets.  Returns a bit for
 // each other packet.
 uint32_t MatchScatter::PrepareIpv4(const Chunk& chunk) {
-  const bool takes_tcp = !epoch_->running->program->tracks_tcp();
+  const Tracked tracked(*epoch_->running->program, new_flows_.uses_filter());
   const PlainReader& reader = plain_reader_;
   const KeyHash::OfIpv4 hash(key_hash_);
   const Protocol udp(hash, AfterPorts(kProtocolUdp, 4, chunk.arrival.zone));
@@ -95,14 +122,16 @@ uint32_t MatchScatter::PrepareIpv4(const Chunk& chunk) {
   const Frame* frame = chunk.frames;
   Slot* slot = slots_;
   uint64_t bytes = 0;
+  uint32_t tracked_packets = 0;
   uint32_t others = 0;
   for (int i = 0; i < chunk.count; i++, slot++, frame++) {
     bytes += frame->wire_length;
     PlainFrame plain;
-    if (!reader.ReadIpv4(*frame, &plain) || (plain.is_tcp && !takes_tcp)) {
+    if (!reader.ReadIpv4(*frame, &plain) || (plain.is_tcp && !tracked.takes_tcp)) {
       others |= 1u << i;
       continue;
     }
+    tracked_packets |= uint32_t{tracked.Has(plain)} << i;
     const Protocol& protocol = plain.is_tcp ? tcp : udp;
     slot->volume_and_ecn = plain.volume_and_ecn;
     slot->src_ip = plain.src_ip;
@@ -112,21 +141,23 @@ uint32_t MatchScatter::PrepareIpv4(const Chunk& chunk) {
     index.Prefetch(slot->hash);
   }
   counters_->bytes += bytes;
+  tracked_packets_ = tracked_packets;
   return others;
 }
 
 // The same with IPv6, of the packets with a bit in `frames`.
 uint32_t MatchScatter::PrepareIpv6(const Chunk& chunk, uint32_t frames) {
-  const bool takes_tcp = !epoch_->running->program->tracks_tcp();
+  const Tracked tracked(*epoch_->running->program, new_flows_.uses_filter());
   const FlowTable::Index index = flows_->index();
   uint32_t others = 0;
   for (; frames != 0; frames &= frames - 1) {
     const int i = __builtin_ctz(frames);
     PlainFrame plain;
-    if (!plain_reader_.ReadIpv6(chunk.frames[i], &plain) || (plain.is_tcp && !takes_tcp)) {
+    if (!plain_reader_.ReadIpv6(chunk.frames[i], &plain) || (plain.is_tcp && !tracked.takes_tcp)) {
       others |= 1u << i;
       continue;
     }
+    tracked_packets_ |= uint32_t{tracked.Has(plain)} << i;
     const uint8_t protocol = plain.is_tcp ? kProtocolTcp : kProtocolUdp;
     uint64_t words[5];
     std::memcpy(words, plain.addresses, 2 * sizeof(IpBytes));
@@ -152,8 +183,6 @@ void MatchScatter::GuessChunk(int count) {
     lines.Prefetch(flow);
     slot->guess = flow;
   }
-  if (!new_flows_.uses_filter()) return;
-  for (const Slot* slot = slots_; slot != slots_ + count; slot++) new_flows_.Prefetch(slot->hash);
 }
 
 // Whether the guess is right, and the flow has direct cells.  The end of the key tells IPv4 entries
@@ -164,24 +193,30 @@ void MatchScatter::GuessChunk(int count) {
   return KeyEndOf(entry) == slot.key_end &&
          LoadWord(entry, offsetof(FlowKey, dst_ip)) == slot.dst_ip &&
          LoadWord(entry, offsetof(FlowKey, src_ip)) == slot.src_ip &&
-         entry.generation == generation && (cells & kDirect) != 0 &&
+         entry.generation == generation && cells != 0 &&
          ((cells & kWideKey) == 0 || HasAddresses(entry, slot.addresses));
 }
 
-// Third pass.  The packets stay in their order.
-bool MatchScatter::CountChunk(const Chunk& chunk) {
+// Third pass, of the packets from `from` on.  They stay in their order.
+bool MatchScatter::CountChunk(const Chunk& chunk, int from) {
   bool has_general = false;
-  for (int i = CountDirect(chunk, 0); i < chunk.count; i = CountDirect(chunk, i)) {
-    CountGeneral(chunk, i++);
-    has_general = true;
+  for (int i = CountDirect(chunk, from); i < chunk.count; i = CountDirect(chunk, i)) {
+    const auto flow = static_cast<FlowIndex>(slots_[i].guess);
+    const FlowEntry& entry = flows_->At(flow);
+    if (IsDirect(slots_[i], entry, epoch_->running->number) && entry.last_epoch != epoch_->number) {
+      cells_.Touch(flow, *epoch_->running);
+    } else {
+      CountGeneral(chunk, i++);
+      has_general = true;
+    }
   }
   return has_general;
 }
 
-// Counts packets from `from` on, and returns the first that is not direct.
+// Counts packets from `from` on, and returns the first that cannot be counted like this: it is not
+// direct, or the first of its flow in the epoch.
 [[gnu::noinline]] int MatchScatter::CountDirect(const Chunk& chunk, int from) {
   const FlowTable::Lines lines = flows_->lines();
-  const TriggerSetTable::Banks sets = epoch_->running->sets.BanksOf(epoch_->number);
   const uint32_t bank = epoch_->bank() * kDirectBankWords;
   const uint32_t epoch = epoch_->number;
   const uint16_t generation = epoch_->running->number;
@@ -191,19 +226,150 @@ bool MatchScatter::CountChunk(const Chunk& chunk) {
   uint64_t matched = 0;
   int i = from;
   for (; i < count; i++, slot++, frame++) {
-    FlowEntry& entry = lines.At(slot->guess);
-    if (!IsDirect(*slot, entry, generation)) break;
+    const FlowEntry& entry = lines.At(slot->guess);
+    if (!IsDirect(*slot, entry, generation) || entry.last_epoch != epoch) break;
     const uint8_t cells = entry.direct_cells;
-    uint64_t* const flow_cells = lines.NearBlock(slot->guess) + bank;
-    if (epoch - entry.last_epoch > SlackOf(entry)) {
-      cells_.TouchDirect(static_cast<FlowIndex>(slot->guess), &entry, flow_cells);
-    }
     matched += cells & kDirectPackets;
-    CountInDirectCells(cells, *frame, slot->volume_and_ecn,
-                       (cells & kCountsInSet) != 0 ? sets.CellsOf(entry.set) : flow_cells);
+    CountInDirectCells(cells, *frame, slot->volume_and_ecn, lines.NearBlock(slot->guess) + bank);
   }
   counters_->matched_packets += matched;
   return i;
+}
+
+// --- in a flood of new flows -------------------------------------------------
+//
+// While the admission filter is in use, nearly all packets may be of flows without an entry, and
+// nearly all of those are withheld.  Hash and lengths are enough for that.
+
+bool MatchScatter::ProcessInFlood(const Chunk& chunk) {
+  uint32_t absent = GuessInFlood(0, chunk.count);
+  if (!new_flows_.withholds()) absent = 0;
+  const bool has_tracked = tracked_packets_ != 0;
+  if (has_tracked) {
+    PrepareConnections(tracked_packets_ & absent);
+    ParseTracked(chunk, tracked_packets_ & ~absent);
+  }
+  return CountInFlood(chunk, absent) || has_tracked;
+}
+
+// Second pass, from `from` on.  Returns a bit for each packet whose flow has no entry for certain,
+// and prefetches the filter's line of those.
+uint32_t MatchScatter::GuessInFlood(int from, int count) {
+  const FlowTable::Index index = flows_->index();
+  const FlowTable::Lines lines = flows_->lines();
+  const AdmissionFilter::Lines filter = new_flows_.filter_lines();
+  uint32_t absent = 0;
+  bool has_spilled = false;
+  for (int i = from; i < count; i++) {
+    Slot& slot = slots_[i];
+    const FlowIndex flow = index.Guess(slot.hash);
+    const bool is_absent = index.IsAbsent(slot.hash);
+    slot.guess = flow;
+    absent |= uint32_t{is_absent} << i;
+    has_spilled |= index.HasSpilled(slot.hash);
+    lines.PrefetchOr(is_absent, filter.AddressOf(slot.hash), flow);
+  }
+  has_spilled_ = has_spilled;
+  return absent;
+}
+
+// Third pass.  Packets that are withheld come before those of known flows, up to the first that is
+// not withheld: with that, flows may come into the table and go from it.  The packets of a flow
+// stay in their order.  All do if connections must see any, or if any may be new after all: so the
+// answers are those of one packet at a time.
+bool MatchScatter::CountInFlood(const Chunk& chunk, uint32_t absent) {
+  bool has_general = false;
+  for (int from = 0; from < chunk.count;) {
+    const bool in_order = tracked_packets_ != 0 || has_spilled_;
+    const int end = in_order ? EndOfRun(absent, from, chunk.count) : chunk.count;
+    const uint64_t flows_before = counters_->flows_added;
+    Withheld credit;
+    const int admitted = Withhold(chunk, absent & MaskOf(from, end), end, &credit);
+    has_general |= CountPresent(chunk, from, admitted, absent);
+    from = admitted;
+    if (admitted != end) {
+      CountAdmitted(chunk, from++, credit);
+      has_general = true;
+    }
+    if (counters_->flows_added == flows_before) continue;
+    absent = GuessInFlood(from, chunk.count);
+    ParseTracked(chunk, tracked_packets_ & ~absent & MaskOf(from, chunk.count));
+  }
+  return has_general;
+}
+
+// Returns the first packet of those in `absent` that is not withheld, or `end`.
+int MatchScatter::Withhold(const Chunk& chunk, uint32_t absent, int end, Withheld* credit) {
+  NewFlows::Withholding withholding = new_flows_.withholding();
+  for (; absent != 0; absent &= absent - 1) {
+    const int i = __builtin_ctz(absent);
+    const Slot& slot = slots_[i];
+    const uint32_t volume = slot.key_end != kNotPlain ? PlainFrame::Volume(slot.volume_and_ecn)
+                                                      : general_[i].packet.volume;
+    if (!withholding.Withhold(slot.hash, chunk.frames[i].wire_length, volume)) {
+      *credit = withholding.credit();
+      end = i;
+      break;
+    }
+    if ((tracked_packets_ >> i & 1) != 0) ObserveWithheld(chunk, i);
+  }
+  new_flows_.Finish(withholding);
+  return end;
+}
+
+// Counts the packets from `from` to `end` that are not in `absent`.
+bool MatchScatter::CountPresent(const Chunk& chunk, int from, int end, uint32_t absent) {
+  bool has_general = false;
+  uint64_t present = ~absent & MaskOf(from, end);
+  while (present != 0) {
+    const int first = __builtin_ctzll(present);
+    const int stop = first + __builtin_ctzll(~(present >> first));
+    has_general |= CountChunk({chunk.frames, stop, chunk.arrival, chunk.now}, first);
+    present &= ~uint64_t{0} << stop;
+  }
+  return has_general;
+}
+
+// Second pass, for plain packets whose flow has no entry.
+void MatchScatter::PrepareConnections(uint32_t packets) {
+  for (; packets != 0; packets &= packets - 1) {
+    const int i = __builtin_ctz(packets);
+    GeneralSlot& general = general_[i];
+    if (slots_[i].key_end == kNotPlain) continue;
+    general.flow = FlowOf(KeyOf(slots_[i]));
+    general.connection_hash = connections_->HashOf(general.flow);
+    connections_->Prefetch(general.connection_hash);
+  }
+}
+
+// For plain packets whose flow may have an entry.
+void MatchScatter::ParseTracked(const Chunk& chunk, uint32_t packets) {
+  for (; packets != 0; packets &= packets - 1) {
+    const int i = __builtin_ctz(packets);
+    if (slots_[i].key_end != kNotPlain) PrepareGeneral(chunk, i);
+  }
+}
+
+// A connection may be known although no entry of the flow is.
+void MatchScatter::ObserveWithheld(const Chunk& chunk, int i) {
+  GeneralSlot& general = general_[i];
+  if (tracked_.IsUnknown(general.flow, general.connection_hash)) return;
+  if (slots_[i].key_end != kNotPlain) PrepareGeneral(chunk, i);
+  tracked_.Observe(kNoFlow, general.flow, general.connection_hash, general.packet, chunk.now);
+}
+
+// The key of the entry of a plain packet.
+FlowKey MatchScatter::KeyOf(const Slot& slot) {
+  FlowKey key;
+  auto* bytes = reinterpret_cast<uint8_t*>(&key);
+  if ((slot.key_end >> 40 & 0xff) == (4 | kHasPortsFlag)) {
+    std::memcpy(key.src_ip.data(), &slot.src_ip, sizeof(uint32_t));
+    std::memcpy(key.dst_ip.data(), &slot.dst_ip, sizeof(uint32_t));
+  } else {
+    std::memcpy(bytes, slot.addresses, 2 * sizeof(IpBytes));
+  }
+  std::memcpy(bytes + offsetof(FlowKey, src_port), &slot.key_end, sizeof slot.key_end);
+  return key;
 }
 
 // --- the general way ---------------------------------------------------------
@@ -236,6 +402,7 @@ void MatchScatter::PrepareGeneral(const Chunk& chunk, int i) {
   general.is_tracked =
       headers.ip_family != 0 && ((program.tracks_tcp() && is_tcp) || program.tracks_bursts());
   if (general.is_tracked) {
+    tracked_packets_ |= 1u << i;
     general.flow = FlowOf(general.entry_key);
     general.connection_hash = connections_->HashOf(general.flow);
     connections_->Prefetch(general.connection_hash);
@@ -245,9 +412,24 @@ void MatchScatter::PrepareGeneral(const Chunk& chunk, int i) {
 // Third pass: the flow's entry, the connection, the cells.  A plain packet comes here, not yet
 // parsed, if its flow was not where it was guessed to be, or is new, or has other cells.
 void MatchScatter::CountGeneral(const Chunk& chunk, int i) {
-  GeneralSlot& general = general_[i];
   if (slots_[i].key_end != kNotPlain) Parse(chunk, i);
-  const FlowIndex flow = FindOrAddFlow(i);
+  CountParsed(chunk, i, FindOrAddFlow(i));
+}
+
+// The same of a packet whose flow has no entry, but is admitted now.
+void MatchScatter::CountAdmitted(const Chunk& chunk, int i, const Withheld& credit) {
+  GeneralSlot& general = general_[i];
+  if (slots_[i].key_end != kNotPlain) {
+    Parse(chunk, i);
+    general.is_tracked = (tracked_packets_ >> i & 1) != 0;
+  }
+  CountParsed(chunk, i,
+              new_flows_.AddAdmitted(general.packet, general.entry_key, ExtensionOf(i),
+                                     slots_[i].hash, credit));
+}
+
+void MatchScatter::CountParsed(const Chunk& chunk, int i, FlowIndex flow) {
+  GeneralSlot& general = general_[i];
   const PacketFacts facts =
       general.is_tracked
           ? tracked_.Observe(flow, general.flow, general.connection_hash, general.packet, chunk.now)

@@ -99,13 +99,24 @@ class MatchScatter {
   uint32_t PrepareIpv4(const Chunk& chunk);
   uint32_t PrepareIpv6(const Chunk& chunk, uint32_t frames);
   void GuessChunk(int count);
-  bool CountChunk(const Chunk& chunk);
+  bool CountChunk(const Chunk& chunk, int from);
+  bool ProcessInFlood(const Chunk& chunk);
+  uint32_t GuessInFlood(int from, int count);
+  bool CountInFlood(const Chunk& chunk, uint32_t absent);
+  bool CountPresent(const Chunk& chunk, int from, int end, uint32_t absent);
+  int Withhold(const Chunk& chunk, uint32_t absent, int end, Withheld* credit);
+  void PrepareConnections(uint32_t packets);
+  void ParseTracked(const Chunk& chunk, uint32_t packets);
+  void ObserveWithheld(const Chunk& chunk, int i);
+  static FlowKey KeyOf(const Slot& slot);
   static bool IsDirect(const Slot& slot, const FlowEntry& entry, uint16_t generation);
   int CountDirect(const Chunk& chunk, int from);
 
   void Parse(const Chunk& chunk, int i);
   void PrepareGeneral(const Chunk& chunk, int i);
   void CountGeneral(const Chunk& chunk, int i);
+  void CountAdmitted(const Chunk& chunk, int i, const Withheld& credit);
+  void CountParsed(const Chunk& chunk, int i, FlowIndex flow);
   FlowIndex FindOrAddFlow(int i);
   uint8_t* ExtensionOf(int i) { return extensions_ + static_cast<size_t>(i) * kMaxExtensionBytes; }
 
@@ -120,6 +131,8 @@ class MatchScatter {
   NewFlows new_flows_;
   TrackedPackets tracked_;
 
+  uint32_t tracked_packets_ = 0;  // of the chunk: a bit for each that its connection must see
+  bool has_spilled_ = false;      // a bucket of the chunk: a flow that seems present may be new
   Slot slots_[kChunk];
   GeneralSlot general_[kChunk];
   alignas(8) uint8_t extensions_[kChunk * kMaxExtensionBytes];

@@ -18,8 +18,10 @@ struct MonitorCounters {
   uint64_t packets = 0;
   uint64_t bytes = 0;  // on the wire
   uint64_t batches = 0;
-  uint64_t matched_packets = 0;  // of flows with at least one trigger
-  uint64_t batch_cycles = 0;     // TSC cycles in OnBatch, from one batch in eight, drawn by lot
+  uint64_t matched_packets = 0;   // of flows with at least one trigger
+  uint64_t batch_cycles = 0;      // TSC cycles in OnBatch, from one batch in eight, drawn by lot
+  uint64_t withheld_packets = 0;  // of new flows below the admission threshold
+  uint64_t withheld_bytes = 0;
 
   uint64_t undecodable = 0;  // frames without a full Ethernet header
   uint64_t tunnels_too_deep = 0;
@@ -29,17 +31,14 @@ struct MonitorCounters {
   uint64_t flows_reclaimed = 0;    // idle entries given to new flows
   uint64_t uncounted_packets = 0;  // of new flows that found no room
   uint64_t uncounted_bytes = 0;
-  uint64_t withheld_packets = 0;  // of new flows below the admission threshold
-  uint64_t withheld_bytes = 0;
-  uint64_t credited_packets = 0;  // of these, counted after all when their flow was admitted
+  uint64_t credited_packets = 0;  // of those withheld, counted when their flow was admitted
   uint64_t credited_bytes = 0;
   uint64_t admission_threshold_bytes = 0;  // now; 0: every flow counts from its first packet
   uint64_t admission_rounds = 0;           // of 10 ms or less, with a threshold
   uint64_t epochs = 0;
   uint64_t epochs_skipped = 0;  // counted together with the one before, whose turn had not come
   uint64_t sweep_steps = 0;
-  uint64_t swept_flows = 0;       // with cells of their own
-  uint64_t swept_sets = 0;        // of triggers without granularity
+  uint64_t swept_flows = 0;
   uint64_t partials = 0;          // delivered to the agent
   uint64_t partials_dropped = 0;  // the ring was full at the end of the epoch
   uint64_t rtt_samples = 0;
@@ -78,8 +77,9 @@ inline void AddEnded(MonitorCounters counters, MonitorCounters* sum) {
   AddCounters(counters, sum);
 }
 
-// So many of the first counters are all that a batch of known flows changes.
-constexpr size_t kBatchCounters = 5;
+// So many of the first counters are all that a batch of known flows, and of those withheld,
+// changes.
+constexpr size_t kBatchCounters = 7;
 static_assert(offsetof(MonitorCounters, undecodable) == kBatchCounters * sizeof(uint64_t));
 
 }  // namespace trumpet

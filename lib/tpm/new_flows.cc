@@ -31,6 +31,11 @@ FlowIndex NewFlows::Add(const ParsedPacket& packet, const FlowKey& entry_key,
     return MakeEntry(packet, entry_key, extension, hash);
   }
   if (!Admit(packet, hash, &credit)) return kNoFlow;
+  return AddAdmitted(packet, entry_key, extension, hash, credit);
+}
+
+FlowIndex NewFlows::AddAdmitted(const ParsedPacket& packet, const FlowKey& entry_key,
+                                const uint8_t* extension, uint64_t hash, const Withheld& credit) {
   const bool is_sample = round_.admitted++ % kSampleEvery == 0;
   const uint64_t before = is_sample ? options_.read_cycles() : 0;
   const FlowIndex flow = MakeEntry(packet, entry_key, extension, hash);
@@ -39,7 +44,7 @@ FlowIndex NewFlows::Add(const ParsedPacket& packet, const FlowKey& entry_key,
     samples_++;
   }
   if (flow == kNoFlow) return kNoFlow;
-  if (!epoch_->running->sets.CountsForFlows(flows_->At(flow).set)) round_.swept++;
+  if (epoch_->running->sets.ProgramAt(flows_->At(flow).set).word_count != 0) round_.wanted++;
   if (credit.packets != 0 && cells_.Credit(flow, credit)) {
     counters_->credited_packets += credit.packets;
     counters_->credited_bytes += credit.bytes;
@@ -63,12 +68,9 @@ bool NewFlows::IsKnownAnyway() {
 
 bool NewFlows::Admit(const ParsedPacket& packet, uint64_t hash, Withheld* credit) {
   round_.offered++;
-  round_.offered_units += packet.bytes / AdmissionFilter::kUnitBytes + 1;
+  round_.offered_units += AdmissionFilter::UnitsOf(packet.bytes);
   if (threshold_ == 0) return true;
-  if (filter_epoch_ != epoch_->number) {
-    filter_epoch_ = epoch_->number;
-    filter_.NextEpoch();
-  }
+  BeginEpochOfFilter();
   const bool is_free = free_admissions_ != 0;
   if (filter_.Offer(hash, packet.bytes, packet.volume, is_free ? 1 : threshold_, credit)) {
     free_admissions_ -= is_free ? 1 : 0;
@@ -78,6 +80,26 @@ bool NewFlows::Admit(const ParsedPacket& packet, uint64_t hash, Withheld* credit
   counters_->withheld_bytes += packet.bytes;
   epoch_->reasons |= kAdmissionWithheld;
   return false;
+}
+
+void NewFlows::BeginEpochOfFilter() {
+  if (filter_epoch_ == epoch_->number) return;
+  filter_epoch_ = epoch_->number;
+  filter_.NextEpoch();
+}
+
+NewFlows::Withholding NewFlows::withholding() {
+  BeginEpochOfFilter();
+  return {filter_.lines(), threshold_};
+}
+
+void NewFlows::Finish(const Withholding& withholding) {
+  round_.offered += withholding.offered_packets_;
+  round_.offered_units += withholding.offered_units_;
+  if (withholding.withheld_packets_ == 0) return;
+  counters_->withheld_packets += withholding.withheld_packets_;
+  counters_->withheld_bytes += withholding.withheld_bytes_;
+  epoch_->reasons |= kAdmissionWithheld;
 }
 
 FlowIndex NewFlows::MakeEntry(const ParsedPacket& packet, const FlowKey& entry_key,
@@ -100,9 +122,9 @@ FlowIndex NewFlows::MakeEntry(const ParsedPacket& packet, const FlowKey& entry_k
   return flow;
 }
 
-void NewFlows::EndRound(Nanos now, uint64_t all_swept) {
+void NewFlows::EndRound(Nanos now, uint64_t swept_flows) {
   const uint64_t cycles = options_.read_cycles();
-  const uint64_t swept = all_swept - swept_before_;
+  const uint64_t swept = swept_flows - swept_flows_before_;
   round_.cycles = cycles - start_cycles_;
   if (samples_ != 0) {
     round_.add_cycles = static_cast<double>(sampled_cycles_) / static_cast<double>(samples_);
@@ -126,7 +148,7 @@ void NewFlows::EndRound(Nanos now, uint64_t all_swept) {
   round_end_ = now + kRound;
   start_cycles_ = cycles;
   sweep_cycles_before_ = counters_->sweep_cycles;
-  swept_before_ = all_swept;
+  swept_flows_before_ = swept_flows;
   sampled_cycles_ = samples_ = 0;
 }
 

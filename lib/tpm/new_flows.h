@@ -40,15 +40,34 @@ class NewFlows {
   FlowIndex Add(const ParsedPacket& packet, const FlowKey& entry_key, const uint8_t* extension,
                 uint64_t hash);
 
-  // Whether flows without an entry are asked for in the filter; then Prefetch() helps Add().
+  // Whether flows without an entry are asked for in the filter.
   bool uses_filter() const { return threshold_ != 0; }
-  void Prefetch(uint64_t hash) const { filter_.Prefetch(hash); }
 
-  // With every batch, before its packets: ends a round when it is time.  `swept`: all flows and
-  // sets swept so far.
-  void OnBatch(Nanos now, uint64_t swept) {
+  // Whether Withhold() may decide for the packets of this batch, or only Add().
+  bool withholds() const {
+    return uses_filter() && free_admissions_ == 0 && flows_to_re_add_ == 0 &&
+           generation_ == epoch_->running->number;
+  }
+
+  // What a loop over packets of flows without an entry, in the order in which they came, does with
+  // most of them: it withholds them.  The same as Add() would, by the hash and the lengths alone.
+  class Withholding;
+  Withholding withholding();
+  // Counts what it withheld.
+  void Finish(const Withholding& withholding);
+
+  // Add() of a flow that a Withholding did not withhold.
+  FlowIndex AddAdmitted(const ParsedPacket& packet, const FlowKey& entry_key,
+                        const uint8_t* extension, uint64_t hash, const Withheld& credit);
+
+  // The filter's lines, to prefetch them.
+  AdmissionFilter::Lines filter_lines() { return filter_.lines(); }
+
+  // With every batch, before its packets: ends a round when it is time.  `swept_flows`: all flows
+  // swept so far.
+  void OnBatch(Nanos now, uint64_t swept_flows) {
     was_idle_ = false;
-    if (now >= round_end_ || round_.admitted >= max_admitted_) EndRound(now, swept);
+    if (now >= round_end_ || round_.admitted >= max_admitted_) EndRound(now, swept_flows);
   }
 
   // With every call that the thread makes for lack of packets; `has_work`: it will sweep in it.
@@ -58,9 +77,10 @@ class NewFlows {
 
  private:
   bool Admit(const ParsedPacket& packet, uint64_t hash, Withheld* credit);
+  void BeginEpochOfFilter();
   FlowIndex MakeEntry(const ParsedPacket& packet, const FlowKey& entry_key,
                       const uint8_t* extension, uint64_t hash);
-  void EndRound(Nanos now, uint64_t all_swept);
+  void EndRound(Nanos now, uint64_t swept_flows);
   void NoteIdle(bool has_work);
   bool IsKnownAnyway();
 
@@ -82,7 +102,7 @@ class NewFlows {
   uint64_t free_admissions_ = 0;  // left in it; see AdmissionControl
   uint64_t start_cycles_ = 0;
   uint64_t sweep_cycles_before_ = 0;
-  uint64_t swept_before_ = 0;
+  uint64_t swept_flows_before_ = 0;
   uint64_t sampled_cycles_ = 0;
   uint64_t samples_ = 0;
 
@@ -91,6 +111,34 @@ class NewFlows {
   uint32_t flows_to_re_add_ = 0;  // entries of the program before, which come back as new flows
   bool was_idle_ = false;         // the last call was OnIdle(false)
   uint64_t idle_since_ = 0;
+};
+
+class NewFlows::Withholding {
+ public:
+  // False: the flow is admitted, with `credit()`.
+  [[gnu::always_inline]] bool Withhold(uint64_t hash, uint32_t bytes, uint32_t volume) {
+    offered_packets_++;
+    offered_units_ += AdmissionFilter::UnitsOf(bytes);
+    if (lines_.Offer(hash, bytes, volume, threshold_, &credit_)) return false;
+    withheld_packets_++;
+    withheld_bytes_ += bytes;
+    return true;
+  }
+
+  const Withheld& credit() const { return credit_; }
+
+ private:
+  friend class NewFlows;
+  Withholding(AdmissionFilter::Lines lines, uint32_t threshold)
+      : lines_(lines), threshold_(threshold) {}
+
+  AdmissionFilter::Lines lines_;
+  uint32_t threshold_;
+  uint64_t offered_packets_ = 0;
+  uint64_t offered_units_ = 0;
+  uint64_t withheld_packets_ = 0;
+  uint64_t withheld_bytes_ = 0;
+  Withheld credit_;
 };
 
 }  // namespace trumpet

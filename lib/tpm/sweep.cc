@@ -47,6 +47,7 @@ void Sweep::Start(const SweepJob& job) {
   holds_five_tuple_ = false;
   for (Generation* generation : {job_.running, job_.previous}) {
     if (generation == nullptr) continue;
+    generation->touched_sets = kNoSet;
     generation->touched_whole_buckets.clear();
   }
 }
@@ -253,11 +254,13 @@ bool Sweep::CopyWords(const uint64_t* from, uint32_t count, uint64_t* into) {
 bool Sweep::AddToSet(Generation* generation, const FlowEntry& entry, const uint64_t* bank,
                      bool is_unscaled) {
   const SetProgram& program = generation->sets.ProgramAt(entry.set);
-  FlowSums& sums = generation->sets.SumsAt(entry.set);
-  if (!generation->sets.IsTouched(entry.set, job_.number)) {
+  SetSums& sums = generation->sets.SumsAt(entry.set);
+  if (sums.swept_epoch != job_.number) {
     if (!CopyWords(bank, program.word_count, sums.words)) return false;
+    sums.swept_epoch = job_.number;
     sums.is_unscaled = is_unscaled;
-    generation->sets.Touch(entry.set, job_.number);
+    sums.next_touched = generation->touched_sets;
+    generation->touched_sets = entry.set;
     return true;
   }
   sums.is_unscaled |= is_unscaled;
@@ -284,17 +287,14 @@ bool Sweep::MergeSteps(const TriggerSet& set, const uint64_t* bank, uint64_t* in
 
 void Sweep::SweepSet() {
   for (Generation* generation : {job_.running, job_.previous}) {
-    if (generation == nullptr) continue;
-    TriggerSetTable& sets = generation->sets;
-    const uint32_t set_index = sets.FirstTouched(job_.number);
-    if (set_index == kNoSet) continue;
-    sets.PrefetchTouched(sets.NextTouched(set_index, job_.number), job_.number);
+    if (generation == nullptr || generation->touched_sets == kNoSet) continue;
+    const uint32_t set_index = generation->touched_sets;
+    generation->sets.PrefetchSums(generation->sets.SumsAt(set_index).next_touched);
     work_ += kFlowWork;
     AddToTriggers(generation, set_index);
-    if (next_trigger_ != sets.At(set_index).trigger_count) return;
+    if (next_trigger_ != generation->sets.At(set_index).trigger_count) return;
     next_trigger_ = 0;
-    counters_.sets++;
-    sets.DropFirstTouched(job_.number);
+    generation->touched_sets = generation->sets.SumsAt(set_index).next_touched;
     return;
   }
   stage_ = Stage::kWholeBuckets;
@@ -303,24 +303,22 @@ void Sweep::SweepSet() {
 // From `next_trigger_` on.
 void Sweep::AddToTriggers(Generation* generation, uint32_t set_index) {
   const TriggerSet& set = generation->sets.At(set_index);
-  const uint64_t* totals = generation->sets.TotalsOf(set_index, job_.number);
-  const bool is_unscaled = generation->sets.IsUnscaled(set_index);
+  const SetSums& sums = generation->sets.SumsAt(set_index);
   if (next_trigger_ == 0) next_place_ = set.places;
   for (; next_trigger_ < set.trigger_count && !HasWorked(); next_trigger_++) {
     const uint32_t trigger = set.triggers[next_trigger_];
     const WholeBucket& bucket = generation->whole_buckets[trigger];
     work_ += kTriggerWork;
-    const bool has_packets = totals[next_place_[0] & ~kPlainPlace] != 0;
+    const bool has_packets = sums.words[next_place_[0] & ~kPlainPlace] != 0;
     if (bucket.words != nullptr && (has_packets || bucket.uses_rtt)) {
-      if (!AddToWholeBucket(generation, trigger, totals, is_unscaled)) return;
+      if (!AddToWholeBucket(generation, trigger, sums)) return;
     }
     next_place_ += bucket.cell_count;
   }
 }
 
 // The trigger's cells, from `next_cell_` on; false: some are left.
-bool Sweep::AddToWholeBucket(Generation* generation, uint32_t trigger, const uint64_t* totals,
-                             bool is_unscaled) {
+bool Sweep::AddToWholeBucket(Generation* generation, uint32_t trigger, const SetSums& sums) {
   WholeBucket& bucket = generation->whole_buckets[trigger];
   const bool is_first = bucket.swept_epoch != job_.number;
   for (; next_cell_ < bucket.cell_count; next_cell_++) {
@@ -328,12 +326,12 @@ bool Sweep::AddToWholeBucket(Generation* generation, uint32_t trigger, const uin
     const CellSpec& cell = bucket.cells[next_cell_];
     uint64_t* into = bucket.words + cell.offset;
     if (is_first) {
-      CopyCell(cell.kind, totals, next_place_[next_cell_], into);
+      CopyCell(cell.kind, sums.words, next_place_[next_cell_], into);
       work_ += kCellWork;
       continue;
     }
     uint64_t from[kRealSumWords];
-    CopyCell(cell.kind, totals, next_place_[next_cell_], from);
+    CopyCell(cell.kind, sums.words, next_place_[next_cell_], from);
     MergeCell(cell.kind, from, into);
     work_ += MergeWork(cell.kind);
   }
@@ -343,7 +341,7 @@ bool Sweep::AddToWholeBucket(Generation* generation, uint32_t trigger, const uin
     bucket.is_unscaled = false;
     generation->touched_whole_buckets.push_back(trigger);
   }
-  bucket.is_unscaled |= is_unscaled && bucket.uses_rwnd;
+  bucket.is_unscaled |= sums.is_unscaled && bucket.uses_rwnd;
   return true;
 }
 

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "lib/model/report.h"
 #include "lib/tpm/connection_table.h"
 #include "lib/tpm/epoch_state.h"
 #include "lib/tpm/flow_cells.h"
@@ -42,6 +43,14 @@ class TrackedPackets {
   // be kNoFlow; `hash` is ConnectionTable::HashOf(flow).  Returns what is known of the packet.
   PacketFacts Observe(FlowIndex entry_of_flow, const FlowKey& flow, uint64_t hash,
                       const ParsedPacket& packet, Nanos now);
+
+  // Whether there is nothing to show a packet to whose flow has no entry; if so, does what
+  // Observe() would do, without the packet.
+  bool IsUnknown(const FlowKey& flow, uint64_t hash) {
+    if (connections_->FindKnown(flow, hash) != kNoConnection) return false;
+    epoch_->reasons |= kConnectionEvicted;
+    return true;
+  }
 
   // Takes in what other threads received no later than `until`, some of it: a bounded number of
   // messages at a time.  False when more is waiting.
