@@ -79,11 +79,28 @@ AC_DEFUN([TRUMPET_BUILD_KINDS], [
 AC_DEFUN([TRUMPET_NEED], [
   PKG_CHECK_MODULES([$1], [$2], [], [AC_MSG_ERROR([$2 not found; on Debian: apt-get install $3])])])
 
+# protoc, of the same version as the library: what it writes includes the library's headers.
+AC_DEFUN([TRUMPET_PROTOC], [
+  AC_ARG_VAR([PROTOC], [compiler of protocol buffer definitions])
+  AC_CHECK_PROGS([PROTOC], [protoc])
+  AS_IF([test -z "$PROTOC"], [AC_MSG_ERROR([protoc not found; on Debian: apt-get install protobuf-compiler])])
+  AC_MSG_CHECKING([whether $PROTOC fits the library])
+  trumpet_protobuf=`$PKG_CONFIG --modversion protobuf-lite`
+  trumpet_protoc=`$PROTOC --version | $SED 's/.* //'`
+  AC_MSG_RESULT([$trumpet_protoc, library $trumpet_protobuf])
+  AS_IF([test "$trumpet_protoc" != "$trumpet_protobuf"],
+    [AC_MSG_ERROR([$PROTOC is $trumpet_protoc, but the library is $trumpet_protobuf; on Debian: apt-get install protobuf-compiler libprotobuf-dev (or name another one: PROTOC=PATH)])])])
+
 AC_DEFUN([TRUMPET_LIBRARIES], [
   TRUMPET_NEED([YAML_CPP], [yaml-cpp], [libyaml-cpp-dev])
   TRUMPET_NEED([PCAP], [libpcap], [libpcap-dev])
   TRUMPET_NEED([JSON], [nlohmann_json], [nlohmann-json3-dev])
   TRUMPET_NEED([XXHASH], [libxxhash], [libxxhash-dev])
+  TRUMPET_NEED([LIBEVENT], [libevent >= 2.1.12], [libevent-dev])
+  TRUMPET_NEED([LIBEVENT_OPENSSL], [libevent_openssl >= 2.1.12], [libevent-dev])
+  TRUMPET_NEED([OPENSSL], [openssl >= 3.0], [libssl-dev])
+  TRUMPET_NEED([PROTOBUF], [protobuf-lite >= 3.21], [libprotobuf-dev])
+  TRUMPET_PROTOC
   PKG_CHECK_MODULES([GTEST], [gtest_main], [have_gtest=yes], [have_gtest=no
     AC_MSG_WARN([gtest not found, so `make check' runs the scripts only; on Debian: apt-get install libgtest-dev])])
   AM_CONDITIONAL([HAVE_GTEST], [test "$have_gtest" = yes])

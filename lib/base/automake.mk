@@ -11,7 +11,8 @@ lib_libtrumpet_base_a_SOURCES = \
 	lib/base/page_source.h \
 	lib/base/spsc_ring.h \
 	lib/base/status.h \
-	lib/base/units.h
+	lib/base/units.h \
+	lib/base/utf8.h
 
 gtest_programs += lib/base/base_test
 TSAN_TESTS += lib/base/base_test

@@ -25,6 +25,7 @@ enum IncompleteReason : uint32_t {
   kMonitorInterrupted = 1u << 6,  // the monitor was off during part of the interval
   kSplitConnection = 1u << 7,     // directions of a connection on threads that could not tell all
 };
+constexpr uint32_t kAllIncompleteReasons = (1u << 8) - 1;
 
 struct Report {
   uint32_t event_id = 0;

@@ -1,0 +1,55 @@
+# Copyright (c) 2026 The Trumpet Authors.
+# SPDX-License-Identifier: Apache-2.0
+
+# What protoc writes.  It is not ours to mend, so it is compiled without warnings.
+wire_generated = lib/wire/trumpet.pb.cc lib/wire/trumpet.pb.h
+noinst_LIBRARIES += lib/libtrumpet-wire-pb.a
+lib_libtrumpet_wire_pb_a_CXXFLAGS = $(AM_CXXFLAGS) -w
+nodist_lib_libtrumpet_wire_pb_a_SOURCES = $(wire_generated)
+EXTRA_DIST += lib/wire/trumpet.proto
+BUILT_SOURCES += $(wire_generated)
+CLEANFILES += $(wire_generated)
+
+# One run writes both: the header stands for it.
+lib/wire/trumpet.pb.h: $(top_srcdir)/lib/wire/trumpet.proto
+	$(AM_V_GEN)$(MKDIR_P) lib/wire && \
+	  $(PROTOC) --proto_path='$(top_srcdir)' --cpp_out=. '$(top_srcdir)/lib/wire/trumpet.proto'
+lib/wire/trumpet.pb.cc: lib/wire/trumpet.pb.h
+	@test -f $@ || { rm -f lib/wire/trumpet.pb.h && $(MAKE) $(AM_MAKEFLAGS) lib/wire/trumpet.pb.h; }
+
+noinst_LIBRARIES += lib/libtrumpet-wire.a
+lib_libtrumpet_wire_a_SOURCES = \
+	lib/wire/check.cc \
+	lib/wire/check.h \
+	lib/wire/codec.cc \
+	lib/wire/codec.h \
+	lib/wire/count_codec.cc \
+	lib/wire/count_codec.h \
+	lib/wire/event_check.cc \
+	lib/wire/event_codec.cc \
+	lib/wire/event_codec.h \
+	lib/wire/limits.h \
+	lib/wire/message.h \
+	lib/wire/trigger_codec.cc \
+	lib/wire/trigger_codec.h \
+	lib/wire/wide_integer.h
+
+# BUILT_SOURCES come first in `make all' and `make check', but not before a single target.
+$(lib_libtrumpet_wire_a_OBJECTS) $(lib_libtrumpet_wire_pb_a_OBJECTS): lib/wire/trumpet.pb.h
+
+wire_test_kit = \
+	lib/wire/random_message_test.cc \
+	lib/wire/random_message_test.h \
+	lib/wire/same_message_test.h
+
+gtest_programs += lib/wire/wire_test
+lib_wire_wire_test_SOURCES = $(wire_test_kit) \
+	lib/wire/codec_test.cc
+lib_wire_wire_test_LDADD = $(LIBTRUMPET_WIRE) $(GTEST_MAIN_LIBS)
+$(lib_wire_wire_test_OBJECTS): lib/wire/trumpet.pb.h
+
+fuzz_programs += lib/wire/wire_fuzz
+lib_wire_wire_fuzz_SOURCES = lib/wire/same_message_test.h lib/wire/wire_fuzz.cc
+lib_wire_wire_fuzz_LDADD = $(FUZZ_MAIN) $(LIBTRUMPET_WIRE)
+lib_wire_wire_fuzz_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+EXTRA_DIST += tests/corpus/wire_fuzz

@@ -1,0 +1,44 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Limits: what no message of the protocol exceeds, checked by who sends and by who receives.
+//
+// Memory: decoding takes at most some 50 bytes per byte of frame (empty nodes of a tree are the
+// worst), so these bound what a peer can make us allocate.
+
+#ifndef TRUMPET_LIB_WIRE_LIMITS_H
+#define TRUMPET_LIB_WIRE_LIMITS_H
+
+#include <cstddef>
+#include <cstdint>
+
+namespace trumpet {
+
+// Bytes of a frame, without its length: to an agent, to the controller, and the first one of either
+// side, which comes from someone who has not said a word yet.
+constexpr size_t kMaxFrameToAgent = 1024 * 1024;
+constexpr size_t kMaxFrameToController = 256 * 1024;
+constexpr size_t kMaxFirstFrame = 4096;
+
+constexpr size_t kMaxTextBytes = 255;
+constexpr size_t kMaxLongTextBytes = 1024;
+
+constexpr int kMaxTreeHeight = 90;  // with what is around: below protobuf's own limit of 100
+constexpr size_t kMaxTreeNodes = 65536;
+constexpr uint32_t kMaxIntervalMs = 24 * 3600 * 1000;
+constexpr uint32_t kMaxEventBuckets = 1u << 24;
+
+constexpr size_t kMaxTriggerChanges = 65536;  // in all parts of a set
+constexpr size_t kMaxEventErrors = 4096;
+constexpr uint32_t kMaxWordsPerBucket = 1u << 14;
+constexpr size_t kMaxIncompleteRanges = 256;
+constexpr size_t kMaxPollQuestions = 4096;
+constexpr size_t kMaxFlowStates = 4096;
+constexpr size_t kMaxKeyValues = 256;  // in one list
+constexpr size_t kMaxBridges = 256;
+constexpr size_t kMaxPorts = 65536;
+constexpr size_t kMaxMacs = 256;  // of one port
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_LIB_WIRE_LIMITS_H

@@ -1,0 +1,395 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lib/wire/random_message_test.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "lib/model/bucket_key.h"
+#include "lib/model/filter.h"
+#include "lib/wire/check.h"
+#include "lib/wire/limits.h"
+
+namespace trumpet {
+namespace {
+
+bool IsAddress(Field field) { return field == Field::kSrcIp || field == Field::kDstIp; }
+bool IsMac(Field field) { return field == Field::kSrcMac || field == Field::kDstMac; }
+
+bool ConflictsWithRtt(Field field) {
+  return field == Field::kTtl || field == Field::kEcn || field == Field::kDscp ||
+         field == Field::kTcpFlags;
+}
+
+}  // namespace
+
+uint64_t RandomMessages::Number() {
+  switch (Below(4)) {
+    case 0:
+      return Below(3);
+    case 1:
+      return ~Below(3);
+    default:
+      return random_() >> Below(64);
+  }
+}
+
+Nanos RandomMessages::Instant() {
+  return static_cast<Nanos>(std::min<uint64_t>(Number() >> 1, kMaxInstant - 1));
+}
+
+Nanos RandomMessages::Length() {
+  return 1 + static_cast<Nanos>(Below(uint64_t{kMaxIntervalMs} * kNanosPerMilli));
+}
+
+std::string RandomMessages::Text(size_t max_bytes) {
+  static const std::vector<std::string> kPieces = {
+      "a", "Z", "0", "-", " ", "\"", "\\", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80"};
+  std::string text;
+  const size_t wanted = Below(4) == 0 ? max_bytes : Below(20);
+  while (text.size() + 4 <= wanted) text += kPieces[Below(kPieces.size())];
+  return text;
+}
+
+std::string RandomMessages::Name() { return "n" + Text(kMaxTextBytes - 1); }
+
+std::string RandomMessages::Bytes(size_t max_bytes) {
+  std::string bytes(Below(max_bytes + 1), '\0');
+  for (char& byte : bytes) byte = static_cast<char>(random_());
+  return bytes;
+}
+
+std::vector<uint64_t> RandomMessages::Words(size_t max_count) {
+  std::vector<uint64_t> words(Below(max_count + 1));
+  for (uint64_t& word : words) word = Number();
+  return words;
+}
+
+std::vector<KeyValue> RandomMessages::KeyValues() {
+  std::vector<KeyValue> pairs(Below(4));
+  for (KeyValue& pair : pairs) pair = {Name(), Text(kMaxLongTextBytes)};
+  return pairs;
+}
+
+trumpet::Number RandomMessages::AnyNumber() {
+  switch (Below(4)) {
+    case 0:
+      return trumpet::Number::Integer(static_cast<int64_t>(Number()));
+    case 1: {
+      const Uint128 wide = Uint128{Number()} << 64 | Number();
+      return trumpet::Number::Integer(static_cast<Int128>(wide));
+    }
+    case 2:
+      return trumpet::Number::Real(static_cast<double>(random_()) / 1e9 - 1e9);
+    default:
+      return trumpet::Number::Real(0.1);
+  }
+}
+
+FieldRef RandomMessages::Ref(bool may_conflict_with_rtt) {
+  FieldRef ref;
+  do {
+    ref.field = static_cast<Field>(Below(kFieldCount));
+  } while (!may_conflict_with_rtt && ConflictsWithRtt(ref.field));
+  ref.level = static_cast<Level>(Below(3));
+  return ref;
+}
+
+FieldTest RandomMessages::Test() {
+  FieldTest test;
+  test.ref = Ref(!allows_rtt_);
+  if (Below(8) == 0) {
+    test.is_any = true;
+    return test;
+  }
+  if (test.ref.field == Field::kTcpFlags && Coin()) {
+    test.is_masked = true;
+    test.mask = static_cast<uint16_t>(Below(4096));
+    test.expected = static_cast<uint16_t>(Below(4096)) & test.mask;
+    return test;
+  }
+  test.ranges.resize(1 + Below(3));
+  for (ValueRange& range : test.ranges) {
+    range.kind = ValueKind::kNumber;
+    if (IsMac(test.ref.field)) range.kind = ValueKind::kMac;
+    if (IsAddress(test.ref.field)) range.kind = Coin() ? ValueKind::kIpv4 : ValueKind::kIpv6;
+    const int width = FieldWidth(test.ref.field, range.kind);
+    const Uint128 largest = width == 128 ? ~Uint128{0} : (Uint128{1} << width) - 1;
+    range.low = (Uint128{Number()} << 64 | Number()) & largest;
+    range.high = Coin() ? range.low : range.low | (Number() & largest);
+  }
+  return test;
+}
+
+FilterExpr RandomMessages::Filter(int height, FilterOp parent) {
+  FilterExpr filter;
+  if (height <= 1 || Below(3) == 0) {
+    filter.op = Below(6) == 0 ? FilterOp::kTrue : FilterOp::kTest;
+    if (filter.op == FilterOp::kTest) filter.test = Test();
+    return filter;
+  }
+  const FilterOp other = parent == FilterOp::kAnd ? FilterOp::kOr : FilterOp::kAnd;
+  filter.op = Coin() ? other : FilterOp::kNot;
+  const size_t count = filter.op == FilterOp::kNot ? 1 : 2 + Below(2);
+  for (size_t i = 0; i < count; ++i) filter.args.push_back(Filter(height - 1, filter.op));
+  return filter;
+}
+
+Expr RandomMessages::Leaf(bool in_aggregate, bool is_five_tuple) {
+  Expr expr;
+  if (in_aggregate && Below(4) != 0) {
+    expr.op = ExprOp::kVariable;
+    do {
+      expr.variable = static_cast<Variable>(Below(static_cast<int>(Variable::kAckLastEpoch)));
+    } while (expr.variable == Variable::kRtt && !allows_rtt_);
+  } else if (!in_aggregate && is_five_tuple && Coin()) {
+    expr.op = ExprOp::kVariable;
+    const int first = static_cast<int>(Variable::kAck);
+    expr.variable = static_cast<Variable>(first + Below(kVariableCount - first));
+  } else {
+    expr.number = AnyNumber();
+  }
+  return expr;
+}
+
+Expr RandomMessages::Predicate(int height, bool in_aggregate, bool is_five_tuple) {
+  if (height <= 1) return Leaf(in_aggregate, is_five_tuple);
+  Expr expr;
+  size_t count = 2;
+  do {
+    expr.op = static_cast<ExprOp>(2 + Below(static_cast<int>(ExprOp::kOr) - 1));
+  } while (in_aggregate && expr.op == ExprOp::kAggregate);
+  if (expr.op == ExprOp::kAggregate) {
+    expr.aggregate = static_cast<AggregateKind>(Below(6));
+    in_aggregate = true;
+  }
+  if (expr.op == ExprOp::kAggregate || expr.op == ExprOp::kNegate || expr.op == ExprOp::kNot) {
+    count = 1;
+  }
+  for (size_t i = 0; i < count; ++i) {
+    const int below = static_cast<int>(Below(static_cast<uint64_t>(height)));
+    expr.args.push_back(Predicate(below, in_aggregate, is_five_tuple));
+  }
+  return expr;
+}
+
+Granularity RandomMessages::AnyGranularity() {
+  Granularity granularity;
+  granularity.is_five_tuple = Coin();
+  if (granularity.is_five_tuple) return granularity;
+  const size_t wanted = Below(8);
+  while (granularity.fields.size() < wanted) {
+    GranularityField field;
+    field.ref = Ref(!allows_rtt_);
+    const auto is_same = [&](const GranularityField& other) { return other.ref == field.ref; };
+    if (std::any_of(granularity.fields.begin(), granularity.fields.end(), is_same)) continue;
+    const int width = IsAddress(field.ref.field) ? 128
+                      : IsMac(field.ref.field)   ? 48
+                                                 : FieldWidth(field.ref.field, ValueKind::kNumber);
+    if (Coin()) field.prefix_length = static_cast<uint8_t>(Below(width + 1));
+    granularity.fields.push_back(field);
+  }
+  return granularity;
+}
+
+EventSpec RandomMessages::Event() {
+  EventSpec event;
+  allows_rtt_ = Coin();
+  event.id = Id();
+  event.name = Name();
+  event.severity = Text(kMaxTextBytes);
+  event.filter = Filter(static_cast<int>(1 + Below(5)), FilterOp::kTrue);
+  event.granularity = AnyGranularity();
+  const int height = static_cast<int>(1 + Below(7));
+  event.predicate = Predicate(height, false, event.granularity.is_five_tuple);
+  event.interval_ms = static_cast<uint32_t>(1 + Below(kMaxIntervalMs));
+  event.for_count = Id();
+  event.scope = static_cast<Scope>(Below(2));
+  event.observe = static_cast<Observe>(Below(3));
+  event.max_buckets = static_cast<uint32_t>(Below(kMaxEventBuckets + 1));
+  return event;
+}
+
+TriggerSet RandomMessages::AnyTriggerSet() {
+  TriggerSet set;
+  set.generation = 1 + (Number() >> 1);
+  set.base_generation = Coin() ? 0 : Below(set.generation);
+  set.part = static_cast<uint32_t>(Below(kMaxTriggerChanges));
+  set.is_last = Coin();
+  set.changes.resize(Below(5));
+  for (TriggerChange& change : set.changes) {
+    if (set.base_generation != 0 && Coin()) {
+      change.remove_event_id = Id();
+      continue;
+    }
+    Trigger& trigger = change.put.emplace();
+    trigger.event = Event();
+    trigger.mode = static_cast<TriggerMode>(Below(3));
+    if (trigger.mode != TriggerMode::kThreshold) continue;
+    trigger.local_predicate = Predicate(4, false, trigger.event.granularity.is_five_tuple);
+  }
+  return set;
+}
+
+HostFacts RandomMessages::AnyHostFacts() {
+  HostFacts facts;
+  facts.part = static_cast<uint32_t>(Below(kMaxPorts));
+  facts.is_last = Coin();
+  facts.external_ids = KeyValues();
+  facts.bridges.resize(Below(4));
+  for (Bridge& bridge : facts.bridges) bridge = {Name(), Number(), KeyValues()};
+  facts.ports.resize(Below(8));
+  for (Port& port : facts.ports) {
+    port = {Name(),      Name(), static_cast<uint32_t>(Number()), Text(kMaxTextBytes), {},
+            KeyValues(), Coin()};
+    port.macs = Words(3);
+    for (uint64_t& mac : port.macs) mac >>= 16;
+  }
+  return facts;
+}
+
+HostReport RandomMessages::AnyReport() {
+  HostReport report;
+  report.report.event_id = Id();
+  report.report.bucket_key = Bytes(kMaxBucketKeyBytes);
+  report.report.start_ns = Instant() / 2;
+  report.report.end_ns = report.report.start_ns + Length();
+  if (Coin()) report.report.value = AnyNumber();
+  if (Coin()) report.report.threshold = AnyNumber();
+  report.report.is_unscaled = Coin();
+  report.report.incomplete_reasons = Reasons();
+  report.report.detected_ns = Instant();
+  report.words = Words(12);
+  return report;
+}
+
+Partials RandomMessages::AnyPartials() {
+  Partials partials;
+  partials.event_id = Id();
+  partials.start_ns = Instant() / 2;
+  partials.end_ns = partials.start_ns + Length();
+  partials.words_per_bucket = static_cast<uint32_t>(1 + Below(9));
+  const size_t count = Below(50);
+  for (size_t i = 0; i < count; ++i) {
+    std::vector<uint64_t> words(partials.words_per_bucket);
+    for (uint64_t& word : words) word = Number();
+    partials.Add(Bytes(40), words.data(), Below(5) == 0);
+  }
+  return partials;
+}
+
+FlowStates RandomMessages::AnyFlowStates() {
+  FlowStates states;
+  states.start_ns = Instant() / 2;
+  states.end_ns = states.start_ns + Length();
+  states.states.resize(Below(6));
+  for (auto& [flow, state] : states.states) {
+    flow.ip_family = Coin() ? 4 : 6;
+    for (size_t i = 0; i < (flow.ip_family == 4 ? 4u : 16u); ++i) {
+      flow.src_ip[i] = static_cast<uint8_t>(random_());
+      flow.dst_ip[i] = static_cast<uint8_t>(random_());
+    }
+    flow.src_port = static_cast<uint16_t>(random_());
+    flow.dst_port = static_cast<uint16_t>(random_());
+    flow.protocol = static_cast<uint8_t>(random_());
+    flow.zone = static_cast<uint16_t>(random_());
+    const auto count = [&] { return Coin() ? Instant() : -Instant(); };
+    state = {count(), count(), count(), Instant(), Instant(), Coin(),   Coin(),
+             Coin(),  Coin(),  Coin(),  Coin(),    Instant(), Instant()};
+  }
+  return states;
+}
+
+IntervalEnd RandomMessages::AnyIntervalEnd() {
+  IntervalEnd end;
+  end.until_ns = Instant();
+  end.incomplete.resize(Below(5));
+  for (IncompleteRange& range : end.incomplete) {
+    range.start_ns = Instant() / 2;
+    range.end_ns = range.start_ns + Instant() / 2;
+    range.reasons = 1 + static_cast<uint32_t>(Below(kAllIncompleteReasons));
+    range.event_id = Coin() ? 0 : Id();
+  }
+  end.dropped_reports = Number();
+  end.dropped_partials = Number();
+  return end;
+}
+
+PollReply RandomMessages::AnyPollReply() {
+  PollReply reply;
+  reply.number = Number();
+  reply.answers.resize(Below(5));
+  for (PollAnswer& answer : reply.answers) {
+    answer.question = static_cast<uint32_t>(Below(kMaxPollQuestions));
+    answer.status = static_cast<PollStatus>(Below(4));
+    if (answer.status == PollStatus::kValues) {
+      answer.words = Words(6);
+      answer.words.push_back(Number());
+    }
+    answer.is_unscaled = Coin();
+    answer.incomplete_reasons = Reasons();
+  }
+  return reply;
+}
+
+Message RandomMessages::Any() { return Of(static_cast<MessageKind>(Below(kMessageKindCount))); }
+
+Message RandomMessages::Of(MessageKind kind) {
+  switch (kind) {
+    case MessageKind::kHello: {
+      const auto version = static_cast<uint32_t>(1 + Below(5));
+      return Hello{version,
+                   version + static_cast<uint32_t>(Below(5)),
+                   Number(),
+                   Name(),
+                   Text(kMaxTextBytes),
+                   Text(kMaxTextBytes),
+                   static_cast<Nanos>(Below(uint64_t{kMaxIntervalMs} * kNanosPerMilli)),
+                   Instant(),
+                   Number(),
+                   Number()};
+    }
+    case MessageKind::kHelloReply:
+      return HelloReply{Id(), Number(), 1 + (Number() >> 1), Text(kMaxTextBytes)};
+    case MessageKind::kRefusal:
+      return Refusal{static_cast<RefusalReason>(Below(5)), Text(kMaxTextBytes)};
+    case MessageKind::kKeepAlive:
+      return KeepAlive{static_cast<uint32_t>(Number()), Coin(), Instant(), Instant(), Instant()};
+    case MessageKind::kBye:
+      return Bye{static_cast<ByeReason>(Below(5)), Text(kMaxTextBytes)};
+    case MessageKind::kTriggerSet:
+      return AnyTriggerSet();
+    case MessageKind::kTriggerAck: {
+      TriggerAck ack{1 + (Number() >> 1), Coin(), Instant(), {}, Text(kMaxTextBytes)};
+      ack.errors.resize(Below(4));
+      for (EventError& error : ack.errors) {
+        error = {Id(), Text(kMaxTextBytes), Text(kMaxLongTextBytes)};
+      }
+      return ack;
+    }
+    case MessageKind::kHostFacts:
+      return AnyHostFacts();
+    case MessageKind::kPoll: {
+      Poll poll{Number(), {}};
+      poll.questions.resize(Below(5));
+      for (PollQuestion& question : poll.questions) {
+        question = {Id(), Instant(), Bytes(kMaxBucketKeyBytes)};
+      }
+      return poll;
+    }
+    case MessageKind::kPollReply:
+      return AnyPollReply();
+    case MessageKind::kReport:
+      return AnyReport();
+    case MessageKind::kPartials:
+      return AnyPartials();
+    case MessageKind::kFlowStates:
+      return AnyFlowStates();
+    case MessageKind::kIntervalEnd:
+      return AnyIntervalEnd();
+  }
+  return KeepAlive();
+}
+
+}  // namespace trumpet

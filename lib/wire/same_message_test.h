@@ -1,0 +1,195 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// SameMessage: are two messages equal in every field?  Written out field by field, so that what the
+// codec forgets is found.
+
+#ifndef TRUMPET_LIB_WIRE_SAME_MESSAGE_TEST_H
+#define TRUMPET_LIB_WIRE_SAME_MESSAGE_TEST_H
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "lib/wire/message.h"
+
+namespace trumpet {
+
+namespace same {
+
+template <typename T>
+bool Same(const std::vector<T>& a, const std::vector<T>& b);
+
+inline bool Same(uint64_t a, uint64_t b) { return a == b; }
+inline bool Same(uint32_t a, uint32_t b) { return a == b; }
+inline bool Same(uint16_t a, uint16_t b) { return a == b; }
+
+inline bool Same(const Hello& a, const Hello& b) {
+  const auto tie = [](const Hello& x) {
+    return std::tie(x.min_version, x.max_version, x.capabilities, x.host_id, x.host_name,
+                    x.software, x.epoch_ns, x.process_start_ns, x.set_controller_id,
+                    x.set_generation);
+  };
+  return tie(a) == tie(b);
+}
+
+inline bool Same(const HelloReply& a, const HelloReply& b) {
+  const auto tie = [](const HelloReply& x) {
+    return std::tie(x.version, x.capabilities, x.controller_id, x.controller_name);
+  };
+  return tie(a) == tie(b);
+}
+
+inline bool Same(const Refusal& a, const Refusal& b) {
+  return std::tie(a.reason, a.text) == std::tie(b.reason, b.text);
+}
+
+inline bool Same(const KeepAlive& a, const KeepAlive& b) {
+  const auto tie = [](const KeepAlive& x) {
+    return std::tie(x.number, x.is_answer, x.asked_ns, x.received_ns, x.answered_ns);
+  };
+  return tie(a) == tie(b);
+}
+
+inline bool Same(const Bye& a, const Bye& b) {
+  return std::tie(a.reason, a.text) == std::tie(b.reason, b.text);
+}
+
+inline bool Same(const EventSpec& a, const EventSpec& b) {
+  const auto tie = [](const EventSpec& x) {
+    return std::tie(x.id, x.name, x.filter, x.predicate, x.granularity, x.interval_ms, x.for_count,
+                    x.scope, x.observe, x.severity, x.max_buckets);
+  };
+  return tie(a) == tie(b);
+}
+
+inline bool Same(const TriggerChange& a, const TriggerChange& b) {
+  if (a.put.has_value() != b.put.has_value()) return false;
+  if (!a.put) return a.remove_event_id == b.remove_event_id;
+  return Same(a.put->event, b.put->event) && a.put->mode == b.put->mode &&
+         a.put->local_predicate == b.put->local_predicate;
+}
+
+inline bool Same(const TriggerSet& a, const TriggerSet& b) {
+  const auto tie = [](const TriggerSet& x) {
+    return std::tie(x.generation, x.base_generation, x.part, x.is_last);
+  };
+  return tie(a) == tie(b) && Same(a.changes, b.changes);
+}
+
+inline bool Same(const EventError& a, const EventError& b) {
+  return std::tie(a.event_id, a.place, a.text) == std::tie(b.event_id, b.place, b.text);
+}
+
+inline bool Same(const TriggerAck& a, const TriggerAck& b) {
+  const auto tie = [](const TriggerAck& x) {
+    return std::tie(x.generation, x.is_applied, x.applied_ns, x.text);
+  };
+  return tie(a) == tie(b) && Same(a.errors, b.errors);
+}
+
+inline bool Same(const KeyValue& a, const KeyValue& b) {
+  return std::tie(a.key, a.value) == std::tie(b.key, b.value);
+}
+
+inline bool Same(const Bridge& a, const Bridge& b) {
+  return std::tie(a.name, a.datapath_id) == std::tie(b.name, b.datapath_id) &&
+         Same(a.external_ids, b.external_ids);
+}
+
+inline bool Same(const Port& a, const Port& b) {
+  const auto tie = [](const Port& x) {
+    return std::tie(x.bridge, x.name, x.of_port, x.type, x.macs, x.is_uplink);
+  };
+  return tie(a) == tie(b) && Same(a.external_ids, b.external_ids);
+}
+
+inline bool Same(const HostFacts& a, const HostFacts& b) {
+  return std::tie(a.part, a.is_last) == std::tie(b.part, b.is_last) &&
+         Same(a.external_ids, b.external_ids) && Same(a.bridges, b.bridges) &&
+         Same(a.ports, b.ports);
+}
+
+inline bool Same(const PollQuestion& a, const PollQuestion& b) {
+  return std::tie(a.event_id, a.start_ns, a.bucket_key) ==
+         std::tie(b.event_id, b.start_ns, b.bucket_key);
+}
+
+inline bool Same(const Poll& a, const Poll& b) {
+  return a.number == b.number && Same(a.questions, b.questions);
+}
+
+inline bool Same(const PollAnswer& a, const PollAnswer& b) {
+  const auto tie = [](const PollAnswer& x) {
+    return std::tie(x.question, x.status, x.words, x.is_unscaled, x.incomplete_reasons);
+  };
+  return tie(a) == tie(b);
+}
+
+inline bool Same(const PollReply& a, const PollReply& b) {
+  return a.number == b.number && Same(a.answers, b.answers);
+}
+
+inline bool Same(const HostReport& a, const HostReport& b) {
+  const auto tie = [](const HostReport& x) {
+    const Report& r = x.report;
+    return std::tie(r.event_id, r.bucket_key, r.start_ns, r.end_ns, r.value, r.threshold,
+                    r.is_unscaled, r.incomplete_reasons, r.detected_ns, x.words);
+  };
+  return tie(a) == tie(b);
+}
+
+inline bool Same(const Partials& a, const Partials& b) {
+  const auto tie = [](const Partials& x) {
+    return std::tie(x.event_id, x.start_ns, x.end_ns, x.words_per_bucket, x.keys, x.key_sizes,
+                    x.words, x.unscaled);
+  };
+  return tie(a) == tie(b);
+}
+
+inline bool Same(const std::pair<FlowKey, FlowState>& a, const std::pair<FlowKey, FlowState>& b) {
+  const auto tie = [](const FlowState& x) {
+    return std::tie(x.ack, x.seq, x.dup, x.last_packet_ns, x.incarnation, x.has_ack, x.has_seq,
+                    x.doubts_seq, x.doubts_ack, x.sees_sender, x.sees_receiver, x.sender_ns,
+                    x.receiver_ns);
+  };
+  return a.first == b.first && tie(a.second) == tie(b.second);
+}
+
+inline bool Same(const FlowStates& a, const FlowStates& b) {
+  return std::tie(a.start_ns, a.end_ns) == std::tie(b.start_ns, b.end_ns) &&
+         Same(a.states, b.states);
+}
+
+inline bool Same(const IncompleteRange& a, const IncompleteRange& b) {
+  return std::tie(a.start_ns, a.end_ns, a.reasons, a.event_id) ==
+         std::tie(b.start_ns, b.end_ns, b.reasons, b.event_id);
+}
+
+inline bool Same(const IntervalEnd& a, const IntervalEnd& b) {
+  const auto tie = [](const IntervalEnd& x) {
+    return std::tie(x.until_ns, x.dropped_reports, x.dropped_partials);
+  };
+  return tie(a) == tie(b) && Same(a.incomplete, b.incomplete);
+}
+
+template <typename T>
+bool Same(const std::vector<T>& a, const std::vector<T>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const T& x, const T& y) { return Same(x, y); });
+}
+
+}  // namespace same
+
+inline bool SameMessage(const Message& a, const Message& b) {
+  if (a.index() != b.index()) return false;
+  return std::visit(
+      [&](const auto& left) { return same::Same(left, std::get<std::decay_t<decltype(left)>>(b)); },
+      a);
+}
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_LIB_WIRE_SAME_MESSAGE_TEST_H
