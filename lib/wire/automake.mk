@@ -19,8 +19,13 @@ lib/wire/trumpet.pb.cc: lib/wire/trumpet.pb.h
 
 noinst_LIBRARIES += lib/libtrumpet-wire.a
 lib_libtrumpet_wire_a_SOURCES = \
+	lib/wire/address.cc \
+	lib/wire/address.h \
+	lib/wire/backoff.h \
 	lib/wire/check.cc \
 	lib/wire/check.h \
+	lib/wire/clock_estimate.cc \
+	lib/wire/clock_estimate.h \
 	lib/wire/codec.cc \
 	lib/wire/codec.h \
 	lib/wire/count_codec.cc \
@@ -28,8 +33,12 @@ lib_libtrumpet_wire_a_SOURCES = \
 	lib/wire/event_check.cc \
 	lib/wire/event_codec.cc \
 	lib/wire/event_codec.h \
+	lib/wire/frame_reader.cc \
+	lib/wire/frame_reader.h \
 	lib/wire/limits.h \
 	lib/wire/message.h \
+	lib/wire/send_queue.cc \
+	lib/wire/send_queue.h \
 	lib/wire/trigger_codec.cc \
 	lib/wire/trigger_codec.h \
 	lib/wire/wide_integer.h
@@ -44,7 +53,12 @@ wire_test_kit = \
 
 gtest_programs += lib/wire/wire_test
 lib_wire_wire_test_SOURCES = $(wire_test_kit) \
-	lib/wire/codec_test.cc
+	lib/wire/address_test.cc \
+	lib/wire/backoff_test.cc \
+	lib/wire/clock_estimate_test.cc \
+	lib/wire/codec_test.cc \
+	lib/wire/frame_reader_test.cc \
+	lib/wire/send_queue_test.cc
 lib_wire_wire_test_LDADD = $(LIBTRUMPET_WIRE) $(GTEST_MAIN_LIBS)
 $(lib_wire_wire_test_OBJECTS): lib/wire/trumpet.pb.h
 

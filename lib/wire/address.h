@@ -1,0 +1,44 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Addresses of sessions, in Open vSwitch's spelling:
+//
+//   ssl:HOST[:PORT]     to connect to, over TLS; HOST is a name, an IPv4 address, or [IPv6]
+//   tcp:HOST[:PORT]     the same without TLS, to loopback addresses only
+//   pssl:[PORT][:HOST]  to listen at, over TLS; without HOST, at all addresses
+//   ptcp:[PORT]:HOST    the same without TLS, at loopback addresses only
+//
+// PORT is 6650 if not said; when listening, 0 takes any free one.
+
+#ifndef TRUMPET_LIB_WIRE_ADDRESS_H
+#define TRUMPET_LIB_WIRE_ADDRESS_H
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "lib/base/status.h"
+
+struct sockaddr_storage;
+
+namespace trumpet {
+
+constexpr uint16_t kDefaultPort = 6650;
+
+struct Address {
+  bool is_tls = true;
+  std::string host;  // without brackets; empty: all addresses
+  uint16_t port = kDefaultPort;
+};
+
+Result<Address> ParseActiveAddress(std::string_view text);
+Result<Address> ParsePassiveAddress(std::string_view text);
+
+// Fills `out` if the host is an address and no name; returns its length, or 0.
+int ToSocketAddress(const std::string& host, uint16_t port, sockaddr_storage* out);
+// "10.0.0.1:6650", "[::1]:6650"; of what accept() and getsockname() tell.
+std::string ToText(const sockaddr_storage& address);
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_LIB_WIRE_ADDRESS_H
