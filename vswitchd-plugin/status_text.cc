@@ -225,6 +225,7 @@ Json CountersJson(const MonitorCounters& c) {
           {"sweep_cycles", c.sweep_cycles},
           {"sweep_steps", c.sweep_steps},
           {"swept_flows", c.swept_flows},
+          {"swept_sets", c.swept_sets},
           {"partials", c.partials},
           {"partials_dropped", c.partials_dropped},
           {"rtt_samples", c.rtt_samples},

@@ -31,7 +31,7 @@ uint64_t ReadTsc() { return __rdtsc(); }
 void AdmissionControl::Measure(const AdmissionRound& round) {
   if (round.add_cycles > 0) add_cycles_ += (round.add_cycles - add_cycles_) / 2;
   if (round.sweep_cycles > 0 && round.admitted != 0) {
-    sweep_cycles_ = kSweepReserve * round.sweep_cycles * Share(round.wanted, round.admitted);
+    sweep_cycles_ = kSweepReserve * round.sweep_cycles * Share(round.swept, round.admitted);
   }
 }
 

@@ -35,10 +35,10 @@ struct AdmissionRound {
   uint64_t offered = 0;        // packets whose flow had no entry
   uint64_t offered_units = 0;  // of AdmissionFilter, in these packets
   uint64_t admitted = 0;       // flows added
-  uint64_t wanted = 0;         // of these, with at least one trigger
+  uint64_t swept = 0;          // of these, with cells of their own
   uint64_t refused = 0;        // flows for which there was no room
   double add_cycles = 0;       // mean of adding a flow; 0: not measured in this round
-  double sweep_cycles = 0;     // mean of sweeping a flow; 0: likewise
+  double sweep_cycles = 0;     // mean of sweeping a flow or a set; 0: likewise
 };
 
 class AdmissionControl {

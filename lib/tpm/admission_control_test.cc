@@ -51,7 +51,7 @@ TEST(AdmissionControl, AThreadWithTimeToSpareTakesMore) {
 TEST(AdmissionControl, TheFirstThresholdIsThatOfThePaper) {
   AdmissionControl control;
   AdmissionRound normal = Round(1000);
-  normal.wanted = 1000;
+  normal.swept = 1000;
   normal.sweep_cycles = 100;
   Repeat(&control, normal, 200);
   ASSERT_EQ(control.threshold(), 0u);

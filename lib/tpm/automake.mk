@@ -100,6 +100,7 @@ lib_tpm_tpm_test_SOURCES = \
 	lib/tpm/packet_threads_random_test.cc \
 	lib/tpm/packet_threads_test_kit.h \
 	lib/tpm/segment_queue_test.cc \
+	lib/tpm/set_counts_test.cc \
 	lib/tpm/stat_operand_test.cc \
 	lib/tpm/step_watch_test.cc \
 	lib/tpm/sweep_steps_test.cc \

@@ -41,7 +41,8 @@ struct Tables {
   explicit Tables(const HostVerdicts::Plans& plans) : generation(MakeGeneration(plans)) {
     epoch.running = &generation;
     generation.number = 1;
-    flows.GuessIn(1);
+    flows.RunGeneration(1);
+    generation.sets.BeginEpoch(epoch.number);
     EXPECT_TRUE(flows.Init(kMaxFlows, 1 << 20));
     for (auto& touched : epoch.touched) EXPECT_TRUE(touched.Allocate(kMaxFlows));
   }
@@ -70,6 +71,7 @@ struct Tables {
     epoch.number = FlowTable::NextEpoch(epoch.number);
     epoch.oldest_pending = epoch.number;
     epoch.touched_count[epoch.bank()] = 0;
+    generation.sets.BeginEpoch(epoch.number);
   }
 
   FlowTable flows;
@@ -246,6 +248,23 @@ void ExpectSame(const Tables& a, const Tables& b) {
   const ConnectionCounters& of_a = a.connections.counters();
   ASSERT_EQ(std::memcmp(&of_a, &b.connections.counters(), sizeof of_a), 0);
   ExpectSameFlows(a, b);
+  ExpectSameSets(a, b);
+}
+
+void ExpectSameSets(const Tables& a, const Tables& b) {
+  const TriggerSetTable& sets = a.generation.sets;
+  const uint32_t epoch = a.epoch.number;
+  uint32_t of_b = b.generation.sets.FirstTouched(epoch);
+  for (uint32_t set = sets.FirstTouched(epoch); set != kNoSet; set = sets.NextTouched(set, epoch)) {
+    ASSERT_EQ(set, of_b);
+    if (sets.CountsForFlows(set)) {
+      ASSERT_EQ(std::memcmp(sets.TotalsOf(set, epoch), b.generation.sets.TotalsOf(set, epoch),
+                            kMaxPlainCells * sizeof(uint64_t)),
+                0);
+    }
+    of_b = b.generation.sets.NextTouched(of_b, epoch);
+  }
+  ASSERT_EQ(of_b, kNoSet);
 }
 
 struct Program {
@@ -264,6 +283,7 @@ std::vector<Program> Programs() {
   const auto some = DstPrefix(0x0a000000, 24);
   return {{"counts",
            {PlanOf(1, all, Variable::kBytes, 10), PlanOf(2, some, Variable::kVolume, 10, true)}},
+          {"counts of sets", {PlanOf(1, all, Variable::kBytes, 10)}},
           {"ecn", {PlanOf(1, all, Variable::kEcn, 10)}},
           {"losses and round-trip times",
            {PlanOf(1, all, Variable::kPackets, 10), PlanOf(2, all, Variable::kIsLost, 10, true),

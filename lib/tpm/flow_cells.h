@@ -3,8 +3,9 @@
 //
 // FlowCells: counts packets and RTT samples in the cells of flows (paper, section 5: scatter).
 //
-// Each flow has two banks of cells, for epochs of even and odd number.  The first packet of a flow
-// in an epoch empties its bank and puts the flow on the epoch's list for the sweep.
+// A flow has two banks of cells, for epochs of even and odd number, if its set does not count for
+// it (trigger_set.h).  The first packet of such a flow in an epoch empties its bank and puts the
+// flow on the epoch's list for the sweep.
 //
 // Threads: one packet thread.  Inlined into the passes over a batch.
 
@@ -29,13 +30,13 @@ class FlowCells {
   // Counts a packet of a flow of the running program.  False when no trigger wants the flow.
   [[gnu::always_inline]] bool CountPacket(FlowIndex flow, const ParsedPacket& packet,
                                           const PacketFacts& facts) {
-    const Generation& generation = *epoch_->running;
+    Generation& generation = *epoch_->running;
     FlowEntry& entry = flows_->At(flow);
     const SetProgram& program = generation.sets.ProgramAt(entry.set);
-    if (entry.last_epoch != epoch_->number) Touch(flow, generation);
+    if (IsUntouched(entry)) Touch(flow, &generation);
     if (program.word_count == 0) return false;
     if (facts.rwnd_unscaled) entry.unscaled |= epoch_->bank() == 0 ? 1 : 2;
-    uint64_t* bank = BankOf(generation, entry);
+    uint64_t* bank = BankOf(&generation, entry);
     CountInPlainCells(program, PlainValues(packet, facts), bank);
     if (program.has_other_cells) {
       CountInOtherCells(*generation.program, generation.sets.At(entry.set), packet, facts, bank);
@@ -46,46 +47,71 @@ class FlowCells {
   // Adds what the flow sent in this epoch before it had an entry.  False when its set has cells
   // that tell one packet from another: they cannot take a sum.
   bool Credit(FlowIndex flow, const Withheld& withheld) {
-    const Generation& generation = *epoch_->running;
+    Generation& generation = *epoch_->running;
     FlowEntry& entry = flows_->At(flow);
     const SetProgram& program = generation.sets.ProgramAt(entry.set);
     if (program.has_other_cells) return false;
-    if (entry.last_epoch != epoch_->number) Touch(flow, generation);
+    if (IsUntouched(entry)) Touch(flow, &generation);
     if (program.word_count == 0) return true;
     PlainValues sums(ParsedPacket{}, PacketFacts{});
     sums.words[0] = withheld.packets;
     sums.words[1] = withheld.bytes;
     sums.words[2] = withheld.volume;
-    CountInPlainCells(program, sums, BankOf(generation, entry));
+    CountInPlainCells(program, sums, BankOf(&generation, entry));
     return true;
   }
 
   void CountSample(FlowIndex flow, Generation* generation, const RttSample& sample) {
     FlowEntry& entry = flows_->At(flow);
+    if (generation->sets.CountsForFlows(entry.set)) return;  // plain cells hold no samples
     const TriggerSet& set = generation->sets.At(entry.set);
-    if (set.trigger_count == 0) return;
-    if (entry.last_epoch != epoch_->number) Touch(flow, *generation);
-    CountSampleInCells(*generation->program, set, sample, BankOf(*generation, entry));
+    if (IsUntouched(entry)) Touch(flow, generation);
+    CountSampleInCells(*generation->program, set, sample, BankOf(generation, entry));
+  }
+
+  // For an entry with direct cells that IsUntouched().
+  [[gnu::always_inline]] void TouchDirect(FlowIndex flow, FlowEntry* entry, uint64_t* bank) {
+    NoteEpoch(entry);
+    if ((entry->direct_cells & kCountsInSet) != 0) return;
+    for (uint32_t i = 0; i < kDirectBankWords; i++) bank[i] = 0;
+    AddToTouched(flow);
+  }
+
+ private:
+  [[gnu::always_inline]] bool IsUntouched(const FlowEntry& entry) const {
+    return epoch_->number - entry.last_epoch > SlackOf(entry);
+  }
+
+  [[gnu::always_inline]] void NoteEpoch(FlowEntry* entry) {
+    const bool is_known = entry->last_epoch != FlowTable::kUntouched;
+    if (is_known && (entry->direct_cells & kCountsInSet) != 0) entry->direct_cells |= kSettled;
+    entry->last_epoch = epoch_->number;
+  }
+
+  [[gnu::always_inline]] void AddToTouched(FlowIndex flow) {
+    const uint32_t bank = epoch_->bank();
+    epoch_->touched[bank][epoch_->touched_count[bank]++] = flow;
   }
 
   // For the first packet of a flow in an epoch, which has not been counted yet.
-  void Touch(FlowIndex flow, const Generation& generation) {
+  void Touch(FlowIndex flow, Generation* generation) {
     FlowEntry& entry = flows_->At(flow);
-    entry.last_epoch = epoch_->number;
-    const SetProgram& program = generation.sets.ProgramAt(entry.set);
-    if (program.word_count == 0) return;
+    NoteEpoch(&entry);
+    if (generation->sets.CountsForFlows(entry.set)) return;
+    const SetProgram& program = generation->sets.ProgramAt(entry.set);
     const uint32_t bank = epoch_->bank();
     entry.unscaled &= bank == 0 ? 2 : 1;
     uint64_t* words = BankOf(generation, entry);
     for (uint32_t i = 0; i < program.plain_count; i++) words[i] = 0;
-    if (program.has_other_cells) ResetBank(generation.sets.At(entry.set), words);
-    epoch_->touched[bank][epoch_->touched_count[bank]++] = flow;
+    if (program.has_other_cells) ResetBank(generation->sets.At(entry.set), words);
+    AddToTouched(flow);
   }
 
- private:
-  [[gnu::always_inline]] uint64_t* BankOf(const Generation& generation, FlowEntry& entry) {
-    uint8_t* cells = flows_->BlockOf(entry) + generation.program->layout().extension_bytes();
-    const uint32_t words = generation.sets.ProgramAt(entry.set).bank_words;
+  [[gnu::always_inline]] uint64_t* BankOf(Generation* generation, FlowEntry& entry) {
+    TriggerSetTable& sets = generation->sets;
+    if (sets.CountsForFlows(entry.set)) return sets.BanksOf(epoch_->number).CellsOf(entry.set);
+    uint8_t* cells = flows_->BlockOf(entry) + generation->program->layout().extension_bytes();
+    const uint32_t words = sets.ProgramAt(entry.set).bank_words;
     return reinterpret_cast<uint64_t*>(cells) + epoch_->bank() * words;
   }
 

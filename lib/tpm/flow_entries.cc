@@ -27,7 +27,7 @@ FlowIndex AddEntry(const ParsedPacket& packet, const FlowKey& entry_key, const u
   FlowEntry& entry = flows->At(flow);
   entry.set = set;
   entry.direct_cells = program.direct_cells;
-  if (packet.innermost.ip_family == 6 && entry.direct_cells != 0) entry.direct_cells |= kWideKey;
+  if (packet.innermost.ip_family == 6) entry.direct_cells |= kWideKey;
   if (extension_bytes != 0) std::memcpy(flows->BlockOf(entry), extension, extension_bytes);
   return flow;
 }

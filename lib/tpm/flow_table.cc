@@ -115,10 +115,16 @@ FlowIndex FlowTable::TakeEntry(uint32_t oldest_pending_epoch) {
   return next_entry_++;
 }
 
+// Nobody sends to the entries of other generations than the running one.
+uint32_t FlowTable::IdleSince(FlowIndex flow) const {
+  const FlowEntry& entry = lines_[flow].entry;
+  return entry.last_epoch + (entry.generation == running_ ? SlackOf(entry) : 0);
+}
+
 bool FlowTable::IsReclaimable(FlowIndex flow, uint32_t oldest_pending_epoch) const {
   const uint32_t last_epoch = lines_[flow].entry.last_epoch;
   return last_epoch != kFree && last_epoch != kUntouched &&
-         IsBefore(last_epoch, oldest_pending_epoch);
+         IsBefore(IdleSince(flow), oldest_pending_epoch);
 }
 
 // Gives up the longest untouched of the next few entries that a hand meets, and others of them that
@@ -141,12 +147,11 @@ bool FlowTable::Reclaim(uint32_t oldest_pending_epoch) {
   }
   barren_steps_ = count != 0 ? 0 : barren_steps_ + steps;
   const uint32_t wanted = std::min(count, kReclaimAtOnce);
-  const auto last_epoch = [this](FlowIndex flow) { return lines_[flow].entry.last_epoch; };
-  std::partial_sort(found, found + wanted, found + count, [&](FlowIndex a, FlowIndex b) {
-    return IsBefore(last_epoch(a), last_epoch(b));
+  std::partial_sort(found, found + wanted, found + count, [this](FlowIndex a, FlowIndex b) {
+    return IsBefore(IdleSince(a), IdleSince(b));
   });
   for (uint32_t i = 0; i < wanted; i++) {
-    if (i != 0 && !IsBefore(last_epoch(found[i]) + kLongIdleEpochs, oldest_pending_epoch)) break;
+    if (i != 0 && !IsBefore(IdleSince(found[i]) + kLongIdleEpochs, oldest_pending_epoch)) break;
     GiveUp(found[i]);
   }
   return count != 0;
@@ -207,10 +212,7 @@ bool FlowTable::GiveUpIn(size_t home, uint32_t oldest_pending_epoch) {
     for (int way = 0; way < kWays; way++) {
       const FlowIndex old = bucket->flows[way];
       if (!IsReclaimable(old, oldest_pending_epoch)) continue;
-      if (victim == kNoFlow ||
-          IsBefore(lines_[old].entry.last_epoch, lines_[victim].entry.last_epoch)) {
-        victim = old;
-      }
+      if (victim == kNoFlow || IsBefore(IdleSince(old), IdleSince(victim))) victim = old;
     }
     if (bucket->overflow == 0) break;
   }

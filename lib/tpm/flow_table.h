@@ -32,8 +32,9 @@ namespace trumpet {
 using FlowIndex = uint32_t;
 constexpr FlowIndex kNoFlow = UINT32_MAX;
 
-// Flag of FlowEntry::direct_cells: all bytes of the addresses count, as IPv6 has them.
-constexpr uint8_t kWideKey = 0x40;
+// Flags of FlowEntry::direct_cells, besides those of SetProgram.
+constexpr uint8_t kWideKey = 0x40;  // all bytes of the addresses count, as IPv6 has them
+constexpr uint8_t kSettled = 0x20;  // see FlowEntry::last_epoch
 
 // An entry not in use never has the key of an IP packet: whoever has one need not ask if it is.
 struct alignas(64) FlowEntry {
@@ -42,9 +43,9 @@ struct alignas(64) FlowEntry {
   uint32_t set;                        // TriggerSet index within the generation
   BlockRef block;                      // extension, then two banks of cells: see BlockOf()
   ConnectionRef connection;            // last known, a hint
-  uint32_t last_epoch;                 // sequence number of the last epoch in which it was touched
+  uint32_t last_epoch;                 // with cells in which it sent; else see SlackOf()
   uint16_t generation;                 // of the program that made it
-  uint8_t direct_cells;                // as SetProgram::direct_cells; if not 0, any block is near
+  uint8_t direct_cells;                // as SetProgram::direct_cells; if direct, any block is near
   uint8_t unscaled : 2;                // bit per bank: an unscaled window entered
   uint8_t block_class_bytes_log2 : 6;  // size of the pool's block as a power of two; 0: none
 };
@@ -53,6 +54,16 @@ static_assert(sizeof(FlowEntry) == 64);
 // Values of FlowEntry::block that name no block of the pool, besides kNoBlock (all is empty).
 constexpr BlockRef kNearBlock = kNoBlock - 1;  // the line after the entry
 constexpr size_t kNearBlockBytes = 64;
+
+// How many epochs ago the flow may have sent something, after FlowEntry::last_epoch: none if it has
+// cells, for which that is the sequence number of the last epoch in which it sent.  Of a flow
+// without cells it only says how idle it is, and is not written in every epoch, except in the first
+// two: of a flow of one packet it is exact.
+constexpr uint32_t kSlackEpochs = 8;
+static_assert(kSettled % kSlackEpochs == 0);
+[[gnu::always_inline]] inline uint32_t SlackOf(const FlowEntry& entry) {
+  return (entry.direct_cells & kSettled) / (kSettled / kSlackEpochs);
+}
 
 class FlowTable {
  public:
@@ -81,7 +92,7 @@ class FlowTable {
                  uint64_t hash, uint16_t generation) const;
 
   // A new entry with a block of `block_bytes`; kNoFlow when there is no room.  Makes room by giving
-  // up entries whose last epoch is before `oldest_pending_epoch`: all their cells have been swept.
+  // up entries that were idle since before `oldest_pending_epoch`: all their cells have been swept.
   // The caller fills set, connection, last_epoch and the block.
   FlowIndex Add(const FlowKey& key, uint64_t hash, uint16_t generation, size_t block_bytes,
                 uint32_t oldest_pending_epoch);
@@ -92,8 +103,11 @@ class FlowTable {
   void ReleaseStale(uint32_t count, uint32_t epoch, uint16_t running, uint16_t previous);
   uint32_t stale_share() const;
 
-  // Index::Guess() looks for entries of this generation from now on.
-  void GuessIn(uint16_t generation) { guessed_salt_ = SaltOf(generation); }
+  // This is the generation of all packets from now on, and Index::Guess() looks for its entries.
+  void RunGeneration(uint16_t generation) {
+    running_ = generation;
+    guessed_salt_ = SaltOf(generation);
+  }
 
   FlowEntry& At(FlowIndex flow) { return lines_[flow].entry; }
   const FlowEntry& At(FlowIndex flow) const { return lines_[flow].entry; }
@@ -164,6 +178,8 @@ class FlowTable {
 
   bool TakeBlock(FlowEntry* entry, size_t bytes, uint32_t oldest_pending_epoch);
   FlowIndex TakeEntry(uint32_t oldest_pending_epoch);
+  // An epoch after which the flow sent nothing.
+  uint32_t IdleSince(FlowIndex flow) const;
   bool IsReclaimable(FlowIndex flow, uint32_t oldest_pending_epoch) const;
   bool Reclaim(uint32_t oldest_pending_epoch);
   bool GiveUpIn(size_t home, uint32_t oldest_pending_epoch);
@@ -179,6 +195,7 @@ class FlowTable {
   PageBuffer<uint32_t> home_;  // bucket number of an entry, to unlink it
   BlockPool blocks_;
   int bucket_shift_ = 0;
+  uint16_t running_ = 0;
   uint16_t guessed_salt_ = 0;
   uint32_t next_entry_ = 0;         // first entry never used
   FlowIndex free_entry_ = kNoFlow;  // chained through `hash`

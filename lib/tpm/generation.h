@@ -84,7 +84,6 @@ struct Generation {
   std::vector<WholeBucket> whole_buckets;       // per trigger
   std::vector<uint64_t> whole_words;            // theirs
   std::vector<CellSpec> cells;                  // of all plans
-  uint32_t touched_sets = kNoSet;               // chained through SetSums::next_touched
   std::vector<uint32_t> touched_whole_buckets;  // triggers; never more than reserved
   std::vector<uint64_t> marks;                  // scratch of TriggerIndex::Match
   std::vector<uint32_t> matches;

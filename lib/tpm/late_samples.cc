@@ -16,7 +16,7 @@ bool LateSamples::Deliver(FlowIndex flow, const Generation& generation, const Rt
                           Nanos time) {
   const FlowEntry& entry = flows_->At(flow);
   const TriggerSet& set = generation.sets.At(entry.set);
-  if (set.trigger_count == 0) return true;
+  if (generation.sets.CountsForFlows(entry.set)) return true;  // none of its triggers uses rtt
   if (!has_memory_ || set.trigger_count > kMaxTriggers) return false;
   ResetBank(set, bank_.data());
   CountSampleInCells(*generation.program, set, sample, bank_.data());

@@ -193,7 +193,7 @@ void MatchScatter::GuessChunk(int count) {
   return KeyEndOf(entry) == slot.key_end &&
          LoadWord(entry, offsetof(FlowKey, dst_ip)) == slot.dst_ip &&
          LoadWord(entry, offsetof(FlowKey, src_ip)) == slot.src_ip &&
-         entry.generation == generation && cells != 0 &&
+         entry.generation == generation && (cells & kDirect) != 0 &&
          ((cells & kWideKey) == 0 || HasAddresses(entry, slot.addresses));
 }
 
@@ -201,22 +201,16 @@ void MatchScatter::GuessChunk(int count) {
 bool MatchScatter::CountChunk(const Chunk& chunk, int from) {
   bool has_general = false;
   for (int i = CountDirect(chunk, from); i < chunk.count; i = CountDirect(chunk, i)) {
-    const auto flow = static_cast<FlowIndex>(slots_[i].guess);
-    const FlowEntry& entry = flows_->At(flow);
-    if (IsDirect(slots_[i], entry, epoch_->running->number) && entry.last_epoch != epoch_->number) {
-      cells_.Touch(flow, *epoch_->running);
-    } else {
-      CountGeneral(chunk, i++);
-      has_general = true;
-    }
+    CountGeneral(chunk, i++);
+    has_general = true;
   }
   return has_general;
 }
 
-// Counts packets from `from` on, and returns the first that cannot be counted like this: it is not
-// direct, or the first of its flow in the epoch.
+// Counts packets from `from` on, and returns the first that is not direct.
 [[gnu::noinline]] int MatchScatter::CountDirect(const Chunk& chunk, int from) {
   const FlowTable::Lines lines = flows_->lines();
+  const TriggerSetTable::Banks sets = epoch_->running->sets.BanksOf(epoch_->number);
   const uint32_t bank = epoch_->bank() * kDirectBankWords;
   const uint32_t epoch = epoch_->number;
   const uint16_t generation = epoch_->running->number;
@@ -226,11 +220,16 @@ bool MatchScatter::CountChunk(const Chunk& chunk, int from) {
   uint64_t matched = 0;
   int i = from;
   for (; i < count; i++, slot++, frame++) {
-    const FlowEntry& entry = lines.At(slot->guess);
-    if (!IsDirect(*slot, entry, generation) || entry.last_epoch != epoch) break;
+    FlowEntry& entry = lines.At(slot->guess);
+    if (!IsDirect(*slot, entry, generation)) break;
     const uint8_t cells = entry.direct_cells;
+    uint64_t* const flow_cells = lines.NearBlock(slot->guess) + bank;
+    if (epoch - entry.last_epoch > SlackOf(entry)) {
+      cells_.TouchDirect(static_cast<FlowIndex>(slot->guess), &entry, flow_cells);
+    }
     matched += cells & kDirectPackets;
-    CountInDirectCells(cells, *frame, slot->volume_and_ecn, lines.NearBlock(slot->guess) + bank);
+    CountInDirectCells(cells, *frame, slot->volume_and_ecn,
+                       (cells & kCountsInSet) != 0 ? sets.CellsOf(entry.set) : flow_cells);
   }
   counters_->matched_packets += matched;
   return i;

@@ -38,7 +38,8 @@ struct MonitorCounters {
   uint64_t epochs = 0;
   uint64_t epochs_skipped = 0;  // counted together with the one before, whose turn had not come
   uint64_t sweep_steps = 0;
-  uint64_t swept_flows = 0;
+  uint64_t swept_flows = 0;       // with cells of their own
+  uint64_t swept_sets = 0;        // of triggers without granularity
   uint64_t partials = 0;          // delivered to the agent
   uint64_t partials_dropped = 0;  // the ring was full at the end of the epoch
   uint64_t rtt_samples = 0;

@@ -44,7 +44,7 @@ FlowIndex NewFlows::AddAdmitted(const ParsedPacket& packet, const FlowKey& entry
     samples_++;
   }
   if (flow == kNoFlow) return kNoFlow;
-  if (epoch_->running->sets.ProgramAt(flows_->At(flow).set).word_count != 0) round_.wanted++;
+  if (!epoch_->running->sets.CountsForFlows(flows_->At(flow).set)) round_.swept++;
   if (credit.packets != 0 && cells_.Credit(flow, credit)) {
     counters_->credited_packets += credit.packets;
     counters_->credited_bytes += credit.bytes;
@@ -122,9 +122,9 @@ FlowIndex NewFlows::MakeEntry(const ParsedPacket& packet, const FlowKey& entry_k
   return flow;
 }
 
-void NewFlows::EndRound(Nanos now, uint64_t swept_flows) {
+void NewFlows::EndRound(Nanos now, uint64_t all_swept) {
   const uint64_t cycles = options_.read_cycles();
-  const uint64_t swept = swept_flows - swept_flows_before_;
+  const uint64_t swept = all_swept - swept_before_;
   round_.cycles = cycles - start_cycles_;
   if (samples_ != 0) {
     round_.add_cycles = static_cast<double>(sampled_cycles_) / static_cast<double>(samples_);
@@ -148,7 +148,7 @@ void NewFlows::EndRound(Nanos now, uint64_t swept_flows) {
   round_end_ = now + kRound;
   start_cycles_ = cycles;
   sweep_cycles_before_ = counters_->sweep_cycles;
-  swept_flows_before_ = swept_flows;
+  swept_before_ = all_swept;
   sampled_cycles_ = samples_ = 0;
 }
 

@@ -63,11 +63,11 @@ class NewFlows {
   // The filter's lines, to prefetch them.
   AdmissionFilter::Lines filter_lines() { return filter_.lines(); }
 
-  // With every batch, before its packets: ends a round when it is time.  `swept_flows`: all flows
-  // swept so far.
-  void OnBatch(Nanos now, uint64_t swept_flows) {
+  // With every batch, before its packets: ends a round when it is time.  `swept`: all flows and
+  // sets swept so far.
+  void OnBatch(Nanos now, uint64_t swept) {
     was_idle_ = false;
-    if (now >= round_end_ || round_.admitted >= max_admitted_) EndRound(now, swept_flows);
+    if (now >= round_end_ || round_.admitted >= max_admitted_) EndRound(now, swept);
   }
 
   // With every call that the thread makes for lack of packets; `has_work`: it will sweep in it.
@@ -80,7 +80,7 @@ class NewFlows {
   void BeginEpochOfFilter();
   FlowIndex MakeEntry(const ParsedPacket& packet, const FlowKey& entry_key,
                       const uint8_t* extension, uint64_t hash);
-  void EndRound(Nanos now, uint64_t swept_flows);
+  void EndRound(Nanos now, uint64_t all_swept);
   void NoteIdle(bool has_work);
   bool IsKnownAnyway();
 
@@ -102,7 +102,7 @@ class NewFlows {
   uint64_t free_admissions_ = 0;  // left in it; see AdmissionControl
   uint64_t start_cycles_ = 0;
   uint64_t sweep_cycles_before_ = 0;
-  uint64_t swept_flows_before_ = 0;
+  uint64_t swept_before_ = 0;
   uint64_t sampled_cycles_ = 0;
   uint64_t samples_ = 0;
 

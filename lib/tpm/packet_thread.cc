@@ -87,7 +87,7 @@ std::unique_ptr<Generation> PacketThread::TakeOver(std::unique_ptr<Generation> n
   *done = true;
   const TriggerProgram& program = *next->program;
   next->number = NextNumber();
-  flows_.GuessIn(next->number);
+  flows_.RunGeneration(next->number);
   std::unique_ptr<Generation> unused = std::move(previous_);
   previous_ = std::move(running_);
   running_ = std::move(next);
@@ -166,6 +166,9 @@ void PacketThread::BeginEpoch(Nanos start) {
   if (start < epoch_.doubtful_until) epoch_.reasons |= kSplitConnection;
   epoch_.packets = 0;
   epoch_.touched_count[epoch_.bank()] = 0;
+  for (Generation* generation : {epoch_.running, epoch_.previous}) {
+    if (generation != nullptr) generation->sets.BeginEpoch(epoch_.number);
+  }
   counters_.epochs++;
   UpdateOldestPending();
 }
@@ -265,7 +268,7 @@ bool PacketThread::OnBatch(const Frame* frames, int count, const Arrival& arriva
   counters_.batches++;
   counters_.packets += static_cast<uint64_t>(count);
   if (running_ != nullptr && !running_->program->plans().empty()) {
-    phase_one_.new_flows().OnBatch(now_, sweep_.counters().flows);
+    phase_one_.new_flows().OnBatch(now_, sweep_.counters().visited());
     has_more |= phase_one_.Process(frames, count, arrival, now_);
   } else {
     for (int i = 0; i < count; i++) counters_.bytes += frames[i].wire_length;
@@ -291,6 +294,7 @@ void PacketThread::FillCounters(MonitorCounters* counters) const {
   counters->flows_reclaimed = flows_.reclaimed();
   counters->sweep_steps = sweep.steps;
   counters->swept_flows = sweep.flows;
+  counters->swept_sets = sweep.sets;
   counters->partials = sweep.partials;
   counters->partials_dropped = sweep.dropped;
   counters->connections = connections.connections;

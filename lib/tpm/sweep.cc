@@ -47,7 +47,6 @@ void Sweep::Start(const SweepJob& job) {
   holds_five_tuple_ = false;
   for (Generation* generation : {job_.running, job_.previous}) {
     if (generation == nullptr) continue;
-    generation->touched_sets = kNoSet;
     generation->touched_whole_buckets.clear();
   }
 }
@@ -254,13 +253,11 @@ bool Sweep::CopyWords(const uint64_t* from, uint32_t count, uint64_t* into) {
 bool Sweep::AddToSet(Generation* generation, const FlowEntry& entry, const uint64_t* bank,
                      bool is_unscaled) {
   const SetProgram& program = generation->sets.ProgramAt(entry.set);
-  SetSums& sums = generation->sets.SumsAt(entry.set);
-  if (sums.swept_epoch != job_.number) {
+  FlowSums& sums = generation->sets.SumsAt(entry.set);
+  if (!generation->sets.IsTouched(entry.set, job_.number)) {
     if (!CopyWords(bank, program.word_count, sums.words)) return false;
-    sums.swept_epoch = job_.number;
     sums.is_unscaled = is_unscaled;
-    sums.next_touched = generation->touched_sets;
-    generation->touched_sets = entry.set;
+    generation->sets.Touch(entry.set, job_.number);
     return true;
   }
   sums.is_unscaled |= is_unscaled;
@@ -287,14 +284,17 @@ bool Sweep::MergeSteps(const TriggerSet& set, const uint64_t* bank, uint64_t* in
 
 void Sweep::SweepSet() {
   for (Generation* generation : {job_.running, job_.previous}) {
-    if (generation == nullptr || generation->touched_sets == kNoSet) continue;
-    const uint32_t set_index = generation->touched_sets;
-    generation->sets.PrefetchSums(generation->sets.SumsAt(set_index).next_touched);
+    if (generation == nullptr) continue;
+    TriggerSetTable& sets = generation->sets;
+    const uint32_t set_index = sets.FirstTouched(job_.number);
+    if (set_index == kNoSet) continue;
+    sets.PrefetchTouched(sets.NextTouched(set_index, job_.number), job_.number);
     work_ += kFlowWork;
     AddToTriggers(generation, set_index);
-    if (next_trigger_ != generation->sets.At(set_index).trigger_count) return;
+    if (next_trigger_ != sets.At(set_index).trigger_count) return;
     next_trigger_ = 0;
-    generation->touched_sets = generation->sets.SumsAt(set_index).next_touched;
+    counters_.sets++;
+    sets.DropFirstTouched(job_.number);
     return;
   }
   stage_ = Stage::kWholeBuckets;
@@ -303,22 +303,24 @@ void Sweep::SweepSet() {
 // From `next_trigger_` on.
 void Sweep::AddToTriggers(Generation* generation, uint32_t set_index) {
   const TriggerSet& set = generation->sets.At(set_index);
-  const SetSums& sums = generation->sets.SumsAt(set_index);
+  const uint64_t* totals = generation->sets.TotalsOf(set_index, job_.number);
+  const bool is_unscaled = generation->sets.IsUnscaled(set_index);
   if (next_trigger_ == 0) next_place_ = set.places;
   for (; next_trigger_ < set.trigger_count && !HasWorked(); next_trigger_++) {
     const uint32_t trigger = set.triggers[next_trigger_];
     const WholeBucket& bucket = generation->whole_buckets[trigger];
     work_ += kTriggerWork;
-    const bool has_packets = sums.words[next_place_[0] & ~kPlainPlace] != 0;
+    const bool has_packets = totals[next_place_[0] & ~kPlainPlace] != 0;
     if (bucket.words != nullptr && (has_packets || bucket.uses_rtt)) {
-      if (!AddToWholeBucket(generation, trigger, sums)) return;
+      if (!AddToWholeBucket(generation, trigger, totals, is_unscaled)) return;
     }
     next_place_ += bucket.cell_count;
   }
 }
 
 // The trigger's cells, from `next_cell_` on; false: some are left.
-bool Sweep::AddToWholeBucket(Generation* generation, uint32_t trigger, const SetSums& sums) {
+bool Sweep::AddToWholeBucket(Generation* generation, uint32_t trigger, const uint64_t* totals,
+                             bool is_unscaled) {
   WholeBucket& bucket = generation->whole_buckets[trigger];
   const bool is_first = bucket.swept_epoch != job_.number;
   for (; next_cell_ < bucket.cell_count; next_cell_++) {
@@ -326,12 +328,12 @@ bool Sweep::AddToWholeBucket(Generation* generation, uint32_t trigger, const Set
     const CellSpec& cell = bucket.cells[next_cell_];
     uint64_t* into = bucket.words + cell.offset;
     if (is_first) {
-      CopyCell(cell.kind, sums.words, next_place_[next_cell_], into);
+      CopyCell(cell.kind, totals, next_place_[next_cell_], into);
       work_ += kCellWork;
       continue;
     }
     uint64_t from[kRealSumWords];
-    CopyCell(cell.kind, sums.words, next_place_[next_cell_], from);
+    CopyCell(cell.kind, totals, next_place_[next_cell_], from);
     MergeCell(cell.kind, from, into);
     work_ += MergeWork(cell.kind);
   }
@@ -341,7 +343,7 @@ bool Sweep::AddToWholeBucket(Generation* generation, uint32_t trigger, const Set
     bucket.is_unscaled = false;
     generation->touched_whole_buckets.push_back(trigger);
   }
-  bucket.is_unscaled |= sums.is_unscaled && bucket.uses_rwnd;
+  bucket.is_unscaled |= is_unscaled && bucket.uses_rwnd;
   return true;
 }
 

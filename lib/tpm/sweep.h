@@ -3,11 +3,12 @@
 //
 // Sweep: delivers what was counted in the epoch that has just ended, a step at a time.
 //
-// Visits only the flows touched in that epoch, by index (paper, section 5.4, with a dirty list in
-// place of the triggers' flow lists).  A flow's cells are added to the sum of its set, once for all
-// triggers without granularity; triggers with one are delivered flow by flow.  Then the sums of the
-// sets are added to those of the triggers, and these are delivered.  Then come the changes of TCP
-// state and the end-of-epoch record.
+// Visits only what was touched in that epoch (paper, section 5.4, with dirty lists in place of the
+// triggers' flow lists).  First the flows with cells, by index: a flow's cells are added to the sum
+// of its set, once for all triggers without granularity; triggers with one are delivered flow by
+// flow.  Then the sets: these sums, and what the other sets counted for their flows, are added to
+// those of the triggers, and these are delivered.  Then come the changes of TCP state and the
+// end-of-epoch record.
 //
 // Threads: the packet thread.  Time: all work comes in pieces that can be left and taken up
 // anywhere, down to the cells of one flow.  Step() weighs what it did and looks at the clock
@@ -30,7 +31,7 @@
 
 namespace trumpet {
 
-// The epoch to deliver.  `flows` are the touched ones.
+// The epoch to deliver.  `flows` are the touched ones that have cells.
 struct SweepJob {
   EpochSpan epoch;
   uint32_t number = 0;  // sequence number; its lowest bit is the bank
@@ -45,6 +46,8 @@ struct SweepJob {
 struct SweepCounters {
   uint64_t steps = 0;
   uint64_t flows = 0;
+  uint64_t sets = 0;
+  uint64_t visited() const { return flows + sets; }
   uint64_t partials = 0;
   uint64_t dropped = 0;  // partials given up by Abandon(), at least one per flow left
 };
@@ -111,7 +114,8 @@ class Sweep {
   bool MergeSteps(const TriggerSet& set, const uint64_t* bank, uint64_t* into);
   void SweepSet();
   void AddToTriggers(Generation* generation, uint32_t set_index);
-  bool AddToWholeBucket(Generation* generation, uint32_t trigger, const SetSums& sums);
+  bool AddToWholeBucket(Generation* generation, uint32_t trigger, const uint64_t* totals,
+                        bool is_unscaled);
   bool SweepWholeBucket();
   bool SweepFlowState();
   Generation* GenerationOf(const FlowEntry& entry) const;

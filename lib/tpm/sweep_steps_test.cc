@@ -166,7 +166,7 @@ TEST(SweepSteps, LookAtTheClockWhileOldEntriesAreLookedFor) {
   clock.per_look = 1000;
   MonitorOptions options = OneLook(&clock);
   options.max_flows = 1u << 20;  // 257 entries per epoch
-  const Swept swept = SweepFlows({PlanOf(1, DstPrefix(0, 0), Variable::kVolume, 10)}, options, 500);
+  const Swept swept = SweepFlows({WidePlan(1, 0, 1, false, false)}, options, 500);
   EXPECT_GE(swept.counters.sweep_steps, 257u * 50 / 400 + 500u * 25 / 400);
 }
 

@@ -12,7 +12,7 @@ namespace trumpet {
 namespace {
 
 constexpr size_t kPageBytes = 4096;
-constexpr size_t kUsualSetBytes = 320;  // a set of eight triggers, of which half is in the arena
+constexpr size_t kUsualSetBytes = 384;  // a set of eight triggers, of which a third is in the arena
 
 size_t SlotCountFor(uint32_t max_sets) {
   size_t count = 16;
@@ -35,6 +35,7 @@ bool IsBefore(const StatStep& a, const StatStep& b) {
 
 constexpr int kNotPlain = -1;
 constexpr uint32_t kPlainValueCount = 7;
+static_assert(kPlainValueCount == kMaxPlainCells);
 
 // Where PlainValues has the variable.
 int PlainIndex(Variable variable) {
@@ -102,13 +103,15 @@ void RunSteps(const TriggerProgram& program, const TriggerSet& set, const Variab
   }
 }
 
-// What a packet without facts adds to, if one byte can say it; 0: it cannot.
-uint8_t DirectCells(const SetProgram& set_program, size_t extension_bytes) {
-  if (set_program.has_other_cells || extension_bytes != 0 ||
-      set_program.word_count > kDirectBankWords) {
-    return 0;
+// Who counts for the flows of the set, and what a packet without facts adds to, if one byte can say
+// that.
+uint8_t DirectCells(const SetProgram& set_program, bool is_whole, size_t extension_bytes) {
+  if (set_program.has_other_cells) return 0;
+  uint8_t cells = is_whole ? kCountsInSet : 0;
+  if (extension_bytes != 0 || (!is_whole && set_program.word_count > kDirectBankWords)) {
+    return cells;
   }
-  uint8_t cells = kDirect;
+  cells |= kDirect;
   for (int i = 0; i < set_program.plain_count; i++) {
     const uint32_t value = set_program.plain_values >> (4 * i) & 7;
     if (value < 4) cells |= static_cast<uint8_t>(1u << value);
@@ -116,10 +119,15 @@ uint8_t DirectCells(const SetProgram& set_program, size_t extension_bytes) {
   return cells;
 }
 
-void FinishProgram(const TriggerProgram& program, SetProgram* set_program) {
-  set_program->direct_cells = DirectCells(*set_program, program.layout().extension_bytes());
-  const bool has_direct_banks = set_program->word_count != 0 && set_program->direct_cells != 0;
-  set_program->bank_words = has_direct_banks ? kDirectBankWords : set_program->word_count;
+// `is_whole`: no trigger of the set has a granularity.
+void FinishProgram(const TriggerProgram& program, bool is_whole, SetProgram* set_program) {
+  const uint8_t cells = DirectCells(*set_program, is_whole, program.layout().extension_bytes());
+  set_program->direct_cells = cells;
+  if ((cells & kCountsInSet) != 0) {
+    set_program->bank_words = 0;
+  } else {
+    set_program->bank_words = cells != 0 ? kDirectBankWords : set_program->word_count;
+  }
 }
 
 // Gives every cell its place in the bank: the plain ones first, in the order of PlainValues;
@@ -148,7 +156,8 @@ uint32_t PlaceCells(const TriggerProgram& program, StatStep* steps, StatStep* en
 
 bool TriggerSetTable::Init(uint32_t max_sets, size_t arena_bytes, PageSource* source) {
   return sets_.Allocate(max_sets, source) && programs_.Allocate(max_sets, source) &&
-         sums_.Allocate(max_sets, source) && slots_.Allocate(SlotCountFor(max_sets), source) &&
+         banks_.Allocate(2 * size_t{max_sets}, source) && sums_.Allocate(max_sets, source) &&
+         slots_.Allocate(SlotCountFor(max_sets), source) &&
          arena_.Allocate(arena_bytes / sizeof(uint64_t), source);
 }
 
@@ -156,7 +165,8 @@ bool TriggerSetTable::InitWithin(size_t bytes, PageSource* source) {
   const auto max_sets = static_cast<uint32_t>(std::max<size_t>(16, bytes / kUsualSetBytes));
   const size_t fixed = PageBuffer<TriggerSet>::BytesFor(max_sets) +
                        PageBuffer<SetProgram>::BytesFor(max_sets) +
-                       PageBuffer<SetSums>::BytesFor(max_sets) +
+                       PageBuffer<SetBank>::BytesFor(2 * size_t{max_sets}) +
+                       PageBuffer<FlowSums>::BytesFor(max_sets) +
                        PageBuffer<uint32_t>::BytesFor(SlotCountFor(max_sets));
   const size_t arena_bytes =
       bytes > fixed + kPageBytes ? (bytes - fixed) / kPageBytes * kPageBytes : kPageBytes;
@@ -167,6 +177,7 @@ void TriggerSetTable::Clear() {
   std::fill(slots_.data(), slots_.data() + slots_.count(), 0);
   count_ = 0;
   arena_used_ = 0;
+  touched_[0] = touched_[1] = kNoSet;
   summaries_.clear();
   plain_indexes_.clear();
 }
@@ -262,7 +273,7 @@ bool TriggerSetTable::Build(const TriggerProgram& program, const uint32_t* trigg
     return true;
   }
   set_program.word_count = static_cast<uint16_t>(words);
-  FinishProgram(program, &set_program);
+  FinishProgram(program, whole_count == count, &set_program);
   uint16_t* place = places;
   for (uint32_t i = 0; i < count; i++) {
     for (const CellSpec& cell : program.plans()[triggers[i]]->cells) {
@@ -273,7 +284,8 @@ bool TriggerSetTable::Build(const TriggerProgram& program, const uint32_t* trigg
   end = std::remove_if(steps, end,
                        [](const StatStep& step) { return (step.offset & kPlainPlace) != 0; });
   GiveBackArray(end);  // the steps of plain cells, and repeated ones
-  auto* sum_words = TakeArray<uint64_t>(words);
+  const bool counts_in_set = (set_program.direct_cells & kCountsInSet) != 0;
+  auto* sum_words = TakeArray<uint64_t>(counts_in_set ? 0 : words);
   if (sum_words == nullptr) return false;
 
   set.whole_count = whole_count;
@@ -282,8 +294,13 @@ bool TriggerSetTable::Build(const TriggerProgram& program, const uint32_t* trigg
   set.steps = steps;
   set.places = places;
   programs_[number] = set_program;
-  sums_[number] = {sum_words, 0, kNoSet, false};
+  sums_[number] = {sum_words, false};
+  ResetBanks(number);
   return true;
+}
+
+void TriggerSetTable::ResetBanks(uint32_t set) {
+  for (uint32_t parity = 0; parity < 2; parity++) BankOf(set, parity).epoch = 0;
 }
 
 bool TriggerSetTable::HasOnlyPlainCells(const uint32_t* triggers, uint32_t count) const {
@@ -313,11 +330,12 @@ bool TriggerSetTable::BuildPlain(const TriggerProgram& program, const uint32_t* 
     place_of[value] = static_cast<uint16_t>(set_program.plain_count++ | kPlainPlace);
   }
   set_program.word_count = set_program.plain_count;
-  FinishProgram(program, &set_program);
+  FinishProgram(program, whole_count == count, &set_program);
+  const bool counts_in_set = (set_program.direct_cells & kCountsInSet) != 0;
 
   auto* copy = TakeArray<uint32_t>(count);
   auto* places = TakeArray<uint16_t>(cell_count);
-  auto* sum_words = TakeArray<uint64_t>(set_program.word_count);
+  auto* sum_words = TakeArray<uint64_t>(counts_in_set ? 0 : set_program.word_count);
   if (copy == nullptr || places == nullptr || sum_words == nullptr) return false;
   std::copy(triggers, triggers + count, copy);
   uint16_t* place = places;
@@ -336,7 +354,8 @@ bool TriggerSetTable::BuildPlain(const TriggerProgram& program, const uint32_t* 
   set.steps = nullptr;
   set.places = places;
   programs_[number] = set_program;
-  sums_[number] = {sum_words, 0, kNoSet, false};
+  sums_[number] = {sum_words, false};
+  ResetBanks(number);
   return true;
 }
 

@@ -12,6 +12,12 @@
 // than a thread sees in an epoch.  Plain cells are empty as zeroes and merge by addition.  Then
 // come the other cells, in the form of trigger_plan.h.
 //
+// A set whose triggers all have plain cells only and no granularity *counts for its flows*: their
+// packets are added up in one bank of the set per epoch, and the flows have no cells at all
+// (docs/adr/0010).  Its first packet in an epoch begins the bank and puts the set on the list of
+// that epoch, which the sweep takes.  The sets of all other flows are put there by the sweep, which
+// adds up the cells of their flows.
+//
 // Threads: one packet thread; made for one program.  Memory is taken by Init(), elsewhere.
 
 #ifndef TRUMPET_LIB_TPM_TRIGGER_SET_H
@@ -38,17 +44,19 @@ struct StatStep {
 struct SetProgram {
   uint32_t plain_values;  // four bits per plain cell, the first one lowest: index into PlainValues
   uint16_t word_count;    // of one bank; 0: no triggers
-  uint16_t bank_words;    // from the first bank to the second
+  uint16_t bank_words;    // from the first bank of a flow to its second; 0: it has none
   uint8_t plain_count;    // of plain cells
   uint8_t has_other_cells;
-  uint8_t direct_cells;  // not 0: CountInDirectCells() counts packets without PacketFacts
+  uint8_t direct_cells;  // bits, see below
 };
 static_assert(sizeof(SetProgram) == 12);
 
-// Bits of SetProgram::direct_cells.  The two banks of direct cells begin kDirectBankWords apart, at
-// the beginning of the flow's block.
+// Bits of SetProgram::direct_cells.  kDirect: CountInDirectCells() counts packets without
+// PacketFacts.  The two banks of a flow's direct cells begin kDirectBankWords apart, at the
+// beginning of its block.
 constexpr uint8_t kDirect = 0x80;
-constexpr uint8_t kDirectPackets = 1;  // always, unless there are no triggers
+constexpr uint8_t kCountsInSet = 0x10;  // the set counts for its flows, or has no triggers
+constexpr uint8_t kDirectPackets = 1;   // always, unless there are no triggers
 constexpr uint8_t kDirectBytes = 2;
 constexpr uint8_t kDirectVolume = 4;
 constexpr uint8_t kDirectEcn = 8;
@@ -82,11 +90,18 @@ struct TriggerSet {
   const uint16_t* places;    // per trigger, per cell of its plan: see CopyCell()
 };
 
-// The sum of the banks of all flows of a set, over the epoch being swept.
-struct SetSums {
+// One of the two banks of a set: what its flows sent in an epoch.
+constexpr uint32_t kMaxPlainCells = 7;
+struct alignas(64) SetBank {
+  uint64_t cells[kMaxPlainCells];  // if the set counts for its flows
+  uint32_t epoch;                  // what is counted or summed is of this epoch
+  uint32_t next_touched;           // the set put on the epoch's list before this one, or kNoSet
+};
+static_assert(sizeof(SetBank) == 64);
+
+// Of a set that does not count for its flows: the sum of their banks, over the epoch being swept.
+struct FlowSums {
   uint64_t* words;
-  uint32_t swept_epoch;   // the sum is of this epoch
-  uint32_t next_touched;  // the set whose sum was begun before this one's, or kNoSet
   bool is_unscaled;
 };
 
@@ -113,11 +128,39 @@ class TriggerSetTable {
 
   const TriggerSet& At(uint32_t set) const { return sets_[set]; }
   const SetProgram& ProgramAt(uint32_t set) const { return programs_[set]; }
-  SetSums& SumsAt(uint32_t set) { return sums_[set]; }
-  void PrefetchSums(uint32_t set) const {
+
+  // Packets of flows that their set counts for: see Banks.
+  class Banks;
+  Banks BanksOf(uint32_t epoch);
+
+  // The sets touched in an epoch, the last one first.  The list of the epoch before the last one
+  // makes room for that of a new epoch.
+  void BeginEpoch(uint32_t epoch) { touched_[epoch & 1] = kNoSet; }
+  uint32_t FirstTouched(uint32_t epoch) const { return touched_[epoch & 1]; }
+  uint32_t NextTouched(uint32_t set, uint32_t epoch) const {
+    return BankOf(set, epoch).next_touched;
+  }
+  void DropFirstTouched(uint32_t epoch) {
+    touched_[epoch & 1] = NextTouched(touched_[epoch & 1], epoch);
+  }
+
+  // For the sweep: what a touched set holds, and the adding up for a set that does not count.
+  const uint64_t* TotalsOf(uint32_t set, uint32_t epoch) const {
+    return CountsForFlows(set) ? BankOf(set, epoch).cells : sums_[set].words;
+  }
+  bool IsUnscaled(uint32_t set) const { return sums_[set].is_unscaled; }
+  FlowSums& SumsAt(uint32_t set) { return sums_[set]; }
+  bool IsTouched(uint32_t set, uint32_t epoch) const { return BankOf(set, epoch).epoch == epoch; }
+  void Touch(uint32_t set, uint32_t epoch);
+  void PrefetchTouched(uint32_t set, uint32_t epoch) const {
     if (set == kNoSet) return;
     __builtin_prefetch(&sets_[set]);
-    __builtin_prefetch(sums_[set].words);
+    __builtin_prefetch(&BankOf(set, epoch));
+    if (!CountsForFlows(set)) __builtin_prefetch(sums_[set].words);
+  }
+
+  bool CountsForFlows(uint32_t set) const {
+    return (programs_[set].direct_cells & kCountsInSet) != 0;
   }
   uint32_t count() const { return count_; }
   uint32_t max_count() const { return static_cast<uint32_t>(sets_.count()); }
@@ -125,10 +168,16 @@ class TriggerSetTable {
   size_t arena_bytes() const { return arena_.size_bytes(); }
 
   // Besides its lists, which lie in the arena.
-  static constexpr size_t kBytesPerSet =
-      sizeof(TriggerSet) + sizeof(SetProgram) + sizeof(SetSums) + 4 * sizeof(uint32_t);
+  static constexpr size_t kBytesPerSet = sizeof(TriggerSet) + sizeof(SetProgram) +
+                                         2 * sizeof(SetBank) + sizeof(FlowSums) +
+                                         4 * sizeof(uint32_t);
 
  private:
+  SetBank& BankOf(uint32_t set, uint32_t epoch) { return banks_[2 * size_t{set} + (epoch & 1)]; }
+  const SetBank& BankOf(uint32_t set, uint32_t epoch) const {
+    return banks_[2 * size_t{set} + (epoch & 1)];
+  }
+  void ResetBanks(uint32_t set);
   static bool IsTooWide(const TriggerSet& set) { return set.word_count > kMaxSetWords; }
 
   template <typename T>
@@ -151,14 +200,50 @@ class TriggerSetTable {
 
   PageBuffer<TriggerSet> sets_;
   PageBuffer<SetProgram> programs_;
-  PageBuffer<SetSums> sums_;
+  PageBuffer<SetBank> banks_;  // two per set
+  PageBuffer<FlowSums> sums_;
   PageBuffer<uint32_t> slots_;  // open addressing: set number plus 1
   PageBuffer<uint64_t> arena_;
   size_t arena_used_ = 0;  // in words
   uint32_t count_ = 0;
-  std::vector<CellSummary> summaries_;  // per trigger; empty if nothing was learned
-  std::vector<uint8_t> plain_indexes_;  // per cell: the plain value that it adds up
+  uint32_t touched_[2] = {kNoSet, kNoSet};  // by parity of the epoch
+  std::vector<CellSummary> summaries_;      // per trigger; empty if nothing was learned
+  std::vector<uint8_t> plain_indexes_;      // per cell: the plain value that it adds up
 };
+
+// The banks of one epoch as a value, for loops over a batch: see FlowTable::Lines.
+class TriggerSetTable::Banks {
+ public:
+  // The cells of a set that counts for its flows, begun if this is its first packet in the epoch.
+  [[gnu::always_inline]] uint64_t* CellsOf(uint32_t set) const {
+    SetBank& bank = banks_[2 * size_t{set}];
+    if (__builtin_expect(bank.epoch != epoch_, 0)) {
+      for (uint64_t& cell : bank.cells) cell = 0;
+      Touch(set, &bank);
+    }
+    return bank.cells;
+  }
+
+ private:
+  friend class TriggerSetTable;
+  Banks(SetBank* banks, uint32_t* touched, uint32_t epoch)
+      : banks_(banks), touched_(touched), epoch_(epoch) {}
+  void Touch(uint32_t set, SetBank* bank) const {
+    bank->epoch = epoch_;
+    bank->next_touched = *touched_;
+    *touched_ = set;
+  }
+  SetBank* banks_;  // of that parity
+  uint32_t* touched_;
+  uint32_t epoch_;
+};
+
+inline TriggerSetTable::Banks TriggerSetTable::BanksOf(uint32_t epoch) {
+  return {banks_.data() + (epoch & 1), &touched_[epoch & 1], epoch};
+}
+inline void TriggerSetTable::Touch(uint32_t set, uint32_t epoch) {
+  BanksOf(epoch).Touch(set, &BankOf(set, epoch));
+}
 
 // Updates the plain cells of a bank with one packet.
 inline void CountInPlainCells(const SetProgram& program, const PlainValues& values,

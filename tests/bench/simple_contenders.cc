@@ -49,7 +49,7 @@ class Parse : public Contender {
 class Lookup : public Contender {
  public:
   bool Init(uint32_t max_flows) {
-    flows_.GuessIn(kGeneration);
+    flows_.RunGeneration(kGeneration);
     return flows_.Init(max_flows, 1 << 20);
   }
 
