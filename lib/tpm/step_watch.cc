@@ -14,6 +14,7 @@ StepWatch::StepWatch(const StepClock* clock, Nanos budget_ns, std::atomic<bool>*
       budget_ticks_(TicksOf(budget_ns)),
       wild_ticks_(TicksOf(kWildFactor * budget_ns)),
       baseline_ticks_(TicksOf(kBaselineAge)),
+      doubt_baseline_ticks_(TicksOf(kBaselineAgeInDoubt)),
       window_ticks_(TicksOf(kNanosPerSecond)),
       histogram_(budget_ns + kGrace) {
   overruns_.budget_ns = budget_ns;
@@ -23,7 +24,9 @@ StepWatch::StepWatch(const StepClock* clock, Nanos budget_ns, std::atomic<bool>*
 void StepWatch::Begin() {
   start_ = clock_->Ticks();
   stop_ = start_ + budget_ticks_;
-  if (!has_baseline_ || start_ - base_ticks_ > baseline_ticks_) TakeBaseline(start_);
+  if (is_in_doubt_ && start_ - doubt_start_ > window_ticks_) is_in_doubt_ = false;
+  const uint64_t age = is_in_doubt_ ? doubt_baseline_ticks_ : baseline_ticks_;
+  if (!has_baseline_ || start_ - base_ticks_ > age) TakeBaseline(start_);
 }
 
 uint64_t StepWatch::End(Nanos now) {
@@ -38,6 +41,7 @@ uint64_t StepWatch::End(Nanos now) {
 void StepWatch::Reset() {
   wild_count_ = 0;
   has_baseline_ = false;
+  is_in_doubt_ = false;
   has_tripped_.store(false, std::memory_order_release);
 }
 
@@ -53,8 +57,12 @@ bool StepWatch::IsConfirmed(Nanos step_ns) {
   const Nanos cpu_ns = clock_->ThreadCpuNs();
   const uint64_t ticks = clock_->Ticks();
   const Nanos absent = NanosOf(ticks - base_ticks_) - (cpu_ns - base_cpu_ns_);
-  TakeBaseline(ticks);
-  return step_ns - std::max<Nanos>(0, absent) > kWildFactor * budget_ns_;
+  base_ticks_ = ticks;
+  base_cpu_ns_ = cpu_ns;
+  if (step_ns - std::max<Nanos>(0, absent) > kWildFactor * budget_ns_) return true;
+  is_in_doubt_ = true;
+  doubt_start_ = ticks;
+  return false;
 }
 
 void StepWatch::NoteWildStep(uint64_t ticks, Nanos step_ns, Nanos now) {

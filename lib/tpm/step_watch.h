@@ -9,11 +9,14 @@
 // Watchdog: kWildSteps steps of more than kWildFactor budgets within a second, each confirmed by
 // the thread's processor time, close the gate.  Time in which the thread did not run is subtracted:
 // being preempted is no overrun.  That time is known for the span since the processor time was last
-// read, at most kBaselineAge before the step began, so what the thread did not run just before the
-// step is subtracted as well: a doubtful step is let pass.
+// read, so what the thread did not run before the step is subtracted as well: a doubtful step is
+// let pass.  A thread with a processor of its own always runs, and is never in doubt.  Of one that
+// sleeps, the first wild step is let pass; for a second from then on the processor time is read
+// every millisecond, so that the next ones are judged.
 //
 // Threads: the packet thread, unless said otherwise.  Time: three readings of the tick counter a
-// step, a system call a millisecond.
+// step.  The system call takes 0.5 us, and 2 to 9 when the kernel's memory has left the caches, as
+// at the beginning of each sweep: so it comes seldom.
 
 #ifndef TRUMPET_LIB_TPM_STEP_WATCH_H
 #define TRUMPET_LIB_TPM_STEP_WATCH_H
@@ -41,7 +44,9 @@ class StepWatch {
  public:
   // What a step may last beyond its budget without being counted: the last piece of its work.
   static constexpr Nanos kGrace = 2 * kNanosPerMicro;
-  static constexpr Nanos kBaselineAge = kNanosPerMilli;
+  // How old the known processor time may be; clocks drift.
+  static constexpr Nanos kBaselineAge = 10 * kNanosPerSecond;
+  static constexpr Nanos kBaselineAgeInDoubt = kNanosPerMilli;
 
   // `gate` is what the watchdog closes; null: it only says so.  Both must outlive the watch.
   StepWatch(const StepClock* clock, Nanos budget_ns, std::atomic<bool>* gate);
@@ -76,6 +81,7 @@ class StepWatch {
   const uint64_t budget_ticks_;
   const uint64_t wild_ticks_;
   const uint64_t baseline_ticks_;
+  const uint64_t doubt_baseline_ticks_;
   const uint64_t window_ticks_;
   uint64_t start_ = 0;
   uint64_t stop_ = 0;
@@ -83,6 +89,8 @@ class StepWatch {
   bool has_baseline_ = false;
   uint64_t base_ticks_ = 0;  // read before the processor time
   Nanos base_cpu_ns_ = 0;
+  bool is_in_doubt_ = false;
+  uint64_t doubt_start_ = 0;  // in ticks
 
   int wild_count_ = 0;                // of the last wild steps kept below
   uint64_t wild_ends_[kWildSteps]{};  // in ticks, the oldest first

@@ -115,7 +115,7 @@ TEST(StepWatch, TakesAPreemptedStepForWhatTheThreadRan) {
   EXPECT_TRUE(bench.watch.has_tripped());
 }
 
-TEST(StepWatch, KnowsOnlyAMillisecondOfAbsenceBeforeAStep) {
+TEST(StepWatch, LetsAStepPassWhenTheThreadSleptBeforeIt) {
   Bench bench;
   bench.Step(kUs);
   bench.clock.Pass(100 * kUs, 0);  // the thread slept, and the baseline is from before
@@ -123,7 +123,7 @@ TEST(StepWatch, KnowsOnlyAMillisecondOfAbsenceBeforeAStep) {
   bench.Step(60 * kUs);
   bench.Step(60 * kUs);
   EXPECT_FALSE(bench.watch.has_tripped()) << "the first of the three is in doubt";
-  bench.clock.Pass(2 * StepWatch::kBaselineAge, 0);  // the next step begins with a new baseline
+  bench.clock.Pass(2 * StepWatch::kBaselineAgeInDoubt, 0);  // the next one has a new baseline
   bench.Step(60 * kUs);
   EXPECT_TRUE(bench.watch.has_tripped());
 }
@@ -142,10 +142,31 @@ TEST(StepWatch, BeginsAnewWhenReset) {
   EXPECT_FALSE(bench.gate);
 }
 
-TEST(StepWatch, ReadsTheProcessorTimeOnceAMillisecond) {
+// A thread that sleeps between its steps, for longer than any of them takes.
+TEST(StepWatch, JudgesASleepingThreadAfterTheFirstDoubt) {
+  Bench bench;
+  bench.Step(kUs);
+  for (int step = 0; step < 4; step++) {
+    EXPECT_FALSE(bench.watch.has_tripped()) << step;
+    bench.clock.Pass(10 * kNanosPerMilli, 0);
+    bench.Step(60 * kUs);
+  }
+  EXPECT_TRUE(bench.watch.has_tripped());
+}
+
+TEST(StepWatch, ReadsTheProcessorTimeSeldomUnlessInDoubt) {
   Bench bench;
   for (int i = 0; i < 1000; i++) bench.Step(10 * kUs);
-  EXPECT_LE(bench.clock.cpu_readings, 11);
+  EXPECT_EQ(bench.clock.cpu_readings, 1);
+  bench.Step(60 * kUs, 50 * kUs);  // preempted
+  EXPECT_EQ(bench.clock.cpu_readings, 2);
+  for (int i = 0; i < 1000; i++) bench.Step(10 * kUs);
+  EXPECT_GE(bench.clock.cpu_readings, 10);
+  EXPECT_LE(bench.clock.cpu_readings, 12) << "once a millisecond";
+  bench.clock.Pass(kNanosPerSecond);
+  const int before = bench.clock.cpu_readings;
+  for (int i = 0; i < 1000; i++) bench.Step(10 * kUs);
+  EXPECT_EQ(bench.clock.cpu_readings, before);
 }
 
 TEST(StepClock, RunsAtTheRateOfTheSystemsClock) {
