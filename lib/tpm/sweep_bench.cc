@@ -105,6 +105,7 @@ void Sweeps(benchmark::State& state, bool is_five_tuple) {
   options.max_flows = 1u << 18;
   options.ring_bytes = 1u << 28;
   options.sweep_budget_ns = kBudget;
+  options.touches_memory = true;  // as in the switch
   const auto monitor = testing::MakeMonitor(options);
   HostVerdicts::Plans plans;
   for (uint32_t id = 1; id <= triggers; id++) {
