@@ -128,10 +128,6 @@ lib_tpm_connection_table_bench_SOURCES = \
 	lib/tpm/tcp_test_kit.h
 lib_tpm_connection_table_bench_LDADD = $(LIBTRUMPET_TPM) $(BENCH_MAIN_LIBS)
 
-bench_programs += lib/tpm/trigger_index_bench
-lib_tpm_trigger_index_bench_SOURCES = lib/tpm/trigger_index_bench.cc
-lib_tpm_trigger_index_bench_LDADD = $(LIBTRUMPET_TPM) $(BENCH_MAIN_LIBS)
-
 bench_programs += lib/tpm/sweep_bench
 lib_tpm_sweep_bench_SOURCES = \
 	lib/tpm/monitor_harness_test.h \

@@ -7,7 +7,8 @@
 // whose keys are short, and one for all else.  A trigger found by a term that does not say
 // everything is tested against its whole filter.
 //
-// Threads: immutable once made.  Never allocates when asked.  Cost: see trigger_index_bench.cc.
+// Threads: immutable once made.  Never allocates when asked.  Cost: see bench-monitor --run
+// matcher.
 
 #ifndef TRUMPET_LIB_TPM_TRIGGER_INDEX_H
 #define TRUMPET_LIB_TPM_TRIGGER_INDEX_H

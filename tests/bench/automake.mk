@@ -14,6 +14,8 @@ tests_bench_bench_monitor_SOURCES = \
 	tests/bench/install_run.h \
 	tests/bench/lane.cc \
 	tests/bench/lane.h \
+	tests/bench/matcher_run.cc \
+	tests/bench/matcher_run.h \
 	tests/bench/matrix.cc \
 	tests/bench/matrix.h \
 	tests/bench/monitor_contender.cc \
@@ -34,6 +36,7 @@ tests_bench_bench_monitor_SOURCES = \
 	tests/bench/traffic.h \
 	tests/bench/triggers.cc \
 	tests/bench/triggers.h \
+	tests/bench/tuple_keys.h \
 	tests/bench/tuple_matcher.h \
 	tests/bench/workload.h \
 	tests/bench/yardstick.cc \
@@ -69,17 +72,3 @@ EXTRA_DIST += \
 	tests/bench/ovs_machine.py \
 	tests/bench/ovs_switches.py \
 	tests/bench/ovs_workload.py
-
-# What a change of triggers costs the packet thread.
-EXTRA_PROGRAMS += tests/bench/bench-install
-tests_bench_bench_install_SOURCES = \
-	tests/bench/bench_install.cc \
-	tests/bench/frames.cc \
-	tests/bench/frames.h \
-	tests/bench/traffic.cc \
-	tests/bench/traffic.h \
-	tests/bench/triggers.cc \
-	tests/bench/triggers.h \
-	tests/bench/workload.h
-tests_bench_bench_install_LDADD = $(LIBTRUMPET_TPM)
-CLEANFILES += tests/bench/bench-install

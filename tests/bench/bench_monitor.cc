@@ -17,6 +17,7 @@
 
 #include "tests/bench/case_run.h"
 #include "tests/bench/install_run.h"
+#include "tests/bench/matcher_run.h"
 #include "tests/bench/matrix.h"
 #include "tests/bench/options.h"
 #include "tests/bench/report_run.h"
@@ -35,6 +36,7 @@ std::vector<Job> JobsOf(const Options& options) {
   if (flows.empty() && options.run == RunKind::kPackets) {
     flows = {10, 300, 1000, 10000, 30000, 100000};
   }
+  if (options.run == RunKind::kMatcher) flows = {1};  // it has its own
   if (flows.empty()) flows = {300, 10000};
   std::vector<Job> jobs;
   for (const uint32_t count : flows) {
@@ -44,7 +46,7 @@ std::vector<Job> JobsOf(const Options& options) {
   return jobs;
 }
 
-// Packets first, then reports and installations, which are few.
+// Packets first, then reports, installations and the matcher, which are few.
 std::vector<Job> JobsOf(const std::vector<BenchCase>& cases, const std::vector<uint32_t>& flows) {
   std::vector<Job> jobs;
   for (const BenchCase& bench_case : cases) jobs.push_back({RunKind::kPackets, bench_case});
@@ -55,6 +57,7 @@ std::vector<Job> JobsOf(const std::vector<BenchCase>& cases, const std::vector<u
       jobs.back().bench_case.repeats = 5;
     }
   }
+  jobs.push_back({RunKind::kMatcher, BenchCase()});
   return jobs;
 }
 
@@ -64,6 +67,8 @@ std::vector<Json> Run(const Job& job) {
       return RunReports(job.bench_case);
     case RunKind::kInstall:
       return RunInstall(job.bench_case);
+    case RunKind::kMatcher:
+      return RunMatcher(job.bench_case);
     case RunKind::kPackets:
       break;
   }

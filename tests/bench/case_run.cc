@@ -24,6 +24,10 @@ const char* NameOf(Encapsulation encapsulation) {
   static const char* const kNames[] = {"ipv4", "ipv6", "vxlan"};
   return kNames[static_cast<int>(encapsulation)];
 }
+const char* NameOf(Buckets buckets) {
+  static const char* const kNames[] = {"none", "dstIP/24", "5-tuple"};
+  return kNames[static_cast<int>(buckets)];
+}
 
 // All flows come up at least twice in a row, four times by lot.
 uint32_t WarmEpochs(const BenchCase& bench_case) {
@@ -47,10 +51,10 @@ bool AddLanes(const BenchCase& bench_case, std::vector<Lane>* lanes) {
   AddLane("parse", MakeParse(), bench_case, lanes);
   const uint32_t max_flows = std::max(1u << 17, 2 * traffic.flows);
   const auto events = triggers.triggers == 0 ? std::vector<EventSpec>() : MakeEvents(triggers, 1);
-  const bool is_attack = traffic.attack_share != 0;
+  auto monitor = MonitorContender::Make(events, traffic.flows, traffic.attack_share != 0);
+  if (monitor != nullptr) monitor->set_batch(static_cast<int>(bench_case.batch));
   if (!AddLane("lookup", MakeLookup(max_flows), bench_case, lanes) ||
-      !AddLane("monitor", MonitorContender::Make(events, traffic.flows, is_attack), bench_case,
-               lanes)) {
+      !AddLane("monitor", std::move(monitor), bench_case, lanes)) {
     return false;
   }
   if (bench_case.with_strawmen && StrawmenCanMatch(triggers)) {
@@ -103,6 +107,10 @@ std::string LabelOf(const BenchCase& bench_case) {
   if (traffic.attack_share != 0) {
     label += ", attack " + std::to_string(std::lround(traffic.attack_share * 100)) + " %";
   }
+  if (bench_case.batch != kBatch) {
+    label += ", batches of " + std::to_string(bench_case.batch);
+  }
+  if (triggers.buckets != Buckets::kNone) label += std::string(", by ") + NameOf(triggers.buckets);
   const TriggersSpec base;
   if (triggers.triggers != base.triggers) {
     label += ", " + std::to_string(triggers.triggers) + " triggers";
@@ -126,7 +134,9 @@ Json FieldsOf(const BenchCase& bench_case) {
           {"attack_share", bench_case.traffic.attack_share},
           {"triggers", bench_case.triggers.triggers},
           {"per_packet", bench_case.triggers.per_packet},
-          {"patterns", bench_case.triggers.patterns}};
+          {"patterns", bench_case.triggers.patterns},
+          {"granularity", NameOf(bench_case.triggers.buckets)},
+          {"batch", bench_case.batch}};
 }
 
 std::vector<Json> RunCase(const BenchCase& bench_case) {

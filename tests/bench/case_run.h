@@ -21,6 +21,7 @@ struct BenchCase {
   uint32_t repeats = 7;
   uint32_t epochs = 5;         // per sample
   uint32_t warm_epochs = 10;   // at least; many flows take more
+  uint32_t batch = kBatch;     // frames per call of the monitor: a divisor of kBatch
   bool with_strawmen = false;  // match-first and match-later, which take long
 };
 

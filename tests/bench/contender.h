@@ -14,6 +14,7 @@
 
 #include "lib/base/units.h"
 #include "lib/packet/parse.h"
+#include "tests/bench/workload.h"
 
 namespace trumpet::bench {
 
@@ -36,8 +37,9 @@ class Contender {
   // After the last batch of an epoch, inside the measured time.
   virtual void OnEpochEnd() {}
 
-  // The same, outside of it: what another thread would do.
+  // Outside of it, after every so many packets and after each epoch: what another thread would do.
   virtual void OutsideEpoch() {}
+  virtual uint32_t packets_per_drain() const { return kEpochPackets; }
 
   // Whether the writing of the frames is part of its time; if not, 2,048 frames are written at a
   // time, outside of it.

@@ -3,121 +3,161 @@
 
 #include "tests/bench/install_run.h"
 
-#include <time.h>
+#include <sys/resource.h>
+#include <x86intrin.h>
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <string>
+#include <thread>
 
+#include "lib/tpm/step_clock.h"
 #include "tests/bench/lane.h"
 #include "tests/bench/monitor_contender.h"
 
 namespace trumpet::bench {
 namespace {
 
-constexpr int kWindowEpochs = 3;
-constexpr uint32_t kInstallPacket = kEpochPackets / 2 / kBatch * kBatch;
+constexpr uint32_t kEpochBatches = kEpochPackets / kBatch;
+constexpr uint32_t kBatchesBefore = 3 * kEpochBatches;
+constexpr uint32_t kLeadBatches = kEpochBatches;  // from handing over a program to its instant
+constexpr uint32_t kBatchesAfter = 6 * kEpochBatches;
+constexpr int kControlSteps = 400;
 
-int64_t ThreadNanos() {
-  timespec time;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
+// From the first `before` of the events to the first `after` of them.
+struct Change {
+  std::vector<EventSpec> events;
+  uint32_t before;
+  uint32_t after;
+};
+
+std::vector<Change> MakeChanges(const TriggersSpec& spec) {
+  const std::vector<EventSpec> base = MakeEvents(spec, 1);
+  const auto count = static_cast<uint32_t>(base.size());
+  std::vector<EventSpec> one_more = base;
+  one_more.push_back(MakeSubnetEvent(count + 1, spec.encapsulation));
+  std::vector<EventSpec> twice = base;
+  for (EventSpec& event : MakeEvents(spec, count + 1)) twice.push_back(std::move(event));
+  return {{base, 1, count},
+          {one_more, count, count + 1},
+          {twice, count, 2 * count},
+          {one_more, count + 1, count},
+          {base, count, 1}};
 }
 
-int64_t CostOfClock() {
-  int64_t least = INT64_MAX;
-  for (int i = 0; i < 1000; i++) {
-    const int64_t before = ThreadNanos();
-    least = std::min(least, ThreadNanos() - before);
+long FaultsOfThread() {
+  rusage usage;
+  getrusage(RUSAGE_THREAD, &usage);
+  return usage.ru_minflt + usage.ru_majflt;
+}
+
+// Work that needs no memory, about as long as a batch: what it is held up by, is the machine's.
+uint64_t ControlCycles() {
+  const uint64_t before = __rdtsc();
+  uint64_t number = before | 1;
+  for (int i = 0; i < kControlSteps; i++) {
+    number *= 0x9e3779b97f4a7c15;
+    __asm__ volatile("" : "+r"(number));
   }
-  return least;
+  return __rdtsc() - before;
 }
 
-// Durations of one kind of call in one window, all rounds.
+// How long the calls of one window took, by their number in it, in all rounds.  All memory is taken
+// and written at the beginning.
 class CallTimes {
  public:
-  void BeginRound() { largest_.push_back(0); }
-  void Add(int64_t ns) {
-    all_.push_back(static_cast<uint32_t>(std::max<int64_t>(ns, 0)));
-    largest_.back() = std::max(largest_.back(), all_.back());
+  CallTimes(uint32_t calls, uint32_t rounds)
+      : all_(static_cast<size_t>(calls) * rounds), least_(calls, UINT32_MAX) {}
+
+  void Add(uint32_t call, uint64_t cycles) {
+    const auto time = static_cast<uint32_t>(std::min<uint64_t>(cycles, UINT32_MAX));
+    all_[count_++] = time;
+    least_[call] = std::min(least_[call], time);
   }
 
-  Json Members() {
-    std::sort(all_.begin(), all_.end());
-    std::sort(largest_.begin(), largest_.end());
-    return {{"p50", Micros(At(0.5))},
-            {"p99", Micros(At(0.99))},
-            {"p99.9", Micros(At(0.999))},
-            {"max_quietest", Micros(largest_.front())},
-            {"max_median", Micros(largest_[largest_.size() / 2])},
-            {"max_worst", Micros(largest_.back())}};
+  // Of the calls from `from` on, each with the least of its rounds.
+  uint32_t LeastAt(double share, uint32_t from = 0) const {
+    return At(share, {least_.begin() + from, least_.end()});
+  }
+  uint32_t Least(uint32_t call) const { return least_[call]; }
+  long Longest() const { return std::max_element(least_.begin(), least_.end()) - least_.begin(); }
+
+  Json Members() const {
+    return {{"p50", Micros(At(0.5, all_))},      {"p99", Micros(At(0.99, all_))},
+            {"p99.9", Micros(At(0.999, all_))},  {"max_worst", Micros(At(1, all_))},
+            {"least_p50", Micros(LeastAt(0.5))}, {"least_p99.9", Micros(LeastAt(0.999))},
+            {"least_max", Micros(LeastAt(1))}};
+  }
+
+  static double Micros(int64_t cycles) {
+    const double nanos = static_cast<double>(cycles) / StepClock::System()->ticks_per_nano();
+    return static_cast<double>(static_cast<int64_t>(nanos / 10)) / 100;
   }
 
  private:
-  uint32_t At(double share) const {
-    return all_[static_cast<size_t>(share * static_cast<double>(all_.size() - 1))];
+  static uint32_t At(double share, std::vector<uint32_t> times) {
+    const auto place = static_cast<size_t>(share * static_cast<double>(times.size() - 1));
+    std::nth_element(times.begin(), times.begin() + static_cast<long>(place), times.end());
+    return times[place];
   }
-  static double Micros(uint32_t ns) { return static_cast<double>(ns / 10) / 100; }
 
   std::vector<uint32_t> all_;
-  std::vector<uint32_t> largest_;  // per round
+  size_t count_ = 0;
+  std::vector<uint32_t> least_;
 };
 
-struct Window {
-  double ns_per_packet() const {
-    return std::round(SpreadOf(seconds).min * 1e10 / kWindowEpochs / kEpochPackets) / 10;
-  }
-
-  CallTimes batches;
-  CallTimes idles;
-  std::vector<double> seconds;  // for kWindowEpochs, without a clock between the calls
+struct Timings {
+  explicit Timings(uint32_t rounds)
+      : before(kBatchesBefore, rounds),
+        after(kBatchesAfter, rounds),
+        control(kBatchesAfter, rounds) {}
+  CallTimes before;
+  CallTimes after;
+  CallTimes control;
+  long least_faults = INT32_MAX;
 };
 
 class InstallRound {
  public:
-  InstallRound(const BenchCase& bench_case, int64_t clock_ns)
+  InstallRound(const BenchCase& bench_case, const Change& change)
       : bench_case_(bench_case),
-        clock_ns_(clock_ns),
-        contender_(
-            MonitorContender::Make(MakeEvents(bench_case.triggers, 1), bench_case.traffic.flows)),
+        change_(change),
+        contender_(MonitorContender::Make(change.events, bench_case.traffic.flows,
+                                          /*has_filter=*/false, change.before)),
         traffic_(bench_case.traffic) {}
 
   bool is_ready() const { return contender_ != nullptr; }
 
   // False when the new program could not be published.
-  bool Run(const std::vector<EventSpec>& added, Window* before, Window* after) {
-    RunPackets(static_cast<uint64_t>(bench_case_.warm_epochs) * kEpochPackets, nullptr);
-    BeginRound(before);
-    before->seconds.push_back(TimeEpochs());
-    RunPackets(kWindowEpochs * kEpochPackets + kInstallPacket, before);
-    installed_at_ = packets_;
-    if (!contender_->InstallMore(added, Now())) return false;
-    BeginRound(after);
-    RunPackets(kWindowEpochs * kEpochPackets, after);
-    after->seconds.push_back(TimeEpochs());
+  bool Run(Timings* timings) {
+    for (uint32_t i = 0; i < bench_case_.warm_epochs * kEpochBatches; i++) TimeBatch();
+    for (uint32_t i = 0; i < kBatchesBefore; i++) timings->before.Add(i, TimeBatch());
+    changed_at_ = packets_ + uint64_t{kLeadBatches} * kBatch;
+    if (!Publish()) return false;
+    long faults = 0;
+    for (uint32_t i = 0; i < kBatchesAfter; i++) {
+      const long before = FaultsOfThread();
+      const uint64_t cycles = TimeBatch();
+      faults += FaultsOfThread() - before;
+      timings->after.Add(i, cycles);
+      timings->control.Add(i, ControlCycles());
+    }
+    timings->least_faults = std::min(timings->least_faults, faults);
+    contender_->NoteTime(InstantOf(packets_) - 1);
     contender_->Finish();
     return true;
   }
 
   // Empty, or which trigger counted wrongly.
-  std::string Check(bool is_whole_set) const {
-    const TriggersSpec& triggers = bench_case_.triggers;
+  std::string Check() const {
+    const TriggersSpec& spec = bench_case_.triggers;
+    const auto all = PacketsPerGroup(bench_case_.traffic, spec, packets_);
+    const auto early = PacketsPerGroup(bench_case_.traffic, spec, changed_at_);
     const std::vector<uint64_t>& counted = contender_->counts()->values;
-    const auto all = PacketsPerGroup(bench_case_.traffic, triggers, packets_);
-    const auto early = PacketsPerGroup(bench_case_.traffic, triggers, installed_at_);
     for (uint32_t i = 0; i < counted.size(); i++) {
-      const bool is_new = i >= triggers.triggers;
-      uint64_t packets = 0;
-      const PlainTrigger trigger = TriggerNumber(triggers, i % triggers.triggers);
-      if (is_new && !is_whole_set) {
-        packets = SubnetPackets(all) - SubnetPackets(early);
-      } else {
-        packets = all[trigger.group] - (is_new ? early[trigger.group] : 0);
-      }
-      const uint64_t per_packet[3] = {1, ShapeOf(bench_case_.traffic.encapsulation).payload_bytes,
-                                      0};
-      const uint64_t expected = packets * per_packet[static_cast<int>(trigger.type)];
+      const uint64_t from = i < change_.before ? 0 : Expected(i, early);
+      const uint64_t until = Expected(i, i < change_.after ? all : early);
+      const uint64_t expected = until - std::min(from, until);
       if (counted[i] == expected) continue;
       return "trigger " + std::to_string(i) + " counted " + std::to_string(counted[i]) +
              " instead of " + std::to_string(expected);
@@ -126,87 +166,89 @@ class InstallRound {
   }
 
  private:
-  // To the /24 at the start of the destinations, which whole groups fill.
-  uint64_t SubnetPackets(const std::vector<uint64_t>& packets) const {
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < 256 / bench_case_.triggers.group_size(); i++) sum += packets[i];
-    return sum;
+  // The agent is another thread: the caches of this one keep what they have.
+  bool Publish() {
+    bool is_published = false;
+    std::thread agent(
+        [&] { is_published = contender_->Install(change_.after, InstantOf(changed_at_)); });
+    agent.join();
+    return is_published;
   }
 
-  static void BeginRound(Window* window) {
-    window->batches.BeginRound();
-    window->idles.BeginRound();
-  }
-
-  Nanos Now() const {
-    return static_cast<Nanos>(packets_ / kEpochPackets) * kEpochNs +
-           static_cast<Nanos>(packets_ % kEpochPackets) * kEpochNs / kEpochPackets;
-  }
-
-  double TimeEpochs() {
+  // Without the steps of the sweep, which have a budget of their own.
+  uint64_t TimeBatch() {
     PacketMonitor& monitor = contender_->monitor();
-    double seconds = 0;
-    for (int i = 0; i < kWindowEpochs; i++) {
-      const double before = ThreadSeconds();
-      for (uint32_t j = 0; j < kEpochPackets; j += kBatch, packets_ += kBatch) {
-        monitor.OnIdle(Now());
-        monitor.OnBatch(traffic_.Next(), kBatch, false, 0, 0, Now());
-      }
-      seconds += ThreadSeconds() - before;
-      contender_->OutsideEpoch();
-    }
-    contender_->NoteTime(Now() - 1);
-    return seconds;
+    const Frame* frames = traffic_.Next();
+    const Nanos now = InstantOf(packets_);
+    const uint64_t before = __rdtsc();
+    monitor.OnBatch(frames, kBatch, false, 0, 0, now);
+    const uint64_t all = __rdtsc() - before;
+    packets_ += kBatch;
+    const uint64_t swept = monitor.counters().sweep_cycles;
+    const uint64_t cycles = all - std::min(all, swept - swept_);
+    swept_ = swept;
+    if (packets_ % kEpochPackets == 0) contender_->OutsideEpoch();
+    return cycles;
   }
 
-  void RunPackets(uint64_t count, Window* window) {
-    PacketMonitor& monitor = contender_->monitor();
-    for (const uint64_t end = packets_ + count; packets_ < end; packets_ += kBatch) {
-      const Frame* frames = traffic_.Next();
-      const int64_t start = ThreadNanos();
-      monitor.OnIdle(Now());
-      const int64_t middle = ThreadNanos();
-      monitor.OnBatch(frames, kBatch, false, 0, 0, Now());
-      const int64_t end_ns = ThreadNanos();
-      if (packets_ % kEpochPackets == 0) contender_->OutsideEpoch();
-      if (window == nullptr) continue;
-      window->idles.Add(middle - start - clock_ns_);
-      window->batches.Add(end_ns - middle - clock_ns_);
+  static Nanos InstantOf(uint64_t packets) {
+    return static_cast<Nanos>(packets / kEpochPackets) * kEpochNs +
+           static_cast<Nanos>(packets % kEpochPackets) * kEpochNs / kEpochPackets;
+  }
+
+  // What trigger `i` counts of so many packets per group.
+  uint64_t Expected(uint32_t i, const std::vector<uint64_t>& packets) const {
+    const TriggersSpec& spec = bench_case_.triggers;
+    if (change_.events.size() == spec.triggers + 1 && i == spec.triggers) {
+      // To the /24 at the start of the destinations, which whole groups fill.
+      uint64_t sum = 0;
+      for (uint32_t group = 0; group < 256 / spec.group_size(); group++) sum += packets[group];
+      return sum;
     }
-    contender_->NoteTime(Now() - 1);
+    const PlainTrigger trigger = TriggerNumber(spec, i % spec.triggers);
+    const uint64_t per_packet[3] = {1, ShapeOf(bench_case_.traffic.encapsulation).payload_bytes, 0};
+    return packets[trigger.group] * per_packet[static_cast<int>(trigger.type)];
   }
 
   const BenchCase& bench_case_;
-  const int64_t clock_ns_;
+  const Change& change_;
   std::unique_ptr<MonitorContender> contender_;
   Traffic traffic_;
   uint64_t packets_ = 0;
-  uint64_t installed_at_ = 0;
+  uint64_t changed_at_ = 0;
+  uint64_t swept_ = 0;
 };
 
-bool RunAdding(const BenchCase& bench_case, bool is_whole_set, std::vector<Json>* rows) {
-  const uint32_t first_id = bench_case.triggers.triggers + 1;
-  std::vector<EventSpec> added = {MakeSubnetEvent(first_id, bench_case.traffic.encapsulation)};
-  if (is_whole_set) added = MakeEvents(bench_case.triggers, first_id);
-  Window before;
-  Window after;
+Json ResultsOf(const Timings& timings) {
+  const CallTimes& after = timings.after;
+  const int64_t usual = after.LeastAt(0.5, kBatchesAfter - 2 * kEpochBatches);
+  const auto more = [usual](uint32_t cycles) { return CallTimes::Micros(cycles - usual); };
+  return {{"batch_before", timings.before.Members()},
+          {"batch_after", after.Members()},
+          {"control", timings.control.Members()},
+          {"stall", more(after.LeastAt(1))},
+          {"stall_p99.9", more(after.LeastAt(0.999))},
+          {"first_after_handing_over", more(after.Least(0))},
+          {"first_after_the_instant", more(after.Least(kLeadBatches))},
+          {"longest_batch", after.Longest()},
+          {"page_faults", timings.least_faults}};
+}
+
+// Adds the row of one change to `rows`; false when there is no memory.
+bool RunChange(const BenchCase& bench_case, const Change& change, std::vector<Json>* rows) {
+  Timings timings(bench_case.repeats);
   std::string problem;
-  const int64_t clock_ns = CostOfClock();
   for (uint32_t repeat = 0; repeat < bench_case.repeats; repeat++) {
-    InstallRound round(bench_case, clock_ns);
-    if (!round.is_ready() || !round.Run(added, &before, &after)) return false;
-    if (problem.empty()) problem = round.Check(is_whole_set);
+    InstallRound round(bench_case, change);
+    if (!round.is_ready() || !round.Run(&timings)) return false;
+    if (problem.empty()) problem = round.Check();
   }
   Json row = FieldsOf(bench_case);
   row["run"] = "install";
   row["case"] = "install, " + std::to_string(bench_case.traffic.flows) +
-                " flows: " + std::to_string(added.size()) + " more, microseconds per call";
-  row["results"] = {{"batch_before", before.batches.Members()},
-                    {"batch_after", after.batches.Members()},
-                    {"idle_before", before.idles.Members()},
-                    {"idle_after", after.idles.Members()},
-                    {"ns_per_packet_before", before.ns_per_packet()},
-                    {"ns_per_packet_after", after.ns_per_packet()}};
+                " flows: " + std::to_string(change.before) + " -> " + std::to_string(change.after) +
+                " triggers, microseconds per batch";
+  row["results"] = ResultsOf(timings);
   row["counts_right"] = problem.empty();
   if (!problem.empty()) row["problem"] = problem;
   rows->push_back(row);
@@ -217,7 +259,9 @@ bool RunAdding(const BenchCase& bench_case, bool is_whole_set, std::vector<Json>
 
 std::vector<Json> RunInstall(const BenchCase& bench_case) {
   std::vector<Json> rows;
-  if (!RunAdding(bench_case, false, &rows) || !RunAdding(bench_case, true, &rows)) return {};
+  for (const Change& change : MakeChanges(bench_case.triggers)) {
+    if (!RunChange(bench_case, change, &rows)) return {};
+  }
   return rows;
 }
 

@@ -1,16 +1,18 @@
 // Copyright (c) 2026 The Trumpet Authors.
 // SPDX-License-Identifier: Apache-2.0
 //
-// InstallRun: how long the packet thread is held up when triggers are added under full load.
+// InstallRun: what the packet thread is held up by when triggers are added or removed under full
+// load (no idle call ever comes).
 //
-// Every call of OnIdle() and OnBatch() is timed, in the three epochs before a new program takes
-// effect and in the three after, in the middle of an epoch; a fresh monitor in each round.  The
-// programs add 1 trigger (packets to a /24) and 4,096 (all over again) to 4,096.  Times are CPU
-// times of the thread, less the cost of reading that clock.  As an interrupt counts like a stall,
-// the largest is given of the quietest round, of the middle one and of the worst.  Besides, the
-// time per packet of three epochs before, and of three that begin three epochs after.
+// Each batch is timed by the time stamp counter, without the bounded steps of the sweep: three
+// epochs of them before a new program, then six from its handing over on, an epoch before its
+// instant, as the agent does; a fresh monitor in each round.  All rounds do the same work batch by
+// batch, so the least time of a batch over the rounds is free of interrupts and of other processes
+// (`least_`), unless they come always.  The stall is how much longer the longest batch takes than a
+// usual one of the new program.  After each batch comes some work that needs no memory, the
+// control: its figures are what the machine does to any work.
 //
-// Afterwards every trigger must have counted exactly the packets from its instant on.
+// Afterwards every trigger must have counted exactly the packets of its time.
 
 #ifndef TRUMPET_TESTS_BENCH_INSTALL_RUN_H
 #define TRUMPET_TESTS_BENCH_INSTALL_RUN_H
@@ -21,7 +23,7 @@
 
 namespace trumpet::bench {
 
-// One object per number of added triggers and call.  Empty when there is no memory.
+// One object per change of programs.  Empty when there is no memory.
 std::vector<Json> RunInstall(const BenchCase& bench_case);
 
 }  // namespace trumpet::bench

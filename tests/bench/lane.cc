@@ -37,12 +37,16 @@ double Lane::RunEpoch() {
 }
 
 double Lane::RunWithWriting() {
-  const double before = ThreadSeconds();
-  for (uint32_t packet = 0; packet < kEpochPackets; packet += kBatch) {
-    contender_->OnBatch(traffic_.Next(), Now(packet));
+  double seconds = 0;
+  for (uint32_t packet = 0; packet < kEpochPackets;) {
+    const uint32_t end = std::min(kEpochPackets, packet + contender_->packets_per_drain());
+    const double before = ThreadSeconds();
+    for (; packet < end; packet += kBatch) contender_->OnBatch(traffic_.Next(), Now(packet));
+    if (packet == kEpochPackets) contender_->OnEpochEnd();
+    seconds += ThreadSeconds() - before;
+    if (packet < kEpochPackets) contender_->OutsideEpoch();
   }
-  contender_->OnEpochEnd();
-  return ThreadSeconds() - before;
+  return seconds;
 }
 
 // In turns of writing all buffers and reading them; only the reading is timed.

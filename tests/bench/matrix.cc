@@ -45,6 +45,18 @@ BenchCase Attack(double share) {
   return bench_case;
 }
 
+BenchCase Batches(uint32_t flows, uint32_t batch) {
+  BenchCase bench_case = Flows(flows);
+  bench_case.batch = batch;
+  return bench_case;
+}
+
+BenchCase By(Buckets buckets, uint32_t flows) {
+  BenchCase bench_case = Flows(flows);
+  bench_case.triggers.buckets = buckets;
+  return bench_case;
+}
+
 }  // namespace
 
 uint32_t FlowsOfChurn(uint32_t new_flows_per_second) {
@@ -88,6 +100,12 @@ std::vector<BenchCase> FullMatrix() {
     cases.push_back(WithStrawmen(Frames(flows, Encapsulation::kVxlan)));
   }
   for (const double share : {0.5, 0.9, 0.99}) cases.push_back(Attack(share));
+  for (const uint32_t flows : {300u, 10000u}) {
+    for (const uint32_t batch : {1u, 4u, 8u}) cases.push_back(Batches(flows, batch));
+    for (const Buckets buckets : {Buckets::kDst24, Buckets::kFiveTuple}) {
+      cases.push_back(By(buckets, flows));
+    }
+  }
   return cases;
 }
 
@@ -102,7 +120,9 @@ std::vector<BenchCase> QuickMatrix() {
                                   Churn(64000),
                                   Frames(300, Encapsulation::kIpv6),
                                   Frames(300, Encapsulation::kVxlan),
-                                  Attack(0.9)};
+                                  Attack(0.9),
+                                  Batches(300, 4),
+                                  By(Buckets::kFiveTuple, 300)};
   for (BenchCase& bench_case : cases) bench_case.repeats = 5;
   return cases;
 }

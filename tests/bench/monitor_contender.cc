@@ -19,12 +19,14 @@ uint64_t OwnCycles() { return ReadTsc() - cycles_of_others; }
 }  // namespace
 
 std::unique_ptr<MonitorContender> MonitorContender::Make(const std::vector<EventSpec>& events,
-                                                         uint32_t flows, bool has_filter) {
+                                                         uint32_t flows, bool has_filter,
+                                                         size_t installed) {
   MonitorOptions options;
   options.admission.is_enabled = has_filter;
   options.admission.read_cycles = OwnCycles;
   options.max_flows = std::max(options.max_flows, 2 * flows);
   options.stat_megabytes = std::max(64u, options.max_flows >> 11);
+  options.touches_memory = true;  // as in the switch
   auto monitor = PacketMonitor::Create(options);
   if (!monitor.ok()) {
     std::fprintf(stderr, "bench-monitor: %s\n", monitor.message().c_str());
@@ -32,15 +34,19 @@ std::unique_ptr<MonitorContender> MonitorContender::Make(const std::vector<Event
   }
   std::unique_ptr<MonitorContender> contender(new MonitorContender);
   contender->monitor_ = std::move(*monitor);
-  return contender->InstallMore(events, INT64_MIN) ? std::move(contender) : nullptr;
+  for (const EventSpec& event : events) {
+    contender->plans_.push_back(std::make_shared<const TriggerPlan>(MakeTriggerPlan(event)));
+    // A partial per flow: too many for the ring to wait for the end of the epoch.
+    if (!event.granularity.is_none()) contender->packets_per_drain_ = kBuffers;
+  }
+  contender->sink_.SetPlans(contender->plans_);
+  return contender->Install(installed, INT64_MIN) ? std::move(contender) : nullptr;
 }
 
-bool MonitorContender::InstallMore(const std::vector<EventSpec>& events, Nanos from) {
-  for (const EventSpec& event : events) {
-    plans_.push_back(std::make_shared<const TriggerPlan>(MakeTriggerPlan(event)));
-  }
-  sink_.SetPlans(plans_);
-  const Status status = monitor_->Publish(TriggerProgram::Make(plans_, ++generation_, from));
+bool MonitorContender::Install(size_t count, Nanos from) {
+  const auto end = plans_.begin() + static_cast<long>(std::min(count, plans_.size()));
+  const HostVerdicts::Plans plans(plans_.begin(), end);
+  const Status status = monitor_->Publish(TriggerProgram::Make(plans, ++generation_, from));
   if (!status.ok()) std::fprintf(stderr, "bench-monitor: %s\n", status.message().c_str());
   return status.ok();
 }

@@ -23,24 +23,31 @@ namespace trumpet::bench {
 class MonitorContender : public Contender {
  public:
   // Tables for twice as many flows, at least for as many as in the switch.  The admission filter is
-  // for attacks: without one, every packet must be counted.  Null and a line on stderr when there
-  // is no memory.
+  // for attacks: without one, every packet must be counted.  The first `installed` events are from
+  // the beginning on.  Null and a line on stderr when there is no memory.
   static std::unique_ptr<MonitorContender> Make(const std::vector<EventSpec>& events,
-                                                uint32_t flows, bool has_filter = false);
+                                                uint32_t flows, bool has_filter = false,
+                                                size_t installed = SIZE_MAX);
 
   void OnBatch(const Frame* frames, Nanos now) override {
     last_ = now;
     if (paused_at_ != 0) EndPause();
     monitor_->OnIdle(now);
-    monitor_->OnBatch(frames, kBatch, false, 0, 0, now);
+    for (int i = 0; i < kBatch; i += batch_) {
+      monitor_->OnBatch(frames + i, batch_, false, 0, 0, now);
+    }
   }
+  uint32_t packets_per_drain() const override { return packets_per_drain_; }
   void OutsideEpoch() override;
   void Finish() override;
   const TriggerCounts* counts() const override { return &counts_; }
   Json Facts() const override;
 
-  // From `from` on: the events so far and these.  False and a line on stderr when it fails.
-  bool InstallMore(const std::vector<EventSpec>& events, Nanos from);
+  // From `from` on: the first `count` of the events.  False and a line on stderr when it fails.
+  bool Install(size_t count, Nanos from);
+
+  // Frames per call, a divisor of kBatch.  Idle calls stay as many.
+  void set_batch(int batch) { batch_ = batch; }
 
   // For those who call monitor() themselves: the time of its last packet.
   void NoteTime(Nanos now) { last_ = now; }
@@ -59,6 +66,8 @@ class MonitorContender : public Contender {
   TriggerCounts counts_;
   Nanos last_ = 0;
   uint64_t paused_at_ = 0;  // while others have their turn; 0: not
+  int batch_ = kBatch;
+  uint32_t packets_per_drain_ = kEpochPackets;
 };
 
 // The rest of Facts(), for runs of their own.

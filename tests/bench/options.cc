@@ -15,7 +15,7 @@ namespace trumpet::bench {
 const char kUsage[] =
     "usage: bench-monitor [OPTION VALUE]...\n"
     "  --matrix quick|full      the cases of `make bench-quick` or `make bench`\n"
-    "  --run packets|reports|install   what to measure (packets)\n"
+    "  --run packets|reports|install|matcher   what to measure (packets)\n"
     "  --flows N,N,...          active flows (10 to 1,000,000)\n"
     "  --order sequential|random|burst16|zipf\n"
     "  --frames ipv4|ipv6|vxlan\n"
@@ -24,6 +24,8 @@ const char kUsage[] =
     "  --triggers N             (4096); 0: none\n"
     "  --per-packet N           triggers that each packet matches (8)\n"
     "  --patterns N             distinct masks, at most 64 (32)\n"
+    "  --granularity none|dst24|5-tuple   of the triggers (none)\n"
+    "  --batch N                frames per call: 1, 2, 4, 8, 16 or 32 (32)\n"
     "  --strawmen yes|no        match-first and match-later, too (no)\n"
     "  --repeats N              samples per contender (7)\n"
     "  --epochs N               of 148,800 packets per sample (5)\n"
@@ -70,7 +72,8 @@ bool ParseWord(const std::string& name, const std::string& value, Options* optio
     return ParseChoice<RunKind>(value,
                                 {{"packets", RunKind::kPackets},
                                  {"reports", RunKind::kReports},
-                                 {"install", RunKind::kInstall}},
+                                 {"install", RunKind::kInstall},
+                                 {"matcher", RunKind::kMatcher}},
                                 &options->run);
   }
   if (name == "--order") {
@@ -90,6 +93,12 @@ bool ParseWord(const std::string& name, const std::string& value, Options* optio
     base.triggers.encapsulation = base.traffic.encapsulation;
     return is_known;
   }
+  if (name == "--granularity") {
+    return ParseChoice<Buckets>(
+        value,
+        {{"none", Buckets::kNone}, {"dst24", Buckets::kDst24}, {"5-tuple", Buckets::kFiveTuple}},
+        &base.triggers.buckets);
+  }
   if (name == "--strawmen") {
     return ParseChoice<bool>(value, {{"yes", true}, {"no", false}}, &base.with_strawmen);
   }
@@ -101,7 +110,7 @@ bool ParseWord(const std::string& name, const std::string& value, Options* optio
 bool IsNumeric(const std::string& name) {
   return name == "--flows" || name == "--triggers" || name == "--per-packet" ||
          name == "--patterns" || name == "--repeats" || name == "--epochs" || name == "--warm" ||
-         name == "--churn";
+         name == "--churn" || name == "--batch";
 }
 
 bool ParseNumeric(const std::string& name, const std::string& value, Options* options) {
@@ -116,12 +125,14 @@ bool ParseNumeric(const std::string& name, const std::string& value, Options* op
       {"--triggers", &base.triggers.triggers},
       {"--per-packet", &base.triggers.per_packet},
       {"--patterns", &base.triggers.patterns},
+      {"--batch", &base.batch},
       {"--repeats", &base.repeats},
       {"--epochs", &base.epochs},
       {"--warm", &base.warm_epochs},
       {"--churn", &base.traffic.new_flows_per_second}};
   if (numbers.size() != 1) return false;
   *singles.at(name) = numbers[0];
+  if (name == "--batch" && (numbers[0] == 0 || kBatch % numbers[0] != 0)) return false;
   return numbers[0] != 0 || name == "--triggers" || name == "--churn" || name == "--warm";
 }
 

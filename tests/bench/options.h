@@ -13,7 +13,7 @@
 
 namespace trumpet::bench {
 
-enum class RunKind { kPackets, kReports, kInstall };
+enum class RunKind { kPackets, kReports, kInstall, kMatcher };
 enum class MatrixKind { kNone, kQuick, kFull };
 
 struct Options {

@@ -7,65 +7,10 @@
 #include <cstring>
 
 #include "tests/bench/frames.h"
-#include "tests/bench/tuple_matcher.h"
+#include "tests/bench/tuple_keys.h"
 
 namespace trumpet::bench {
 namespace {
-
-constexpr uint32_t kAnyProtocol = 0;
-constexpr uint32_t kAll = 0xffffffff;
-
-uint64_t InFrameOrder(uint32_t low, uint32_t high) {
-  return __builtin_bswap32(low) | static_cast<uint64_t>(__builtin_bswap32(high)) << 32;
-}
-
-// The words of a key, read from a frame and made from a rule.
-struct Ipv4Words {
-  static constexpr int kCount = 2;
-  using Key = TupleMatcher<kCount>::Key;
-
-  static Key Read(const uint8_t* frame, const FrameShape& shape) {
-    Key key;
-    uint32_t ports;
-    std::memcpy(&key[0], frame + shape.src_at, 8);
-    std::memcpy(&ports, frame + shape.ports_at, 4);
-    key[1] = ports | static_cast<uint64_t>(frame[shape.protocol_at]) << 32;
-    return key;
-  }
-  static Key ValueOf(const PlainTrigger& trigger) {
-    return {InFrameOrder(trigger.src, trigger.dst), InFrameOrder(trigger.ports, kAnyProtocol)};
-  }
-  static Key MaskOf(const PlainTrigger& trigger, uint32_t dst_mask) {
-    return {InFrameOrder(trigger.src_mask, dst_mask),
-            InFrameOrder(trigger.port_mask, kAnyProtocol)};
-  }
-};
-
-struct Ipv6Words {
-  static constexpr int kCount = 5;
-  using Key = TupleMatcher<kCount>::Key;
-
-  static Key Read(const uint8_t* frame, const FrameShape& shape) {
-    Key key;
-    uint32_t ports;
-    std::memcpy(&key[0], frame + shape.src_at - 12, 32);
-    std::memcpy(&ports, frame + shape.ports_at, 4);
-    key[4] = ports | static_cast<uint64_t>(frame[shape.protocol_at]) << 32;
-    return key;
-  }
-  static Key ValueOf(const PlainTrigger& trigger) {
-    const uint32_t src_prefix = trigger.src_mask == 0 ? 0 : kIpv6Prefix;
-    return {InFrameOrder(src_prefix, 0), InFrameOrder(0, trigger.src), InFrameOrder(kIpv6Prefix, 0),
-            InFrameOrder(0, trigger.dst), InFrameOrder(trigger.ports, kAnyProtocol)};
-  }
-  // Before the bits that count, all of an address does, or nothing.
-  static Key MaskOf(const PlainTrigger& trigger, uint32_t dst_mask) {
-    const uint32_t src_rest = trigger.src_mask == 0 ? 0 : kAll;
-    return {InFrameOrder(src_rest, src_rest), InFrameOrder(src_rest, trigger.src_mask),
-            InFrameOrder(kAll, kAll), InFrameOrder(kAll, dst_mask),
-            InFrameOrder(trigger.port_mask, kAnyProtocol)};
-  }
-};
 
 template <typename Words>
 class Strawman : public Contender {
@@ -76,7 +21,7 @@ class Strawman : public Contender {
   explicit Strawman(const TriggersSpec& spec)
       : shape_(ShapeOf(spec.encapsulation)),
         threshold_(static_cast<uint64_t>(spec.threshold)),
-        matcher_(RulesOf(spec)),
+        matcher_(RulesOf<Words>(spec)),
         values_(spec.triggers),
         types_(spec.triggers) {
     counts_.values.resize(spec.triggers);
@@ -89,16 +34,6 @@ class Strawman : public Contender {
   Json Facts() const override { return {{"masks", matcher_.mask_count()}, {"fired", fired_}}; }
 
  protected:
-  static std::vector<typename Matcher::Rule> RulesOf(const TriggersSpec& spec) {
-    std::vector<typename Matcher::Rule> rules;
-    const uint32_t dst_mask = ~(spec.group_size() - 1);
-    for (uint32_t q = 0; q < spec.triggers; q++) {
-      const PlainTrigger trigger = TriggerNumber(spec, q);
-      rules.push_back({Words::MaskOf(trigger, dst_mask), Words::ValueOf(trigger)});
-    }
-    return rules;
-  }
-
   // Bytes of UDP payload, by the length in its header.
   uint32_t VolumeOf(const uint8_t* frame) const {
     uint16_t length;

@@ -57,6 +57,15 @@ Expr SumReaches(Variable variable, int64_t threshold) {
   return predicate;
 }
 
+Granularity GranularityOf(Buckets buckets) {
+  Granularity granularity;
+  granularity.is_five_tuple = buckets == Buckets::kFiveTuple;
+  if (buckets == Buckets::kDst24) {
+    granularity.fields = {{{Field::kDstIp, Level::kInnermost}, 24}};
+  }
+  return granularity;
+}
+
 EventSpec MakeEvent(uint32_t id, FilterExpr filter, Variable variable, int64_t threshold) {
   EventSpec event;
   event.id = id;
@@ -91,6 +100,7 @@ std::vector<EventSpec> MakeEvents(const TriggersSpec& spec, uint32_t first_id) {
     const PlainTrigger trigger = TriggerNumber(spec, q);
     events.push_back(MakeEvent(first_id + q, FilterOf(spec, trigger),
                                kVariables[static_cast<int>(trigger.type)], spec.threshold));
+    events.back().granularity = GranularityOf(spec.buckets);
   }
   return events;
 }

@@ -20,12 +20,16 @@
 
 namespace trumpet::bench {
 
+// What the packets of a trigger are told apart by.
+enum class Buckets { kNone, kDst24, kFiveTuple };
+
 struct TriggersSpec {
   uint32_t triggers = 4096;
   uint32_t per_packet = 8;  // how many of them each packet matches
   uint32_t patterns = 32;   // distinct masks
   Encapsulation encapsulation = Encapsulation::kIpv4;
   int64_t threshold = 80000000;  // never reached
+  Buckets buckets = Buckets::kNone;
 
   uint32_t groups() const { return triggers / per_packet; }
   uint32_t group_size() const { return kDestinations / groups(); }  // in addresses
