@@ -33,6 +33,10 @@ class Contender:
         """Counters that rise, to be told with the figure."""
         return {}
 
+    def state(self):
+        """In a few words, for a window that does not count."""
+        return "it counts no packets of its own"
+
 
 class Exporter(Contender):
     """sFlow or IPFIX of the switch itself, to `port` on this machine."""
@@ -101,6 +105,13 @@ class Monitor(Contender):
             return {}
         counters = self._counters()
         return {name: counters[name] for name in COUNTERS}
+
+    def state(self):
+        """What the switch says of the monitor, with the last of its log about it."""
+        state = self.switch.status()["state"]
+        with open(f"{self.switch.folder}/switch.log", encoding="utf-8", errors="replace") as log:
+            lines = [line.strip() for line in log if "trumpet" in line and "|INFO|" not in line]
+        return f'"{state}"' + (f"; its log ends with: {lines[-1]}" if lines else "")
 
 
 class Sink:

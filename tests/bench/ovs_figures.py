@@ -79,6 +79,13 @@ def is_seen(window):
     return window.facts.get("packets", window.packets) >= 0.9 * window.packets
 
 
+def why_not(window):
+    """Why there is no figure, of a window that is None or not seen."""
+    if window is None:
+        return "no packets came, or the switch began to count anew"
+    return f"it saw {window.facts['packets']} of {window.packets} packets"
+
+
 def quantile(values, share):
     """The value below which `share` of the others lie (the nearest one)."""
     ordered = sorted(values)
