@@ -51,7 +51,7 @@ AC_DEFUN([TRUMPET_BUILD_KINDS], [
     [AC_MSG_ERROR([choose one of --enable-asan, --enable-tsan, --enable-coverage and --enable-fuzzers])])
   AS_IF([test "$enable_asan" = yes], [trumpet_kind=asan; TRUMPET_KIND_FLAGS="$trumpet_memory_checks"])
   AS_IF([test "$enable_tsan" = yes], [trumpet_kind=tsan; TRUMPET_KIND_FLAGS="-fsanitize=thread -fno-omit-frame-pointer"])
-  AS_IF([test "$enable_coverage" = yes], [trumpet_kind=coverage; TRUMPET_KIND_FLAGS="--coverage -O0 -fprofile-update=atomic"])
+  AS_IF([test "$enable_coverage" = yes], [trumpet_kind=coverage; TRUMPET_KIND_FLAGS="--coverage -fprofile-update=single"])
   FUZZ_LDFLAGS=
   AS_IF([test "$enable_fuzzers" = yes],
     [trumpet_kind=fuzzers; FUZZ_LDFLAGS=-fsanitize=fuzzer
