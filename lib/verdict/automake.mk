@@ -25,6 +25,7 @@ gtest_programs += lib/verdict/verdict_test
 lib_verdict_verdict_test_SOURCES = \
 	lib/verdict/host_verdicts_random_test.cc \
 	lib/verdict/host_verdicts_test.cc \
+	lib/verdict/incomplete_ranges_test.cc \
 	lib/verdict/trigger_plan_test.cc \
 	lib/verdict/verdict_test_kit.h
 lib_verdict_verdict_test_LDADD = $(LIBTRUMPET_VERDICT) $(GTEST_MAIN_LIBS)
