@@ -7,6 +7,8 @@
 
 #include <atomic>
 #include <memory>
+#include <new>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -75,6 +77,17 @@ class PacketThread {
   std::thread thread_;
 };
 
+// Waits for a condition that other threads will bring about.
+template <typename Condition>
+bool Eventually(const Condition& condition) {
+  const int64_t deadline = NowUs() + 30'000'000;
+  while (!condition()) {
+    if (NowUs() > deadline) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
 // Under a sanitizer steps are slow, which is no matter for the watchdog here.
 constexpr char kBudgetUs[] = "1000";
 
@@ -96,17 +109,6 @@ class AgentThread : public ::testing::Test {
   void Install(const std::string& line) {
     const auto added = plugin_.RunCommand("trumpet/event-add", {line});
     ASSERT_TRUE(added.ok()) << added.message();
-  }
-
-  // Waits for a condition that other threads will bring about.
-  template <typename Condition>
-  static bool Eventually(const Condition& condition) {
-    const int64_t deadline = NowUs() + 30'000'000;
-    while (!condition()) {
-      if (NowUs() > deadline) return false;
-      std::this_thread::yield();
-    }
-    return true;
   }
 
   bool RunsOnAllThreads() {
@@ -195,6 +197,34 @@ TEST_F(AgentThread, TakesEventsThreadsAndSettingsWhilePacketsRun) {
     ASSERT_TRUE(plugin_.RunCommand("trumpet/status", {}).ok());
   }
   EXPECT_EQ(fake_.TakeLogText().find("error"), std::string::npos);
+}
+
+// Where memory runs out in a library below, nothing is left to do but to leave the switch alone.
+TEST(AgentOutOfMemory, StopsTheMonitorUntilItIsEnabledAgain) {
+  std::atomic<bool> has_memory{false};
+  FakeSwitch fake;
+  AgentParts parts;
+  parts.make_monitor = [&](const MonitorOptions& options) {
+    if (!has_memory.load()) throw std::bad_alloc();
+    return PacketMonitor::Create(options);
+  };
+  Plugin plugin(fake.ops(), parts);
+  plugin.SetConfig({{"trumpet-enable", "true"}, {"trumpet-memory-mb", "4"}});
+  PacketThread thread(&fake, &plugin.agent(), 0);
+  ASSERT_TRUE(plugin.RunCommand("trumpet/event-add", {"*, sum(packets) >= 1, 10ms"}).ok());
+  std::string log;
+  ASSERT_TRUE(Eventually([&] {
+    log += fake.TakeLogText();
+    return log.find("the packet monitor stops") != std::string::npos;
+  })) << log;
+  EXPECT_NE(log.find("bad_alloc"), std::string::npos) << log;
+  EXPECT_FALSE(fake.is_attached());
+  has_memory.store(true);
+  ASSERT_TRUE(plugin.RunCommand("trumpet/enable", {}).ok());
+  thread.Send(UINT64_MAX / 2);
+  EXPECT_TRUE(Eventually([&] { return thread.seen() != 0; })) << "it is attached again";
+  thread.Stop();
+  plugin.agent().Stop();
 }
 
 }  // namespace
