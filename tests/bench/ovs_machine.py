@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 
 MEGABYTES = 1024        # of DPDK's memory for each switch: 262,144 packet buffers and the ring
 SWITCHES = 5            # at a time, at most
@@ -108,4 +109,24 @@ def describe(options):
         model = re.search(r"model name\s*:\s*(.*)", text.read())
     return {"processor": model.group(1) if model else platform.machine(), "count": os.cpu_count(),
             "kernel": platform.release(), "load_average": round(os.getloadavg()[0], 2),
-            "huge_pages": options.hugepages, "window_s": options.window, "rounds": options.rounds}
+            "huge_pages": options.hugepages, "window_s": options.window, "rounds": options.rounds,
+            "sweep_budget_us": options.budget_us,
+            "pauses_per_second": pauses_per_second(options.pmd_core)}
+
+
+def pauses_per_second(core, seconds=1.0, pause_us=50):
+    """How often a processor does nothing for its thread for so long: interrupts, and a hypervisor
+    that gives it to others.  The kernel takes most of it for the thread's own time, so a monitor
+    that sweeps much is switched off by its watchdog where pauses are many."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {core})
+    try:
+        count, last = 0, time.perf_counter_ns()
+        end = last + int(seconds * 1e9)
+        while last < end:
+            now = time.perf_counter_ns()
+            count += now - last > 1000 * pause_us
+            last = now
+        return round(count / seconds)
+    finally:
+        os.sched_setaffinity(0, before)
