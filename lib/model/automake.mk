@@ -11,6 +11,8 @@ lib_libtrumpet_model_a_SOURCES = \
 	lib/model/filter.cc \
 	lib/model/filter.h \
 	lib/model/flow_state.h \
+	lib/model/network_report.cc \
+	lib/model/network_report.h \
 	lib/model/report.cc \
 	lib/model/report.h
 
@@ -19,5 +21,6 @@ lib_model_model_test_SOURCES = \
 	lib/model/bucket_key_test.cc \
 	lib/model/expr_test.cc \
 	lib/model/filter_test.cc \
+	lib/model/network_report_test.cc \
 	lib/model/report_test.cc
 lib_model_model_test_LDADD = $(LIBTRUMPET_MODEL) $(GTEST_MAIN_LIBS)

@@ -162,6 +162,21 @@ size_t MaxBucketKeyBytes(const Granularity& granularity) {
   return bytes;
 }
 
+bool IsBucketKey(const Granularity& granularity, std::string_view key) {
+  const auto& fields = granularity.is_five_tuple ? FiveTupleFields() : granularity.fields;
+  for (const GranularityField& field : fields) {
+    const Field name = field.ref.field;
+    const ValueKind kind = TakeValue(&key).kind;
+    const bool is_ip = name == Field::kSrcIp || name == Field::kDstIp;
+    const bool is_mac = name == Field::kSrcMac || name == Field::kDstMac;
+    const bool fits = is_ip    ? kind == ValueKind::kIpv4 || kind == ValueKind::kIpv6
+                      : is_mac ? kind == ValueKind::kMac
+                               : kind == ValueKind::kNumber;
+    if (!fits) return false;
+  }
+  return key.empty();
+}
+
 std::string BucketToJson(const Granularity& granularity, std::string_view key) {
   const auto& fields = granularity.is_five_tuple ? FiveTupleFields() : granularity.fields;
   std::string json = "{";

@@ -64,6 +64,9 @@ bool FlowKeyOfBucket(std::string_view key, FlowKey* flow);
 // The longest key that packets can have under `granularity`.
 size_t MaxBucketKeyBytes(const Granularity& granularity);
 
+// Can packets have the key under `granularity`?  For keys that come from outside.
+bool IsBucketKey(const Granularity& granularity, std::string_view key);
+
 // The report's bucket object: `{"srcIP":"10.0.0.0/24","dstPort":80}`.
 std::string BucketToJson(const Granularity& granularity, std::string_view key);
 

@@ -158,5 +158,27 @@ TEST(BucketKey, TakesAbsentPortsAsZeroButNothingElse) {
   EXPECT_FALSE(MakeBucketKey(five_tuple, read, &key));
 }
 
+TEST(BucketKey, KnowsWhatIsNoKeyOfAGranularity) {
+  Granularity port;
+  port.fields = {{{Field::kDstPort, Level::kInnermost}, kFullPrefix}};
+  Granularity address;
+  address.fields = {{{Field::kSrcIp, Level::kInnermost}, 24}};
+  BucketKey number;
+  number.Append({ValueKind::kNumber, 80});
+  BucketKey ip;
+  ip.Append({ValueKind::kIpv4, 0x0a000000});
+  const std::string cut(number.view().substr(0, number.size - 1));
+  const std::string longer = std::string(number.view()) + "x";
+  EXPECT_TRUE(IsBucketKey(port, number.view()));
+  EXPECT_TRUE(IsBucketKey(address, ip.view()));
+  EXPECT_TRUE(IsBucketKey(Granularity(), ""));
+  EXPECT_FALSE(IsBucketKey(port, ip.view()));
+  EXPECT_FALSE(IsBucketKey(address, number.view()));
+  EXPECT_FALSE(IsBucketKey(port, cut));
+  EXPECT_FALSE(IsBucketKey(port, longer));
+  EXPECT_FALSE(IsBucketKey(port, ""));
+  EXPECT_FALSE(IsBucketKey(Granularity(), number.view()));
+}
+
 }  // namespace
 }  // namespace trumpet

@@ -24,7 +24,10 @@ constexpr ReasonName kReasonNames[] = {
     {kAdmissionWithheld, "admission-withheld"},
     {kMonitorInterrupted, "monitor-interrupted"},
     {kSplitConnection, "split-connection"},
+    {kHostSilent, "host-silent"},
 };
+
+}  // namespace
 
 std::string ReasonsToJson(uint32_t reasons) {
   std::string json = "[";
@@ -35,6 +38,8 @@ std::string ReasonsToJson(uint32_t reasons) {
   }
   return json + "]";
 }
+
+namespace {
 
 void AppendEscaped(char c, std::string* json) {
   switch (c) {

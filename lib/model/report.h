@@ -24,8 +24,9 @@ enum IncompleteReason : uint32_t {
   kAdmissionWithheld = 1u << 5,   // packets withheld by the admission filter
   kMonitorInterrupted = 1u << 6,  // the monitor was off during part of the interval
   kSplitConnection = 1u << 7,     // directions of a connection on threads that could not tell all
+  kHostSilent = 1u << 8,          // network scope: a host had not answered by the deadline
 };
-constexpr uint32_t kAllIncompleteReasons = (1u << 8) - 1;
+constexpr uint32_t kAllIncompleteReasons = (1u << 8) - 1;  // that a host can have
 
 struct Report {
   uint32_t event_id = 0;
@@ -47,6 +48,9 @@ struct Report {
 // One JSON object without newline, keys in the contract's order.  detected_ns is printed when not
 // 0.
 std::string ToJsonLine(const Report& report);
+
+// IncompleteReason bits as a JSON list of their names.
+std::string ReasonsToJson(uint32_t reasons);
 
 // `text` as a JSON string, quotes included.
 std::string JsonQuote(const std::string& text);

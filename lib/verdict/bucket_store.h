@@ -25,6 +25,7 @@ struct Bucket {
   int64_t last_true = INT64_MIN;    // number of the last interval whose test was true
   uint32_t run = 0;                 // how many in a row ended there
   bool is_unscaled = false;         // of the interval last_packet
+  bool is_told = false;             // somebody is to hear when the run ends
 };
 
 class BucketStore {
@@ -45,7 +46,9 @@ class BucketStore {
   uint32_t Newer(uint32_t index) const { return links_[index].newer; }
 
   Bucket& bucket(uint32_t index) { return buckets_[index]; }
+  bool is_unscaled(uint32_t index) const { return buckets_[index].is_unscaled; }
   uint64_t* words(uint32_t index) { return &words_[index * word_count_]; }
+  const uint64_t* words(uint32_t index) const { return &words_[index * word_count_]; }
   std::string_view key(uint32_t index) const {
     return {&keys_[index * max_key_bytes_], links_[index].key_bytes};
   }

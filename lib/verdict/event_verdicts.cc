@@ -75,9 +75,9 @@ void EventVerdicts::Merge(std::string_view key, const uint64_t* words, bool is_u
   MergeCells(plan_->cells, words, store_.words(index));
 }
 
-uint32_t EventVerdicts::MaxBuckets() const {
+size_t EventVerdicts::MaxBuckets() const {
   const uint32_t said = plan_->spec.max_buckets;
-  return said != 0 ? said : kDefaultMaxBuckets;
+  return std::min<size_t>(said != 0 ? said : kDefaultMaxBuckets, limit_);
 }
 
 // With no room, the bucket idle for longest goes, unless it has packets in this interval: then the
@@ -88,7 +88,8 @@ uint32_t EventVerdicts::AddBucket(std::string_view key) {
     ++status_.buckets_evicted;
     has_evicted_ = true;
     const uint32_t oldest = store_.oldest();
-    if (store_.bucket(oldest).last_packet == next_) return kNoBucket;
+    if (oldest == kNoBucket || store_.bucket(oldest).last_packet == next_) return kNoBucket;
+    if (store_.bucket(oldest).is_told) told_evicted_.emplace_back(store_.key(oldest));
     store_.Remove(oldest);
   }
   return store_.Add(key);
@@ -103,7 +104,7 @@ Nanos EventVerdicts::NextEnd() const {
 uint64_t EventVerdicts::SkipQuiet(Nanos until) {
   if (is_none()) {
     Bucket& bucket = store_.bucket(store_.oldest());
-    if (bucket.last_packet == next_ || predicate_->can_fire_empty()) return 0;
+    if (bucket.last_packet == next_ || bucket.is_told || predicate_->can_fire_empty()) return 0;
   } else if (store_.count() != 0) {
     return 0;
   }
@@ -116,54 +117,65 @@ uint64_t EventVerdicts::SkipQuiet(Nanos until) {
   return skipped;
 }
 
-void EventVerdicts::Decide(const FlowStateMap& flows, uint32_t reasons,
-                           std::vector<Report>* reports) {
+const std::vector<EventVerdicts::Decision>& EventVerdicts::Decide(const FlowStateMap& flows) {
   const auto ahead = ahead_.find(next_);
   if (ahead != ahead_.end()) {
     Replay(ahead->second);
     ahead_.erase(ahead);
   }
-  if (has_evicted_) reasons |= kBucketEvicted;
-  if (NextStart() < interrupted_before_) reasons |= kMonitorInterrupted;
-
   status_.buckets = store_.count();
-  fired_.clear();
+  decisions_.clear();
   for (uint32_t index = store_.oldest(); index != kNoBucket; index = store_.Newer(index)) {
-    Fired fired{index, 0, {}};
-    if (TestBucket(index, flows, &fired)) fired_.push_back(std::move(fired));
+    Decision decision{store_.key(index), index, false, 0, {}};
+    if (TestBucket(index, flows, &decision)) decisions_.push_back(std::move(decision));
   }
-  std::sort(fired_.begin(), fired_.end(), [this](const Fired& a, const Fired& b) {
-    return store_.key(a.bucket) < store_.key(b.bucket);
-  });
-  for (const Fired& fired : fired_) {
-    reports->push_back(MakeReport(fired, reasons | fired.reasons));
+  for (const std::string& key : told_evicted_) {
+    decisions_.push_back({key, kNoBucket, true, kBucketEvicted, {}});
   }
+  std::sort(decisions_.begin(), decisions_.end(),
+            [](const Decision& a, const Decision& b) { return a.key < b.key; });
+  return decisions_;
+}
 
+void EventVerdicts::Finish() {
   for (uint32_t index = store_.oldest(); index != kNoBucket;) {
     const uint32_t newer = store_.Newer(index);
     if (!IsKept(store_.bucket(index))) store_.Remove(index);
     index = newer;
   }
   if (store_.count() == 0) store_.Clear();
+  told_evicted_.clear();
   has_evicted_ = false;
   ++next_;
 }
 
-// Tests one bucket in the interval and keeps its run; true if a report is due.
-bool EventVerdicts::TestBucket(uint32_t index, const FlowStateMap& flows, Fired* fired) {
+uint32_t EventVerdicts::Relevant(uint32_t reasons) const {
+  if (!predicate_->uses_connections()) reasons &= ~static_cast<uint32_t>(kConnectionEvicted);
+  if (!predicate_->uses_tcp()) reasons &= ~static_cast<uint32_t>(kSplitConnection);
+  return reasons;
+}
+
+// Tests one bucket in the interval and keeps its run; true if there is something to tell.
+bool EventVerdicts::TestBucket(uint32_t index, const FlowStateMap& flows, Decision* decision) {
   Bucket& bucket = store_.bucket(index);
-  if (!IsTested(bucket)) return false;
-  const bool has_packets = bucket.last_packet == next_;
   FlowInstants flow;
-  if (plan_->uses_flow_state) flow = flows.Read(store_.key(index), NextStart(), NextEnd());
-  fired->verdict =
-      predicate_->Test(has_packets ? store_.words(index) : predicate_->empty_words(), flow);
-  if (!fired->verdict.fires) return false;
-  if (flow.is_doubtful()) fired->reasons |= kSplitConnection;
-  if (bucket.last_true != next_ - 1) bucket.run = 0;
-  if (bucket.run != UINT32_MAX) ++bucket.run;
-  bucket.last_true = next_;
-  return bucket.run >= plan_->spec.for_count;
+  Verdict verdict;
+  if (IsTested(bucket)) {
+    const bool has_packets = bucket.last_packet == next_;
+    if (plan_->uses_flow_state) flow = flows.Read(store_.key(index), NextStart(), NextEnd());
+    verdict = predicate_->Test(has_packets ? store_.words(index) : predicate_->empty_words(), flow);
+  }
+  if (verdict.fires) {
+    if (bucket.last_true != next_ - 1) bucket.run = 0;
+    if (bucket.run != UINT32_MAX) ++bucket.run;
+    bucket.last_true = next_;
+  }
+  const bool is_due = verdict.fires && bucket.run >= plan_->spec.for_count;
+  decision->is_clear = bucket.is_told && !is_due;
+  if (flow.is_doubtful()) decision->reasons |= kSplitConnection;
+  if (is_due) decision->verdict = std::move(verdict);
+  if (decision->is_clear) bucket.is_told = false;
+  return is_due || decision->is_clear;
 }
 
 // A test that cannot succeed is left out: it would end a run just like no test.
@@ -173,28 +185,33 @@ bool EventVerdicts::IsTested(const Bucket& bucket) const {
   return is_none() || next_ - bucket.last_packet <= kTailIntervals;
 }
 
-// Worth keeping for the next interval: for its tail, or for its run.  The last test of a tail can
-// begin a longer run.
+// Worth keeping for the next interval: for its tail, its run, or the end of its run.  The last test
+// of a tail can begin a longer run.
 bool EventVerdicts::IsKept(const Bucket& bucket) const {
   if (is_none()) return true;
   if (predicate_->can_fire_empty() && next_ - bucket.last_packet < kTailIntervals) return true;
+  if (bucket.is_told) return true;
   return plan_->spec.for_count > 1 && bucket.last_true == next_;
 }
 
-Report EventVerdicts::MakeReport(const Fired& fired, uint32_t reasons) {
-  const Bucket& bucket = store_.bucket(fired.bucket);
+Report EventVerdicts::MakeReport(const Decision& decision, uint32_t reasons) {
+  reasons |= decision.reasons;
+  if (has_evicted_) reasons |= kBucketEvicted;
+  if (NextStart() < interrupted_before_) reasons |= kMonitorInterrupted;
   Report report;
   report.event_id = plan_->spec.id;
   report.event = plan_->spec.name;
   report.severity = plan_->spec.severity;
-  report.bucket_key = store_.key(fired.bucket);
-  report.bucket_json = BucketToJson(plan_->spec.granularity, report.bucket_key);
+  report.bucket_key = decision.key;
+  report.bucket_json = BucketToJson(plan_->spec.granularity, decision.key);
   report.start_ns = NextStart();
   report.end_ns = NextEnd();
-  report.value = fired.verdict.value;
-  report.threshold = fired.verdict.threshold;
-  report.is_unscaled = plan_->uses_rwnd && bucket.last_packet == next_ && bucket.is_unscaled;
+  report.value = decision.verdict.value;
+  report.threshold = decision.verdict.threshold;
   report.incomplete_reasons = reasons;
+  if (decision.is_clear) return report;
+  const Bucket& bucket = store_.bucket(decision.bucket);
+  report.is_unscaled = plan_->uses_rwnd && bucket.last_packet == next_ && bucket.is_unscaled;
   ++status_.reports;
   status_.last_report_end_ns = report.end_ns;
   return report;

@@ -4,7 +4,8 @@
 // EventVerdicts: the buckets of one event, from its first interval on, decided interval by
 // interval.
 //
-// A part of HostVerdicts, which says in which order things are called.
+// A part of HostVerdicts, which says in which order things are called; in the controller, a part
+// of NetworkEvent, where hosts stand for threads.
 //
 // Threads: one.  Memory: at most EventSpec::max_buckets buckets, plus partials that arrived ahead
 // of their interval.
@@ -16,6 +17,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lib/verdict/bucket_store.h"
@@ -46,12 +48,34 @@ class EventVerdicts {
   // Passes over intervals that end by `until` and in which nothing can happen; returns how many.
   uint64_t SkipQuiet(Nanos until);
 
-  // Decides the next interval.  `reasons`: what is known to be missing of the packets in it.
-  void Decide(const FlowStateMap& flows, uint32_t reasons, std::vector<Report>* reports);
+  struct Decision {
+    std::string_view key;  // of the bucket; valid until Finish()
+    uint32_t bucket;       // kNoBucket: it was evicted
+    bool is_clear;         // the bucket was told, and no longer satisfies
+    uint32_t reasons;      // its own
+    Verdict verdict;       // of nothing, in a clear
+  };
+
+  // Decides the next interval: buckets for which a report is due, or the end of a told run, in the
+  // order of their keys.  Finish() must follow, and goes on to the interval after.
+  const std::vector<Decision>& Decide(const FlowStateMap& flows);
+  // `reasons`: what is known to be missing of the packets in the interval.
+  Report MakeReport(const Decision& decision, uint32_t reasons);
+  void Finish();
+
+  // Between Decide() and Finish(): somebody was told of the bucket's run and is to hear of its end,
+  // once, as a decision of the first interval that does not go on with it.
+  void MarkTold(uint32_t bucket) { store_.bucket(bucket).is_told = true; }
+
+  // Those of `reasons` that can touch this event.
+  uint32_t Relevant(uint32_t reasons) const;
+
+  // A cap below that of the plan, from now on.
+  void LimitBuckets(size_t count) { limit_ = count; }
+  size_t bucket_count() const { return store_.count(); }
 
   const TriggerPlan& plan() const { return *plan_; }
-  bool uses_connections() const { return predicate_->uses_connections(); }
-  bool uses_tcp() const { return predicate_->uses_tcp(); }
+  const VerdictPredicate& predicate() const { return *predicate_; }
   EventStatus Status() const;
 
  private:
@@ -65,22 +89,15 @@ class EventVerdicts {
     std::string keys;
     std::vector<uint64_t> words;
   };
-  struct Fired {
-    uint32_t bucket;
-    uint32_t reasons;  // of its own
-    Verdict verdict;
-  };
-
   bool is_none() const { return plan_->spec.granularity.is_none(); }
   void Keep(const PartialView& partial, Ahead* ahead);
   void Replay(const Ahead& ahead);
   void Merge(std::string_view key, const uint64_t* words, bool is_unscaled);
   uint32_t AddBucket(std::string_view key);
-  uint32_t MaxBuckets() const;
-  bool TestBucket(uint32_t index, const FlowStateMap& flows, Fired* fired);
+  size_t MaxBuckets() const;
+  bool TestBucket(uint32_t index, const FlowStateMap& flows, Decision* decision);
   bool IsTested(const Bucket& bucket) const;
   bool IsKept(const Bucket& bucket) const;
-  Report MakeReport(const Fired& fired, uint32_t reasons);
 
   std::shared_ptr<const TriggerPlan> plan_;
   std::unique_ptr<VerdictPredicate> predicate_;
@@ -89,9 +106,11 @@ class EventVerdicts {
   Nanos interrupted_before_;  // intervals that began before this miss packets
   Nanos end_at_ = INT64_MAX;
   BucketStore store_;
-  std::map<int64_t, Ahead> ahead_;  // by interval number
-  std::vector<Fired> fired_;        // of the interval being decided
-  bool has_evicted_ = false;        // in the next interval
+  std::map<int64_t, Ahead> ahead_;         // by interval number
+  std::vector<Decision> decisions_;        // of the interval being decided
+  std::vector<std::string> told_evicted_;  // keys of told buckets evicted in the next interval
+  size_t limit_ = SIZE_MAX;
+  bool has_evicted_ = false;  // in the next interval
   EventStatus status_;
 };
 

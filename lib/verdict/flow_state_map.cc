@@ -64,11 +64,13 @@ void FlowStateMap::SetLengths(const std::vector<Nanos>& lengths) {
 
 void FlowStateMap::Queue(const FlowStateUpdate& update) {
   queue_[update.epoch_end].push_back(update);
+  ++queued_count_;
 }
 
 void FlowStateMap::ApplyUntil(Nanos instant) {
   while (!queue_.empty() && queue_.begin()->first <= instant) {
     for (const FlowStateUpdate& update : queue_.begin()->second) Apply(update);
+    queued_count_ -= queue_.begin()->second.size();
     queue_.erase(queue_.begin());
   }
 }
@@ -79,7 +81,7 @@ void FlowStateMap::Apply(const FlowStateUpdate& update) {
   const uint64_t hash = HashOf(key);
   uint32_t index = Find(key, hash);
   const bool is_known = index != kNoFlow;
-  if (!is_known && count_ >= kMaxFlows) {
+  if (!is_known && count_ >= std::min(limit_, kMaxFlows)) {
     last_refused_ = update.epoch_end;
     return;
   }

@@ -50,6 +50,7 @@ class FlowStateMap {
   void SetLengths(const std::vector<Nanos>& lengths);
 
   void Queue(const FlowStateUpdate& update);
+  size_t queued_count() const { return queued_count_; }
 
   // Takes over all updates of epochs that end at or before `instant`.
   void ApplyUntil(Nanos instant);
@@ -64,6 +65,9 @@ class FlowStateMap {
   void Expire(Nanos oldest_asked);
 
   size_t count() const { return count_; }
+
+  // A cap below kMaxFlows, from now on; flows that are there stay.
+  void LimitFlows(size_t count) { limit_ = count; }
 
   static constexpr size_t kMaxFlows = 1u << 20;
 
@@ -107,6 +111,8 @@ class FlowStateMap {
   std::vector<StartState> starts_;  // lengths_.size() per flow
   uint32_t free_ = UINT32_MAX;
   size_t count_ = 0;
+  size_t limit_ = kMaxFlows;
+  size_t queued_count_ = 0;
   size_t next_expire_count_ = 1024;
   Nanos last_expire_ = INT64_MIN;
   Nanos last_refused_ = INT64_MIN;  // end of the epoch

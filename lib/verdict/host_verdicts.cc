@@ -156,9 +156,11 @@ void HostVerdicts::Impl::DecideAllAt(Nanos end, std::vector<Report>* reports) {
       if (event.plan().uses_flow_state && flows.HasRefusedAfter(event.NextStart())) {
         reasons |= kConnectionEvicted;
       }
-      if (!event.uses_connections()) reasons &= ~static_cast<uint32_t>(kConnectionEvicted);
-      if (!event.uses_tcp()) reasons &= ~static_cast<uint32_t>(kSplitConnection);
-      event.Decide(flows, reasons, reports);
+      reasons = event.Relevant(reasons);
+      for (const EventVerdicts::Decision& decision : event.Decide(flows)) {
+        reports->push_back(event.MakeReport(decision, reasons));
+      }
+      event.Finish();
       ++counters.intervals_decided;
     }
     if (event.plan().uses_last_epoch) oldest_asked = std::min(oldest_asked, event.NextStart());

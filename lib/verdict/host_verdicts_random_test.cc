@@ -6,11 +6,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <optional>
 #include <random>
-#include <set>
 
 #include "lib/verdict/host_verdicts.h"
+#include "lib/verdict/slow_host_test.h"
 #include "lib/verdict/verdict_test_kit.h"
 
 namespace trumpet {
@@ -22,158 +21,6 @@ constexpr Nanos kEpoch = Ms(10);
 constexpr Nanos kFlowTimeout = Ms(70);
 constexpr int kEpochs = 120;
 constexpr int kFlows = 4;
-
-struct Counted {
-  uint32_t event;
-  Nanos epoch_start;
-  std::string key;
-  Values packet;
-};
-
-// Everything that happened, and what follows from it.
-class SlowHost {
- public:
-  std::vector<std::shared_ptr<const TriggerPlan>> plans;
-  std::vector<Counted> packets;
-  std::vector<FlowStateUpdate> updates;  // by epoch
-
-  std::vector<std::string> Reports(Nanos until) const {
-    std::vector<std::pair<std::tuple<Nanos, size_t, std::string>, std::string>> found;
-    for (size_t order = 0; order < plans.size(); ++order) {
-      const Nanos length = plans[order]->spec.interval_ns();
-      for (int64_t k = 0; (k + 1) * length <= until; ++k) {
-        for (const std::string& key : Keys(*plans[order])) {
-          if (!Fires(*plans[order], key, k)) continue;
-          const auto place = std::make_tuple((k + 1) * length, order, key);
-          found.emplace_back(place, ToJsonLine(MakeReport(*plans[order], key, k)));
-        }
-      }
-    }
-    std::sort(found.begin(), found.end());
-    std::vector<std::string> lines;
-    for (const auto& [place, line] : found) lines.push_back(line);
-    return lines;
-  }
-
- private:
-  std::set<std::string> Keys(const TriggerPlan& plan) const {
-    std::set<std::string> keys;
-    if (plan.spec.granularity.is_none()) keys.insert("");
-    for (const Counted& counted : packets) {
-      if (counted.event == plan.spec.id) keys.insert(counted.key);
-    }
-    return keys;
-  }
-
-  std::vector<Values> PacketsIn(const TriggerPlan& plan, const std::string& key, int64_t k) const {
-    std::vector<Values> found;
-    for (const Counted& counted : packets) {
-      const bool is_in = counted.epoch_start / plan.spec.interval_ns() == k;
-      if (counted.event == plan.spec.id && counted.key == key && is_in) {
-        found.push_back(counted.packet);
-      }
-    }
-    return found;
-  }
-
-  bool IsTested(const TriggerPlan& plan, const std::string& key, int64_t k) const {
-    if (k < 0) return false;
-    if (plan.spec.granularity.is_none()) return true;
-    for (int64_t j = std::max<int64_t>(0, k - 16); j <= k; ++j) {
-      if (!PacketsIn(plan, key, j).empty()) return true;
-    }
-    return false;
-  }
-
-  // The last update of the bucket's flow by `instant`.
-  std::optional<FlowState> LatestAt(const std::string& key, Nanos instant) const {
-    std::optional<FlowState> latest;
-    for (const FlowStateUpdate& update : updates) {
-      const std::string its_key(FiveTupleBucketKey(update.flow).view());
-      if (its_key == key && update.epoch_end <= instant) latest = update.state;
-    }
-    return latest;
-  }
-
-  Number FlowValue(Variable variable, const std::string& key, Nanos start, Nanos end) const {
-    const bool at_start = variable >= Variable::kAckLastEpoch;
-    const Nanos instant = at_start ? start : end;
-    const auto state = LatestAt(key, instant);
-    if (!state || instant - state->last_packet_ns > kFlowTimeout) return Number();
-    if (LatestAt(key, end)->incarnation != state->incarnation) return Number();
-    switch (variable) {
-      case Variable::kAck:
-      case Variable::kAckLastEpoch:
-        return state->has_ack ? Number::Integer(state->ack) : Number();
-      case Variable::kSeq:
-      case Variable::kSeqLastEpoch:
-        return state->has_seq ? Number::Integer(state->seq) : Number();
-      default:
-        return Number::Integer(state->dup);
-    }
-  }
-
-  Number ValueOfSide(const Expr& side, const TriggerPlan& plan, const std::string& key,
-                     int64_t k) const {
-    const auto cells = CellsOf(plan, PacketsIn(plan, key, k));
-    const Nanos start = k * plan.spec.interval_ns();
-    return Evaluate(side, [&](const Expr& leaf) {
-      if (leaf.op == ExprOp::kAggregate) return AggregateValue(plan, leaf, cells.data());
-      return FlowValue(leaf.variable, key, start, start + plan.spec.interval_ns());
-    });
-  }
-
-  bool IsTrue(const TriggerPlan& plan, const std::string& key, int64_t k) const {
-    return IsTested(plan, key, k) && ValueOfSide(plan.spec.predicate, plan, key, k).IsTrue();
-  }
-
-  bool Fires(const TriggerPlan& plan, const std::string& key, int64_t k) const {
-    for (int64_t j = 0; j < plan.spec.for_count; ++j) {
-      if (!IsTrue(plan, key, k - j)) return false;
-    }
-    return true;
-  }
-
-  Report MakeReport(const TriggerPlan& plan, const std::string& key, int64_t k) const {
-    Report report;
-    report.event = plan.spec.name;
-    report.bucket_json = BucketToJson(plan.spec.granularity, key);
-    report.start_ns = k * plan.spec.interval_ns();
-    report.end_ns = report.start_ns + plan.spec.interval_ns();
-    const Expr& root = plan.spec.predicate;
-    const bool is_comparison = IsComparison(root.op);
-    report.value = is_comparison ? ValueOfSide(root.args[0], plan, key, k) : Number::Integer(1);
-    report.threshold = is_comparison ? ValueOfSide(root.args[1], plan, key, k) : Number::Integer(1);
-    return report;
-  }
-};
-
-std::vector<Expr> PlainPredicates() {
-  const Expr sum = Sum(Variable::kVolume);
-  const Expr none = Op(Sum(Variable::kPackets), ExprOp::kEqual, Num(0));
-  const Expr ttl = Op(Agg(AggregateKind::kMax, Var(Variable::kTtl)), ExprOp::kGreater, Num(2));
-  const Expr tenth = Op(Var(Variable::kVolume), ExprOp::kMultiply, Real(0.1));
-  return {Op(sum, ExprOp::kGreater, Num(4)),
-          none,
-          Op(sum, ExprOp::kLess, Num(3)),
-          Op(Agg(AggregateKind::kAvg, Var(Variable::kVolume)), ExprOp::kGreaterEqual, Real(2.5)),
-          Op(ttl, ExprOp::kOr, none),
-          Not(ttl),
-          Op(Agg(AggregateKind::kStddev, Var(Variable::kVolume)), ExprOp::kGreater, Num(0)),
-          Op(Agg(AggregateKind::kSum, tenth), ExprOp::kGreaterEqual, Real(0.5)),
-          Op(Num(1), ExprOp::kLess, Agg(AggregateKind::kCount, Var(Variable::kTtl)))};
-}
-
-std::vector<Expr> FlowPredicates() {
-  const Expr moved = Op(Var(Variable::kAck), ExprOp::kSubtract, Var(Variable::kAckLastEpoch));
-  const Expr none = Op(Sum(Variable::kPackets), ExprOp::kEqual, Num(0));
-  return {Op(moved, ExprOp::kLess, Num(3)),
-          Op(Op(Var(Variable::kSeq), ExprOp::kGreater, Var(Variable::kAck)), ExprOp::kAnd,
-             Op(Sum(Variable::kVolume), ExprOp::kGreater, Num(0))),
-          Op(Op(Var(Variable::kDup), ExprOp::kGreater, Num(1)), ExprOp::kAnd, none),
-          Not(Op(Var(Variable::kDupLastEpoch), ExprOp::kEqual, Num(0))),
-          Op(Var(Variable::kSeqLastEpoch), ExprOp::kLessEqual, Var(Variable::kSeq))};
-}
 
 class Story {
  public:
@@ -295,7 +142,7 @@ class Story {
   }
 
   std::mt19937_64 random_;
-  SlowHost slow_;
+  SlowHost slow_{kFlowTimeout};
 };
 
 TEST(HostVerdicts, AgreesWithTheSlowEvaluatorOnRandomStories) {

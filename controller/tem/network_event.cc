@@ -1,0 +1,385 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "controller/tem/network_event.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "lib/model/bucket_key.h"
+
+namespace trumpet {
+namespace {
+
+constexpr size_t kHostNumberBytes = 4;
+
+// As the controller runs it: with its own cap on buckets.
+std::shared_ptr<const TriggerPlan> ForNetwork(const TriggerPlan& plan, uint32_t max_buckets) {
+  auto own = std::make_shared<TriggerPlan>(plan);
+  own->spec.max_buckets = max_buckets;
+  return own;
+}
+
+struct CellsKey {
+  CellsKey(uint32_t host, std::string_view key) : size(kHostNumberBytes + key.size()) {
+    for (size_t i = 0; i < kHostNumberBytes; ++i) {
+      bytes[i] = static_cast<char>(host >> (24 - 8 * i));
+    }
+    if (!key.empty()) std::memcpy(bytes + kHostNumberBytes, key.data(), key.size());
+  }
+  std::string_view view() const { return {bytes, size}; }
+
+  char bytes[kHostNumberBytes + kMaxBucketKeyBytes];
+  size_t size;
+};
+
+Nanos SumOrMax(Nanos a, Nanos b) {
+  Nanos sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+}  // namespace
+
+NetworkEvent::Waiting::Waiting(size_t max_key_bytes, size_t word_count, uint64_t hash_seed)
+    : cells(kHostBytes + max_key_bytes, word_count, hash_seed), polls(max_key_bytes, hash_seed) {}
+
+NetworkEvent::NetworkEvent(std::shared_ptr<const TriggerPlan> plan, Nanos from,
+                           const NetworkEventOptions& options, const NetworkLimits& limits,
+                           NetworkHosts* hosts, NetworkBudget* budget, uint64_t hash_seed)
+    : options_(options),
+      limits_(limits),
+      hosts_(hosts),
+      budget_(budget),
+      hash_seed_(hash_seed),
+      interval_ns_(plan->spec.interval_ns()),
+      max_key_bytes_(MaxBucketKeyBytes(plan->spec.granularity)),
+      word_count_(plan->word_count),
+      verdicts_(ForNetwork(*plan, options.max_buckets), from, /*is_offline=*/false, hash_seed),
+      flows_(options.flow_timeout_ns, hash_seed),
+      split_(SplitThreshold(*plan)),
+      rate_(options.reports_per_second, options.report_burst) {
+  if (options_.deadline_ns <= 0) options_.deadline_ns = interval_ns_;
+  if (options_.splits_threshold && split_.is_sound()) {
+    shares_.emplace(plan->spec.id, split_.least);
+  }
+  if (plan->uses_last_epoch) flows_.SetLengths({interval_ns_});
+  buckets_counted_ = verdicts_.bucket_count();
+  budget_->buckets += buckets_counted_;
+}
+
+NetworkEvent::~NetworkEvent() {
+  budget_->bytes -= waiting_bytes_;
+  budget_->buckets -= buckets_counted_;
+  budget_->flows -= flows_counted_;
+  for (const Member& member : members_) --(*hosts_)[member.host]->events;
+}
+
+bool NetworkEvent::TakeOver(const std::shared_ptr<const TriggerPlan>& plan) {
+  if (shares_ && !(plan->spec.predicate == this->plan().spec.predicate)) return false;
+  if (plan->uses_flow_state != this->plan().uses_flow_state) return false;
+  if (!verdicts_.TakeOver(ForNetwork(*plan, options_.max_buckets))) return false;
+  split_ = SplitThreshold(*plan);
+  if (plan->uses_last_epoch) flows_.SetLengths({interval_ns_});
+  return true;
+}
+
+// --- members -----------------------------------------------------------------------------------
+
+void NetworkEvent::Invite(uint32_t host, NetworkOutput* output) {
+  if (shares_) shares_->Add(host, &output->shares);
+}
+
+// A member that joins again has begun anew: what it counted last is lost.
+void NetworkEvent::Join(uint32_t host, Nanos from) {
+  if (const Member* found = FindMember(host)) {
+    Member& member = members_[static_cast<size_t>(found - members_.data())];
+    NetworkHost& state = *(*hosts_)[host];
+    const Nanos lost_from = std::max(member.from, std::min(state.ended_until, member.until));
+    if (lost_from < from) {
+      state.incomplete_of[plan().spec.id].Add(lost_from, from, kMonitorInterrupted);
+    }
+    member.until = INT64_MAX;
+  } else {
+    members_.push_back({host, from, INT64_MAX});
+    ++(*hosts_)[host]->events;
+  }
+  IndexMembers();
+}
+
+void NetworkEvent::Leave(uint32_t host, Nanos until, NetworkOutput* output) {
+  if (shares_) shares_->Remove(host, until, &output->shares);
+  if (const Member* found = FindMember(host)) {
+    Member& member = members_[static_cast<size_t>(found - members_.data())];
+    member.until = std::min(member.until, until);
+    IndexMembers();
+  }
+}
+
+void NetworkEvent::ShareApplied(uint32_t host, uint64_t generation, Nanos from,
+                                NetworkOutput* output) {
+  if (shares_) shares_->Applied(host, generation, from, &output->shares);
+}
+
+uint32_t NetworkEvent::HostOf(std::string_view cells_key) {
+  static_assert(kHostBytes == kHostNumberBytes);
+  uint32_t host = 0;
+  for (size_t i = 0; i < kHostBytes; ++i) host = host << 8 | static_cast<uint8_t>(cells_key[i]);
+  return host;
+}
+
+const NetworkEvent::Member* NetworkEvent::FindMember(uint32_t host) const {
+  const uint32_t place = host < member_places_.size() ? member_places_[host] : 0;
+  return place == 0 ? nullptr : &members_[place - 1];
+}
+
+bool NetworkEvent::IsMember(uint32_t host) const { return FindMember(host) != nullptr; }
+
+// Members have changed: whatever was known by their places is looked at again.
+void NetworkEvent::IndexMembers() {
+  member_places_.clear();
+  for (size_t i = 0; i < members_.size(); ++i) {
+    const uint32_t host = members_[i].host;
+    if (host >= member_places_.size()) member_places_.resize(host + 1);
+    member_places_[host] = static_cast<uint32_t>(i + 1);
+  }
+  for (auto& [interval, waiting] : waiting_) {
+    waiting.ended_members = 0;
+    waiting.is_asking_over = false;
+  }
+}
+
+bool NetworkEvent::Owes(const Member& member, int64_t interval) const {
+  return member.from < StartOf(interval + 1) && member.until > StartOf(interval);
+}
+
+bool NetworkEvent::HasEnded(const Member& member, int64_t interval) const {
+  return (*hosts_)[member.host]->ended_until >= StartOf(interval + 1);
+}
+
+bool NetworkEvent::HaveAllEnded(int64_t interval, Waiting* waiting) const {
+  size_t& at = waiting->ended_members;
+  while (at < members_.size() &&
+         (HasEnded(members_[at], interval) || !Owes(members_[at], interval))) {
+    ++at;
+  }
+  return at == members_.size();
+}
+
+// --- deliveries --------------------------------------------------------------------------------
+
+NetworkEvent::Waiting& NetworkEvent::At(int64_t interval) {
+  return waiting_.try_emplace(interval, max_key_bytes_, word_count_, hash_seed_).first->second;
+}
+
+void NetworkEvent::Add(uint32_t host, const PartialView& partial, size_t word_count) {
+  const int64_t interval = CellOf(partial.epoch_start, interval_ns_);
+  const Member* member = FindMember(host);
+  if (member == nullptr || !Owes(*member, interval)) {
+    ++counters_.strangers;
+  } else if (word_count != word_count_ ||
+             !IsBucketKey(plan().spec.granularity, partial.bucket_key)) {
+    ++counters_.malformed;
+  } else if (interval < next()) {
+    ++counters_.late_partials;
+  } else if (interval - next() >= limits_.max_ahead_intervals) {
+    ++counters_.early_partials;
+    (*hosts_)[host]->incomplete_of[plan().spec.id].Add(StartOf(interval), StartOf(interval + 1),
+                                                       kBucketEvicted);
+  } else {
+    Waiting& waiting = At(interval);
+    Store(host, partial, &waiting);
+    if (shares_) NoteReported(host, partial.bucket_key, &waiting);
+  }
+}
+
+uint32_t NetworkEvent::FindCells(uint32_t host, std::string_view key,
+                                 const Waiting& waiting) const {
+  return waiting.cells.Find(CellsKey(host, key).view());
+}
+
+void NetworkEvent::Store(uint32_t host, const PartialView& partial, Waiting* waiting) {
+  uint32_t index = FindCells(host, partial.bucket_key, *waiting);
+  if (index != kNoBucket) {
+    ++counters_.replaced_partials;
+  } else {
+    if (!Charge(BucketStore::kBytesPerBucket + kHostBytes + max_key_bytes_ + 8 * word_count_,
+                waiting)) {
+      ++counters_.refused_partials;
+      return;
+    }
+    index = waiting->cells.Add(CellsKey(host, partial.bucket_key).view());
+    ++counters_.partials;
+  }
+  std::copy_n(partial.words, word_count_, waiting->cells.words(index));
+  waiting->cells.bucket(index).is_unscaled = partial.is_unscaled;
+}
+
+// Takes `bytes` of what may wait; if there is no room, the interval is marked.
+bool NetworkEvent::Charge(size_t bytes, Waiting* waiting) {
+  if (waiting_bytes_ + bytes > options_.max_waiting_bytes ||
+      budget_->bytes + bytes > budget_->max_bytes) {
+    waiting->reasons |= kBucketEvicted;
+    return false;
+  }
+  waiting->bytes += bytes;
+  waiting_bytes_ += bytes;
+  budget_->bytes += bytes;
+  return true;
+}
+
+// A late state is taken in, too: verdicts to come are better for it.
+void NetworkEvent::Add(const FlowStateUpdate& update) {
+  if (!plan().uses_flow_state) return;
+  const int64_t interval = CellOf(update.epoch_end - 1, interval_ns_);
+  if (interval - next() >= limits_.max_ahead_intervals ||
+      flows_.queued_count() >= options_.max_queued_flow_states) {
+    ++counters_.refused_flow_states;
+    At(next()).reasons |= kConnectionEvicted;
+    return;
+  }
+  if (interval < next()) ++counters_.late_flow_states;
+  flows_.Queue(update);
+}
+
+// --- time --------------------------------------------------------------------------------------
+
+Nanos NetworkEvent::DeadlineOf(int64_t interval) const {
+  return SumOrMax(StartOf(interval + 1), options_.deadline_ns);
+}
+
+bool NetworkEvent::IsReady(Nanos now, Waiting* waiting) const {
+  if (members_.empty()) return verdicts_.NextEnd() <= now;
+  if (!HaveAllEnded(next(), waiting)) return false;
+  if (!shares_ || waiting->polls.bucket_count() == 0) return true;
+  return waiting->is_asking_over && waiting->polls.asked_count() == 0;
+}
+
+bool NetworkEvent::Advance(Nanos now, size_t max_reports, NetworkOutput* output) {
+  if (shares_) AskWhereDue(now, output);
+  for (;;) {
+    const Nanos end = verdicts_.NextEnd();
+    if (end == INT64_MAX || end > SumOrMax(now, limits_.max_lead_ns)) return true;
+    const bool is_late = now >= DeadlineOf(next());
+    if (!is_late && !IsReady(now, &At(next()))) return true;
+    if (is_late && SkipQuiet(now)) continue;
+    Decide(now, output);
+    if (output->reports.size() >= max_reports) return false;
+  }
+}
+
+Nanos NetworkEvent::NextDue() const {
+  const Nanos end = verdicts_.NextEnd();
+  if (end == INT64_MAX || members_.empty()) return end;
+  Nanos due = DeadlineOf(next());
+  for (const auto& [interval, waiting] : waiting_) {
+    if (waiting.polls.bucket_count() == 0 || waiting.is_asking) continue;
+    due = std::min(due, SumOrMax(StartOf(interval + 1), options_.deadline_ns / 2));
+  }
+  return due;
+}
+
+// Passes over intervals whose deadline is over, in which nothing was delivered and nothing can
+// fire.
+bool NetworkEvent::SkipQuiet(Nanos now) {
+  int64_t until = CellOf(now - options_.deadline_ns, interval_ns_);
+  for (const auto& [interval, waiting] : waiting_) {
+    if (waiting.is_empty()) continue;
+    until = std::min(until, interval);
+    break;
+  }
+  const uint64_t skipped = until <= next() ? 0 : verdicts_.SkipQuiet(StartOf(until));
+  if (skipped == 0) return false;
+  counters_.intervals_decided += skipped;
+  if (!members_.empty()) counters_.intervals_incomplete += skipped;
+  waiting_.erase(waiting_.begin(), waiting_.lower_bound(next()));
+  flows_.ApplyUntil(verdicts_.NextStart());
+  return true;
+}
+
+void NetworkEvent::Decide(Nanos now, NetworkOutput* output) {
+  Waiting& waiting = At(next());
+  const size_t bucket_room =
+      budget_->max_buckets - std::min(budget_->max_buckets, budget_->buckets);
+  verdicts_.LimitBuckets(verdicts_.bucket_count() + bucket_room);
+  MergeAll(waiting);
+  const size_t flow_room = budget_->max_flows - std::min(budget_->max_flows, budget_->flows);
+  flows_.LimitFlows(flows_.count() + flow_room);
+  flows_.ApplyUntil(verdicts_.NextEnd());
+
+  ++counters_.intervals_decided;
+  if (!HaveAllEnded(next(), &waiting) || waiting.polls.asked_count() != 0) {
+    ++counters_.intervals_incomplete;
+  }
+  const auto& decisions = verdicts_.Decide(flows_);
+  if (!decisions.empty()) Tell(decisions, now, waiting, output);
+  Finish();
+}
+
+void NetworkEvent::MergeAll(const Waiting& waiting) {
+  PartialView view;
+  view.event_id = plan().spec.id;
+  view.epoch_start = verdicts_.NextStart();
+  view.epoch_end = verdicts_.NextEnd();
+  const BucketStore& cells = waiting.cells;
+  for (uint32_t index = cells.oldest(); index != kNoBucket; index = cells.Newer(index)) {
+    view.bucket_key = cells.key(index).substr(kHostBytes);
+    view.words = cells.words(index);
+    view.is_unscaled = cells.is_unscaled(index);
+    verdicts_.Add(view);
+  }
+}
+
+void NetworkEvent::Finish() {
+  const auto waiting = waiting_.find(next());
+  waiting_bytes_ -= waiting->second.bytes;
+  budget_->bytes -= waiting->second.bytes;
+  waiting_.erase(waiting);
+  verdicts_.Finish();
+  flows_.Expire(verdicts_.NextStart());
+
+  budget_->buckets += verdicts_.bucket_count() - buckets_counted_;
+  buckets_counted_ = verdicts_.bucket_count();
+  budget_->flows += flows_.count() - flows_counted_;
+  flows_counted_ = flows_.count();
+
+  if (shares_) shares_->Forget(verdicts_.NextStart());
+  ForgetLeft();
+}
+
+// Members that owe nothing any more go, and what they delivered beyond: their numbers may be given
+// again.
+void NetworkEvent::ForgetLeft() {
+  const auto gone = std::stable_partition(
+      members_.begin(), members_.end(),
+      [this](const Member& member) { return member.until > verdicts_.NextStart(); });
+  if (gone == members_.end()) return;
+  for (auto member = gone; member != members_.end(); ++member) {
+    DropCells(member->host);
+    --(*hosts_)[member->host]->events;
+  }
+  members_.erase(gone, members_.end());
+  IndexMembers();
+}
+
+void NetworkEvent::DropCells(uint32_t host) {
+  for (auto& [interval, waiting] : waiting_) {
+    BucketStore& cells = waiting.cells;
+    for (uint32_t index = cells.oldest(); index != kNoBucket;) {
+      const uint32_t newer = cells.Newer(index);
+      if (HostOf(cells.key(index)) == host) cells.Remove(index);
+      index = newer;
+    }
+    for (uint32_t bucket = 0; bucket < waiting.polls.bucket_count(); ++bucket) {
+      waiting.polls.Set(bucket, host, PollState::kUntold);
+    }
+  }
+}
+
+NetworkCounters NetworkEvent::counters() const {
+  NetworkCounters counters = counters_;
+  counters.buckets_evicted = verdicts_.Status().buckets_evicted;
+  return counters;
+}
+
+}  // namespace trumpet

@@ -1,0 +1,233 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// NetworkEvent: the verdicts of one event of scope network.
+//
+// What hosts deliver waits per interval, host and bucket.  An interval is decided when every host
+// that owes it has delivered, or at its deadline; then the cells of all hosts are merged and tested
+// as a host does with those of its threads (lib/verdict/event_verdicts.h).  A bucket that a host
+// delivers twice counts once: the later cells replace the earlier.
+//
+// With a split threshold (lib/verdict/threshold_split.h) hosts deliver only buckets above their
+// share.  When all have ended the interval, or half of the deadline has passed, those that have and
+// did not report a bucket are asked for it, and the verdict waits for their answers.  A bucket
+// which cannot reach the threshold even if all others lie just below their shares is not asked for.
+//
+// A part of NetworkVerdicts, which says what crosses the wire and bounds the memory of all events.
+//
+// Threads: one.  Time: only what is passed in.  Lifetime: hosts and budget must outlive it.
+
+#ifndef TRUMPET_CONTROLLER_TEM_NETWORK_EVENT_H
+#define TRUMPET_CONTROLLER_TEM_NETWORK_EVENT_H
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "controller/tem/network_host.h"
+#include "controller/tem/poll_table.h"
+#include "controller/tem/report_rate.h"
+#include "controller/tem/threshold_shares.h"
+#include "lib/model/network_report.h"
+#include "lib/verdict/event_feed.h"
+#include "lib/verdict/event_verdicts.h"
+#include "lib/verdict/flow_state_map.h"
+#include "lib/verdict/threshold_split.h"
+
+namespace trumpet {
+
+struct NetworkEventOptions {
+  Nanos deadline_ns = 0;            // after the interval's end; 0: one interval
+  bool splits_threshold = false;    // where sound, see NetworkEvent::mode()
+  uint32_t reports_per_second = 0;  // 0: no limit
+  uint32_t report_burst = 1;
+  uint32_t max_buckets = 1u << 20;        // alive, of the whole network
+  size_t max_waiting_bytes = 128u << 20;  // of cells that wait for their verdict
+  size_t max_queued_flow_states = 1u << 20;
+  Nanos flow_timeout_ns = 10 * kNanosPerSecond;
+};
+
+// Bounds that are alike for all events.
+struct NetworkLimits {
+  int64_t max_ahead_intervals = 64;     // delivered before their turn
+  Nanos max_lead_ns = kNanosPerSecond;  // of a host's clock before ours
+  size_t max_hosts_per_report = 16;
+  size_t max_silent_per_report = 64;
+  size_t max_asked_buckets = 1u << 14;  // of an event in an interval
+};
+
+struct PollOrder {
+  uint32_t host = 0;
+  uint32_t event_id = 0;
+  Nanos start_ns = 0;
+  std::string bucket_key;
+};
+
+// What an advance leads to, in order.
+struct NetworkOutput {
+  std::vector<NetworkReport> reports;
+  std::vector<PollOrder> polls;
+  std::vector<ShareOrder> shares;
+};
+
+// Of one event since it was installed, or of all.
+struct NetworkCounters {
+  uint64_t intervals_decided = 0;
+  uint64_t intervals_incomplete = 0;  // decided at the deadline, with hosts missing
+  uint64_t reports = 0;
+  uint64_t clears = 0;
+  uint64_t reports_suppressed = 0;
+  uint64_t partials = 0;           // taken in
+  uint64_t late_partials = 0;      // after their verdict: dropped
+  uint64_t early_partials = 0;     // too far ahead: dropped, and their interval is marked
+  uint64_t refused_partials = 0;   // no room: dropped, and their interval is marked
+  uint64_t replaced_partials = 0;  // told twice
+  uint64_t malformed = 0;          // no key of this event, or cells of another
+  uint64_t strangers = 0;          // from hosts that are not members, or answers nobody asked for
+  uint64_t late_flow_states = 0;
+  uint64_t refused_flow_states = 0;
+  uint64_t buckets_evicted = 0;
+  uint64_t polls = 0;          // questions asked
+  uint64_t poll_answers = 0;   // in time
+  uint64_t polls_spared = 0;   // buckets decided without asking
+  uint64_t polls_refused = 0;  // buckets beyond max_asked_buckets
+};
+
+class NetworkEvent {
+ public:
+  enum class Mode : uint8_t { kPartials, kThreshold };
+
+  NetworkEvent(std::shared_ptr<const TriggerPlan> plan, Nanos from,
+               const NetworkEventOptions& options, const NetworkLimits& limits, NetworkHosts* hosts,
+               NetworkBudget* budget, uint64_t hash_seed);
+  ~NetworkEvent();
+  NetworkEvent(const NetworkEvent&) = delete;
+  NetworkEvent& operator=(const NetworkEvent&) = delete;
+
+  Mode mode() const { return shares_ ? Mode::kThreshold : Mode::kPartials; }
+  const ThresholdSplit& split() const { return split_; }  // why_not says what stands against it
+  const TriggerPlan& plan() const { return verdicts_.plan(); }
+
+  // Goes on with another predicate, name or `for` over the same cells; false if it must begin anew.
+  bool TakeOver(const std::shared_ptr<const TriggerPlan>& plan);
+
+  // See NetworkVerdicts for these.
+  void Invite(uint32_t host, NetworkOutput* output);
+  void Join(uint32_t host, Nanos from);
+  void Leave(uint32_t host, Nanos until, NetworkOutput* output);
+  void ShareApplied(uint32_t host, uint64_t generation, Nanos from, NetworkOutput* output);
+  void Add(uint32_t host, const PartialView& partial, size_t word_count);
+  void Add(const FlowStateUpdate& update);
+  void Answer(uint32_t host, FeedAnswer answer, const PartialView& cells, size_t word_count,
+              uint32_t reasons);
+  bool IsMember(uint32_t host) const;
+
+  // No interval that ends after `instant` is decided.
+  void EndAt(Nanos instant) { verdicts_.EndAt(instant); }
+  bool is_over() const { return verdicts_.NextEnd() == INT64_MAX; }
+
+  // Asks and decides what is due at `now`; false when `output` holds max_reports or more and there
+  // may be more.
+  bool Advance(Nanos now, size_t max_reports, NetworkOutput* output);
+
+  // When Advance() has something to do even if nothing is delivered until then.
+  Nanos NextDue() const;
+  Nanos NextStart() const { return verdicts_.NextStart(); }
+
+  NetworkCounters counters() const;
+  EventStatus Status() const { return verdicts_.Status(); }
+  size_t member_count() const { return members_.size(); }
+
+ private:
+  static constexpr size_t kHostBytes = 4;  // of the key of a host's cells, before the bucket's
+
+  struct Member {
+    uint32_t host;
+    Nanos from;
+    Nanos until;
+  };
+  // What waits for the verdict of one interval.
+  struct Waiting {
+    Waiting(size_t max_key_bytes, size_t word_count, uint64_t hash_seed);
+    bool is_empty() const { return cells.count() == 0 && reasons == 0; }
+
+    BucketStore cells;  // by host and bucket
+    PollTable polls;
+    std::vector<uint32_t> asked_hosts;  // that are asked for what they did not report
+    std::vector<bool> is_asked;         // by host
+    size_t asked_buckets = 0;           // so many of the first buckets have been gone through
+    uint32_t reasons = 0;               // of our own
+    size_t bytes = 0;
+    size_t ended_members = 0;  // so many of the first members need not be looked at again
+    bool is_asking = false;
+    bool is_asking_over = false;  // until there are news
+  };
+
+  int64_t next() const { return CellOf(verdicts_.NextStart(), interval_ns_); }
+  Nanos StartOf(int64_t interval) const { return interval * interval_ns_; }
+  Waiting& At(int64_t interval);
+  Nanos DeadlineOf(int64_t interval) const;
+  bool Owes(const Member& member, int64_t interval) const;
+  bool HasEnded(const Member& member, int64_t interval) const;
+  bool HaveAllEnded(int64_t interval, Waiting* waiting) const;
+  bool IsReady(Nanos now, Waiting* waiting) const;
+  static uint32_t HostOf(std::string_view cells_key);
+  const Member* FindMember(uint32_t host) const;
+  void IndexMembers();
+  void ForgetLeft();
+  void DropCells(uint32_t host);
+  bool Charge(size_t bytes, Waiting* waiting);
+  void Store(uint32_t host, const PartialView& partial, Waiting* waiting);
+
+  void AskWhereDue(Nanos now, NetworkOutput* output);
+  void Ask(int64_t interval, Waiting* waiting, NetworkOutput* output);
+  void AskHost(uint32_t host, size_t first_bucket, int64_t interval, Waiting* waiting,
+               NetworkOutput* output);
+  void SpareHopeless(int64_t interval, Waiting* waiting);
+  bool CanReach(std::string_view key, int64_t interval, const Waiting& waiting) const;
+  void NoteReported(uint32_t host, std::string_view key, Waiting* waiting);
+  uint32_t FindCells(uint32_t host, std::string_view key, const Waiting& waiting) const;
+
+  bool SkipQuiet(Nanos now);
+  void Decide(Nanos now, NetworkOutput* output);
+  void MergeAll(const Waiting& waiting);
+  void Tell(const std::vector<EventVerdicts::Decision>& decisions, Nanos now,
+            const Waiting& waiting, NetworkOutput* output);
+  NetworkReport CommonReport(const Waiting& waiting) const;
+  NetworkReport MakeReport(const EventVerdicts::Decision& decision, const NetworkReport& common,
+                           const Waiting& waiting);
+  void NamePollGaps(std::string_view key, const Waiting& waiting, NetworkReport* report) const;
+  void AddHostShares(const Waiting& waiting, NetworkReport* first, NetworkReport* last) const;
+  void Bound(NetworkReport* report) const;
+  void Finish();
+
+  NetworkEventOptions options_;
+  const NetworkLimits& limits_;
+  NetworkHosts* hosts_;
+  NetworkBudget* budget_;
+  uint64_t hash_seed_;
+  Nanos interval_ns_;
+  size_t max_key_bytes_;
+  size_t word_count_;
+  EventVerdicts verdicts_;
+  FlowStateMap flows_;
+  ThresholdSplit split_;
+  std::optional<ThresholdShares> shares_;  // only in Mode::kThreshold
+  ReportRate rate_;
+  std::vector<Member> members_;
+  std::vector<uint32_t> member_places_;  // by host: place in members_, plus 1; 0: no member
+  std::map<int64_t, Waiting> waiting_;   // by interval number
+  size_t waiting_bytes_ = 0;
+  size_t buckets_counted_ = 0;  // of budget_
+  size_t flows_counted_ = 0;
+  NetworkCounters counters_;
+};
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_CONTROLLER_TEM_NETWORK_EVENT_H

@@ -1,0 +1,132 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// From the decisions on an interval to reports that say what they rest on.
+
+#include <algorithm>
+#include <utility>
+
+#include "controller/tem/network_event.h"
+
+namespace trumpet {
+
+void NetworkEvent::Tell(const std::vector<EventVerdicts::Decision>& decisions, Nanos now,
+                        const Waiting& waiting, NetworkOutput* output) {
+  const NetworkReport common = CommonReport(waiting);
+  const size_t first = output->reports.size();
+  for (const EventVerdicts::Decision& decision : decisions) {
+    if (!decision.is_clear && !rate_.Take(now)) {
+      ++counters_.reports_suppressed;
+      continue;
+    }
+    NetworkReport report = MakeReport(decision, common, waiting);
+    report.report.detected_ns = now;
+    if (!decision.is_clear) verdicts_.MarkTold(decision.bucket);
+    ++(decision.is_clear ? counters_.clears : counters_.reports);
+    output->reports.push_back(std::move(report));
+  }
+  NetworkReport* reports = output->reports.data();
+  AddHostShares(waiting, reports + first, reports + output->reports.size());
+  for (size_t i = first; i < output->reports.size(); ++i) Bound(&output->reports[i]);
+}
+
+// What holds for every bucket of the interval.
+NetworkReport NetworkEvent::CommonReport(const Waiting& waiting) const {
+  NetworkReport common;
+  const Nanos start = verdicts_.NextStart();
+  const Nanos end = verdicts_.NextEnd();
+  uint32_t reasons = waiting.reasons;
+  for (const Member& member : members_) {
+    if (!Owes(member, next())) continue;
+    const NetworkHost& host = *(*hosts_)[member.host];
+    ++common.host_count;
+    common.skew_bound_ns = std::max(common.skew_bound_ns, host.skew_bound_ns);
+    reasons |= host.ReasonsIn(plan().spec.id, start, end);
+    if (member.from > start || member.until < end) reasons |= kMonitorInterrupted;
+    if (HasEnded(member, next())) continue;
+    reasons |= kHostSilent;
+    common.silent_hosts.push_back(host.name);
+  }
+  if (plan().uses_flow_state && flows_.HasRefusedAfter(start)) reasons |= kConnectionEvicted;
+  common.report.incomplete_reasons = verdicts_.Relevant(reasons);
+  return common;
+}
+
+NetworkReport NetworkEvent::MakeReport(const EventVerdicts::Decision& decision,
+                                       const NetworkReport& common, const Waiting& waiting) {
+  NetworkReport report = common;
+  if (shares_ && !decision.is_clear) NamePollGaps(decision.key, waiting, &report);
+  report.report = verdicts_.MakeReport(decision, report.report.incomplete_reasons);
+  report.is_clear = decision.is_clear;
+  report.suppressed = rate_.TakeSuppressed();
+  return report;
+}
+
+// Hosts that ended the interval but did not answer for the bucket.
+void NetworkEvent::NamePollGaps(std::string_view key, const Waiting& waiting,
+                                NetworkReport* report) const {
+  const uint32_t bucket = waiting.polls.Find(key);
+  uint32_t& reasons = report->report.incomplete_reasons;
+  if (bucket != kNoBucket) reasons |= verdicts_.Relevant(waiting.polls.reasons(bucket));
+  for (const Member& member : members_) {
+    if (!Owes(member, next()) || !HasEnded(member, next())) continue;
+    const bool has_told = bucket != kNoBucket
+                              ? waiting.polls.state(bucket, member.host) == PollState::kTold
+                              : FindCells(member.host, key, waiting) != kNoBucket;
+    if (has_told) continue;
+    reasons |= kHostSilent;
+    report->silent_hosts.push_back((*hosts_)[member.host]->name);
+  }
+}
+
+// [first, last) are sorted by bucket; the cells are not.
+void NetworkEvent::AddHostShares(const Waiting& waiting, NetworkReport* first,
+                                 NetworkReport* last) const {
+  if (first == last) return;
+  const BucketStore& cells = waiting.cells;
+  for (uint32_t index = cells.oldest(); index != kNoBucket; index = cells.Newer(index)) {
+    const std::string_view cells_key = cells.key(index);
+    const std::string_view key = cells_key.substr(kHostBytes);
+    NetworkReport* found =
+        std::lower_bound(first, last, key, [](const NetworkReport& report, std::string_view of) {
+          return report.report.bucket_key < of;
+        });
+    if (found == last || found->is_clear || found->report.bucket_key != key) continue;
+    const uint32_t number = HostOf(cells_key);
+    const NetworkHost& host = *(*hosts_)[number];
+    const Verdict verdict = verdicts_.predicate().Test(cells.words(index), {});
+    HostShare share;
+    share.host = host.name;
+    share.packets = cells.words(index)[0];
+    share.value = verdict.value;
+    share.incomplete_reasons = verdicts_.Relevant(
+        host.ReasonsIn(plan().spec.id, found->report.start_ns, found->report.end_ns));
+    const Member* member = FindMember(number);
+    const bool was_whole =
+        member->from <= found->report.start_ns && member->until >= found->report.end_ns;
+    if (!was_whole) share.incomplete_reasons |= kMonitorInterrupted;
+    if (Owes(*member, next()) && !HasEnded(*member, next())) {
+      share.incomplete_reasons |= kHostSilent;
+    }
+    found->hosts.push_back(std::move(share));
+  }
+}
+
+void NetworkEvent::Bound(NetworkReport* report) const {
+  std::sort(report->hosts.begin(), report->hosts.end(), [](const HostShare& a, const HostShare& b) {
+    return a.packets != b.packets ? a.packets > b.packets : a.host < b.host;
+  });
+  if (report->hosts.size() > limits_.max_hosts_per_report) {
+    report->hosts_omitted =
+        static_cast<uint32_t>(report->hosts.size() - limits_.max_hosts_per_report);
+    report->hosts.resize(limits_.max_hosts_per_report);
+  }
+  std::sort(report->silent_hosts.begin(), report->silent_hosts.end());
+  if (report->silent_hosts.size() > limits_.max_silent_per_report) {
+    report->silent_omitted =
+        static_cast<uint32_t>(report->silent_hosts.size() - limits_.max_silent_per_report);
+    report->silent_hosts.resize(limits_.max_silent_per_report);
+  }
+}
+
+}  // namespace trumpet

@@ -1,0 +1,214 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "controller/tem/network_verdicts.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace trumpet {
+namespace {
+
+void AddTo(const NetworkCounters& from, NetworkCounters* into) {
+  into->intervals_decided += from.intervals_decided;
+  into->intervals_incomplete += from.intervals_incomplete;
+  into->reports += from.reports;
+  into->clears += from.clears;
+  into->reports_suppressed += from.reports_suppressed;
+  into->partials += from.partials;
+  into->late_partials += from.late_partials;
+  into->early_partials += from.early_partials;
+  into->refused_partials += from.refused_partials;
+  into->replaced_partials += from.replaced_partials;
+  into->malformed += from.malformed;
+  into->strangers += from.strangers;
+  into->late_flow_states += from.late_flow_states;
+  into->refused_flow_states += from.refused_flow_states;
+  into->buckets_evicted += from.buckets_evicted;
+  into->polls += from.polls;
+  into->poll_answers += from.poll_answers;
+  into->polls_spared += from.polls_spared;
+  into->polls_refused += from.polls_refused;
+}
+
+}  // namespace
+
+NetworkVerdicts::NetworkVerdicts(const NetworkOptions& options) : options_(options) {}
+
+NetworkVerdicts::~NetworkVerdicts() = default;
+
+// --- hosts and events --------------------------------------------------------------------------
+
+Result<uint32_t> NetworkVerdicts::AddHost(const std::string& name) {
+  const auto found = by_name_.find(name);
+  if (found != by_name_.end()) {
+    leaving_.erase(std::remove(leaving_.begin(), leaving_.end(), found->second), leaving_.end());
+    return found->second;
+  }
+  if (by_name_.size() >= options_.max_hosts) {
+    return Status::Error("host " + name + " is one too many; " +
+                         std::to_string(options_.max_hosts) + " are allowed");
+  }
+  const auto place = std::find(hosts_.begin(), hosts_.end(), nullptr);
+  const auto host = static_cast<uint32_t>(place - hosts_.begin());
+  if (place == hosts_.end()) hosts_.emplace_back();
+  hosts_[host] = std::make_unique<NetworkHost>();
+  hosts_[host]->name = name;
+  by_name_[name] = host;
+  return host;
+}
+
+void NetworkVerdicts::RemoveHost(uint32_t host, Nanos until, NetworkOutput* output) {
+  if (!IsHost(host)) return;
+  for (auto& [id, event] : events_) event->Leave(host, until, output);
+  if (std::count(leaving_.begin(), leaving_.end(), host) == 0) leaving_.push_back(host);
+}
+
+void NetworkVerdicts::SetSkew(uint32_t host, Nanos bound) {
+  if (IsHost(host)) hosts_[host]->skew_bound_ns = bound;
+}
+
+Status NetworkVerdicts::Install(const std::shared_ptr<const TriggerPlan>& plan, Nanos from,
+                                const NetworkEventOptions& options) {
+  std::unique_ptr<NetworkEvent>& event = events_[plan->spec.id];
+  if (event == nullptr) {
+    event = std::make_unique<NetworkEvent>(plan, from, options, options_.limits, &hosts_,
+                                           &options_.budget, options_.hash_seed);
+  } else if (!event->TakeOver(plan)) {
+    return Status::Error("event '" + plan->spec.name +
+                         "' counts something else than before under " + "its id " +
+                         std::to_string(plan->spec.id) + "; it needs another");
+  }
+  return Status::Ok();
+}
+
+void NetworkVerdicts::Uninstall(uint32_t event_id, Nanos until) {
+  const auto found = events_.find(event_id);
+  if (found != events_.end()) found->second->EndAt(until);
+}
+
+NetworkEvent* NetworkVerdicts::EventOf(uint32_t event_id, uint32_t host) {
+  const auto found = events_.find(event_id);
+  if (found != events_.end() && IsHost(host)) return found->second.get();
+  ++unknown_events_;
+  return nullptr;
+}
+
+const NetworkEvent* NetworkVerdicts::Find(uint32_t event_id) const {
+  const auto found = events_.find(event_id);
+  return found == events_.end() ? nullptr : found->second.get();
+}
+
+void NetworkVerdicts::Invite(uint32_t event_id, uint32_t host, NetworkOutput* output) {
+  if (NetworkEvent* event = EventOf(event_id, host)) event->Invite(host, output);
+}
+
+void NetworkVerdicts::Join(uint32_t event_id, uint32_t host, Nanos from) {
+  if (NetworkEvent* event = EventOf(event_id, host)) event->Join(host, from);
+}
+
+void NetworkVerdicts::Leave(uint32_t event_id, uint32_t host, Nanos until, NetworkOutput* output) {
+  if (NetworkEvent* event = EventOf(event_id, host)) event->Leave(host, until, output);
+}
+
+void NetworkVerdicts::ShareApplied(uint32_t event_id, uint32_t host, uint64_t generation,
+                                   Nanos from, NetworkOutput* output) {
+  if (NetworkEvent* event = EventOf(event_id, host)) {
+    event->ShareApplied(host, generation, from, output);
+  }
+}
+
+// --- deliveries --------------------------------------------------------------------------------
+
+void NetworkVerdicts::Add(uint32_t host, const PartialView& partial, size_t word_count) {
+  if (NetworkEvent* event = EventOf(partial.event_id, host)) event->Add(host, partial, word_count);
+}
+
+void NetworkVerdicts::Add(uint32_t host, const FlowStateUpdate& update) {
+  for (auto& [id, event] : events_) {
+    if (event->plan().uses_flow_state && event->IsMember(host)) event->Add(update);
+  }
+}
+
+void NetworkVerdicts::AddIncomplete(uint32_t host, Nanos start, Nanos end, uint32_t reasons,
+                                    uint32_t event_id) {
+  if (event_id == 0) {
+    if (IsHost(host)) hosts_[host]->incomplete.Add(start, end, reasons);
+  } else if (EventOf(event_id, host) != nullptr) {
+    hosts_[host]->incomplete_of[event_id].Add(start, end, reasons);
+  }
+}
+
+void NetworkVerdicts::EndUntil(uint32_t host, Nanos until, Nanos now) {
+  if (!IsHost(host)) return;
+  Nanos& ended = hosts_[host]->ended_until;
+  ended = std::max(ended, std::min(until, now + options_.limits.max_lead_ns));
+}
+
+void NetworkVerdicts::Answer(uint32_t host, FeedAnswer answer, const PartialView& cells,
+                             size_t word_count, uint32_t reasons) {
+  if (NetworkEvent* event = EventOf(cells.event_id, host)) {
+    event->Answer(host, answer, cells, word_count, reasons);
+  }
+}
+
+// --- time --------------------------------------------------------------------------------------
+
+bool NetworkVerdicts::Advance(Nanos now, size_t max_reports, NetworkOutput* output) {
+  auto event = events_.lower_bound(resume_at_);
+  for (size_t left = events_.size(); left > 0; --left) {
+    if (event == events_.end()) event = events_.begin();
+    if (!event->second->Advance(now, max_reports, output)) {
+      resume_at_ = event->first;  // it was cut short, and goes on before others
+      return false;
+    }
+    event = event->second->is_over() ? Erase(event) : std::next(event);
+  }
+  resume_at_ = 0;
+  if (now >= forget_at_) {
+    ForgetPast();
+    forget_at_ = now + kNanosPerSecond;
+  }
+  return true;
+}
+
+NetworkVerdicts::Events::iterator NetworkVerdicts::Erase(Events::iterator event) {
+  AddTo(event->second->counters(), &closed_);
+  for (const auto& host : hosts_) {
+    if (host) host->incomplete_of.erase(event->first);
+  }
+  return events_.erase(event);
+}
+
+void NetworkVerdicts::ForgetPast() {
+  Nanos oldest = INT64_MAX;
+  for (const auto& [id, event] : events_) oldest = std::min(oldest, event->NextStart());
+  for (const auto& host : hosts_) {
+    if (!host) continue;
+    host->incomplete.Forget(oldest);
+    for (auto& [id, ranges] : host->incomplete_of) ranges.Forget(oldest);
+  }
+  const auto is_gone = [this](uint32_t host) { return hosts_[host]->events == 0; };
+  for (const uint32_t host : leaving_) {
+    if (!is_gone(host)) continue;
+    by_name_.erase(hosts_[host]->name);
+  }
+  const auto first_gone = std::stable_partition(leaving_.begin(), leaving_.end(),
+                                                [&](uint32_t host) { return !is_gone(host); });
+  for (auto host = first_gone; host != leaving_.end(); ++host) hosts_[*host] = nullptr;
+  leaving_.erase(first_gone, leaving_.end());
+}
+
+Nanos NetworkVerdicts::NextDue() const {
+  Nanos due = INT64_MAX;
+  for (const auto& [id, event] : events_) due = std::min(due, event->NextDue());
+  return due;
+}
+
+NetworkCounters NetworkVerdicts::counters() const {
+  NetworkCounters sum = closed_;
+  for (const auto& [id, event] : events_) AddTo(event->counters(), &sum);
+  return sum;
+}
+
+}  // namespace trumpet

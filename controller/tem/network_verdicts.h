@@ -1,0 +1,118 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// NetworkVerdicts: merges what the hosts of a network counted and decides the events of scope
+// network.  (DESIGN section 7; docs/life-of-an-event.md, section "Across the network".)
+//
+// How a session uses it, with what crosses the wire in brackets:
+//   AddHost() when a host is first heard of; SetSkew() as keep-alives tell [KeepAlive]
+//   Invite() before a trigger is sent, Join() when the host has acknowledged it [TriggerAck]
+//   Add(), AddIncomplete(), EndUntil() as they come, in the host's order
+//       [Partials, Report with words, FlowStates, IntervalEnd]; Answer() [PollAnswer]
+//   ShareApplied() when a share of a threshold was acknowledged [TriggerAck]
+//   Leave() when the event is taken from the host; a session that is gone is no reason: the host is
+//       silent, and named, until it comes back or RemoveHost()
+//   Advance() after deliveries and at NextDue(); what it asks for goes out [Poll, TriggerSet]
+//
+// Hosts deliver the cells of a bucket once per interval, merged over their packet threads
+// (lib/verdict/event_feed.h), and the states of TCP directions whose packets they count.
+//
+// Threads: one.  Time: only what is passed in; instants of hosts are on their clocks, `now` on
+// ours. Memory: bounded by NetworkEventOptions per event and NetworkBudget over all; what did not
+// fit is counted, and marks the reports it may touch.
+
+#ifndef TRUMPET_CONTROLLER_TEM_NETWORK_VERDICTS_H
+#define TRUMPET_CONTROLLER_TEM_NETWORK_VERDICTS_H
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "controller/tem/network_event.h"
+#include "controller/tem/network_host.h"
+#include "lib/base/status.h"
+
+namespace trumpet {
+
+struct NetworkOptions {
+  NetworkLimits limits;
+  NetworkBudget budget;
+  size_t max_hosts = 4096;
+  uint64_t hash_seed = 0;  // guards the tables against chosen keys; reports do not depend on it
+};
+
+class NetworkVerdicts {
+ public:
+  explicit NetworkVerdicts(const NetworkOptions& options);
+  ~NetworkVerdicts();
+  NetworkVerdicts(const NetworkVerdicts&) = delete;
+  NetworkVerdicts& operator=(const NetworkVerdicts&) = delete;
+
+  // The number of the host of that name; numbers of removed hosts are given again.
+  Result<uint32_t> AddHost(const std::string& name);
+  void RemoveHost(uint32_t host, Nanos until, NetworkOutput* output);
+  void SetSkew(uint32_t host, Nanos bound);
+
+  // An event, from the instant `from` on; or a change of one that is there, if its cells and its
+  // interval stay the same (else it needs another id).
+  Status Install(const std::shared_ptr<const TriggerPlan>& plan, Nanos from,
+                 const NetworkEventOptions& options);
+  // Intervals that end by `until` are still decided.
+  void Uninstall(uint32_t event_id, Nanos until);
+
+  void Invite(uint32_t event_id, uint32_t host, NetworkOutput* output);
+  // The host counts from `from` on.  If it did before, it has begun anew.
+  void Join(uint32_t event_id, uint32_t host, Nanos from);
+  // It need not answer for intervals that start at `until` or later.
+  void Leave(uint32_t event_id, uint32_t host, Nanos until, NetworkOutput* output);
+  void ShareApplied(uint32_t event_id, uint32_t host, uint64_t generation, Nanos from,
+                    NetworkOutput* output);
+
+  // `word_count`: of partial.words, as the host says.
+  void Add(uint32_t host, const PartialView& partial, size_t word_count);
+  void Add(uint32_t host, const FlowStateUpdate& update);
+  // Packets in [start, end) were not all counted; event_id 0: for every event.
+  void AddIncomplete(uint32_t host, Nanos start, Nanos end, uint32_t reasons, uint32_t event_id);
+  // All that the host counted before `until` has been delivered.
+  void EndUntil(uint32_t host, Nanos until, Nanos now);
+  // To a PollOrder; `cells` holds its event, start and bucket, and words with kValues.
+  void Answer(uint32_t host, FeedAnswer answer, const PartialView& cells, size_t word_count,
+              uint32_t reasons);
+
+  // Asks and decides what is due, in bounded pieces: false when `output` holds max_reports or more
+  // and there may be more.
+  bool Advance(Nanos now, size_t max_reports, NetworkOutput* output);
+  Nanos NextDue() const;  // INT64_MAX: nothing
+
+  const NetworkEvent* Find(uint32_t event_id) const;
+  NetworkCounters counters() const;  // of all events, those uninstalled included
+  uint64_t unknown_events() const { return unknown_events_; }
+  size_t host_count() const { return by_name_.size(); }
+  const NetworkBudget& budget() const { return options_.budget; }
+
+ private:
+  using Events = std::map<uint32_t, std::unique_ptr<NetworkEvent>>;
+
+  NetworkEvent* EventOf(uint32_t event_id, uint32_t host);
+  bool IsHost(uint32_t host) const { return host < hosts_.size() && hosts_[host] != nullptr; }
+  Events::iterator Erase(Events::iterator event);
+  void ForgetPast();
+
+  NetworkOptions options_;
+  NetworkHosts hosts_;
+  std::unordered_map<std::string, uint32_t> by_name_;
+  std::vector<uint32_t> leaving_;  // removed, but still owed to events
+  Events events_;
+  uint32_t resume_at_ = 0;  // id of the event to advance first
+  Nanos forget_at_ = INT64_MIN;
+  NetworkCounters closed_;  // of events that are gone
+  uint64_t unknown_events_ = 0;
+};
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_CONTROLLER_TEM_NETWORK_VERDICTS_H

@@ -1,0 +1,470 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "controller/tem/network_verdicts.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "lib/verdict/verdict_test_kit.h"
+
+namespace trumpet {
+namespace {
+
+using namespace kit;
+
+using Lines = std::vector<std::string>;
+
+constexpr uint32_t kEvent = 1;
+
+// A network of hosts "a", "b", ... with the volume per port above 10, in intervals of 10 ms from 0
+// on; times in ms.
+class Network {
+ public:
+  explicit Network(size_t hosts, const NetworkEventOptions& options = {},
+                   const NetworkOptions& network = {}, uint32_t for_count = 1)
+      : verdicts(network) {
+    EventSpec spec = Event(kEvent, Op(Sum(Variable::kVolume), ExprOp::kGreater, Num(10)), ByPort());
+    spec.for_count = for_count;
+    plan = Plan(spec);
+    EXPECT_TRUE(verdicts.Install(plan, 0, options).ok());
+    for (size_t i = 0; i < hosts; ++i) {
+      const uint32_t host = *verdicts.AddHost(std::string(1, static_cast<char>('a' + i)));
+      verdicts.Invite(kEvent, host, &output);
+      verdicts.Join(kEvent, host, 0);
+    }
+  }
+
+  void Volume(uint32_t host, int64_t ms, uint32_t port, int64_t volume) {
+    const auto words = CellsOf(*plan, Values{{Variable::kPackets, 1}, {Variable::kVolume, volume}});
+    const std::string key = PortKey(port);
+    verdicts.Add(host, View(ms, key, words), words.size());
+  }
+
+  void Answer(uint32_t host, int64_t ms, uint32_t port, int64_t volume) {
+    const auto words = CellsOf(*plan, Values{{Variable::kPackets, 1}, {Variable::kVolume, volume}});
+    const std::string key = PortKey(port);
+    verdicts.Answer(host, volume > 0 ? FeedAnswer::kValues : FeedAnswer::kNoPackets,
+                    View(ms, key, words), words.size(), 0);
+  }
+
+  void End(uint32_t host, int64_t ms) { verdicts.EndUntil(host, Ms(ms), Ms(ms)); }
+
+  // Reports as "port@start volume" with marks.
+  Lines At(int64_t ms) {
+    output.reports.clear();
+    while (!verdicts.Advance(Ms(ms), output.reports.size() + 1, &output)) {
+    }
+    Lines lines;
+    for (const NetworkReport& network : output.reports) {
+      const Report& report = network.report;
+      std::string line = report.bucket_json.substr(11, report.bucket_json.size() - 12) + "@" +
+                         std::to_string(report.start_ns / kNanosPerMilli) + " " +
+                         report.value.ToString();
+      if (network.is_clear) line += " clear";
+      for (const std::string& name : network.silent_hosts) line += " -" + name;
+      if (!report.is_complete()) line += " " + ReasonsToJson(report.incomplete_reasons);
+      lines.push_back(line);
+    }
+    return lines;
+  }
+
+  NetworkCounters counters() const { return verdicts.counters(); }
+
+  NetworkVerdicts verdicts;
+  NetworkOutput output;
+  std::shared_ptr<const TriggerPlan> plan;
+
+ private:
+  static PartialView View(int64_t ms, const std::string& key, const std::vector<uint64_t>& words) {
+    PartialView partial;
+    partial.event_id = kEvent;
+    partial.epoch_start = Ms(ms);
+    partial.epoch_end = Ms(ms + 10);
+    partial.bucket_key = key;
+    partial.words = words.data();
+    return partial;
+  }
+};
+
+TEST(NetworkVerdicts, FiresOnWhatNoHostSeesAlone) {
+  Network network(3);
+  for (uint32_t host = 0; host < 3; ++host) network.Volume(host, 0, 80, 4);
+  for (uint32_t host = 0; host < 3; ++host) network.End(host, 10);
+  EXPECT_EQ(network.At(11), (Lines{"80@0 12"}));
+  const NetworkReport& report = network.output.reports[0];
+  EXPECT_EQ(report.host_count, 3u);
+  ASSERT_EQ(report.hosts.size(), 3u);
+  EXPECT_EQ(report.hosts[0].value.ToString(), "4");
+  EXPECT_EQ(report.report.detected_ns, Ms(11));
+}
+
+TEST(NetworkVerdicts, WaitsForTheLastHostAndNoLonger) {
+  Network network(2);
+  network.Volume(0, 0, 80, 12);
+  network.End(0, 10);
+  EXPECT_EQ(network.At(15), Lines{});
+  network.Volume(1, 0, 80, 3);
+  network.End(1, 10);
+  EXPECT_EQ(network.At(15), (Lines{"80@0 15"}));
+}
+
+TEST(NetworkVerdicts, NamesTheHostThatIsSilentAtTheDeadline) {
+  Network network(2);
+  network.Volume(0, 0, 80, 12);
+  network.End(0, 10);
+  EXPECT_EQ(network.verdicts.NextDue(), Ms(20));
+  EXPECT_EQ(network.At(20), (Lines{"80@0 12 -b [\"host-silent\"]"}));
+  network.Volume(1, 0, 80, 3);
+  EXPECT_EQ(network.counters().late_partials, 1u);
+  EXPECT_EQ(network.counters().intervals_incomplete, 1u);
+}
+
+TEST(NetworkVerdicts, MergesWhatASilentHostHadSaidInTime) {
+  Network network(2);
+  network.Volume(0, 0, 80, 8);
+  network.End(0, 10);
+  network.Volume(1, 0, 80, 4);  // and no end
+  EXPECT_EQ(network.At(20), (Lines{"80@0 12 -b [\"host-silent\"]"}));
+}
+
+TEST(NetworkVerdicts, TheDeadlineIsTheEvents) {
+  NetworkEventOptions options;
+  options.deadline_ns = Ms(3);
+  Network network(2, options);
+  network.Volume(0, 0, 80, 12);
+  network.End(0, 10);
+  EXPECT_EQ(network.At(12), Lines{});
+  EXPECT_EQ(network.At(13).size(), 1u);
+}
+
+TEST(NetworkVerdicts, ARepeatedWordReplacesTheFirst) {
+  Network network(1);
+  network.Volume(0, 0, 80, 12);
+  network.Volume(0, 0, 80, 11);
+  network.End(0, 10);
+  EXPECT_EQ(network.At(10), (Lines{"80@0 11"}));
+  EXPECT_EQ(network.counters().replaced_partials, 1u);
+}
+
+TEST(NetworkVerdicts, TellsOnceThatARunHasEnded) {
+  Network network(1);
+  for (const int64_t ms : {0, 10}) network.Volume(0, ms, 80, 11);
+  network.Volume(0, 20, 80, 1);
+  network.End(0, 50);
+  EXPECT_EQ(network.At(50), (Lines{"80@0 11", "80@10 11", "80@20 null clear"}));
+  EXPECT_EQ(network.counters().clears, 1u);
+}
+
+TEST(NetworkVerdicts, ARunTooShortToBeToldHasNoEndToTell) {
+  Network network(1, {}, {}, /*for_count=*/2);
+  network.Volume(0, 0, 80, 11);
+  for (const int64_t ms : {20, 30}) network.Volume(0, ms, 80, 11);
+  network.End(0, 60);
+  EXPECT_EQ(network.At(60), (Lines{"80@30 11", "80@40 null clear"}));
+}
+
+TEST(NetworkVerdicts, AHostThatJoinsInMidIntervalMarksIt) {
+  Network network(1);
+  const uint32_t host = *network.verdicts.AddHost("late");
+  network.verdicts.Join(kEvent, host, Ms(15));
+  for (const int64_t ms : {0, 10, 20}) network.Volume(0, ms, 80, 11);
+  network.End(0, 30);
+  network.End(host, 30);
+  EXPECT_EQ(network.At(30), (Lines{"80@0 11", "80@10 11 [\"monitor-interrupted\"]", "80@20 11"}));
+}
+
+TEST(NetworkVerdicts, AHostThatHasLeftIsNotWaitedFor) {
+  Network network(2);
+  network.verdicts.Leave(kEvent, 1, Ms(10), &network.output);
+  network.Volume(0, 10, 80, 11);
+  network.End(0, 20);
+  network.End(1, 10);
+  EXPECT_EQ(network.At(20), (Lines{"80@10 11"}));
+}
+
+TEST(NetworkVerdicts, AHostThatBeginsAnewMarksWhatItLost) {
+  Network network(1);
+  network.End(0, 10);
+  network.At(10);
+  network.verdicts.Join(kEvent, 0, Ms(25));
+  network.Volume(0, 10, 80, 11);
+  network.Volume(0, 30, 80, 11);
+  network.End(0, 40);
+  EXPECT_EQ(network.At(40), (Lines{"80@10 11 [\"monitor-interrupted\"]",
+                                   "80@20 null clear [\"monitor-interrupted\"]", "80@30 11"}));
+}
+
+TEST(NetworkVerdicts, TheReportBearsTheWorstSkew) {
+  Network network(2);
+  network.verdicts.SetSkew(0, 100);
+  network.verdicts.SetSkew(1, 300);
+  network.Volume(0, 0, 80, 11);
+  for (uint32_t host = 0; host < 2; ++host) network.End(host, 10);
+  ASSERT_EQ(network.At(10).size(), 1u);
+  EXPECT_EQ(network.output.reports[0].skew_bound_ns, 300);
+}
+
+TEST(NetworkVerdicts, TheReasonsOfAHostAreThoseOfTheReportAndOfItsShare) {
+  Network network(2);
+  for (uint32_t host = 0; host < 2; ++host) network.Volume(host, 0, 80, 11);
+  network.verdicts.AddIncomplete(1, Ms(5), Ms(6), kRingFull, 0);
+  for (uint32_t host = 0; host < 2; ++host) network.End(host, 10);
+  EXPECT_EQ(network.At(10), (Lines{"80@0 22 [\"ring-full\"]"}));
+  const NetworkReport& report = network.output.reports[0];
+  EXPECT_EQ(report.hosts[0].incomplete_reasons, 0u);
+  EXPECT_EQ(report.hosts[1].incomplete_reasons, static_cast<uint32_t>(kRingFull));
+}
+
+TEST(NetworkVerdicts, ReportsBeyondTheRateAreCountedInTheNext) {
+  NetworkEventOptions options;
+  options.reports_per_second = 10;
+  Network network(1, options);
+  for (const uint32_t port : {1, 2, 3}) network.Volume(0, 0, port, 11);
+  network.End(0, 10);
+  EXPECT_EQ(network.At(10), (Lines{"1@0 11"}));
+  network.Volume(0, 200, 9, 11);
+  network.End(0, 210);
+  EXPECT_EQ(network.At(210), (Lines{"1@10 null clear", "9@200 11"}));
+  EXPECT_EQ(network.output.reports[0].suppressed, 2u);
+  EXPECT_EQ(network.output.reports[1].suppressed, 0u);
+  EXPECT_EQ(network.counters().reports_suppressed, 2u);
+}
+
+TEST(NetworkVerdicts, ListsOfHostsAreBounded) {
+  NetworkOptions options;
+  options.limits.max_hosts_per_report = 2;
+  options.limits.max_silent_per_report = 1;
+  Network network(6, {}, options);
+  for (uint32_t host = 0; host < 4; ++host) network.Volume(host, 0, 80, 11);
+  for (uint32_t host = 0; host < 4; ++host) network.End(host, 10);
+  EXPECT_EQ(network.At(20), (Lines{"80@0 44 -e [\"host-silent\"]"}));
+  const NetworkReport& report = network.output.reports[0];
+  EXPECT_EQ(report.hosts.size(), 2u);
+  EXPECT_EQ(report.hosts_omitted, 2u);
+  EXPECT_EQ(report.silent_omitted, 1u);
+}
+
+TEST(NetworkVerdicts, WhatDoesNotFitIsCountedAndMarked) {
+  NetworkEventOptions options;
+  options.max_waiting_bytes = 400;
+  Network network(1, options);
+  for (uint32_t port = 1; port <= 20; ++port) network.Volume(0, 0, port, 11);
+  network.End(0, 10);
+  const Lines lines = network.At(10);
+  ASSERT_FALSE(lines.empty());
+  EXPECT_EQ(lines[0], "1@0 11 [\"bucket-evicted\"]");
+  EXPECT_EQ(lines.size() + network.counters().refused_partials, 20u);
+  network.Volume(0, 10, 1, 11);
+  EXPECT_EQ(network.counters().refused_partials, 20u - lines.size());  // there is room again
+}
+
+TEST(NetworkVerdicts, AnEvictedRunEndsForItsSubscriber) {
+  NetworkEventOptions options;
+  options.max_buckets = 1;
+  Network network(1, options);
+  network.Volume(0, 0, 80, 11);
+  network.Volume(0, 10, 22, 1);
+  network.End(0, 20);
+  EXPECT_EQ(network.At(20), (Lines{"80@0 11", "80@10 null clear [\"bucket-evicted\"]"}));
+}
+
+TEST(NetworkVerdicts, TooFarAheadIsDroppedAndMarksItsInterval) {
+  NetworkOptions options;
+  options.limits.max_ahead_intervals = 4;
+  Network network(2, {}, options);
+  network.Volume(0, 40, 80, 11);
+  EXPECT_EQ(network.counters().early_partials, 1u);
+  network.Volume(1, 30, 80, 11);
+  for (const int64_t ms : {10, 20, 30, 40}) {
+    for (uint32_t host = 0; host < 2; ++host) network.End(host, ms);
+    network.At(ms);
+  }
+  network.Volume(1, 40, 80, 11);
+  for (uint32_t host = 0; host < 2; ++host) network.End(host, 50);
+  EXPECT_EQ(network.At(50), (Lines{"80@40 11 [\"bucket-evicted\"]"}));
+}
+
+TEST(NetworkVerdicts, NonsenseIsCountedAndHurtsNobody) {
+  Network network(1);
+  const uint64_t word = 1;
+  PartialView garbage;
+  garbage.event_id = kEvent;
+  garbage.bucket_key = "no key of this event, whatever it is";
+  garbage.words = &word;
+  network.verdicts.Add(0, garbage, 1);
+  network.verdicts.Add(0, garbage, network.plan->word_count);
+  EXPECT_EQ(network.counters().malformed, 2u);
+  network.verdicts.Add(99, garbage, 1);
+  garbage.event_id = 77;
+  network.verdicts.Add(0, garbage, 1);
+  EXPECT_EQ(network.verdicts.unknown_events(), 2u);
+  network.verdicts.EndUntil(0, INT64_MAX, 0);  // capped, or time would run out here
+  network.Volume(0, 2000, 80, 11);
+  EXPECT_EQ(network.At(0), Lines{});
+  EXPECT_LE(network.verdicts.Find(kEvent)->NextStart(), Ms(1000));
+}
+
+TEST(NetworkVerdicts, OnlyMembersAreHeard) {
+  Network network(1);
+  const uint32_t stranger = *network.verdicts.AddHost("stranger");
+  network.Volume(stranger, 0, 80, 50);
+  network.End(0, 10);
+  EXPECT_EQ(network.At(10), Lines{});
+  EXPECT_EQ(network.counters().strangers, 1u);
+}
+
+TEST(NetworkVerdicts, QuietNetworksSkipToTheirNextPacket) {
+  Network network(1);
+  network.Volume(0, 0, 80, 11);
+  network.End(0, 10);
+  network.At(10);
+  EXPECT_EQ(network.At(3600 * 1000), (Lines{"80@10 null clear -a [\"host-silent\"]"}));
+  EXPECT_GT(network.counters().intervals_decided, 300000u);
+}
+
+TEST(NetworkVerdicts, ARemovedHostGivesItsNumberBackOnceNothingWaitsForIt) {
+  Network network(2);
+  network.verdicts.RemoveHost(1, Ms(10), &network.output);
+  network.End(0, 30);
+  network.At(30);
+  network.At(2000);
+  EXPECT_EQ(network.verdicts.host_count(), 1u);
+  EXPECT_EQ(*network.verdicts.AddHost("new"), 1u);
+}
+
+TEST(NetworkVerdicts, AnEventThatCountsSomethingElseNeedsAnotherId) {
+  Network network(1);
+  const auto other =
+      Plan(Event(kEvent, Op(Sum(Variable::kVolume), ExprOp::kGreater, Num(10)), Granularity()));
+  EXPECT_FALSE(network.verdicts.Install(other, 0, {}).ok());
+  EXPECT_TRUE(network.verdicts.Install(network.plan, 0, {}).ok());
+}
+
+TEST(NetworkVerdicts, AnUninstalledEventDecidesWhatEndedBefore) {
+  Network network(1);
+  for (const int64_t ms : {0, 10}) network.Volume(0, ms, 80, 11);
+  network.verdicts.Uninstall(kEvent, Ms(10));
+  network.End(0, 20);
+  EXPECT_EQ(network.At(20), (Lines{"80@0 11"}));
+  network.At(21);
+  EXPECT_EQ(network.verdicts.Find(kEvent), nullptr);
+  EXPECT_EQ(network.counters().reports, 1u);
+  EXPECT_EQ(network.verdicts.budget().bytes, 0u);
+  EXPECT_EQ(network.verdicts.budget().buckets, 0u);
+}
+
+// --- split thresholds --------------------------------------------------------------------------
+
+NetworkEventOptions Split() {
+  NetworkEventOptions options;
+  options.splits_threshold = true;
+  return options;
+}
+
+// Confirms all orders, as of the first interval.
+void ApplyShares(Network* network) {
+  auto& orders = network->output.shares;
+  for (size_t i = 0; i < orders.size(); ++i) {
+    const ShareOrder order = orders[i];
+    network->verdicts.ShareApplied(kEvent, order.host, order.share.generation, 0, &network->output);
+  }
+}
+
+TEST(SplitThresholds, AskTheOthersForWhatOneReports) {
+  Network network(3, Split());
+  ApplyShares(&network);  // 11 / 6: 2 each
+  network.Volume(0, 0, 80, 9);
+  for (uint32_t host = 0; host < 3; ++host) network.End(host, 10);
+  EXPECT_EQ(network.At(10), Lines{});
+  ASSERT_EQ(network.output.polls.size(), 2u);
+  EXPECT_EQ(network.output.polls[0].host, 1u);
+  EXPECT_EQ(network.output.polls[0].bucket_key, PortKey(80));
+  network.Answer(1, 0, 80, 2);
+  EXPECT_EQ(network.At(11), Lines{});
+  network.Answer(2, 0, 80, 0);
+  EXPECT_EQ(network.At(11), (Lines{"80@0 11"}));
+  EXPECT_EQ(network.output.reports[0].hosts.size(), 2u);
+}
+
+TEST(SplitThresholds, DoNotAskWhereTheOthersCannotHaveEnough) {
+  Network network(3, Split());
+  ApplyShares(&network);
+  network.Volume(0, 0, 80, 4);  // and at most 3 each
+  for (uint32_t host = 0; host < 3; ++host) network.End(host, 10);
+  EXPECT_EQ(network.At(10), Lines{});
+  EXPECT_TRUE(network.output.polls.empty());
+  EXPECT_EQ(network.counters().polls_spared, 1u);
+  EXPECT_EQ(network.counters().intervals_incomplete, 0u);
+  EXPECT_EQ(network.verdicts.Find(kEvent)->NextStart(), Ms(10));
+}
+
+TEST(SplitThresholds, DoNotAskAHostThatReportsEverything) {
+  Network network(2, Split());  // no share was applied yet
+  network.Volume(0, 0, 80, 11);
+  for (uint32_t host = 0; host < 2; ++host) network.End(host, 10);
+  EXPECT_EQ(network.At(10), (Lines{"80@0 11"}));
+  EXPECT_TRUE(network.output.polls.empty());
+}
+
+TEST(SplitThresholds, AnUnansweredQuestionNamesTheHost) {
+  Network network(2, Split());
+  ApplyShares(&network);
+  network.Volume(0, 0, 80, 11);
+  for (uint32_t host = 0; host < 2; ++host) network.End(host, 10);
+  EXPECT_EQ(network.At(10), Lines{});
+  EXPECT_EQ(network.At(20), (Lines{"80@0 11 -b [\"host-silent\"]"}));
+  network.Answer(1, 0, 80, 3);
+  EXPECT_EQ(network.counters().late_partials, 1u);
+}
+
+TEST(SplitThresholds, AHostThatNoLongerKnowsIsNamed) {
+  Network network(2, Split());
+  ApplyShares(&network);
+  network.Volume(0, 0, 80, 11);
+  for (uint32_t host = 0; host < 2; ++host) network.End(host, 10);
+  network.At(10);
+  PartialView cells;
+  const std::string key = PortKey(80);
+  cells.event_id = kEvent;
+  cells.bucket_key = key;
+  network.verdicts.Answer(1, FeedAnswer::kNoLongerKnown, cells, 0, 0);
+  EXPECT_EQ(network.At(10), (Lines{"80@0 11 -b [\"host-silent\"]"}));
+}
+
+TEST(SplitThresholds, HalfAtTheDeadlineThoseAreAskedThatHaveEnded) {
+  Network network(3, Split());
+  ApplyShares(&network);
+  network.Volume(0, 0, 80, 9);
+  for (uint32_t host = 0; host < 2; ++host) network.End(host, 10);
+  network.At(10);
+  EXPECT_TRUE(network.output.polls.empty());
+  EXPECT_EQ(network.verdicts.NextDue(), Ms(15));
+  network.At(15);
+  ASSERT_EQ(network.output.polls.size(), 1u);
+  network.Answer(1, 0, 80, 3);
+  EXPECT_EQ(network.At(20), (Lines{"80@0 12 -c [\"host-silent\"]"}));
+}
+
+TEST(SplitThresholds, AnswersNobodyAskedForAreNotTaken) {
+  Network network(2, Split());
+  ApplyShares(&network);
+  network.Answer(1, 0, 80, 50);
+  for (uint32_t host = 0; host < 2; ++host) network.End(host, 10);
+  EXPECT_EQ(network.At(10), Lines{});
+  EXPECT_EQ(network.counters().strangers, 1u);
+}
+
+TEST(SplitThresholds, AreNotUsedWhereTheyAreNotSound) {
+  NetworkVerdicts verdicts({});
+  const auto plan = Plan(Event(
+      1, Op(Agg(AggregateKind::kAvg, Var(Variable::kVolume)), ExprOp::kGreater, Num(1)), ByPort()));
+  ASSERT_TRUE(verdicts.Install(plan, 0, Split()).ok());
+  EXPECT_EQ(verdicts.Find(1)->mode(), NetworkEvent::Mode::kPartials);
+  EXPECT_EQ(verdicts.Find(1)->split().why_not, "avg does not add up over hosts");
+}
+
+}  // namespace
+}  // namespace trumpet

@@ -1,0 +1,49 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lib/model/network_report.h"
+
+namespace trumpet {
+namespace {
+
+std::string ShareToJson(const HostShare& share) {
+  std::string json = "{\"host\":" + JsonQuote(share.host);
+  json += ",\"packets\":" + std::to_string(share.packets);
+  json += ",\"value\":" + share.value.ToString();
+  if (share.incomplete_reasons == 0) return json + ",\"complete\":true}";
+  return json + ",\"complete\":false,\"reasons\":" + ReasonsToJson(share.incomplete_reasons) + "}";
+}
+
+template <typename Item, typename ToJson>
+std::string ListToJson(const std::vector<Item>& items, const ToJson& to_json) {
+  std::string json = "[";
+  for (const Item& item : items) {
+    if (json.size() > 1) json += ',';
+    json += to_json(item);
+  }
+  return json + "]";
+}
+
+}  // namespace
+
+std::string ToJsonLine(const NetworkReport& network) {
+  std::string json = ToJsonLine(network.report);
+  json.pop_back();
+  if (network.is_clear) json += ",\"cleared\":true";
+  json += ",\"host_count\":" + std::to_string(network.host_count);
+  if (!network.is_clear) json += ",\"hosts\":" + ListToJson(network.hosts, ShareToJson);
+  if (network.hosts_omitted != 0) {
+    json += ",\"hosts_omitted\":" + std::to_string(network.hosts_omitted);
+  }
+  if (!network.silent_hosts.empty()) {
+    json += ",\"silent\":" + ListToJson(network.silent_hosts, JsonQuote);
+  }
+  if (network.silent_omitted != 0) {
+    json += ",\"silent_omitted\":" + std::to_string(network.silent_omitted);
+  }
+  json += ",\"skew_ns\":" + std::to_string(network.skew_bound_ns);
+  if (network.suppressed != 0) json += ",\"suppressed\":" + std::to_string(network.suppressed);
+  return json + "}";
+}
+
+}  // namespace trumpet
