@@ -13,7 +13,8 @@ CLEANFILES += $(wire_generated)
 # One run writes both: the header stands for it.
 lib/wire/trumpet.pb.h: $(top_srcdir)/lib/wire/trumpet.proto
 	$(AM_V_GEN)$(MKDIR_P) lib/wire && \
-	  $(PROTOC) --proto_path='$(top_srcdir)' --cpp_out=. '$(top_srcdir)/lib/wire/trumpet.proto'
+	  $(PROTOC) --proto_path='$(top_srcdir)' --cpp_out=. '$(top_srcdir)/lib/wire/trumpet.proto' && \
+	  touch lib/wire/trumpet.pb.cc
 lib/wire/trumpet.pb.cc: lib/wire/trumpet.pb.h
 	@test -f $@ || { rm -f lib/wire/trumpet.pb.h && $(MAKE) $(AM_MAKEFLAGS) lib/wire/trumpet.pb.h; }
 
@@ -28,6 +29,8 @@ lib_libtrumpet_wire_a_SOURCES = \
 	lib/wire/clock_estimate.h \
 	lib/wire/codec.cc \
 	lib/wire/codec.h \
+	lib/wire/connector.cc \
+	lib/wire/connector.h \
 	lib/wire/count_codec.cc \
 	lib/wire/count_codec.h \
 	lib/wire/event_check.cc \
@@ -36,12 +39,21 @@ lib_libtrumpet_wire_a_SOURCES = \
 	lib/wire/frame_reader.cc \
 	lib/wire/frame_reader.h \
 	lib/wire/limits.h \
+	lib/wire/listener.cc \
+	lib/wire/listener.h \
+	lib/wire/loop_event.cc \
+	lib/wire/loop_event.h \
 	lib/wire/message.h \
 	lib/wire/send_queue.cc \
 	lib/wire/send_queue.h \
+	lib/wire/session.cc \
+	lib/wire/session.h \
+	lib/wire/tls_context.cc \
+	lib/wire/tls_context.h \
 	lib/wire/trigger_codec.cc \
 	lib/wire/trigger_codec.h \
-	lib/wire/wide_integer.h
+	lib/wire/wide_integer.h \
+	lib/wire/wire_clock.h
 
 # BUILT_SOURCES come first in `make all' and `make check', but not before a single target.
 $(lib_libtrumpet_wire_a_OBJECTS) $(lib_libtrumpet_wire_pb_a_OBJECTS): lib/wire/trumpet.pb.h
@@ -49,7 +61,12 @@ $(lib_libtrumpet_wire_a_OBJECTS) $(lib_libtrumpet_wire_pb_a_OBJECTS): lib/wire/t
 wire_test_kit = \
 	lib/wire/random_message_test.cc \
 	lib/wire/random_message_test.h \
-	lib/wire/same_message_test.h
+	lib/wire/raw_peer_test.cc \
+	lib/wire/raw_peer_test.h \
+	lib/wire/same_message_test.h \
+	lib/wire/session_kit_test.h \
+	lib/wire/test_certificates_test.cc \
+	lib/wire/test_certificates_test.h
 
 gtest_programs += lib/wire/wire_test
 lib_wire_wire_test_SOURCES = $(wire_test_kit) \
@@ -58,7 +75,9 @@ lib_wire_wire_test_SOURCES = $(wire_test_kit) \
 	lib/wire/clock_estimate_test.cc \
 	lib/wire/codec_test.cc \
 	lib/wire/frame_reader_test.cc \
-	lib/wire/send_queue_test.cc
+	lib/wire/send_queue_test.cc \
+	lib/wire/session_test.cc \
+	lib/wire/tls_session_test.cc
 lib_wire_wire_test_LDADD = $(LIBTRUMPET_WIRE) $(GTEST_MAIN_LIBS)
 $(lib_wire_wire_test_OBJECTS): lib/wire/trumpet.pb.h
 
@@ -67,3 +86,10 @@ lib_wire_wire_fuzz_SOURCES = lib/wire/same_message_test.h lib/wire/wire_fuzz.cc
 lib_wire_wire_fuzz_LDADD = $(FUZZ_MAIN) $(LIBTRUMPET_WIRE)
 lib_wire_wire_fuzz_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 EXTRA_DIST += tests/corpus/wire_fuzz
+
+bench_programs += lib/wire/wire_bench
+lib_wire_wire_bench_SOURCES = \
+	lib/wire/test_certificates_test.cc \
+	lib/wire/test_certificates_test.h \
+	lib/wire/wire_bench.cc
+lib_wire_wire_bench_LDADD = $(LIBTRUMPET_WIRE) $(BENCH_MAIN_LIBS)

@@ -513,7 +513,8 @@ TEST(Codec, RefusesATreeDeeperThanAnyStack) {
     for (size_t rest = bytes.size(); rest > 0; rest >>= 7) {
       length += static_cast<char>((rest & 0x7f) | (rest > 0x7f ? 0x80 : 0));
     }
-    bytes = tag + length + bytes;
+    bytes.insert(0, length);
+    bytes.insert(bytes.begin(), tag);
   }
   EXPECT_NE(DecodeError(bytes), "");
 }

@@ -1,0 +1,36 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// LoopEvent: something that a libevent loop does later, or again and again.
+
+#ifndef TRUMPET_LIB_WIRE_LOOP_EVENT_H
+#define TRUMPET_LIB_WIRE_LOOP_EVENT_H
+
+#include <functional>
+
+#include "lib/base/units.h"
+
+struct event;
+struct event_base;
+
+namespace trumpet {
+
+class LoopEvent {
+ public:
+  LoopEvent(event_base* base, std::function<void()> action);
+  ~LoopEvent();
+  LoopEvent(const LoopEvent&) = delete;
+  LoopEvent& operator=(const LoopEvent&) = delete;
+
+  void RunSoon();               // once, when what is under way has returned
+  void RunEvery(Nanos period);  // from now on
+
+ private:
+  const std::function<void()> action_;
+  event* once_;
+  event* periodic_;
+};
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_LIB_WIRE_LOOP_EVENT_H
