@@ -78,8 +78,8 @@ bench-ovs: need-plugin all
 	$(script_environment) $(top_srcdir)/tests/bench/bench-ovs $(BENCH_OVS_FLAGS)
 
 bench-attack: need-plugin all
-	$(script_environment) $(top_srcdir)/tests/bench/bench-ovs --attack 0.9 --rounds 1 --seconds 90 \
-	  --forwarding port,normal $(BENCH_OVS_FLAGS)
+	$(script_environment) $(top_srcdir)/tests/bench/bench-ovs --attack 0.9 --hugepages --rounds 1 \
+	  --seconds 90 --forwarding port,normal $(BENCH_OVS_FLAGS)
 
 .PHONY: bench bench-quick bench-ovs bench-attack lint fuzz coverage demo
 bench: bench-monitor $(bench_programs)
