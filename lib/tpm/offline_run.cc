@@ -241,8 +241,8 @@ Result<OfflineSummary> RunOffline(const HostVerdicts::Plans& plans, const Offlin
   MonitorOptions sizes = SizesFor(plans, options);
   std::unique_ptr<PeerExchange> peers;  // outlives the monitors
   if (options.thread_count > 1) {
-    peers = std::make_unique<PeerExchange>(sizes.connections.max_connections,
-                                           options.flow_timeout_ns);
+    peers =
+        std::make_unique<PeerExchange>(sizes.connections.max_connections, options.flow_timeout_ns);
     sizes.peers = peers.get();
   }
   Monitors monitors;
