@@ -69,10 +69,14 @@ class FlowCells {
     CountSampleInCells(*generation->program, set, sample, BankOf(generation, entry));
   }
 
-  // For an entry with direct cells that IsUntouched().
-  [[gnu::always_inline]] void TouchDirect(FlowIndex flow, FlowEntry* entry, uint64_t* bank) {
-    NoteEpoch(entry);
-    if ((entry->direct_cells & kCountsInSet) != 0) return;
+  // Before a packet is counted in the direct cells `bank` of a flow or of its set.
+  void TouchDirect(FlowIndex flow, uint64_t* bank) {
+    FlowEntry& entry = flows_->At(flow);
+    const bool counts_in_set = (entry.direct_cells & kCountsInSet) != 0;
+    if (counts_in_set) epoch_->running->sets.BanksOf(epoch_->number).CellsOf(entry.set);
+    if (!IsUntouched(entry)) return;
+    NoteEpoch(&entry);
+    if (counts_in_set) return;
     for (uint32_t i = 0; i < kDirectBankWords; i++) bank[i] = 0;
     AddToTouched(flow);
   }

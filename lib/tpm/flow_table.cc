@@ -41,16 +41,16 @@ bool FlowTable::Init(uint32_t max_flows, size_t block_bytes, PageSource* source)
   bucket_shift_ = 32 - __builtin_ctzll(bucket_count);
   return buckets_.Allocate(bucket_count, source) &&
          overflow_.Allocate(OverflowCountFor(bucket_count), source) &&
-         lines_.Allocate(max_flows, source) && home_.Allocate(max_flows, source) &&
-         blocks_.Init(block_bytes, source);
+         entries_.Allocate(max_flows, source) && near_blocks_.Allocate(max_flows, source) &&
+         home_.Allocate(max_flows, source) && blocks_.Init(block_bytes, source);
 }
 
 size_t FlowTable::BytesFor(uint32_t max_flows, size_t block_bytes) {
   const size_t bucket_count = BucketCountFor(max_flows);
   return decltype(buckets_)::BytesFor(bucket_count) +
          decltype(overflow_)::BytesFor(OverflowCountFor(bucket_count)) +
-         decltype(lines_)::BytesFor(max_flows) + decltype(home_)::BytesFor(max_flows) +
-         BlockPool::BytesFor(block_bytes);
+         decltype(entries_)::BytesFor(max_flows) + decltype(near_blocks_)::BytesFor(max_flows) +
+         decltype(home_)::BytesFor(max_flows) + BlockPool::BytesFor(block_bytes);
 }
 
 FlowIndex FlowTable::Find(const FlowKey& key, const uint8_t* extension, size_t extension_bytes,
@@ -71,7 +71,7 @@ FlowIndex FlowTable::Add(const FlowKey& key, uint64_t hash, uint16_t generation,
                          uint32_t oldest_pending_epoch) {
   const FlowIndex flow = TakeEntry(oldest_pending_epoch);
   if (flow == kNoFlow) return kNoFlow;
-  FlowEntry& entry = lines_[flow].entry;
+  FlowEntry& entry = entries_[flow];
   entry = FlowEntry{};
   entry.key = key;
   entry.hash = static_cast<uint32_t>(hash);
@@ -104,12 +104,12 @@ bool FlowTable::TakeBlock(FlowEntry* entry, size_t bytes, uint32_t oldest_pendin
 }
 
 FlowIndex FlowTable::TakeEntry(uint32_t oldest_pending_epoch) {
-  if (free_entry_ == kNoFlow && next_entry_ == lines_.count() && !Reclaim(oldest_pending_epoch)) {
+  if (free_entry_ == kNoFlow && next_entry_ == entries_.count() && !Reclaim(oldest_pending_epoch)) {
     return kNoFlow;
   }
   if (free_entry_ != kNoFlow) {
     const FlowIndex flow = free_entry_;
-    free_entry_ = lines_[flow].entry.hash;
+    free_entry_ = entries_[flow].hash;
     return flow;
   }
   return next_entry_++;
@@ -117,12 +117,12 @@ FlowIndex FlowTable::TakeEntry(uint32_t oldest_pending_epoch) {
 
 // Nobody sends to the entries of other generations than the running one.
 uint32_t FlowTable::IdleSince(FlowIndex flow) const {
-  const FlowEntry& entry = lines_[flow].entry;
+  const FlowEntry& entry = entries_[flow];
   return entry.last_epoch + (entry.generation == running_ ? SlackOf(entry) : 0);
 }
 
 bool FlowTable::IsReclaimable(FlowIndex flow, uint32_t oldest_pending_epoch) const {
-  const uint32_t last_epoch = lines_[flow].entry.last_epoch;
+  const uint32_t last_epoch = entries_[flow].last_epoch;
   return last_epoch != kFree && last_epoch != kUntouched &&
          IsBefore(IdleSince(flow), oldest_pending_epoch);
 }
@@ -171,7 +171,7 @@ void FlowTable::ReleaseStale(uint32_t count, uint32_t epoch, uint16_t running, u
   for (uint32_t step = 0; step < count; step++) {
     const FlowIndex flow = stale_hand_;
     stale_hand_ = stale_hand_ + 1 >= next_entry_ ? 0 : stale_hand_ + 1;
-    const FlowEntry& entry = lines_[flow].entry;
+    const FlowEntry& entry = entries_[flow];
     const bool is_stale = epoch - entry.last_epoch > kStaleEpochs ||
                           (entry.generation != running && entry.generation != previous);
     if (!is_stale || !IsReclaimable(flow, epoch)) continue;
@@ -188,7 +188,7 @@ bool FlowTable::Link(FlowIndex flow, uint64_t hash, uint32_t oldest_pending_epoc
     const uint32_t empty = TagMatches(bucket->tags, 0);
     if (empty != 0) {
       const int way = FirstWay(empty);
-      bucket->tags[way] = TagOf(hash, SaltOf(lines_[flow].entry.generation));
+      bucket->tags[way] = TagOf(hash, SaltOf(entries_[flow].generation));
       bucket->flows[way] = flow;
       home_[flow] = static_cast<uint32_t>(home);
       return true;
@@ -255,7 +255,7 @@ void FlowTable::Unlink(FlowIndex flow) {
 }
 
 void FlowTable::Release(FlowIndex flow) {
-  FlowEntry& entry = lines_[flow].entry;
+  FlowEntry& entry = entries_[flow];
   if (entry.block != kNoBlock && entry.block != kNearBlock) {
     blocks_.Free(entry.block, size_t{1} << entry.block_class_bytes_log2);
   }

@@ -4,13 +4,13 @@
 // FlowTable: entries by key, in memory taken at start.  (Paper, section 5: the flow table of
 // phase 1.)
 //
-// An entry is one cache line; its cells lie in the line after it when they fit, else in a block of
-// a pool.  The index is an array of one-line buckets of eight 16-bit tags; a full bucket spills
-// into a small overflow area, at most kMaxSpills times: look-ups stay short whatever keys come.  A
-// batch goes through in passes, each prefetching for the next: Prefetch() the bucket, Guess() by
-// the tag and prefetch the entry, then see if the guess is right and Find() if not.  An entry
-// belongs to one program generation: after a change of program every flow gets a new entry with its
-// next packet, and the old one stays until its last cells were swept.
+// An entry is one cache line; its cells, if it has any, lie in another line of its own when they
+// fit, else in a block of a pool.  The index is an array of one-line buckets of eight 16-bit tags;
+// a full bucket spills into a small overflow area, at most kMaxSpills times: look-ups stay short
+// whatever keys come.  A batch goes through in passes, each prefetching for the next: Prefetch()
+// the bucket, Guess() by the tag and prefetch the entry, then see if the guess is right and Find()
+// if not.  An entry belongs to one program generation: after a change of program every flow gets a
+// new entry with its next packet, and the old one stays until its last cells were swept.
 //
 // Threads: one packet thread.  Never allocates after Init().
 
@@ -52,7 +52,7 @@ struct alignas(64) FlowEntry {
 static_assert(sizeof(FlowEntry) == 64);
 
 // Values of FlowEntry::block that name no block of the pool, besides kNoBlock (all is empty).
-constexpr BlockRef kNearBlock = kNoBlock - 1;  // the line after the entry
+constexpr BlockRef kNearBlock = kNoBlock - 1;  // the entry's own line for it
 constexpr size_t kNearBlockBytes = 64;
 
 // How many epochs ago the flow may have sent something, after FlowEntry::last_epoch: none if it has
@@ -81,7 +81,7 @@ class FlowTable {
   // Whether the entry `flow` is in use and has this key and generation.
   bool IsFlow(FlowIndex flow, const FlowKey& key, const uint8_t* extension, size_t extension_bytes,
               uint64_t hash, uint16_t generation) const {
-    const FlowEntry& entry = lines_[flow].entry;
+    const FlowEntry& entry = entries_[flow];
     return entry.hash == static_cast<uint32_t>(hash) && entry.generation == generation &&
            entry.key == key && entry.last_epoch != kFree &&
            (extension_bytes == 0 || std::memcmp(BlockOf(entry), extension, extension_bytes) == 0);
@@ -109,21 +109,19 @@ class FlowTable {
     guessed_salt_ = SaltOf(generation);
   }
 
-  FlowEntry& At(FlowIndex flow) { return lines_[flow].entry; }
-  const FlowEntry& At(FlowIndex flow) const { return lines_[flow].entry; }
-  bool IsInUse(FlowIndex flow) const { return lines_[flow].entry.last_epoch != kFree; }
+  FlowEntry& At(FlowIndex flow) { return entries_[flow]; }
+  const FlowEntry& At(FlowIndex flow) const { return entries_[flow]; }
+  bool IsInUse(FlowIndex flow) const { return entries_[flow].last_epoch != kFree; }
 
   // `entry` must be of this table, and its block not kNoBlock.
   uint8_t* BlockOf(FlowEntry& entry) {
-    return entry.block == kNearBlock ? reinterpret_cast<LinePair*>(&entry)->near
-                                     : blocks_.At(entry.block);
+    return entry.block == kNearBlock ? near_blocks_[IndexOf(entry)].bytes : blocks_.At(entry.block);
   }
   const uint8_t* BlockOf(const FlowEntry& entry) const {
-    return entry.block == kNearBlock ? reinterpret_cast<const LinePair*>(&entry)->near
-                                     : blocks_.At(entry.block);
+    return entry.block == kNearBlock ? near_blocks_[IndexOf(entry)].bytes : blocks_.At(entry.block);
   }
 
-  uint32_t capacity() const { return static_cast<uint32_t>(lines_.count()); }
+  uint32_t capacity() const { return static_cast<uint32_t>(entries_.count()); }
   uint32_t count() const { return count_; }
   uint64_t reclaimed() const { return reclaimed_; }
   const BlockPool& blocks() const { return blocks_; }
@@ -148,12 +146,9 @@ class FlowTable {
   };
   static_assert(sizeof(Bucket) == 64);
 
-  // Two lines side by side are fetched as one pair by the hardware.
-  struct alignas(128) LinePair {
-    FlowEntry entry;
-    uint8_t near[kNearBlockBytes];
+  struct alignas(64) NearBlock {
+    uint8_t bytes[kNearBlockBytes];
   };
-  static_assert(sizeof(LinePair) == 128);
 
   // The highest bits of the lower half (see key_hash.h).
   static size_t BucketOf(uint64_t hash, int shift) { return static_cast<uint32_t>(hash) >> shift; }
@@ -176,6 +171,9 @@ class FlowTable {
     return matches & (matches - 1);
   }
 
+  size_t IndexOf(const FlowEntry& entry) const {
+    return static_cast<size_t>(&entry - entries_.data());
+  }
   bool TakeBlock(FlowEntry* entry, size_t bytes, uint32_t oldest_pending_epoch);
   FlowIndex TakeEntry(uint32_t oldest_pending_epoch);
   // An epoch after which the flow sent nothing.
@@ -191,7 +189,8 @@ class FlowTable {
 
   PageBuffer<Bucket> buckets_;
   PageBuffer<Bucket> overflow_;
-  PageBuffer<LinePair> lines_;
+  PageBuffer<FlowEntry> entries_;
+  PageBuffer<NearBlock> near_blocks_;
   PageBuffer<uint32_t> home_;  // bucket number of an entry, to unlink it
   BlockPool blocks_;
   int bucket_shift_ = 0;
@@ -211,26 +210,29 @@ class FlowTable {
 
 class FlowTable::Lines {
  public:
-  FlowEntry& At(FlowIndex flow) const { return lines_[flow].entry; }
+  FlowEntry& At(FlowIndex flow) const { return entries_[flow]; }
   uint64_t* NearBlock(FlowIndex flow) const {
-    return reinterpret_cast<uint64_t*>(lines_[flow].near);
+    return reinterpret_cast<uint64_t*>(near_blocks_[flow].bytes);
   }
-  void Prefetch(FlowIndex flow) const {
-    __builtin_prefetch(&lines_[flow].entry);
-    __builtin_prefetch(lines_[flow].near);
-  }
-  // The same, or `instead` if that is wanted.  Without a branch: in a flood it could be any.
-  void PrefetchOr(bool wants_instead, const void* instead, FlowIndex flow) const {
-    const void* entry = &lines_[flow].entry;
-    const void* near = lines_[flow].near;
+  void PrefetchEntry(FlowIndex flow) const { __builtin_prefetch(&entries_[flow]); }
+  void PrefetchCells(FlowIndex flow) const { __builtin_prefetch(near_blocks_[flow].bytes); }
+  // The entry, or `instead` if that is wanted; and so the cells.  Without a branch: in a flood it
+  // could be any.
+  void PrefetchEntryOr(bool wants_instead, const void* instead, FlowIndex flow) const {
+    const void* entry = &entries_[flow];
     __builtin_prefetch(wants_instead ? instead : entry);
-    __builtin_prefetch(wants_instead ? instead : near);
+  }
+  void PrefetchCellsOr(bool wants_instead, const void* instead, FlowIndex flow) const {
+    const void* cells = near_blocks_[flow].bytes;
+    __builtin_prefetch(wants_instead ? instead : cells);
   }
 
  private:
   friend class FlowTable;
-  explicit Lines(LinePair* lines) : lines_(lines) {}
-  LinePair* lines_;
+  Lines(FlowEntry* entries, FlowTable::NearBlock* near_blocks)
+      : entries_(entries), near_blocks_(near_blocks) {}
+  FlowEntry* entries_;
+  FlowTable::NearBlock* near_blocks_;
 };
 
 class FlowTable::Index {
@@ -261,7 +263,7 @@ class FlowTable::Index {
   uint16_t salt_;
 };
 
-inline FlowTable::Lines FlowTable::lines() { return Lines(lines_.data()); }
+inline FlowTable::Lines FlowTable::lines() { return {entries_.data(), near_blocks_.data()}; }
 inline FlowTable::Index FlowTable::index() const {
   return {buckets_.data(), bucket_shift_, guessed_salt_};
 }

@@ -180,16 +180,18 @@ void MatchScatter::GuessChunk(int count) {
   const FlowTable::Lines lines = flows_->lines();
   for (Slot* slot = slots_; slot != slots_ + count; slot++) {
     const FlowIndex flow = index.Guess(slot->hash);
-    lines.Prefetch(flow);
+    lines.PrefetchEntry(flow);
     slot->guess = flow;
   }
+  if (!epoch_->running->sets.flows_have_cells()) return;
+  for (const Slot* slot = slots_; slot != slots_ + count; slot++) lines.PrefetchCells(slot->guess);
 }
 
 // Whether the guess is right, and the flow has direct cells.  The end of the key tells IPv4 entries
 // from all others, and they have no more than these parts.
 [[gnu::always_inline]] inline bool MatchScatter::IsDirect(const Slot& slot, const FlowEntry& entry,
                                                           uint16_t generation) {
-  const uint8_t cells = entry.direct_cells;
+  const uint32_t cells = entry.direct_cells;
   return KeyEndOf(entry) == slot.key_end &&
          LoadWord(entry, offsetof(FlowKey, dst_ip)) == slot.dst_ip &&
          LoadWord(entry, offsetof(FlowKey, src_ip)) == slot.src_ip &&
@@ -208,31 +210,60 @@ bool MatchScatter::CountChunk(const Chunk& chunk, int from) {
 }
 
 // Counts packets from `from` on, and returns the first that is not direct.
-[[gnu::noinline]] int MatchScatter::CountDirect(const Chunk& chunk, int from) {
+int MatchScatter::CountDirect(const Chunk& chunk, int from) {
+  uint32_t untouched = 0;
+  const int end = FindCells(chunk.count, from, &untouched);
+  for (; untouched != 0; untouched &= untouched - 1) TouchDirect(slots_[__builtin_ctz(untouched)]);
+  AddDirect(chunk, from, end);
+  return end;
+}
+
+// Finds the cells of the packets up to the first that is not direct, which is the answer.  Those
+// whose flow or set must be touched before get a bit.
+//
+// Few variables, and words rather than bytes: a byte that is spilled and read back as a word costs
+// more than all the rest.
+[[gnu::noinline]] int MatchScatter::FindCells(int count, int from, uint32_t* untouched) {
   const FlowTable::Lines lines = flows_->lines();
   const TriggerSetTable::Banks sets = epoch_->running->sets.BanksOf(epoch_->number);
-  const uint32_t bank = epoch_->bank() * kDirectBankWords;
+  uint64_t* const flow_cells = lines.NearBlock(0) + epoch_->bank() * kDirectBankWords;
   const uint32_t epoch = epoch_->number;
   const uint16_t generation = epoch_->running->number;
-  const int count = chunk.count;
-  const Frame* frame = chunk.frames + from;
-  const Slot* slot = slots_ + from;
-  uint64_t matched = 0;
-  int i = from;
-  for (; i < count; i++, slot++, frame++) {
-    FlowEntry& entry = lines.At(slot->guess);
+  Slot* slot = slots_ + from;
+  Slot* const end = slots_ + count;
+  uint64_t bit = uint64_t{1} << from;
+  uint64_t old = 0;
+  for (; slot != end; slot++, bit <<= 1) {
+    const FlowEntry& entry = lines.At(slot->guess);
     if (!IsDirect(*slot, entry, generation)) break;
-    const uint8_t cells = entry.direct_cells;
-    uint64_t* const flow_cells = lines.NearBlock(slot->guess) + bank;
-    if (epoch - entry.last_epoch > SlackOf(entry)) {
-      cells_.TouchDirect(static_cast<FlowIndex>(slot->guess), &entry, flow_cells);
+    const uint64_t cells = entry.direct_cells;
+    slot->cells = cells;
+    if (epoch - entry.last_epoch > SlackOf(entry)) old |= bit;
+    if ((cells & kCountsInSet) != 0) {
+      if (!sets.IsTouched(entry.set)) old |= bit;
+      slot->bank = sets.At(entry.set);
+    } else {
+      slot->bank = flow_cells + slot->guess * (kNearBlockBytes / sizeof(uint64_t));
     }
-    matched += cells & kDirectPackets;
-    CountInDirectCells(cells, *frame, slot->volume_and_ecn,
-                       (cells & kCountsInSet) != 0 ? sets.CellsOf(entry.set) : flow_cells);
+  }
+  *untouched = static_cast<uint32_t>(old);
+  return static_cast<int>(slot - slots_);
+}
+
+// Perhaps an earlier packet of the chunk has done it.
+[[gnu::noinline]] void MatchScatter::TouchDirect(const Slot& slot) {
+  const auto flow = static_cast<FlowIndex>(slot.guess);
+  cells_.TouchDirect(flow, slot.bank);
+}
+
+void MatchScatter::AddDirect(const Chunk& chunk, int from, int end) {
+  const Frame* frame = chunk.frames + from;
+  uint64_t matched = 0;
+  for (const Slot* slot = slots_ + from; slot != slots_ + end; slot++, frame++) {
+    matched += slot->cells & kDirectPackets;
+    CountInDirectCells(static_cast<uint8_t>(slot->cells), *frame, slot->volume_and_ecn, slot->bank);
   }
   counters_->matched_packets += matched;
-  return i;
 }
 
 // --- in a flood of new flows -------------------------------------------------
@@ -257,6 +288,7 @@ uint32_t MatchScatter::GuessInFlood(int from, int count) {
   const FlowTable::Index index = flows_->index();
   const FlowTable::Lines lines = flows_->lines();
   const AdmissionFilter::Lines filter = new_flows_.filter_lines();
+  const bool have_cells = epoch_->running->sets.flows_have_cells();
   uint32_t absent = 0;
   bool has_spilled = false;
   for (int i = from; i < count; i++) {
@@ -266,7 +298,8 @@ uint32_t MatchScatter::GuessInFlood(int from, int count) {
     slot.guess = flow;
     absent |= uint32_t{is_absent} << i;
     has_spilled |= index.HasSpilled(slot.hash);
-    lines.PrefetchOr(is_absent, filter.AddressOf(slot.hash), flow);
+    lines.PrefetchEntryOr(is_absent, filter.AddressOf(slot.hash), flow);
+    if (have_cells) lines.PrefetchCellsOr(is_absent, filter.AddressOf(slot.hash), flow);
   }
   has_spilled_ = has_spilled;
   return absent;

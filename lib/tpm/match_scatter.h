@@ -80,7 +80,9 @@ class MatchScatter {
     uint64_t dst_ip;
     const uint8_t* addresses;  // both in the frame, if IPv6
     uint64_t guess;            // of the entry's index, by the tag alone
-    uint32_t volume_and_ecn;
+    uint64_t volume_and_ecn;
+    uint64_t cells;  // if direct: FlowEntry::direct_cells
+    uint64_t* bank;  // and where they are
   };
   // No key ends like this.
   static constexpr uint64_t kNotPlain = UINT64_MAX;
@@ -111,6 +113,9 @@ class MatchScatter {
   static FlowKey KeyOf(const Slot& slot);
   static bool IsDirect(const Slot& slot, const FlowEntry& entry, uint16_t generation);
   int CountDirect(const Chunk& chunk, int from);
+  int FindCells(int count, int from, uint32_t* untouched);
+  void TouchDirect(const Slot& slot);
+  void AddDirect(const Chunk& chunk, int from, int end);
 
   void Parse(const Chunk& chunk, int i);
   void PrepareGeneral(const Chunk& chunk, int i);

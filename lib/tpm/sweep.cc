@@ -133,10 +133,12 @@ Generation* Sweep::GenerationOf(const FlowEntry& entry) const {
   return nullptr;
 }
 
-// The entries with the lines beside them, and a little later the cells that lie elsewhere.
+// The entries with their own lines of cells, and a little later the cells that lie elsewhere.
 void Sweep::PrefetchFlows() const {
   if (next_flow_ + kPrefetchAhead < job_.flow_count) {
-    flows_->lines().Prefetch(job_.flows[next_flow_ + kPrefetchAhead]);
+    const FlowIndex flow = job_.flows[next_flow_ + kPrefetchAhead];
+    flows_->lines().PrefetchEntry(flow);
+    flows_->lines().PrefetchCells(flow);
   }
   if (next_flow_ + kPrefetchCellsAhead < job_.flow_count) {
     const FlowEntry& entry = flows_->At(job_.flows[next_flow_ + kPrefetchCellsAhead]);

@@ -177,6 +177,7 @@ void TriggerSetTable::Clear() {
   std::fill(slots_.data(), slots_.data() + slots_.count(), 0);
   count_ = 0;
   arena_used_ = 0;
+  flows_have_cells_ = false;
   touched_[0] = touched_[1] = kNoSet;
   summaries_.clear();
   plain_indexes_.clear();
@@ -293,14 +294,16 @@ bool TriggerSetTable::Build(const TriggerProgram& program, const uint32_t* trigg
   set.step_count = static_cast<uint32_t>(end - steps);
   set.steps = steps;
   set.places = places;
-  programs_[number] = set_program;
-  sums_[number] = {sum_words, false};
-  ResetBanks(number);
+  Add(number, set_program, sum_words, program.layout().extension_bytes());
   return true;
 }
 
-void TriggerSetTable::ResetBanks(uint32_t set) {
+void TriggerSetTable::Add(uint32_t set, const SetProgram& set_program, uint64_t* sum_words,
+                          size_t extension_bytes) {
+  programs_[set] = set_program;
+  sums_[set] = {sum_words, false};
   for (uint32_t parity = 0; parity < 2; parity++) BankOf(set, parity).epoch = 0;
+  flows_have_cells_ |= set_program.bank_words != 0 || extension_bytes != 0;
 }
 
 bool TriggerSetTable::HasOnlyPlainCells(const uint32_t* triggers, uint32_t count) const {
@@ -353,9 +356,7 @@ bool TriggerSetTable::BuildPlain(const TriggerProgram& program, const uint32_t* 
   set.triggers = copy;
   set.steps = nullptr;
   set.places = places;
-  programs_[number] = set_program;
-  sums_[number] = {sum_words, false};
-  ResetBanks(number);
+  Add(number, set_program, sum_words, program.layout().extension_bytes());
   return true;
 }
 

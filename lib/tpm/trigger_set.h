@@ -159,6 +159,8 @@ class TriggerSetTable {
     if (!CountsForFlows(set)) __builtin_prefetch(sums_[set].words);
   }
 
+  // False: no flow has a block in the flow table.
+  bool flows_have_cells() const { return flows_have_cells_; }
   bool CountsForFlows(uint32_t set) const {
     return (programs_[set].direct_cells & kCountsInSet) != 0;
   }
@@ -173,11 +175,14 @@ class TriggerSetTable {
                                          4 * sizeof(uint32_t);
 
  private:
-  SetBank& BankOf(uint32_t set, uint32_t epoch) { return banks_[2 * size_t{set} + (epoch & 1)]; }
-  const SetBank& BankOf(uint32_t set, uint32_t epoch) const {
-    return banks_[2 * size_t{set} + (epoch & 1)];
+  SetBank& BankOf(uint32_t set, uint32_t epoch) {
+    return banks_[(epoch & 1) * sets_.count() + set];
   }
-  void ResetBanks(uint32_t set);
+  const SetBank& BankOf(uint32_t set, uint32_t epoch) const {
+    return banks_[(epoch & 1) * sets_.count() + set];
+  }
+  void Add(uint32_t set, const SetProgram& set_program, uint64_t* sum_words,
+           size_t extension_bytes);
   static bool IsTooWide(const TriggerSet& set) { return set.word_count > kMaxSetWords; }
 
   template <typename T>
@@ -200,12 +205,13 @@ class TriggerSetTable {
 
   PageBuffer<TriggerSet> sets_;
   PageBuffer<SetProgram> programs_;
-  PageBuffer<SetBank> banks_;  // two per set
+  PageBuffer<SetBank> banks_;  // of all sets for even epochs, then for odd ones
   PageBuffer<FlowSums> sums_;
   PageBuffer<uint32_t> slots_;  // open addressing: set number plus 1
   PageBuffer<uint64_t> arena_;
   size_t arena_used_ = 0;  // in words
   uint32_t count_ = 0;
+  bool flows_have_cells_ = false;
   uint32_t touched_[2] = {kNoSet, kNoSet};  // by parity of the epoch
   std::vector<CellSummary> summaries_;      // per trigger; empty if nothing was learned
   std::vector<uint8_t> plain_indexes_;      // per cell: the plain value that it adds up
@@ -214,10 +220,14 @@ class TriggerSetTable {
 // The banks of one epoch as a value, for loops over a batch: see FlowTable::Lines.
 class TriggerSetTable::Banks {
  public:
-  // The cells of a set that counts for its flows, begun if this is its first packet in the epoch.
-  [[gnu::always_inline]] uint64_t* CellsOf(uint32_t set) const {
-    SetBank& bank = banks_[2 * size_t{set}];
-    if (__builtin_expect(bank.epoch != epoch_, 0)) {
+  // The cells of a set that counts for its flows, whether begun or not.
+  uint64_t* At(uint32_t set) const { return banks_[set].cells; }
+  bool IsTouched(uint32_t set) const { return banks_[set].epoch == epoch_; }
+
+  // The same, begun if this is its first packet in the epoch.
+  uint64_t* CellsOf(uint32_t set) const {
+    SetBank& bank = banks_[set];
+    if (bank.epoch != epoch_) {
       for (uint64_t& cell : bank.cells) cell = 0;
       Touch(set, &bank);
     }
@@ -239,7 +249,7 @@ class TriggerSetTable::Banks {
 };
 
 inline TriggerSetTable::Banks TriggerSetTable::BanksOf(uint32_t epoch) {
-  return {banks_.data() + (epoch & 1), &touched_[epoch & 1], epoch};
+  return {&BankOf(0, epoch), &touched_[epoch & 1], epoch};
 }
 inline void TriggerSetTable::Touch(uint32_t set, uint32_t epoch) {
   BanksOf(epoch).Touch(set, &BankOf(set, epoch));
