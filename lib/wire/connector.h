@@ -8,7 +8,7 @@
 //
 // Threads: that of the libevent loop; names are looked up without blocking it.
 // Lifetime: `base`, `tls`, `clock` and `owner` must outlive it.  Its end ends its session, without
-// calling the owner.
+// calling the owner; it must not come from within a call of the owner.
 
 #ifndef TRUMPET_LIB_WIRE_CONNECTOR_H
 #define TRUMPET_LIB_WIRE_CONNECTOR_H

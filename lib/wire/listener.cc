@@ -93,12 +93,18 @@ Status Listener::BindTo(const std::string& host, uint16_t port) {
 void Listener::OnAcceptError() {
   // Without descriptors accept() would fail again at once, for ever; Tick() tries again.
   ++counters_.accept_failures;
+  accepts_in_tick_ = options_.max_accepts_per_tick;
+  StopAccepting();
+}
+
+void Listener::StopAccepting() {
   evconnlistener_disable(listener_);
   is_accepting_ = false;
 }
 
 void Listener::OnAccept(int fd, const sockaddr* from, int from_bytes) {
   ++counters_.accepted;
+  if (++accepts_in_tick_ >= options_.max_accepts_per_tick) StopAccepting();
   const int on = 1;
   setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   const int options = BEV_OPT_CLOSE_ON_FREE | BEV_OPT_DEFER_CALLBACKS;
@@ -122,10 +128,7 @@ void Listener::OnAccept(int fd, const sockaddr* from, int from_bytes) {
   std::memcpy(&address, from, std::min(sizeof address, static_cast<size_t>(from_bytes)));
   session->set_peer_address(ToText(address));
   strangers_.push_back(std::move(session));
-  if (strangers_.size() >= options_.max_strangers && !EvictStranger()) {
-    evconnlistener_disable(listener_);
-    is_accepting_ = false;
-  }
+  if (strangers_.size() >= options_.max_strangers && !EvictStranger()) StopAccepting();
 }
 
 // The oldest, if it has had its time.
@@ -138,7 +141,7 @@ bool Listener::EvictStranger() {
 }
 
 void Listener::AcceptIfRoom() {
-  if (is_accepting_) return;
+  if (is_accepting_ || accepts_in_tick_ >= options_.max_accepts_per_tick) return;
   if (strangers_.size() >= options_.max_strangers && !EvictStranger()) return;
   evconnlistener_enable(listener_);
   is_accepting_ = true;
@@ -158,13 +161,14 @@ void Listener::Reap(Session* session) {
 
 void Listener::Tick() {
   if (tls_ != nullptr) tls_->ReloadIfChanged(clock_.MonotonicNow());
-  for (Sessions* list : {&strangers_, &sessions_}) {
-    for (auto it = list->begin(); it != list->end();) {
-      Session* session = it->get();
-      ++it;  // it may end, and leave the list
-      session->Tick();
-    }
+  // Owners may end any session meanwhile; those that have ended live on until the loop comes round.
+  std::vector<Session*> all;
+  all.reserve(strangers_.size() + sessions_.size());
+  for (const Sessions* list : {&strangers_, &sessions_}) {
+    for (const auto& session : *list) all.push_back(session.get());
   }
+  for (Session* session : all) session->Tick();
+  accepts_in_tick_ = 0;
   AcceptIfRoom();
 }
 

@@ -10,7 +10,7 @@
 //
 // Threads: that of the libevent loop.
 // Lifetime: `base`, `tls`, `clock` and `owner` must outlive it.  Its end ends its sessions, without
-// calling the owner.
+// calling the owner; it must not come from within a call of the owner.
 
 #ifndef TRUMPET_LIB_WIRE_LISTENER_H
 #define TRUMPET_LIB_WIRE_LISTENER_H
@@ -36,6 +36,7 @@ namespace trumpet {
 struct ListenerOptions {
   SessionOptions session;
   size_t max_strangers = 256;
+  size_t max_accepts_per_tick = 50;
   size_t max_sessions = 4096;
   Nanos tick = 100 * kNanosPerMilli;  // 0: the owner calls Tick()
 };
@@ -77,6 +78,7 @@ class Listener final : private SessionOwner {
   Status Bind(const Address& address);
   Status BindTo(const std::string& host, uint16_t port);
   bool EvictStranger();
+  void StopAccepting();
   void AcceptIfRoom();
   void Reap(Session* session);
 
@@ -93,6 +95,7 @@ class Listener final : private SessionOwner {
   evconnlistener* listener_ = nullptr;
   uint16_t port_ = 0;
   bool is_accepting_ = true;
+  size_t accepts_in_tick_ = 0;
   Sessions strangers_;  // oldest first
   Sessions sessions_;
   Sessions dead_;  // until the loop comes round

@@ -91,6 +91,7 @@ class RecordingOwner final : public SessionOwner {
     for (size_t i = 0; i < sessions.size(); ++i) {
       if (sessions[i] == session) sessions.erase(sessions.begin() + static_cast<long>(i));
     }
+    if (on_closed) on_closed();
   }
 
   Hello hello = OneHello();
@@ -98,6 +99,7 @@ class RecordingOwner final : public SessionOwner {
   std::optional<Refusal> refusal;
   std::function<void(Session*)> on_established;
   std::function<void(Session*, const Message&)> on_message;
+  std::function<void()> on_closed;
   Hello heard;
   PeerIdentity peer_at_hello;
   int established_count = 0;
@@ -123,6 +125,7 @@ class SessionTest : public testing::Test {
         controller_files_(controllers_.Issue("controller", "tem.example", switches_)),
         agent_files_(switches_.Issue("agent", "h1.example", controllers_)) {
     listener_options_.tick = 0;
+    listener_options_.max_accepts_per_tick = 100000;  // tests tick seldom
     connector_options_.tick = 0;
   }
 

@@ -111,6 +111,31 @@ TEST_F(SessionTalk, SurvivesAnOwnerThatClosesInEveryCallback) {
   EXPECT_EQ(controller_.messages.size(), 1u);  // nothing after Close()
 }
 
+TEST_F(SessionTalk, SurvivesAnOwnerThatEndsAllSessionsWhenOneEnds) {
+  Listen();
+  auto tls = TlsContext::Load(agent_files_);
+  ASSERT_TRUE(tls.ok());
+  std::vector<std::unique_ptr<Connector>> agents;
+  for (int i = 0; i < 5; ++i) {
+    auto agent = Connector::Connect(loop_.base(), Here(), tls->get(), connector_options_,
+                                    agent_clock_, &agent_);
+    ASSERT_TRUE(agent.ok());
+    agents.push_back(std::move(*agent));
+  }
+  ASSERT_TRUE(loop_.RunUntil([&] { return controller_.established_count == 5; }));
+  controller_.on_closed = [&] {
+    while (!controller_.sessions.empty()) {
+      controller_.sessions.back()->Abandon(CloseCause::kByUs, "all go");
+    }
+  };
+  clock_.Advance(2 * kNanosPerSecond);
+  listener_->Tick();  // asks all of them, and nobody runs who would answer
+  clock_.Advance(10 * kNanosPerSecond);
+  listener_->Tick();
+  EXPECT_EQ(controller_.closed.size(), 5u);
+  EXPECT_EQ(listener_->session_count(), 0u);
+}
+
 TEST_F(SessionTalk, MeasuresClocksAndWays) {
   agent_clock_.unix_base += 50 * kNanosPerMilli;
   Establish();
@@ -386,6 +411,20 @@ TEST_F(PlainSession, KeepsPlacesForAgentsInAFloodOfStrangers) {
   EXPECT_GT(listener_->counters().strangers_evicted +
                 listener_->counters().closed[static_cast<size_t>(CloseCause::kHandshakeTimeout)],
             30u);
+}
+
+TEST_F(PlainSession, TakesOnlySoManyConnectionsInATick) {
+  listener_options_.max_accepts_per_tick = 3;
+  ListenPlain();
+  std::vector<std::unique_ptr<RawPeer>> peers;
+  peers.reserve(8);
+  for (int i = 0; i < 8; ++i) peers.push_back(Peer());
+  for (const uint64_t wanted : {3, 6, 8}) {
+    EXPECT_TRUE(loop_.RunUntil([&] { return listener_->counters().accepted >= wanted; }));
+    loop_.RunReady();
+    EXPECT_EQ(listener_->counters().accepted, wanted);
+    listener_->Tick();
+  }
 }
 
 TEST_F(PlainSession, RefusesMoreAgentsThanItTakes) {
