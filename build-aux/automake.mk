@@ -19,6 +19,7 @@ help:
 	  '  bench-quick     the packet monitor alone, in half a minute' \
 	  '  bench-ovs       the monitor in the switch, beside sFlow and IPFIX (root, 8 minutes);' \
 	  '                  BENCH_OVS_FLAGS=--quick takes one' \
+	  '  bench-attack    the same under a flood of new flows (root, 2 minutes)' \
 	  '  lint            format, layers, headers, syntax, clang-tidy since LINT_BASE' \
 	  '  fuzz            every fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS) (clang)' \
 	  '  coverage        lines that unit and differential tests reach, per file, within' \
@@ -76,7 +77,11 @@ check-mutation:
 bench-ovs: need-plugin all
 	$(script_environment) $(top_srcdir)/tests/bench/bench-ovs $(BENCH_OVS_FLAGS)
 
-.PHONY: bench bench-quick bench-ovs lint fuzz coverage demo
+bench-attack: need-plugin all
+	$(script_environment) $(top_srcdir)/tests/bench/bench-ovs --attack 0.9 --hugepages --rounds 1 \
+	  --seconds 90 --forwarding port,normal $(BENCH_OVS_FLAGS)
+
+.PHONY: bench bench-quick bench-ovs bench-attack lint fuzz coverage demo
 bench: bench-monitor $(bench_programs)
 if HAVE_BENCHMARK
 	@for b in $(bench_programs); do echo "== $$b"; ./$$b $(BENCH_FLAGS) || exit 1; done

@@ -226,6 +226,8 @@ AgentStatus Agent::Snapshot() const {
       thread.has_monitor = true;
       thread.memory = monitor->memory();
       thread.ring_used_bytes = monitor->ring_used_bytes();
+      const uint64_t settled = monitor->messages_settled();
+      thread.mailbox_messages = monitor->messages_sent_here() - settled;
       thread.generation = monitor->running_generation();
       thread.steps = monitor->steps();
     }

@@ -35,6 +35,7 @@ struct ThreadStatus {
   uint64_t generation = 0;   // of the program it runs; 0: none
   MonitorMemory memory;      // what it has room for
   uint64_t ring_used_bytes = 0;
+  uint64_t mailbox_messages = 0;  // told by other threads and not yet taken in
   MonitorCounters counters;
   StepCounts steps;
   trumpet_thread_load load{};

@@ -11,6 +11,8 @@
 #include <cstdio>
 #include <string>
 
+#include "lib/tpm/peer_exchange.h"
+
 namespace trumpet {
 namespace {
 
@@ -27,17 +29,24 @@ void AddPorts(const std::vector<uint16_t>& more, std::array<uint16_t, kMaxTunnel
   for (size_t i = 0; i < more.size() && i + 1 < ports->size(); ++i) (*ports)[i + 1] = more[i];
 }
 
+// With what the exchange between the threads takes: a mailbox, and the directory, which is shared
+// but counted for each, as one of them may be the only one.
+uint64_t BytesFor(const MonitorOptions& options) {
+  return PacketMonitor::BytesFor(options) + PeerExchange::MailboxBytes() +
+         PeerExchange::DirectoryBytes(options.connections.max_connections);
+}
+
 // Lowers the flows until all fits, and gives what is left to the statistics.
 void FitInto(uint64_t total, MonitorOptions* options) {
   options->max_flows =
       static_cast<uint32_t>(std::min<uint64_t>(options->max_flows, total / BytesPerFlow()));
-  while (PacketMonitor::BytesFor(*options) > total && options->max_flows > 1024) {
+  while (BytesFor(*options) > total && options->max_flows > 1024) {
     options->max_flows = std::max(1024u, options->max_flows - options->max_flows / 64 - 1);
   }
   const uint32_t least = options->stat_megabytes;
-  const uint64_t taken = PacketMonitor::BytesFor(*options);
+  const uint64_t taken = BytesFor(*options);
   if (taken < total) options->stat_megabytes += static_cast<uint32_t>((total - taken) >> 20);
-  while (PacketMonitor::BytesFor(*options) > total && options->stat_megabytes > least) {
+  while (BytesFor(*options) > total && options->stat_megabytes > least) {
     options->stat_megabytes -= options->stat_megabytes / 64 + 1;
   }
 }

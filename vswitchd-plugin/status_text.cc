@@ -9,6 +9,7 @@
 
 #include "lib/lang/event/event_language.h"
 #include "lib/lang/event/print.h"
+#include "lib/tpm/peer_exchange.h"
 #include "vswitchd-plugin/text_table.h"
 
 namespace trumpet {
@@ -57,6 +58,9 @@ std::vector<Loss> LossesOf(const StatusInput& input) {
       {"rtt_samples_orphaned", "round-trip times of flows given up", sum.rtt_samples_orphaned},
       {"peer_messages_lost", "packets that one thread could not tell another",
        sum.peer_messages_lost},
+      {"peer_backlogs", "batches counted before what other threads told", sum.peer_backlogs},
+      {"peer_entries_evicted", "connections that lost their place in the threads' directory",
+       sum.peer_entries_evicted},
       {"directions_moved", "connections' directions that changed threads", sum.directions_moved},
       {"buckets_evicted", "buckets beyond trumpet-max-buckets", agent.verdicts.buckets_evicted},
       {"late_partials", "partial counts that came after the verdict", agent.verdicts.late_partials},
@@ -114,7 +118,8 @@ std::vector<Room> RoomOf(const ThreadStatus& thread) {
           {"history_blocks", "history", counters.history_blocks, memory.history_blocks},
           {"sets", "sets", counters.sets, memory.sets},
           {"set_bytes", "set bytes", counters.set_bytes, memory.set_bytes},
-          {"ring_bytes", "ring", thread.ring_used_bytes, memory.ring_bytes}};
+          {"ring_bytes", "ring", thread.ring_used_bytes, memory.ring_bytes},
+          {"mailbox_messages", "mailbox", thread.mailbox_messages, PeerExchange::kMailboxMessages}};
 }
 
 const char* PageKind(const MonitorMemory& memory) {

@@ -156,6 +156,17 @@ TEST(Attack, NewFlowsTakeNoMoreThanTheirShareOnceItIsNoticed) {
   EXPECT_LT(per_epoch * kAddCycles, kCyclesPerBatch * kBatchesPerEpoch / 20);
 }
 
+// Its first round is over when twice the share was used, not only after 10 ms.
+TEST(Attack, ASuddenFloodIsNoticedBeforeItTookMuchMoreThanTwiceItsShare) {
+  AttackRig rig;
+  for (int epoch = 0; epoch < 5; epoch++) rig.RunEpoch(HeavyFlowsOnly);
+  const uint64_t added = rig.counters().flows_added;
+  rig.RunEpoch(NinetyPercentFlood);
+  const uint64_t share = kCyclesPerBatch * kBatchesPerEpoch / 20 / kAddCycles;
+  EXPECT_LT(rig.counters().flows_added - added, share * 5 / 2);
+  EXPECT_GT(rig.counters().withheld_packets, 0u);
+}
+
 TEST(Attack, EpochsWithWithheldPacketsSaySo) {
   AttackRig rig;
   rig.RunEpoch(NinetyPercentFlood);

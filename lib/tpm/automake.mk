@@ -95,6 +95,7 @@ lib_tpm_tpm_test_SOURCES = \
 	lib/tpm/install_random_test.cc \
 	lib/tpm/key_layout_test.cc \
 	lib/tpm/late_samples_test.cc \
+	lib/tpm/live_threads_test.cc \
 	lib/tpm/monitor_harness_test.h \
 	lib/tpm/packet_monitor_test.cc \
 	lib/tpm/page_faults_test.cc \

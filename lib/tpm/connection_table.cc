@@ -420,12 +420,13 @@ bool ConnectionTable::Summarize(ConnectionRef ref, TcpSummary* summary) const {
   return true;
 }
 
-void ConnectionTable::Adopt(ConnectionRef ref, const TcpSummary& summary, Nanos asked_ns) {
+bool ConnectionTable::Adopt(ConnectionRef ref, const TcpSummary& summary, Nanos asked_ns,
+                            bool is_whole) {
   const uint32_t slot = ref >> 1;
   TcpConnection& state = impl_->tcp[slot];
-  if (impl_->connections[slot].has_tcp == 0 || state.incarnation > asked_ns) return;
+  if (impl_->connections[slot].has_tcp == 0 || state.incarnation > asked_ns) return false;
   impl_->NoteChange(slot);
-  AdoptSummary(summary, static_cast<int>(ref & 1), &state, &impl_->history);
+  return AdoptSummary(summary, static_cast<int>(ref & 1), is_whole, &state, &impl_->history);
 }
 
 void ConnectionTable::HandOver(ConnectionRef ref) {

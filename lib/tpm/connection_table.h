@@ -107,8 +107,9 @@ class ConnectionTable {
   bool Summarize(ConnectionRef connection, TcpSummary* summary) const;
 
   // Takes over another thread's summary, asked for at `asked_ns`, of the connection whose direction
-  // `connection` arrives here; not of a state that was started anew since.
-  void Adopt(ConnectionRef connection, const TcpSummary& summary, Nanos asked_ns);
+  // `connection` arrives here; not of a state that was started anew since.  `is_whole`: nothing
+  // arrived here since.  True: history was given up for it.
+  bool Adopt(ConnectionRef connection, const TcpSummary& summary, Nanos asked_ns, bool is_whole);
 
   // Another thread receives this direction now: its segments give no more samples here.
   void HandOver(ConnectionRef connection);

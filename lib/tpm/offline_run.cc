@@ -11,6 +11,7 @@
 #include "lib/base/hash.h"
 #include "lib/packet/flow_key.h"
 #include "lib/tpm/packet_monitor.h"
+#include "lib/tpm/peer_exchange.h"
 #include "lib/tpm/trigger_program.h"
 
 namespace trumpet {
@@ -126,6 +127,7 @@ class OfflineRun {
       BeginEpoch(time);
     }
     monitors_[splitter_.ThreadOf(frame)]->OnBatch(&frame, 1, false, 0, 0, time);
+    if (monitors_.size() > 1) ExchangeMessages(time);
     last_packet_ = time;
     return Status::Ok();
   }
@@ -171,6 +173,18 @@ class OfflineRun {
   void BeginEpoch(Nanos now) {
     const Nanos start = CellOf(now, epoch_ns_) * epoch_ns_;
     epoch_end_ = start > INT64_MAX - epoch_ns_ ? INT64_MAX : start + epoch_ns_;
+  }
+
+  // What the packet of `now` had to tell other threads, until all have heard and answered it.
+  void ExchangeMessages(Nanos now) {
+    for (bool is_quiet = false; !is_quiet;) {
+      is_quiet = true;
+      for (auto& monitor : monitors_) {
+        if (monitor->messages_settled() == monitor->messages_sent_here()) continue;
+        monitor->OnIdle(now);
+        is_quiet = false;
+      }
+    }
   }
 
   // Everything that was counted before `now` goes to the verdicts.
@@ -224,9 +238,16 @@ Status CheckPlans(const HostVerdicts::Plans& plans, const OfflineOptions& option
 Result<OfflineSummary> RunOffline(const HostVerdicts::Plans& plans, const OfflineOptions& options,
                                   const FrameSource& next_frame, const ReportSink& take_report) {
   if (Status status = CheckPlans(plans, options); !status.ok()) return status;
+  MonitorOptions sizes = SizesFor(plans, options);
+  std::unique_ptr<PeerExchange> peers;  // outlives the monitors
+  if (options.thread_count > 1) {
+    peers =
+        std::make_unique<PeerExchange>(sizes.connections.max_connections, options.flow_timeout_ns);
+    sizes.peers = peers.get();
+  }
   Monitors monitors;
   for (uint32_t i = 0; i < options.thread_count; i++) {
-    auto monitor = PacketMonitor::Create(SizesFor(plans, options));
+    auto monitor = PacketMonitor::Create(sizes);
     if (!monitor.ok()) return monitor.status();
     monitors.push_back(std::move(*monitor));
   }

@@ -6,10 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
+#include <cstdlib>
 #include <random>
-#include <set>
-#include <tuple>
 
 #include "lib/base/hash.h"
 #include "lib/tpm/packet_threads_test_kit.h"
@@ -20,7 +18,15 @@ namespace {
 
 using namespace kit;
 
-constexpr uint32_t kCanary = 1;  // reported in every interval; uses TCP variables, so it is marked
+uint64_t FromEnvironment(const char* name, uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+// How many random runs: RANDOM_SEEDS in the environment multiplies them, FIRST_SEED leaves some
+// out.
+uint64_t FirstSeed() { return FromEnvironment("FIRST_SEED", 1); }
+uint64_t Seeds(uint64_t usual) { return usual * FromEnvironment("RANDOM_SEEDS", 1); }
 
 // `operand >= 0` for nearly all values there are, so that every bucket shows its value.
 EventSpec Shows(uint32_t id, const Expr& operand, const Granularity& granularity,
@@ -47,41 +53,36 @@ HostVerdicts::Plans PlainPlans() {
   return plans;
 }
 
-HostVerdicts::Plans TcpPlans() {
+HostVerdicts::Plans TcpPlans(bool with_histories = true) {
   HostVerdicts::Plans plans;
   plans.push_back(Plan(Shows(kCanary, Sum(Variable::kIsLost), Granularity())));
   uint32_t id = 2;
-  const auto add = [&](const Expr& operand) {
+  const auto add = [&](const Expr& operand, bool needs_history = false) {
     for (const Granularity& granularity : {ByFlow(), Granularity()}) {
-      plans.push_back(Plan(Shows(id, operand, granularity, 10 * (1 + id % 2))));
+      EventSpec spec = Shows(id, operand, granularity, 10 * (1 + id % 2));
       id++;
+      if (with_histories || !needs_history) plans.push_back(Plan(spec));
     }
   };
   for (const Variable variable :
        {Variable::kIsLost, Variable::kLostInBurst, Variable::kRtt, Variable::kAck, Variable::kSeq,
         Variable::kDup, Variable::kRwnd}) {
-    add(Sum(variable));
-    add(Agg(AggregateKind::kCount, Var(variable)));
+    const bool is_old = variable == Variable::kRtt || variable == Variable::kLostInBurst ||
+                        variable == Variable::kDup;
+    add(Sum(variable), is_old);
+    add(Agg(AggregateKind::kCount, Var(variable)), is_old);
   }
-  add(Agg(AggregateKind::kMin, Var(Variable::kRtt)));
-  add(Agg(AggregateKind::kMax, Var(Variable::kRtt)));
+  add(Agg(AggregateKind::kMin, Var(Variable::kRtt)), true);
+  add(Agg(AggregateKind::kMax, Var(Variable::kRtt)), true);
   for (const Variable variable :
        {Variable::kAck, Variable::kSeq, Variable::kDup, Variable::kAckLastEpoch,
         Variable::kSeqLastEpoch, Variable::kDupLastEpoch}) {
-    plans.push_back(Plan(Shows(id, Var(variable), ByFlow(), 10 * (1 + id % 2))));
+    const bool is_old = variable == Variable::kDup || variable == Variable::kDupLastEpoch;
+    const EventSpec spec = Shows(id, Var(variable), ByFlow(), 10 * (1 + id % 2));
     id++;
+    if (with_histories || !is_old) plans.push_back(Plan(spec));
   }
   return plans;
-}
-
-using ReportKey = std::tuple<Nanos, uint32_t, std::string>;
-
-std::map<ReportKey, const Report*> ByKey(const ThreadsHost& host) {
-  std::map<ReportKey, const Report*> reports;
-  for (const Report& report : host.reports()) {
-    reports[{report.end_ns, report.event_id, report.bucket_key}] = &report;
-  }
-  return reports;
 }
 
 enum class Split { kByFlow, kByDirection, kByPacket };
@@ -92,7 +93,8 @@ struct Course {
   Split split = Split::kByFlow;
   int idle_percent = 100;  // how often all threads get an idle round after a packet
   bool has_threads_that_come_and_go = false;
-  int packets = 600;
+  int alone_packets = 0;  // so many are of the first thread, whatever the split
+  int packets = 300;
 };
 
 size_t ThreadOf(const Course& course, const FlowKey& flow, std::mt19937* random) {
@@ -133,6 +135,7 @@ void Drive(const Course& course, ThreadsHost* one, ThreadsHost* many) {
     if (boundary == 0) boundary = (CellOf(now, 10 * kMs) + 1) * 10 * kMs;
     one->See(0, event.flow, event.shot, now, ttl);
     size_t thread = ThreadOf(course, event.flow, &random);
+    if (i < course.alone_packets) thread = 0;
     if (course.has_threads_that_come_and_go) {
       if (random() % 50 == 0) many->AddThread();
       thread = random() % 3 == 0 ? many->thread_count() - 1 : thread;
@@ -152,62 +155,18 @@ void Drive(const Course& course, ThreadsHost* one, ThreadsHost* many) {
   }
 }
 
-struct Comparison {
-  size_t reports = 0;
-  size_t marked = 0;
-  std::string failure;
-};
-
-// Was any interval marked from which a bucket could still be tested in the one that ends at `end`?
-bool HasMarkUpTo(const std::map<ReportKey, const Report*>& reports, Nanos end) {
-  const Nanos reach = (kTailIntervals + 1) * 20 * kMs;
-  auto canary = reports.lower_bound({end - reach, 0, ""});
-  for (; canary != reports.end() && std::get<0>(canary->first) <= end; ++canary) {
-    if (std::get<1>(canary->first) == kCanary && !canary->second->is_complete()) return true;
-  }
-  return false;
-}
-
-// Every report equal, or its interval marked.  A bucket may be missing, or too many, for as long as
-// it would be tested without packets.
-Comparison Compare(const ThreadsHost& one, const ThreadsHost& many) {
-  Comparison comparison;
-  const auto expected = ByKey(one);
-  const auto found = ByKey(many);
-  std::set<ReportKey> keys;
-  for (const auto& [key, report] : expected) keys.insert(key);
-  for (const auto& [key, report] : found) keys.insert(key);
-  for (const ReportKey& key : keys) {
-    comparison.reports++;
-    const auto a = expected.find(key);
-    const auto b = found.find(key);
-    const bool is_in_both = a != expected.end() && b != found.end();
-    const bool is_marked =
-        is_in_both ? !b->second->is_complete() : HasMarkUpTo(found, std::get<0>(key));
-    if (b != found.end() && !b->second->is_complete()) comparison.marked++;
-    if (is_marked) continue;
-    const std::string expected_line = a != expected.end() ? ToJsonLine(*a->second) : "nothing";
-    const std::string found_line = b != found.end() ? ToJsonLine(*b->second) : "nothing";
-    if (expected_line != found_line) {
-      comparison.failure = "expected " + expected_line + "\n   found " + found_line;
-      return comparison;
-    }
-  }
-  return comparison;
-}
-
 Comparison RunCourse(const HostVerdicts::Plans& plans, const Course& course) {
   ThreadsHost one(plans, 1);
   ThreadsHost many(plans, course.threads);
   Drive(course, &one, &many);
   EXPECT_EQ(many.verdict_counters().late_partials, 0u) << "seed " << course.seed;
   EXPECT_EQ(many.Sum().peer_messages_lost, 0u) << "seed " << course.seed;
-  return Compare(one, many);
+  return CompareHosts(one, many);
 }
 
 TEST(PacketThreads, CountPlainEventsLikeOneHoweverPacketsAreSplit) {
   size_t reports = 0;
-  for (uint64_t seed = 1; seed <= 30; seed++) {
+  for (uint64_t seed = FirstSeed(); seed <= Seeds(30); seed++) {
     Course course;
     course.seed = seed;
     course.threads = 2 + seed % 3;
@@ -223,7 +182,7 @@ TEST(PacketThreads, CountPlainEventsLikeOneHoweverPacketsAreSplit) {
 }
 
 TEST(PacketThreads, TrackConnectionsWithinAThreadLikeOne) {
-  for (uint64_t seed = 1; seed <= 12; seed++) {
+  for (uint64_t seed = FirstSeed(); seed <= Seeds(12); seed++) {
     Course course;
     course.seed = seed;
     course.threads = 2 + seed % 3;
@@ -237,7 +196,7 @@ TEST(PacketThreads, TrackConnectionsWithinAThreadLikeOne) {
 TEST(PacketThreads, TrackConnectionsSplitByDirectionLikeOneOrMarkThem) {
   size_t reports = 0;
   size_t marked = 0;
-  for (uint64_t seed = 1; seed <= 60; seed++) {
+  for (uint64_t seed = FirstSeed(); seed <= Seeds(150); seed++) {
     Course course;
     course.seed = seed;
     course.threads = 2 + seed % 3;
@@ -249,12 +208,35 @@ TEST(PacketThreads, TrackConnectionsSplitByDirectionLikeOneOrMarkThem) {
     marked += comparison.marked;
   }
   EXPECT_GT(reports, 10000u);
-  EXPECT_LT(marked, reports / 5);
+  EXPECT_LT(marked, reports / 4);
+}
+
+// The first thread sees both directions until the others begin: its connections move there, whole
+// or in part.  Without what takes histories: those stay behind, and data sent long before the move
+// may be acknowledged or repeated at any time.  Nor dup, which is counted from what was outstanding
+// (docs/adr/0009, "Limits").
+TEST(PacketThreads, MarkWhatAThreadThatBeginsLateMayHaveMissed) {
+  size_t reports = 0;
+  size_t marked = 0;
+  for (uint64_t seed = FirstSeed(); seed <= Seeds(30); seed++) {
+    Course course;
+    course.seed = seed;
+    course.threads = 2 + seed % 3;
+    course.split = seed % 3 == 0 ? Split::kByFlow : Split::kByDirection;
+    course.idle_percent = seed % 2 == 0 ? 100 : 10;
+    course.alone_packets = 30 * static_cast<int>(seed % 7);
+    const Comparison comparison = RunCourse(TcpPlans(/*with_histories=*/false), course);
+    ASSERT_EQ(comparison.failure, "") << "seed " << seed;
+    reports += comparison.reports;
+    marked += comparison.marked;
+  }
+  EXPECT_GT(marked, 0u);
+  EXPECT_LT(marked, reports / 4);
 }
 
 TEST(PacketThreads, MarkConnectionsWhosePacketsGoAnywhere) {
   size_t marked = 0;
-  for (uint64_t seed = 1; seed <= 12; seed++) {
+  for (uint64_t seed = FirstSeed(); seed <= Seeds(12); seed++) {
     Course course;
     course.seed = seed;
     course.threads = 2 + seed % 3;

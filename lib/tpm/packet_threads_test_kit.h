@@ -12,8 +12,11 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "lib/model/report.h"
@@ -92,7 +95,7 @@ class ThreadsHost : public DeliverySink {
               const MonitorOptions& options = SmallOptions())
       : plans_(plans),
         options_(options),
-        exchange_(4096, options.connections.flow_timeout_ns),
+        exchange_(512, options.connections.flow_timeout_ns),
         verdicts_(options.connections.flow_timeout_ns) {
     program_ = TriggerProgram::Make(plans_, 1, INT64_MIN);
     verdicts_.Apply(plans_, 0, /*is_offline=*/true);
@@ -101,12 +104,13 @@ class ThreadsHost : public DeliverySink {
 
   static MonitorOptions SmallOptions() {
     MonitorOptions options;
-    options.max_flows = 4096;
-    options.stat_megabytes = 4;
-    options.ring_bytes = 1 << 20;
+    options.max_flows = 512;
+    options.stat_megabytes = 1;
+    options.ring_bytes = 1 << 18;
+    options.set_kilobytes = 128;
     options.sweeps_unbounded = true;
-    options.connections.max_connections = 1024;
-    options.connections.max_history_records = 1 << 14;
+    options.connections.max_connections = 128;
+    options.connections.max_history_records = 1 << 12;
     return options;
   }
 
@@ -167,6 +171,7 @@ class ThreadsHost : public DeliverySink {
       sum.peer_messages_sent += one.peer_messages_sent;
       sum.peer_messages_taken += one.peer_messages_taken;
       sum.peer_messages_lost += one.peer_messages_lost;
+      sum.peer_backlogs += one.peer_backlogs;
       sum.directions_moved += one.directions_moved;
       sum.late_samples += one.late_samples;
     }
@@ -182,6 +187,7 @@ class ThreadsHost : public DeliverySink {
   const std::vector<Report>& reports() const { return reports_; }
   const VerdictCounters& verdict_counters() const { return verdicts_.counters(); }
   PacketMonitor* monitor(size_t thread) { return monitors_[thread].get(); }
+  const PacketMonitor* monitor(size_t thread) const { return monitors_[thread].get(); }
   size_t thread_count() const { return monitors_.size(); }
 
  private:
@@ -193,6 +199,79 @@ class ThreadsHost : public DeliverySink {
   std::vector<std::unique_ptr<PacketMonitor>> monitors_;
   std::vector<Report> reports_;
 };
+
+constexpr uint32_t kCanary = 1;  // reported in every interval; uses TCP variables, so it is marked
+
+struct Comparison {
+  size_t reports = 0;
+  size_t marked = 0;
+  std::string failure;
+};
+
+class ReportComparer {
+ public:
+  ReportComparer(const ThreadsHost& one, const ThreadsHost& many)
+      : expected_(ByKey(one)), found_(ByKey(many)) {}
+
+  // Every report equal, or its interval marked.  A bucket may be missing, or too many, for as long
+  // as it would be tested without packets.
+  Comparison Compare() const {
+    Comparison comparison;
+    for (const auto& [key, report] : found_) {
+      comparison.reports++;
+      const auto truth = expected_.find(key);
+      const bool is_known = truth != expected_.end();
+      if (!report->is_complete()) {
+        comparison.marked++;
+      } else if (is_known ? !IsSame(*truth->second, *report) : !HasMarkUpTo(report->end_ns)) {
+        comparison.failure = "expected " + (is_known ? ToJsonLine(*truth->second) : "nothing") +
+                             "\n   found " + ToJsonLine(*report);
+        return comparison;
+      }
+    }
+    for (const auto& [key, report] : expected_) {
+      if (found_.count(key) != 0 || HasMarkUpTo(report->end_ns)) continue;
+      comparison.failure = "missing " + ToJsonLine(*report);
+      return comparison;
+    }
+    return comparison;
+  }
+
+ private:
+  using Key = std::tuple<Nanos, uint32_t, std::string_view>;
+  using Reports = std::map<Key, const Report*>;
+
+  static Reports ByKey(const ThreadsHost& host) {
+    Reports reports;
+    for (const Report& report : host.reports()) {
+      reports[{report.end_ns, report.event_id, report.bucket_key}] = &report;
+    }
+    return reports;
+  }
+
+  static bool IsSame(const Report& a, const Report& b) {
+    return a.value == b.value && a.is_unscaled == b.is_unscaled &&
+           a.incomplete_reasons == b.incomplete_reasons;
+  }
+
+  // Was any interval marked from which a bucket could still be tested in the one that ends at
+  // `end`?
+  bool HasMarkUpTo(Nanos end) const {
+    const Nanos reach = (kTailIntervals + 1) * 20 * kMs;
+    auto canary = found_.lower_bound({end - reach, 0, ""});
+    for (; canary != found_.end() && std::get<0>(canary->first) <= end; ++canary) {
+      if (std::get<1>(canary->first) == kCanary && !canary->second->is_complete()) return true;
+    }
+    return false;
+  }
+
+  const Reports expected_;
+  const Reports found_;
+};
+
+inline Comparison CompareHosts(const ThreadsHost& one, const ThreadsHost& many) {
+  return ReportComparer(one, many).Compare();
+}
 
 }  // namespace trumpet::testing
 

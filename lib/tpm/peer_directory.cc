@@ -31,13 +31,17 @@ uint64_t Pack(uint32_t tag, int side, uint8_t own, uint8_t other, uint16_t stamp
 
 }  // namespace
 
-bool PeerDirectory::Init(uint64_t entries, Nanos timeout_ns) {
+uint64_t PeerDirectory::LinesFor(uint64_t entries) {
   uint64_t lines = 16;
   while (lines * kWays < entries) lines *= 2;
+  return lines;
+}
+
+bool PeerDirectory::Init(uint64_t entries, Nanos timeout_ns) {
   stamp_ns_ = std::max<Nanos>(1, timeout_ns / kStampsPerTimeout);
   // Written now: packet threads would meet its huge pages one by one, at 60 us each.
   PageSource source({/*touches=*/true, /*takes_reserved=*/false});
-  return lines_.Allocate(lines, &source);
+  return lines_.Allocate(LinesFor(entries), &source);
 }
 
 PeerDirectory::Sighting PeerDirectory::Note(uint64_t hash, int side, uint8_t thread, Nanos now) {

@@ -13,8 +13,8 @@
 #ifndef TRUMPET_LIB_TPM_PEER_DIRECTORY_H
 #define TRUMPET_LIB_TPM_PEER_DIRECTORY_H
 
-#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 #include "lib/base/page_buffer.h"
@@ -33,6 +33,8 @@ class PeerDirectory {
   // `timeout_ns` is how long an entry is believed without being renewed.
   [[nodiscard]] bool Init(uint64_t entries, Nanos timeout_ns);
 
+  static size_t BytesFor(uint64_t entries) { return PageBuffer<Line>::BytesFor(LinesFor(entries)); }
+
   // `thread` (1-254) received a packet of `side` at `now`.
   Sighting Note(uint64_t hash, int side, uint8_t thread, Nanos now);
 
@@ -42,6 +44,7 @@ class PeerDirectory {
     std::atomic<uint64_t> entries[kWays];
   };
 
+  static uint64_t LinesFor(uint64_t entries);
   uint16_t StampOf(Nanos now) const { return static_cast<uint16_t>(now / stamp_ns_); }
 
   PageBuffer<Line> lines_;

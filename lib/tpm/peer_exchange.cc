@@ -15,23 +15,31 @@ PeerExchange::PeerExchange(uint64_t connections, Nanos flow_timeout_ns)
   has_memory_ = directory_.Init(connections * kEntriesPerConnection, flow_timeout_ns);
 }
 
+size_t PeerExchange::DirectoryBytes(uint64_t connections) {
+  return PeerDirectory::BytesFor(connections * kEntriesPerConnection);
+}
+
 uint8_t PeerExchange::Join() {
-  if (!has_memory_) return 0;
-  for (uint8_t thread = 1; thread <= kMaxThreads; thread++) {
+  joined_.fetch_add(1, std::memory_order_relaxed);
+  for (uint8_t thread = 1; has_memory_ && thread <= kMaxThreads; thread++) {
     Seat& seat = seats_[thread - 1];
     if (seat.is_taken.load(std::memory_order_acquire)) continue;
     if (!seat.mailbox.has_memory()) seat.mailbox.Init(kMailboxMessages);
     while (seat.mailbox.Peek() != nullptr) seat.mailbox.Pop();  // for whoever had the number before
     seat.mailbox.Settle();
     seat.is_taken.store(true, std::memory_order_release);
-    joined_.fetch_add(1, std::memory_order_relaxed);
     return thread;
   }
+  outsiders_.fetch_add(1, std::memory_order_relaxed);
   return 0;
 }
 
 void PeerExchange::Leave(uint8_t thread) {
-  seats_[thread - 1].is_taken.store(false, std::memory_order_release);
+  if (thread == 0) {
+    outsiders_.fetch_sub(1, std::memory_order_relaxed);
+  } else {
+    seats_[thread - 1].is_taken.store(false, std::memory_order_release);
+  }
   joined_.fetch_sub(1, std::memory_order_relaxed);
 }
 

@@ -7,8 +7,9 @@
 //
 // Threads: Join() and Leave() one thread at a time, Read the mailbox of a number its owner alone,
 // all else any.  Nobody waits for anybody.
-// Memory: the directory at construction; a mailbox (about 200 KiB) when a thread first joins, kept
-// for the next one with that number, so that a late message never meets freed memory.
+// Memory: the directory (16 to 32 bytes a connection) at construction; a mailbox (192 KiB) when a
+// thread first joins, kept for the next one with that number, so that a late message never meets
+// freed memory.
 
 #ifndef TRUMPET_LIB_TPM_PEER_EXCHANGE_H
 #define TRUMPET_LIB_TPM_PEER_EXCHANGE_H
@@ -35,14 +36,21 @@ class PeerExchange {
   PeerExchange(const PeerExchange&) = delete;
   PeerExchange& operator=(const PeerExchange&) = delete;
 
-  // The number of a new thread; 0 when there is no room for one more.
+  // The number of a new thread; 0 when there is no room for one more, which then is an outsider.
   uint8_t Join();
   void Leave(uint8_t thread);
 
   // With one thread there is nothing to exchange.
   bool is_shared() const { return joined_.load(std::memory_order_relaxed) > 1; }
 
+  // Some thread can tell nothing: the others cannot know what they miss.
+  bool has_outsiders() const { return outsiders_.load(std::memory_order_relaxed) > 0; }
+
   PeerDirectory& directory() { return directory_; }
+
+  // What it takes: the directory, and each thread's mailbox.
+  static size_t DirectoryBytes(uint64_t connections);
+  static size_t MailboxBytes() { return PeerMailbox::BytesFor(kMailboxMessages); }
 
   enum class Sent { kYes, kFull, kNobody };
   Sent Send(uint8_t to, const PeerMessage& message);
@@ -59,7 +67,8 @@ class PeerExchange {
   PeerDirectory directory_;
   const Nanos flow_timeout_ns_;
   bool has_memory_ = false;
-  std::atomic<int> joined_{0};
+  std::atomic<int> joined_{0};  // outsiders as well
+  std::atomic<int> outsiders_{0};
   std::array<Seat, kMaxThreads> seats_;
 };
 

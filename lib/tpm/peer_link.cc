@@ -17,6 +17,9 @@ constexpr Nanos kRenewals = 8;
 // as are remembered at least.
 constexpr uint8_t kDoubtPackets = kHistorySegments;
 
+// How often to ask again when packets came before the answer.
+constexpr uint8_t kMaxQuestions = 32;
+
 // How long, on all threads, after a message was lost: longer than round trips.  The other thread
 // hears of it with the next message.
 constexpr Nanos kDoubtNanos = kNanosPerSecond;
@@ -24,7 +27,7 @@ constexpr Nanos kDoubtNanos = kNanosPerSecond;
 }  // namespace
 
 PeerLink::~PeerLink() {
-  if (self_ != 0) exchange_->Leave(self_);
+  if (exchange_ != nullptr) exchange_->Leave(self_);
 }
 
 void PeerLink::Join(PeerExchange* exchange) {
@@ -36,10 +39,8 @@ void PeerLink::Join(PeerExchange* exchange) {
 
 void PeerLink::OnPacket(ConnectionRef connection, const FlowKey& flow, uint64_t hash,
                         const TcpSegment& segment, Nanos now) {
-  if (self_ == 0) {
-    epoch_->reasons |= kSplitConnection;  // nobody can tell
-    return;
-  }
+  if (exchange_->has_outsiders()) epoch_->reasons |= kSplitConnection;  // nobody can tell
+  if (self_ == 0) return;
   PeerPlaces& places = connections_->PlacesOf(connection);
   const uint32_t side = connection & 1;
   const bool is_known = places.at[side] == PeerPlaces::kHere && !IsDue(places.noted[side], now);
@@ -59,7 +60,8 @@ void PeerLink::OnPacket(ConnectionRef connection, const FlowKey& flow, uint64_t 
   }
   const uint8_t other = places.at[1 - side];
   if (!places.is_elsewhere(static_cast<int>(1 - side))) return;
-  message.asks = asked == other;
+  message.asks = asked == other || places.asks_again;
+  if (message.asks) places.asks_again = places.went_on = false;
   if (!Tell(other, &message, &places)) places.at[1 - side] = PeerPlaces::kUnknown;
 }
 
@@ -85,11 +87,18 @@ uint8_t PeerLink::Meet(ConnectionRef connection, PeerMessage* message) {
     counters_->directions_moved++;
     DoubtConnection(&places);
     if (seen.before != places.at[1 - side]) {  // else told with the packet
-      message->asks = asked == 0;
-      if (Tell(seen.before, message, &places) && asked == 0) asked = seen.before;
+      // It knows more than one that may have come only now, too.
+      message->asks = true;
+      if (Tell(seen.before, message, &places)) asked = seen.before;
+    } else {
+      asked = seen.before;
     }
   }
-  places.awaits_state |= asked != 0;
+  if (asked != 0) {
+    places.awaits_state = true;
+    places.went_on = places.asks_again = false;
+    places.questions = 0;
+  }
   return asked;
 }
 
@@ -122,11 +131,7 @@ bool PeerLink::TakeIn(const PeerMessage& message, RttSample* sample) {
   }
   PeerPlaces& places = connections_->PlacesOf(connection);
   if (message.kind != PeerMessageKind::kPacket) {
-    if (places.went_on) DoubtConnection(&places);
-    places.awaits_state = places.went_on = false;
-    if (message.kind == PeerMessageKind::kSummary) {
-      connections_->Adopt(connection, message.summary, message.time);
-    }
+    TakeAnswer(message, connection);
     return false;
   }
   uint8_t& place = places.at[connection & 1];
@@ -151,6 +156,24 @@ bool PeerLink::TakeIn(const PeerMessage& message, RttSample* sample) {
   return has_sample;
 }
 
+// An answer that came after other packets does not tell of those: the next one may.
+void PeerLink::TakeAnswer(const PeerMessage& answer, ConnectionRef connection) {
+  PeerPlaces& places = connections_->PlacesOf(connection);
+  const bool is_whole = !places.went_on;
+  if (answer.kind == PeerMessageKind::kSummary &&
+      connections_->Adopt(connection, answer.summary, answer.time, is_whole)) {
+    DoubtConnection(&places);
+  }
+  const bool is_enough = is_whole && answer.kind != PeerMessageKind::kNotYet;
+  if (!is_enough && places.is_elsewhere(static_cast<int>(1 - (connection & 1))) &&
+      ++places.questions < kMaxQuestions) {
+    places.asks_again = true;
+    return;
+  }
+  if (!is_enough) DoubtConnection(&places);
+  places.awaits_state = places.went_on = false;
+}
+
 void PeerLink::Decline(const PeerMessage& message) {
   if (message.asks) Answer(message, kNoConnection);
 }
@@ -163,7 +186,9 @@ void PeerLink::Answer(const PeerMessage& question, ConnectionRef connection) {
   answer.from = self_;
   answer.kind = PeerMessageKind::kNothing;
   TcpSummary summary;
-  if (connection != kNoConnection && connections_->Summarize(connection, &summary)) {
+  if (connection != kNoConnection && connections_->PlacesOf(connection).awaits_state) {
+    answer.kind = PeerMessageKind::kNotYet;
+  } else if (connection != kNoConnection && connections_->Summarize(connection, &summary)) {
     answer.kind = PeerMessageKind::kSummary;
     answer.summary = summary;
   }

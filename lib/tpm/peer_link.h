@@ -74,6 +74,7 @@ class PeerLink {
   uint8_t Meet(ConnectionRef connection, PeerMessage* message);
   bool Tell(uint8_t to, PeerMessage* message, PeerPlaces* places);
   void Answer(const PeerMessage& question, ConnectionRef connection);
+  void TakeAnswer(const PeerMessage& answer, ConnectionRef connection);
   void DoubtConnection(PeerPlaces* places);
   void MarkIfDoubtful(PeerPlaces* places);
   void DoubtAll(Nanos now);

@@ -14,6 +14,7 @@
 #define TRUMPET_LIB_TPM_PEER_MAILBOX_H
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
@@ -30,6 +31,7 @@ class PeerMailbox {
     for (uint32_t i = 0; i < capacity; i++) cells_[i].turn.store(i, std::memory_order_relaxed);
   }
   bool has_memory() const { return cells_ != nullptr; }
+  static size_t BytesFor(uint32_t capacity) { return capacity * sizeof(Cell); }
 
   // False: full.
   [[nodiscard]] bool Push(const PeerMessage& message) {

@@ -21,6 +21,7 @@ enum class PeerMessageKind : uint8_t {
   kPacket,   // the sender received `segment` of `flow` at `time`
   kSummary,  // an answer: what the sender knew when it took in the question asked at `time`
   kNothing,  // an answer: it knows nothing
+  kNotYet,   // an answer: it is waiting for one itself
 };
 
 struct PeerMessage {

@@ -163,24 +163,52 @@ void CopySayings(const TcpDirection& from, TcpDirection* to) {
   }
 }
 
-// The fate of the data of one direction, told in `summary`, joined with what was seen here.
-void JoinNumbers(const TcpDirection& summary, TcpDirection* own, TcpHistory* history,
+// What `direction` would say of duplicates when `ack` comes.
+int64_t DupAt(int64_t ack, const TcpDirection& direction) {
+  return direction.has_ack ? std::max<int64_t>(direction.dup - (ack - direction.ack), 0)
+                           : direction.dup;
+}
+
+void ForgetHistory(TcpHistory* history, HistoryPool* pool, int64_t seq) {
+  history->unacknowledged.Forget(pool, seq);
+  history->first_sendings.Forget(pool, seq);
+}
+
+// The fate of the data of one direction, told in `summary`, joined with what was seen here.  True:
+// its history had to be given up.
+bool JoinNumbers(const TcpDirection& summary, TcpDirection* own, TcpHistory* history,
                  HistoryPool* pool) {
-  if (!summary.has_seq && !summary.has_ack) return;
+  if (!summary.has_seq && !summary.has_ack) return false;
   const int64_t near = summary.has_seq ? summary.seq : summary.ack;
   const int64_t seq = own->has_seq ? Renumber(own->seq, near) : near;
   const int64_t ack = own->has_ack ? Renumber(own->ack, near) : near;
-  if ((own->has_seq && seq != own->seq) || (own->has_ack && ack != own->ack)) {
-    history->unacknowledged.Forget(pool, seq);
-    history->first_sendings.Forget(pool, seq);
-  }
+  const bool forgets = (own->has_seq && seq != own->seq) || (own->has_ack && ack != own->ack);
+  if (forgets) ForgetHistory(history, pool, seq);
   if (own->has_seq) own->seq = seq;
   if (own->has_ack) own->ack = ack;
+  const TcpDirection had = *own;
   if (summary.has_seq && (!own->has_seq || summary.seq > own->seq)) own->seq = summary.seq;
-  if (summary.has_ack && (!own->has_ack || summary.ack > own->ack)) own->ack = summary.ack;
+  if (summary.has_ack && (!own->has_ack || summary.ack > own->ack)) {
+    // It was acknowledged before it was sent: nobody will measure that.
+    (void)history->unacknowledged.Acknowledge(pool, own->has_ack ? own->ack : INT64_MIN,
+                                              summary.ack);
+    own->ack = summary.ack;
+  }
+  // Later acknowledgements have used up duplicates that were counted before.
+  own->dup = std::max(DupAt(own->ack, had), DupAt(own->ack, summary));
   own->has_seq |= summary.has_seq;
   own->has_ack |= summary.has_ack;
-  own->dup = std::max(own->dup, summary.dup);
+  return forgets;
+}
+
+// The same when what was seen here is in the summary, too: there it was understood.
+bool ReplaceNumbers(const TcpDirection& summary, TcpDirection* own, TcpHistory* history,
+                    HistoryPool* pool) {
+  const bool forgets = own->has_seq && (!summary.has_seq || summary.seq != own->seq);
+  if (forgets) ForgetHistory(history, pool, summary.has_seq ? summary.seq : own->seq);
+  *own = summary;
+  if (own->has_ack) (void)history->unacknowledged.Acknowledge(pool, INT64_MIN, own->ack);
+  return forgets;
 }
 
 }  // namespace
@@ -214,14 +242,21 @@ TcpSummary SummaryOf(const TcpConnection& connection) {
   return summary;
 }
 
-void AdoptSummary(const TcpSummary& summary, int side, TcpConnection* connection,
+bool AdoptSummary(const TcpSummary& summary, int side, bool is_whole, TcpConnection* connection,
                   HistoryPool* pool) {
+  bool forgets = false;
   for (int i = 0; i < 2; i++) {
     TcpDirection& direction = connection->directions[i];
+    TcpHistory* history = &connection->histories[i];
+    const TcpDirection& told = summary.directions[i];
+    if (is_whole) {
+      forgets |= ReplaceNumbers(told, &direction, history, pool);
+      continue;
+    }
     const TcpDirection before = direction;
-    CopySayings(summary.directions[i], &direction);
+    CopySayings(told, &direction);
     if (i == side) CopySayings(before, &direction);
-    JoinNumbers(summary.directions[i], &direction, &connection->histories[i], pool);
+    forgets |= JoinNumbers(told, &direction, history, pool);
     Clamp(&direction);
   }
   connection->incarnation = summary.incarnation;
@@ -229,6 +264,7 @@ void AdoptSummary(const TcpSummary& summary, int side, TcpConnection* connection
     connection->last_syn = summary.last_syn;
     connection->has_last_syn = true;
   }
+  return forgets;
 }
 
 bool StartsAnew(const TcpConnection& connection, const TcpSegment& segment) {

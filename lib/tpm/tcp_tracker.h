@@ -50,6 +50,8 @@ struct PeerPlaces {
   uint8_t at[2];      // kUnknown, kHere or the number of another thread
   bool awaits_state;  // asked the other thread what it knows
   bool went_on;       // and took in packets before the answer
+  bool asks_again;    // with the next packet
+  uint8_t questions;  // without a whole answer
   bool lost_digest;   // to be told with the next one
   uint8_t doubt;      // packets still to come whose facts may lack something
 
@@ -111,8 +113,9 @@ TcpSummary SummaryOf(const TcpConnection& connection);
 
 // Takes over what another thread knows of a connection whose packets of `side` arrive here.  The
 // other thread's numbers of sequence space hold from now on; where they differ from those used so
-// far, the histories of that direction are given up.
-void AdoptSummary(const TcpSummary& summary, int side, TcpConnection* connection,
+// far, the histories of that direction are given up.  `is_whole`: the other thread knows of all
+// packets that arrived here; else the two are joined.  True: a history was given up.
+bool AdoptSummary(const TcpSummary& summary, int side, bool is_whole, TcpConnection* connection,
                   HistoryPool* pool);
 
 }  // namespace trumpet

@@ -13,12 +13,15 @@ from switch import eventually
 # Beside all traffic: a packet is parsed and looked up, and no event wants it.
 NOWHERE = "dstIP=192.0.2.1, sum(packets) >= 80000000, 10ms"
 COUNTERS = ("packets", "matched_packets", "flows_added", "batches", "batch_cycles", "sweep_cycles",
-            "epochs", "epochs_skipped", "uncounted_packets")
+            "epochs", "epochs_skipped", "uncounted_packets", "withheld_packets")
+ATTACK_TABLE = 16384    # flows: the capture has ten times as many, or it would soon be known
 PATIENCE = 120      # seconds, for a machine that has other things to do
 
 
 class Contender:
     """`enter()` brings the switch into the state that is measured."""
+
+    is_attack = False
 
     def __init__(self, name, switch):
         self.name, self.switch = name, switch
@@ -61,7 +64,7 @@ class Monitor(Contender):
 
     Events are installed once, so a switch has one such contender with events: a change of events
     leaves the flow table full of entries of the old ones for some while, which is not what is
-    measured here."""
+    measured here.  Under attack it is ready when it withholds."""
 
     def __init__(self, name, switch, lines, is_on=True):
         super().__init__(name, switch)
@@ -73,6 +76,8 @@ class Monitor(Contender):
             write_events(self.path, lines)
 
     def enter(self):
+        if self.is_attack:
+            self.switch.set_config(max_flows=str(ATTACK_TABLE))
         self.switch.set_config(enable="true" if self.is_on else "false")
         if self.is_on and not self.switch.status()["enabled"]:
             self.switch.rpc("trumpet/enable")   # its watchdog had switched it off
@@ -85,7 +90,10 @@ class Monitor(Contender):
         met = [-1]
 
         def is_steady():
-            met.append(self._counters()["flows_added"])
+            counters = self._counters()
+            if self.is_attack:
+                return counters["admission_threshold_bytes"] != 0
+            met.append(counters["flows_added"])
             return met[-1] == met[-2]
 
         eventually(is_steady, f"{self.name} knows all flows", PATIENCE, pause=0.05)
@@ -146,7 +154,7 @@ class Sink:
         self.socket.close()
 
 
-def make(start, is_wanted, sink):
+def make(start, is_wanted, sink, is_attack=False):
     """The contenders whose names `is_wanted`, the yardstick first.  `start(key)` gives the switch of
     that name: "plain" is unpatched, all others have the monitor."""
     target = f"127.0.0.1:{sink.port}"
@@ -167,5 +175,8 @@ def make(start, is_wanted, sink):
                        ("IPFIX", (f'targets="{target}"', "sampling=64", "cache_active_timeout=1",
                                   "cache_max_flows=200000"), sink)),
     }
-    return [kind(name, start(key), *more) for name, (key, kind, more) in everything.items()
-            if is_wanted(name)]
+    contenders = [kind(name, start(key), *more) for name, (key, kind, more) in everything.items()
+                  if is_wanted(name)]
+    for contender in contenders:
+        contender.is_attack = is_attack
+    return contenders

@@ -115,6 +115,12 @@ def paired_ratio(windows, base):
     return median(ratios) if ratios else None
 
 
+def paired_rates(windows, base):
+    """How much is forwarded in one window for each packet of `base` in the same turn."""
+    rates = [base[turn].cycles / windows[turn].cycles for turn in windows if turn in base]
+    return {"median": median(rates), "p10": quantile(rates, 0.1), "p90": quantile(rates, 0.9)}
+
+
 def render(header, rows):
     """A table of text: first column to the left, all others to the right."""
     lines = [header, *rows]

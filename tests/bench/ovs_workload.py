@@ -49,6 +49,29 @@ def write_capture(path, flows, packets):
             out.write(frames[packet % flows])
 
 
+FIRST_ATTACKER, FIRST_VICTIM = 0x80000000, 0x78000400   # 128.0.0.0, 120.0.4.0
+
+
+def write_attack(path, flows, packets, share):
+    """`packets` frames, of which this share has a flow of its own each, evenly spread; the others
+    are of `flows` flows by turns."""
+    order = permutation()
+    head = struct.pack("<IIII", 0, 0, FRAME_BYTES, FRAME_BYTES)
+    known = attackers = 0
+    with open(path, "wb") as out:
+        out.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1))
+        for packet in range(packets):
+            if int((packet + 1) * share) > int(packet * share):
+                out.write(head + frame(FIRST_ATTACKER + attackers // DESTINATIONS,
+                                       FIRST_VICTIM + attackers % DESTINATIONS))
+                attackers += 1
+            else:
+                flow = known % flows
+                out.write(head + frame(FIRST_SOURCE + flow // DESTINATIONS,
+                                       FIRST_DESTINATION + order[flow % DESTINATIONS]))
+                known += 1
+
+
 def ipv4(number):
     return ".".join(str(number >> shift & 255) for shift in (24, 16, 8, 0))
 

@@ -79,6 +79,40 @@ def bounded_difference(expected, outcome, witness):
     return None
 
 
+def marked_difference(expected, outcome, witness, reach):
+    """The same for runs that split connections over threads.
+
+    What is called complete must be exact.  A report may be missing, or too many, only where the
+    event `witness`, which reports in every interval, is marked somewhere in the `reach` before the
+    report's end: for so long a bucket lives on.  History that a thread gave up to follow another's
+    numbers shows as "connection-evicted" when it would have been needed.
+    """
+    if outcome.code != 0:
+        return "exit %s: %s" % (outcome.code, outcome.err.strip()[-300:])
+    reports = [json.loads(line) for line in outcome.out.splitlines()]
+    marks = [each["start_ns"] for each in reports if each["event"] == witness and not each["complete"]]
+    truth = {_place(each): each for each in expected}
+
+    def is_excused(report):
+        return any(report["end_ns"] - reach <= start < report["end_ns"] for start in marks)
+
+    for got, line in zip(reports, outcome.out.splitlines()):
+        wanted = truth.pop(_place(got), None)
+        if not got["complete"]:
+            if not set(got["reasons"]) <= {"split-connection", "connection-evicted"}:
+                return "incomplete for another reason: %s" % line
+        elif wanted is not None:
+            problem = _report_difference(wanted, line)
+            if problem:
+                return "complete, and yet %s" % problem
+        elif not is_excused(got):
+            return "reported, and is not true: %s" % line
+    for missing in truth.values():
+        if not is_excused(missing):
+            return "missing, and nothing says so: %s" % json.dumps(missing)
+    return None
+
+
 def _place(report):
     return report["event"], json.dumps(report["bucket"]), report["start_ns"]
 

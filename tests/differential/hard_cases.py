@@ -16,6 +16,13 @@ from oracle import evaluate, language, pcapio
 # What depends on both directions of a connection, or on the order of its packets.
 TCP_VARIABLES = ("is_lost", "is_burst", "rwnd", "rtt", "ack", "seq", "dup",
                  "ack_lastepoch", "seq_lastepoch", "dup_lastepoch")
+# Shown by nearly every bucket in every interval.
+SPLIT_VALUES = (
+    ("sum(rtt) + count(rtt) >= 0", ""), ("max(rtt) >= 0", "5-tuple"), ("min(rtt) >= 0", "dstIP"),
+    ("sum(is_lost) >= 0", "5-tuple"), ("sum(is_lost & is_burst) >= 0 and sum(is_lost) >= 0", "srcIP"),
+    ("sum(ack) >= 0", "5-tuple"), ("max(dup) >= 0", "5-tuple"), ("max(seq - ack) >= -1000000", ""),
+    ("sum(rwnd) >= 0", "srcIP"), ("ack >= 0", "5-tuple"), ("seq >= 0", "5-tuple"), ("dup >= 0", "5-tuple"),
+    ("ack - ack_lastepoch + dup >= 0", "5-tuple"), ("seq - seq_lastepoch >= 0", "5-tuple"))
 # What an event that comes later cannot know of the time before.
 REMEMBERED = ("rtt",) + language.FLOW_VARIABLES
 MS = 10**6
@@ -26,6 +33,18 @@ class ThreadsCase(generate.Case):
 
     def options(self, directory):
         return ["--threads", str(self.threads), "--split", self.split]
+
+
+class SplitCase(ThreadsCase):
+    """Connections whose directions are on two threads.  The first event witnesses every interval."""
+
+    may_lose_events = False
+
+    def difference(self, expected, outcome, events):
+        longest = max(event.parse(place).interval_ms for place, event in enumerate(self.events))
+        runs = max(event.runs for event in self.events)
+        return compare.marked_difference(expected, outcome, self.events[0].name,
+                                         longest * MS * (evaluate.IDLE_INTERVALS + runs + 1))
 
 
 class ScheduleCase(ThreadsCase):
@@ -108,10 +127,32 @@ def make_threads(rng):
     base = generate.make_case(rng.randrange(10**6))
     made = ThreadsCase(base.captures, base.formats, base.events)
     made.threads = rng.choice((2, 2, 3, 4, 8))
-    made.split = rng.choice(("flow", "direction", "packet"))
-    if made.split != "flow":
-        trace = evaluate.Trace(pcapio.merge(made.captures))
-        made.events = [event_without(rng, trace, place, TCP_VARIABLES) for place in range(rng.choice((1, 2, 4)))]
+    made.split = rng.choice(("flow", "direction", "direction", "packet"))
+    if made.split == "flow":
+        return made
+    trace = evaluate.Trace(pcapio.merge(made.captures))
+    if rng.random() < 0.7:
+        return make_split(rng, made, trace)
+    made.events = [event_without(rng, trace, place, TCP_VARIABLES) for place in range(rng.choice((1, 2, 4)))]
+    return made
+
+
+def make_split(rng, base, trace):
+    """Both directions of connections on different threads, seen by events that need both."""
+    made = SplitCase(base.captures, base.formats, [])
+    made.threads, made.split = base.threads, base.split
+    # Bursts are of one direction, and told by the thread that has it.
+    unknown = ("is_burst",) if made.split == "packet" else ()
+    interval = random_events.pick_interval(rng, trace)
+    made.events = [random_events.EventText("witness", "*", "count(seq) + sum(is_lost) >= 0", "", interval)]
+    shown = [each for each in SPLIT_VALUES if not any(name in each[0] for name in unknown)]
+    for place, (what, granularity) in enumerate(rng.sample(shown, 3), 1):
+        made.events.append(random_events.EventText("e%d" % place, "*", what, granularity, interval))
+    for place in range(4, rng.choice((4, 5, 7))):
+        event = event_without(rng, trace, place, unknown)
+        while not mentions_any(event.parse(place), TCP_VARIABLES):
+            event = event_without(rng, trace, place, unknown)
+        made.events.append(event)
     return made
 
 
