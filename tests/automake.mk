@@ -6,5 +6,6 @@ include tests/bench/automake.mk
 include tests/build/automake.mk
 include tests/differential/automake.mk
 include tests/mutation/automake.mk
+include tests/network/automake.mk
 include tests/replay/automake.mk
 include tests/system/automake.mk
