@@ -61,6 +61,7 @@ void NetworkEvent::Answer(uint32_t host, FeedAnswer answer, const PartialView& c
 void NetworkEvent::AskWhereDue(Nanos now, NetworkOutput* output) {
   for (auto& [interval, waiting] : waiting_) {
     if (waiting.polls.bucket_count() == 0 || waiting.is_asking_over) continue;
+    if (now >= DeadlineOf(interval)) continue;  // no answer would come in time
     const bool have_all_ended = HaveAllEnded(interval, &waiting);
     const Nanos end = StartOf(interval + 1);
     if (!have_all_ended && !waiting.is_asking && now - options_.deadline_ns / 2 < end) continue;

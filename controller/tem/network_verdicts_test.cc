@@ -448,6 +448,15 @@ TEST(SplitThresholds, HalfAtTheDeadlineThoseAreAskedThatHaveEnded) {
   EXPECT_EQ(network.At(20), (Lines{"80@0 12 -c [\"host-silent\"]"}));
 }
 
+TEST(SplitThresholds, NobodyIsAskedWhenTheDeadlineIsOver) {
+  Network network(2, Split());
+  ApplyShares(&network);
+  network.Volume(0, 0, 80, 11);
+  for (uint32_t host = 0; host < 2; ++host) network.End(host, 10);
+  EXPECT_EQ(network.At(20), (Lines{"80@0 11 -b [\"host-silent\"]"}));
+  EXPECT_TRUE(network.output.polls.empty());
+}
+
 TEST(SplitThresholds, AnswersNobodyAskedForAreNotTaken) {
   Network network(2, Split());
   ApplyShares(&network);
