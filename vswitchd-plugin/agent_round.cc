@@ -135,6 +135,7 @@ void Agent::TakeWishes(Nanos now) {
   const bool needs_new_monitors = NeedsNewMonitors(settings_, wishes.settings);
   zones_are_stale_ |= settings_ != wishes.settings;
   settings_ = wishes.settings;
+  desk_.LimitBuckets(settings_.max_total_buckets);
   enabled_ = wishes.enabled;
   if (needs_new_monitors && HasMonitor()) {
     Restart(now, "settings changed", /*drops_monitors=*/true);

@@ -274,6 +274,26 @@ TEST(Agent, TakesSettingsThatNeedNewMonitorsAtOnce) {
   EXPECT_TRUE(bench.Reports().back().is_complete());
 }
 
+TEST(Agent, HoldsAllBucketsToTheirCapAndShowsIt) {
+  ConfigPairs config = kOn;
+  RunningSwitch bench(1, {"*, sum(packets) >= 1, dstIP, 10ms"}, config);
+  config.emplace_back("trumpet-max-total-buckets", "2");
+  bench.plugin.SetConfig(config);
+  bench.RunMs(10);
+  for (uint32_t host = 1; host <= 5; ++host) bench.Receive(bench.threads[0], 1, host);
+  bench.RunMs(11);
+  const std::vector<Report> reports = bench.Reports();
+  ASSERT_EQ(reports.size(), 2u);
+  EXPECT_EQ(reports[0].incomplete_reasons, static_cast<uint32_t>(kBucketEvicted));
+  bench.RunMs(100);  // the status is kept up every 50 ms
+  const AgentStatus status = bench.plugin.agent().Snapshot();
+  EXPECT_EQ(status.verdicts.buckets_evicted, 3u);
+  EXPECT_NE(bench.Command("trumpet/status").find("the cap of their event or of all"),
+            std::string::npos);
+  EXPECT_NE(bench.Command("trumpet/status", {"json"}).find("\"max_total_buckets\": 2"),
+            std::string::npos);
+}
+
 TEST(Agent, KeepsMemoryAsItWasUntilTheNextStart) {
   RunningSwitch bench(1);
   ConfigPairs changed = kOn;

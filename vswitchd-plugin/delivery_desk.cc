@@ -10,6 +10,7 @@ namespace trumpet {
 
 void DeliveryDesk::Open(Nanos flow_timeout_ns) {
   verdicts_ = std::make_unique<HostVerdicts>(flow_timeout_ns, hash_seed_);
+  verdicts_->LimitBuckets(bucket_cap_);
   decided_until_ = INT64_MIN;
   longest_interval_ = 0;
   gaps_.clear();
@@ -23,6 +24,11 @@ void DeliveryDesk::Close() {
   closed_counters_ = counters();
   closed_counters_.buckets = 0;
   verdicts_.reset();
+}
+
+void DeliveryDesk::LimitBuckets(size_t count) {
+  bucket_cap_ = count;
+  if (is_open()) verdicts_->LimitBuckets(count);
 }
 
 void DeliveryDesk::Apply(const HostVerdicts::Plans& plans, Nanos from) {

@@ -12,6 +12,8 @@
 #ifndef TRUMPET_VSWITCHD_PLUGIN_DELIVERY_DESK_H
 #define TRUMPET_VSWITCHD_PLUGIN_DELIVERY_DESK_H
 
+#include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <map>
 #include <memory>
@@ -32,6 +34,9 @@ class DeliveryDesk : public DeliverySink {
   void Close();
   void Drop() noexcept { verdicts_.reset(); }  // Close() without the counters, when memory ran out
   bool is_open() const { return verdicts_ != nullptr; }
+
+  // Of all events together, from now on, open or not.
+  void LimitBuckets(size_t count);
 
   // The events from the instant `from` on.
   void Apply(const HostVerdicts::Plans& plans, Nanos from);
@@ -62,6 +67,7 @@ class DeliveryDesk : public DeliverySink {
   ReportLog* log_;
   const uint64_t hash_seed_;
   std::unique_ptr<HostVerdicts> verdicts_;
+  size_t bucket_cap_ = SIZE_MAX;
   VerdictCounters closed_counters_;                // of verdicts that are gone
   std::map<uint32_t, EventStatus> closed_events_;  // likewise, of events still installed
   Nanos decided_until_ = INT64_MIN;

@@ -28,6 +28,7 @@ constexpr NumberKey kNumberKeys[] = {
     {"trumpet-memory-mb", 4, 65536, &Settings::memory_mb, true},
     {"trumpet-max-flows", 1024, 67108864, &Settings::max_flows, true},
     {"trumpet-max-buckets", 1, 16777216, &Settings::max_buckets, false},
+    {"trumpet-max-total-buckets", 1, 268435456, &Settings::max_total_buckets, false},
     {"trumpet-max-connections", 0, 16777216, &Settings::max_connections, true},
     {"trumpet-ring-kb", 0, 65536, &Settings::ring_kb, true},
     {"trumpet-max-triggers", 1, 65536, &Settings::max_triggers, true},
@@ -219,9 +220,9 @@ class Reader {
 bool Settings::operator==(const Settings& other) const {
   const auto tie = [](const Settings& s) {
     return std::tie(s.enable, s.memory_mb, s.max_flows, s.max_connections, s.ring_kb,
-                    s.reserved_huge_pages, s.max_buckets, s.max_triggers, s.sweep_budget_us,
-                    s.flow_timeout_ms, s.burst_gap_ns, s.uplinks, s.zones, s.vxlan_ports,
-                    s.geneve_ports);
+                    s.reserved_huge_pages, s.max_buckets, s.max_total_buckets, s.max_triggers,
+                    s.sweep_budget_us, s.flow_timeout_ms, s.burst_gap_ns, s.uplinks, s.zones,
+                    s.vxlan_ports, s.geneve_ports);
   };
   return tie(*this) == tie(other);
 }

@@ -8,7 +8,8 @@
 // complaint, too.
 //
 // When a change takes effect (docs/operations.md):
-//   at once:        enable, sweep budget, flow timeout, burst gap, uplinks, zones, tunnel ports.
+//   at once:        enable, sweep budget, flow timeout, burst gap, uplinks, zones, tunnel ports,
+//                   max-total-buckets.
 //                   The sweep budget, the timeouts and the tunnel ports make new monitors, so flows
 //                   start anew and reports of the running intervals are incomplete.
 //   later events:   max-buckets.
@@ -50,6 +51,7 @@ struct Settings {
   uint32_t ring_kb = 0;              // 0: by memory_mb
   bool reserved_huge_pages = false;  // may be taken
   uint32_t max_buckets = kDefaultMaxBuckets;
+  uint32_t max_total_buckets = 1048576;
   uint32_t max_triggers = 4096;
   uint32_t sweep_budget_us = 5;
   uint32_t flow_timeout_ms = 10000;

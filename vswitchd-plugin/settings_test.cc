@@ -40,6 +40,8 @@ TEST(Settings, TakeEveryKeyAtBothEndsOfItsRange) {
       {"trumpet-ring-kb", "65536", &Settings::ring_kb, 65536},
       {"trumpet-max-buckets", "1", &Settings::max_buckets, 1},
       {"trumpet-max-buckets", "16777216", &Settings::max_buckets, 16777216},
+      {"trumpet-max-total-buckets", "1", &Settings::max_total_buckets, 1},
+      {"trumpet-max-total-buckets", "268435456", &Settings::max_total_buckets, 268435456},
       {"trumpet-max-triggers", "1", &Settings::max_triggers, 1},
       {"trumpet-max-triggers", "65536", &Settings::max_triggers, 65536},
       {"trumpet-sweep-budget-us", "1", &Settings::sweep_budget_us, 1},

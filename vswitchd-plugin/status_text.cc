@@ -62,7 +62,8 @@ std::vector<Loss> LossesOf(const StatusInput& input) {
       {"peer_entries_evicted", "connections that lost their place in the threads' directory",
        sum.peer_entries_evicted},
       {"directions_moved", "connections' directions that changed threads", sum.directions_moved},
-      {"buckets_evicted", "buckets beyond trumpet-max-buckets", agent.verdicts.buckets_evicted},
+      {"buckets_evicted", "buckets beyond the cap of their event or of all",
+       agent.verdicts.buckets_evicted},
       {"late_partials", "partial counts that came after the verdict", agent.verdicts.late_partials},
       {"unknown_partials", "partial counts of deleted events", agent.verdicts.unknown_partials},
       {"stalls", "verdicts that did not wait for a late thread", agent.stalls},
@@ -142,9 +143,8 @@ std::string MemoryText(const AgentStatus& agent) {
       first = taken = huge = kind = "";
     }
   }
-  uint64_t cap = 0;
-  for (const EventStatus& event : agent.events) cap += event.max_buckets;
-  table.Add({"agent", "", "", "", "buckets", to_string(agent.verdicts.buckets), to_string(cap)});
+  table.Add({"agent", "", "", "", "buckets", to_string(agent.verdicts.buckets),
+             to_string(agent.settings.max_total_buckets)});
   return "memory use:\n" + table.ToString(2);
 }
 
@@ -289,6 +289,7 @@ Json StatusJson(const StatusInput& input) {
           {"reports", input.reports_total},
           {"intervals_decided", agent.verdicts.intervals_decided},
           {"buckets", agent.verdicts.buckets},
+          {"max_total_buckets", agent.settings.max_total_buckets},
           {"memory_mb_per_thread", agent.in_force.memory_mb},
           {"wall_clock",
            {{"ahead_ns", agent.clock_ahead_ns},

@@ -219,7 +219,6 @@ Report EventVerdicts::MakeReport(const Decision& decision, uint32_t reasons) {
 
 EventStatus EventVerdicts::Status() const {
   EventStatus status = status_;
-  status.max_buckets = is_none() ? 1 : MaxBuckets();
   status.buckets = std::max<uint64_t>(status.buckets, store_.count());
   return status;
 }

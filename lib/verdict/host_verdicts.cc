@@ -26,6 +26,17 @@ struct HostVerdicts::Impl {
     for (auto& event : ending) visit(*event);
   }
 
+  // Does something with `event` that may change how many buckets it has.  It may fill what all
+  // leave of their cap; without such room it can only exchange one of its own.
+  template <typename Action>
+  void WithinCap(EventVerdicts* event, const Action& action) {
+    const size_t before = event->bucket_count();
+    event->LimitBuckets(before + (bucket_cap - std::min(bucket_cap, alive)));
+    action();
+    alive += event->bucket_count() - before;
+    most_alive = std::max(most_alive, alive);
+  }
+
   std::unique_ptr<EventVerdicts> Take(uint32_t id);
   void IndexEvents();
   Nanos NextEnd(Nanos until);
@@ -40,6 +51,9 @@ struct HostVerdicts::Impl {
   std::vector<Nanos> lengths;  // interval lengths of events that ask for the start of an interval
   bool uses_flow_state = false;
   uint64_t hash_seed;
+  size_t bucket_cap = SIZE_MAX;
+  size_t alive = 0;       // buckets of `events` and `ending`
+  size_t most_alive = 0;  // at once, from the last decision on
   VerdictCounters counters;
 };
 
@@ -58,6 +72,7 @@ void HostVerdicts::Apply(const Plans& plans, Nanos from, bool is_offline) {
     }
     if (!event) {
       event = std::make_unique<EventVerdicts>(plan, from, is_offline, impl_->hash_seed);
+      impl_->alive += event->bucket_count();
     }
     events.push_back(std::move(event));
   }
@@ -67,6 +82,7 @@ void HostVerdicts::Apply(const Plans& plans, Nanos from, bool is_offline) {
     impl_->ending.push_back(std::move(event));
   }
   impl_->events = std::move(events);
+  impl_->most_alive = std::max(impl_->most_alive, impl_->alive);
   impl_->IndexEvents();
 }
 
@@ -93,13 +109,18 @@ void HostVerdicts::Impl::IndexEvents() {
   flows.SetLengths(lengths);
 }
 
+void HostVerdicts::LimitBuckets(size_t count) { impl_->bucket_cap = count; }
+
 void HostVerdicts::Add(const PartialView& partial) {
   const auto found = impl_->by_id.find(partial.event_id);
   if (found == impl_->by_id.end()) {
     ++impl_->counters.unknown_partials;
-  } else if (!found->second->Add(partial)) {
-    ++impl_->counters.late_partials;
+    return;
   }
+  EventVerdicts* event = found->second;
+  impl_->WithinCap(event, [&] {
+    if (!event->Add(partial)) ++impl_->counters.late_partials;
+  });
 }
 
 void HostVerdicts::Add(const FlowStateUpdate& update) {
@@ -140,16 +161,20 @@ void HostVerdicts::EndAfter(Nanos last_packet) {
 // The earliest end of an interval in which something can happen.
 Nanos HostVerdicts::Impl::NextEnd(Nanos until) {
   Nanos next_end = INT64_MAX;
+  uint64_t skipped = 0;
   ForEach([&](EventVerdicts& event) {
-    counters.intervals_decided += event.SkipQuiet(until);
+    skipped += event.SkipQuiet(until);
     next_end = std::min(next_end, event.NextEnd());
   });
+  counters.intervals_decided += skipped;
+  if (skipped != 0) most_alive = alive;
   return next_end;
 }
 
 void HostVerdicts::Impl::DecideAllAt(Nanos end, std::vector<Report>* reports) {
   const size_t reports_before = reports->size();
   Nanos oldest_asked = end;
+  most_alive = alive;
   ForEach([&](EventVerdicts& event) {
     if (event.NextEnd() == end) {
       uint32_t reasons = incomplete.ReasonsIn(event.NextStart(), end);
@@ -157,10 +182,12 @@ void HostVerdicts::Impl::DecideAllAt(Nanos end, std::vector<Report>* reports) {
         reasons |= kConnectionEvicted;
       }
       reasons = event.Relevant(reasons);
-      for (const EventVerdicts::Decision& decision : event.Decide(flows)) {
+      const std::vector<EventVerdicts::Decision>* decisions = nullptr;
+      WithinCap(&event, [&] { decisions = &event.Decide(flows); });
+      for (const EventVerdicts::Decision& decision : *decisions) {
         reports->push_back(event.MakeReport(decision, reasons));
       }
-      event.Finish();
+      WithinCap(&event, [&] { event.Finish(); });
       ++counters.intervals_decided;
     }
     if (event.plan().uses_last_epoch) oldest_asked = std::min(oldest_asked, event.NextStart());
@@ -172,9 +199,11 @@ void HostVerdicts::Impl::DecideAllAt(Nanos end, std::vector<Report>* reports) {
 // Drops what no interval to come can ask for.
 void HostVerdicts::Impl::Forget() {
   const size_t ending_before = ending.size();
-  ending.erase(std::remove_if(ending.begin(), ending.end(),
-                              [](const auto& event) { return event->NextEnd() == INT64_MAX; }),
-               ending.end());
+  const auto ended = std::stable_partition(ending.begin(), ending.end(), [](const auto& event) {
+    return event->NextEnd() != INT64_MAX;
+  });
+  for (auto event = ended; event != ending.end(); ++event) alive -= (*event)->bucket_count();
+  ending.erase(ended, ending.end());
   if (ending.size() != ending_before) IndexEvents();
   Nanos oldest = INT64_MAX;
   ForEach([&oldest](EventVerdicts& event) { oldest = std::min(oldest, event.NextStart()); });
@@ -183,12 +212,9 @@ void HostVerdicts::Impl::Forget() {
 
 const VerdictCounters& HostVerdicts::counters() const {
   VerdictCounters& counters = impl_->counters;
-  counters.buckets = 0;
+  counters.buckets = impl_->most_alive;
   counters.buckets_evicted = 0;
-  for (const EventStatus& status : Status()) {
-    counters.buckets += status.buckets;
-    counters.buckets_evicted += status.buckets_evicted;
-  }
+  for (const EventStatus& status : Status()) counters.buckets_evicted += status.buckets_evicted;
   return counters;
 }
 

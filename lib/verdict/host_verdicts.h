@@ -10,9 +10,10 @@
 // kept.
 //
 // Threads: one (the agent thread, or the offline run).  May allocate.
-// Memory: per event at most EventSpec::max_buckets buckets; a bucket lives 16 intervals beyond its
-// last packet.  A new bucket beyond the limit evicts the one idle for longest; evictions are
-// counted and mark the event's reports of that interval incomplete.
+// Memory: per event at most EventSpec::max_buckets buckets, in all at most LimitBuckets(); a bucket
+// lives 16 intervals beyond its last packet.  A new bucket beyond either limit evicts the one of
+// its event idle for longest, or is turned away when all of the event's have packets in the
+// interval; both are counted as evictions and mark the event's reports of that interval incomplete.
 
 #ifndef TRUMPET_LIB_VERDICT_HOST_VERDICTS_H
 #define TRUMPET_LIB_VERDICT_HOST_VERDICTS_H
@@ -43,7 +44,7 @@ struct PartialView {
 };
 
 struct VerdictCounters {
-  uint64_t buckets = 0;  // alive now, all events
+  uint64_t buckets = 0;  // alive at the last decision or since, all events; the most at once
   uint64_t buckets_evicted = 0;
   uint64_t late_partials = 0;     // for intervals already decided; not counted in any report
   uint64_t unknown_partials = 0;  // of events no longer installed
@@ -55,7 +56,6 @@ struct VerdictCounters {
 struct EventStatus {
   uint32_t event_id = 0;
   uint64_t buckets = 0;
-  uint64_t max_buckets = 0;
   uint64_t buckets_evicted = 0;
   uint64_t reports = 0;
   Nanos last_report_end_ns = 0;  // 0: none yet
@@ -77,6 +77,10 @@ class HostVerdicts {
   // (intervals that ended before `from` are still decided).  Intervals that began before an event's
   // start are reported with kMonitorInterrupted, unless `is_offline`.
   void Apply(const Plans& plans, Nanos from, bool is_offline);
+
+  // Of all events together, from now on; no limit at first.  The one bucket of an event without
+  // granularity counts, too, but is always there.
+  void LimitBuckets(size_t count);
 
   void Add(const PartialView& partial);
   void Add(const FlowStateUpdate& update);

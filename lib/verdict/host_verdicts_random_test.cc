@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <random>
+#include <set>
 
 #include "lib/verdict/host_verdicts.h"
 #include "lib/verdict/slow_host_test.h"
@@ -24,17 +25,20 @@ constexpr int kFlows = 4;
 
 class Story {
  public:
-  explicit Story(uint64_t seed) : random_(seed) {
+  explicit Story(uint64_t seed, uint32_t longest_run = 3)
+      : random_(seed), longest_run_(longest_run) {
     MakeEvents();
     MakeFlows();
     MakePackets();
   }
 
   // Delivers in epochs, some partials and updates ahead of time, and decides in strides.
-  std::vector<std::string> Run() {
+  std::vector<Report> Run(size_t bucket_cap = SIZE_MAX) {
     HostVerdicts verdicts(kFlowTimeout, random_());
+    verdicts.LimitBuckets(bucket_cap);
     verdicts.Apply(slow_.plans, 0, true);
     std::vector<Report> reports;
+    uint64_t most_alive = 0;
     std::vector<bool> is_sent(slow_.packets.size());
     for (Nanos now = 0; now < kEpochs * kEpoch; now += kEpoch) {
       for (size_t i = 0; i < slow_.packets.size(); ++i) {
@@ -48,13 +52,13 @@ class Story {
         if (update.epoch_start == now) verdicts.Add(update);
       }
       if (Chance(60)) verdicts.Advance(now + kEpoch, &reports);
+      most_alive = std::max(most_alive, verdicts.counters().buckets);
     }
     verdicts.Advance(kEpochs * kEpoch, &reports);
     EXPECT_EQ(verdicts.counters().late_partials, 0u);
     EXPECT_EQ(verdicts.counters().reports, reports.size());
-    std::vector<std::string> lines;
-    for (const Report& report : reports) lines.push_back(ToJsonLine(report));
-    return lines;
+    EXPECT_LE(most_alive, std::max(bucket_cap, slow_.plans.size()));
+    return reports;
   }
 
   const SlowHost& slow() const { return slow_; }
@@ -75,7 +79,7 @@ class Story {
       EventSpec event =
           Event(id, pool[static_cast<size_t>(Below(static_cast<int64_t>(pool.size())))],
                 granularity, static_cast<uint32_t>(10 * (1 + Below(3))));
-      event.for_count = static_cast<uint32_t>(1 + Below(3));
+      event.for_count = static_cast<uint32_t>(1 + Below(longest_run_));
       slow_.plans.push_back(Plan(event));
     }
   }
@@ -142,15 +146,22 @@ class Story {
   }
 
   std::mt19937_64 random_;
+  uint32_t longest_run_;
   SlowHost slow_{kFlowTimeout};
 };
+
+std::vector<std::string> Lines(const std::vector<Report>& reports) {
+  std::vector<std::string> lines;
+  for (const Report& report : reports) lines.push_back(ToJsonLine(report));
+  return lines;
+}
 
 TEST(HostVerdicts, AgreesWithTheSlowEvaluatorOnRandomStories) {
   size_t report_count = 0;
   for (uint64_t seed = 1; seed <= 12; ++seed) {
     Story story(seed);
     const std::vector<std::string> expected = story.slow().Reports(kEpochs * kEpoch);
-    const std::vector<std::string> found = story.Run();
+    const std::vector<std::string> found = Lines(story.Run());
     ASSERT_EQ(found.size(), expected.size()) << "seed " << seed;
     for (size_t i = 0; i < found.size(); ++i) {
       ASSERT_EQ(found[i], expected[i]) << "seed " << seed << ", report " << i;
@@ -158,6 +169,28 @@ TEST(HostVerdicts, AgreesWithTheSlowEvaluatorOnRandomStories) {
     report_count += found.size();
   }
   EXPECT_GT(report_count, 1000u);  // the stories tell something
+}
+
+// Runs of one interval: what is missing in an earlier one cannot show in a later report.
+TEST(HostVerdicts, SaysOfEveryReportThatTheCapOfAllCouldChangeThatItIsIncomplete) {
+  size_t complete_count = 0;
+  size_t marked_count = 0;
+  for (uint64_t seed = 1; seed <= 12; ++seed) {
+    Story story(seed, 1);
+    const std::vector<std::string> all = story.slow().Reports(kEpochs * kEpoch);
+    const std::set<std::string> expected(all.begin(), all.end());
+    for (const Report& report : story.Run(8)) {
+      if (report.is_complete()) {
+        ++complete_count;
+        EXPECT_EQ(expected.count(ToJsonLine(report)), 1u) << "seed " << seed;
+      } else {
+        ++marked_count;
+        EXPECT_EQ(report.incomplete_reasons, static_cast<uint32_t>(kBucketEvicted));
+      }
+    }
+  }
+  EXPECT_GT(complete_count, 100u);
+  EXPECT_GT(marked_count, 100u);
 }
 
 }  // namespace

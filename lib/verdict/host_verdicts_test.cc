@@ -372,6 +372,92 @@ TEST(HostVerdicts, AFloodOfBucketsLeavesThoseThatCameBeforeItAlone) {
   EXPECT_EQ(host.verdicts().counters().buckets_evicted, 2 * 97u);
 }
 
+// "event bucket", with "!" where bucket-evicted is said, of the reports from `ms` on.
+Texts BucketsFrom(const Host& host, int64_t ms) {
+  Texts texts;
+  for (const Report& report : host.last()) {
+    if (report.start_ns < Ms(ms)) continue;
+    const bool is_marked = report.incomplete_reasons == kBucketEvicted;
+    texts.push_back(report.event + " " + report.bucket_json + (is_marked ? "!" : ""));
+  }
+  return texts;
+}
+
+TEST(HostVerdicts, AtTheCapOfAllAnEventGivesUpItsOwnIdleBucketAndNoOther) {
+  const Expr idle_too = Op(NoPackets(), ExprOp::kOr, VolumeAbove(0));
+  Host host({Event(1, idle_too, ByPort()), Event(2, idle_too, ByPort())});
+  host.verdicts().LimitBuckets(3);
+  host.Packet(1, 0, PortKey(1));
+  host.Packet(1, 0, PortKey(2));
+  host.Packet(2, 0, PortKey(3));
+  host.Packet(2, 10, PortKey(4));
+  host.Reports(20);
+  const Texts expected = {R"(e1 {"dstPort":1})", R"(e1 {"dstPort":2})", R"(e2 {"dstPort":4}!)"};
+  EXPECT_EQ(BucketsFrom(host, 10), expected);
+  EXPECT_EQ(host.verdicts().Status()[0].buckets_evicted, 0u);
+  EXPECT_EQ(host.verdicts().Status()[1].buckets_evicted, 1u);
+  EXPECT_EQ(host.verdicts().counters().buckets, 3u);
+}
+
+TEST(HostVerdicts, AtTheCapOfAllAnEventWithNothingToGiveUpTurnsNewBucketsAway) {
+  Host host({Event(1, VolumeAbove(0), ByPort()), Event(2, VolumeAbove(0), ByPort())});
+  host.verdicts().LimitBuckets(2);
+  host.Packet(1, 0, PortKey(1));
+  host.Packet(2, 0, PortKey(2));
+  host.Packet(2, 0, PortKey(3));
+  host.Packet(1, 0, PortKey(1));
+  EXPECT_EQ(host.Reports(10).size(), 2u);
+  const Texts expected = {R"(e1 {"dstPort":1})", R"(e2 {"dstPort":2}!)"};
+  EXPECT_EQ(BucketsFrom(host, 0), expected);
+  EXPECT_EQ(host.verdicts().counters().buckets_evicted, 1u);
+}
+
+TEST(HostVerdicts, TheCapOfAllHoldsForPartialsThatCameAheadToo) {
+  Host host({Event(1, VolumeAbove(0), ByPort())});
+  host.verdicts().LimitBuckets(5);
+  for (uint32_t port = 0; port < 20; ++port) host.Packet(1, 10, PortKey(port));
+  EXPECT_EQ(host.Reports(20).size(), 5u);
+  EXPECT_EQ(host.verdicts().counters().buckets, 5u);
+  EXPECT_EQ(host.verdicts().counters().buckets_evicted, 15u);
+}
+
+TEST(HostVerdicts, BucketsOfEventsThatEndedLeaveTheirRoomToOthers) {
+  const Expr idle_too = Op(NoPackets(), ExprOp::kOr, VolumeAbove(0));
+  Host host({Event(1, idle_too, ByPort())});
+  host.verdicts().LimitBuckets(2);
+  host.Packet(1, 0, PortKey(1));
+  host.Packet(1, 0, PortKey(2));
+  host.Install({Event(2, VolumeAbove(0), ByPort())}, Ms(10));
+  host.Reports(10);
+  host.Packet(2, 10, PortKey(3));
+  host.Packet(2, 10, PortKey(4));
+  host.Reports(20);
+  EXPECT_EQ(BucketsFrom(host, 10), (Texts{R"(e2 {"dstPort":3})", R"(e2 {"dstPort":4})"}));
+}
+
+TEST(HostVerdicts, ALoweredCapOfAllStopsNewBucketsAndLeavesThoseThatAreThere) {
+  Host host({Event(1, VolumeAbove(0), ByPort())});
+  for (uint32_t port = 1; port <= 3; ++port) host.Packet(1, 0, PortKey(port));
+  host.verdicts().LimitBuckets(1);
+  host.Packet(1, 0, PortKey(4));
+  host.Packet(1, 0, PortKey(1));
+  EXPECT_EQ(host.Reports(10).size(), 3u);
+  host.Packet(1, 10, PortKey(5));
+  host.Packet(1, 10, PortKey(6));
+  EXPECT_EQ(host.Reports(20).size(), 1u);
+  EXPECT_EQ(host.verdicts().counters().buckets_evicted, 2u);
+}
+
+TEST(HostVerdicts, TellsHowManyBucketsWereAliveAtTheLastDecision) {
+  Host host({Event(1, VolumeAbove(0), ByPort()), Event(2, VolumeAbove(0), Granularity())});
+  EXPECT_EQ(host.verdicts().counters().buckets, 1u);
+  for (uint32_t port = 1; port <= 3; ++port) host.Packet(1, 0, PortKey(port));
+  host.Reports(10);
+  EXPECT_EQ(host.verdicts().counters().buckets, 4u);
+  host.Reports(20);
+  EXPECT_EQ(host.verdicts().counters().buckets, 1u);
+}
+
 TEST(HostVerdicts, GivesUpIdleBucketsWithoutLossWhereTheyCannotFire) {
   EventSpec event = Event(1, VolumeAbove(0), ByPort());
   event.max_buckets = 2;
