@@ -27,6 +27,7 @@ lib_libtrumpet_verdict_a_SOURCES = \
 
 gtest_programs += lib/verdict/verdict_test
 lib_verdict_verdict_test_SOURCES = \
+	lib/verdict/bucket_store_test.cc \
 	lib/verdict/event_feed_test.cc \
 	lib/verdict/host_verdicts_random_test.cc \
 	lib/verdict/host_verdicts_test.cc \

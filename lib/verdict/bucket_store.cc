@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
+#include <utility>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -14,6 +15,7 @@ namespace trumpet {
 namespace {
 
 constexpr size_t kFirstChains = 64;
+constexpr size_t kAlwaysKept = 64;  // places that are not worth giving back
 
 }  // namespace
 
@@ -47,7 +49,7 @@ uint32_t BucketStore::Add(std::string_view key) {
   buckets_[index] = Bucket();
   if (!key.empty()) std::memcpy(&keys_[index * max_key_bytes_], key.data(), key.size());
   LinkAsNewest(index);
-  ++count_;
+  most_ = std::max(most_, ++count_);
   return index;
 }
 
@@ -76,6 +78,20 @@ void BucketStore::Clear() {
   words_.clear();
   free_ = oldest_ = newest_ = kNoBucket;
   count_ = 0;
+}
+
+// A quarter, so that giving back and growing again costs no more than the buckets added between.
+void BucketStore::Trim() {
+  if (room() > kAlwaysKept && room() / 4 > most_) {
+    BucketStore kept(max_key_bytes_, word_count_, hash_seed_);
+    for (uint32_t index = oldest_; index != kNoBucket; index = links_[index].newer) {
+      const uint32_t to = kept.Add(key(index));
+      kept.buckets_[to] = buckets_[index];
+      std::copy_n(words(index), word_count_, kept.words(to));
+    }
+    *this = std::move(kept);
+  }
+  most_ = count_;
 }
 
 uint32_t BucketStore::TakeFree() {

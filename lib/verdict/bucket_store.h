@@ -4,8 +4,8 @@
 // BucketStore: the live buckets of one event with the merged cells of the current interval,
 // found by key and chained from the one idle for longest to the newest.
 //
-// Threads: one.  Memory: grows with the buckets in it and keeps what it grew to until Clear().
-// References into the store are valid until the next Add().
+// Threads: one.  Memory: grows with the buckets in it and keeps what it grew to, until Trim() finds
+// it too much.  References into the store are valid until the next Add(), indices until Trim().
 
 #ifndef TRUMPET_LIB_VERDICT_BUCKET_STORE_H
 #define TRUMPET_LIB_VERDICT_BUCKET_STORE_H
@@ -40,7 +40,11 @@ class BucketStore {
   void MakeNewest(uint32_t index);
   void Clear();
 
+  // Between intervals: gives memory back, if less than a quarter of it was needed since last time.
+  void Trim();
+
   size_t count() const { return count_; }
+  size_t room() const { return links_.capacity(); }  // buckets that fit without more memory
   size_t max_key_bytes() const { return max_key_bytes_; }
   uint32_t oldest() const { return oldest_; }
   uint32_t Newer(uint32_t index) const { return links_[index].newer; }
@@ -75,6 +79,7 @@ class BucketStore {
   size_t word_count_;
   uint64_t hash_seed_;
   size_t count_ = 0;
+  size_t most_ = 0;  // buckets at once since the last Trim()
   uint32_t free_ = kNoBucket;
   uint32_t oldest_ = kNoBucket;
   uint32_t newest_ = kNoBucket;

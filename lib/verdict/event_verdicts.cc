@@ -113,6 +113,7 @@ uint64_t EventVerdicts::SkipQuiet(Nanos until) {
   if (target <= next_) return 0;
   const auto skipped = static_cast<uint64_t>(target - next_);
   next_ = target;
+  store_.Trim();
   status_.buckets = 0;
   return skipped;
 }
@@ -144,6 +145,7 @@ void EventVerdicts::Finish() {
     index = newer;
   }
   if (store_.count() == 0) store_.Clear();
+  store_.Trim();
   told_evicted_.clear();
   has_evicted_ = false;
   ++next_;
