@@ -223,17 +223,8 @@ class NetworkStory {
         const auto host = static_cast<uint32_t>(Below(static_cast<int64_t>(hosts_.size())));
         if (hosts_[host].outage.Covers(epoch)) continue;
         const Nanos at = epoch * kEpoch + Below(kEpoch);
-        if (at - state.last_packet_ns > kFlowTimeout || Chance(4)) {
-          const Nanos last = state.incarnation;
-          state = FlowState{};
-          state.incarnation = last + 1;
-        }
-        state.last_packet_ns = state.sender_ns = state.receiver_ns = at;
-        state.ack += Below(4);
-        state.seq += Below(4);
-        state.dup = Below(3);
-        state.has_ack |= Chance(60);
-        state.has_seq |= Chance(60);
+        GrowFlow(
+            at, kFlowTimeout, [this](int64_t limit) { return Below(limit); }, &state);
         update.epoch_start = epoch * kEpoch;
         update.epoch_end = update.epoch_start + kEpoch;
         updates_.emplace_back(host, update);

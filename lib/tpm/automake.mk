@@ -98,6 +98,7 @@ lib_tpm_tpm_test_SOURCES = \
 	lib/tpm/live_threads_test.cc \
 	lib/tpm/monitor_harness_test.h \
 	lib/tpm/packet_monitor_test.cc \
+	lib/tpm/program_change_test.cc \
 	lib/tpm/page_faults_test.cc \
 	lib/tpm/packet_threads_random_test.cc \
 	lib/tpm/packet_threads_test_kit.h \

@@ -1,10 +1,13 @@
 // Copyright (c) 2026 The Trumpet Authors.
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tests of the packet monitor share: frames, events, and a sink that adds up.
+// What the tests of the packet monitor share: frames, events, a sink that adds up, and a rig of
+// these around a monitor.
 
 #ifndef TRUMPET_LIB_TPM_MONITOR_HARNESS_TEST_H
 #define TRUMPET_LIB_TPM_MONITOR_HARNESS_TEST_H
+
+#include <gtest/gtest.h>
 
 #include <array>
 #include <cstring>
@@ -130,6 +133,21 @@ class SummingSink : public DeliverySink {
   std::map<uint32_t, std::shared_ptr<const TriggerPlan>> plans_;
 };
 
+// A TCP segment between ports 5 and 6 with no payload in the frame but `volume` bytes stated.
+inline UdpFrame Segment(uint32_t src_ip, uint32_t dst_ip, uint8_t seq, uint8_t ack,
+                        uint16_t volume) {
+  UdpFrame frame(src_ip, dst_ip, src_ip < dst_ip ? 5 : 6, src_ip < dst_ip ? 6 : 5,
+                 static_cast<uint16_t>(12 + volume));
+  frame.bytes[23] = 6;
+  std::fill(frame.bytes.begin() + 38, frame.bytes.end(), uint8_t{0});
+  frame.bytes[41] = seq;
+  frame.bytes[45] = ack;
+  frame.bytes[46] = 0x50;
+  frame.bytes[47] = 0x10;
+  frame.bytes[48] = 0x40;
+  return frame;
+}
+
 inline void Send(PacketMonitor* monitor, const UdpFrame& udp, Nanos now) {
   const Frame frame = udp.frame();
   monitor->OnBatch(&frame, 1, false, 0, 0, now);
@@ -144,6 +162,38 @@ inline std::unique_ptr<PacketMonitor> MakeMonitor(const MonitorOptions& options 
   auto monitor = PacketMonitor::Create(options);
   return monitor.ok() ? std::move(*monitor) : nullptr;
 }
+
+constexpr uint32_t kRack = 0x0a008000;  // 10.0.128.0
+
+// A monitor with one program after the other.
+struct Rig {
+  explicit Rig(const HostVerdicts::Plans& plans, const MonitorOptions& options = {})
+      : sink(plans), monitor(MakeMonitor(options)) {
+    Change(plans, INT64_MIN);
+  }
+  void Change(const HostVerdicts::Plans& plans, Nanos from) {
+    sink.Know(plans);
+    EXPECT_TRUE(monitor->Publish(TriggerProgram::Make(plans, ++generation, from)).ok());
+  }
+  // One packet of each flow.
+  void SendAll(uint32_t flows, Nanos now) {
+    for (uint32_t i = 0; i < flows; i++) Send(monitor.get(), UdpFrame(i, kRack, 5, 6), now);
+  }
+  void Sweep(Nanos now) { SweepAll(monitor.get(), now, &sink); }
+  void Finish(Nanos now) {
+    Sweep(now);
+    monitor->CloseEpoch(now);
+    Sweep(now);
+  }
+  uint64_t PacketsIn(uint32_t event, int64_t interval) {
+    return sink.packets[{event, "", interval}];
+  }
+  MonitorCounters counters() const { return monitor->counters(); }
+
+  SummingSink sink;
+  std::unique_ptr<PacketMonitor> monitor;
+  uint64_t generation = 0;
+};
 
 }  // namespace trumpet::testing
 

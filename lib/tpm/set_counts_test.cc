@@ -24,45 +24,16 @@ namespace {
 
 using testing::DstPrefix;
 using testing::HandClock;
+using testing::kRack;
 using testing::MakeMonitor;
 using testing::PlanOf;
+using testing::Rig;
 using testing::Send;
 using testing::SummingSink;
 using testing::SweepAll;
 using testing::UdpFrame;
 
 constexpr Nanos kMs = kNanosPerMilli;
-constexpr uint32_t kRack = 0x0a008000;
-
-// A monitor with one program after the other.
-struct Rig {
-  explicit Rig(const HostVerdicts::Plans& plans, const MonitorOptions& options = {})
-      : sink(plans), monitor(MakeMonitor(options)) {
-    Change(plans, INT64_MIN);
-  }
-  void Change(const HostVerdicts::Plans& plans, Nanos from) {
-    sink.Know(plans);
-    EXPECT_TRUE(monitor->Publish(TriggerProgram::Make(plans, ++generation, from)).ok());
-  }
-  // One packet of each flow.
-  void SendAll(uint32_t flows, Nanos now) {
-    for (uint32_t i = 0; i < flows; i++) Send(monitor.get(), UdpFrame(i, kRack, 5, 6), now);
-  }
-  void Sweep(Nanos now) { SweepAll(monitor.get(), now, &sink); }
-  void Finish(Nanos now) {
-    Sweep(now);
-    monitor->CloseEpoch(now);
-    Sweep(now);
-  }
-  uint64_t PacketsIn(uint32_t event, int64_t interval) {
-    return sink.packets[{event, "", interval}];
-  }
-  MonitorCounters counters() const { return monitor->counters(); }
-
-  SummingSink sink;
-  std::unique_ptr<PacketMonitor> monitor;
-  uint64_t generation = 0;
-};
 
 std::shared_ptr<const TriggerPlan> Volume(uint32_t id, bool by_flow = false, int prefix = 0) {
   return PlanOf(id, DstPrefix(kRack, prefix), Variable::kVolume, 10, by_flow);

@@ -33,7 +33,7 @@ PacketFacts TrackedPackets::Observe(FlowIndex entry_of_flow, const FlowKey& flow
   }
   const bool has_sample =
       connections_->Observe(connection, packet, program.tracks_tcp(), now, owner, &facts, &sample);
-  if (has_sample && program.uses_rtt()) CountSample(sample, epoch_->span.start);
+  if (has_sample && program.uses_rtt()) CountSample(sample);
   if (peers_.is_active() && program.tracks_tcp() && flow.protocol == kProtocolTcp) {
     peers_.OnPacket(connection, flow, hash, packet.tcp, now);
   }
@@ -55,7 +55,7 @@ bool TrackedPackets::TakeInPeers(Nanos until) {
     if (!is_wanted) {
       peers_.Decline(*message);
     } else if (peers_.TakeIn(*message, &sample) && epoch_->running->program->uses_rtt()) {
-      CountSample(sample, message->time);
+      TakeInSample(sample, message->time);
     }
     if (is_wanted) epoch_->packets++;
     counters_->peer_messages_taken++;
@@ -64,10 +64,9 @@ bool TrackedPackets::TakeInPeers(Nanos until) {
   return peers_.Next(until) == nullptr;
 }
 
-// An RTT sample belongs to the flow of the acknowledged segment, which may be any flow.  One that
-// another thread measured before the open epoch is late; a packet of ours always counts in the open
-// epoch, whatever its own time, and so does its sample.
-void TrackedPackets::CountSample(const RttSample& sample, Nanos now) {
+// A sample belongs to the flow of the acknowledged segment, which may be any flow.  Null: it has
+// been given up, and the sample is counted as orphaned.
+Generation* TrackedPackets::GenerationOf(const RttSample& sample) {
   counters_->rtt_samples++;
   const auto flow = static_cast<FlowIndex>(sample.owner);
   const bool has_owner = sample.owner != kNoOwner && flows_->IsInUse(flow) &&
@@ -76,14 +75,32 @@ void TrackedPackets::CountSample(const RttSample& sample, Nanos now) {
   if (generation == nullptr) {
     counters_->rtt_samples_orphaned++;
     epoch_->reasons |= kFlowTableFull;
-    return;
   }
-  if (now >= epoch_->span.start) {
-    cells_->CountSample(flow, generation, sample);
-    return;
+  return generation;
+}
+
+void TrackedPackets::CountSample(const RttSample& sample) {
+  Generation* generation = GenerationOf(sample);
+  if (generation == nullptr) return;
+  cells_->CountSample(static_cast<FlowIndex>(sample.owner), generation, sample);
+}
+
+// Of what another thread saw, perhaps before the open epoch; our own packets are never late.
+void TrackedPackets::TakeInSample(const RttSample& sample, Nanos time) {
+  if (time >= epoch_->span.start) {
+    CountSample(sample);
+  } else {
+    DeliverLate(sample, time);
   }
+}
+
+void TrackedPackets::DeliverLate(const RttSample& sample, Nanos time) {
+  const Generation* generation = GenerationOf(sample);
+  if (generation == nullptr) return;
   counters_->late_samples++;
-  if (!late_->Deliver(flow, *generation, sample, now)) epoch_->reasons |= kRingFull;
+  if (!late_->Deliver(static_cast<FlowIndex>(sample.owner), *generation, sample, time)) {
+    epoch_->reasons |= kRingFull;
+  }
 }
 
 }  // namespace trumpet

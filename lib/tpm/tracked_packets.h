@@ -59,7 +59,10 @@ class TrackedPackets {
   const PeerLink& peers() const { return peers_; }
 
  private:
-  void CountSample(const RttSample& sample, Nanos now);
+  Generation* GenerationOf(const RttSample& sample);
+  void CountSample(const RttSample& sample);
+  void TakeInSample(const RttSample& sample, Nanos time);
+  void DeliverLate(const RttSample& sample, Nanos time);
 
   FlowTable* flows_;
   ConnectionTable* connections_;

@@ -95,17 +95,8 @@ class Story {
         FlowState& state = update.state;
         if (!Chance(state.dup % 2 == 0 ? 50 : 7)) continue;
         const Nanos now = start + Below(kEpoch);
-        if (now - state.last_packet_ns > kFlowTimeout || Chance(4)) {
-          const Nanos last = state.incarnation;
-          state = FlowState{};
-          state.incarnation = last + 1;
-        }
-        state.last_packet_ns = state.sender_ns = state.receiver_ns = now;
-        state.ack += Below(4);
-        state.seq += Below(4);
-        state.dup = Below(3);
-        state.has_ack |= Chance(60);
-        state.has_seq |= Chance(60);
+        GrowFlow(
+            now, kFlowTimeout, [this](int64_t limit) { return Below(limit); }, &state);
         update.epoch_start = start;
         update.epoch_end = start + kEpoch;
         slow_.updates.push_back(update);

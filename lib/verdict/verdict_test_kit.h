@@ -182,6 +182,23 @@ inline std::vector<uint64_t> CellsOf(const TriggerPlan& plan, const std::vector<
 
 constexpr Nanos Ms(int64_t ms) { return ms * kNanosPerMilli; }
 
+// The next packet of a flow in a random story: its state grows or rests, and after `timeout` or now
+// and then it starts anew.  `below(n)` draws a number below n.
+template <typename Below>
+void GrowFlow(Nanos at, Nanos timeout, Below&& below, FlowState* state) {
+  if (at - state->last_packet_ns > timeout || below(100) < 4) {
+    const Nanos last = state->incarnation;
+    *state = FlowState{};
+    state->incarnation = last + 1;
+  }
+  state->last_packet_ns = state->sender_ns = state->receiver_ns = at;
+  state->ack += below(4);
+  state->seq += below(4);
+  state->dup = below(3);
+  state->has_ack |= below(100) < 60;
+  state->has_seq |= below(100) < 60;
+}
+
 }  // namespace kit
 }  // namespace trumpet
 

@@ -9,20 +9,21 @@
 
 #include <charconv>
 #include <cstring>
-#include <optional>
 
 namespace trumpet {
 namespace {
 
 std::string Quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
-std::optional<uint16_t> ReadPort(std::string_view text, uint16_t min) {
-  uint16_t port = 0;
-  const auto end = std::from_chars(text.data(), text.data() + text.size(), port);
-  if (end.ec != std::errc() || end.ptr != text.data() + text.size() || port < min) {
-    return std::nullopt;
+// Without a text the port stays as it is.
+Status ReadPort(std::string_view text, uint16_t min, uint16_t* port) {
+  if (text.empty()) return Status::Ok();
+  const auto end = std::from_chars(text.data(), text.data() + text.size(), *port);
+  if (end.ec == std::errc() && end.ptr == text.data() + text.size() && *port >= min) {
+    return Status::Ok();
   }
-  return port;
+  return Status::Error(Quoted(text) + " is no port; " + std::to_string(min) +
+                       " to 65535 are allowed");
 }
 
 bool IsLoopback(const std::string& host) {
@@ -77,13 +78,9 @@ Result<Address> ParseActiveAddress(std::string_view text) {
   std::string_view port;
   CutAtColon(text.substr(4), &host, &port);
   if (host.empty() || !ReadHost(host, &address.host)) return Malformed(text, kActiveForms);
-  if (!port.empty()) {
-    const auto number = ReadPort(port, 1);
-    if (!number) return Status::Error(Quoted(port) + " is no port; 1 to 65535 are allowed");
-    address.port = *number;
-  }
-  const Status plain = CheckPlain(address, text);
-  if (!plain.ok()) return plain;
+  Status status = ReadPort(port, 1, &address.port);
+  if (status.ok()) status = CheckPlain(address, text);
+  if (!status.ok()) return status;
   return address;
 }
 
@@ -99,13 +96,9 @@ Result<Address> ParsePassiveAddress(std::string_view text) {
   if (!address.host.empty() && ToSocketAddress(address.host, 0, &unused) == 0) {
     return Status::Error(Quoted(host) + " is no address of an interface");
   }
-  if (!port.empty()) {
-    const auto number = ReadPort(port, 0);
-    if (!number) return Status::Error(Quoted(port) + " is no port; 0 to 65535 are allowed");
-    address.port = *number;
-  }
-  const Status plain = CheckPlain(address, text);
-  if (!plain.ok()) return plain;
+  Status status = ReadPort(port, 0, &address.port);
+  if (status.ok()) status = CheckPlain(address, text);
+  if (!status.ok()) return status;
   return address;
 }
 
