@@ -1,0 +1,57 @@
+# Copyright (c) 2026 The Trumpet Authors.
+# SPDX-License-Identifier: Apache-2.0
+
+noinst_LIBRARIES += controller/libtrumpet-store.a
+controller_libtrumpet_store_a_SOURCES = \
+	controller/store/event_rows.cc \
+	controller/store/event_rows.h \
+	controller/store/event_store.h \
+	controller/store/memory_event_store.cc \
+	controller/store/memory_event_store.h \
+	controller/store/memory_report_store.cc \
+	controller/store/memory_report_store.h \
+	controller/store/ovsdb_event_store.cc \
+	controller/store/ovsdb_event_store.h \
+	controller/store/report_reader.cc \
+	controller/store/report_store.h \
+	controller/store/report_tables.h \
+	controller/store/report_threads.cc \
+	controller/store/report_threads.h \
+	controller/store/report_writer.cc \
+	controller/store/sqlite_file.cc \
+	controller/store/sqlite_file.h \
+	controller/store/sqlite_report_store.cc \
+	controller/store/sqlite_report_store.h
+
+# The database of events.
+pkgdata_DATA = controller/store/trumpet.ovsschema
+EXTRA_DIST += controller/store/trumpet.ovsschema
+
+gtest_programs += controller/store/store_test
+controller_store_store_test_SOURCES = \
+	controller/store/event_rows_test.cc \
+	controller/store/event_store_kit_test.h \
+	controller/store/event_store_test.cc \
+	controller/store/ovsdb_event_store_test.cc \
+	lib/ovsdb/ovsdb_server_test.cc \
+	lib/ovsdb/ovsdb_server_test.h
+controller_store_store_test_LDADD = $(LIBTRUMPET_STORE) $(GTEST_MAIN_LIBS)
+
+# With threads.
+gtest_programs += controller/store/report_store_test
+TSAN_TESTS += controller/store/report_store_test
+controller_store_report_store_test_SOURCES = \
+	controller/store/report_kit_test.h \
+	controller/store/report_tables_test.cc \
+	controller/store/sqlite_report_store_test.cc \
+	lib/ovsdb/ovsdb_server_test.cc \
+	lib/ovsdb/ovsdb_server_test.h
+controller_store_report_store_test_LDADD = $(LIBTRUMPET_STORE) $(GTEST_MAIN_LIBS)
+
+bench_programs += controller/store/report_store_bench
+controller_store_report_store_bench_SOURCES = \
+	controller/store/report_kit_test.h \
+	controller/store/report_store_bench.cc \
+	lib/ovsdb/ovsdb_server_test.cc \
+	lib/ovsdb/ovsdb_server_test.h
+controller_store_report_store_bench_LDADD = $(LIBTRUMPET_STORE) $(BENCH_MAIN_LIBS) $(GTEST_LIBS)

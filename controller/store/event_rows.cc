@@ -1,0 +1,115 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "controller/store/event_rows.h"
+
+#include <cstdio>
+#include <utility>
+
+#include "lib/base/hash.h"
+
+namespace trumpet {
+namespace {
+
+Json ById(const std::string& uuid) { return Json::array({OvsdbEquals("_uuid", OvsdbUuid(uuid))}); }
+
+Json IdColumns(const EventRecord& record) {
+  return {{"event_id", record.id}, {"event_digest", EventDigest(record)}};
+}
+
+Json Columns(const EventRecord& record) {
+  Json row = IdColumns(record);
+  row["name"] = record.name;
+  row["tenant"] = record.tenant;
+  row["definition"] = record.definition;
+  row["enabled"] = record.is_enabled;
+  row["created"] = record.created_ns;
+  row["changed"] = record.changed_ns;
+  row["changed_by"] = record.changed_by;
+  return row;
+}
+
+Json Update(const std::string& uuid, Json row) {
+  return {{"op", "update"}, {"table", kEventTable}, {"where", ById(uuid)}, {"row", std::move(row)}};
+}
+
+}  // namespace
+
+std::map<std::string, std::vector<std::string>> TrumpetColumns() {
+  return {{kGlobalTable, {"controller_id", "next_event_id"}},
+          {kEventTable,
+           {"name", "tenant", "definition", "enabled", "event_id", "event_digest", "created",
+            "changed", "changed_by"}}};
+}
+
+bool EventRow::has_own_id() const { return record.id != 0 && digest == EventDigest(record); }
+
+bool ReadEventRow(const std::string& uuid, const Json& columns, EventRow* row) {
+  row->uuid = uuid;
+  EventRecord& record = row->record;
+  int64_t id = 0;
+  const bool is_whole =
+      ReadColumn(columns, "name", &record.name) && ReadColumn(columns, "tenant", &record.tenant) &&
+      ReadColumn(columns, "definition", &record.definition) &&
+      ReadColumn(columns, "enabled", &record.is_enabled) && ReadColumn(columns, "event_id", &id) &&
+      ReadColumn(columns, "event_digest", &row->digest) &&
+      ReadColumn(columns, "created", &record.created_ns) &&
+      ReadColumn(columns, "changed", &record.changed_ns) &&
+      ReadColumn(columns, "changed_by", &record.changed_by);
+  if (!is_whole || id < 0 || id > int64_t{UINT32_MAX}) return false;
+  record.id = static_cast<uint32_t>(id);
+  return !record.name.empty() && record.name.size() <= kMaxEventNameBytes &&
+         !record.definition.empty() && record.definition.size() <= kMaxDefinitionBytes;
+}
+
+// Against oversight, not against enemies: who may write here may write anything.
+std::string EventDigest(const EventRecord& record) {
+  const std::string text = record.name + '\0' + record.definition;
+  char digits[17];
+  std::snprintf(digits, sizeof digits, "%016llx",
+                static_cast<unsigned long long>(HashBytes(text.data(), text.size(), 0)));
+  return digits;
+}
+
+Json AssertLock(const std::string& lock) { return {{"op", "assert"}, {"lock", lock}}; }
+
+Json CommitDurably() { return {{"op", "commit"}, {"durable", true}}; }
+
+Json WaitForRows(const char* table, Json where, std::vector<std::string> columns, Json rows) {
+  return {{"op", "wait"},
+          {"timeout", 0},
+          {"table", table},
+          {"where", std::move(where)},
+          {"columns", std::move(columns)},
+          {"until", "=="},
+          {"rows", std::move(rows)}};
+}
+
+Json WaitForEvent(const std::string& name, const EventRow* row) {
+  Json rows = Json::array();
+  if (row != nullptr) {
+    rows.push_back({{"_uuid", OvsdbUuid(row->uuid)},
+                    {"definition", row->record.definition},
+                    {"event_id", row->record.id}});
+  }
+  return WaitForRows(kEventTable, Json::array({OvsdbEquals("name", name)}),
+                     {"_uuid", "definition", "event_id"}, std::move(rows));
+}
+
+Json InsertEvent(const EventRecord& record) {
+  return {{"op", "insert"}, {"table", kEventTable}, {"row", Columns(record)}};
+}
+
+Json UpdateEvent(const std::string& uuid, const EventRecord& record) {
+  return Update(uuid, Columns(record));
+}
+
+Json UpdateEventId(const std::string& uuid, const EventRecord& record) {
+  return Update(uuid, IdColumns(record));
+}
+
+Json DeleteEvent(const std::string& uuid) {
+  return {{"op", "delete"}, {"table", kEventTable}, {"where", ById(uuid)}};
+}
+
+}  // namespace trumpet

@@ -1,0 +1,67 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Events as rows of the database Trumpet (trumpet.ovsschema), and the operations that change them.
+//
+// A row has the id that its definition was given and a digest of what it was given for.  Where the
+// two do not fit, somebody has written the row without asking the controller (`ovsdb-client
+// transact`), and it needs a new id before it can run.
+//
+// Threads: values; no state.
+
+#ifndef TRUMPET_CONTROLLER_STORE_EVENT_ROWS_H
+#define TRUMPET_CONTROLLER_STORE_EVENT_ROWS_H
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "controller/store/event_store.h"
+#include "lib/ovsdb/ovsdb_value.h"
+
+namespace trumpet {
+
+constexpr char kTrumpetDatabase[] = "Trumpet";
+constexpr char kGlobalTable[] = "Trumpet_Global";
+constexpr char kEventTable[] = "Event";
+
+// Tables and columns that the controller watches.
+std::map<std::string, std::vector<std::string>> TrumpetColumns();
+
+struct EventRow {
+  std::string uuid;
+  EventRecord record;
+  std::string digest;
+
+  bool has_own_id() const;
+};
+
+// Longer ones are malformed.
+constexpr size_t kMaxEventNameBytes = 256;
+constexpr size_t kMaxDefinitionBytes = 1 << 20;
+
+// False if the row is malformed.
+bool ReadEventRow(const std::string& uuid, const Json& columns, EventRow* row);
+
+// Name and definition: what an id is given for.
+std::string EventDigest(const EventRecord& record);
+
+// --- operations of a transaction ---
+
+// Nothing is done unless we hold the lock.
+Json AssertLock(const std::string& lock);
+// What is done is on the disk before it is acknowledged.
+Json CommitDurably();
+// Nothing is done unless the only rows of `table` with `where` are these, as far as `columns` go.
+Json WaitForRows(const char* table, Json where, std::vector<std::string> columns, Json rows);
+// Nothing is done unless the event of that name is the row, or if that is null, not there.
+Json WaitForEvent(const std::string& name, const EventRow* row);
+Json InsertEvent(const EventRecord& record);
+Json UpdateEvent(const std::string& uuid, const EventRecord& record);
+Json UpdateEventId(const std::string& uuid, const EventRecord& record);
+Json DeleteEvent(const std::string& uuid);
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_CONTROLLER_STORE_EVENT_ROWS_H

@@ -1,0 +1,103 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "controller/store/memory_event_store.h"
+
+#include <event2/event.h>
+
+#include <set>
+#include <utility>
+
+namespace trumpet {
+
+MemoryEventStore::MemoryEventStore(event_base* base, uint64_t controller_id)
+    : controller_id_(controller_id),
+      wake_(event_new(
+          base, -1, 0,
+          [](evutil_socket_t, short, void* self) {
+            static_cast<MemoryEventStore*>(self)->RunPending();
+          },
+          this)) {}
+
+MemoryEventStore::~MemoryEventStore() { event_free(wake_); }
+
+void MemoryEventStore::Later(std::function<void()> action) {
+  pending_.push_back(std::move(action));
+  event_active(wake_, EV_TIMEOUT, 0);
+}
+
+void MemoryEventStore::RunPending() {
+  std::vector<std::function<void()>> actions;
+  actions.swap(pending_);
+  for (const auto& action : actions) action();
+}
+
+void MemoryEventStore::Start(EventStoreListener* listener) {
+  listener_ = listener;
+  is_ready_ = false;  // another one may have listened before
+  SetReady(true, "in memory");
+}
+
+void MemoryEventStore::SetReady(bool is_ready, const std::string& text) {
+  Later([this, is_ready, text] {
+    const bool has_come = is_ready && !is_ready_;
+    is_ready_ = is_ready;
+    if (has_come) {
+      ++counters_.connections;
+      std::vector<EventRecord> all;
+      for (const auto& [name, record] : records_) all.push_back(record);
+      listener_->OnEventsLoaded({controller_id_, "memory:"}, std::move(all));
+    }
+    listener_->OnStoreState(is_ready, text);
+  });
+}
+
+void MemoryEventStore::Write(std::vector<EventChange> changes, Done done) {
+  Later([this, changes = std::move(changes), done = std::move(done)]() mutable {
+    Commit(std::move(changes), done);
+  });
+}
+
+Status MemoryEventStore::WhyNot(const std::vector<EventChange>& changes) const {
+  if (!is_ready_) return Status::Error("the events' database is not there");
+  std::set<std::string> names;
+  for (const EventChange& change : changes) {
+    if (!names.insert(change.name).second) {
+      return Status::Error("event '" + change.name + "' is changed twice at once");
+    }
+    const auto found = records_.find(change.name);
+    const uint32_t id = found == records_.end() ? 0 : found->second.id;
+    if (change.expected_id && *change.expected_id != id) {
+      return Status::Error("event '" + change.name + "' has been changed meanwhile");
+    }
+  }
+  return Status::Ok();
+}
+
+void MemoryEventStore::Commit(std::vector<EventChange> changes, const Done& done) {
+  ++counters_.transactions;
+  const Status status = WhyNot(changes);
+  if (!status.ok()) {
+    ++counters_.failed_transactions;
+    done(status);
+    return;
+  }
+  std::vector<uint32_t> ids;
+  for (EventChange& change : changes) {
+    if (!change.put) {
+      records_.erase(change.name);
+      ids.push_back(0);
+      continue;
+    }
+    EventRecord& record = records_[change.name];
+    const uint32_t id = record.definition == change.put->definition ? record.id : 0;
+    record = *change.put;
+    record.id = id != 0 ? id : ++last_id_;
+    change.put->id = record.id;
+    ids.push_back(record.id);
+  }
+  listener_->OnEventsChanged(std::move(changes));
+  done(std::move(ids));
+}
+
+}  // namespace trumpet
