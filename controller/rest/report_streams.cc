@@ -1,0 +1,212 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "controller/rest/report_streams.h"
+
+#include <algorithm>
+#include <sstream>
+#include <utility>
+
+#include "controller/rest/json_views.h"
+#include "controller/rest/rest_call.h"
+#include "lib/wire/wire_clock.h"
+
+namespace trumpet {
+namespace {
+
+constexpr Nanos kTick = 50 * kNanosPerMilli;
+constexpr size_t kBatch = 256;     // reports looked at, at once
+constexpr int kBatchesAtOnce = 8;  // then others have their turn
+constexpr size_t kMaxEventsNamed = 64;
+
+}  // namespace
+
+struct ReportStreams::Stream {
+  std::shared_ptr<HttpExchange> exchange;
+  uint64_t last = 0;  // number of the last report looked at
+  std::string tenant;
+  std::vector<std::string> events;
+  bool is_asking = false;  // the store
+  bool is_over = false;
+  uint64_t given_bytes = 0;
+  uint64_t taken_bytes = 0;  // as of the last look
+  Nanos taken_at = 0;        // when it had last risen, or there was nothing to take
+  Nanos said_at = 0;         // when anything was last written
+
+  bool Wants(const ReportRow& row) const {
+    if (!tenant.empty() && row.tenant != tenant) return false;
+    return events.empty() || std::find(events.begin(), events.end(), row.event) != events.end();
+  }
+
+  void Say(const std::string& text, Nanos now) {
+    given_bytes += text.size();
+    said_at = now;
+    exchange->Write(text);
+  }
+};
+
+ReportStreams::ReportStreams(RestServer* server, const RestParts& parts, size_t max_streams)
+    : server_(server),
+      hub_(parts.reports),
+      clock_(parts.clock),
+      max_streams_(max_streams),
+      ticker_(parts.base, [this] { Tick(); }) {
+  hub_->Add(this);
+  ticker_.RunEvery(kTick);
+}
+
+ReportStreams::~ReportStreams() {
+  hub_->Remove(this);
+  for (const auto& stream : streams_) stream->is_over = true;
+}
+
+void ReportStreams::Begin(std::shared_ptr<HttpExchange> exchange, uint64_t after,
+                          std::string tenant, std::vector<std::string> events) {
+  auto stream = std::make_shared<Stream>();
+  stream->exchange = std::move(exchange);
+  stream->last = std::min(after, hub_->last_number());
+  stream->tenant = std::move(tenant);
+  stream->events = std::move(events);
+  const Nanos now = clock_->MonotonicNow();
+  stream->taken_at = now;
+  stream->exchange->set_on_gone([gone = std::weak_ptr<Stream>(stream)] {
+    if (const auto stream = gone.lock()) stream->is_over = true;  // Tick() takes it away
+  });
+  stream->exchange->StartStream("text/event-stream");
+  stream->Say("retry: 2000\n: reports after " + std::to_string(stream->last) + "\n\n", now);
+  streams_.push_back(stream);
+  Pump(stream);
+}
+
+void ReportStreams::End() {
+  for (const auto& stream : streams_) {
+    stream->is_over = true;
+    stream->exchange->EndStream();
+  }
+}
+
+void ReportStreams::OnReports(const ReportRows&) {
+  for (const auto& stream : streams_) Pump(stream);
+}
+
+void ReportStreams::Pump(const std::shared_ptr<Stream>& stream) {
+  for (int batch = 0; batch < kBatchesAtOnce; ++batch) {
+    if (stream->is_over || stream->is_asking || stream->last >= hub_->last_number() ||
+        stream->exchange->waiting_bytes() > kMaxWaiting) {
+      return;
+    }
+    bool is_whole = false;
+    const ReportRows rows = hub_->After(stream->last, kBatch, &is_whole);
+    if (is_whole) {
+      Give(stream.get(), rows);
+    } else if (hub_->store() != nullptr) {
+      AskStore(stream);
+    } else {
+      SkipToMemory(stream.get());
+    }
+  }
+}
+
+void ReportStreams::AskStore(const std::shared_ptr<Stream>& stream) {
+  ReportQuery query;
+  query.after_number = stream->last;
+  query.tenant = stream->tenant;
+  query.limit = kBatch;
+  if (stream->events.size() == 1) query.event = stream->events.front();
+  stream->is_asking = true;
+  hub_->store()->Query(query, [this, stream](Result<ReportRows> rows) {
+    // When the streams have ended, so has this one.
+    if (!stream->is_over) OnStored(stream, std::move(rows));
+  });
+}
+
+void ReportStreams::OnStored(const std::shared_ptr<Stream>& stream, Result<ReportRows> rows) {
+  stream->is_asking = false;
+  if (!rows.ok() || rows->empty()) {
+    SkipToMemory(stream.get());
+  } else {
+    // What memory holds comes from there: the store may be some way behind.
+    Give(stream.get(), *rows);
+    if (rows->size() < kBatch) SkipToMemory(stream.get());
+  }
+  Pump(stream);
+}
+
+// Goes on at the oldest report in memory, and says so if there may have been some between.
+void ReportStreams::SkipToMemory(Stream* stream) {
+  bool is_whole = false;
+  const ReportRows oldest = hub_->After(0, 1, &is_whole);
+  const uint64_t next = oldest.empty() ? hub_->last_number() + 1 : oldest.front()->number;
+  if (next <= stream->last + 1) return;
+  // A filter leaves numbers out, too, and the store would have had them.
+  const bool has_store = hub_->store() != nullptr;
+  if (!has_store || (stream->tenant.empty() && stream->events.empty())) {
+    ++gaps_;
+    stream->Say("event: gap\ndata: {\"after\":" + std::to_string(stream->last) +
+                    ",\"before\":" + std::to_string(next) + "}\n\n",
+                clock_->MonotonicNow());
+  }
+  stream->last = next - 1;
+}
+
+void ReportStreams::Give(Stream* stream, const ReportRows& rows) {
+  std::string text;
+  for (const auto& row : rows) {
+    stream->last = std::max(stream->last, row->number);
+    if (!stream->Wants(*row)) continue;
+    text += "id: " + std::to_string(row->number) + "\ndata: " + ToJsonText(*row) + "\n\n";
+    ++sent_reports_;
+  }
+  if (!text.empty()) stream->Say(text, clock_->MonotonicNow());
+}
+
+void ReportStreams::Tick() {
+  const Nanos now = clock_->MonotonicNow();
+  streams_.remove_if([](const auto& stream) { return stream->is_over; });
+  for (const auto& stream : streams_) {
+    Pump(stream);
+    if (stream->is_over) continue;
+    const size_t waiting = stream->exchange->waiting_bytes();
+    const uint64_t taken = stream->given_bytes - std::min<uint64_t>(stream->given_bytes, waiting);
+    if (waiting == 0 || taken != stream->taken_bytes) stream->taken_at = now;
+    stream->taken_bytes = taken;
+    if (now - stream->taken_at > kStall) {
+      stream->exchange->CutOff();
+    } else if (waiting == 0 && now - stream->said_at > kHeartbeat) {
+      if (server_->MayGoOn(stream->exchange->request())) {
+        stream->Say(":\n\n", now);
+      } else {
+        stream->is_over = true;  // the token has been withdrawn
+        stream->exchange->EndStream();
+      }
+    }
+  }
+}
+
+void StreamReports(const RestCall& call) {
+  std::vector<std::string> events;
+  std::istringstream names(call.query("event"));
+  for (std::string name; std::getline(names, name, ',');) {
+    if (!name.empty()) events.push_back(name);
+  }
+  uint64_t after = call.parts.reports->last_number();
+  if (!ReadNumber(call, "after", UINT64_MAX, &after)) return;
+  // A client that comes again says what it had last, whatever its URL says.
+  const std::string last(call.request().header("last-event-id"));
+  if (!last.empty() && last.size() < 20 && last.find_first_not_of("0123456789") == last.npos) {
+    after = std::stoull(last);
+  }
+  if (events.size() > kMaxEventsNamed) {
+    AnswerProblem(call.exchange.get(), 400, "a stream is of at most 64 events by name");
+  } else if (call.streams->is_full()) {
+    AnswerProblem(call.exchange.get(), 503, "there are as many streams as this controller gives");
+  } else if (call.request().is_head) {
+    HttpReply answer;
+    answer.content_type = "text/event-stream";
+    call.exchange->Answer(std::move(answer));
+  } else {
+    call.streams->Begin(call.exchange, after, call.caller.tenant, std::move(events));
+  }
+}
+
+}  // namespace trumpet

@@ -1,0 +1,388 @@
+#!/usr/bin/python3
+# Copyright (c) 2026 The Trumpet Authors.
+# SPDX-License-Identifier: Apache-2.0
+
+"""The HTTP API from outside: every operation of openapi.json is called, every answer is held
+against its schema, figures against promtool (if it is there), and the examples of docs/rest.md
+are run as they stand.
+
+usage: rest_api_test.py [--load STREAMS REPORTS_PER_SECOND SECONDS]
+"""
+
+import hashlib
+import http.client
+import json
+import os
+import re
+import selectors
+import shutil
+import socket
+import ssl
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+try:
+    import jsonschema
+except ImportError:
+    print("skipped: python3-jsonschema is not installed")
+    sys.exit(77)
+
+SOURCE = os.environ.get("top_srcdir", ".")
+BUILD = os.environ.get("top_builddir", ".")
+REPLAY = os.path.abspath(BUILD + "/utilities/trumpet-replay")
+EVENT = {"name": "heavy", "event": "dstIP=10.0.0.0/8, sum(volume) > 100, dstIP, 10ms"}
+PATIENCE = 120  # seconds, which only a broken test reaches
+
+
+class Server:
+    """A small_rest with a token for each role, named as the role."""
+
+    def __init__(self, rate=0, keys=()):
+        self.folder = tempfile.mkdtemp(prefix="trumpet-rest-")
+        tokens = "tokens:\n"
+        for role in ("read", "operate", "admin"):
+            digest = hashlib.sha256(role.encode()).hexdigest()
+            tokens += f"- {{name: {role}, sha256: {digest}, role: {role}}}\n"
+        self.tokens = self.folder + "/tokens.yaml"
+        with os.fdopen(os.open(self.tokens, os.O_CREAT | os.O_WRONLY, 0o600), "w") as file:
+            file.write(tokens)
+        self.process = subprocess.Popen(
+            [BUILD + "/controller/rest/small_rest", self.tokens, str(rate), REPLAY, *keys],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.port = int(self.process.stdout.readline())
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.stdin.close()
+        status = self.process.wait(PATIENCE)
+        shutil.rmtree(self.folder)
+        assert status == 0, f"small_rest ended with {status}"
+
+    def rss_kib(self):
+        with open(f"/proc/{self.process.pid}/status") as file:
+            return int(re.search(r"VmRSS:\s+(\d+)", file.read()).group(1))
+
+    def ask(self, method, path, body=None, headers=None, role="admin"):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+        headers = dict(headers or {})
+        if role:
+            headers["Authorization"] = "Bearer " + role
+        connection.request(method, path, body, headers)
+        answer = connection.getresponse()
+        # A stream has no end: its first report will do.
+        if answer.getheader("Content-Type") == "text/event-stream":
+            data = b""
+            while b"\ndata: " not in data or not data.endswith(b"\n\n"):
+                data += answer.read1()
+        else:
+            data = answer.read()
+        connection.close()
+        return answer, data
+
+
+def to_json_schema(value):
+    """OpenAPI 3.0 says `nullable` where JSON Schema says type null."""
+    if isinstance(value, list):
+        return [to_json_schema(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    schema = {key: to_json_schema(item) for key, item in value.items() if key != "nullable"}
+    if value.get("nullable") and "type" in schema:
+        schema["type"] = [schema["type"], "null"]
+    return schema
+
+
+class Description:
+    def __init__(self, text):
+        self.root = to_json_schema(json.loads(text))
+        self.seen = set()
+
+    def resolve(self, value):
+        while "$ref" in value:
+            node = self.root
+            for key in value["$ref"].lstrip("#/").split("/"):
+                node = node[key]
+            value = node
+        return value
+
+    def operations(self):
+        return {(method, path) for path, item in self.root["paths"].items()
+                for method in item if method != "parameters"}
+
+    def check(self, method, path, answer, data):
+        """Is this an answer that the operation may give?"""
+        self.seen.add((method, path))
+        operation = self.root["paths"][path][method]
+        status = str(answer.status)
+        assert status in operation["responses"], f"{method} {path}: {status} is not described"
+        content = self.resolve(operation["responses"][status]).get("content")
+        if content is None:
+            assert data == b"", f"{method} {path}: a body that is not described"
+            return
+        kind = answer.getheader("Content-Type").split(";")[0]
+        assert kind in content, f"{method} {path}: {kind} is not described"
+        if kind in ("application/json", "application/problem+json"):
+            schema = dict(content[kind]["schema"], components=self.root["components"])
+            jsonschema.validate(json.loads(data), schema)
+
+
+def capture():
+    """A pcap of ten UDP packets of 1,000 bytes to 10.0.0.1, a millisecond apart."""
+    data = struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1)
+    for i in range(10):
+        udp = struct.pack(">HHHH", 1000, 2000, 1008, 0) + bytes(1000)
+        ip = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 20 + len(udp), i, 0, 64, 17, 0,
+                         bytes([192, 168, 0, 1]), bytes([10, 0, 0, 1]))
+        frame = bytes(12) + b"\x08\x00" + ip + udp
+        data += struct.pack("<IIII", 1700000000, i * 1000, len(frame), len(frame)) + frame
+    return data
+
+
+def multipart(**parts):
+    body = b""
+    for name, value in parts.items():
+        body += (f'--BOUND\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n').encode()
+        body += value + b"\r\n"
+    return body + b"--BOUND--\r\n", {"Content-Type": "multipart/form-data; boundary=BOUND"}
+
+
+def test_every_operation(server):
+    description = Description(server.ask("GET", "/openapi.json", role=None)[1])
+    json_type = {"Content-Type": "application/json"}
+    yaml_type = {"Content-Type": "application/yaml"}
+    heavy = json.dumps(EVENT)
+
+    def call(status, method, path, template=None, **more):
+        answer, data = server.ask(method, path, **more)
+        assert answer.status == status, f"{method} {path}: {answer.status} {data[:500]}"
+        description.check(method.lower(), template or path.split("?")[0], answer, data)
+        return data
+
+    call(200, "GET", "/v1/events")
+    call(201, "POST", "/v1/events", body="[" + heavy + "]", headers=json_type)
+    call(409, "POST", "/v1/events", body="[" + heavy + "]", headers=json_type)
+    call(200, "POST", "/v1/events?replace=true", body="[" + heavy + "]", headers=json_type)
+    call(415, "POST", "/v1/events", body="x", headers={"Content-Type": "text/html"})
+    call(422, "POST", "/v1/events", body="- {event: wrong}", headers=yaml_type)
+    one = "/v1/events/{name}"
+    call(200, "GET", "/v1/events/heavy", one)
+    call(404, "GET", "/v1/events/other", one)
+    call(200, "PUT", "/v1/events/heavy", one, body=heavy, headers=json_type)
+    call(412, "PUT", "/v1/events/heavy", one, body=heavy,
+         headers=dict(json_type, **{"If-Match": '"e0"'}))
+    call(200, "PATCH", "/v1/events/heavy", one, body='{"enabled": false}', headers=json_type)
+    call(422, "PATCH", "/v1/events/heavy", one, body='{"enabled": 1}', headers=json_type)
+    call(200, "GET", "/v1/events/heavy/hosts", one + "/hosts")
+    call(200, "POST", "/v1/check", body="- " + heavy, headers=yaml_type)
+    call(200, "GET", "/v1/reports?limit=3")
+    call(400, "GET", "/v1/reports?limit=x")
+    call(200, "GET", "/v1/stream?after=0")
+    call(200, "GET", "/v1/hosts")
+    call(404, "GET", "/v1/hosts/h1", "/v1/hosts/{name}")
+    call(200, "GET", "/v1/topology")
+    call(422, "PUT", "/v1/topology", body="hosts: 1", headers=yaml_type)
+    call(200, "GET", "/healthz", role=None)
+    call(200, "GET", "/readyz", role=None)
+    call(200, "GET", "/metrics")
+    call(200, "GET", "/openapi.json", role=None)
+    call(401, "GET", "/v1/events", role=None)
+    call(403, "DELETE", "/v1/events/heavy", one, role="read")
+
+    reports = json.loads(call(200, "POST", "/v1/simulate?name=heavy", body=capture()))["reports"]
+    assert len(reports) == 1 and reports[0]["value"] == 10000, reports
+    body, headers = multipart(events=b"- " + heavy.encode(), capture=capture())
+    again = json.loads(call(200, "POST", "/v1/simulate", body=body, headers=headers))["reports"]
+    assert again == reports, again
+    lines = call(200, "POST", "/v1/simulate?name=heavy", body=capture(),
+                 headers={"Accept": "application/x-ndjson"})
+    assert [json.loads(line) for line in lines.splitlines()] == reports
+    problem = json.loads(call(422, "POST", "/v1/simulate?name=heavy", body=b"no capture"))
+    assert "capture" in problem["detail"], problem
+    call(422, "POST", "/v1/simulate?events=wrong", body=capture())
+    call(204, "DELETE", "/v1/events/heavy", one)
+    unseen = description.operations() - description.seen
+    assert not unseen, f"never called: {unseen}"
+
+
+def test_long_upload(server):
+    """A capture beyond the usual limit of bodies, sent in one go and sent after a question."""
+    pcap = capture()
+    packets = pcap[24:]
+    big = pcap[:24] + packets * (6 * 1024 * 1024 // len(packets))
+    path = "/v1/simulate?name=heavy"
+    server.ask("PUT", "/v1/events/heavy", json.dumps(EVENT), {"Content-Type": "application/json"})
+    for headers in ({}, {"Expect": "100-continue"}):
+        answer, data = server.ask("POST", path, big, headers)
+        assert answer.status == 200, data[:300]
+    try:
+        answer, _ = server.ask("POST", path, big, role="read")
+        status = answer.status
+    except OSError:
+        status = 0  # cut off while it was still sending
+    assert status != 200, "a reader's long body was taken"
+
+
+def test_metrics(server):
+    promtool = shutil.which("promtool")
+    if promtool is None:
+        print("metrics are not checked: promtool is not installed")
+        return
+    text = server.ask("GET", "/metrics")[1]
+    check = subprocess.run([promtool, "check", "metrics"], input=text, capture_output=True,
+                           check=False)
+    assert check.returncode == 0, check.stdout + check.stderr
+
+
+def test_tls():
+    with tempfile.TemporaryDirectory() as folder:
+        key, certificate = folder + "/key.pem", folder + "/cert.pem"
+
+        def issue():
+            subprocess.run(
+                ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                 "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", key + ".new", "-out",
+                 certificate + ".new", "-days", "1", "-subj", "/CN=localhost", "-addext",
+                 "subjectAltName=DNS:localhost"], check=True, capture_output=True)
+            os.rename(key + ".new", key)
+            os.rename(certificate + ".new", certificate)
+            return ssl.PEM_cert_to_DER_cert(open(certificate).read())
+
+        first = issue()
+        with Server(keys=(key, certificate)) as server:
+            def shown(version=None):
+                context = ssl.create_default_context(cafile=certificate)
+                if version:
+                    context.minimum_version = context.maximum_version = version
+                raw = socket.create_connection(("127.0.0.1", server.port), PATIENCE)
+                with context.wrap_socket(raw, server_hostname="localhost") as client:
+                    client.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                    assert client.recv(100).startswith(b"HTTP/1.1 200")
+                    return client.getpeercert(True)
+
+            assert shown() == first
+            assert shown(ssl.TLSVersion.TLSv1_2) == first
+            plain = socket.create_connection(("127.0.0.1", server.port), PATIENCE)
+            plain.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert b"HTTP/1.1" not in plain.recv(1000), "an answer without TLS"
+            second = issue()
+            end = time.monotonic() + PATIENCE
+            while time.monotonic() < end:  # the files are looked at once a second
+                try:
+                    if shown() == second:
+                        return
+                except ssl.SSLError:
+                    pass  # the old certificate, which the client no longer believes
+            raise AssertionError("the new certificate was not taken")
+
+
+def blocks_of(path):
+    """(tag, text) of the fenced blocks of a document."""
+    with open(path) as file:
+        return re.findall(r"^```(\w+)\n(.*?)^```$", file.read(), re.M | re.S)
+
+
+def test_examples():
+    """`sh` blocks of docs/rest.md succeed; a `text` block after one is in what it says, where
+    `...` stands for anything."""
+    if shutil.which("curl") is None:
+        print("examples are not run: curl is not installed")
+        return
+    blocks = blocks_of(SOURCE + "/docs/rest.md")
+    assert blocks, "there is no example in docs/rest.md"
+    with Server(rate=20) as server, tempfile.TemporaryDirectory() as folder:
+        with open(folder + "/capture.pcap", "wb") as file:
+            file.write(capture())
+        environment = dict(os.environ, TOKEN="admin", SERVER=f"http://127.0.0.1:{server.port}")
+        said = ""
+        for tag, text in blocks:
+            if tag == "sh":
+                run = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", text], cwd=folder,
+                                     env=environment, capture_output=True, text=True,
+                                     timeout=PATIENCE, check=False)
+                said = run.stdout
+                assert run.returncode == 0, f"{text}ended with {run.returncode}: {run.stderr}{said}"
+            elif tag == "text":
+                pattern = ".*".join(re.escape(piece) for piece in text.strip().split("..."))
+                assert re.search(pattern, said, re.S), f"{text}is not in\n{said}"
+
+
+def read_streams(server, count, seconds, report):
+    """Opens streams, reads them for a while and returns how many reports each was given."""
+    selector = selectors.DefaultSelector()
+    streams = []
+    for _ in range(count):
+        client = socket.create_connection(("127.0.0.1", server.port), PATIENCE)
+        client.sendall(b"GET /v1/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer read\r\n\r\n")
+        client.setblocking(False)
+        state = {"reports": 0, "rest": b""}
+        streams.append((client, state))
+        selector.register(client, selectors.EVENT_READ, state)
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        for key, _ in selector.select(1):
+            data = key.fileobj.recv(1 << 20)
+            assert data, "a stream was cut off"
+            data = key.data["rest"] + data
+            key.data["reports"] += data.count(b"\nid: ")
+            key.data["rest"] = data[-4:]
+    report()
+    for client, _ in streams:
+        client.close()
+    return [state["reports"] for _, state in streams]
+
+
+def test_readers_that_do_not_read():
+    """Streams that nobody reads cost little, and hold up no other."""
+    with Server(rate=5000) as server:
+        idle = []
+        for _ in range(50):
+            client = socket.create_connection(("127.0.0.1", server.port), PATIENCE)
+            client.sendall(b"GET /v1/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer read"
+                           b"\r\n\r\n")
+            idle.append(client)
+        counts = read_streams(server, 2, 3, lambda: None)
+        assert min(counts) > 1000, counts
+        # 50 times what may wait, what is remembered of reports, and the program.
+        assert server.rss_kib() < 200 * 1024, server.rss_kib()
+        for client in idle:
+            client.close()
+
+
+def measure_load(streams, rate, seconds):
+    with Server(rate=rate) as server:
+        before = server.rss_kib()
+
+        def ticks():
+            with open(f"/proc/{server.process.pid}/stat") as file:
+                fields = file.read().rsplit(")", 1)[1].split()
+            return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+        start = ticks()
+        counts = read_streams(server, streams, seconds, lambda: print(
+            f"memory {before} KiB at first, {server.rss_kib()} KiB with {streams} streams; "
+            f"processor {(ticks() - start) / seconds * 100:.0f} %"))
+        print(f"reports per stream and second: least {min(counts) / seconds:.0f}, "
+              f"most {max(counts) / seconds:.0f}, of {rate}")
+
+
+def main():
+    if sys.argv[1:2] == ["--load"]:
+        measure_load(*map(int, sys.argv[2:5]))
+        return
+    with Server(rate=50) as server:
+        test_every_operation(server)
+        test_long_upload(server)
+        test_metrics(server)
+    test_tls()
+    test_examples()
+    test_readers_that_do_not_read()
+    print("ok")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,99 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// The HTTP API over an event manager without hosts, for rest_api_test.py:
+//
+//   small_rest TOKEN_FILE REPORTS_PER_SECOND REPLAY [KEY CERTIFICATE]
+//
+// It says its port, publishes that many reports of the event "load", and ends with its input.
+
+#include <event2/event.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "controller/rest/rest_server.h"
+#include "controller/store/memory_event_store.h"
+#include "lib/base/loop_event.h"
+#include "lib/wire/wire_clock.h"
+
+namespace trumpet {
+namespace {
+
+constexpr Nanos kRound = 10 * kNanosPerMilli;
+
+std::vector<NetworkReport> MakeReports(size_t count, Nanos now) {
+  NetworkReport one;
+  one.report.event = "load";
+  one.report.start_ns = now - 10 * kNanosPerMilli;
+  one.report.end_ns = now;
+  one.host_count = 1;
+  std::vector<NetworkReport> reports(count, one);
+  for (size_t i = 0; i < count; ++i) {
+    reports[i].report.bucket_json = R"({"dstPort":)" + std::to_string(i) + "}";
+  }
+  return reports;
+}
+
+int Main(int argc, char** argv) {
+  if (argc < 4) return 2;
+  const double per_round = std::atof(argv[2]) * kRound / kNanosPerSecond;
+  event_base* const base = event_base_new();
+  SystemWireClock clock;
+  MemoryEventStore store(base, 1);
+  ReportHub hub(nullptr);
+  EventManagerParts manager_parts;
+  manager_parts.base = base;
+  manager_parts.store = &store;
+  manager_parts.reports = &hub;
+  manager_parts.clock = &clock;
+  EventManager manager(manager_parts, EventManagerOptions());
+  manager.Start();
+
+  RestParts parts;
+  parts.base = base;
+  parts.events = &manager;
+  parts.reports = &hub;
+  parts.clock = &clock;
+  RestOptions options;
+  options.listen = {argc > 5 ? "pssl:0:127.0.0.1" : "ptcp:0:127.0.0.1"};
+  if (argc > 5) options.tls = {argv[4], argv[5], ""};
+  options.access.token_file = argv[1];
+  options.simulation.program = argv[3];
+  options.simulation.max_memory_bytes = 0;  // sanitizers reserve more than any limit
+  auto server = RestServer::Start(parts, options);
+  if (!server.ok()) {
+    std::fprintf(stderr, "small_rest: %s\n", server.message().c_str());
+    return 1;
+  }
+  std::printf("%u\n", static_cast<unsigned>((*server)->ports().at(0)));
+  std::fflush(stdout);
+
+  double due = 0;
+  LoopEvent publisher(base, [&] {
+    due += per_round;
+    const auto count = static_cast<size_t>(due);
+    due -= static_cast<double>(count);
+    if (count > 0) hub.Publish(MakeReports(count, clock.UnixNow()), "");
+  });
+  publisher.RunEvery(kRound);
+  event* const input = event_new(
+      base, STDIN_FILENO, EV_READ | EV_PERSIST,
+      [](int fd, short, void* loop) {
+        char piece[64];
+        if (read(fd, piece, sizeof piece) <= 0)
+          event_base_loopbreak(static_cast<event_base*>(loop));
+      },
+      base);
+  event_add(input, nullptr);
+  event_base_dispatch(base);
+  event_free(input);
+  return 0;
+}
+
+}  // namespace
+}  // namespace trumpet
+
+int main(int argc, char** argv) { return trumpet::Main(argc, argv); }

@@ -1,0 +1,202 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "controller/view/api_tables.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "lib/base/text_table.h"
+#include "lib/base/units.h"
+
+namespace trumpet {
+namespace {
+
+// The value as a cell; of a list its items.
+std::string Text(const ApiJson& value) {
+  if (value.is_null()) return "";
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
+  if (!value.is_array()) return value.dump(-1, ' ', false, ApiJson::error_handler_t::replace);
+  std::string text;
+  for (const ApiJson& item : value) text += (text.empty() ? "" : " ") + Text(item);
+  return text;
+}
+
+const ApiJson& Get(const ApiJson& value, const char* key) {
+  static const ApiJson kNone;
+  const auto found = value.is_object() ? value.find(key) : value.end();
+  return value.is_object() && found != value.end() ? *found : kNone;
+}
+
+std::string TextOf(const ApiJson& value, const char* key) { return Text(Get(value, key)); }
+
+Nanos NanosOf(const ApiJson& value, const char* key) {
+  const ApiJson& number = Get(value, key);
+  return number.is_number_integer() ? number.get<Nanos>() : 0;
+}
+
+std::string TimeOf(const ApiJson& value, const char* key) {
+  const Nanos time = NanosOf(value, key);
+  return time == 0 ? "-" : FormatTime(time);
+}
+
+std::string MicrosOf(const ApiJson& value, const char* key) {
+  return FormatRatio(static_cast<double>(NanosOf(value, key)), 1000);
+}
+
+// "3 of 5"
+std::string AppliedOf(const ApiJson& value, const char* applied, const char* wanted) {
+  return TextOf(value, applied) + " of " + TextOf(value, wanted);
+}
+
+std::string StateOf(const ApiJson& event) {
+  if (!TextOf(event, "problem").empty()) return "problem";
+  return TextOf(event, "enabled") == "no" ? "disabled" : "enabled";
+}
+
+// {"dstPort":80,"srcIP":"10.0.0.1"} as dstPort=80 srcIP=10.0.0.1
+std::string BucketOf(const ApiJson& report) {
+  const ApiJson& bucket = Get(report, "bucket");
+  std::string text;
+  for (const auto& [field, value] : bucket.items()) {
+    text += (text.empty() ? "" : " ") + field + "=" + Text(value);
+  }
+  return text.empty() ? "-" : text;
+}
+
+std::string NoteOf(const ApiJson& report) {
+  std::string note = TextOf(report, "cleared") == "yes" ? "clear" : "";
+  if (TextOf(report, "complete") == "no") {
+    const std::string reasons = TextOf(report, "reasons");
+    note += std::string(note.empty() ? "" : ", ") + "incomplete" +
+            (reasons.empty() ? "" : ": " + reasons);
+  }
+  return note;
+}
+
+}  // namespace
+
+std::string ApiText(const ApiJson& value, const char* key) { return TextOf(value, key); }
+
+std::string EventTable(const ApiJson& events) {
+  TextTable table({"name", "state", "applied", "mode", ">reports", "last report", "event"});
+  for (const ApiJson& event : events) {
+    table.Add({TextOf(event, "name"), StateOf(event),
+               AppliedOf(event, "hosts_applied", "hosts_wanted"), TextOf(event, "mode"),
+               TextOf(Get(event, "counters"), "reports"), TimeOf(event, "last_report_ns"),
+               TextOf(event, "line")});
+  }
+  return table.is_empty() ? "no events\n" : table.ToString(0);
+}
+
+std::string EventText(const ApiJson& event, const ApiJson& hosts) {
+  std::string text = TextOf(event, "name") + ": " + TextOf(event, "line") + "\n";
+  const std::pair<const char*, std::string> rows[] = {
+      {"state", StateOf(event)},
+      {"problem", TextOf(event, "problem")},
+      {"tenant", TextOf(event, "tenant")},
+      {"applied", AppliedOf(event, "hosts_applied", "hosts_wanted") + " hosts"},
+      {"decided by", TextOf(event, "mode")},
+      {"not by threshold", TextOf(event, "why_not_threshold")},
+      {"changed", TimeOf(event, "changed_ns") + " by " + TextOf(event, "changed_by")},
+      {"last report", TimeOf(event, "last_report_ns")},
+  };
+  for (const auto& [name, value] : rows) {
+    if (!value.empty()) text += std::string("  ") + name + ": " + value + "\n";
+  }
+  const ApiJson& counters = Get(event, "counters");
+  for (const auto& [name, value] : counters.items()) {
+    std::string words = name;
+    std::replace(words.begin(), words.end(), '_', ' ');
+    text += "  " + words + ": " + Text(value) + "\n";
+  }
+  TextTable table({"host", "state", "runs since", "error"});
+  for (const ApiJson& host : hosts) {
+    table.Add({TextOf(host, "host"), TextOf(host, "state"), TimeOf(host, "applied_ns"),
+               TextOf(host, "error")});
+  }
+  return table.is_empty() ? text : text + "\n" + table.ToString(0);
+}
+
+std::string CheckTable(const ApiJson& checks) {
+  TextTable table({"name", "", ">hosts", "mode", ">bytes a bucket", ">bytes an interval",
+                   ">ns a packet", "event"});
+  std::string notes;
+  for (const ApiJson& check : checks) {
+    const ApiJson& words = Get(check, "words_per_bucket");
+    table.Add({TextOf(check, "name"), TextOf(check, "exists") == "yes" ? "replaces" : "new",
+               std::to_string(Get(check, "hosts").size()), TextOf(check, "mode"),
+               words.is_number() ? std::to_string(8 * words.get<uint64_t>()) : "",
+               TextOf(check, "bytes_per_interval"), TextOf(check, "ns_per_packet"),
+               TextOf(check, "line")});
+    for (const ApiJson& warning : Get(check, "warnings")) {
+      notes += TextOf(check, "name") + ": warning: " + Text(warning) + "\n";
+    }
+  }
+  return table.ToString(0) + notes;
+}
+
+std::string HostTable(const ApiJson& hosts) {
+  TextTable table(
+      {"host", "name", "state", "address", "events", ">skew us", ">rtt us", "since", "last error"});
+  for (const ApiJson& host : hosts) {
+    const bool is_connected = TextOf(host, "connected") == "yes";
+    table.Add({TextOf(host, "id"), TextOf(host, "name"), is_connected ? "connected" : "away",
+               TextOf(host, "address"), AppliedOf(host, "events_applied", "events_wanted"),
+               MicrosOf(host, "skew_bound_ns"), MicrosOf(host, "rtt_ns"),
+               TimeOf(host, is_connected ? "connected_since_ns" : "last_seen_ns"),
+               TextOf(host, "last_error")});
+  }
+  return table.is_empty() ? "no hosts\n" : table.ToString(0);
+}
+
+std::string HostText(const ApiJson& host) {
+  std::string text = HostTable(ApiJson::array({host}));
+  text +=
+      "\nsoftware: " + TextOf(host, "software") + "\nprefixes: " + TextOf(host, "prefixes") + "\n";
+  TextTable table({"bridge", "port", ">number", "type", "kind", "macs"});
+  for (const ApiJson& port : Get(host, "ports")) {
+    table.Add({TextOf(port, "bridge"), TextOf(port, "name"), TextOf(port, "of_port"),
+               TextOf(port, "type"), TextOf(port, "is_uplink") == "yes" ? "uplink" : "edge",
+               TextOf(port, "macs")});
+  }
+  return table.is_empty() ? text : text + "\n" + table.ToString(0);
+}
+
+std::string TopologyText(const ApiJson& topology) {
+  TextTable hosts({"host", "name", "attached to", "labels", "prefixes"});
+  for (const ApiJson& host : Get(topology, "hosts")) {
+    hosts.Add({TextOf(host, "id"), TextOf(host, "name"), TextOf(host, "attached_to"),
+               TextOf(host, "labels"), TextOf(host, "prefixes")});
+  }
+  TextTable links({"link from", "to", ">weight"});
+  for (const ApiJson& link : Get(topology, "links")) {
+    links.Add({TextOf(link, "from"), TextOf(link, "to"), TextOf(link, "weight")});
+  }
+  std::string text = hosts.is_empty() ? "no hosts\n" : hosts.ToString(0);
+  if (!links.is_empty()) text += "\n" + links.ToString(0);
+  return text;
+}
+
+std::string ReportTable(const ApiJson& reports) {
+  TextTable table({">number", "end", "event", "bucket", ">value", ">threshold", "note"});
+  for (const ApiJson& report : reports) {
+    table.Add({TextOf(report, "number"), FormatTime(NanosOf(report, "end_ns")),
+               TextOf(report, "event"), BucketOf(report), TextOf(report, "value"),
+               TextOf(report, "threshold"), NoteOf(report)});
+  }
+  return table.is_empty() ? "no reports\n" : table.ToString(0);
+}
+
+std::string ReportLine(const ApiJson& report) {
+  std::string text = FormatTime(NanosOf(report, "end_ns")) + "  " + TextOf(report, "event") + "  " +
+                     BucketOf(report);
+  if (TextOf(report, "cleared") != "yes") {
+    text += "  value " + TextOf(report, "value") + ", threshold " + TextOf(report, "threshold");
+  }
+  const std::string note = NoteOf(report);
+  return note.empty() ? text : text + "  (" + note + ")";
+}
+
+}  // namespace trumpet

@@ -1,0 +1,50 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "controller/view/api_tables.h"
+
+#include <gtest/gtest.h>
+
+namespace trumpet {
+namespace {
+
+TEST(ApiTables, PrintsEventsAsATable) {
+  const ApiJson events = ApiJson::parse(R"([{"name":"heavy","enabled":true,"problem":"",
+      "hosts_wanted":5,"hosts_applied":3,"mode":"partials","counters":{"reports":12},
+      "last_report_ns":1000000000,"line":"*, count(packets) > 1, none, 10ms"},
+      {"name":"off","enabled":false}])");
+  EXPECT_EQ(EventTable(events),
+            "name   state     applied  mode      reports  last report               event\n"
+            "heavy  enabled   3 of 5   partials       12  1970-01-01T00:00:01.000Z  "
+            "*, count(packets) > 1, none, 10ms\n"
+            "off    disabled   of                         -\n");
+  EXPECT_EQ(EventTable(ApiJson::array()), "no events\n");
+}
+
+TEST(ApiTables, PrintsAReportInALine) {
+  EXPECT_EQ(
+      ReportLine(ApiJson::parse(R"({"event":"heavy","bucket":{"srcIP":"10.0.0.1","dstPort":80},
+      "end_ns":1000000000,"value":3,"threshold":2,"complete":false,"reasons":["host_silent"]})")),
+      "1970-01-01T00:00:01.000Z  heavy  srcIP=10.0.0.1 dstPort=80  value 3, threshold 2  "
+      "(incomplete: host_silent)");
+  EXPECT_EQ(ReportLine(ApiJson::parse(
+                R"({"event":"e","bucket":{},"end_ns":0,"cleared":true,"complete":true})")),
+            "1970-01-01T00:00:00.000Z  e  -  (clear)");
+}
+
+TEST(ApiTables, BearsAnswersOfOtherShapes) {
+  for (const char* text : {"[]", "{}", "null", "3", "\"x\"", "[null,1,[],{}]", "{\"hosts\":3}"}) {
+    const ApiJson json = ApiJson::parse(text);
+    EventTable(json);
+    EventText(json, json);
+    CheckTable(json);
+    HostTable(json);
+    HostText(json);
+    TopologyText(json);
+    ReportTable(json);
+    ReportLine(json);
+  }
+}
+
+}  // namespace
+}  // namespace trumpet

@@ -1,0 +1,12 @@
+# Copyright (c) 2026 The Trumpet Authors.
+# SPDX-License-Identifier: Apache-2.0
+
+noinst_LIBRARIES += controller/libtrumpet-view.a
+controller_libtrumpet_view_a_SOURCES = \
+	controller/view/api_tables.cc \
+	controller/view/api_tables.h
+LIBTRUMPET_VIEW = controller/libtrumpet-view.a $(LIBTRUMPET_BASE)
+
+gtest_programs += controller/view/view_test
+controller_view_view_test_SOURCES = controller/view/api_tables_test.cc
+controller_view_view_test_LDADD = $(LIBTRUMPET_VIEW) $(GTEST_MAIN_LIBS)
