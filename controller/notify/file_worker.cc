@@ -1,0 +1,99 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "controller/notify/file_worker.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <utility>
+
+namespace trumpet {
+namespace {
+
+bool WriteAll(int fd, const std::string& content) {
+  size_t done = 0;
+  while (done < content.size()) {
+    const ssize_t written = write(fd, content.data() + done, content.size() - done);
+    if (written <= 0) return false;
+    done += static_cast<size_t>(written);
+  }
+  return true;
+}
+
+bool WriteFile(const std::string& path, const std::string& content, int flags) {
+  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0600);
+  if (fd < 0) return false;
+  const bool is_written = WriteAll(fd, content) && fsync(fd) == 0;
+  return close(fd) == 0 && is_written;
+}
+
+bool ReplaceFile(const std::string& path, const std::string& content) {
+  const std::string fresh = path + ".new";
+  return WriteFile(fresh, content, O_TRUNC) && rename(fresh.c_str(), path.c_str()) == 0;
+}
+
+size_t SizeOf(const std::string& path) {
+  struct stat info {};
+  return stat(path.c_str(), &info) == 0 ? static_cast<size_t>(info.st_size) : 0;
+}
+
+}  // namespace
+
+FileWorker::FileWorker() : thread_([this] { Run(); }) {}
+
+FileWorker::~FileWorker() {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    is_ending_ = true;
+  }
+  changed_.notify_one();
+  thread_.join();
+}
+
+void FileWorker::Replace(const std::string& path, std::string content) {
+  Add({path, std::move(content), false, 0});
+}
+
+void FileWorker::Append(const std::string& path, std::string lines, size_t max_bytes) {
+  Add({path, std::move(lines), true, max_bytes});
+}
+
+void FileWorker::Add(Job job) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (jobs_.size() >= kMaxJobs) {
+      ++dropped_;
+      return;
+    }
+    jobs_.push_back(std::move(job));
+  }
+  changed_.notify_one();
+}
+
+void FileWorker::Run() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [this] { return is_ending_ || !jobs_.empty(); });
+    if (jobs_.empty()) return;
+    const Job job = std::move(jobs_.front());
+    jobs_.pop_front();
+    lock.unlock();
+    Do(job);
+    lock.lock();
+  }
+}
+
+void FileWorker::Do(const Job& job) {
+  if (!job.is_append) {
+    if (!ReplaceFile(job.path, job.content)) ++failed_;
+  } else if (SizeOf(job.path) + job.content.size() > job.max_bytes) {
+    ++dropped_;
+  } else if (!WriteFile(job.path, job.content, O_APPEND)) {
+    ++failed_;
+  }
+}
+
+}  // namespace trumpet
