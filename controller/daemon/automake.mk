@@ -1,0 +1,79 @@
+# Copyright (c) 2026 The Trumpet Authors.
+# SPDX-License-Identifier: Apache-2.0
+
+# The controller's daemon side.  What needs Open vSwitch's library is built in
+# trees that have one (BUILD_PLUGIN), its flags taken from there; the relay
+# between its thread and ours is built and tested everywhere.
+noinst_LIBRARIES += controller/libtrumpet-daemon.a
+controller_libtrumpet_daemon_a_SOURCES = \
+	controller/daemon/command_relay.cc \
+	controller/daemon/command_relay.h \
+	controller/daemon/config.cc \
+	controller/daemon/config.h \
+	controller/daemon/config_reader.cc \
+	controller/daemon/config_reader.h \
+	controller/daemon/control_commands.cc \
+	controller/daemon/control_commands.h \
+	controller/daemon/controller.cc \
+	controller/daemon/controller.h
+controller_libtrumpet_daemon_a_CPPFLAGS = $(AM_CPPFLAGS) -DTRUMPET_REPLAY='"$(bindir)/trumpet-replay"'
+LIBTRUMPET_DAEMON = controller/libtrumpet-daemon.a $(LIBEVENT_LIBS)
+
+gtest_programs += controller/daemon/daemon_test
+TSAN_TESTS += controller/daemon/daemon_test
+controller_daemon_daemon_test_SOURCES = \
+	controller/daemon/command_relay_test.cc \
+	controller/daemon/config_test.cc
+controller_daemon_daemon_test_LDADD = $(LIBTRUMPET_DAEMON) controller/libtrumpet-rest.a $(LIBTRUMPET_NOTIFY) $(LIBTRUMPET_TEM) $(GTEST_MAIN_LIBS)
+
+# A program of the family lists these sources besides its own, adds
+# OVS_DAEMON_CPPFLAGS, ends its LDADD with OVS_DAEMON_LIBS, and names
+# OVS_DAEMON_FILES among its DEPENDENCIES.
+OVS_DAEMON_SOURCES = \
+	controller/daemon/daemon.cc \
+	controller/daemon/daemon.h \
+	controller/daemon/ovs_daemon.h
+OVS_DAEMON_CPPFLAGS = -DTRUMPET_DEFAULT_STATEDIR='"$(localstatedir)/lib/trumpet"'
+OVS_DAEMON_FILES = controller/daemon/ovs_daemon.o controller/daemon/ovs-libs
+OVS_DAEMON_LIBS = controller/daemon/ovs_daemon.o `cat controller/daemon/ovs-libs`
+
+controller/daemon/ovs_daemon.o: controller/daemon/ovs_daemon.c controller/daemon/ovs_daemon.h \
+		vswitchd-plugin/ovs.mk vswitchd-plugin/ovs-tree
+	$(AM_V_CC)$(MKDIR_P) controller/daemon && $(ovs_make) TRUMPET_SRCDIR='$(abs_top_srcdir)' \
+	  TRUMPET_SOURCE=controller/daemon/ovs_daemon.c TRUMPET_OUT='$(abs_builddir)/$@' trumpet-object
+
+controller/daemon/ovs-libs: vswitchd-plugin/ovs.mk vswitchd-plugin/ovs-tree
+	$(AM_V_GEN)$(MKDIR_P) controller/daemon && $(ovs_make) \
+	  TRUMPET_OUT='$(abs_builddir)/$@' trumpet-libs
+
+CLEANFILES += controller/daemon/ovs_daemon.o controller/daemon/ovs-libs
+EXTRA_DIST += controller/daemon/ovs_daemon.c
+
+if BUILD_PLUGIN
+sbin_PROGRAMS += controller/daemon/trumpet-controller
+endif
+EXTRA_PROGRAMS += controller/daemon/trumpet-controller
+controller_daemon_trumpet_controller_SOURCES = $(OVS_DAEMON_SOURCES) controller/daemon/main.cc
+controller_daemon_trumpet_controller_CPPFLAGS = $(AM_CPPFLAGS) $(OVS_DAEMON_CPPFLAGS)
+controller_daemon_trumpet_controller_LDADD = $(LIBTRUMPET_DAEMON) controller/libtrumpet-rest.a \
+	$(LIBTRUMPET_VIEW) $(LIBTRUMPET_NOTIFY) $(LIBTRUMPET_TEM) $(OVS_DAEMON_LIBS)
+controller_daemon_trumpet_controller_DEPENDENCIES = controller/libtrumpet-daemon.a controller/libtrumpet-rest.a controller/libtrumpet-view.a \
+	controller/libtrumpet-notify.a controller/libtrumpet-tem.a controller/libtrumpet-store.a controller/libtrumpet-plan.a \
+	lib/libtrumpet-ovsdb.a lib/libtrumpet-wire.a lib/libtrumpet-lang.a lib/libtrumpet-verdict.a $(OVS_DAEMON_FILES)
+
+# The daemon side on its own, for tests.
+if BUILD_PLUGIN
+check_PROGRAMS += controller/daemon/small_daemon
+endif
+EXTRA_PROGRAMS += controller/daemon/small_daemon
+controller_daemon_small_daemon_SOURCES = $(OVS_DAEMON_SOURCES) controller/daemon/small_daemon_test.cc
+controller_daemon_small_daemon_CPPFLAGS = $(AM_CPPFLAGS) $(OVS_DAEMON_CPPFLAGS)
+controller_daemon_small_daemon_LDADD = $(LIBTRUMPET_DAEMON) $(OVS_DAEMON_LIBS)
+controller_daemon_small_daemon_DEPENDENCIES = controller/libtrumpet-daemon.a $(OVS_DAEMON_FILES)
+
+TESTS += controller/daemon/control_socket_test.py controller/daemon/controller_commands_test.py
+EXTRA_DIST += controller/daemon/control_socket_test.py controller/daemon/controller_commands_test.py
+
+# The configuration, commented.
+trumpetsysconfdir = $(sysconfdir)/trumpet
+dist_trumpetsysconf_DATA = controller/daemon/controller.yaml

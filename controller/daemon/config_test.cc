@@ -1,0 +1,112 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "controller/daemon/config.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "controller/daemon/config_reader.h"
+
+namespace trumpet {
+namespace {
+
+std::string Read(const std::string& text, ControllerConfig* config) {
+  const Status status = ReadConfig(text, "c.yaml", config);
+  return status.ok() ? "" : status.message();
+}
+
+std::string ErrorOf(const std::string& text) {
+  ControllerConfig config = DefaultConfig("/etc/trumpet", "/var/lib/trumpet", "/run/openvswitch");
+  return Read(text, &config);
+}
+
+TEST(Config, HasDefaultsForAll) {
+  ControllerConfig config = DefaultConfig("/etc/trumpet", "/var/lib/trumpet", "/run/openvswitch");
+  EXPECT_EQ(Read("{}", &config), "");
+  EXPECT_EQ(config.agents.listen, std::vector<std::string>{"pssl:6650:127.0.0.1"});
+  EXPECT_EQ(config.agents.tls.private_key, "/etc/trumpet/controller-privkey.pem");
+  EXPECT_EQ(config.reports.database, "/var/lib/trumpet/reports.db");
+}
+
+TEST(Config, ReadsItsSections) {
+  ControllerConfig config;
+  EXPECT_EQ(
+      Read("name: tem-1\n"
+           "database: 'memory:'\n"
+           "agents:\n"
+           "  listen: ['pssl:0', 'ptcp:0:127.0.0.1']\n"
+           "  check_certificates: no\n"
+           "  forget_after: 2h\n"
+           "events: {max: 10, report_rate: 5}\n"
+           "reports: {keep: 30d, max_size: 2GiB}\n"
+           "rest: {listen: 'pssl:0', tokens: /t.yaml, metrics_need_token: no, max_streams: 7}\n",
+           &config),
+      "");
+  EXPECT_EQ(config.manager.name, "tem-1");
+  EXPECT_EQ(config.agents.listen.size(), 2u);
+  EXPECT_FALSE(config.manager.binds_hosts_to_certificates);
+  EXPECT_EQ(config.manager.forget_hosts_after_ns, 7200 * kNanosPerSecond);
+  EXPECT_EQ(config.manager.max_events, 10u);
+  EXPECT_EQ(config.manager.event.reports_per_second, 5u);
+  EXPECT_EQ(config.reports.max_bytes, uint64_t{2} << 30);
+  EXPECT_EQ(config.rest.listen, std::vector<std::string>{"pssl:0"});
+  EXPECT_EQ(config.rest.access.token_file, "/t.yaml");
+  EXPECT_FALSE(config.rest.metrics_need_token);
+  EXPECT_EQ(config.rest.max_streams, 7u);
+}
+
+TEST(Config, NamesThePlaceOfEachError) {
+  EXPECT_EQ(ErrorOf("agents:\n  lisen: x\n"),
+            "c.yaml:2:3: 'lisen' is not a key of 'agents'; did you mean 'listen'?");
+  EXPECT_EQ(ErrorOf("databse: x\nevents: {max: 0}\n"),
+            "c.yaml:2:15: 'max' is '0'; it takes 1 to 65536\n"
+            "c.yaml:1:1: 'databse' is not a key of the configuration; did you mean 'database'?");
+  EXPECT_EQ(ErrorOf("reports: {keep: 7 days}\n"),
+            "c.yaml:1:17: 'keep' is '7 days'; it takes 1s to 3650d, in ms, s, m, h or d");
+  EXPECT_EQ(ErrorOf("reports: {max_size: 1KB}\n"),
+            "c.yaml:1:21: 'max_size' is '1KB'; it takes 1MB to 1000000GB, with a unit as in 512MB");
+  EXPECT_EQ(ErrorOf("agents: {check_certificates: maybe}\n"),
+            "c.yaml:1:30: 'check_certificates' is 'maybe'; it takes yes or no");
+  EXPECT_EQ(ErrorOf("agents: [x]\n"), "c.yaml:1:9: 'agents' must be a map of keys");
+  EXPECT_EQ(ErrorOf("name: a\nname: b\n"), "c.yaml:2:1: 'name' stands twice");
+}
+
+TEST(Config, ReadsReceiversOfReports) {
+  ControllerConfig config;
+  EXPECT_EQ(
+      Read("notify:\n"
+           "  receivers:\n"
+           "  - {name: a, url: 'http://127.0.0.1/x', events: ['web-*'], timeout: 3s}\n"
+           "  - {name: b, url: 'http://127.0.0.1/', format: alertmanager, headers: {X-Y: z}}\n",
+           &config),
+      "");
+  ASSERT_EQ(config.notify.receivers.size(), 2u);
+  EXPECT_EQ(config.notify.receivers[0].timeout, 3 * kNanosPerSecond);
+  EXPECT_EQ(config.notify.receivers[1].format, NotifyFormat::kAlertmanager);
+  EXPECT_EQ(config.notify.receivers[1].headers[0].second, "z");
+  EXPECT_EQ(ErrorOf("notify:\n  receivers:\n  - {name: a, url: 'gopher://x'}\n").substr(0, 14),
+            "c.yaml:3:5: ur");
+}
+
+TEST(Config, ChangesNothingIfAnythingIsWrong) {
+  ControllerConfig config;
+  config.manager.name = "before";
+  EXPECT_NE(Read("name: after\nevents: {max: 0}\n", &config), "");
+  EXPECT_EQ(config.manager.name, "before");
+}
+
+TEST(Config, PrintsDurationsAsTheyAreWritten) {
+  for (const char* text : {"1ms", "90s", "2m", "3h", "7d"}) {
+    Nanos value = 0;
+    ASSERT_TRUE(ParseDuration(text, &value));
+    EXPECT_EQ(PrintDuration(value), text);
+  }
+  Nanos value = 0;
+  EXPECT_FALSE(ParseDuration("99999999999d", &value));
+  EXPECT_FALSE(ParseDuration("5", &value));
+}
+
+}  // namespace
+}  // namespace trumpet

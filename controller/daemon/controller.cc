@@ -1,0 +1,218 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "controller/daemon/controller.h"
+
+#include <openssl/rand.h>
+
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include "controller/notify/notifier.h"
+#include "controller/plan/topology.h"
+#include "controller/store/memory_event_store.h"
+#include "controller/store/memory_report_store.h"
+#include "controller/store/ovsdb_event_store.h"
+#include "controller/store/sqlite_report_store.h"
+#include "lib/wire/address.h"
+
+namespace trumpet {
+namespace {
+
+constexpr char kMemory[] = "memory:";
+
+uint64_t RandomNumber() {
+  uint64_t number = 0;
+  while (number == 0) {
+    if (RAND_bytes(reinterpret_cast<unsigned char*>(&number), sizeof number) != 1) return 0;
+  }
+  return number;
+}
+
+std::string ToJson(const std::vector<uint16_t>& ports) {
+  std::string text;
+  for (const uint16_t port : ports) text += (text.empty() ? "" : ", ") + std::to_string(port);
+  return "[" + text + "]";
+}
+
+Result<std::string> ReadFileText(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (file.is_open()) text << file.rdbuf();
+  if (!file.is_open() || file.bad()) return Status::Error("cannot read " + path);
+  return text.str();
+}
+
+}  // namespace
+
+Controller::Controller(event_base* base, ControllerConfig config, ControllerLog log)
+    : base_(base), config_(std::move(config)), log_(std::move(log)) {}
+
+Controller::~Controller() = default;
+
+Result<std::unique_ptr<Controller>> Controller::Start(event_base* base, ControllerConfig config,
+                                                      ControllerLog log) {
+  std::unique_ptr<Controller> controller(new Controller(base, std::move(config), std::move(log)));
+  Status status = controller->OpenStores();
+  if (!status.ok()) return status;
+  EventManagerOptions options = controller->config_.manager;
+  options.network.hash_seed = RandomNumber();
+  EventManagerParts parts;
+  parts.base = base;
+  parts.store = controller->event_store_.get();
+  parts.reports = controller->hub_.get();
+  parts.clock = &controller->clock_;
+  parts.log = controller->log_;
+  controller->manager_ = std::make_unique<EventManager>(parts, options);
+  status = controller->ReadTopology();
+  if (!status.ok()) return status;
+  status = controller->Listen();
+  if (!status.ok()) return status;
+  status = controller->StartNotifier();
+  if (!status.ok()) return status;
+  status = controller->ServeRest();
+  if (!status.ok()) return status;
+  controller->manager_->Start();
+  return controller;
+}
+
+Status Controller::OpenStores() {
+  if (!config_.reports.database.empty()) {
+    SqliteReportStoreOptions options;
+    options.path = config_.reports.database;
+    options.limits = {config_.reports.max_bytes, config_.reports.keep_ns};
+    options.log = log_;
+    report_store_ = std::make_unique<SqliteReportStore>(base_, std::move(options));
+  } else {
+    report_store_ = std::make_unique<MemoryReportStore>(base_, ReportHub::kKept,
+                                                        NumberOfTime(clock_.UnixNow()));
+  }
+  hub_ = std::make_unique<ReportHub>(report_store_.get());
+  return OpenEvents();
+}
+
+Status Controller::OpenEvents() {
+  const uint64_t id = RandomNumber() >> 1;  // OVSDB's integers have a sign
+  if (id == 0) return Status::Error("no random numbers are to be had");
+  if (config_.database == kMemory) {
+    event_store_ = std::make_unique<MemoryEventStore>(base_, id);
+    return Status::Ok();
+  }
+  auto remotes = ParseOvsdbRemotes(config_.database);
+  if (!remotes.ok()) return Status::Error("database: " + remotes.message());
+  OvsdbEventStoreOptions options;
+  options.new_controller_id = id;
+  options.client.seed = RandomNumber();
+  for (const OvsdbRemote& remote : *remotes) {
+    if (remote.kind != OvsdbRemote::Kind::kTls || database_tls_ != nullptr) continue;
+    auto tls = TlsContext::Load(config_.database_tls);
+    if (!tls.ok()) return Status::Error("database at " + remote.text + ": " + tls.message());
+    database_tls_ = std::move(*tls);
+    options.client.new_tls_connection = [this] {
+      database_tls_->ReloadIfChanged(clock_.MonotonicNow());
+      return database_tls_->NewConnection();
+    };
+  }
+  options.client.remotes = std::move(*remotes);
+  event_store_ = std::make_unique<OvsdbEventStore>(base_, std::move(options));
+  return Status::Ok();
+}
+
+Status Controller::StartNotifier() {
+  if (config_.notify.receivers.empty()) return Status::Ok();
+  notifier_ = std::make_unique<Notifier>(base_, hub_.get(), config_.notify, log_);
+  return notifier_->Start();
+}
+
+Status Controller::ReadTopology() {
+  if (config_.topology.empty()) return Status::Ok();
+  const Result<std::string> text = ReadFileText(config_.topology);
+  if (!text.ok()) return text.status();
+  Result<Topology> topology = ParseTopologyYaml(*text, config_.topology);
+  if (!topology.ok()) return topology.status();
+  log_("info", "topology: " + std::to_string(topology->hosts.size()) + " hosts");
+  manager_->SetTopology(std::move(*topology));
+  return Status::Ok();
+}
+
+Status Controller::Listen() {
+  for (const std::string& text : config_.agents.listen) {
+    const Result<Address> address = ParsePassiveAddress(text);
+    if (!address.ok()) return address.status();
+    if (address->is_tls && agents_tls_ == nullptr) {
+      auto tls = TlsContext::Load(config_.agents.tls);
+      if (!tls.ok()) return Status::Error("agents at " + text + ": " + tls.message());
+      agents_tls_ = std::move(*tls);
+    }
+    const auto port = manager_->Listen(*address, address->is_tls ? agents_tls_.get() : nullptr);
+    if (!port.ok()) return Status::Error("agents at " + text + ": " + port.message());
+    agent_ports_.push_back(*port);
+    log_("info", "agents: listening at " + text + ", port " + std::to_string(*port));
+  }
+  return Status::Ok();
+}
+
+Status Controller::ServeRest() {
+  RestParts parts;
+  parts.base = base_;
+  parts.events = manager_.get();
+  parts.reports = hub_.get();
+  parts.clock = &clock_;
+  parts.log = log_;
+  parts.add_metrics = [this](MetricsText* text) { AddMetrics(text); };
+  auto rest = RestServer::Start(parts, config_.rest);
+  if (!rest.ok()) return Status::Error("REST: " + rest.message());
+  rest_ = std::move(*rest);
+  for (const uint16_t port : rest_->ports()) {
+    log_("info", "REST: listening at port " + std::to_string(port));
+  }
+  return Status::Ok();
+}
+
+void Controller::AddMetrics(MetricsText* text) const {
+  const EventStoreCounters store = event_store_->counters();
+  text->Counter("trumpet_event_store_connections", "Connections made to the events' database.",
+                store.connections);
+  text->Counter("trumpet_event_store_transactions", "Changes sent to it.", store.transactions);
+  text->Counter("trumpet_event_store_failures", "Changes that it refused.",
+                store.failed_transactions);
+  text->Counter("trumpet_event_store_malformed_records", "Rows that are no events.",
+                store.malformed_records);
+  if (notifier_ == nullptr) return;
+  const std::vector<ReceiverView> receivers = notifier_->Receivers();
+  const auto family = [&](const char* name, MetricsText::Type type, const char* help, auto value) {
+    text->Family(name, type, help);
+    for (const ReceiverView& receiver : receivers) {
+      text->Add({{"receiver", receiver.name}}, uint64_t{value(receiver)});
+    }
+  };
+  using Type = MetricsText::Type;
+  family("trumpet_notify_delivered", Type::kCounter, "Reports or alerts that a receiver has taken.",
+         [](const ReceiverView& receiver) { return receiver.delivered; });
+  family("trumpet_notify_dropped", Type::kCounter,
+         "Reports that were given up, missed, or had no room.",
+         [](const ReceiverView& receiver) { return receiver.dropped; });
+  family("trumpet_notify_waiting", Type::kGauge, "Reports or alerts that wait for a receiver.",
+         [](const ReceiverView& receiver) { return receiver.waiting; });
+}
+
+void Controller::Reload() {
+  rest_->Reload();
+  const Status topology = ReadTopology();
+  if (!topology.ok()) log_("err", "topology stays as it was: " + topology.message());
+  if (notifier_ == nullptr) return;
+  const Status notifier = notifier_->Reload();
+  if (!notifier.ok()) log_("err", "notify: " + notifier.message());
+}
+
+void Controller::Stop() {
+  rest_->Stop();
+  manager_->Stop();
+}
+
+std::string Controller::PortsJson() const {
+  return "{\"agents\": " + ToJson(agent_ports_) + ", \"rest\": " + ToJson(rest_->ports()) + "}";
+}
+
+}  // namespace trumpet

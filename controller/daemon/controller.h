@@ -1,0 +1,80 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Controller: the parts of trumpet-controller, wired together (docs/adr/0013).
+//
+// Threads: that of the libevent loop.  Lifetime: `base` must outlive it.
+
+#ifndef TRUMPET_CONTROLLER_DAEMON_CONTROLLER_H
+#define TRUMPET_CONTROLLER_DAEMON_CONTROLLER_H
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "controller/daemon/config.h"
+#include "controller/rest/rest_server.h"
+#include "controller/store/event_store.h"
+#include "controller/store/report_store.h"
+#include "controller/tem/event_manager.h"
+#include "controller/tem/report_hub.h"
+#include "lib/base/status.h"
+#include "lib/wire/tls_context.h"
+#include "lib/wire/wire_clock.h"
+
+namespace trumpet {
+
+using ControllerLog = std::function<void(const char* level, const std::string& text)>;
+
+class Notifier;
+
+class Controller {
+ public:
+  // Listens at all addresses, and opens the stores.
+  static Result<std::unique_ptr<Controller>> Start(event_base* base, ControllerConfig config,
+                                                   ControllerLog log);
+  ~Controller();
+  Controller(const Controller&) = delete;
+  Controller& operator=(const Controller&) = delete;
+
+  // Reads the files again that may change while we run.
+  void Reload();
+  // Takes leave of the agents, which needs some more turns of the loop.
+  void Stop();
+
+  EventManager& events() { return *manager_; }
+  ReportHub& reports() { return *hub_; }
+  const Notifier* notifier() const { return notifier_.get(); }  // may be null
+  const ControllerConfig& config() const { return config_; }
+  // One JSON object: where we listen, port by port.
+  std::string PortsJson() const;
+
+ private:
+  Controller(event_base* base, ControllerConfig config, ControllerLog log);
+  Status OpenStores();
+  Status OpenEvents();
+  Status StartNotifier();
+  Status ReadTopology();
+  Status Listen();
+  Status ServeRest();
+  void AddMetrics(MetricsText* text) const;
+
+  event_base* const base_;
+  const ControllerConfig config_;
+  const ControllerLog log_;
+  SystemWireClock clock_;
+  std::unique_ptr<ReportStore> report_store_;
+  std::unique_ptr<ReportHub> hub_;
+  std::unique_ptr<EventStore> event_store_;
+  std::unique_ptr<TlsContext> agents_tls_;
+  std::unique_ptr<EventManager> manager_;
+  std::unique_ptr<TlsContext> database_tls_;
+  std::unique_ptr<Notifier> notifier_;
+  std::vector<uint16_t> agent_ports_;
+  std::unique_ptr<RestServer> rest_;
+};
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_CONTROLLER_DAEMON_CONTROLLER_H

@@ -1,0 +1,185 @@
+#!/usr/bin/python3
+# Copyright (c) 2026 The Trumpet Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""trumpet-controller as an administrator meets it: ovs-appctl, trumpetctl, its configuration.
+
+usage: controller_commands_test.py (environment: top_builddir, top_srcdir)
+
+Skipped (77) in a build without Open vSwitch.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+BUILD = os.path.abspath(os.environ.get("top_builddir", "."))
+SOURCE = os.path.abspath(os.environ.get("top_srcdir", "."))
+CONTROLLER = os.path.join(BUILD, "controller/daemon/trumpet-controller")
+CTL = os.path.join(BUILD, "utilities/trumpetctl")
+ENVIRONMENT_FILE = os.path.join(BUILD, "vswitchd-plugin/ovs-env.sh")
+PATIENCE_S = 60
+LINE = "*, count(packets) > 1, srcIP, 10ms"
+
+CONFIG = """
+rest:
+  listen: ["ptcp:0:127.0.0.1"]
+  trust_loopback: yes
+"""
+
+
+def appctl_path():
+    with open(ENVIRONMENT_FILE, encoding="utf-8") as lines:
+        return re.search(r"^OVS_APPCTL='(.*)'$", lines.read(), re.M).group(1)
+
+
+def run(command, env, text=None):
+    return subprocess.run(command, env=env, input=text, capture_output=True, text=True,
+                          timeout=PATIENCE_S, check=False)
+
+
+class ControllerTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="trumpet-")
+        self.env = dict(os.environ, OVS_RUNDIR=self.folder.name, OVS_LOGDIR=self.folder.name,
+                        TRUMPET_SYSCONFDIR=self.folder.name, TRUMPET_STATEDIR=self.folder.name,
+                        HOME=self.folder.name, XDG_CONFIG_HOME=self.folder.name)
+        self.write("controller.yaml", CONFIG)
+        started = run([CONTROLLER, "--detach", "--pidfile", "--log-file", "-vconsole:off",
+                       "--db=memory:", "--reports-db=", "--agents=ptcp:0:127.0.0.1",
+                       "--ports-file=" + self.path("ports.json")], self.env)
+        self.assertEqual(started.returncode, 0, started.stderr)
+        with open(self.path("ports.json"), encoding="utf-8") as text:
+            port = json.load(text)["rest"][0]
+        self.env["TRUMPET_SERVER"] = f"http://127.0.0.1:{port}"
+
+    def tearDown(self):
+        self.appctl("exit")
+        deadline = time.monotonic() + PATIENCE_S
+        while os.path.exists(self.path("trumpet-controller.pid")):
+            self.assertLess(time.monotonic(), deadline, "the controller did not end")
+            time.sleep(0.01)  # between looks at the condition
+        self.folder.cleanup()
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def write(self, name, text):
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            file.write(text)
+        return self.path(name)
+
+    def appctl(self, *arguments):
+        return run([appctl_path(), "-t", "trumpet-controller", *arguments], self.env)
+
+    def answer(self, *arguments):
+        done = self.appctl(*arguments)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def ctl(self, *arguments, text=None):
+        return run([CTL, *arguments], self.env, text)
+
+    def said(self, *arguments, text=None):
+        done = self.ctl(*arguments, text=text)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def test_events_by_the_control_socket(self):
+        self.assertEqual(self.answer("event/list"), "no events\n")
+        self.assertEqual(self.answer("event/add", "name=heavy", LINE), "added heavy\n")
+        self.assertRegex(self.answer("event/list"), r"heavy +enabled +0 of 0")
+        self.assertEqual(json.loads(self.answer("event/list", "json"))[0]["name"], "heavy")
+        self.assertTrue(self.answer("event/show", "heavy").startswith("heavy: "))
+        self.assertIn("replaces", self.answer("event/check", "name=heavy", LINE))
+        path = self.write("more.yaml", f"- {{name: one, event: \"{LINE}\"}}\n")
+        self.assertEqual(self.answer("event/add", "@" + path), "added one\n")
+        self.assertEqual(self.answer("event/del", "heavy", "one"), "removed heavy\nremoved one\n")
+
+    def test_wrong_arguments_of_the_control_socket_change_nothing(self):
+        for arguments, error in (
+                (("event/add", LINE), "needs a name"),
+                (("event/add", "name=x", "*, sum(bytez) > 1, 10ms"), "event:1:8: 'bytez'"),
+                (("event/add", "nam=x", LINE), "'nam=x' is not name=NAME"),
+                (("event/add", "@relative.yaml"), "the path must be absolute"),
+                (("event/add", "@" + self.folder.name), "it is not a regular file"),
+                (("event/show", "nobody"), "there is no event 'nobody'"),
+                (("host/show", "nobody"), "there is no host 'nobody'"),
+                (("report/list", "many"), "it takes 1 to 10000")):
+            done = self.appctl(*arguments)
+            self.assertNotEqual(done.returncode, 0, arguments)
+            self.assertIn(error, done.stderr)
+        self.assertEqual(self.answer("event/list"), "no events\n")
+
+    def test_how_it_is(self):
+        self.assertEqual(self.answer("host/list"), "no hosts\n")
+        self.assertEqual(self.answer("report/list"), "no reports\n")
+        self.assertEqual(self.answer("topology/show"), "no hosts\n")
+        self.assertIn("store: ok\n", self.answer("tem/status"))
+        self.assertEqual(json.loads(self.answer("tem/status", "json"))["events"], 0)
+        self.assertIn("hosts-connected:0", self.answer("memory/show"))
+
+    def test_events_by_trumpetctl(self):
+        path = self.write("events.yaml", f"- name: heavy\n  event: \"{LINE}\"\n")
+        self.assertIn("new", self.said("event", "check", path))
+        self.assertEqual(self.said("event", "add", path, "--wait"), "heavy\n")
+        self.assertRegex(self.said("event", "list"), r"heavy +enabled +0 of 0")
+        self.assertEqual(self.ctl("event", "add", path).returncode, 1)  # it is there
+        self.said("event", "add", "--replace", "-", text=f"- {{name: heavy, event: \"{LINE}\"}}")
+        self.said("event", "disable", "heavy")
+        self.assertIn("disabled", self.said("event", "show", "heavy"))
+        self.said("event", "enable", "heavy")
+        self.assertTrue(json.loads(self.said("event", "list", "-o", "json"))[0]["enabled"])
+        self.assertTrue(self.said("event", "list", "-o", "yaml").startswith("- name: heavy\n"))
+        self.said("event", "rm", "heavy")
+        self.assertEqual(self.said("event", "list"), "no events\n")
+
+    def test_trumpetctl_shows_the_place_of_an_error(self):
+        path = self.write("wrong.yaml", "- name: a\n  event: \"*, sum(bytez) > 1, 10ms\"\n")
+        done = self.ctl("event", "add", path)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, re.escape(path) + r":2:\d+: 'bytez'")
+        self.assertRegex(done.stderr, r"\n     2 \|   event: .*\n       \| +\^\n")
+
+    def test_trumpetctl_asks_how_things_are(self):
+        self.assertIn(": ok\n", self.said("status"))
+        self.assertEqual(self.said("host", "list"), "no hosts\n")
+        self.assertEqual(self.said("topology", "show"), "no hosts\n")
+        self.assertEqual(self.ctl("host", "show", "nobody").returncode, 1)
+        self.assertEqual(self.ctl("nonsense").returncode, 2)
+
+    def test_refuses_a_wrong_configuration_by_its_place(self):
+        path = self.write("wrong.yaml", "agents:\n  listne: [\"ptcp:1:127.0.0.1\"]\n")
+        done = run([CONTROLLER, "--check-config", "--config=" + path], self.env)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(path + ":2:3: ", done.stderr)
+
+    def test_takes_the_configuration_that_is_installed(self):
+        path = os.path.join(SOURCE, "controller/daemon/controller.yaml")
+        done = run([CONTROLLER, "--check-config", "--config=" + path], self.env)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        # And with every key that is commented out, too.
+        with open(path, encoding="utf-8") as text:
+            whole = re.sub(r"^( *)#(?=[a-z]|  -|    )", r"\1", text.read(), flags=re.M)
+        self.assertNotIn("\n  #", whole)
+        path = self.write("whole.yaml", whole)
+        done = run([CONTROLLER, "--check-config", "--config=" + path], self.env)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+
+def main():
+    if not all(os.path.exists(p) for p in (CONTROLLER, CTL, ENVIRONMENT_FILE)):
+        print("this build is without Open vSwitch\n(controller_commands_test.py)")
+        return 77
+    result = unittest.main(exit=False, verbosity=2).result
+    failed = len(result.failures) + len(result.errors)
+    print(f"{result.testsRun - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,185 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// trumpet-controller: the event manager, as a daemon.
+
+#include <event2/event.h>
+
+#include <csignal>
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <utility>
+
+#include "controller/daemon/config.h"
+#include "controller/daemon/control_commands.h"
+#include "controller/daemon/controller.h"
+#include "controller/daemon/daemon.h"
+#include "lib/base/loop_event.h"
+
+namespace trumpet {
+namespace {
+
+constexpr char kSynopsis[] =
+    "trumpet-controller: events of a network, from the hosts that count its packets\n"
+    "usage: trumpet-controller [OPTION]...\n";
+
+// Peers are told that we go; then it is over, whether they have read it or not.
+constexpr Nanos kLeave = 500 * kNanosPerMilli;
+
+const DaemonProgram& Program() {
+  static const DaemonProgram program = {
+      kSynopsis,
+      {{"config", "FILE", "configuration (default: controller.yaml in /etc/trumpet)"},
+       {"check-config", "", "say what is wrong with it, and exit"},
+       {"db", "REMOTE", "database of events; memory: forgets them at the end"},
+       {"agents", "ADDRESS", "listen there for agents: pssl:[PORT][:HOST], ptcp:PORT:127.0.0.1"},
+       {"rest", "ADDRESS", "serve the HTTP API there: pssl:[PORT][:HOST], ptcp:PORT:127.0.0.1"},
+       {"tokens", "FILE", "who may use it"},
+       {"topology", "FILE", "hosts and their prefixes"},
+       {"reports-db", "FILE", "keep reports there; empty: do not keep any"},
+       {"ports-file", "FILE", "write there, as JSON, which ports were taken"}}};
+  return program;
+}
+
+// The text of the file; none if it was not asked for and is not there.
+Result<std::string> ReadConfigText(const std::string& path, bool is_asked_for) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file.is_open() && !is_asked_for) return std::string("{}");
+  std::ostringstream text;
+  if (file.is_open()) text << file.rdbuf();
+  if (!file.is_open() || file.bad()) return Status::Error("cannot read " + path);
+  return text.str();
+}
+
+Result<ControllerConfig> MakeConfig(const Daemon& daemon) {
+  const DaemonDirectories directories = Daemon::directories();
+  ControllerConfig config = DefaultConfig(directories.config, directories.state, directories.run);
+  const auto& options = daemon.options();
+  const auto given = [&](const char* name, std::string* value) {
+    const auto found = options.find(name);
+    if (found == options.end()) return false;
+    *value = found->second;
+    return true;
+  };
+  std::string path = directories.config + "/controller.yaml";
+  const bool is_asked_for = given("config", &path);
+  const Result<std::string> text = ReadConfigText(path, is_asked_for);
+  if (!text.ok()) return text.status();
+  const Status read = ReadConfig(*text, path, &config);
+  if (!read.ok()) return read;
+  given("db", &config.database);
+  given("topology", &config.topology);
+  given("reports-db", &config.reports.database);
+  std::string agents;
+  if (given("agents", &agents)) config.agents.listen = {agents};
+  std::string rest;
+  if (given("rest", &rest)) config.rest.listen = {rest};
+  given("tokens", &config.rest.access.token_file);
+  return config;
+}
+
+int Fail(const std::string& text) {
+  std::fprintf(stderr, "trumpet-controller: %s\n", text.c_str());
+  Daemon::Log(TRUMPET_LOG_CONTROLLER, "err", text);
+  return 1;
+}
+
+struct EventFree {
+  void operator()(event* signal) const { event_free(signal); }
+};
+using SignalEvent = std::unique_ptr<event, EventFree>;
+struct BaseFree {
+  void operator()(event_base* base) const { event_base_free(base); }
+};
+
+// Verdicts are due at milliseconds; the loop's usual clock is coarser than that.
+event_base* NewBase() {
+  event_config* const config = event_config_new();
+  event_config_set_flag(config, EVENT_BASE_FLAG_PRECISE_TIMER);
+  event_base* const base = event_base_new_with_config(config);
+  event_config_free(config);
+  return base;
+}
+
+// What the process does from its first turn of the loop to the last.
+class Process {
+ public:
+  Process(event_base* base, Controller* controller)
+      : base_(base),
+        controller_(controller),
+        end_(base, [this] { event_base_loopbreak(base_); }),
+        terminate_(OnSignal(SIGTERM,
+                            [](int, short, void* self) { static_cast<Process*>(self)->Leave(); })),
+        interrupt_(
+            OnSignal(SIGINT, [](int, short, void* self) { static_cast<Process*>(self)->Leave(); })),
+        hang_up_(OnSignal(SIGHUP, [](int, short, void* self) {
+          static_cast<Process*>(self)->controller_->Reload();
+        })) {}
+
+  void Run() { event_base_loop(base_, EVLOOP_NO_EXIT_ON_EMPTY); }
+
+  void Leave() {
+    if (is_leaving_) return;
+    is_leaving_ = true;
+    controller_->Stop();
+    end_.RunAfter(kLeave);
+  }
+
+ private:
+  SignalEvent OnSignal(int number, event_callback_fn callback) {
+    SignalEvent signal(evsignal_new(base_, number, callback, this));
+    event_add(signal.get(), nullptr);
+    return signal;
+  }
+
+  event_base* const base_;
+  Controller* const controller_;
+  bool is_leaving_ = false;
+  LoopEvent end_;
+  SignalEvent terminate_;
+  SignalEvent interrupt_;
+  SignalEvent hang_up_;
+};
+
+void AddCommands(Daemon* daemon, Controller* controller) {
+  EventManager* const events = &controller->events();
+  const ReportHub* const reports = &controller->reports();
+  const Notifier* const notifier = controller->notifier();
+  for (DaemonCommand& command : MakeControlCommands(events, reports, notifier)) {
+    daemon->Add(std::move(command));
+  }
+  daemon->OnFigures([=] { return MakeDaemonFigures(*events, *reports, notifier); });
+}
+
+int Main(int argc, char** argv) {
+  Daemon daemon(argc, argv, Program());
+  const Result<ControllerConfig> config = MakeConfig(daemon);
+  if (!config.ok()) return Fail(config.message());
+  if (daemon.options().count("check-config") != 0) return 0;
+  daemon.Start();
+  const std::unique_ptr<event_base, BaseFree> base(NewBase());
+  if (base == nullptr) return Fail("libevent has no way to wait");
+  auto controller = Controller::Start(base.get(), *config, Daemon::Logger(TRUMPET_LOG_TEM));
+  if (!controller.ok()) return Fail(controller.message());
+  Process process(base.get(), controller->get());
+  daemon.OnExit([&process] { process.Leave(); });
+  AddCommands(&daemon, controller->get());
+  const Status served = daemon.Serve(base.get());
+  if (!served.ok()) return Fail(served.message());
+  const auto ports_file = daemon.options().find("ports-file");
+  if (ports_file != daemon.options().end()) {
+    std::ofstream(ports_file->second) << (*controller)->PortsJson() << "\n";
+  }
+  daemon.Ready();
+  process.Run();
+  daemon.Stop();
+  return 0;
+}
+
+}  // namespace
+}  // namespace trumpet
+
+int main(int argc, char** argv) { return trumpet::Main(argc, argv); }

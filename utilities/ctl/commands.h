@@ -1,0 +1,35 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// RunCtl: does what a command line of trumpetctl says, by the controller's API.
+
+#ifndef TRUMPET_UTILITIES_CTL_COMMANDS_H
+#define TRUMPET_UTILITIES_CTL_COMMANDS_H
+
+#include <iosfwd>
+#include <string>
+
+#include "utilities/ctl/options.h"
+
+namespace trumpet {
+
+struct CtlTerminal {
+  std::istream* in = nullptr;
+  std::ostream* out = nullptr;
+  std::ostream* err = nullptr;
+  bool out_has_colors = false;  // a terminal, and NO_COLOR is not set
+  bool err_is_terminal = false;
+};
+
+// Returns the exit status: 0 done, 1 it could not be done.
+int RunCtl(const CtlInvocation& invocation, const CtlTerminal& terminal);
+
+// RFC 3339 ("2026-11-21T12:00:00Z", "2026-11-21") or nanoseconds of Unix time, as the latter.
+Result<std::string> ParseCtlTime(const std::string& text);
+
+// A new token, and what goes into the file of tokens.
+Result<std::pair<std::string, std::string>> MakeCtlToken(const CtlInvocation& invocation);
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_UTILITIES_CTL_COMMANDS_H

@@ -1,0 +1,81 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "utilities/ctl/commands.h"
+
+#include <gtest/gtest.h>
+#include <openssl/evp.h>
+
+#include <sstream>
+
+namespace trumpet {
+namespace {
+
+CtlInvocation Parsed(const std::vector<std::string>& arguments) {
+  const auto parsed = ParseCtlArguments(
+      arguments, [](const char*) { return std::string(); }, "", "");
+  EXPECT_TRUE(parsed) << parsed.message();
+  return parsed ? *parsed : CtlInvocation();
+}
+
+std::string Sha256(const std::string& text) {
+  unsigned char hash[EVP_MAX_MD_SIZE];
+  unsigned int size = 0;
+  EVP_Digest(text.data(), text.size(), hash, &size, EVP_sha256(), nullptr);
+  std::string hex;
+  for (unsigned int i = 0; i < size; ++i) {
+    hex += "0123456789abcdef"[hash[i] >> 4];
+    hex += "0123456789abcdef"[hash[i] & 15];
+  }
+  return hex;
+}
+
+TEST(CtlTime, TakesDatesAndNanoseconds) {
+  EXPECT_EQ(*ParseCtlTime("1970-01-01T00:00:01Z"), "1000000000");
+  EXPECT_EQ(*ParseCtlTime("1970-01-01T00:00:01.025Z"), "1025000000");
+  EXPECT_EQ(*ParseCtlTime("1970-01-02"), "86400000000000");
+  EXPECT_EQ(*ParseCtlTime("17"), "17");
+  for (const char* wrong : {"", "now", "1970-01-01T00:00:01+01:00", "-5", "1970-13-01"}) {
+    EXPECT_FALSE(ParseCtlTime(wrong)) << wrong;
+  }
+}
+
+TEST(CtlToken, IsRandomAndItsEntryHoldsItsHashOnly) {
+  const auto one = MakeCtlToken(
+      Parsed({"token", "new", "alice", "--role=operate", "--tenant=red", "--expires=2027-01-31"}));
+  ASSERT_TRUE(one) << one.message();
+  EXPECT_EQ(one->second, "  - name: alice\n    sha256: " + Sha256(one->first) +
+                             "\n    role: operate\n    tenant: red\n    expires: 2027-01-31\n");
+  const auto other = MakeCtlToken(Parsed({"token", "new", "alice"}));
+  EXPECT_NE(one->first, other->first);
+}
+
+TEST(CtlToken, SaysWhatIsWrong) {
+  const auto error = [](const std::vector<std::string>& arguments) {
+    const auto made = MakeCtlToken(Parsed(arguments));
+    return made ? "" : made.message();
+  };
+  EXPECT_EQ(error({"token", "new", "a b"}), "name is 'a b'; it takes letters, digits and -_.@");
+  EXPECT_EQ(error({"token", "new", "a", "--role=root"}),
+            "role is 'root'; it takes read, operate or admin");
+  EXPECT_EQ(error({"token", "new", "a", "--expires=soon"}),
+            "expires is 'soon'; it takes a day, 2027-01-31");
+}
+
+TEST(RunCtl, SaysWhenThereIsNobody) {
+  std::istringstream in;
+  std::ostringstream out;
+  std::ostringstream err;
+  CtlTerminal terminal{&in, &out, &err, false, false};
+  EXPECT_EQ(RunCtl(Parsed({"status", "--server=http://127.0.0.1:1"}), terminal), 1);
+  EXPECT_EQ(err.str().substr(0, 42), "trumpetctl: http://127.0.0.1:1: Failed to ");
+  err.str("");
+  EXPECT_EQ(RunCtl(Parsed({"event", "add", "/nonexistent/e.yaml"}), terminal), 1);
+  EXPECT_EQ(err.str(), "trumpetctl: cannot read /nonexistent/e.yaml\n");
+  err.str("");
+  EXPECT_EQ(RunCtl(Parsed({"status", "--token-file=/nonexistent/t"}), terminal), 1);
+  EXPECT_EQ(err.str(), "trumpetctl: cannot read the token in /nonexistent/t\n");
+}
+
+}  // namespace
+}  // namespace trumpet

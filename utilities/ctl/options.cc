@@ -1,0 +1,341 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "utilities/ctl/options.h"
+
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+
+namespace trumpet {
+namespace {
+
+constexpr size_t kAny = 1000;
+
+std::string PadTo(std::string text, size_t width) {
+  text.resize(std::max(text.size() + 2, width), ' ');
+  return text;
+}
+
+std::string DescribeOptions(const std::vector<CtlOption>& options) {
+  std::string text;
+  for (const CtlOption& option : options) {
+    std::string left = std::string("  --") + option.name;
+    if (option.value != nullptr) left += std::string("=") + option.value;
+    text += PadTo(left, 26) + option.help + "\n";
+  }
+  return text;
+}
+
+std::string GeneralHelp() {
+  std::string text =
+      "trumpetctl: events of a network, and where they occur\n"
+      "usage: trumpetctl [OPTION]... COMMAND [ARGUMENT]...\n\nCommands:\n";
+  for (const CtlCommand& command : CtlCommands()) {
+    text +=
+        PadTo(std::string("  ") + command.name + " " + command.arguments, 34) + command.help + "\n";
+  }
+  return text + "\nOptions of all commands:\n" + DescribeOptions(CommonCtlOptions()) +
+         "\nTRUMPET_SERVER, TRUMPET_TOKEN_FILE and TRUMPET_CA say the same as options, and so do\n"
+         "server, token-file, ca and output in ~/.config/trumpet/trumpetctl.yaml.\n"
+         "Exit status: 0 done, 1 it could not be done, 2 wrong usage.\n";
+}
+
+std::string HelpOf(const CtlCommand& command) {
+  std::string text = std::string("trumpetctl ") + command.name + ": " + command.help +
+                     "\nusage: trumpetctl " + command.name + " [OPTION]... " + command.arguments +
+                     "\n";
+  if (!command.options.empty()) text += "\nOptions:\n" + DescribeOptions(command.options);
+  return text + "\nOptions of all commands:\n" + DescribeOptions(CommonCtlOptions());
+}
+
+const CtlOption* FindOption(const std::vector<CtlOption>& options, const std::string& name) {
+  for (const CtlOption& option : options) {
+    if (name == option.name) return &option;
+  }
+  return nullptr;
+}
+
+const CtlCommand* FindCommand(const std::string& name) {
+  for (const CtlCommand& command : CtlCommands()) {
+    if (name == command.name) return &command;
+  }
+  return nullptr;
+}
+
+// The words of the line, told apart.
+struct Words {
+  std::vector<std::string> plain;
+  std::vector<std::pair<std::string, std::string>> options;  // name, value
+  std::vector<bool> has_value;
+};
+
+// An option's value is behind `=`, or the next word if the option takes one.
+Status SplitWords(const std::vector<std::string>& arguments, Words* words) {
+  const auto takes_value = [](const std::string& name) {
+    const CtlOption* option = FindOption(CommonCtlOptions(), name);
+    for (const CtlCommand& command : CtlCommands()) {
+      if (option == nullptr) option = FindOption(command.options, name);
+    }
+    return option != nullptr && option->value != nullptr;
+  };
+  bool only_plain = false;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    std::string word = arguments[i];
+    if (word == "-o") word = "--output";
+    if (word == "-h") word = "--help";
+    if (word == "-V") word = "--version";
+    if (only_plain || word.size() < 2 || word[0] != '-') {
+      words->plain.push_back(word);
+      continue;
+    }
+    if (word == "--") {
+      only_plain = true;
+      continue;
+    }
+    if (word.compare(0, 2, "--") != 0) return Status::Error("there is no option " + word);
+    const size_t equals = word.find('=');
+    const std::string name = word.substr(2, equals == word.npos ? word.npos : equals - 2);
+    if (equals != word.npos) {
+      words->options.emplace_back(name, word.substr(equals + 1));
+      words->has_value.push_back(true);
+    } else if (takes_value(name)) {
+      if (i + 1 == arguments.size()) return Status::Error("--" + name + " needs a value");
+      words->options.emplace_back(name, arguments[++i]);
+      words->has_value.push_back(true);
+    } else {
+      words->options.emplace_back(name, "");
+      words->has_value.push_back(false);
+    }
+  }
+  return Status::Ok();
+}
+
+Status SetOutput(const std::string& text, CtlInvocation* invocation) {
+  if (text == "table") {
+    invocation->output = OutputFormat::kTable;
+  } else if (text == "json") {
+    invocation->output = OutputFormat::kJson;
+  } else if (text == "yaml") {
+    invocation->output = OutputFormat::kYaml;
+  } else {
+    return Status::Error("output is '" + text + "'; it takes table, json or yaml");
+  }
+  return Status::Ok();
+}
+
+// Of all commands; from any of the three sources.
+Status SetCommon(const std::string& name, const std::string& value, CtlInvocation* invocation) {
+  if (name == "output") return SetOutput(value, invocation);
+  if (name == "server") {
+    invocation->server = value;
+    while (!invocation->server.empty() && invocation->server.back() == '/') {
+      invocation->server.pop_back();
+    }
+    if (value.compare(0, 7, "http://") == 0 || value.compare(0, 8, "https://") == 0) {
+      return Status::Ok();
+    }
+    return Status::Error("server is '" + value + "'; it begins with http:// or https://");
+  }
+  (name == "ca" ? invocation->ca_file : invocation->token_file) = value;
+  return Status::Ok();
+}
+
+Status ReadConfig(std::string_view text, const std::string& source, CtlInvocation* invocation) {
+  YAML::Node root;
+  try {
+    root = YAML::Load(std::string(text));
+  } catch (const YAML::Exception& error) {
+    return Status::Error(source + ":" + std::to_string(error.mark.line + 1) + ":" +
+                         std::to_string(error.mark.column + 1) + ": " + error.msg);
+  }
+  if (root.IsNull()) return Status::Ok();
+  if (!root.IsMap()) return Status::Error(source + ": want keys with values");
+  for (const auto& item : root) {
+    const std::string place = source + ":" + std::to_string(item.first.Mark().line + 1) + ":" +
+                              std::to_string(item.first.Mark().column + 1) + ": ";
+    if (!item.first.IsScalar() || !item.second.IsScalar()) {
+      return Status::Error(place + "want a key and a text");
+    }
+    const std::string& name = item.first.Scalar();
+    if (name != "server" && name != "token-file" && name != "ca" && name != "output") {
+      return Status::Error(place + "'" + name + "' is not server, token-file, ca or output");
+    }
+    Status set = SetCommon(name, item.second.Scalar(), invocation);
+    if (!set) return Status::Error(place + set.message());
+  }
+  return Status::Ok();
+}
+
+// The first one or two plain words; the rest are arguments.
+Status TakeCommand(const std::vector<std::string>& plain, CtlInvocation* invocation) {
+  if (plain.empty()) return Status::Error("which command? trumpetctl --help lists them");
+  size_t used = 1;
+  invocation->command = FindCommand(plain[0]);
+  if (invocation->command == nullptr && plain.size() > 1) {
+    used = 2;
+    invocation->command = FindCommand(plain[0] + " " + plain[1]);
+  }
+  if (invocation->command == nullptr) {
+    std::string known;
+    for (const CtlCommand& command : CtlCommands()) {
+      const std::string name = command.name;
+      if (name.compare(0, plain[0].size() + 1, plain[0] + " ") == 0) {
+        known += (known.empty() ? "" : ", ") + name;
+      }
+    }
+    const std::string typed = plain[0] + (plain.size() > 1 && !known.empty() ? " " + plain[1] : "");
+    return Status::Error("'" + typed + "' is no command; " +
+                         (known.empty() ? "trumpetctl --help lists them" : "there are " + known));
+  }
+  invocation->arguments.assign(plain.begin() + static_cast<ptrdiff_t>(used), plain.end());
+  return Status::Ok();
+}
+
+Status CheckArguments(const CtlInvocation& invocation) {
+  const CtlCommand& command = *invocation.command;
+  const size_t count = invocation.arguments.size();
+  if (count >= command.min_arguments && count <= command.max_arguments) return Status::Ok();
+  return Status::Error(std::string(count < command.min_arguments ? "too few" : "too many") +
+                       " arguments; usage: trumpetctl " + command.name + " [OPTION]... " +
+                       command.arguments);
+}
+
+}  // namespace
+
+const std::vector<CtlCommand>& CtlCommands() {
+  static const std::vector<CtlCommand> commands = {
+      {"event add",
+       "FILE...",
+       "add the events of files (- is standard input)",
+       1,
+       kAny,
+       {{"replace", nullptr, "replace events that are there"},
+        {"wait", "SECONDS", "until all hosts run them, at most so long (--wait: 60)"}}},
+      {"event check",
+       "FILE...",
+       "say what would become of events, and change nothing",
+       1,
+       kAny,
+       {}},
+      {"event list", "", "list events", 0, 0, {}},
+      {"event show", "NAME", "show an event, and how it is on its hosts", 1, 1, {}},
+      {"event rm", "NAME...", "remove events", 1, kAny, {}},
+      {"event enable", "NAME...", "let events run", 1, kAny, {}},
+      {"event disable", "NAME...", "take events from the hosts and keep them", 1, kAny, {}},
+      {"event watch",
+       "[NAME...]",
+       "print reports as they come",
+       0,
+       kAny,
+       {{"after", "NUMBER", "begin after the report with this number"},
+        {"count", "N", "end after so many reports"}}},
+      {"report list",
+       "",
+       "list reports of the past, newest first",
+       0,
+       0,
+       {{"event", "NAME", "of this event only"},
+        {"from", "TIME", "that ended at this time or later (RFC 3339, or ns of Unix time)"},
+        {"until", "TIME", "that ended before"},
+        {"bucket", "JSON", "of this bucket only"},
+        {"limit", "N", "at most so many (100)"}}},
+      {"host list", "", "list hosts", 0, 0, {}},
+      {"host show", "HOST", "show a host", 1, 1, {}},
+      {"topology show", "", "show hosts, prefixes, switches and links", 0, 0, {}},
+      {"simulate", "EVENTS PCAP", "run events of a file over a capture", 2, 2, {}},
+      {"status", "", "is the controller well?", 0, 0, {}},
+      {"token new",
+       "NAME",
+       "make a token, and its entry for the file of tokens",
+       1,
+       1,
+       {{"role", "ROLE", "read (default), operate or admin"},
+        {"tenant", "TENANT", "sees and changes only this tenant's events"},
+        {"expires", "DAY", "void from this day on, 2027-01-31"}}},
+  };
+  return commands;
+}
+
+const std::vector<CtlOption>& CommonCtlOptions() {
+  static const std::vector<CtlOption> options = {
+      {"server", "URL", "of the controller (https://localhost:8650)"},
+      {"token-file", "FILE", "holds the token to use"},
+      {"ca", "FILE", "certificates to trust, instead of the system's"},
+      {"output", "FORMAT", "or -o FORMAT: table, json or yaml"},
+      {"help", nullptr, "or -h: this text"},
+      {"version", nullptr, "or -V: the version"},
+  };
+  return options;
+}
+
+std::string CtlInvocation::Get(const std::string& option, const std::string& otherwise) const {
+  const auto found = options.find(option);
+  return found == options.end() ? otherwise : found->second;
+}
+
+Result<CtlInvocation> ParseCtlArguments(const std::vector<std::string>& arguments,
+                                        const Environment& environment,
+                                        std::string_view config_text,
+                                        const std::string& config_name) {
+  // `--wait` alone is allowed; everywhere else a value must follow.
+  std::vector<std::string> prepared = arguments;
+  std::replace(prepared.begin(), prepared.end(), std::string("--wait"), std::string("--wait=60"));
+  CtlInvocation invocation;
+  Words words;
+  Status status = SplitWords(prepared, &words);
+  if (!status) return status;
+  const auto given = [&](const char* name) {
+    return std::any_of(words.options.begin(), words.options.end(),
+                       [&](const auto& option) { return option.first == name; });
+  };
+  if (given("version")) {
+    invocation.help = "trumpetctl " TRUMPET_VERSION "\n";
+    return invocation;
+  }
+  if (words.plain.empty() && given("help")) {
+    invocation.help = GeneralHelp();
+    return invocation;
+  }
+  status = TakeCommand(words.plain, &invocation);
+  if (!status) return status;
+  if (given("help")) {
+    invocation.help = HelpOf(*invocation.command);
+    return invocation;
+  }
+  status = ReadConfig(config_text, config_name, &invocation);
+  if (!status) return status;
+  const std::pair<const char*, const char*> variables[] = {
+      {"server", "TRUMPET_SERVER"}, {"token-file", "TRUMPET_TOKEN_FILE"}, {"ca", "TRUMPET_CA"}};
+  for (const auto& [name, variable] : variables) {
+    const std::string value = environment(variable);
+    if (value.empty()) continue;
+    status = SetCommon(name, value, &invocation);
+    if (!status) return Status::Error(std::string(variable) + ": " + status.message());
+  }
+  for (size_t i = 0; i < words.options.size(); ++i) {
+    const auto& [name, value] = words.options[i];
+    const CtlOption* option = FindOption(invocation.command->options, name);
+    const bool is_common = option == nullptr;
+    if (is_common) option = FindOption(CommonCtlOptions(), name);
+    if (option == nullptr) {
+      return Status::Error(std::string("trumpetctl ") + invocation.command->name +
+                           " has no option --" + name);
+    }
+    if (words.has_value[i] != (option->value != nullptr)) {
+      return Status::Error("--" + name +
+                           (option->value != nullptr ? " needs a value" : " takes no value"));
+    }
+    if (!is_common) {
+      invocation.options[name] = value;
+      continue;
+    }
+    status = SetCommon(name, value, &invocation);
+    if (!status) return status;
+  }
+  status = CheckArguments(invocation);
+  if (!status) return status;
+  return invocation;
+}
+
+}  // namespace trumpet

@@ -1,0 +1,100 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "utilities/ctl/output.h"
+
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <sstream>
+#include <vector>
+
+namespace trumpet {
+namespace {
+
+void EmitYaml(const ApiJson& value, YAML::Emitter* out) {
+  if (value.is_object()) {
+    *out << YAML::BeginMap;
+    for (const auto& [key, item] : value.items()) {
+      *out << YAML::Key << key << YAML::Value;
+      EmitYaml(item, out);
+    }
+    *out << YAML::EndMap;
+  } else if (value.is_array()) {
+    *out << (value.empty() ? YAML::Flow : YAML::Block) << YAML::BeginSeq;
+    for (const ApiJson& item : value) EmitYaml(item, out);
+    *out << YAML::EndSeq;
+  } else if (value.is_string()) {
+    // A text that would be read as something else is quoted.
+    const auto& text = value.get_ref<const std::string&>();
+    const bool is_plain = !ApiJson::accept(text) && text != "yes" && text != "no" && text != "~" &&
+                          text.find_first_of(":#{}[],&*!|>'\"%@`\n") == text.npos && !text.empty();
+    *out << (is_plain ? YAML::Auto : YAML::DoubleQuoted) << text;
+  } else if (value.is_null()) {
+    *out << YAML::Null;
+  } else {
+    *out << value.dump();
+  }
+}
+
+std::vector<std::string> LinesOf(const std::string& document) {
+  std::vector<std::string> lines;
+  std::istringstream stream(document);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+// 0 if it is no number that counts things.
+size_t NumberOf(const ApiJson& value, const char* key) {
+  const auto found = value.find(key);
+  return found != value.end() && found->is_number_unsigned() ? found->get<size_t>() : 0;
+}
+
+// The line with a mark below the place; columns are counted in characters.
+std::string ShowPlace(const std::vector<std::string>& lines, size_t number, size_t column) {
+  if (number == 0 || number > lines.size() || column == 0) return "";
+  const std::string& line = lines[number - 1];
+  std::string before;
+  size_t characters = 1;
+  for (const char c : line) {
+    const bool begins_character = (c & 0xc0) != 0x80;
+    if (begins_character && characters++ == column) break;
+    if (begins_character) before += c == '\t' ? '\t' : ' ';
+  }
+  const std::string label = std::to_string(number);
+  return std::string(6 - std::min<size_t>(5, label.size()), ' ') + label + " | " + line + "\n" +
+         std::string(6 - std::min<size_t>(5, label.size()) + label.size(), ' ') + " | " + before +
+         "^\n";
+}
+
+}  // namespace
+
+std::string PrintYaml(const ApiJson& value) {
+  YAML::Emitter out;
+  EmitYaml(value, &out);
+  return std::string(out.c_str()) + "\n";
+}
+
+std::string DescribeProblem(int status, const std::string& body, const std::string& document,
+                            const std::string& name) {
+  const ApiJson problem = ApiJson::parse(body, nullptr, false);
+  const ApiJson errors = problem.is_object() ? problem.value("errors", ApiJson()) : ApiJson();
+  if (!errors.empty() && errors.is_array()) {
+    const std::vector<std::string> lines = LinesOf(document);
+    std::string text;
+    for (const ApiJson& error : errors) {
+      const std::string line = ApiText(error, "line");
+      const std::string column = ApiText(error, "column");
+      text += name + ":" + line + ":" + column + ": " + ApiText(error, "message") + "\n";
+      text += ShowPlace(lines, NumberOf(error, "line"), NumberOf(error, "column"));
+    }
+    return text;
+  }
+  std::string detail = ApiText(problem, "detail");
+  if (detail.empty()) detail = ApiText(problem, "title");
+  if (detail.empty()) detail = "the server answered with status " + std::to_string(status);
+  if (status == 401) detail += " (name a token with --token-file or TRUMPET_TOKEN_FILE)";
+  return detail + "\n";
+}
+
+}  // namespace trumpet

@@ -1,0 +1,71 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "utilities/ctl/output.h"
+
+#include <gtest/gtest.h>
+#include <yaml-cpp/yaml.h>
+
+namespace trumpet {
+namespace {
+
+TEST(CtlOutput, ShowsThePlaceOfAnError) {
+  const std::string document = "events:\n  - name: a\n    predicate: sum(bytez) > 1\n";
+  const std::string body =
+      R"({"title":"x","status":422,"detail":"d","errors":[
+          {"source":"request","line":3,"column":20,"message":"'bytez' is not a packet variable"}]})";
+  EXPECT_EQ(DescribeProblem(422, body, document, "events.yaml"),
+            "events.yaml:3:20: 'bytez' is not a packet variable\n"
+            "     3 |     predicate: sum(bytez) > 1\n"
+            "       |                    ^\n");
+}
+
+TEST(CtlOutput, CountsColumnsInCharactersAndKeepsTabs) {
+  const std::string body = R"({"errors":[{"line":1,"column":4,"message":"m"}]})";
+  EXPECT_EQ(DescribeProblem(422, body, "\t\xc3\xa9z!", "f"),
+            "f:1:4: m\n     1 | \t\xc3\xa9z!\n       | \t  ^\n");
+}
+
+TEST(CtlOutput, OverlooksPlacesThatAreNone) {
+  const std::string body =
+      R"({"errors":[{"line":99,"column":1,"message":"m"},{"line":0,"column":-1}]})";
+  EXPECT_EQ(DescribeProblem(422, body, "one line", "f"), "f:99:1: m\nf:0:-1: \n");
+}
+
+TEST(CtlOutput, SaysWhatItCanOfAnswersThatAreNoProblems) {
+  EXPECT_EQ(DescribeProblem(502, "<html>", "", ""), "the server answered with status 502\n");
+  EXPECT_EQ(DescribeProblem(404, R"({"title":"Not Found","detail":"no event 'x'"})", "", ""),
+            "no event 'x'\n");
+  EXPECT_EQ(DescribeProblem(401, R"({"title":"Unauthorized"})", "", ""),
+            "Unauthorized (name a token with --token-file or TRUMPET_TOKEN_FILE)\n");
+}
+
+TEST(CtlOutput, BearsAnswersOfOtherShapes) {
+  for (const char* text :
+       {"[]", "{}", "null", "3", "\"x\"", "{\"errors\":[3]}", "{\"errors\":3}"}) {
+    DescribeProblem(400, text, "", "");
+    PrintYaml(ApiJson::parse(text));
+  }
+}
+
+TEST(CtlOutput, PrintsYamlThatIsReadBackTheSame) {
+  const ApiJson json =
+      ApiJson::parse(R"({"a":[1,2.5,-3],"b":{"c":"10ms","d":"true","e":"12","f":""},
+      "g":null,"h":true,"i":[],"j":"a: b","k":"no","l":"x\ny","m":"- z","n":"~"})");
+  const YAML::Node node = YAML::Load(PrintYaml(json));
+  EXPECT_EQ(node["a"][1].as<double>(), 2.5);
+  EXPECT_EQ(node["a"][2].as<int>(), -3);
+  for (const char* key : {"c", "d", "e", "f"}) {
+    EXPECT_EQ(node["b"][key].as<std::string>(), json["b"][key].get<std::string>());
+  }
+  EXPECT_EQ(node["b"]["d"].Tag(), "!");  // quoted, hence a text
+  EXPECT_TRUE(node["g"].IsNull());
+  EXPECT_TRUE(node["h"].as<bool>());
+  EXPECT_EQ(node["i"].size(), 0u);
+  for (const char* key : {"j", "k", "l", "m", "n"}) {
+    EXPECT_EQ(node[key].as<std::string>(), json[key].get<std::string>());
+  }
+}
+
+}  // namespace
+}  // namespace trumpet
