@@ -12,13 +12,16 @@ help:
 	  '  check           unit, differential and build tests; no privileges needed' \
 	  '  check-threads   the tests with threads only (for a --enable-tsan build)' \
 	  '  check-system    the monitor in a real switch, in network namespaces (root)' \
+	  '  check-controller  faults around the controller: kills, cuts, floods, full disks, wrong keys' \
 	  '  check-ovs       Open vSwitch'"'"'s own tests of the userspace datapath (2 minutes)' \
 	  '  check-ovs-full  the same with ofproto-dpif and tunnels (a quarter of an hour)' \
-	  '  check-mutation  which test catches which of the seeded bugs (a quarter of an hour)' \
+	  '  check-mutation  which test catches which of the seeded bugs, as far as' \
+	  '                  MUTATION_SECONDS=$(MUTATION_SECONDS) allow; the next call goes on from there' \
 	  '  bench           every benchmark, bench-ovs too if root; BENCH_FLAGS=$(BENCH_FLAGS)' \
 	  '  bench-quick     the packet monitor alone, in half a minute' \
 	  '  bench-ovs       the monitor in the switch, beside sFlow and IPFIX (root, 8 minutes);' \
 	  '                  BENCH_OVS_FLAGS=--quick takes one' \
+	  '  bench-tem       the event manager with a thousand hosts (a minute)' \
 	  '  bench-attack    the same under a flood of new flows (root, 2 minutes)' \
 	  '  lint            format, layers, headers, syntax, clang-tidy since LINT_BASE' \
 	  '  fuzz            every fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS) (clang)' \
@@ -34,6 +37,7 @@ BENCH_FLAGS = --benchmark_min_time=0.2
 FUZZ_SECONDS = 60
 COVERAGE_CASES = 150
 COVERAGE_SECONDS = 1200
+MUTATION_SECONDS = 1500
 FUZZ_CC = clang
 FUZZ_CXX = clang++
 
@@ -48,7 +52,7 @@ AM_TESTS_ENVIRONMENT = \
 # Long comparisons on one thread, which ThreadSanitizer can only slow down.
 one_thread_tests = PacketThreads.*:InstallUnderTraffic.CountsExactly*
 
-.PHONY: check-threads check-system check-ovs check-ovs-full need-plugin
+.PHONY: check-threads check-system check-controller check-ovs check-ovs-full need-plugin
 check-threads: $(TSAN_TESTS)
 	@test -n '$(TSAN_TESTS)' || { echo 'check-threads: TSAN_TESTS is empty'; exit 1; }
 	GTEST_FILTER='-$(one_thread_tests)' \
@@ -63,6 +67,9 @@ endif
 check-system: need-plugin all
 	$(script_environment) $(top_srcdir)/tests/system/run
 
+check-controller: need-plugin all tests/controller/fault_host
+	$(script_environment) $(top_srcdir)/tests/controller/run
+
 ovs_check = $(top_srcdir)/build-aux/ovs-check --source '$(OVS_SOURCE)' --cache '$(OVS_CACHE_DIR)'
 check-ovs: need-plugin
 	$(ovs_check)
@@ -72,7 +79,7 @@ check-ovs-full: need-plugin
 
 .PHONY: check-mutation
 check-mutation:
-	$(top_srcdir)/tests/mutation/run --work mutation-work
+	$(top_srcdir)/tests/mutation/run --work mutation-work --seconds $(MUTATION_SECONDS)
 
 bench-ovs: need-plugin all
 	$(script_environment) $(top_srcdir)/tests/bench/bench-ovs $(BENCH_OVS_FLAGS)
@@ -94,6 +101,11 @@ if BUILD_PLUGIN
 else
 	@echo 'bench: not run, for there is no switch (--with-ovs-source=no): bench-ovs'
 endif
+
+.PHONY: bench-tem
+bench-tem: tests/bench/bench-tem
+	tests/bench/bench-tem $(BENCH_TEM_FLAGS) --json tests/bench/bench-tem.json
+CLEANFILES += tests/bench/bench-tem tests/bench/bench-tem.json
 
 .PHONY: bench-monitor
 bench-monitor: tests/bench/bench-monitor
@@ -127,7 +139,7 @@ coverage:
 	cd coverage-build && $(MAKE) $(AM_MAKEFLAGS) \
 	  $(gtest_programs) $(fuzz_programs) utilities/trumpet-replay
 	status=0; \
-	(cd coverage-build && DIFFERENTIAL_CASES=$(COVERAGE_CASES) timeout $(COVERAGE_SECONDS) \
+	(cd coverage-build && DIFFERENTIAL_CASES=$(COVERAGE_CASES) EXACTNESS_CASES=50 timeout $(COVERAGE_SECONDS) \
 	  $(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(coverage_tests)') || status=$$?; \
 	$(top_srcdir)/build-aux/coverage-report $(top_srcdir) coverage-build && exit $$status
 

@@ -95,10 +95,12 @@ AC_DEFUN([TRUMPET_LIBRARIES], [
   TRUMPET_NEED([YAML_CPP], [yaml-cpp], [libyaml-cpp-dev])
   TRUMPET_NEED([PCAP], [libpcap], [libpcap-dev])
   TRUMPET_NEED([JSON], [nlohmann_json], [nlohmann-json3-dev])
+  TRUMPET_NEED([SQLITE], [sqlite3 >= 3.37], [libsqlite3-dev])
   TRUMPET_NEED([XXHASH], [libxxhash], [libxxhash-dev])
   TRUMPET_NEED([LIBEVENT], [libevent >= 2.1.12], [libevent-dev])
   TRUMPET_NEED([LIBEVENT_OPENSSL], [libevent_openssl >= 2.1.12], [libevent-dev])
   TRUMPET_NEED([OPENSSL], [openssl >= 3.0], [libssl-dev])
+  TRUMPET_NEED([CURL], [libcurl >= 7.88], [libcurl4-openssl-dev])
   TRUMPET_NEED([PROTOBUF], [protobuf-lite >= 3.21], [libprotobuf-dev])
   TRUMPET_PROTOC
   PKG_CHECK_MODULES([GTEST], [gtest_main], [have_gtest=yes], [have_gtest=no

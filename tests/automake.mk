@@ -4,6 +4,7 @@
 # Tests that cross modules; each folder lists its own.
 include tests/bench/automake.mk
 include tests/build/automake.mk
+include tests/controller/automake.mk
 include tests/differential/automake.mk
 include tests/mutation/automake.mk
 include tests/network/automake.mk

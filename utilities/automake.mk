@@ -21,3 +21,43 @@ utilities_trumpet_replay_LDADD = $(LIBTRUMPET_REPLAY)
 
 # The demonstration is a folder of scripts.
 EXTRA_DIST += utilities/demo
+
+# Everything of trumpetctl but its main().
+noinst_LIBRARIES += utilities/libtrumpet-ctl.a
+utilities_libtrumpet_ctl_a_SOURCES = \
+	utilities/ctl/commands.cc \
+	utilities/ctl/commands.h \
+	utilities/ctl/event_stream.cc \
+	utilities/ctl/event_stream.h \
+	utilities/ctl/http_client.cc \
+	utilities/ctl/http_client.h \
+	utilities/ctl/options.cc \
+	utilities/ctl/options.h \
+	utilities/ctl/output.cc \
+	utilities/ctl/output.h \
+	utilities/ctl/token.cc
+LIBTRUMPET_CTL = utilities/libtrumpet-ctl.a $(LIBTRUMPET_VIEW) $(YAML_CPP_LIBS) $(CURL_LIBS) \
+	$(OPENSSL_LIBS)
+
+bin_PROGRAMS += utilities/trumpetctl
+utilities_trumpetctl_SOURCES = utilities/ctl/main.cc
+utilities_trumpetctl_LDADD = $(LIBTRUMPET_CTL)
+
+# bash looks for a file of the command's name.
+bashcompletiondir = $(datadir)/bash-completion/completions
+nodist_bashcompletion_DATA = utilities/completions/trumpetctl
+utilities/completions/trumpetctl: utilities/trumpetctl-completion.bash
+	$(AM_V_GEN)$(MKDIR_P) utilities/completions && cp '$(srcdir)/utilities/trumpetctl-completion.bash' $@
+CLEANFILES += utilities/completions/trumpetctl
+EXTRA_DIST += utilities/trumpetctl-completion.bash
+
+gtest_programs += utilities/ctl/ctl_test
+utilities_ctl_ctl_test_SOURCES = \
+	utilities/ctl/commands_test.cc \
+	utilities/ctl/event_stream_test.cc \
+	utilities/ctl/options_test.cc \
+	utilities/ctl/output_test.cc
+utilities_ctl_ctl_test_LDADD = $(LIBTRUMPET_CTL) $(GTEST_MAIN_LIBS) $(LIBEVENT_LIBS)
+
+# The database of events.
+dist_bin_SCRIPTS += utilities/trumpet-db

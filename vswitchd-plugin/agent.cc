@@ -50,7 +50,14 @@ bool WaitUntilLeft(const ThreadMonitor& thread, std::chrono::steady_clock::time_
 }  // namespace
 
 Agent::Agent(AgentParts parts)
-    : parts_(std::move(parts)), desk_(parts_.reports, parts_.hash_seed) {}
+    : parts_(std::move(parts)),
+      network_(parts_.hash_seed),
+      desk_(parts_.reports, &network_, parts_.hash_seed),
+      link_({parts_.host, &rules_.clock, parts_.read_clocks, &network_,
+             [this](std::shared_ptr<const HostPlace> place) { SetPlace(std::move(place)); },
+             parts_.hash_seed, parts_.base}) {
+  wishes_.facts = std::make_shared<const LocalFacts>();
+}
 
 Agent::~Agent() { Stop(); }
 
@@ -115,6 +122,26 @@ void Agent::Wake() {
     poked_ = true;
   }
   poke_.notify_one();
+  link_.Wake();
+}
+
+void Agent::SetLocalFacts(LocalFacts facts) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    facts.version = wishes_.facts->version + 1;
+    wishes_.facts = std::make_shared<const LocalFacts>(std::move(facts));
+  }
+  Wake();
+}
+
+void Agent::SetPlace(std::shared_ptr<const HostPlace> place) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    // Told again, after the session came back, say: packet threads need no new program for that.
+    const bool is_known = place != nullptr && wishes_.place != nullptr && *place == *wishes_.place;
+    if (!is_known) wishes_.place = std::move(place);
+  }
+  Wake();
 }
 
 ThreadMonitor* Agent::AddThread(const trumpet_thread_info& info) {
@@ -146,6 +173,7 @@ void Agent::Stop() {
     stops_ = true;
   }
   poke_.notify_one();
+  link_.Wake();
   if (thread_.joinable()) thread_.join();
 }
 
@@ -153,21 +181,33 @@ void Agent::Run() {
   pthread_setname_np(pthread_self(), "trumpet-agent");
   prctl(PR_SET_TIMERSLACK, kTimerSlackNs, 0, 0, 0);
   Nanos next = 0;
-  while (WaitUntil(next)) {
+  bool is_in_link = false;
+  while (true) {
     // Memory may run out in any of the libraries below.  The switch must go on, so this is the
     // one place where the monitor gives up instead.
     try {
+      is_in_link = true;
+      if (!WaitUntil(next)) break;
+      is_in_link = false;
       next = Step();
     } catch (const std::exception& error) {
+      if (is_in_link) link_.GiveUp();
       GiveUp(error.what());
       next = INT64_MAX;
     }
   }
+  link_.Stop();
 }
 
 // False: the agent is to stop.
 bool Agent::WaitUntil(Nanos monotonic_ns) {
   std::unique_lock<std::mutex> lock(mutex_);
+  if (!poked_ && !stops_) {
+    lock.unlock();
+    const bool has_waited = link_.WaitUntil(monotonic_ns);
+    lock.lock();
+    poked_ |= has_waited;
+  }
   const auto is_woken = [this] { return poked_ || stops_; };
   if (monotonic_ns == INT64_MAX) {
     poke_.wait(lock, is_woken);

@@ -18,6 +18,9 @@
 // late by more than one epoch (10 ms at least) is not waited for: the verdict is given without, as
 // incomplete.
 //
+// With a controller (settings) the thread also keeps the session with it, and installs its events
+// beside those of this switch: controller_link.h, network_desk.h, docs/adr/0014.
+//
 // Threads: one of its own from the first Configure() to Stop().  Public functions: the main thread,
 // AddThread() and RemoveThread() also packet threads.  Step() and RunsOwnThread only for tests.
 
@@ -27,6 +30,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -36,14 +40,19 @@
 #include <utility>
 #include <vector>
 
+#include "lib/model/host_place.h"
+#include "lib/tpm/observation.h"
 #include "lib/tpm/packet_monitor.h"
 #include "lib/tpm/peer_exchange.h"
 #include "lib/tpm/trigger_program.h"
 #include "vswitchd-plugin/agent_status.h"
+#include "vswitchd-plugin/controller_link.h"
 #include "vswitchd-plugin/delivery_desk.h"
 #include "vswitchd-plugin/event_registry.h"
 #include "vswitchd-plugin/host.h"
+#include "vswitchd-plugin/local_facts.h"
 #include "vswitchd-plugin/monitor_slot.h"
+#include "vswitchd-plugin/network_desk.h"
 #include "vswitchd-plugin/port_table.h"
 #include "vswitchd-plugin/report_log.h"
 #include "vswitchd-plugin/settings.h"
@@ -61,6 +70,7 @@ struct AgentParts {
       PacketMonitor::Create;
   uint64_t hash_seed = 0;      // unknown to those who send packets
   bool has_own_thread = true;  // false: whoever owns the agent calls Step()
+  event_base* base = nullptr;  // of who calls Step(), for the session with a controller
 };
 
 class Agent {
@@ -79,8 +89,16 @@ class Agent {
   // enter again.
   bool SetEnabled(bool enabled);
 
+  // Which addresses are this host's and which are monitored at all, as a controller says: events
+  // that follow `observe` count by it from the next program on.  Null: not known, they count
+  // everything.
+  void SetPlace(std::shared_ptr<const HostPlace> place);
+
   // Something else changed (events, ports): take it in soon.
   void Wake();
+
+  // What the controller is to know of this host, from now on.
+  void SetLocalFacts(LocalFacts facts);
 
   // A packet thread came, or goes.  The answer is valid until RemoveThread(), which does not wait.
   ThreadMonitor* AddThread(const trumpet_thread_info& info);
@@ -108,6 +126,15 @@ class Agent {
     std::optional<WatchdogTrip> watchdog;            // why enabled is false
     std::vector<std::pair<Nanos, Nanos>> off_times;  // monotonic, not yet taken in
     std::vector<std::unique_ptr<MonitorSlot>> come;
+    std::shared_ptr<const HostPlace> place;
+    std::shared_ptr<const LocalFacts> facts;  // never null
+  };
+
+  // A trigger set that was taken and is not answered yet.
+  struct DueAnswer {
+    uint64_t generation = 0;
+    uint64_t version = 0;           // of the registry that holds it
+    std::vector<uint32_t> changed;  // events, by the controller's ids
   };
 
   void Run();
@@ -125,6 +152,11 @@ class Agent {
   void Pause(Nanos now);
   void End();
   void Restart(Nanos now, const char* why, bool drops_monitors);
+  void UpdateObservation();
+  void FollowController(Nanos now);
+  void TakeSets(Nanos now);
+  bool RunsEverywhere() const;
+  void AnswerController();
   void UpdateProgram();
   void PublishTo(MonitorSlot* slot);
   void UpdateThreads();
@@ -160,9 +192,16 @@ class Agent {
   // Of threads no longer in slots_, and changed with it.
   uint64_t ended_threads_ = 0;
   MonitorCounters ended_;
+  NetworkDesk network_;
   DeliveryDesk desk_;
+  ControllerLink link_;
+  std::deque<DueAnswer> due_answers_;
+  std::vector<EventError> event_errors_;  // of the set that was taken last
+  bool shares_are_stale_ = false;
+  Nanos all_shown_since_ = 0;                // the last thread was given its monitor then
   Settings settings_;                        // as of the last Step()
   std::optional<Settings> memory_settings_;  // those that count from the first monitor on
+  std::shared_ptr<const LocalFacts> facts_;  // likewise
   bool enabled_ = false;
   bool has_heeded_watchdog_ = false;  // since it closed its gate
   Mode mode_ = Mode::kOff;
@@ -170,6 +209,13 @@ class Agent {
   uint64_t program_version_ = 0;
   uint64_t generation_ = 0;
   Nanos program_lead_ns_ = 0;
+  std::shared_ptr<const HostPlace> place_;
+  std::shared_ptr<const Observation> observation_;   // what program_ counts by; may be null
+  std::shared_ptr<const HostPlace> observed_place_;  // what it was made from
+  std::vector<uint32_t> observed_uplinks_;
+  std::vector<std::string> uplink_patterns_;  // of which those are
+  uint64_t uplinks_version_ = UINT64_MAX;     // of the ports
+  bool observation_is_new_ = false;           // program_ does not know it
   ZoneMap zones_;
   bool zones_are_stale_ = true;
   uint64_t ports_version_ = 0;

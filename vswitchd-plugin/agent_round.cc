@@ -24,6 +24,7 @@ constexpr Nanos kLongestSleepEnding = kNanosPerSecond;    // nothing is delivere
 constexpr Nanos kShortestPatience = 10 * kNanosPerMilli;  // with a thread that is late
 constexpr Nanos kLargestJump = kNanosPerSecond;           // of the clock, without a restart
 constexpr Nanos kStatusSpacing = 50 * kNanosPerMilli;
+constexpr size_t kMaxDueAnswers = 64;  // to the controller; the oldest are left out
 
 Nanos FloorTo(Nanos time, Nanos length) { return CellOf(time, length) * length; }
 
@@ -42,8 +43,10 @@ std::string WatchdogText(const std::string& thread, const StepOverruns& overruns
                                   : " and ") +
             std::to_string(overruns.step_ns[i] / kNanosPerMicro);
   }
+  if (overruns.count > kWildSteps) text += " (the last of " + std::to_string(overruns.count) + ")";
   return text + " us within a second, with trumpet-sweep-budget-us " +
-         std::to_string(overruns.budget_ns / kNanosPerMicro) +
+         std::to_string(overruns.budget_ns / kNanosPerMicro) + " and trumpet-watchdog-factor " +
+         std::to_string(overruns.factor) +
          "; switching goes on; `ovs-appctl trumpet/enable` tries again";
 }
 
@@ -53,9 +56,11 @@ Nanos Agent::Step() {
   Nanos now = ReadTime();
   HeedWatchdog(now);
   TakeWishes(now);
+  FollowController(now);
   const Mode before = mode_;
   ReachMode(now);
   if (mode_ == Mode::kRunning) {
+    UpdateObservation();
     UpdateProgram();
     UpdateThreads();
     UpdateZones();
@@ -65,6 +70,7 @@ Nanos Agent::Step() {
     now = std::max(now, rules_.clock.UnixNs(parts_.read_clocks().monotonic_ns));
     Gather(now);
   }
+  AnswerController();
   const Nanos next = NextRound(now);
   KeepStatus(now, mode_ != before || next == INT64_MAX);
   return next;
@@ -127,8 +133,10 @@ void Agent::TakeWishes(Nanos now) {
     const std::lock_guard<std::mutex> lock(mutex_);
     wishes.settings = wishes_.settings;
     wishes.enabled = wishes_.enabled;
+    place_ = wishes_.place;
     wishes.off_since = wishes_.off_since;
     wishes.off_times.swap(wishes_.off_times);
+    facts_ = wishes_.facts;
     for (auto& slot : wishes_.come) slots_.push_back(std::move(slot));
     wishes_.come.clear();
   }
@@ -257,10 +265,98 @@ void Agent::Restart(Nanos now, const char* why, bool drops_monitors) {
   peers_.reset();
 }
 
+// --- the controller --------------------------------------------------------
+
+void Agent::FollowController(Nanos now) {
+  link_.SetEpoch(program_ != nullptr ? program_->epoch_ns() : 0);
+  link_.Follow(settings_, *facts_);
+  TakeSets(now);
+}
+
+void Agent::TakeSets(Nanos now) {
+  std::vector<ControllerSet::Taken> sets = link_.TakeSets();
+  bool has_changed = false;
+  for (ControllerSet::Taken& taken : sets) {
+    if (!taken.refusal.empty()) {
+      link_.Acknowledge({taken.generation, false, 0, {}, taken.refusal, {}, false});
+      continue;
+    }
+    has_changed = true;
+    if (taken.generation == 0) due_answers_.clear();  // there is no controller any more
+    if (due_answers_.size() == kMaxDueAnswers) due_answers_.pop_front();
+    due_answers_.push_back({taken.generation, 0, std::move(taken.changed)});
+  }
+  if (!has_changed) return;
+  const uint32_t max_events = memory_settings_.value_or(settings_).max_triggers;
+  event_errors_ = parts_.events->SetControllerEvents(link_.set().triggers(), max_events,
+                                                     settings_.max_buckets, now);
+  const uint64_t version = parts_.events->version();
+  for (DueAnswer& due : due_answers_) {
+    if (due.version == 0) due.version = version;
+  }
+  shares_are_stale_ = true;
+}
+
+bool Agent::RunsEverywhere() const {
+  if (mode_ == Mode::kOff) return parts_.events->count() == 0;
+  if (mode_ != Mode::kRunning || program_ == nullptr) return false;
+  return std::all_of(slots_.begin(), slots_.end(), [this](const auto& slot) {
+    return slot->has_ended() || slot->monitor() == nullptr ||
+           slot->monitor()->running_generation() >= program_->generation();
+  });
+}
+
+// A set is answered once all threads run it: what is said then holds.
+void Agent::AnswerController() {
+  while (!due_answers_.empty()) {
+    const DueAnswer& due = due_answers_.front();
+    const bool is_published = mode_ == Mode::kOff || program_version_ >= due.version;
+    if (!is_published || !RunsEverywhere()) return;
+    TriggerAck ack;
+    ack.generation = due.generation;
+    ack.is_applied = true;
+    const Nanos from = program_ != nullptr ? program_->effective_from() : last_round_ns_;
+    ack.applied_ns = std::max<Nanos>(0, std::max(from, all_shown_since_));
+    ack.errors = event_errors_;
+    for (const uint32_t id : due.changed) {
+      if (const auto share = network_.ShareOf(id)) ack.shares.push_back(*share);
+    }
+    if (due.generation != 0) link_.Acknowledge(std::move(ack));
+    due_answers_.pop_front();
+  }
+}
+
 // --- what runs -------------------------------------------------------------
 
+void Agent::UpdateObservation() {
+  const uint64_t version = parts_.ports->version();
+  const bool has_same_uplinks =
+      version == uplinks_version_ && settings_.uplinks == uplink_patterns_;
+  if (place_ == observed_place_ && has_same_uplinks) return;
+  std::vector<uint32_t> uplinks = UplinksAmong(parts_.ports->List(), settings_.uplinks);
+  uplinks_version_ = version;
+  uplink_patterns_ = settings_.uplinks;
+  if (place_ == observed_place_ && uplinks == observed_uplinks_) return;
+  observed_place_ = place_;
+  observed_uplinks_ = uplinks;
+  if (place_ == nullptr && observation_ == nullptr) return;
+  observation_ = nullptr;
+  if (place_ != nullptr) {
+    observation_ = std::make_shared<Observation>(*place_, std::move(uplinks), parts_.hash_seed);
+  }
+  observation_is_new_ = true;
+  network_.ObserveBy(observation_);
+}
+
 void Agent::UpdateProgram() {
-  if (program_ != nullptr && program_version_ == parts_.events->version()) return;
+  if (program_ != nullptr && program_version_ == parts_.events->version() && !observation_is_new_) {
+    if (!std::exchange(shares_are_stale_, false)) return;
+    network_.Apply(parts_.events->Set().of_controller, program_->effective_from(),
+                   settings_.flow_timeout_ms * kNanosPerMilli);
+    return;
+  }
+  observation_is_new_ = false;
+  shares_are_stale_ = false;
   const EventSet set = parts_.events->Set();
   const auto unix_now = [this] { return rules_.clock.UnixNs(parts_.read_clocks().monotonic_ns); };
   const Nanos epoch = program_ != nullptr ? program_->epoch_ns() : kNanosPerMilli;
@@ -269,13 +365,13 @@ void Agent::UpdateProgram() {
   // All threads change over at one instant only if it is still ahead when they hear of it.
   for (int attempt = 0; attempt < 4; ++attempt, lead *= 4) {
     from = ChangeInstant(unix_now() + lead, epoch);
-    program_ = TriggerProgram::Make(set.plans, ++generation_, from);
+    program_ = TriggerProgram::Make(set.plans, ++generation_, from, observation_);
     if (unix_now() + kPublishMargin < from) break;
   }
   program_lead_ns_ = lead;
   program_version_ = set.version;
   for (auto& slot : slots_) PublishTo(slot.get());
-  desk_.Apply(set.plans, from);
+  desk_.Apply(set, from);
   parts_.events->MarkPublished(set.version, generation_, from);
 }
 
@@ -316,7 +412,9 @@ void Agent::UpdateThreads() {
     } else if (!slot->is_shown()) {
       slot->Show(zones_, parse_);
       const Nanos came = rules_.clock.UnixNs(slot->since_monotonic_ns());
-      desk_.MarkMissing(std::max(came, running_since_), unix_now(), kMonitorInterrupted, false);
+      all_shown_since_ = unix_now();
+      desk_.MarkMissing(std::max(came, running_since_), all_shown_since_, kMonitorInterrupted,
+                        false);
     }
   }
   const Nanos now = unix_now();
@@ -327,6 +425,7 @@ void Agent::UpdateThreads() {
 void Agent::MakeMonitor(MonitorSlot* slot) {
   MonitorOptions options = MonitorOptionsOf(*memory_settings_, settings_, parts_.hash_seed);
   options.gate = &rules_.is_safe;
+  options.never_sleeps = slot->thread().is_pmd();
   parse_ = options.parse;
   if (peers_ == nullptr) {
     peers_ = std::make_unique<PeerExchange>(options.connections.max_connections,
@@ -400,11 +499,15 @@ void Agent::Gather(Nanos now) {
     clean = overdue;
   }
   has_laggards_ = clean < FloorTo(now, epoch);
-  desk_.Decide(clean, now);
+  desk_.Decide(clean, now, epoch);
 }
 
 Nanos Agent::NextRound(Nanos now) const {
   if (mode_ == Mode::kOff) return INT64_MAX;
+  if (!due_answers_.empty() && mode_ == Mode::kRunning) {
+    const Nanos from = program_->effective_from() + kSettle;
+    if (from <= now + kLongestSleep) return rules_.clock.MonotonicNs(std::max(from, now + kRetry));
+  }
   if (has_laggards_) return rules_.clock.MonotonicNs(now + kRetry);
   const Nanos epoch = program_->epoch_ns();
   const Nanos longest = mode_ == Mode::kEnding ? kLongestSleepEnding : kLongestSleep;
@@ -426,6 +529,7 @@ void Agent::KeepStatus(Nanos now, bool at_once) {
   kept.stalls = stalls_;
   kept.failed_monitors = failed_monitors_;
   kept.interruptions = interruptions_;
+  kept.link = link_.Status();
   const std::lock_guard<std::mutex> lock(mutex_);
   kept_ = std::move(kept);
 }

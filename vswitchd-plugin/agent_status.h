@@ -17,6 +17,7 @@
 #include "lib/tpm/step_watch.h"
 #include "lib/verdict/host_verdicts.h"
 #include "vswitchd-plugin/glue.h"
+#include "vswitchd-plugin/link_status.h"
 #include "vswitchd-plugin/settings.h"
 #include "vswitchd-plugin/wall_clock.h"
 
@@ -68,6 +69,7 @@ struct AgentStatus {
   uint64_t interruptions = 0;    // times the monitor was off while events were installed
   Nanos clock_ahead_ns = 0;
   WallClockCounters clock;
+  LinkStatus link;
 };
 
 }  // namespace trumpet

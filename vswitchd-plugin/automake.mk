@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # The monitor as ovs-vswitchd links it, all but the file that sees its headers.
-LIBTRUMPET_PLUGIN = vswitchd-plugin/libtrumpet-plugin.a $(LIBTRUMPET_TPM) $(LIBTRUMPET_LANG)
+LIBTRUMPET_PLUGIN = vswitchd-plugin/libtrumpet-plugin.a lib/libtrumpet-wire.a \
+	lib/libtrumpet-wire-pb.a $(LIBTRUMPET_TPM) $(LIBTRUMPET_LANG) $(PROTOBUF_LIBS) \
+	$(LIBEVENT_OPENSSL_LIBS) $(LIBEVENT_LIBS) $(OPENSSL_LIBS)
 
 noinst_LIBRARIES += vswitchd-plugin/libtrumpet-plugin.a
 vswitchd_plugin_libtrumpet_plugin_a_SOURCES = \
@@ -12,6 +14,10 @@ vswitchd_plugin_libtrumpet_plugin_a_SOURCES = \
 	vswitchd-plugin/agent_status.h \
 	vswitchd-plugin/commands.cc \
 	vswitchd-plugin/commands.h \
+	vswitchd-plugin/controller_link.cc \
+	vswitchd-plugin/controller_link.h \
+	vswitchd-plugin/controller_set.cc \
+	vswitchd-plugin/controller_set.h \
 	vswitchd-plugin/delivery_desk.cc \
 	vswitchd-plugin/delivery_desk.h \
 	vswitchd-plugin/event_input.cc \
@@ -20,10 +26,14 @@ vswitchd_plugin_libtrumpet_plugin_a_SOURCES = \
 	vswitchd-plugin/event_registry.h \
 	vswitchd-plugin/glue.h \
 	vswitchd-plugin/host.h \
+	vswitchd-plugin/link_status.h \
+	vswitchd-plugin/local_facts.h \
 	vswitchd-plugin/monitor_memory.cc \
 	vswitchd-plugin/monitor_memory.h \
 	vswitchd-plugin/monitor_slot.cc \
 	vswitchd-plugin/monitor_slot.h \
+	vswitchd-plugin/network_desk.cc \
+	vswitchd-plugin/network_desk.h \
 	vswitchd-plugin/perf_table.cc \
 	vswitchd-plugin/perf_table.h \
 	vswitchd-plugin/plugin.cc \
@@ -36,8 +46,6 @@ vswitchd_plugin_libtrumpet_plugin_a_SOURCES = \
 	vswitchd-plugin/settings.h \
 	vswitchd-plugin/status_text.cc \
 	vswitchd-plugin/status_text.h \
-	vswitchd-plugin/text_table.cc \
-	vswitchd-plugin/text_table.h \
 	vswitchd-plugin/thread_monitor.cc \
 	vswitchd-plugin/thread_monitor.h \
 	vswitchd-plugin/wall_clock.cc \
@@ -50,14 +58,15 @@ TSAN_TESTS += vswitchd-plugin/agent_thread_test
 vswitchd_plugin_plugin_test_SOURCES = \
 	vswitchd-plugin/agent_test.cc \
 	vswitchd-plugin/commands_test.cc \
+	vswitchd-plugin/controller_set_test.cc \
 	vswitchd-plugin/event_input_test.cc \
 	vswitchd-plugin/event_registry_test.cc \
 	vswitchd-plugin/fake_switch_test.h \
 	vswitchd-plugin/monitor_memory_test.cc \
+	vswitchd-plugin/network_desk_test.cc \
 	vswitchd-plugin/plugin_test.cc \
 	vswitchd-plugin/report_log_test.cc \
 	vswitchd-plugin/settings_test.cc \
-	vswitchd-plugin/text_table_test.cc \
 	vswitchd-plugin/watchdog_test.cc \
 	vswitchd-plugin/wall_clock_test.cc \
 	vswitchd-plugin/zone_map_test.cc

@@ -11,6 +11,7 @@ namespace trumpet {
 void DeliveryDesk::Open(Nanos flow_timeout_ns) {
   verdicts_ = std::make_unique<HostVerdicts>(flow_timeout_ns, hash_seed_);
   verdicts_->LimitBuckets(bucket_cap_);
+  flow_timeout_ns_ = flow_timeout_ns;
   decided_until_ = INT64_MIN;
   longest_interval_ = 0;
   gaps_.clear();
@@ -22,16 +23,21 @@ void DeliveryDesk::Close() {
     closed_events_[event.event_id] = event;
   }
   closed_counters_ = counters();
-  closed_counters_.buckets = 0;
+  closed_counters_.buckets = closed_counters_.buckets_ahead = 0;
   verdicts_.reset();
+  network_->Restart();
 }
 
 void DeliveryDesk::LimitBuckets(size_t count) {
   bucket_cap_ = count;
-  if (is_open()) verdicts_->LimitBuckets(count);
+  const size_t here = is_open() ? verdicts_->counters().buckets : 0;
+  const size_t network = network_->bucket_count();
+  network_->LimitBuckets(count - std::min(count, here));
+  if (is_open()) verdicts_->LimitBuckets(count - std::min(count, network));
 }
 
-void DeliveryDesk::Apply(const HostVerdicts::Plans& plans, Nanos from) {
+void DeliveryDesk::Apply(const EventSet& events, Nanos from) {
+  const HostVerdicts::Plans& plans = events.host_plans;
   for (const auto& plan : plans) {
     longest_interval_ = std::max(longest_interval_, plan->spec.interval_ns());
   }
@@ -42,11 +48,13 @@ void DeliveryDesk::Apply(const HostVerdicts::Plans& plans, Nanos from) {
   }
   closed_events_ = std::move(kept);
   verdicts_->Apply(plans, from, /*is_offline=*/false);
+  network_->Apply(events.of_controller, from, flow_timeout_ns_);
 }
 
 void DeliveryDesk::MarkMissing(Nanos start, Nanos end, uint32_t reasons, bool was_away) {
   if (!is_open() || start >= end) return;
   verdicts_->AddIncomplete(start, end, reasons);
+  network_->AddIncomplete(start, end, reasons);
   if (!was_away) return;
   if (!gaps_.empty() && start <= gaps_.back().end && start >= gaps_.back().start) {
     gaps_.back().end = std::max(gaps_.back().end, end);
@@ -61,8 +69,13 @@ bool DeliveryDesk::WasAway(const Report& report) const {
   });
 }
 
-void DeliveryDesk::Decide(Nanos until, Nanos now) {
-  if (!is_open() || until <= decided_until_) return;
+void DeliveryDesk::Decide(Nanos until, Nanos now, Nanos epoch_ns) {
+  if (!is_open()) return;
+  if (until > decided_until_) DecideHere(until, now);
+  network_->Close(decided_until_, epoch_ns);
+}
+
+void DeliveryDesk::DecideHere(Nanos until, Nanos now) {
   std::vector<Report> reports;
   verdicts_->Advance(until, &reports);
   decided_until_ = until;
@@ -74,14 +87,19 @@ void DeliveryDesk::Decide(Nanos until, Nanos now) {
   }
   if (reports.empty()) return;
   for (Report& report : reports) report.detected_ns = now;
+  network_->AddReports(reports);
   log_->Add(std::move(reports));
 }
 
 VerdictCounters DeliveryDesk::counters() const {
   VerdictCounters sum = closed_counters_;
   if (!is_open()) return sum;
+  const NetworkDeskCounters network = network_->counters();
+  sum.buckets += network.buckets;
+  sum.buckets_evicted += network.buckets_evicted;
   const VerdictCounters& now = verdicts_->counters();
   sum.buckets += now.buckets;
+  sum.buckets_ahead += now.buckets_ahead;
   sum.buckets_evicted += now.buckets_evicted;
   sum.late_partials += now.late_partials;
   sum.unknown_partials += now.unknown_partials;
@@ -96,7 +114,8 @@ std::vector<EventStatus> DeliveryDesk::Status() const {
     for (const auto& [id, event] : closed_events_) events.push_back(event);
     return events;
   }
-  events = verdicts_->Status();
+  events = network_->Status();
+  for (EventStatus& event : verdicts_->Status()) events.push_back(event);
   for (EventStatus& event : events) {
     const auto before = closed_events_.find(event.event_id);
     if (before == closed_events_.end()) continue;
@@ -109,11 +128,13 @@ std::vector<EventStatus> DeliveryDesk::Status() const {
 }
 
 void DeliveryDesk::OnPartial(const PartialView& partial) {
-  if (is_open()) verdicts_->Add(partial);
+  if (is_open() && !network_->Add(partial)) verdicts_->Add(partial);
 }
 
 void DeliveryDesk::OnFlowState(const FlowStateUpdate& update) {
-  if (is_open()) verdicts_->Add(update);
+  if (!is_open()) return;
+  verdicts_->Add(update);
+  network_->Add(update);
 }
 
 void DeliveryDesk::OnEpochEnd(Nanos start, Nanos end, uint32_t reasons) {

@@ -66,7 +66,8 @@ bool SetOption(const std::string& key, const std::string& value, EventSpec* spec
     return true;
   };
   if (key == "name" || key == "severity") {
-    const std::string problem = event_lang::LabelProblem(key, value);
+    const std::string problem =
+        key == "name" ? event_lang::EventNameProblem(value) : event_lang::LabelProblem(key, value);
     if (!problem.empty()) *status = Status::Error(problem);
     (key == "name" ? spec->name : spec->severity) = value;
   } else if (key == "for") {

@@ -81,6 +81,23 @@ TEST(EventInput, RefusesLabelsThatNoScreenCouldShow) {
   }
 }
 
+TEST(EventInput, RefusesNamesThatCommandsTakeForAnotherWord) {
+  for (const std::string name : {"--all", "-", "json", "7", "007"}) {
+    const std::string complaint =
+        "'name' is '" + name +
+        "', which commands take for something else; it may not begin with '-', nor be 'json' or a "
+        "number";
+    EXPECT_EQ(ReadEventArguments({"name=" + name, "*, sum(packets) > 1, 10ms"}).message(),
+              complaint);
+    const auto document =
+        ReadEventArguments({"- {name: '" + name + "', event: '*, sum(packets) > 1, 10ms'}"});
+    EXPECT_EQ(document.message(), "event:1:10: " + complaint);
+  }
+  for (const std::string name : {"all", "json7", "7a", "a-", "JSON"}) {
+    EXPECT_TRUE(ReadEventArguments({"name=" + name, "*, sum(packets) > 1, 10ms"}).ok()) << name;
+  }
+}
+
 TEST(EventInput, RefusesAnOptionGivenTwice) {
   EXPECT_EQ(ReadEventArguments({"name=a", "name=b", "*, 1, 1ms"}).message(),
             "name= is given twice");

@@ -7,10 +7,13 @@
 #ifndef TRUMPET_VSWITCHD_PLUGIN_FAKE_SWITCH_TEST_H
 #define TRUMPET_VSWITCHD_PLUGIN_FAKE_SWITCH_TEST_H
 
+#include <array>
 #include <atomic>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lib/tpm/monitor_harness_test.h"
@@ -19,16 +22,29 @@
 
 namespace trumpet::testing {
 
-// Only one at a time: the functions that the switch offers have no argument to tell them apart.
+// The functions that the switch offers have no argument to tell switches apart, so each of the at
+// most kMost at a time has functions of its own.
 class FakeSwitch {
  public:
-  FakeSwitch() { current() = this; }
-  ~FakeSwitch() { current() = nullptr; }
+  static constexpr size_t kMost = 64;
+
+  FakeSwitch() {
+    const std::lock_guard<std::mutex> lock(Places().mutex);
+    while (Places().taken[place_] != nullptr) {
+      if (++place_ == kMost) std::abort();
+    }
+    Places().taken[place_] = this;
+  }
+  ~FakeSwitch() {
+    const std::lock_guard<std::mutex> lock(Places().mutex);
+    Places().taken[place_] = nullptr;
+  }
   FakeSwitch(const FakeSwitch&) = delete;
   FakeSwitch& operator=(const FakeSwitch&) = delete;
 
-  const trumpet_host* ops() const { return &kOps; }
+  const trumpet_host* ops() const { return &OpsOf(std::make_index_sequence<kMost>())[place_]; }
   bool is_attached() const { return is_attached_.load(); }
+  bool is_tx_wanted() const { return is_tx_wanted_.load(); }
 
   std::vector<std::string> TakeLog() {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -49,27 +65,51 @@ class FakeSwitch {
   std::vector<Command> commands;
 
  private:
-  static FakeSwitch*& current() {
-    static FakeSwitch* the_one = nullptr;
-    return the_one;
+  struct AllPlaces {
+    std::mutex mutex;
+    std::array<FakeSwitch*, kMost> taken{};
+  };
+  static AllPlaces& Places() {
+    static AllPlaces places;
+    return places;
   }
-  static void Log(trumpet_log_level level, const char* text) {
-    constexpr const char* kNames[] = {"error: ", "warning: ", "info: ", "debug: "};
-    const std::lock_guard<std::mutex> lock(current()->mutex_);
-    current()->log_.push_back(std::string(kNames[level]) + text);
+  // A switch lives longer than those who call it.
+  template <size_t kPlace>
+  static FakeSwitch* At() {
+    const std::lock_guard<std::mutex> lock(Places().mutex);
+    return Places().taken[kPlace];
   }
-  static void SetAttached(bool attached) { current()->is_attached_.store(attached); }
-  static void SetTxWanted(bool) {}
-  static void RegisterCommand(const char* name, const char* usage, int min_args, int max_args) {
-    current()->commands.push_back({name, usage, min_args, max_args});
+  template <size_t kPlace>
+  static trumpet_host Ops() {
+    trumpet_host ops{};
+    ops.log = [](trumpet_log_level level, const char* text) {
+      constexpr const char* kNames[] = {"error: ", "warning: ", "info: ", "debug: "};
+      FakeSwitch* self = At<kPlace>();
+      const std::lock_guard<std::mutex> lock(self->mutex_);
+      self->log_.push_back(std::string(kNames[level]) + text);
+    };
+    ops.set_attached = [](bool attached) { At<kPlace>()->is_attached_.store(attached); };
+    ops.set_tx_wanted = [](bool wanted) { At<kPlace>()->is_tx_wanted_.store(wanted); };
+    ops.command_register = [](const char* name, const char* usage, int min_args, int max_args) {
+      At<kPlace>()->commands.push_back({name, usage, min_args, max_args});
+    };
+    ops.thread_load = [](const void*, trumpet_thread_load* load) {
+      *load = {1000000, 3000000, 100};
+    };
+    ops.ovs_version = "3.1.0-fake";
+    return ops;
   }
-  static void ReadLoad(const void*, trumpet_thread_load* load) { *load = {1000000, 3000000, 100}; }
+  template <size_t... kPlaces>
+  static const std::array<trumpet_host, kMost>& OpsOf(std::index_sequence<kPlaces...>) {
+    static const std::array<trumpet_host, kMost> all{Ops<kPlaces>()...};
+    return all;
+  }
 
-  static constexpr trumpet_host kOps = {Log,      SetAttached, SetTxWanted, RegisterCommand,
-                                        ReadLoad, "3.1.0-fake"};
+  size_t place_ = 0;
   std::mutex mutex_;
   std::vector<std::string> log_;
   std::atomic<bool> is_attached_{false};
+  std::atomic<bool> is_tx_wanted_{false};
 };
 
 // A plug-in whose clocks stand still until Run() moves them, with `thread_count` PMD threads that
@@ -78,7 +118,9 @@ class StillSwitch {
  public:
   static constexpr Nanos kBoot = 1'700'000'000 * kNanosPerSecond;  // wall clock at monotonic 0
 
-  explicit StillSwitch(int thread_count) : plugin(fake.ops(), Parts()) {
+  // `base` is run by the test; without one there is no session with a controller.
+  explicit StillSwitch(int thread_count, event_base* base = nullptr)
+      : plugin(fake.ops(), Parts(base)) {
     for (int core = 0; core < thread_count; ++core) AddThread(core);
   }
 
@@ -100,12 +142,16 @@ class StillSwitch {
   // Lets time pass in steps of 100 us: threads are idle, the agent does its rounds.
   void Run(Nanos duration) {
     for (const Nanos end = monotonic + duration; monotonic < end;) {
-      monotonic += 100 * kNanosPerMicro;
-      if (fake.is_attached() && threads_are_idle) {
-        for (ThreadMonitor* thread : threads) thread->OnIdle(monotonic / 1000);
-      }
-      plugin.agent().Step();
+      RunOneStep();
     }
+  }
+  void RunOneStep(Nanos by = 100 * kNanosPerMicro) {
+    monotonic += by;
+    if (is_stalled) return;
+    if (fake.is_attached() && threads_are_idle) {
+      for (ThreadMonitor* thread : threads) thread->OnIdle(monotonic / 1000);
+    }
+    plugin.agent().Step();
   }
   void RunMs(int64_t ms) { Run(ms * kNanosPerMilli); }
 
@@ -136,14 +182,17 @@ class StillSwitch {
   const StepClock* step_clock = &clock;
   bool has_memory = true;
   bool threads_are_idle = true;
+  bool threads_poll = false;  // while the clocks below stand still between rounds of a millisecond
+  bool is_stalled = false;    // the agent gets no time, and threads are never idle
   int event_count = 0;
   FakeSwitch fake;
   Plugin plugin;
   std::vector<ThreadMonitor*> threads;
 
  private:
-  AgentParts Parts() {
+  AgentParts Parts(event_base* base) {
     AgentParts parts;
+    parts.base = base;
     parts.has_own_thread = false;
     parts.hash_seed = 42;
     parts.read_clocks = [this] { return ClockReading{monotonic, kBoot + wall_shift + monotonic}; };
@@ -153,6 +202,7 @@ class StillSwitch {
       }
       MonitorOptions with_clock = options;
       with_clock.step_clock = step_clock;
+      with_clock.never_sleeps &= threads_poll;
       return PacketMonitor::Create(with_clock);
     };
     return parts;

@@ -11,6 +11,8 @@
 # What goes in besides the glue, users first.
 plugin_archives = \
 	vswitchd-plugin/libtrumpet-plugin.a \
+	lib/libtrumpet-wire.a \
+	lib/libtrumpet-wire-pb.a \
 	lib/libtrumpet-tpm.a \
 	lib/libtrumpet-verdict.a \
 	lib/libtrumpet-lang.a \
@@ -21,6 +23,7 @@ plugin_archives = \
 plugin_link_libs = $(abs_builddir)/vswitchd-plugin/ovs_glue.o \
 	$(plugin_archives:%=$(abs_builddir)/%) \
 	$(YAML_CPP_LIBS) $(XXHASH_LIBS) $(PCAP_LIBS) \
+	$(PROTOBUF_LIBS) $(LIBEVENT_OPENSSL_LIBS) $(LIBEVENT_LIBS) $(OPENSSL_LIBS) \
 	$(TRUMPET_KIND_FLAGS) $(THREAD_FLAGS) -lstdc++
 
 # A make inside the switch's build tree.  Ours has variables of the same names,
@@ -52,7 +55,7 @@ vswitchd-plugin/ovs-tree: ovs-tree-lookup
 vswitchd-plugin/ovs_glue.o: vswitchd-plugin/ovs_glue.c vswitchd-plugin/glue.h \
 		vswitchd-plugin/ovs.mk vswitchd-plugin/ovs-tree
 	$(AM_V_CC)$(ovs_make) TRUMPET_SRCDIR='$(abs_top_srcdir)' \
-	  TRUMPET_OUT='$(abs_builddir)/$@' trumpet-glue
+	  TRUMPET_SOURCE=vswitchd-plugin/ovs_glue.c TRUMPET_OUT='$(abs_builddir)/$@' trumpet-object
 
 vswitchd-plugin/ovs-vswitchd: vswitchd-plugin/ovs_glue.o $(plugin_archives) \
 		vswitchd-plugin/ovs.mk

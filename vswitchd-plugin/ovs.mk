@@ -1,10 +1,12 @@
 # Copyright (c) 2026 The Trumpet Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# Two targets inside a built tree of Open vSwitch, with its own flags:
+# Three targets inside a built tree of Open vSwitch, with its own flags:
 #
+#   make -C OVS/build -f Makefile -f .../vswitchd-plugin/ovs.mk TRUMPET_SRCDIR=... \
+#        TRUMPET_SOURCE=vswitchd-plugin/ovs_glue.c TRUMPET_OUT=/abs/ovs_glue.o trumpet-object
 #   make -C OVS/build -f Makefile -f .../vswitchd-plugin/ovs.mk \
-#        TRUMPET_SRCDIR=... TRUMPET_OUT=/abs/ovs_glue.o trumpet-glue
+#        TRUMPET_OUT=/abs/ovs-libs trumpet-libs
 #   make -C OVS/build -f Makefile -f .../vswitchd-plugin/ovs.mk \
 #        DP_MONITOR_LIBS="..." TRUMPET_OUT=/abs/ovs-vswitchd trumpet-vswitchd
 #
@@ -16,11 +18,18 @@
 
 TRUMPET_TMP = $(TRUMPET_OUT).tmp
 
-.PHONY: trumpet-glue trumpet-vswitchd $(TRUMPET_TMP)/out
+.PHONY: trumpet-object trumpet-libs trumpet-vswitchd $(TRUMPET_TMP)/out
 
-trumpet-glue:
+# One C file that sees headers of Open vSwitch.
+trumpet-object:
 	$(COMPILE) -Werror -I$(TRUMPET_SRCDIR) -c -o $(TRUMPET_TMP) \
-	  $(TRUMPET_SRCDIR)/vswitchd-plugin/ovs_glue.c
+	  $(TRUMPET_SRCDIR)/$(TRUMPET_SOURCE)
+	mv -f $(TRUMPET_TMP) $(TRUMPET_OUT)
+
+# What a program that uses the library is linked with.
+trumpet-libs:
+	echo '$(abs_builddir)/lib/.libs/libopenvswitch.a $(SSL_LIBS) $(CAPNG_LDADD) $(LIBS)' \
+	  >$(TRUMPET_TMP)
 	mv -f $(TRUMPET_TMP) $(TRUMPET_OUT)
 
 trumpet-vswitchd: $(TRUMPET_TMP)/out

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "vswitchd-plugin/text_table.h"
+#include "lib/base/text_table.h"
 
 namespace trumpet {
 namespace {

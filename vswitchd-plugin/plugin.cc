@@ -3,6 +3,7 @@
 
 #include "vswitchd-plugin/plugin.h"
 
+#include <openssl/ssl.h>
 #include <sys/random.h>
 
 #include <cstdlib>
@@ -116,6 +117,15 @@ bool Guarded(const char* doing, const Work& work) noexcept {
   return false;
 }
 
+// What is registered last for exit() runs first: the agent's thread must end before OpenSSL takes
+// down what its sessions use.
+void EndBeforeOpenSsl() {
+  static bool is_done = false;
+  if (std::exchange(is_done, true)) return;
+  OPENSSL_init_ssl(0, nullptr);
+  std::atexit([] { trumpet_plugin_exit(); });
+}
+
 }  // namespace
 
 extern "C" {
@@ -168,6 +178,7 @@ void trumpet_set_config(const char* const* keys, const char* const* values, size
   Guarded("the packet monitor keeps its settings", [&] {
     trumpet::ConfigPairs pairs;
     for (size_t i = 0; i < count; ++i) pairs.emplace_back(keys[i], values[i]);
+    if (!trumpet::ReadSettings(pairs).settings.controller.empty()) EndBeforeOpenSsl();
     the_plugin->SetConfig(pairs);
   });
 }

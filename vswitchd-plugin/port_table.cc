@@ -3,9 +3,11 @@
 
 #include "vswitchd-plugin/port_table.h"
 
+#include <dirent.h>
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "vswitchd-plugin/settings.h"
@@ -13,11 +15,36 @@
 namespace trumpet {
 namespace {
 
-// A network card has a device below /sys/class/net/NAME; veth, tap, bridge and the like have none.
-bool HasDevice(const std::string& name) {
-  if (name.find('/') != std::string::npos) return false;
+constexpr char kInterfaces[] = "/sys/class/net/";
+
+bool Exists(const std::string& path) {
   struct stat found {};
-  return stat(("/sys/class/net/" + name + "/device").c_str(), &found) == 0;
+  return stat(path.c_str(), &found) == 0;
+}
+
+// A network card has a device below /sys/class/net/NAME; veth, tap, bridge and the like have none.
+bool HasDevice(const std::string& name) { return Exists(kInterfaces + name + "/device"); }
+
+// A bond names its members in links lower_NAME.
+bool IsBondOfDevices(const std::string& name) {
+  const std::string folder = kInterfaces + name;
+  if (!Exists(folder + "/bonding")) return false;
+  DIR* const entries = opendir(folder.c_str());
+  if (entries == nullptr) return false;
+  constexpr std::string_view kLower = "lower_";
+  bool has_device = false;
+  while (const dirent* entry = readdir(entries)) {
+    const std::string_view lower = entry->d_name;
+    if (lower.substr(0, kLower.size()) != kLower) continue;
+    has_device |= HasDevice(std::string(lower.substr(kLower.size())));
+  }
+  closedir(entries);
+  return has_device;
+}
+
+// Of the kernel's interfaces, whose names are file names.
+bool IsPhysical(const std::string& name) {
+  return name.find('/') == std::string::npos && (HasDevice(name) || IsBondOfDevices(name));
 }
 
 }  // namespace
@@ -43,11 +70,20 @@ std::vector<PortInfo> PortTable::List() const {
 
 bool IsUplink(const PortInfo& port, const std::vector<std::string>& patterns) {
   if (patterns.empty()) {
-    return port.type == "dpdk" || (port.type == "system" && HasDevice(port.name));
+    return port.type == "dpdk" || (port.type == "system" && IsPhysical(port.name));
   }
   return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
     return MatchesPattern(pattern, port.name);
   });
+}
+
+std::vector<uint32_t> UplinksAmong(const std::vector<PortInfo>& ports,
+                                   const std::vector<std::string>& patterns) {
+  std::vector<uint32_t> uplinks;
+  for (const PortInfo& port : ports) {
+    if (IsUplink(port, patterns)) uplinks.push_back(port.number);
+  }
+  return uplinks;
 }
 
 }  // namespace trumpet

@@ -38,8 +38,12 @@ class PortTable {
 };
 
 // Does `port` lead out of the host?  `patterns` are those of trumpet-uplinks; without any, physical
-// ports do.
+// ports and the kernel's bonds of them do.
 bool IsUplink(const PortInfo& port, const std::vector<std::string>& patterns);
+
+// The numbers of those that do, rising if `ports` do.
+std::vector<uint32_t> UplinksAmong(const std::vector<PortInfo>& ports,
+                                   const std::vector<std::string>& patterns);
 
 }  // namespace trumpet
 

@@ -10,6 +10,8 @@
 
 #include "lib/lang/event/suggest.h"
 #include "lib/packet/parse.h"
+#include "lib/wire/address.h"
+#include "lib/wire/limits.h"
 
 namespace trumpet {
 namespace {
@@ -33,6 +35,7 @@ constexpr NumberKey kNumberKeys[] = {
     {"trumpet-ring-kb", 0, 65536, &Settings::ring_kb, true},
     {"trumpet-max-triggers", 1, 65536, &Settings::max_triggers, true},
     {"trumpet-sweep-budget-us", 1, 1000, &Settings::sweep_budget_us, false},
+    {"trumpet-watchdog-factor", 0, 1000, &Settings::watchdog_factor, false},
     {"trumpet-flow-timeout-ms", 1, 3600000, &Settings::flow_timeout_ms, false},
     {"trumpet-burst-gap-ns", 0, 1000000000, &Settings::burst_gap_ns, false},
 };
@@ -48,12 +51,29 @@ constexpr SwitchKey kSwitchKeys[] = {
     {"trumpet-reserved-huge-pages", &Settings::reserved_huge_pages, true},
 };
 
+struct TextKey {
+  const char* key;
+  std::string Settings::*member;
+};
+
+// Files and names.
+constexpr TextKey kTextKeys[] = {
+    {"trumpet-private-key", &Settings::private_key},
+    {"trumpet-certificate", &Settings::certificate},
+    {"trumpet-ca-cert", &Settings::ca_cert},
+    {"trumpet-controller-name", &Settings::controller_name},
+    {"trumpet-host-id", &Settings::host_id},
+};
+constexpr size_t kMaxTextKeyBytes = kMaxTextBytes;
+
+constexpr char kControllerKey[] = "trumpet-controller";
 constexpr char kUplinksKey[] = "trumpet-uplinks";
 constexpr char kZonesKey[] = "trumpet-zones";
 constexpr char kTunnelPortsKey[] = "trumpet-tunnel-ports";
 
 std::vector<std::string> KnownKeys() {
-  std::vector<std::string> keys{kUplinksKey, kZonesKey, kTunnelPortsKey};
+  std::vector<std::string> keys{kControllerKey, kUplinksKey, kZonesKey, kTunnelPortsKey};
+  for (const TextKey& text : kTextKeys) keys.emplace_back(text.key);
   for (const SwitchKey& its : kSwitchKeys) keys.emplace_back(its.key);
   for (const NumberKey& number : kNumberKeys) keys.emplace_back(number.key);
   return keys;
@@ -136,6 +156,10 @@ class Reader {
     for (const SwitchKey& its : kSwitchKeys) {
       if (key == its.key) return ReadSwitchKey(its, value);
     }
+    for (const TextKey& text : kTextKeys) {
+      if (key == text.key) return ReadTextKey(text, value);
+    }
+    if (key == kControllerKey) return ReadController(value);
     if (key == kUplinksKey) return ReadUplinks(value);
     if (key == kZonesKey) return ReadZones(value);
     if (key == kTunnelPortsKey) return ReadTunnelPorts(value);
@@ -159,6 +183,29 @@ class Reader {
     if (value == "true" || value == "false") return;
     Complain(std::string(its.key) + " is " + Quoted(value) +
              "; it takes true or false; using false");
+  }
+
+  void ReadTextKey(const TextKey& text, const std::string& value) {
+    const bool has_control = std::any_of(value.begin(), value.end(), [](char c) {
+      return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+    });
+    if (!has_control && value.size() <= kMaxTextKeyBytes) {
+      result_.settings.*text.member = value;
+      return;
+    }
+    Complain(std::string(text.key) + " is " + Quoted(value) + "; it takes at most " +
+             std::to_string(kMaxTextKeyBytes) + " bytes without control characters; ignored");
+  }
+
+  void ReadController(const std::string& value) {
+    if (value.empty()) return;
+    const Result<Address> address = ParseActiveAddress(value);
+    if (address.ok()) {
+      result_.settings.controller = value;
+      return;
+    }
+    Complain(std::string(kControllerKey) + " is " + Quoted(value) + "; " + address.message() +
+             "; using no controller");
   }
 
   void ReadUplinks(const std::string& value) {
@@ -221,8 +268,9 @@ bool Settings::operator==(const Settings& other) const {
   const auto tie = [](const Settings& s) {
     return std::tie(s.enable, s.memory_mb, s.max_flows, s.max_connections, s.ring_kb,
                     s.reserved_huge_pages, s.max_buckets, s.max_total_buckets, s.max_triggers,
-                    s.sweep_budget_us, s.flow_timeout_ms, s.burst_gap_ns, s.uplinks, s.zones,
-                    s.vxlan_ports, s.geneve_ports);
+                    s.sweep_budget_us, s.watchdog_factor, s.flow_timeout_ms, s.burst_gap_ns,
+                    s.uplinks, s.zones, s.vxlan_ports, s.geneve_ports, s.controller, s.private_key,
+                    s.certificate, s.ca_cert, s.controller_name, s.host_id);
   };
   return tie(*this) == tie(other);
 }
@@ -230,9 +278,9 @@ bool Settings::operator==(const Settings& other) const {
 SettingsResult ReadSettings(const ConfigPairs& pairs) { return Reader().Read(pairs); }
 
 bool NeedsNewMonitors(const Settings& from, const Settings& to) {
-  return from.sweep_budget_us != to.sweep_budget_us || from.flow_timeout_ms != to.flow_timeout_ms ||
-         from.burst_gap_ns != to.burst_gap_ns || from.vxlan_ports != to.vxlan_ports ||
-         from.geneve_ports != to.geneve_ports;
+  return from.sweep_budget_us != to.sweep_budget_us || from.watchdog_factor != to.watchdog_factor ||
+         from.flow_timeout_ms != to.flow_timeout_ms || from.burst_gap_ns != to.burst_gap_ns ||
+         from.vxlan_ports != to.vxlan_ports || from.geneve_ports != to.geneve_ports;
 }
 
 std::vector<std::string> ChangesAtNextStart(const Settings& from, const Settings& to) {

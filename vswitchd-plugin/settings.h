@@ -8,10 +8,11 @@
 // complaint, too.
 //
 // When a change takes effect (docs/operations.md):
-//   at once:        enable, sweep budget, flow timeout, burst gap, uplinks, zones, tunnel ports,
-//                   max-total-buckets.
-//                   The sweep budget, the timeouts and the tunnel ports make new monitors, so flows
-//                   start anew and reports of the running intervals are incomplete.
+//   at once:        enable, sweep budget, watchdog factor, flow timeout, burst gap, uplinks, zones,
+//                   tunnel ports, max-total-buckets, all that concerns the controller.
+//                   The sweep budget, the factor, the timeouts and the tunnel ports make new
+//                   monitors, so flows start anew and reports of the running intervals are
+//                   incomplete.
 //   later events:   max-buckets.
 //   next start:     memory, max-flows, max-connections, max-triggers, ring, reserved huge pages,
 //   once
@@ -54,12 +55,19 @@ struct Settings {
   uint32_t max_total_buckets = 1048576;
   uint32_t max_triggers = 4096;
   uint32_t sweep_budget_us = 5;
+  uint32_t watchdog_factor = 10;  // 0: there is none
   uint32_t flow_timeout_ms = 10000;
   uint32_t burst_gap_ns = 10000;
   std::vector<std::string> uplinks;    // names or patterns; empty: physical ports
   std::vector<ZoneRule> zones;         // the first hit wins
   std::vector<uint16_t> vxlan_ports;   // besides 4789
   std::vector<uint16_t> geneve_ports;  // besides 6081
+  std::string controller;              // ssl:HOST[:PORT], tcp: on loopback; empty: none
+  std::string private_key;             // files; ssl: needs all three
+  std::string certificate;
+  std::string ca_cert;
+  std::string controller_name;  // in its certificate; empty: any of the CA
+  std::string host_id;          // empty: the name of the host
 
   bool operator==(const Settings& other) const;
   bool operator!=(const Settings& other) const { return !(*this == other); }

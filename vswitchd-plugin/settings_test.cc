@@ -46,6 +46,8 @@ TEST(Settings, TakeEveryKeyAtBothEndsOfItsRange) {
       {"trumpet-max-triggers", "65536", &Settings::max_triggers, 65536},
       {"trumpet-sweep-budget-us", "1", &Settings::sweep_budget_us, 1},
       {"trumpet-sweep-budget-us", " 1000 ", &Settings::sweep_budget_us, 1000},
+      {"trumpet-watchdog-factor", "0", &Settings::watchdog_factor, 0},
+      {"trumpet-watchdog-factor", "1000", &Settings::watchdog_factor, 1000},
       {"trumpet-flow-timeout-ms", "1", &Settings::flow_timeout_ms, 1},
       {"trumpet-flow-timeout-ms", "3600000", &Settings::flow_timeout_ms, 3600000},
       {"trumpet-burst-gap-ns", "0", &Settings::burst_gap_ns, 0},

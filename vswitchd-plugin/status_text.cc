@@ -7,10 +7,10 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "lib/base/text_table.h"
 #include "lib/lang/event/event_language.h"
 #include "lib/lang/event/print.h"
 #include "lib/tpm/peer_exchange.h"
-#include "vswitchd-plugin/text_table.h"
 
 namespace trumpet {
 namespace {
@@ -82,6 +82,62 @@ std::string ClockText(const AgentStatus& agent) {
   const WallClockCounters& clock = agent.clock;
   return text + " (" + to_string(clock.steps_forward) + " steps forward, " +
          to_string(clock.steps_back) + " back, " + to_string(clock.restarts) + " restarts)";
+}
+
+std::string MicrosText(Nanos duration) { return to_string(duration / kNanosPerMicro) + " us"; }
+
+std::string LinkText(const LinkStatus& link) {
+  std::string text = "controller:  " + link.address + ", ";
+  text += link.is_connected ? "connected" : "not connected";
+  if (!link.controller_name.empty()) text += " to " + link.controller_name;
+  if (link.since_ns != 0) text += " since " + FormatTime(link.since_ns);
+  text += ", as host " + link.host_id + "\n             " + to_string(link.events) + " events";
+  if (link.generation != 0) text += ", set " + to_string(link.generation) + " runs";
+  if (link.has_clock) {
+    text += ", round trip " + MicrosText(link.rtt_ns) + ", its clock " +
+            MicrosText(link.controller_ahead_ns) + " ahead, give or take " +
+            MicrosText(link.skew_bound_ns);
+  }
+  text += "\n             " + to_string(link.queued_bytes) + " bytes and " +
+          to_string(link.desk.reports_waiting) + " reports wait, " +
+          to_string(link.desk.questions) + " questions";
+  for (size_t kind = 0; kind < link.dropped.size(); ++kind) {
+    if (link.dropped[kind] == 0) continue;
+    text += ", " + to_string(link.dropped[kind]) + " " +
+            MessageKindName(static_cast<MessageKind>(kind)) + " dropped";
+  }
+  if (!link.last_error.empty()) text += "\n             last error: " + link.last_error;
+  return text + "\n";
+}
+
+Json LinkJson(const LinkStatus& link) {
+  Json dropped = Json::object();
+  for (size_t kind = 0; kind < link.dropped.size(); ++kind) {
+    dropped[MessageKindName(static_cast<MessageKind>(kind))] = link.dropped[kind];
+  }
+  return {{"address", link.address},
+          {"connected", link.is_connected},
+          {"since_ns", link.since_ns},
+          {"host_id", link.host_id},
+          {"controller_name", link.controller_name},
+          {"controller_id", link.controller_id},
+          {"generation", link.generation},
+          {"events", link.events},
+          {"attempts", link.attempts},
+          {"established", link.established},
+          {"rtt_ns", link.rtt_ns},
+          {"controller_ahead_ns", link.controller_ahead_ns},
+          {"skew_bound_ns", link.has_clock ? Json(link.skew_bound_ns) : Json()},
+          {"queued_bytes", link.queued_bytes},
+          {"bytes_sent", link.bytes_sent},
+          {"bytes_received", link.bytes_received},
+          {"reports_waiting", link.desk.reports_waiting},
+          {"reports_dropped", link.desk.reports_dropped},
+          {"questions", link.desk.questions},
+          {"questions_waiting", link.desk.questions_waiting},
+          {"questions_refused", link.desk.questions_refused},
+          {"dropped", dropped},
+          {"last_error", link.last_error}};
 }
 
 std::string MillisText(Nanos duration) { return to_string(duration / kNanosPerMilli) + " ms"; }
@@ -164,6 +220,7 @@ std::string StatusText(const StatusInput& input) {
   text += "memory:      " + to_string(agent.in_force.memory_mb) + " MiB per packet thread, " +
           to_string(lent * int64_t{agent.in_force.memory_mb}) + " MiB taken\n";
   text += "wall clock:  " + ClockText(agent) + "\n";
+  if (agent.link.is_configured) text += LinkText(agent.link);
   text += "versions:    trumpet " TRUMPET_VERSION ", Open vSwitch " + input.ovs_version + "\n";
 
   text += "threads:\n";
@@ -296,6 +353,7 @@ Json StatusJson(const StatusInput& input) {
             {"steps_forward", agent.clock.steps_forward},
             {"steps_back", agent.clock.steps_back},
             {"restarts", agent.clock.restarts}}},
+          {"controller", agent.link.is_configured ? LinkJson(agent.link) : Json()},
           {"versions", {{"trumpet", TRUMPET_VERSION}, {"ovs", input.ovs_version}}},
           {"threads", threads},
           {"ended_threads", ended},
@@ -326,6 +384,19 @@ const EventStatus* FindStatus(const AgentStatus& agent, uint32_t id) {
   return nullptr;
 }
 
+// Who decides, too: this host, or all hosts together.
+std::string OriginOf(const InstalledEvent& event) {
+  if (!event.is_of_controller()) return "local";
+  switch (event.mode) {
+    case TriggerMode::kHost:
+      return "controller";
+    case TriggerMode::kThreshold:
+      return "controller, shares";
+    default:
+      return "controller, partials";
+  }
+}
+
 Json EventJson(const InstalledEvent& event, const AgentStatus& agent) {
   const EventSpec& spec = event.spec();
   const EventStatus* status = FindStatus(agent, spec.id);
@@ -340,6 +411,8 @@ Json EventJson(const InstalledEvent& event, const AgentStatus& agent) {
           {"observe", event_lang::ObserveName(spec.observe)},
           {"severity", spec.severity},
           {"max_buckets", spec.max_buckets},
+          {"origin", OriginOf(event)},
+          {"controller_id", event.controller_event_id},
           {"installed_ns", event.added_ns},
           {"generation", event.generation},
           {"active_from_ns", event.generation == 0 ? 0 : event.effective_from_ns},
@@ -365,7 +438,7 @@ std::string FormatEventList(const std::vector<InstalledEvent>& events, const Age
     return Dump(list);
   }
   if (events.empty()) return "no event is installed\n";
-  TextTable table({">id", "name", ">reports", "state", "event"});
+  TextTable table({">id", "name", ">reports", "state", "origin", "event"});
   for (const InstalledEvent& event : events) {
     const EventSpec& spec = event.spec();
     const EventStatus* status = FindStatus(agent, spec.id);
@@ -373,7 +446,7 @@ std::string FormatEventList(const std::vector<InstalledEvent>& events, const Age
                         : event.effective_from_ns <= now ? "active"
                                                          : "coming";
     table.Add({to_string(spec.id), spec.name, to_string(status ? status->reports : 0), state,
-               PrintEventLine(spec)});
+               OriginOf(event), PrintEventLine(spec)});
   }
   return table.ToString(0);
 }
@@ -396,8 +469,8 @@ std::string FormatEvent(const InstalledEvent& event, const AgentStatus& agent, N
          "  scope:        " + event_lang::ScopeName(spec.scope) + ", observe " +
          event_lang::ObserveName(spec.observe) + "\n" +                               //
          "  severity:     " + (spec.severity.empty() ? "-" : spec.severity) + "\n" +  //
-         "  installed:    " + FormatTime(event.added_ns) + "\n" +                     //
-         "  state:        " + ActivityOf(event, agent, now) + "\n" +                  //
+         "  installed:    " + FormatTime(event.added_ns) + ", origin " + OriginOf(event) + "\n" +
+         "  state:        " + ActivityOf(event, agent, now) + "\n" +  //
          "  buckets:      " + to_string(status ? status->buckets : 0) + " of at most " +
          to_string(spec.max_buckets) + ", " + to_string(status ? status->buckets_evicted : 0) +
          " evicted\n" +  //

@@ -48,7 +48,8 @@ TEST_F(Watchdog, SwitchesTheMonitorOffAndSaysWhy) {
   EXPECT_EQ(log.rfind("warning: switched off by the watchdog: steps on the PMD thread on core ", 0),
             0u)
       << log;
-  EXPECT_NE(log.find(" us within a second, with trumpet-sweep-budget-us 5; switching goes on; "),
+  EXPECT_NE(log.find(" us within a second, with trumpet-sweep-budget-us 5 and "
+                     "trumpet-watchdog-factor 10; switching goes on; "),
             std::string::npos)
       << log;
   EXPECT_EQ(log.find("warning", 1), std::string::npos) << "once is enough: " << log;
@@ -134,6 +135,37 @@ TEST_F(Watchdog, LeavesTheIntervalsItCutIncomplete) {
   ASSERT_FALSE(bench_.fake.is_attached());
   bench_.RunMs(50);
   EXPECT_NE(bench_.Reports().back().incomplete_reasons & kMonitorInterrupted, 0u);
+}
+
+// PMD threads poll: what comes between their calls is the machine's, or the switch's.
+TEST_F(Watchdog, IsQuietWhenTheMachinePausesOutsideTheStepsAsOften) {
+  for (const bool machine_pauses : {true, false}) {
+    bench_.threads_poll = machine_pauses;
+    bench_.plugin.SetConfig({{"trumpet-enable", "true"},
+                             {"trumpet-memory-mb", "4"},
+                             {"trumpet-burst-gap-ns", machine_pauses ? "1" : "2"}});
+    bench_.RunMs(50);
+    bench_.clock.per_look = kWild;
+    for (int i = 0; i < 1000; i++) {
+      bench_.clock.Pass(100 * kNanosPerMicro);
+      bench_.Run(100 * kNanosPerMicro);
+    }
+    bench_.clock.per_look = 0;
+    EXPECT_EQ(Status()["state"], machine_pauses ? "running" : "off: watchdog");
+  }
+}
+
+TEST_F(Watchdog, IsSwitchedOffByTheFactor) {
+  ConfigPairs without = kOn;
+  without.emplace_back("trumpet-watchdog-factor", "0");
+  bench_.plugin.SetConfig(without);
+  bench_.RunMs(50);
+  RunWild(1000);
+  EXPECT_EQ(Status()["state"], "running");
+  bench_.plugin.SetConfig(kOn);
+  bench_.RunMs(50);
+  RunWild(100);
+  EXPECT_EQ(Status()["state"], "off: watchdog");
 }
 
 TEST_F(Watchdog, IsQuietWhenTheThreadWasPreempted) {

@@ -61,7 +61,8 @@ NetworkEvent::NetworkEvent(std::shared_ptr<const TriggerPlan> plan, Nanos from,
       rate_(options.reports_per_second, options.report_burst) {
   if (options_.deadline_ns <= 0) options_.deadline_ns = interval_ns_;
   if (options_.splits_threshold && split_.is_sound()) {
-    shares_.emplace(plan->spec.id, split_.least);
+    shares_.emplace(plan->spec.id, split_.least, options.last_share_generation,
+                    options.worthwhile_hosts);
   }
   if (plan->uses_last_epoch) flows_.SetLengths({interval_ns_});
   buckets_counted_ = verdicts_.bucket_count();
@@ -100,11 +101,16 @@ void NetworkEvent::Join(uint32_t host, Nanos from) {
       state.incomplete_of[plan().spec.id].Add(lost_from, from, kMonitorInterrupted);
     }
     member.until = INT64_MAX;
-  } else {
-    members_.push_back({host, from, INT64_MAX});
-    ++(*hosts_)[host]->events;
+    IndexMembers();
+    return;
   }
-  IndexMembers();
+  // At the end, where those who ask who has ended have not been yet: with a thousand hosts on
+  // thousands of events, going over all members for each newcomer took seconds.
+  members_.push_back({host, from, INT64_MAX});
+  ++(*hosts_)[host]->events;
+  if (host >= member_places_.size()) member_places_.resize(host + 1);
+  member_places_[host] = static_cast<uint32_t>(members_.size());
+  for (auto& [interval, waiting] : waiting_) waiting.is_asking_over = false;
 }
 
 void NetworkEvent::Leave(uint32_t host, Nanos until, NetworkOutput* output) {

@@ -42,9 +42,12 @@
 namespace trumpet {
 
 struct NetworkEventOptions {
-  Nanos deadline_ns = 0;            // after the interval's end; 0: one interval
-  bool splits_threshold = false;    // where sound, see NetworkEvent::mode()
-  uint32_t reports_per_second = 0;  // 0: no limit
+  Nanos deadline_ns = 0;          // after the interval's end; 0: one interval
+  bool splits_threshold = false;  // where sound, see NetworkEvent::mode()
+  // Below all that follow; above all that hosts were told before, by processes before this one.
+  uint64_t last_share_generation = 0;
+  size_t worthwhile_hosts = SIZE_MAX / 2;  // to split a threshold over (threshold_shares.h)
+  uint32_t reports_per_second = 0;         // 0: no limit
   uint32_t report_burst = 1;
   uint32_t max_buckets = 1u << 20;        // alive, of the whole network
   size_t max_waiting_bytes = 128u << 20;  // of cells that wait for their verdict
@@ -110,6 +113,8 @@ class NetworkEvent {
   NetworkEvent& operator=(const NetworkEvent&) = delete;
 
   Mode mode() const { return shares_ ? Mode::kThreshold : Mode::kPartials; }
+  // In Mode::kThreshold: are there so many hosts that each reports all?
+  bool reports_all() const { return shares_ && shares_->reports_all(); }
   const ThresholdSplit& split() const { return split_; }  // why_not says what stands against it
   const TriggerPlan& plan() const { return verdicts_.plan(); }
 
@@ -128,7 +133,11 @@ class NetworkEvent {
   bool IsMember(uint32_t host) const;
 
   // No interval that ends after `instant` is decided.
-  void EndAt(Nanos instant) { verdicts_.EndAt(instant); }
+  void EndAt(Nanos instant) {
+    verdicts_.EndAt(instant);
+    is_ending_ = true;
+  }
+  bool is_ending() const { return is_ending_; }
   bool is_over() const { return verdicts_.NextEnd() == INT64_MAX; }
 
   // Asks and decides what is due at `now`; false when `output` holds max_reports or more and there
@@ -219,6 +228,7 @@ class NetworkEvent {
   ThresholdSplit split_;
   std::optional<ThresholdShares> shares_;  // only in Mode::kThreshold
   ReportRate rate_;
+  bool is_ending_ = false;
   std::vector<Member> members_;
   std::vector<uint32_t> member_places_;  // by host: place in members_, plus 1; 0: no member
   std::map<int64_t, Waiting> waiting_;   // by interval number

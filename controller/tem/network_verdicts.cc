@@ -70,6 +70,8 @@ void NetworkVerdicts::SetSkew(uint32_t host, Nanos bound) {
 
 Status NetworkVerdicts::Install(const std::shared_ptr<const TriggerPlan>& plan, Nanos from,
                                 const NetworkEventOptions& options) {
+  const auto there = events_.find(plan->spec.id);
+  if (there != events_.end() && there->second->is_ending()) Erase(there);
   std::unique_ptr<NetworkEvent>& event = events_[plan->spec.id];
   if (event == nullptr) {
     event = std::make_unique<NetworkEvent>(plan, from, options, options_.limits, &hosts_,

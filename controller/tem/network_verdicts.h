@@ -58,7 +58,7 @@ class NetworkVerdicts {
   void SetSkew(uint32_t host, Nanos bound);
 
   // An event, from the instant `from` on; or a change of one that is there, if its cells and its
-  // interval stay the same (else it needs another id).
+  // interval stay the same (else it needs another id).  One that was being uninstalled begins anew.
   Status Install(const std::shared_ptr<const TriggerPlan>& plan, Nanos from,
                  const NetworkEventOptions& options);
   // Intervals that end by `until` are still decided.

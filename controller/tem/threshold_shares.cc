@@ -78,7 +78,9 @@ void ThresholdShares::Remove(uint32_t host, Nanos until, std::vector<ShareOrder>
 void ThresholdShares::Rebalance(std::vector<ShareOrder>* orders) {
   if (hosts_.empty()) return;
   const Int128 parts = hosts_.size() == 1 ? 1 : kSlack * Rounded(hosts_.size());
-  const Int128 target = (least_ + parts - 1) / parts;
+  if (hosts_.size() > 2 * worthwhile_hosts_) reports_all_ = true;
+  if (hosts_.size() <= worthwhile_hosts_) reports_all_ = false;
+  const Int128 target = reports_all_ ? 1 : (least_ + parts - 1) / parts;
   Int128 used = 0;
   for (auto& [number, host] : hosts_) {
     // What it was raised to later on, it gets no earlier.

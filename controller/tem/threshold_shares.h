@@ -18,6 +18,7 @@
 #ifndef TRUMPET_CONTROLLER_TEM_THRESHOLD_SHARES_H
 #define TRUMPET_CONTROLLER_TEM_THRESHOLD_SHARES_H
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <vector>
@@ -36,7 +37,15 @@ struct ShareOrder {
 class ThresholdShares {
  public:
   // Orders to be sent are appended to `orders` by the calls below.
-  ThresholdShares(uint32_t event_id, Int128 least) : event_id_(event_id), least_(least) {}
+  // Generations begin above `last_generation`.  On more than 2 * `worthwhile_hosts` hosts everybody
+  // has share 1, until there are no more than `worthwhile_hosts`: questions would cost more than
+  // they save.
+  ThresholdShares(uint32_t event_id, Int128 least, uint64_t last_generation = 0,
+                  size_t worthwhile_hosts = SIZE_MAX / 2)
+      : event_id_(event_id),
+        least_(least),
+        worthwhile_hosts_(worthwhile_hosts),
+        last_generation_(last_generation) {}
 
   // The host is to take part; nothing happens if it does already.
   void Add(uint32_t host, std::vector<ShareOrder>* orders);
@@ -52,6 +61,8 @@ class ThresholdShares {
   void Forget(Nanos start);
 
   size_t count() const { return hosts_.size(); }
+  // Are there so many hosts that each reports all?
+  bool reports_all() const { return reports_all_; }
 
  private:
   struct Host {
@@ -67,7 +78,9 @@ class ThresholdShares {
 
   uint32_t event_id_;
   Int128 least_;
-  uint64_t last_generation_ = 0;
+  size_t worthwhile_hosts_;
+  bool reports_all_ = false;
+  uint64_t last_generation_;
   Nanos raise_from_ = INT64_MIN;  // all that was lowered or left counts from here on
   std::map<uint32_t, Host> hosts_;
 };

@@ -26,7 +26,8 @@ constexpr int64_t kEnd = 400;  // no story gets so far
 // Intervals have length 1, so that their numbers are instants.
 class ShareStory {
  public:
-  ShareStory(uint64_t seed, Int128 least) : random_(seed), least_(least), shares_(1, least) {}
+  ShareStory(uint64_t seed, Int128 least)
+      : random_(seed), least_(least), shares_(1, least, 0, 1 + seed % 9) {}
 
   void Run(int steps) {
     hosts_.resize(1 + random_() % 9);
@@ -186,6 +187,37 @@ TEST(ThresholdShares, AThousandHostsThatComeOneByOneAreToldAFewTimesEach) {
     }
   }
   EXPECT_LT(orders.size(), 10 * 1000u);
+}
+
+TEST(ThresholdShares, AskForEverythingWhereSplittingDoesNotPay) {
+  ThresholdShares shares(1, 1000, 0, 2);
+  std::vector<ShareOrder> orders;
+  std::map<uint32_t, Int128> told;
+  const auto settle = [&] {
+    while (!orders.empty()) {
+      const std::vector<ShareOrder> now = std::move(orders);
+      orders.clear();
+      for (const ShareOrder& order : now) {
+        told[order.host] = order.share.share;
+        shares.Applied(order.host, order.share.generation, 1, &orders);
+      }
+    }
+  };
+  for (uint32_t host = 0; host < 4; ++host) shares.Add(host, &orders);
+  settle();
+  EXPECT_GT(told[0], 1);
+  EXPECT_FALSE(shares.reports_all());
+  shares.Add(4, &orders);
+  settle();
+  for (uint32_t host = 0; host < 5; ++host) EXPECT_EQ(told[host], 1) << host;
+  EXPECT_TRUE(shares.reports_all());
+  shares.Remove(4, 2, &orders);
+  shares.Remove(3, 2, &orders);
+  settle();
+  EXPECT_EQ(told[0], 1) << "not yet";
+  shares.Remove(2, 2, &orders);
+  settle();
+  EXPECT_GT(told[0], 1);
 }
 
 }  // namespace

@@ -3,22 +3,30 @@
 
 noinst_LIBRARIES += lib/libtrumpet-base.a
 lib_libtrumpet_base_a_SOURCES = \
+	lib/base/backoff.h \
 	lib/base/block_pool.h \
 	lib/base/byte_order.h \
 	lib/base/hash.h \
+	lib/base/loop_event.cc \
+	lib/base/loop_event.h \
 	lib/base/page_buffer.h \
 	lib/base/page_source.cc \
 	lib/base/page_source.h \
 	lib/base/spsc_ring.h \
 	lib/base/status.h \
+	lib/base/text_table.cc \
+	lib/base/text_table.h \
 	lib/base/units.h \
 	lib/base/utf8.h
 
 gtest_programs += lib/base/base_test
 TSAN_TESTS += lib/base/base_test
 lib_base_base_test_SOURCES = \
+	lib/base/backoff_test.cc \
 	lib/base/block_pool_test.cc \
 	lib/base/hash_test.cc \
+	lib/base/loop_event_test.cc \
 	lib/base/page_source_test.cc \
-	lib/base/spsc_ring_test.cc
-lib_base_base_test_LDADD = $(LIBTRUMPET_BASE) $(GTEST_MAIN_LIBS) $(XXHASH_LIBS)
+	lib/base/spsc_ring_test.cc \
+	lib/base/text_table_test.cc
+lib_base_base_test_LDADD = $(LIBTRUMPET_BASE) $(GTEST_MAIN_LIBS) $(XXHASH_LIBS) $(LIBEVENT_LIBS)

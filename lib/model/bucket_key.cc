@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "lib/model/report.h"
-
 namespace trumpet {
 namespace {
 
@@ -40,7 +38,7 @@ FieldValue TakeValue(std::string_view* key) {
   return value;
 }
 
-std::string ProtocolToJson(uint32_t number) {
+const char* NameOfProtocol(uint32_t number) {
   switch (number) {
     case kProtocolTcp:
       return "\"TCP\"";
@@ -53,25 +51,34 @@ std::string ProtocolToJson(uint32_t number) {
     case kProtocolSctp:
       return "\"SCTP\"";
     default:
-      return std::to_string(number);
+      return nullptr;
   }
 }
 
-std::string ValueToJson(const GranularityField& field, const FieldValue& value) {
-  if (value.kind == ValueKind::kNumber) {
-    const auto number = static_cast<uint32_t>(value.value);
-    if (field.ref.field == Field::kProtocol) return ProtocolToJson(number);
-    if (field.ref.field != Field::kEthType) return std::to_string(number);
+void AppendNumberAsJson(Field field, const FieldValue& value, std::string* json) {
+  const auto number = static_cast<uint32_t>(value.value);
+  const char* const protocol = field == Field::kProtocol ? NameOfProtocol(number) : nullptr;
+  if (protocol != nullptr) {
+    *json += protocol;
+  } else if (field == Field::kEthType) {
     char text[16];
     std::snprintf(text, sizeof text, "\"0x%04x\"", number);
-    return text;
+    *json += text;
+  } else {
+    *json += FormatValue(value);
   }
-  std::string text = FormatValue(value);
+}
+
+// Addresses need no escapes.
+void AppendAsJson(const GranularityField& field, const FieldValue& value, std::string* json) {
+  if (value.kind == ValueKind::kNumber) return AppendNumberAsJson(field.ref.field, value, json);
+  *json += '"';
+  *json += FormatValue(value);
   if (field.prefix_length != kFullPrefix) {
     const int width = FieldWidth(field.ref.field, value.kind);
-    text += "/" + std::to_string(std::min<int>(field.prefix_length, width));
+    *json += "/" + std::to_string(std::min<int>(field.prefix_length, width));
   }
-  return JsonQuote(text);
+  *json += '"';
 }
 
 const std::vector<GranularityField>& FiveTupleFields() {
@@ -178,15 +185,21 @@ bool IsBucketKey(const Granularity& granularity, std::string_view key) {
 }
 
 std::string BucketToJson(const Granularity& granularity, std::string_view key) {
+  constexpr size_t kUsualBytes = 112;  // of a 5-tuple of IPv4
   const auto& fields = granularity.is_five_tuple ? FiveTupleFields() : granularity.fields;
-  std::string json = "{";
+  std::string json;
+  if (!fields.empty()) json.reserve(kUsualBytes);
+  json += '{';
   for (const GranularityField& field : fields) {
     const FieldValue value = TakeValue(&key);
     if (!value.is_present()) break;
-    if (json.size() > 1) json += ',';
-    json += JsonQuote(FieldRefName(field.ref)) + ":" + ValueToJson(field, value);
+    json += json.size() > 1 ? ",\"" : "\"";
+    json += FieldRefName(field.ref);  // needs no escapes either
+    json += "\":";
+    AppendAsJson(field, value, &json);
   }
-  return json + "}";
+  json += '}';
+  return json;
 }
 
 }  // namespace trumpet

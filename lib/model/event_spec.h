@@ -58,6 +58,10 @@ struct EventSpec {
   std::string severity;
   uint32_t max_buckets = 0;  // per host; evictions beyond it are counted; 0: not said
 
+  // For the controller alone; hosts are not told.
+  uint32_t deadline_ms = 0;  // wait so long after an interval for silent hosts; 0: one interval
+  uint32_t report_rate = 0;  // reports per second, at most; 0: no limit
+
   Nanos interval_ns() const { return Nanos{interval_ms} * kNanosPerMilli; }
 };
 

@@ -22,7 +22,9 @@ lib_libtrumpet_packet_a_SOURCES = \
 	lib/packet/pcap_reader.h \
 	lib/packet/pcapng_header.cc \
 	lib/packet/pcapng_header.h \
-	lib/packet/plain_frame.h
+	lib/packet/plain_frame.h \
+	lib/packet/prefix.cc \
+	lib/packet/prefix.h
 
 gtest_programs += lib/packet/packet_test
 lib_packet_packet_test_SOURCES = \
@@ -34,6 +36,7 @@ lib_packet_packet_test_SOURCES = \
 	lib/packet/parse_test.cc \
 	lib/packet/parse_tunnel_test.cc \
 	lib/packet/pcap_reader_test.cc \
+	lib/packet/prefix_test.cc \
 	lib/packet/reference_parse.cc \
 	lib/packet/reference_parse.h \
 	lib/packet/test_captures.h \

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
+#include <charconv>
 
 #include "lib/base/byte_order.h"
 
@@ -46,25 +46,36 @@ uint8_t ByteOf(Uint128 value, int place_from_right) {
   return static_cast<uint8_t>(value >> (8 * place_from_right));
 }
 
-std::string FormatIpv4(uint32_t address) {
-  std::string text;
-  for (int place = 3; place >= 0; --place) {
-    text += std::to_string(ByteOf(address, place));
-    if (place > 0) text += '.';
-  }
-  return text;
+void AppendNumber(uint64_t number, int base, std::string* text) {
+  char digits[20];
+  char* const end = std::to_chars(digits, digits + sizeof digits, number, base).ptr;
+  text->append(digits, static_cast<size_t>(end - digits));
 }
 
-std::string FormatMac(uint64_t address) {
+void AppendDecimal(Uint128 number, std::string* text) {
+  constexpr uint64_t kTen18 = 1'000'000'000'000'000'000;
+  if (number < kTen18) return AppendNumber(static_cast<uint64_t>(number), 10, text);
+  AppendDecimal(number / kTen18, text);
+  std::string low;
+  AppendNumber(static_cast<uint64_t>(number % kTen18), 10, &low);
+  text->append(18 - low.size(), '0') += low;
+}
+
+void AppendIpv4(uint32_t address, std::string* text) {
+  for (int place = 3; place >= 0; --place) {
+    AppendNumber(ByteOf(address, place), 10, text);
+    if (place > 0) *text += '.';
+  }
+}
+
+void AppendMac(uint64_t address, std::string* text) {
   static constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
   for (int place = kMacBytes - 1; place >= 0; --place) {
     const uint8_t byte = ByteOf(address, place);
-    text += kDigits[byte >> 4];
-    text += kDigits[byte & 15];
-    if (place > 0) text += ':';
+    *text += kDigits[byte >> 4];
+    *text += kDigits[byte & 15];
+    if (place > 0) *text += ':';
   }
-  return text;
 }
 
 struct Run {
@@ -85,40 +96,31 @@ Run LongestZeroRun(const Groups& groups) {
   return best;
 }
 
-std::string FormatIpv6(Uint128 address) {
+void AppendIpv6(Uint128 address, std::string* text) {
   // RFC 5952, section 5: a known prefix shows that an IPv4 address is inside.
-  if ((address >> 32) == 0xffff) return "::ffff:" + FormatIpv4(static_cast<uint32_t>(address));
-
+  if ((address >> 32) == 0xffff) {
+    *text += "::ffff:";
+    return AppendIpv4(static_cast<uint32_t>(address), text);
+  }
   Groups groups;
   for (int i = 0; i < kIpv6Groups; ++i) {
     groups[i] = static_cast<uint16_t>(address >> (16 * (kIpv6Groups - 1 - i)));
   }
   const Run zeros = LongestZeroRun(groups);
   const bool is_shortened = zeros.length >= 2;
-  std::string text;
+  bool needs_colon = false;
   for (int i = 0; i < kIpv6Groups;) {
     if (is_shortened && i == zeros.begin) {
-      text += "::";
+      *text += "::";
       i += zeros.length;
+      needs_colon = false;
       continue;
     }
-    if (!text.empty() && text.back() != ':') text += ':';
-    char group[5];
-    std::snprintf(group, sizeof group, "%x", groups[i]);
-    text += group;
+    if (needs_colon) *text += ':';
+    AppendNumber(groups[i], 16, text);
+    needs_colon = true;
     ++i;
   }
-  return text;
-}
-
-std::string FormatNumber(Uint128 value) {
-  std::string digits;
-  do {
-    digits += static_cast<char>('0' + static_cast<int>(value % 10));
-    value /= 10;
-  } while (value != 0);
-  std::reverse(digits.begin(), digits.end());
-  return digits;
 }
 
 // inet_pton() takes exactly the texts we want, unlike inet_aton(), but would
@@ -187,19 +189,24 @@ FieldValue MaskToPrefix(Field field, const FieldValue& value, int prefix_length)
 }
 
 std::string FormatValue(const FieldValue& value) {
+  std::string text;
   switch (value.kind) {
     case ValueKind::kAbsent:
-      return "";
+      break;
     case ValueKind::kNumber:
-      return FormatNumber(value.value);
+      AppendDecimal(value.value, &text);
+      break;
     case ValueKind::kMac:
-      return FormatMac(static_cast<uint64_t>(value.value));
+      AppendMac(static_cast<uint64_t>(value.value), &text);
+      break;
     case ValueKind::kIpv4:
-      return FormatIpv4(static_cast<uint32_t>(value.value));
+      AppendIpv4(static_cast<uint32_t>(value.value), &text);
+      break;
     case ValueKind::kIpv6:
-      return FormatIpv6(value.value);
+      AppendIpv6(value.value, &text);
+      break;
   }
-  return "";
+  return text;
 }
 
 std::optional<FieldValue> ParseIpv4(std::string_view text) {

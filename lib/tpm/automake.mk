@@ -37,6 +37,8 @@ lib_libtrumpet_tpm_a_SOURCES = \
 	lib/tpm/monitor_counters.h \
 	lib/tpm/new_flows.cc \
 	lib/tpm/new_flows.h \
+	lib/tpm/observation.cc \
+	lib/tpm/observation.h \
 	lib/tpm/next_flows.cc \
 	lib/tpm/next_flows.h \
 	lib/tpm/offline_run.cc \
@@ -46,6 +48,8 @@ lib_libtrumpet_tpm_a_SOURCES = \
 	lib/tpm/packet_monitor.h \
 	lib/tpm/packet_thread.cc \
 	lib/tpm/packet_thread.h \
+	lib/tpm/pause_rate.cc \
+	lib/tpm/pause_rate.h \
 	lib/tpm/peer_directory.cc \
 	lib/tpm/peer_directory.h \
 	lib/tpm/peer_exchange.cc \
@@ -97,11 +101,13 @@ lib_tpm_tpm_test_SOURCES = \
 	lib/tpm/late_samples_test.cc \
 	lib/tpm/live_threads_test.cc \
 	lib/tpm/monitor_harness_test.h \
+	lib/tpm/observation_test.cc \
 	lib/tpm/packet_monitor_test.cc \
 	lib/tpm/program_change_test.cc \
 	lib/tpm/page_faults_test.cc \
 	lib/tpm/packet_threads_random_test.cc \
 	lib/tpm/packet_threads_test_kit.h \
+	lib/tpm/pause_rate_test.cc \
 	lib/tpm/segment_queue_test.cc \
 	lib/tpm/set_counts_test.cc \
 	lib/tpm/stat_operand_test.cc \
@@ -136,6 +142,12 @@ lib_tpm_sweep_bench_SOURCES = \
 	lib/tpm/monitor_harness_test.h \
 	lib/tpm/sweep_bench.cc
 lib_tpm_sweep_bench_LDADD = $(LIBTRUMPET_TPM) $(BENCH_MAIN_LIBS)
+
+bench_programs += lib/tpm/peers_bench
+lib_tpm_peers_bench_SOURCES = \
+	lib/tpm/monitor_harness_test.h \
+	lib/tpm/peers_bench.cc
+lib_tpm_peers_bench_LDADD = $(LIBTRUMPET_TPM) $(BENCH_MAIN_LIBS)
 
 bench_programs += lib/tpm/new_flows_bench
 lib_tpm_new_flows_bench_SOURCES = \

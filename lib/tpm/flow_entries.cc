@@ -11,8 +11,10 @@ uint32_t MatchSet(const ParsedPacket& packet, const FlowKey& entry_key, Generati
   const TriggerProgram& program = *generation->program;
   const size_t matches = program.index().Match(packet, FlowOf(entry_key), generation->marks.data(),
                                                generation->matches.data());
+  const size_t counted =
+      program.KeepCounted(packet, entry_key, generation->matches.data(), matches);
   return generation->sets.Intern(program, generation->matches.data(),
-                                 static_cast<uint32_t>(matches));
+                                 static_cast<uint32_t>(counted));
 }
 
 FlowIndex AddEntry(const ParsedPacket& packet, const FlowKey& entry_key, const uint8_t* extension,

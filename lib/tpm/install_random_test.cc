@@ -49,9 +49,10 @@ struct StoryOptions {
   uint64_t seed = 1;
   int cycles = 100;
   bool is_busy = false;  // idle calls are rare, and programs come late or in quick succession
+  size_t threads = 1;    // packet threads, each with a monitor; a batch comes to one of them
 };
 
-// A monitor and its verdicts under traffic, while events come and go.
+// Monitors and their verdicts under traffic, while events come and go.
 class Story {
  public:
   explicit Story(const StoryOptions& options)
@@ -66,7 +67,9 @@ class Story {
     monitor.sweeps_unbounded = true;
     monitor.connections.max_connections = 64;
     monitor.connections.max_history_records = 64;
-    monitor_ = testing::MakeMonitor(monitor);
+    for (size_t i = 0; i < options.threads; i++) {
+      monitors_.push_back(testing::MakeMonitor(monitor));
+    }
   }
 
   void Run() {
@@ -74,8 +77,7 @@ class Story {
       ChangeEvents();
       const Nanos until = now_ + 100 * kNanosPerMicro + Below(&dice_, 4 * kNanosPerMilli);
       // A program that is replaced before its instant never counts: only a busy story tells of it.
-      const auto is_waiting = [this] { return monitor_->running_generation() != generation_; };
-      while (now_ < until || (!options_.is_busy && is_waiting())) SendBatch();
+      while (now_ < until || (!options_.is_busy && IsWaiting())) SendBatch();
     }
     now_ += 30 * kNanosPerMilli;
     Idle();
@@ -88,10 +90,23 @@ class Story {
     for (const EventLife& life : lives_) life.AppendReports(decided_until_, &reports);
     return Lines(reports);
   }
-  MonitorCounters counters() const { return monitor_->counters(); }
+  uint64_t uncounted_packets() const { return Sum(&MonitorCounters::uncounted_packets); }
+  uint64_t epochs_skipped() const { return Sum(&MonitorCounters::epochs_skipped); }
   size_t events_seen() const { return lives_.size(); }
 
  private:
+  uint64_t Sum(uint64_t MonitorCounters::*counter) const {
+    uint64_t sum = 0;
+    for (const auto& monitor : monitors_) sum += monitor->counters().*counter;
+    return sum;
+  }
+
+  bool IsWaiting() const {
+    return std::any_of(monitors_.begin(), monitors_.end(), [this](const auto& monitor) {
+      return monitor->running_generation() != generation_;
+    });
+  }
+
   std::vector<std::string> Lines(const std::vector<Report>& reports) const {
     std::vector<std::string> lines;
     for (const Report& report : reports) {
@@ -126,7 +141,8 @@ class Story {
     std::shuffle(installed_.begin(), installed_.end(), dice_);
     HostVerdicts::Plans plans;
     for (const size_t life : installed_) plans.push_back(lives_[life].plan());
-    ASSERT_TRUE(monitor_->Publish(TriggerProgram::Make(plans, ++generation_, from)).ok());
+    const auto program = TriggerProgram::Make(plans, ++generation_, from);
+    for (const auto& monitor : monitors_) ASSERT_TRUE(monitor->Publish(program).ok());
     verdicts_.Apply(plans, from, /*is_offline=*/false);
     if (!options_.is_busy || Chance(&dice_, 50)) SendBatch();  // else another one may come first
   }
@@ -152,7 +168,8 @@ class Story {
     }
     for (const testing::UdpFrame& packet : packets) frames.push_back(packet.frame());
     if (!options_.is_busy) Idle();  // the epoch before is swept when the program's instant comes
-    monitor_->OnBatch(frames.data(), static_cast<int>(frames.size()), false, 0, 0, now_);
+    PacketMonitor& receiver = *monitors_[dice_() % monitors_.size()];
+    receiver.OnBatch(frames.data(), static_cast<int>(frames.size()), false, 0, 0, now_);
     CountSlowly(frames);
     if (!options_.is_busy || Chance(&dice_, 12)) Idle();
   }
@@ -169,8 +186,11 @@ class Story {
   }
 
   void Idle() {
-    testing::SweepAll(monitor_.get(), now_, &sink_);
-    decided_until_ = std::min(now_, monitor_->clean_until());
+    decided_until_ = now_;
+    for (const auto& monitor : monitors_) {
+      testing::SweepAll(monitor.get(), now_, &sink_);
+      decided_until_ = std::min(decided_until_, monitor->clean_until());
+    }
     verdicts_.Advance(decided_until_, &reports_);
   }
 
@@ -178,7 +198,7 @@ class Story {
   Dice dice_;
   HostVerdicts verdicts_;
   MarkingSink sink_;
-  std::unique_ptr<PacketMonitor> monitor_;
+  std::vector<std::unique_ptr<PacketMonitor>> monitors_;
   std::vector<EventLife> lives_;
   std::vector<size_t> installed_;  // into lives_, in the order of the events
   std::vector<size_t> counting_;   // those not over yet
@@ -197,16 +217,16 @@ void ExpectSameLines(const std::vector<std::string>& found,
   ASSERT_EQ(found.size(), expected.size()) << "seed " << seed;
 }
 
-TEST(InstallUnderTraffic, CountsExactlyFromTheStatedInstantOnInAThousandRandomCycles) {
+void RunAThousandCycles(size_t threads) {
   size_t lines = 0;
   size_t events = 0;
   for (uint64_t seed = 1; seed <= 8; seed++) {
-    Story story({seed, 125, false});
+    Story story({seed, 125, false, threads});
     story.Run();
     const std::vector<std::string> expected = story.Expected();
     ExpectSameLines(story.Found(), expected, seed);
-    EXPECT_EQ(story.counters().uncounted_packets, 0u);
-    EXPECT_EQ(story.counters().epochs_skipped, 0u);
+    EXPECT_EQ(story.uncounted_packets(), 0u);
+    EXPECT_EQ(story.epochs_skipped(), 0u);
     lines += expected.size();
     events += story.events_seen();
   }
@@ -214,14 +234,22 @@ TEST(InstallUnderTraffic, CountsExactlyFromTheStatedInstantOnInAThousandRandomCy
   EXPECT_GT(events, 3000u);
 }
 
+TEST(InstallUnderTraffic, CountsExactlyFromTheStatedInstantOnInAThousandRandomCycles) {
+  RunAThousandCycles(1);
+}
+
+TEST(InstallUnderTraffic, CountsExactlyOnTwoPacketThreadsInAThousandRandomCycles) {
+  RunAThousandCycles(2);
+}
+
 TEST(InstallUnderTraffic, CountsExactlyWhereverNothingIsMarkedWhenSweepsAndProgramsComeLate) {
   size_t lines = 0;
   for (uint64_t seed = 1; seed <= 4; seed++) {
-    Story story({seed, 100, true});
+    Story story({seed, 100, true, 1 + seed % 2});
     story.Run();
     const std::vector<std::string> expected = story.Expected();
     ExpectSameLines(story.Found(), expected, seed);
-    EXPECT_GT(story.counters().epochs_skipped, 0u);
+    EXPECT_GT(story.epochs_skipped(), 0u);
     lines += expected.size();
   }
   EXPECT_GT(lines, 500u);

@@ -47,7 +47,7 @@ FieldValue IpValue(uint8_t family, const IpBytes& bytes) {
 }
 
 FieldValue ReadFiveTuple(const FlowKey& entry_key, Field field) {
-  const auto family = static_cast<uint8_t>(entry_key.ip_family & ~kHasPortsFlag);
+  const auto family = static_cast<uint8_t>(entry_key.ip_family & kFamilyBits);
   const bool has_ports = (entry_key.ip_family & kHasPortsFlag) != 0;
   if (family == 0) return {};
   switch (field) {

@@ -25,18 +25,29 @@ namespace trumpet {
 // A FlowKey whose ip_family also tells whether the ports are there (a port 0 is not an absent
 // port).
 constexpr uint8_t kHasPortsFlag = 0x80;
+// And, in programs that count by place (observation.h), whether the packet came through an uplink;
+// of what is not IP, of which there is no more in the key, also where it counts.
+constexpr uint8_t kFromUplinkFlag = 0x40;
+constexpr int kCountedAtShift = 4;  // of the bits of Observation::CountedAt()
+constexpr uint8_t kFamilyBits = 0x0f;
 
-inline FlowKey EntryKeyOf(const ParsedPacket& packet, uint16_t zone) {
+// `place_flags`: TriggerProgram::PlaceFlagsOf().
+inline FlowKey EntryKeyOf(const ParsedPacket& packet, uint16_t zone, uint8_t place_flags = 0) {
   const Headers& headers = packet.innermost;
-  if (headers.ip_family == 0) return FlowKeyOf(packet, zone);
+  if (headers.ip_family == 0) {
+    FlowKey key = FlowKeyOf(packet, zone);
+    key.ip_family = place_flags;
+    return key;
+  }
   const bool has_ports = headers.Has(Field::kSrcPort);
-  return MakeFlowKey(headers, zone,
-                     static_cast<uint8_t>(headers.ip_family | (has_ports ? kHasPortsFlag : 0)));
+  return MakeFlowKey(
+      headers, zone,
+      static_cast<uint8_t>(headers.ip_family | (has_ports ? kHasPortsFlag : 0) | place_flags));
 }
 
 inline FlowKey FlowOf(const FlowKey& entry_key) {
   FlowKey flow = entry_key;
-  flow.ip_family &= static_cast<uint8_t>(~kHasPortsFlag);
+  flow.ip_family &= kFamilyBits;
   return flow;
 }
 

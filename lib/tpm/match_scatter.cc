@@ -14,8 +14,8 @@ namespace {
 constexpr PacketFacts kNoFacts;
 
 // What follows the ports in the key of a plain packet.
-uint32_t AfterPorts(uint8_t protocol, uint32_t family, uint16_t zone) {
-  return protocol | (family | kHasPortsFlag) << 8 | static_cast<uint32_t>(zone) << 16;
+uint32_t AfterPorts(uint8_t protocol, uint32_t family, uint16_t zone, uint8_t place_flags) {
+  return protocol | (family | kHasPortsFlag | place_flags) << 8 | static_cast<uint32_t>(zone) << 16;
 }
 
 // What the keys and hashes of plain packets of a protocol have in common.
@@ -72,6 +72,7 @@ bool HasAddresses(const FlowEntry& entry, const uint8_t* addresses) {
 
 bool MatchScatter::Process(const Frame* frames, int count, const Arrival& arrival, Nanos now) {
   epoch_->packets += static_cast<uint64_t>(count);
+  place_flags_ = epoch_->running->program->PlaceFlagsOf(arrival.has_in_port, arrival.in_port);
   bool has_general = false;
   for (int done = 0; done < count; done += kChunk) {
     has_general |= ProcessChunk({frames + done, std::min(kChunk, count - done), arrival, now});
@@ -116,8 +117,9 @@ uint32_t MatchScatter::PrepareIpv4(const Chunk& chunk) {
   const Tracked tracked(*epoch_->running->program, new_flows_.uses_filter());
   const PlainReader& reader = plain_reader_;
   const KeyHash::OfIpv4 hash(key_hash_);
-  const Protocol udp(hash, AfterPorts(kProtocolUdp, 4, chunk.arrival.zone));
-  const Protocol tcp(hash, AfterPorts(kProtocolTcp, 4, chunk.arrival.zone));
+  const uint16_t zone = chunk.arrival.zone;
+  const Protocol udp(hash, AfterPorts(kProtocolUdp, 4, zone, place_flags_));
+  const Protocol tcp(hash, AfterPorts(kProtocolTcp, 4, zone, place_flags_));
   const FlowTable::Index index = flows_->index();
   const Frame* frame = chunk.frames;
   Slot* slot = slots_;
@@ -161,7 +163,8 @@ uint32_t MatchScatter::PrepareIpv6(const Chunk& chunk, uint32_t frames) {
     const uint8_t protocol = plain.is_tcp ? kProtocolTcp : kProtocolUdp;
     uint64_t words[5];
     std::memcpy(words, plain.addresses, 2 * sizeof(IpBytes));
-    words[4] = plain.ports | uint64_t{AfterPorts(protocol, 6, chunk.arrival.zone)} << 32;
+    words[4] = plain.ports | uint64_t{AfterPorts(protocol, 6, chunk.arrival.zone, place_flags_)}
+                                 << 32;
     Slot& slot = slots_[i];
     slot.hash = key_hash_.OfWords(words);
     index.Prefetch(slot.hash);
@@ -394,7 +397,7 @@ void MatchScatter::ObserveWithheld(const Chunk& chunk, int i) {
 FlowKey MatchScatter::KeyOf(const Slot& slot) {
   FlowKey key;
   auto* bytes = reinterpret_cast<uint8_t*>(&key);
-  if ((slot.key_end >> 40 & 0xff) == (4 | kHasPortsFlag)) {
+  if ((slot.key_end >> 40 & kFamilyBits) == 4) {
     std::memcpy(key.src_ip.data(), &slot.src_ip, sizeof(uint32_t));
     std::memcpy(key.dst_ip.data(), &slot.dst_ip, sizeof(uint32_t));
   } else {
@@ -411,7 +414,9 @@ void MatchScatter::Parse(const Chunk& chunk, int i) {
   general.packet.has_in_port = chunk.arrival.has_in_port;
   general.packet.in_port = chunk.arrival.in_port;
   ParsePacket(chunk.frames[i], parse_, &general.packet);
-  general.entry_key = EntryKeyOf(general.packet, chunk.arrival.zone);
+  const TriggerProgram& program = *epoch_->running->program;
+  general.entry_key = EntryKeyOf(general.packet, chunk.arrival.zone,
+                                 program.PlaceFlagsOf(general.packet, place_flags_));
   general.is_tracked = false;
 }
 

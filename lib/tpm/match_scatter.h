@@ -136,6 +136,7 @@ class MatchScatter {
   NewFlows new_flows_;
   TrackedPackets tracked_;
 
+  uint8_t place_flags_ = 0;       // of the batch: see TriggerProgram::PlaceFlagsOf()
   uint32_t tracked_packets_ = 0;  // of the chunk: a bit for each that its connection must see
   bool has_spilled_ = false;      // a bucket of the chunk: a flow that seems present may be new
   Slot slots_[kChunk];

@@ -23,25 +23,26 @@ bool NextFlows::PrepareOne(Generation* next, const Frame& frame, const Arrival& 
   packet_.has_in_port = arrival.has_in_port;
   packet_.in_port = arrival.in_port;
   ParsePacket(frame, parse_, &packet_);
-  entry_key_ = EntryKeyOf(packet_, arrival.zone);
-  if (!IsKnown()) return false;
+  if (!IsKnown(arrival)) return false;
   const TriggerProgram& program = *next->program;
-  const uint64_t hash = FillExtension(program);
+  const uint64_t hash = MakeKey(program, arrival);
   const FlowIndex flow =
       flows_->Find(entry_key_, extension_, program.layout().extension_bytes(), hash, next->number);
   return flow == kNoFlow && Add(next, hash);
 }
 
-uint64_t NextFlows::FillExtension(const TriggerProgram& program) {
+uint64_t NextFlows::MakeKey(const TriggerProgram& program, const Arrival& arrival) {
+  const uint8_t flags = program.PlaceFlagsOf(arrival.has_in_port, arrival.in_port);
+  entry_key_ = EntryKeyOf(packet_, arrival.zone, program.PlaceFlagsOf(packet_, flags));
   return HashOfEntry(key_hash_, entry_key_, packet_, program.layout(), extension_);
 }
 
 // Flows that the running program has no entry for may be there for one packet only, or be held
 // back.  A program without triggers has none at all.
-bool NextFlows::IsKnown() {
+bool NextFlows::IsKnown(const Arrival& arrival) {
   if (epoch_->running == nullptr || epoch_->running->program->plans().empty()) return true;
   const TriggerProgram& program = *epoch_->running->program;
-  const uint64_t hash = FillExtension(program);
+  const uint64_t hash = MakeKey(program, arrival);
   return flows_->Find(entry_key_, extension_, program.layout().extension_bytes(), hash,
                       epoch_->running->number) != kNoFlow;
 }

@@ -40,8 +40,8 @@ class NextFlows {
 
  private:
   bool PrepareOne(Generation* next, const Frame& frame, const Arrival& arrival);
-  uint64_t FillExtension(const TriggerProgram& program);
-  bool IsKnown();
+  uint64_t MakeKey(const TriggerProgram& program, const Arrival& arrival);
+  bool IsKnown(const Arrival& arrival);
   bool Add(Generation* next, uint64_t hash);
 
   const ParseOptions parse_;

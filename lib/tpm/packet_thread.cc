@@ -27,6 +27,12 @@ const StepClock* ClockOf(const MonitorOptions& options) {
   return options.step_clock != nullptr ? options.step_clock : StepClock::System();
 }
 
+// Of a thread that sleeps nothing is known by its being away.
+Nanos PauseLimitOf(const MonitorOptions& options, const StepWatch& watch) {
+  constexpr Nanos kNever = INT64_MAX / 4;
+  return options.never_sleeps ? watch.pause_limit_ns() : kNever;
+}
+
 size_t StatBytes(const MonitorOptions& options) {
   return static_cast<size_t>(options.stat_megabytes) << 20;
 }
@@ -37,7 +43,8 @@ PacketThread::PacketThread(const MonitorOptions& options, SpscRing* ring, PageSo
     : options_(options),
       connections_(options.connections, source),
       sweep_(&flows_, &connections_, ring),
-      watch_(ClockOf(options), options.sweep_budget_ns, options.gate),
+      watch_(ClockOf(options), options.sweep_budget_ns, options.gate, options.watchdog_factor),
+      pause_limit_ns_(PauseLimitOf(options, watch_)),
       phase_one_(options.parse, options.connections.hash_seed, &flows_, &connections_, &epoch_,
                  &counters_),
       next_flows_(options.parse, options.connections.hash_seed, &flows_, &epoch_, &counters_) {
@@ -180,6 +187,10 @@ bool PacketThread::OnIdle(Nanos now) {
 
 bool PacketThread::StandIn(Nanos now) { return RunStep(now, false); }
 
+void PacketThread::NotePause(Nanos now) {
+  if (now_ != INT64_MIN) watch_.NotePause(now - now_);
+}
+
 // What other threads received before the end of the epoch, if that is over, belongs to it.
 bool PacketThread::TakeInPeersOfEpoch() { return TakeInPeers(std::min(now_, epoch_.span.end - 1)); }
 
@@ -190,7 +201,7 @@ bool PacketThread::TakeInPeers(Nanos until) {
 
 // Ends epochs and sweeps; true while there is more to do at `now`.
 bool PacketThread::RunStep(Nanos now, bool is_bounded) {
-  now_ = std::max(now_, now);
+  Meet(now);
   TakeInPeersOfEpoch();
   if (!HasStepAt(now_)) {
     TakeInPeers(now_);
@@ -250,7 +261,7 @@ void PacketThread::UpdateOldestPending() {
 // --- packets ---------------------------------------------------------------
 
 bool PacketThread::OnBatch(const Frame* frames, int count, const Arrival& arrival) {
-  now_ = std::max(now_, arrival.now);
+  Meet(arrival.now);
   bool has_told_all = TakeInPeersOfEpoch();
   bool has_more = running_ != nullptr && now_ >= epoch_.span.end;
   if (has_more) EndEpochs();

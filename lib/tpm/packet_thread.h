@@ -98,11 +98,19 @@ class PacketThread {
   // Of the current epoch.
   bool has_undelivered() const { return epoch_.packets != 0 || epoch_.reasons != 0; }
 
+  // The packet thread comes by at `now`.
+  void Meet(Nanos now) {
+    if (__builtin_expect(now_ + pause_limit_ns_ < now, 0)) NotePause(now);
+    now_ = std::max(now_, now);
+  }
+  void NotePause(Nanos now);
+
   const MonitorOptions options_;
   FlowTable flows_;
   ConnectionTable connections_;
   Sweep sweep_;
   StepWatch watch_;
+  const Nanos pause_limit_ns_;  // longer from one call to the next
   std::unique_ptr<Generation> running_;
   std::unique_ptr<Generation> previous_;
 

@@ -169,6 +169,123 @@ TEST(StepWatch, ReadsTheProcessorTimeSeldomUnlessInDoubt) {
   EXPECT_EQ(bench.clock.cpu_readings, before);
 }
 
+TEST(StepWatch, TakesTheFactorItIsGiven) {
+  HandClock clock;
+  StepWatch twenty(&clock, kBudget, nullptr, 20);
+  StepWatch never(&clock, kBudget, nullptr, 0);
+  const auto step = [&](StepWatch* watch, Nanos wall) {
+    watch->Begin();
+    clock.Pass(wall);
+    watch->End(clock.now);
+  };
+  for (int i = 0; i < 5; i++) step(&twenty, 100 * kUs);
+  EXPECT_FALSE(twenty.has_tripped());
+  for (int i = 0; i < 3; i++) step(&twenty, 101 * kUs);
+  EXPECT_TRUE(twenty.has_tripped());
+  EXPECT_EQ(twenty.overruns().factor, 20u);
+  for (int i = 0; i < 200; i++) step(&never, kNanosPerSecond / 10);
+  EXPECT_FALSE(never.has_tripped());
+}
+
+// A polling thread on a machine that pauses, unknown to the kernel: every `spacing` a step of 5 us
+// in which nothing is wrong, or a little longer than a wild one, with the odds of a defect.
+class PausingMachine {
+ public:
+  PausingMachine(double pauses_per_second, Nanos spacing, bool tells)
+      : next_pause_(pauses_per_second), spacing_(spacing), tells_(tells) {
+    Draw();
+  }
+
+  // Until tripped, or for `duration`; how long it went well.
+  Nanos Run(Nanos duration, int defect_in = 0) {
+    const Nanos start = bench.clock.now;
+    while (!bench.watch.has_tripped() && bench.clock.now - start < duration) {
+      const Nanos came = bench.clock.now;
+      bench.watch.Begin();
+      Pass(5 * kUs);
+      if (defect_in != 0 && random_() % static_cast<unsigned>(defect_in) == 0) Pass(60 * kUs);
+      bench.watch.End(bench.clock.now);
+      Pass(spacing_ - 5 * kUs);
+      const Nanos away = bench.clock.now - came;
+      if (tells_ && away > bench.watch.pause_limit_ns()) bench.watch.NotePause(away);
+    }
+    return bench.clock.now - start;
+  }
+
+  Bench bench;
+
+ private:
+  void Pass(Nanos work) {
+    left_ -= work;
+    bench.clock.Pass(work);
+    if (left_ > 0) return;
+    // Most pauses are as long as a wild step, one in ten ten times that, and so on.
+    const double length = 50e3 / (std::uniform_real_distribution<>(1e-3, 1)(random_));
+    bench.clock.Pass(static_cast<Nanos>(length));
+    Draw();
+  }
+  void Draw() { left_ = static_cast<Nanos>(next_pause_(random_) * kNanosPerSecond); }
+
+  std::mt19937_64 random_{7};
+  std::exponential_distribution<> next_pause_;
+  const Nanos spacing_;
+  const bool tells_;
+  Nanos left_ = 0;
+};
+
+TEST(StepWatch, IsNotAlarmedByAMachineThatPauses) {
+  for (const double rate : {0.1, 1.0, 10.0, 39.0, 100.0}) {
+    for (const Nanos spacing : {10 * kUs, 50 * kUs, 400 * kUs}) {
+      PausingMachine machine(rate, spacing, true);
+      const Nanos duration = spacing == 400 * kUs ? 600 * kNanosPerSecond : 60 * kNanosPerSecond;
+      EXPECT_GE(machine.Run(duration), duration) << rate << " a second, steps each " << spacing;
+    }
+  }
+  EXPECT_LT(PausingMachine(1000, 10 * kUs, true).Run(kNanosPerSecond), kNanosPerSecond)
+      << "there is an end to excuses";
+  EXPECT_LT(PausingMachine(39, 50 * kUs, false).Run(60 * kNanosPerSecond), 10 * kNanosPerSecond)
+      << "without being told of the pauses";
+}
+
+TEST(StepWatch, FindsADefectOnAMachineThatPauses) {
+  for (const double rate : {0.01, 1.0, 39.0, 300.0}) {
+    PausingMachine machine(rate, 50 * kUs, true);
+    ASSERT_GE(machine.Run(10 * kNanosPerSecond), 10 * kNanosPerSecond) << rate;
+    // 200 steps of 60 us a second, a hundredth of the time.
+    EXPECT_LT(machine.Run(10 * kNanosPerSecond, 100), kNanosPerSecond) << rate;
+    EXPECT_LE(machine.bench.watch.overruns().count, StepWatch::kMostExcused + 1);
+  }
+}
+
+TEST(StepWatch, IsSoonerAlarmedByStepsLongerThanThePauses) {
+  int steps_until_tripped[2] = {};
+  for (const bool are_long : {false, true}) {
+    Bench bench;
+    for (int i = 0; i < 500; i++) {
+      bench.Step(5 * kUs);
+      bench.clock.Pass(400 * kUs);
+      bench.watch.NotePause(60 * kUs);
+    }
+    const Nanos wild = are_long ? 401 * kUs : 60 * kUs;
+    while (!bench.watch.has_tripped() && ++steps_until_tripped[are_long] < 1000) {
+      bench.Step(wild);
+      bench.watch.NotePause(wild + kUs);
+    }
+  }
+  EXPECT_GE(steps_until_tripped[false], 20);
+  EXPECT_LE(3 * steps_until_tripped[true], steps_until_tripped[false]);
+}
+
+TEST(StepWatch, DoesNotTakeItsOwnWildStepsForPauses) {
+  Bench bench;
+  for (int i = 0; i < 3; i++) {
+    EXPECT_FALSE(bench.watch.has_tripped());
+    bench.Step(80 * kUs);
+    bench.watch.NotePause(81 * kUs);
+  }
+  EXPECT_TRUE(bench.watch.has_tripped());
+}
+
 TEST(StepClock, RunsAtTheRateOfTheSystemsClock) {
   const StepClock* clock = StepClock::System();
   EXPECT_GT(clock->ticks_per_nano(), 0.1);

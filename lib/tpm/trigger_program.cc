@@ -76,8 +76,9 @@ Status TriggerProgram::Check(const HostVerdicts::Plans& plans) {
   return Status::Ok();
 }
 
-std::shared_ptr<const TriggerProgram> TriggerProgram::Make(const HostVerdicts::Plans& plans,
-                                                           uint64_t generation, Nanos from) {
+std::shared_ptr<const TriggerProgram> TriggerProgram::Make(
+    const HostVerdicts::Plans& plans, uint64_t generation, Nanos from,
+    std::shared_ptr<const Observation> observation) {
   std::shared_ptr<TriggerProgram> program(new TriggerProgram());
   program->generation_ = generation;
   program->effective_from_ = from;
@@ -100,9 +101,36 @@ std::shared_ptr<const TriggerProgram> TriggerProgram::Make(const HostVerdicts::P
     }
     program->operand_ids_.push_back(std::move(ids));
   }
+  if (observation != nullptr) program->CountByPlace(std::move(observation));
   program->layout_ = KeyLayout::For(events);
   program->index_ = TriggerIndex::For(filters);
   return program;
+}
+
+// Without an event that asks, keys and flows stay as they are.
+void TriggerProgram::CountByPlace(std::shared_ptr<const Observation> observation) {
+  for (const auto& plan : plans_) {
+    uint8_t asked = 0;
+    if (plan->follows_observe && plan->spec.observe == Observe::kSource) asked = kCountedAtSource;
+    if (plan->follows_observe && plan->spec.observe == Observe::kDestination) {
+      asked = kCountedAtDestination;
+    }
+    counted_at_.push_back(asked);
+    if (asked != 0) observation_ = observation;
+  }
+}
+
+size_t TriggerProgram::KeepCounted(const ParsedPacket& packet, const FlowKey& entry_key,
+                                   uint32_t* triggers, size_t count) const {
+  if (observation_ == nullptr) return count;
+  const bool is_from_uplink = (entry_key.ip_family & kFromUplinkFlag) != 0;
+  const uint8_t counted = observation_->CountedAt(packet, is_from_uplink);
+  size_t kept = 0;
+  for (size_t i = 0; i < count; i++) {
+    const uint8_t asked = counted_at_[triggers[i]];
+    if ((asked & ~counted) == 0) triggers[kept++] = triggers[i];
+  }
+  return kept;
 }
 
 void TriggerProgram::NoteNeeds(const TriggerPlan& plan) {

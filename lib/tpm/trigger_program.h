@@ -17,6 +17,7 @@
 #include "lib/base/status.h"
 #include "lib/base/units.h"
 #include "lib/tpm/key_layout.h"
+#include "lib/tpm/observation.h"
 #include "lib/tpm/stat_operand.h"
 #include "lib/tpm/trigger_index.h"
 #include "lib/verdict/host_verdicts.h"
@@ -35,9 +36,11 @@ class TriggerProgram {
   static Status Check(const HostVerdicts::Plans& plans);
 
   // `generation` must rise with every program of a process; `from` is its instant (INT64_MIN: at
-  // once).  `plans` must have passed Check().
-  static std::shared_ptr<const TriggerProgram> Make(const HostVerdicts::Plans& plans,
-                                                    uint64_t generation, Nanos from);
+  // once).  `plans` must have passed Check().  `observation` is for those that follow `observe`;
+  // null: all packets count.
+  static std::shared_ptr<const TriggerProgram> Make(
+      const HostVerdicts::Plans& plans, uint64_t generation, Nanos from,
+      std::shared_ptr<const Observation> observation = nullptr);
 
   uint64_t generation() const { return generation_; }
   Nanos effective_from() const { return effective_from_; }
@@ -51,6 +54,24 @@ class TriggerProgram {
     return operand_ids_[trigger][operand];
   }
 
+  // What the place of a batch's port adds to the keys of its packets' entries; 0 unless some event
+  // counts by place.
+  uint8_t PlaceFlagsOf(bool has_in_port, uint32_t in_port) const {
+    const bool is_uplink =
+        observation_ != nullptr && has_in_port && observation_->IsUplink(in_port);
+    return is_uplink ? kFromUplinkFlag : 0;
+  }
+  // The same for one packet of it: what is not IP has no addresses in its key.
+  uint8_t PlaceFlagsOf(const ParsedPacket& packet, uint8_t flags) const {
+    if (observation_ == nullptr || packet.innermost.ip_family != 0) return flags;
+    const uint8_t counted = observation_->CountedAt(packet, flags != 0);
+    return static_cast<uint8_t>(flags | counted << kCountedAtShift);
+  }
+  // Of `count` triggers that the packet of an entry matches, keeps those that are to count it here,
+  // and returns how many they are.
+  size_t KeepCounted(const ParsedPacket& packet, const FlowKey& entry_key, uint32_t* triggers,
+                     size_t count) const;
+
   bool tracks_tcp() const { return tracks_tcp_; }  // any TCP variable is used
   bool uses_rtt() const { return uses_rtt_; }
   bool tracks_bursts() const { return tracks_bursts_; }            // is_burst is used
@@ -59,6 +80,7 @@ class TriggerProgram {
  private:
   TriggerProgram() = default;
   void NoteNeeds(const TriggerPlan& plan);
+  void CountByPlace(std::shared_ptr<const Observation> observation);
 
   uint64_t generation_ = 0;
   Nanos effective_from_ = INT64_MIN;
@@ -68,6 +90,8 @@ class TriggerProgram {
   TriggerIndex index_;
   std::vector<StatOperand> operands_;
   std::vector<std::vector<uint16_t>> operand_ids_;
+  std::shared_ptr<const Observation> observation_;  // shared with other programs; may be null
+  std::vector<uint8_t> counted_at_;                 // per trigger: what it asks; 0: nothing
   bool tracks_tcp_ = false;
   bool uses_rtt_ = false;
   bool tracks_bursts_ = false;

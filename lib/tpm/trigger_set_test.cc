@@ -148,6 +148,25 @@ TEST(TriggerSet, AFullArenaRefusesWideSetsAndTakesNarrowOnes) {
   EXPECT_NE(intern(1), kNoSet);
 }
 
+// Else a set that is touched again is listed twice, which makes the list a ring, and others are
+// swept with counts of two epochs ago.
+TEST(TriggerSetTable, AnEpochBeginsWithoutSetsWhateverTheSweepLeftOfTheOneBeforeLast) {
+  TriggerSetTable sets;
+  ASSERT_TRUE(sets.Init(4, 1 << 16));
+  for (const uint32_t epoch : {6u, 7u}) {
+    sets.BeginEpoch(epoch);
+    sets.Touch(0, epoch);
+    sets.Touch(1, epoch);
+  }
+  sets.DropFirstTouched(6);  // and then the sweep was given up
+  sets.BeginEpoch(8);
+  EXPECT_EQ(sets.FirstTouched(8), kNoSet);
+  EXPECT_EQ(sets.FirstTouched(7), 1u) << "that is being swept";
+  sets.Touch(1, 8);
+  EXPECT_EQ(sets.FirstTouched(8), 1u);
+  EXPECT_EQ(sets.NextTouched(1, 8), kNoSet);
+}
+
 TEST(TriggerSetTable, MakesPlainSetsTheSameWithAndWithoutWhatItLearned) {
   HostVerdicts::Plans plans;
   const Variable variables[] = {Variable::kVolume, Variable::kPackets, Variable::kIsLost,

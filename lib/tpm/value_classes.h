@@ -33,8 +33,9 @@ class ValueClasses {
 
   size_t ClassOf(Number value) const {
     if (value < first_start_ || starts_.size() == 1) return 0;
-    const auto cell = static_cast<size_t>((value - first_start_) >> cell_shift_);
-    if (cell + 1 >= cells_.size()) return starts_.size() - 1;
+    const Number cells_before = (value - first_start_) >> cell_shift_;  // may be more than a size_t
+    if (cells_before >= cells_.size() - 1) return starts_.size() - 1;
+    const auto cell = static_cast<size_t>(cells_before);
     const Number* start = &starts_[cells_[cell]];
     for (size_t count = cells_[cell + 1] - cells_[cell] + size_t{1}; count > 1;) {
       const size_t half = count / 2;

@@ -80,9 +80,13 @@ void BucketStore::Clear() {
   count_ = 0;
 }
 
-// A quarter, so that giving back and growing again costs no more than the buckets added between.
+// A quarter, so that giving back and growing again costs no more than the buckets added between;
+// and seldom, since freed memory that leaves the heap takes address translations of all processors
+// with it: packet threads are interrupted.
 void BucketStore::Trim() {
-  if (room() > kAlwaysKept && room() / 4 > most_) {
+  const bool is_too_much = room() > kAlwaysKept && room() / 4 > most_;
+  idle_trims_ = is_too_much ? idle_trims_ + 1 : 0;
+  if (idle_trims_ == kPatience) {
     BucketStore kept(max_key_bytes_, word_count_, hash_seed_);
     for (uint32_t index = oldest_; index != kNoBucket; index = links_[index].newer) {
       const uint32_t to = kept.Add(key(index));

@@ -40,7 +40,9 @@ class BucketStore {
   void MakeNewest(uint32_t index);
   void Clear();
 
-  // Between intervals: gives memory back, if less than a quarter of it was needed since last time.
+  // Between intervals: gives memory back, if less than a quarter of it was needed in each of the
+  // last kPatience.
+  static constexpr int kPatience = 16;
   void Trim();
 
   size_t count() const { return count_; }
@@ -79,7 +81,8 @@ class BucketStore {
   size_t word_count_;
   uint64_t hash_seed_;
   size_t count_ = 0;
-  size_t most_ = 0;  // buckets at once since the last Trim()
+  size_t most_ = 0;     // buckets at once since the last Trim()
+  int idle_trims_ = 0;  // in a row that found too much
   uint32_t free_ = kNoBucket;
   uint32_t oldest_ = kNoBucket;
   uint32_t newest_ = kNoBucket;

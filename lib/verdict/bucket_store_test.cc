@@ -42,14 +42,17 @@ TEST(BucketStore, KeepsTheMemoryThatTheLastIntervalNeeded) {
   }
 }
 
-TEST(BucketStore, GivesBackMemoryThatAnIntervalDidNotNeed) {
+TEST(BucketStore, GivesBackMemoryThatManyIntervalsDidNotNeed) {
   BucketStore store(16, 2, 1);
   Fill(kMany, &store);
   store.Clear();
   store.Trim();
-  Fill(kMany / 100, &store);
-  store.Clear();
-  store.Trim();
+  for (int interval = 0; interval < BucketStore::kPatience; interval++) {
+    EXPECT_GE(store.room(), kMany) << "it may be needed again soon";
+    Fill(kMany / 100, &store);
+    store.Clear();
+    store.Trim();
+  }
   EXPECT_LT(store.room(), kMany / 4);
 }
 
@@ -61,9 +64,10 @@ TEST(BucketStore, KeepsItsBucketsAndTheirOrderWhenItGivesMemoryBack) {
   }
   store.MakeNewest(store.Find(Key(3007)));
   const std::vector<std::string> before = OldestFirst(store);
-  store.Trim();
-  ASSERT_GE(store.room(), kMany);
-  store.Trim();
+  for (int interval = 0; interval <= BucketStore::kPatience; interval++) {
+    ASSERT_GE(store.room(), kMany);
+    store.Trim();
+  }
   EXPECT_LT(store.room(), 100u);
   EXPECT_EQ(OldestFirst(store), before);
   for (size_t number = 7; number < kMany; number += 1000) {

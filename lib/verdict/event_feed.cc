@@ -13,14 +13,30 @@ namespace trumpet {
 EventFeed::Interval::Interval(const TriggerPlan& plan, uint64_t hash_seed)
     : cells(MaxBucketKeyBytes(plan.spec.granularity), plan.word_count, hash_seed) {}
 
-EventFeed::EventFeed(std::shared_ptr<const TriggerPlan> plan, Nanos from, uint64_t hash_seed)
+EventFeed::EventFeed(std::shared_ptr<const TriggerPlan> plan, Nanos from, uint64_t hash_seed,
+                     FeedBudget* budget)
     : plan_(std::move(plan)),
       split_(SplitThreshold(*plan_)),
       interval_ns_(plan_->spec.interval_ns()),
       max_key_bytes_(MaxBucketKeyBytes(plan_->spec.granularity)),
       hash_seed_(hash_seed),
       next_(CellOf(from, interval_ns_)),
-      first_(next_) {}
+      first_(next_),
+      budget_(budget) {}
+
+EventFeed::~EventFeed() {
+  if (budget_ != nullptr) budget_->used -= bucket_count_;
+}
+
+bool EventFeed::TakeOver(std::shared_ptr<const TriggerPlan> plan) {
+  if (plan->spec.interval_ns() != interval_ns_ || plan->word_count != plan_->word_count ||
+      !(plan->spec.granularity == plan_->spec.granularity)) {
+    return false;
+  }
+  plan_ = std::move(plan);
+  split_ = SplitThreshold(*plan_);
+  return true;
+}
 
 Nanos EventFeed::SetShare(const ThresholdShare& share) {
   if (share.generation <= share_generation_) return INT64_MAX;
@@ -32,6 +48,11 @@ Nanos EventFeed::SetShare(const ThresholdShare& share) {
   shares_.erase(superseded, shares_.end());
   shares_.push_back(share);
   return next_ * interval_ns_;
+}
+
+void EventFeed::ForgetShares() {
+  shares_.clear();
+  share_generation_ = 0;
 }
 
 // 0: there are no shares.
@@ -52,17 +73,45 @@ bool EventFeed::Add(const PartialView& partial) {
   if (index != kNoBucket) {
     MergeCells(plan_->cells, partial.words, cells.words(index));
   } else {
-    const uint32_t said = plan_->spec.max_buckets;
-    if (cells.count() >= (said != 0 ? said : kDefaultMaxBuckets)) {
+    if (!HasRoom(interval)) {
       interval.has_evicted = true;
       ++buckets_evicted_;
       return true;
     }
     index = cells.Add(partial.bucket_key);
+    ++bucket_count_;
+    if (budget_ != nullptr) ++budget_->used;
     std::copy_n(partial.words, plan_->word_count, cells.words(index));
   }
   cells.bucket(index).is_unscaled |= partial.is_unscaled;
   return true;
+}
+
+// What is being counted goes before what is kept of the past.
+bool EventFeed::HasRoom(const Interval& interval) {
+  const uint32_t said = plan_->spec.max_buckets;
+  if (interval.cells.count() >= (said != 0 ? said : kDefaultMaxBuckets)) return false;
+  if (budget_ == nullptr) return true;
+  while (budget_->used >= budget_->max) {
+    if (!ForgetOldest()) return false;
+  }
+  return true;
+}
+
+bool EventFeed::ForgetOldest() {
+  const auto oldest = intervals_.begin();
+  if (oldest == intervals_.end() || oldest->first >= next_) return false;
+  first_ = std::max(first_, oldest->first + 1);
+  EraseBefore(std::next(oldest));
+  return true;
+}
+
+void EventFeed::EraseBefore(std::map<int64_t, Interval>::iterator first_kept) {
+  for (auto gone = intervals_.begin(); gone != first_kept; ++gone) {
+    bucket_count_ -= gone->second.cells.count();
+    if (budget_ != nullptr) budget_->used -= gone->second.cells.count();
+  }
+  intervals_.erase(intervals_.begin(), first_kept);
 }
 
 void EventFeed::Close(Nanos until, FeedSink* sink) {
@@ -98,7 +147,7 @@ void EventFeed::Hand(int64_t number, Interval* interval, FeedSink* sink) {
 void EventFeed::Forget() {
   if (shares_.empty()) first_ = next_;
   const int64_t oldest = shares_.empty() ? next_ : next_ - kHistoryIntervals;
-  intervals_.erase(intervals_.begin(), intervals_.lower_bound(oldest));
+  EraseBefore(intervals_.lower_bound(oldest));
   const uint32_t said = plan_->spec.max_buckets;
   size_t room = 2 * static_cast<size_t>(said != 0 ? said : kDefaultMaxBuckets);
   auto kept = intervals_.lower_bound(next_);
@@ -107,7 +156,7 @@ void EventFeed::Forget() {
     const auto older = std::prev(kept);
     if (older->second.cells.count() > room) {
       first_ = std::max(first_, kept->first);
-      intervals_.erase(intervals_.begin(), kept);
+      EraseBefore(kept);
       break;
     }
     room -= older->second.cells.count();

@@ -14,8 +14,9 @@
 //
 // Threads: one (the agent).  May allocate.
 // Memory: in each interval at most EventSpec::max_buckets buckets, in the intervals kept together
-// twice as many besides those of the latest; the oldest go first.  Newcomers beyond that are turned
-// away, counted, and mark the interval kBucketEvicted.
+// twice as many besides those of the latest; the oldest go first.  All feeds with one FeedBudget
+// together have no more than that says; where it ends, a feed first forgets what it keeps.
+// Newcomers beyond that are turned away, counted, and mark the interval kBucketEvicted.
 
 #ifndef TRUMPET_LIB_VERDICT_EVENT_FEED_H
 #define TRUMPET_LIB_VERDICT_EVENT_FEED_H
@@ -53,6 +54,12 @@ enum class FeedAnswer : uint8_t {
   kNotYet,  // the interval has not been closed
 };
 
+// Buckets of all feeds that share it.
+struct FeedBudget {
+  size_t max = SIZE_MAX;
+  size_t used = 0;
+};
+
 class FeedSink {
  public:
   virtual ~FeedSink() = default;
@@ -64,12 +71,23 @@ class FeedSink {
 
 class EventFeed {
  public:
-  // Begins with the interval that holds `from`.
-  EventFeed(std::shared_ptr<const TriggerPlan> plan, Nanos from, uint64_t hash_seed);
+  // Begins with the interval that holds `from`.  `budget` may be null, and must outlive the feed.
+  EventFeed(std::shared_ptr<const TriggerPlan> plan, Nanos from, uint64_t hash_seed,
+            FeedBudget* budget = nullptr);
+  ~EventFeed();
+  EventFeed(const EventFeed&) = delete;
+  EventFeed& operator=(const EventFeed&) = delete;
+
+  // Goes on with another plan of the same event; false if it counts something else.
+  bool TakeOver(std::shared_ptr<const TriggerPlan> plan);
 
   // The split must be sound.  Returns the start of the first interval that no larger share counts
   // in: to be acknowledged with the generation.  Older generations are ignored: INT64_MAX.
   Nanos SetShare(const ThresholdShare& share);
+  // As if none had been set: every bucket is reported, and shares are counted anew.
+  void ForgetShares();
+  // That counts in the interval that starts at `start`; 0: every bucket is reported.
+  Int128 ShareAt(Nanos start) const { return ShareIn(CellOf(start, interval_ns_)); }
 
   // What a thread counted.  False: the interval was closed before.
   bool Add(const PartialView& partial);
@@ -83,6 +101,11 @@ class EventFeed {
   const TriggerPlan& plan() const { return *plan_; }
   const ThresholdSplit& split() const { return split_; }
   uint64_t buckets_evicted() const { return buckets_evicted_; }
+  size_t bucket_count() const { return bucket_count_; }  // in all intervals
+  Nanos next_start() const { return next_ * interval_ns_; }
+
+  // Forgets the oldest interval that is kept for Answer(); false if there is none.
+  bool ForgetOldest();
 
  private:
   struct Interval {
@@ -94,6 +117,8 @@ class EventFeed {
   void Hand(int64_t number, Interval* interval, FeedSink* sink);
   Int128 ShareIn(int64_t number) const;
   void Forget();
+  void EraseBefore(std::map<int64_t, Interval>::iterator first_kept);
+  bool HasRoom(const Interval& interval);
 
   std::shared_ptr<const TriggerPlan> plan_;
   ThresholdSplit split_;
@@ -106,6 +131,8 @@ class EventFeed {
   std::vector<ThresholdShare> shares_;     // by `from`; empty: there are none
   uint64_t share_generation_ = 0;
   uint64_t buckets_evicted_ = 0;
+  FeedBudget* budget_;
+  size_t bucket_count_ = 0;
 };
 
 }  // namespace trumpet

@@ -17,9 +17,15 @@ EventVerdicts::EventVerdicts(std::shared_ptr<const TriggerPlan> plan, Nanos from
       interval_ns_(plan_->spec.interval_ns()),
       next_(CellOf(from, interval_ns_)),
       interrupted_before_(is_offline ? INT64_MIN : from),
-      store_(MaxBucketKeyBytes(plan_->spec.granularity), plan_->word_count, hash_seed) {
+      hash_seed_(hash_seed),
+      store_(EmptyStore()),
+      spare_(EmptyStore()) {
   status_.event_id = plan_->spec.id;
   if (is_none()) store_.Add({});  // there from the start, with packets or without
+}
+
+BucketStore EventVerdicts::EmptyStore() const {
+  return {MaxBucketKeyBytes(plan_->spec.granularity), plan_->word_count, hash_seed_};
 }
 
 bool EventVerdicts::TakeOver(std::shared_ptr<const TriggerPlan> plan) {
@@ -38,26 +44,43 @@ bool EventVerdicts::Add(const PartialView& partial) {
   if (interval == next_) {
     Merge(partial.bucket_key, partial.words, partial.is_unscaled);
   } else {
-    Keep(partial, &ahead_[interval]);
+    Keep(partial, AheadOf(interval));
   }
   return true;
 }
 
+EventVerdicts::Ahead* EventVerdicts::AheadOf(int64_t interval) {
+  const auto found = ahead_.find(interval);
+  if (found != ahead_.end()) return &found->second;
+  Ahead* const ahead = &ahead_.emplace(interval, Ahead{EmptyStore()}).first->second;
+  std::swap(ahead->store, spare_);
+  return ahead;
+}
+
 void EventVerdicts::Keep(const PartialView& partial, Ahead* ahead) {
-  ahead->entries.push_back({partial.bucket_key.size(), partial.is_unscaled});
-  ahead->keys.append(partial.bucket_key);
-  ahead->words.insert(ahead->words.end(), partial.words, partial.words + plan_->word_count);
+  BucketStore& store = ahead->store;
+  uint32_t index = store.Find(partial.bucket_key);
+  if (index == kNoBucket) {
+    if (store.count() >= SaidBuckets() || (ahead_count_ >= ahead_limit_ && !is_none())) {
+      ++status_.buckets_evicted;
+      ahead->has_evicted = true;
+      return;
+    }
+    index = store.Add(partial.bucket_key);
+    ++ahead_count_;
+    std::copy_n(predicate_->empty_words(), plan_->word_count, store.words(index));
+  }
+  store.bucket(index).is_unscaled |= partial.is_unscaled;
+  MergeCells(plan_->cells, partial.words, store.words(index));
 }
 
 void EventVerdicts::Replay(const Ahead& ahead) {
-  size_t key_at = 0;
-  size_t words_at = 0;
-  for (const Ahead::Entry& entry : ahead.entries) {
-    const std::string_view key(ahead.keys.data() + key_at, entry.key_bytes);
-    Merge(key, ahead.words.data() + words_at, entry.is_unscaled);
-    key_at += entry.key_bytes;
-    words_at += plan_->word_count;
+  const BucketStore& store = ahead.store;
+  for (uint32_t index = store.oldest(); index != kNoBucket; index = store.Newer(index)) {
+    Merge(store.key(index), store.words(index), store.is_unscaled(index));
   }
+  has_evicted_ |= ahead.has_evicted;
+  ahead_count_ -= store.count();
 }
 
 void EventVerdicts::Merge(std::string_view key, const uint64_t* words, bool is_unscaled) {
@@ -75,9 +98,9 @@ void EventVerdicts::Merge(std::string_view key, const uint64_t* words, bool is_u
   MergeCells(plan_->cells, words, store_.words(index));
 }
 
-size_t EventVerdicts::MaxBuckets() const {
+size_t EventVerdicts::SaidBuckets() const {
   const uint32_t said = plan_->spec.max_buckets;
-  return std::min<size_t>(said != 0 ? said : kDefaultMaxBuckets, limit_);
+  return said != 0 ? said : kDefaultMaxBuckets;
 }
 
 // With no room, the bucket idle for longest goes, unless it has packets in this interval: then the
@@ -122,7 +145,12 @@ const std::vector<EventVerdicts::Decision>& EventVerdicts::Decide(const FlowStat
   const auto ahead = ahead_.find(next_);
   if (ahead != ahead_.end()) {
     Replay(ahead->second);
+    // In the switch one interval after the other comes a little ahead.  Freeing its memory each
+    // time would shrink the heap, and interrupt packet threads for their address translations.
+    std::swap(ahead->second.store, spare_);
     ahead_.erase(ahead);
+    spare_.Clear();
+    spare_.Trim();
   }
   status_.buckets = store_.count();
   decisions_.clear();

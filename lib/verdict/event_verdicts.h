@@ -7,12 +7,13 @@
 // A part of HostVerdicts, which says in which order things are called; in the controller, a part
 // of NetworkEvent, where hosts stand for threads.
 //
-// Threads: one.  Memory: at most EventSpec::max_buckets buckets, plus partials that arrived ahead
-// of their interval.
+// Threads: one.  Memory: at most EventSpec::max_buckets buckets, and as many of each interval whose
+// partials arrived ahead of it; LimitBuckets() and LimitAhead() lower both.
 
 #ifndef TRUMPET_LIB_VERDICT_EVENT_VERDICTS_H
 #define TRUMPET_LIB_VERDICT_EVENT_VERDICTS_H
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -73,28 +74,30 @@ class EventVerdicts {
   // A cap below that of the plan, from now on.
   void LimitBuckets(size_t count) { limit_ = count; }
   size_t bucket_count() const { return store_.count(); }
+  // Likewise, of the buckets that wait for their intervals, one for each.
+  void LimitAhead(size_t count) { ahead_limit_ = count; }
+  size_t ahead_count() const { return ahead_count_; }
 
   const TriggerPlan& plan() const { return *plan_; }
   const VerdictPredicate& predicate() const { return *predicate_; }
   EventStatus Status() const;
 
  private:
-  // Partials of one interval that is not next yet.
+  // What is known of one interval that is not next yet.  Only the first max_buckets of its buckets
+  // could find room when it is, so no more are kept.
   struct Ahead {
-    struct Entry {
-      size_t key_bytes;
-      bool is_unscaled;
-    };
-    std::vector<Entry> entries;
-    std::string keys;
-    std::vector<uint64_t> words;
+    BucketStore store;  // in the order of their arrival
+    bool has_evicted = false;
   };
   bool is_none() const { return plan_->spec.granularity.is_none(); }
+  BucketStore EmptyStore() const;
+  Ahead* AheadOf(int64_t interval);
   void Keep(const PartialView& partial, Ahead* ahead);
   void Replay(const Ahead& ahead);
   void Merge(std::string_view key, const uint64_t* words, bool is_unscaled);
   uint32_t AddBucket(std::string_view key);
-  size_t MaxBuckets() const;
+  size_t SaidBuckets() const;
+  size_t MaxBuckets() const { return std::min(SaidBuckets(), limit_); }
   bool TestBucket(uint32_t index, const FlowStateMap& flows, Decision* decision);
   bool IsTested(const Bucket& bucket) const;
   bool IsKept(const Bucket& bucket) const;
@@ -105,8 +108,12 @@ class EventVerdicts {
   int64_t next_;              // number of the next interval to decide
   Nanos interrupted_before_;  // intervals that began before this miss packets
   Nanos end_at_ = INT64_MAX;
+  uint64_t hash_seed_;
   BucketStore store_;
-  std::map<int64_t, Ahead> ahead_;         // by interval number
+  std::map<int64_t, Ahead> ahead_;  // by interval number
+  size_t ahead_count_ = 0;          // buckets of all of them
+  BucketStore spare_;               // memory of the last one that had its turn
+  size_t ahead_limit_ = SIZE_MAX;
   std::vector<Decision> decisions_;        // of the interval being decided
   std::vector<std::string> told_evicted_;  // keys of told buckets evicted in the next interval
   size_t limit_ = SIZE_MAX;

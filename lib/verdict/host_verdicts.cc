@@ -31,9 +31,12 @@ struct HostVerdicts::Impl {
   template <typename Action>
   void WithinCap(EventVerdicts* event, const Action& action) {
     const size_t before = event->bucket_count();
+    const size_t ahead_before = event->ahead_count();
     event->LimitBuckets(before + (bucket_cap - std::min(bucket_cap, alive)));
+    event->LimitAhead(ahead_before + (bucket_cap - std::min(bucket_cap, ahead)));
     action();
     alive += event->bucket_count() - before;
+    ahead += event->ahead_count() - ahead_before;
     most_alive = std::max(most_alive, alive);
   }
 
@@ -54,6 +57,7 @@ struct HostVerdicts::Impl {
   size_t bucket_cap = SIZE_MAX;
   size_t alive = 0;       // buckets of `events` and `ending`
   size_t most_alive = 0;  // at once, from the last decision on
+  size_t ahead = 0;       // buckets that wait for their intervals
   VerdictCounters counters;
 };
 
@@ -202,7 +206,10 @@ void HostVerdicts::Impl::Forget() {
   const auto ended = std::stable_partition(ending.begin(), ending.end(), [](const auto& event) {
     return event->NextEnd() != INT64_MAX;
   });
-  for (auto event = ended; event != ending.end(); ++event) alive -= (*event)->bucket_count();
+  for (auto event = ended; event != ending.end(); ++event) {
+    alive -= (*event)->bucket_count();
+    ahead -= (*event)->ahead_count();
+  }
   ending.erase(ended, ending.end());
   if (ending.size() != ending_before) IndexEvents();
   Nanos oldest = INT64_MAX;
@@ -213,6 +220,7 @@ void HostVerdicts::Impl::Forget() {
 const VerdictCounters& HostVerdicts::counters() const {
   VerdictCounters& counters = impl_->counters;
   counters.buckets = impl_->most_alive;
+  counters.buckets_ahead = impl_->ahead;
   counters.buckets_evicted = 0;
   for (const EventStatus& status : Status()) counters.buckets_evicted += status.buckets_evicted;
   return counters;

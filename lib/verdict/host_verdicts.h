@@ -10,8 +10,9 @@
 // kept.
 //
 // Threads: one (the agent thread, or the offline run).  May allocate.
-// Memory: per event at most EventSpec::max_buckets buckets, in all at most LimitBuckets(); a bucket
-// lives 16 intervals beyond its last packet.  A new bucket beyond either limit evicts the one of
+// Memory: per event at most EventSpec::max_buckets buckets, in all at most LimitBuckets(), and as
+// many again whose partials came ahead of their interval; a bucket lives 16 intervals beyond its
+// last packet.  A new bucket beyond either limit evicts the one of
 // its event idle for longest, or is turned away when all of the event's have packets in the
 // interval; both are counted as evictions and mark the event's reports of that interval incomplete.
 
@@ -44,7 +45,8 @@ struct PartialView {
 };
 
 struct VerdictCounters {
-  uint64_t buckets = 0;  // alive at the last decision or since, all events; the most at once
+  uint64_t buckets = 0;        // alive at the last decision or since, all events; the most at once
+  uint64_t buckets_ahead = 0;  // that wait for their intervals
   uint64_t buckets_evicted = 0;
   uint64_t late_partials = 0;     // for intervals already decided; not counted in any report
   uint64_t unknown_partials = 0;  // of events no longer installed

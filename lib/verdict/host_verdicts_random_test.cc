@@ -39,6 +39,10 @@ class Story {
     verdicts.Apply(slow_.plans, 0, true);
     std::vector<Report> reports;
     uint64_t most_alive = 0;
+    uint64_t most_ahead = 0;
+    const bool has_keys =
+        std::none_of(slow_.plans.begin(), slow_.plans.end(),
+                     [](const auto& plan) { return plan->spec.granularity.is_none(); });
     std::vector<bool> is_sent(slow_.packets.size());
     for (Nanos now = 0; now < kEpochs * kEpoch; now += kEpoch) {
       for (size_t i = 0; i < slow_.packets.size(); ++i) {
@@ -53,11 +57,13 @@ class Story {
       }
       if (Chance(60)) verdicts.Advance(now + kEpoch, &reports);
       most_alive = std::max(most_alive, verdicts.counters().buckets);
+      if (has_keys) most_ahead = std::max(most_ahead, verdicts.counters().buckets_ahead);
     }
     verdicts.Advance(kEpochs * kEpoch, &reports);
     EXPECT_EQ(verdicts.counters().late_partials, 0u);
     EXPECT_EQ(verdicts.counters().reports, reports.size());
     EXPECT_LE(most_alive, std::max(bucket_cap, slow_.plans.size()));
+    EXPECT_LE(most_ahead, bucket_cap) << "with no event without granularity";
     return reports;
   }
 

@@ -416,9 +416,14 @@ TEST(HostVerdicts, TheCapOfAllHoldsForPartialsThatCameAheadToo) {
   Host host({Event(1, VolumeAbove(0), ByPort())});
   host.verdicts().LimitBuckets(5);
   for (uint32_t port = 0; port < 20; ++port) host.Packet(1, 10, PortKey(port));
+  for (uint32_t port = 0; port < 5; ++port) host.Packet(1, 10, PortKey(port));
+  EXPECT_EQ(host.verdicts().counters().buckets_ahead, 5u);
+  host.Packet(1, 20, PortKey(0));
+  EXPECT_EQ(host.verdicts().counters().buckets_ahead, 5u) << "of all intervals together";
   EXPECT_EQ(host.Reports(20).size(), 5u);
+  EXPECT_EQ(host.verdicts().counters().buckets_ahead, 0u);
   EXPECT_EQ(host.verdicts().counters().buckets, 5u);
-  EXPECT_EQ(host.verdicts().counters().buckets_evicted, 15u);
+  EXPECT_EQ(host.verdicts().counters().buckets_evicted, 16u);
 }
 
 TEST(HostVerdicts, BucketsOfEventsThatEndedLeaveTheirRoomToOthers) {

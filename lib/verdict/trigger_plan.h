@@ -64,6 +64,9 @@ struct TriggerPlan {
   bool uses_last_epoch = false;  // *_lastepoch among them
   bool uses_rwnd = false;
   bool uses_rtt = false;
+  // A host counts only those packets that spec.observe gives to it, not all that it sees.  For
+  // events of a controller; not of the event itself, so whoever installs it says so.
+  bool follows_observe = false;
 };
 
 TriggerPlan MakeTriggerPlan(const EventSpec& spec);

@@ -84,8 +84,9 @@ Result<Address> ParseActiveAddress(std::string_view text) {
   return address;
 }
 
-Result<Address> ParsePassiveAddress(std::string_view text) {
+Result<Address> ParsePassiveAddress(std::string_view text, uint16_t default_port) {
   Address address;
+  address.port = default_port;
   address.is_tls = text.substr(0, 5) == "pssl:";
   if (!address.is_tls && text.substr(0, 5) != "ptcp:") return Malformed(text, kPassiveForms);
   std::string_view port;

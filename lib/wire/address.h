@@ -8,7 +8,7 @@
 //   pssl:[PORT][:HOST]  to listen at, over TLS; without HOST, at all addresses
 //   ptcp:[PORT]:HOST    the same without TLS, at loopback addresses only
 //
-// PORT is 6650 if not said; when listening, 0 takes any free one.
+// PORT is 6650, or what the caller says, if not said; when listening, 0 takes any free one.
 
 #ifndef TRUMPET_LIB_WIRE_ADDRESS_H
 #define TRUMPET_LIB_WIRE_ADDRESS_H
@@ -32,7 +32,7 @@ struct Address {
 };
 
 Result<Address> ParseActiveAddress(std::string_view text);
-Result<Address> ParsePassiveAddress(std::string_view text);
+Result<Address> ParsePassiveAddress(std::string_view text, uint16_t default_port = kDefaultPort);
 
 // Fills `out` if the host is an address and no name; returns its length, or 0.
 int ToSocketAddress(const std::string& host, uint16_t port, sockaddr_storage* out);

@@ -22,7 +22,6 @@ noinst_LIBRARIES += lib/libtrumpet-wire.a
 lib_libtrumpet_wire_a_SOURCES = \
 	lib/wire/address.cc \
 	lib/wire/address.h \
-	lib/wire/backoff.h \
 	lib/wire/check.cc \
 	lib/wire/check.h \
 	lib/wire/clock_estimate.cc \
@@ -41,9 +40,9 @@ lib_libtrumpet_wire_a_SOURCES = \
 	lib/wire/limits.h \
 	lib/wire/listener.cc \
 	lib/wire/listener.h \
-	lib/wire/loop_event.cc \
-	lib/wire/loop_event.h \
 	lib/wire/message.h \
+	lib/wire/place_codec.cc \
+	lib/wire/place_codec.h \
 	lib/wire/send_queue.cc \
 	lib/wire/send_queue.h \
 	lib/wire/session.cc \
@@ -71,10 +70,10 @@ wire_test_kit = \
 gtest_programs += lib/wire/wire_test
 lib_wire_wire_test_SOURCES = $(wire_test_kit) \
 	lib/wire/address_test.cc \
-	lib/wire/backoff_test.cc \
 	lib/wire/clock_estimate_test.cc \
 	lib/wire/codec_test.cc \
 	lib/wire/frame_reader_test.cc \
+	lib/wire/place_codec_test.cc \
 	lib/wire/send_queue_test.cc \
 	lib/wire/session_test.cc \
 	lib/wire/tls_session_test.cc

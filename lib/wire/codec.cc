@@ -12,6 +12,7 @@
 #include "lib/wire/check.h"
 #include "lib/wire/count_codec.h"
 #include "lib/wire/limits.h"
+#include "lib/wire/place_codec.h"
 #include "lib/wire/trigger_codec.h"
 #include "lib/wire/trumpet.pb.h"
 
@@ -21,7 +22,7 @@ namespace {
 constexpr const char* kKindNames[kMessageKindCount] = {
     "hello",       "hello_reply", "refusal",     "keep_alive",   "bye",
     "trigger_set", "trigger_ack", "host_facts",  "poll",         "poll_reply",
-    "report",      "partials",    "flow_states", "interval_end",
+    "report",      "partials",    "flow_states", "interval_end", "host_place",
 };
 
 static_assert(pb::Frame::kHello == static_cast<int>(MessageKind::kHello) + 1);
@@ -29,6 +30,7 @@ static_assert(pb::Frame::kBye == static_cast<int>(MessageKind::kBye) + 1);
 static_assert(pb::Frame::kHostFacts == static_cast<int>(MessageKind::kHostFacts) + 1);
 static_assert(pb::Frame::kReport == static_cast<int>(MessageKind::kReport) + 1);
 static_assert(pb::Frame::kIntervalEnd == static_cast<int>(MessageKind::kIntervalEnd) + 1);
+static_assert(pb::Frame::kHostPlace == static_cast<int>(MessageKind::kHostPlace) + 1);
 
 // Calls `visit` with the message that the frame holds; false if there is none.
 template <typename Visitor>
@@ -62,6 +64,8 @@ bool VisitBody(const pb::Frame& frame, const Visitor& visit) {
       return visit(frame.flow_states());
     case pb::Frame::kIntervalEnd:
       return visit(frame.interval_end());
+    case pb::Frame::kHostPlace:
+      return visit(frame.host_place());
     case pb::Frame::BODY_NOT_SET:
       break;
   }
@@ -85,6 +89,7 @@ struct BodyWriter {
   void operator()(const Partials& partials) const { Write(partials, frame->mutable_partials()); }
   void operator()(const FlowStates& states) const { Write(states, frame->mutable_flow_states()); }
   void operator()(const IntervalEnd& end) const { Write(end, frame->mutable_interval_end()); }
+  void operator()(const HostPlacePart& part) const { Write(part, frame->mutable_host_place()); }
 };
 
 bool CheckFrame(const pb::Frame& frame, Checker* checker) {

@@ -112,6 +112,14 @@ pb::Trigger* TriggerOf(pb::Frame* frame) {
   return trigger;
 }
 
+pb::Trigger* ThresholdOf(pb::Frame* frame) {
+  pb::Trigger* trigger = TriggerOf(frame);
+  trigger->set_mode(pb::Trigger::MODE_THRESHOLD);
+  *trigger->mutable_local_predicate() = trigger->event().predicate();
+  trigger->set_share_generation(1);
+  return trigger;
+}
+
 pb::Event* EventOf(pb::Frame* frame) { return TriggerOf(frame)->mutable_event(); }
 
 pb::FieldTest* TestOf(pb::Frame* frame, pb::FieldRef::Field field) {
@@ -209,6 +217,14 @@ std::vector<BadCase> EventCases() {
        "trigger_set.changes[0].put.local_predicate is missing"},
       {[](pb::Frame* f) { TriggerOf(f)->mutable_local_predicate(); },
        "trigger_set.changes[0].put.local_predicate stands with MODE_THRESHOLD only"},
+      {[](pb::Frame* f) { TriggerOf(f)->set_share_generation(1); },
+       "trigger_set.changes[0].put.share_generation is 1; it takes 0 to 0"},
+      {[](pb::Frame* f) { TriggerOf(f)->set_share_from_ns(7); },
+       "trigger_set.changes[0].put.share_from_ns is 7; it takes 0 to 0"},
+      {[](pb::Frame* f) { ThresholdOf(f)->set_share_generation(0); },
+       "trigger_set.changes[0].put.share_generation is 0; it takes 1 to 18446744073709551615"},
+      {[](pb::Frame* f) { ThresholdOf(f)->set_share_from_ns(-1); },
+       "trigger_set.changes[0].put.share_from_ns is -1; it takes 0 to 4611686018427387904"},
       {[](pb::Frame* f) { EventOf(f)->mutable_filter()->set_op(static_cast<pb::Filter::Op>(6)); },
        at + "filter.op is 6; it takes 1 to 5"},
       {[](pb::Frame* f) {
@@ -629,6 +645,21 @@ TEST(MaxBucketsInPartials, FitEvenWithTheLargestWords) {
     EXPECT_TRUE(EncodeMessage(partials, kMaxFrameToController, &frame).ok()) << words;
     EXPECT_GT(frame.size(), kMaxFrameToController / 2) << words;
   }
+}
+
+// The tracker says "never" by the earliest instant there is.
+TEST(FlowStates, OfConnectionsOfWhichOneDirectionWasSeenAreSent) {
+  FlowStates states;
+  states.end_ns = 1;
+  states.states.resize(1);
+  states.states[0].first.ip_family = 4;
+  states.states[0].second.receiver_ns = INT64_MIN;
+  std::string frame;
+  const Status status = EncodeMessage(states, kMaxFrameToController, &frame);
+  ASSERT_TRUE(status.ok()) << status.message();
+  const Result<Message> message = DecodeMessage(frame);
+  ASSERT_TRUE(message.ok()) << message.message();
+  EXPECT_EQ(std::get<FlowStates>(*message).states[0].second.receiver_ns, 0);
 }
 
 TEST(Partials, VisitsBucketsAsTheyWereAdded) {

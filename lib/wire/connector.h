@@ -19,10 +19,10 @@
 #include <string>
 #include <vector>
 
+#include "lib/base/backoff.h"
+#include "lib/base/loop_event.h"
 #include "lib/base/status.h"
 #include "lib/wire/address.h"
-#include "lib/wire/backoff.h"
-#include "lib/wire/loop_event.h"
 #include "lib/wire/session.h"
 
 struct evdns_base;

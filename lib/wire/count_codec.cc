@@ -3,6 +3,7 @@
 
 #include "lib/wire/count_codec.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "lib/model/bucket_key.h"
@@ -86,8 +87,8 @@ void Write(const FlowKey& flow, const FlowState& state, pb::FlowState* out) {
   out->set_flags(FlagsOf(state));
   out->set_last_packet_ns(state.last_packet_ns);
   out->set_incarnation(state.incarnation);
-  out->set_sender_ns(state.sender_ns);
-  out->set_receiver_ns(state.receiver_ns);
+  out->set_sender_ns(std::max<Nanos>(0, state.sender_ns));
+  out->set_receiver_ns(std::max<Nanos>(0, state.receiver_ns));
 }
 
 FlowKey ReadFlowKey(const pb::FlowState& in) {

@@ -30,6 +30,7 @@ constexpr uint32_t kMaxEventBuckets = 1u << 24;
 
 constexpr size_t kMaxTriggerChanges = 65536;  // in all parts of a set
 constexpr size_t kMaxEventErrors = 4096;
+constexpr size_t kMaxShareAcks = 4096;
 constexpr uint32_t kMaxWordsPerBucket = 1u << 14;
 constexpr size_t kMaxIncompleteRanges = 256;
 constexpr size_t kMaxPollQuestions = 4096;
@@ -38,6 +39,10 @@ constexpr size_t kMaxKeyValues = 256;  // in one list
 constexpr size_t kMaxBridges = 256;
 constexpr size_t kMaxPorts = 65536;
 constexpr size_t kMaxMacs = 256;  // of one port
+
+constexpr size_t kMaxPlacePrefixes = 65536;  // own, and monitored; of all parts together
+constexpr size_t kMaxPlaceMacs = 131072;     // likewise
+constexpr size_t kMaxPlaceParts = 65536;
 
 }  // namespace trumpet
 

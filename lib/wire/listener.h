@@ -22,9 +22,9 @@
 #include <string>
 #include <vector>
 
+#include "lib/base/loop_event.h"
 #include "lib/base/status.h"
 #include "lib/wire/address.h"
-#include "lib/wire/loop_event.h"
 #include "lib/wire/session.h"
 
 struct evconnlistener;

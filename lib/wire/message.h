@@ -22,6 +22,7 @@
 #include "lib/model/event_spec.h"
 #include "lib/model/expr.h"
 #include "lib/model/flow_state.h"
+#include "lib/model/host_place.h"
 #include "lib/model/report.h"
 
 namespace trumpet {
@@ -33,6 +34,7 @@ constexpr uint32_t kMaxProtocolVersion = 1;
 constexpr uint64_t kCapabilityPartials = 1;
 constexpr uint64_t kCapabilityPoll = 2;
 constexpr uint64_t kCapabilityFlowStates = 4;
+constexpr uint64_t kCapabilityPlace = 8;
 
 struct Hello {
   uint32_t min_version = kMinProtocolVersion;
@@ -98,7 +100,9 @@ enum class TriggerMode : uint8_t {
 struct Trigger {
   EventSpec event;
   TriggerMode mode = TriggerMode::kHost;
-  std::optional<Expr> local_predicate;  // kThreshold, and only there
+  std::optional<Expr> local_predicate;  // kThreshold, and only there, as the two below
+  uint64_t share_generation = 0;
+  Nanos share_from = 0;  // 0: at once
 };
 
 // Adds or replaces, or if there is no trigger, removes the event of that id.
@@ -121,12 +125,21 @@ struct EventError {
   std::string text;
 };
 
+// What EventFeed::SetShare() said (lib/verdict/event_feed.h).
+struct ShareAck {
+  uint32_t event_id = 0;
+  uint64_t generation = 0;
+  Nanos from = 0;
+};
+
 struct TriggerAck {
   uint64_t generation = 0;
   bool is_applied = false;
   Nanos applied_ns = 0;
   std::vector<EventError> errors;
   std::string text;
+  std::vector<ShareAck> shares;
+  bool has_more = false;
 };
 
 struct KeyValue {
@@ -156,6 +169,15 @@ struct HostFacts {
   std::vector<KeyValue> external_ids;
   std::vector<Bridge> bridges;
   std::vector<Port> ports;
+};
+
+// Of a HostPlace; see place_codec.h.
+struct HostPlacePart {
+  uint64_t generation = 0;
+  uint32_t part = 0;
+  bool is_last = true;
+  AddressSet own;
+  AddressSet monitored;
 };
 
 struct PollQuestion {
@@ -235,7 +257,7 @@ struct IncompleteRange {
 struct IntervalEnd {
   Nanos until_ns = 0;
   std::vector<IncompleteRange> incomplete;
-  uint64_t dropped_reports = 0;  // these two are filled in by the session
+  uint64_t dropped_reports = 0;  // to these two the session adds what it drops
   uint64_t dropped_partials = 0;
 };
 
@@ -247,7 +269,7 @@ struct FlowStates {
 
 using Message =
     std::variant<Hello, HelloReply, Refusal, KeepAlive, Bye, TriggerSet, TriggerAck, HostFacts,
-                 Poll, PollReply, HostReport, Partials, FlowStates, IntervalEnd>;
+                 Poll, PollReply, HostReport, Partials, FlowStates, IntervalEnd, HostPlacePart>;
 
 // In the order of Message.
 enum class MessageKind : uint8_t {
@@ -265,8 +287,9 @@ enum class MessageKind : uint8_t {
   kPartials,
   kFlowStates,
   kIntervalEnd,
+  kHostPlace,
 };
-constexpr size_t kMessageKindCount = 14;
+constexpr size_t kMessageKindCount = 15;
 static_assert(std::variant_size_v<Message> == kMessageKindCount);
 
 inline MessageKind KindOf(const Message& message) {

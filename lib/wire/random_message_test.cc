@@ -228,6 +228,8 @@ TriggerSet RandomMessages::AnyTriggerSet() {
     trigger.mode = static_cast<TriggerMode>(Below(3));
     if (trigger.mode != TriggerMode::kThreshold) continue;
     trigger.local_predicate = Predicate(4, false, trigger.event.granularity.is_five_tuple);
+    trigger.share_generation = 1 + (Number() >> 1);
+    trigger.share_from = Instant();
   }
   return set;
 }
@@ -247,6 +249,21 @@ HostFacts RandomMessages::AnyHostFacts() {
     for (uint64_t& mac : port.macs) mac >>= 16;
   }
   return facts;
+}
+
+// IPv4 first, as messages have them.
+AddressSet RandomMessages::AnyAddressSet() {
+  AddressSet set;
+  for (const bool is_ipv6 : {false, true}) {
+    for (uint64_t count = Below(5); count > 0; --count) {
+      const Uint128 wide = Uint128{Number()} << 64 | Number();
+      const auto length = static_cast<uint8_t>(Below(is_ipv6 ? 129 : 33));
+      set.prefixes.push_back({is_ipv6, is_ipv6 ? wide : static_cast<uint32_t>(wide), length});
+    }
+  }
+  set.macs = Words(5);
+  for (uint64_t& mac : set.macs) mac >>= 16;
+  return set;
 }
 
 HostReport RandomMessages::AnyReport() {
@@ -361,11 +378,13 @@ Message RandomMessages::Of(MessageKind kind) {
     case MessageKind::kTriggerSet:
       return AnyTriggerSet();
     case MessageKind::kTriggerAck: {
-      TriggerAck ack{1 + (Number() >> 1), Coin(), Instant(), {}, Text(kMaxTextBytes)};
+      TriggerAck ack{1 + (Number() >> 1), Coin(), Instant(), {}, Text(kMaxTextBytes), {}, Coin()};
       ack.errors.resize(Below(4));
       for (EventError& error : ack.errors) {
         error = {Id(), Text(kMaxTextBytes), Text(kMaxLongTextBytes)};
       }
+      ack.shares.resize(Below(4));
+      for (ShareAck& share : ack.shares) share = {Id(), 1 + (Number() >> 1), Instant()};
       return ack;
     }
     case MessageKind::kHostFacts:
@@ -388,6 +407,9 @@ Message RandomMessages::Of(MessageKind kind) {
       return AnyFlowStates();
     case MessageKind::kIntervalEnd:
       return AnyIntervalEnd();
+    case MessageKind::kHostPlace:
+      return HostPlacePart{1 + (Number() >> 1), static_cast<uint32_t>(Below(kMaxPlaceParts)),
+                           Coin(), AnyAddressSet(), AnyAddressSet()};
   }
   return KeepAlive();
 }

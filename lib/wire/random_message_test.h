@@ -52,6 +52,7 @@ class RandomMessages {
   FlowStates AnyFlowStates();
   TriggerSet AnyTriggerSet();
   HostFacts AnyHostFacts();
+  AddressSet AnyAddressSet();
   IntervalEnd AnyIntervalEnd();
   PollReply AnyPollReply();
 

@@ -69,7 +69,8 @@ inline bool Same(const TriggerChange& a, const TriggerChange& b) {
   if (a.put.has_value() != b.put.has_value()) return false;
   if (!a.put) return a.remove_event_id == b.remove_event_id;
   return Same(a.put->event, b.put->event) && a.put->mode == b.put->mode &&
-         a.put->local_predicate == b.put->local_predicate;
+         std::tie(a.put->local_predicate, a.put->share_generation, a.put->share_from) ==
+             std::tie(b.put->local_predicate, b.put->share_generation, b.put->share_from);
 }
 
 inline bool Same(const TriggerSet& a, const TriggerSet& b) {
@@ -83,11 +84,15 @@ inline bool Same(const EventError& a, const EventError& b) {
   return std::tie(a.event_id, a.place, a.text) == std::tie(b.event_id, b.place, b.text);
 }
 
+inline bool Same(const ShareAck& a, const ShareAck& b) {
+  return std::tie(a.event_id, a.generation, a.from) == std::tie(b.event_id, b.generation, b.from);
+}
+
 inline bool Same(const TriggerAck& a, const TriggerAck& b) {
   const auto tie = [](const TriggerAck& x) {
-    return std::tie(x.generation, x.is_applied, x.applied_ns, x.text);
+    return std::tie(x.generation, x.is_applied, x.applied_ns, x.text, x.has_more);
   };
-  return tie(a) == tie(b) && Same(a.errors, b.errors);
+  return tie(a) == tie(b) && Same(a.errors, b.errors) && Same(a.shares, b.shares);
 }
 
 inline bool Same(const KeyValue& a, const KeyValue& b) {
@@ -161,6 +166,13 @@ inline bool Same(const std::pair<FlowKey, FlowState>& a, const std::pair<FlowKey
 inline bool Same(const FlowStates& a, const FlowStates& b) {
   return std::tie(a.start_ns, a.end_ns) == std::tie(b.start_ns, b.end_ns) &&
          Same(a.states, b.states);
+}
+
+inline bool Same(const HostPlacePart& a, const HostPlacePart& b) {
+  const auto tie = [](const HostPlacePart& x) {
+    return std::tie(x.generation, x.part, x.is_last, x.own, x.monitored);
+  };
+  return tie(a) == tie(b);
 }
 
 inline bool Same(const IncompleteRange& a, const IncompleteRange& b) {

@@ -93,11 +93,11 @@ std::optional<SendQueue::Item> SendQueue::Pop() {
     queue.pop_front();
     bytes_ -= BytesOf(entry.item);
     if (entry.item.end) {
-      entry.item.end->dropped_partials = lost_before_front_;
+      entry.item.end->dropped_partials += lost_before_front_;
       lost_before_front_ = lost_after_front_;
       lost_after_front_ = 0;
       if (entry.end_number <= lost_reports_until_end_) {
-        entry.item.end->dropped_reports = lost_reports_;
+        entry.item.end->dropped_reports += lost_reports_;
       } else {
         lost_reports_ = 0;
       }

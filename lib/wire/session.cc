@@ -15,7 +15,6 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <csignal>
 #include <utility>
 #include <variant>
 
@@ -72,7 +71,8 @@ bool IsFromAgent(MessageKind kind) {
 }
 
 bool IsFromController(MessageKind kind) {
-  return kind == MessageKind::kTriggerSet || kind == MessageKind::kPoll;
+  return kind == MessageKind::kTriggerSet || kind == MessageKind::kPoll ||
+         kind == MessageKind::kHostPlace;
 }
 
 uint64_t CapabilityFor(MessageKind kind) {
@@ -84,6 +84,8 @@ uint64_t CapabilityFor(MessageKind kind) {
     case MessageKind::kPoll:
     case MessageKind::kPollReply:
       return kCapabilityPoll;
+    case MessageKind::kHostPlace:
+      return kCapabilityPlace;
     default:
       return 0;
   }
@@ -111,14 +113,6 @@ void AddCounts(const KindCounts& from, KindCounts* into) {
 }  // namespace
 
 const char* CloseCauseName(CloseCause cause) { return kCauseNames[static_cast<size_t>(cause)]; }
-
-void IgnoreBrokenPipes() {
-  struct sigaction action {};
-  if (sigaction(SIGPIPE, nullptr, &action) == 0 && action.sa_handler == SIG_DFL) {
-    action.sa_handler = SIG_IGN;
-    sigaction(SIGPIPE, &action, nullptr);
-  }
-}
 
 void SessionCounters::Add(const SessionCounters& other) {
   bytes_received += other.bytes_received;
@@ -324,6 +318,7 @@ bool Session::ReadFrame() {
     return false;
   }
   ++counters_.received[static_cast<size_t>(KindOf(*message))];
+  last_heard_at_ = clock_.MonotonicNow();
   Take(std::move(*message));
   return is_live();
 }

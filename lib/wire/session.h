@@ -95,9 +95,6 @@ class SessionOwner {
   virtual void OnClosed(Session* session, CloseCause cause, const std::string& text) = 0;
 };
 
-// Ignores SIGPIPE unless the process has a handler of its own.
-void IgnoreBrokenPipes();
-
 class Session {
  public:
   enum class Role : uint8_t { kAgent, kController };
@@ -137,6 +134,8 @@ class Session {
   const ClockEstimate& clock_estimate() const { return estimate_; }
   Nanos created_at() const { return created_at_; }          // monotonic
   Nanos established_at() const { return established_at_; }  // monotonic; 0: never was
+  // When the peer last said anything at all (monotonic); 0: it has not yet.
+  Nanos last_heard_at() const { return last_heard_at_; }
   size_t queued_bytes() const { return queue_.bytes(); }
   SessionCounters counters() const;
 
@@ -202,6 +201,7 @@ class Session {
 
   Nanos created_at_;
   Nanos established_at_ = 0;
+  Nanos last_heard_at_ = 0;
   Nanos closing_at_ = 0;
   Nanos frame_began_at_ = 0;  // 0: none is under way
   // The keep-alive of ours that is not answered yet.

@@ -82,12 +82,22 @@ struct TlsContext::Loaded {
   int64_t expires_s = 0;
 };
 
-TlsContext::TlsContext(TlsFiles files) : files_(std::move(files)) {}
+TlsContext::TlsContext(TlsFiles files, bool believes_anybody)
+    : files_(std::move(files)), believes_anybody_(believes_anybody) {}
 
 TlsContext::~TlsContext() { SSL_CTX_free(context_); }
 
 Result<std::unique_ptr<TlsContext>> TlsContext::Load(TlsFiles files) {
-  std::unique_ptr<TlsContext> context(new TlsContext(std::move(files)));
+  return Load(std::move(files), false);
+}
+
+Result<std::unique_ptr<TlsContext>> TlsContext::LoadForClients(TlsFiles files) {
+  const bool believes_anybody = files.ca_certificate.empty();
+  return Load(std::move(files), believes_anybody);
+}
+
+Result<std::unique_ptr<TlsContext>> TlsContext::Load(TlsFiles files, bool believes_anybody) {
+  std::unique_ptr<TlsContext> context(new TlsContext(std::move(files), believes_anybody));
   context->seen_ = std::make_unique<std::vector<FileState>>(context->LookAtFiles());
   Result<Loaded> loaded = context->LoadFiles();
   if (!loaded.ok()) return loaded.status();
@@ -127,13 +137,17 @@ Result<TlsContext::Loaded> TlsContext::LoadFiles() const {
     return Status::Error("private key " + files_.private_key + " is not that of certificate " +
                          files_.certificate);
   }
+  loaded.expires_s = ToUnixSeconds(X509_get0_notAfter(SSL_CTX_get0_certificate(context)));
+  if (believes_anybody_) {
+    SSL_CTX_set_verify(context, SSL_VERIFY_NONE, nullptr);
+    return loaded;
+  }
   if (SSL_CTX_load_verify_locations(context, files_.ca_certificate.c_str(), nullptr) != 1) {
     return Failure("cannot use CA certificates", files_.ca_certificate);
   }
   STACK_OF(X509_NAME)* names = SSL_load_client_CA_file(files_.ca_certificate.c_str());
   if (names == nullptr) return Failure("cannot use CA certificates", files_.ca_certificate);
   SSL_CTX_set_client_CA_list(context, names);
-  loaded.expires_s = ToUnixSeconds(X509_get0_notAfter(SSL_CTX_get0_certificate(context)));
   return loaded;
 }
 

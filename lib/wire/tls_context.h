@@ -7,6 +7,8 @@
 // other; nothing is resumed, so every session is checked anew.  The files are those that
 // `ovs-vsctl set-ssl` takes and ovs-pki makes: private key, certificate, CA certificates, all PEM.
 //
+// A server for people's tools may be content with its own certificate: LoadForClients().
+//
 // When a file changes, new sessions use the new ones.  Files that cannot be used (half written, a
 // key that is not the certificate's) leave the old ones in use, and problem() says so.
 //
@@ -49,6 +51,8 @@ struct PeerIdentity {
 class TlsContext {
  public:
   static Result<std::unique_ptr<TlsContext>> Load(TlsFiles files);
+  // Of a server; without a CA certificate it asks its clients for none.
+  static Result<std::unique_ptr<TlsContext>> LoadForClients(TlsFiles files);
   ~TlsContext();
   TlsContext(const TlsContext&) = delete;
   TlsContext& operator=(const TlsContext&) = delete;
@@ -70,12 +74,14 @@ class TlsContext {
   struct FileState;
   struct Loaded;
 
-  explicit TlsContext(TlsFiles files);
+  TlsContext(TlsFiles files, bool believes_anybody);
+  static Result<std::unique_ptr<TlsContext>> Load(TlsFiles files, bool believes_anybody);
   std::vector<FileState> LookAtFiles() const;
   Result<Loaded> LoadFiles() const;
   void Use(Loaded loaded);
 
   const TlsFiles files_;
+  const bool believes_anybody_;
   ssl_ctx_st* context_ = nullptr;
   std::unique_ptr<std::vector<FileState>> seen_;
   Nanos next_look_ = 0;

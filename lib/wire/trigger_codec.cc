@@ -30,8 +30,15 @@ bool CheckTrigger(const pb::Trigger& trigger, const Place& place, Checker* check
     return checker->Fail(place, "local_predicate",
                          wants_local ? "is missing" : "stands with MODE_THRESHOLD only");
   }
-  return !wants_local || CheckPredicate(trigger.local_predicate(), trigger.event(),
-                                        Place(place, "local_predicate"), checker);
+  if (!wants_local) {
+    return checker->Range(place, "share_generation", trigger.share_generation(), 0, 0) &&
+           checker->Range(place, "share_from_ns", static_cast<uint64_t>(trigger.share_from_ns()), 0,
+                          0);
+  }
+  return CheckPredicate(trigger.local_predicate(), trigger.event(), Place(place, "local_predicate"),
+                        checker) &&
+         checker->Range(place, "share_generation", trigger.share_generation(), 1, UINT64_MAX) &&
+         checker->Instant(place, "share_from_ns", trigger.share_from_ns());
 }
 
 bool CheckChange(const pb::TriggerSet& set, int index, const Place& place, Checker* checker) {
@@ -50,6 +57,8 @@ void Write(const Trigger& trigger, pb::Trigger* out) {
   Write(trigger.event, out->mutable_event());
   out->set_mode(static_cast<pb::Trigger::Mode>(static_cast<int>(trigger.mode) + 1));
   if (trigger.local_predicate) Write(*trigger.local_predicate, out->mutable_local_predicate());
+  out->set_share_generation(trigger.share_generation);
+  out->set_share_from_ns(trigger.share_from);
 }
 
 Trigger Read(const pb::Trigger& in) {
@@ -57,6 +66,8 @@ Trigger Read(const pb::Trigger& in) {
   trigger.event = trumpet::Read(in.event());
   trigger.mode = static_cast<TriggerMode>(in.mode() - 1);
   if (in.has_local_predicate()) trigger.local_predicate = trumpet::Read(in.local_predicate());
+  trigger.share_generation = in.share_generation();
+  trigger.share_from = in.share_from_ns();
   return trigger;
 }
 
@@ -280,7 +291,8 @@ bool Check(const pb::TriggerAck& ack, const Place& place, Checker* checker) {
   if (!checker->Range(place, "generation", ack.generation(), 1, UINT64_MAX) ||
       !checker->Instant(place, "applied_ns", ack.applied_ns()) ||
       !checker->Text(place, "text", ack.text(), kMaxTextBytes) ||
-      !checker->Count(place, "errors", ack.errors_size(), kMaxEventErrors)) {
+      !checker->Count(place, "errors", ack.errors_size(), kMaxEventErrors) ||
+      !checker->Count(place, "shares", ack.shares_size(), kMaxShareAcks)) {
     return false;
   }
   for (int i = 0; i < ack.errors_size(); ++i) {
@@ -288,6 +300,14 @@ bool Check(const pb::TriggerAck& ack, const Place& place, Checker* checker) {
     if (!checker->EventId(error, "event_id", ack.errors(i).event_id()) ||
         !checker->Text(error, "place", ack.errors(i).place(), kMaxTextBytes) ||
         !checker->Text(error, "text", ack.errors(i).text(), kMaxLongTextBytes)) {
+      return false;
+    }
+  }
+  for (int i = 0; i < ack.shares_size(); ++i) {
+    const Place share(place, "shares", i);
+    if (!checker->EventId(share, "event_id", ack.shares(i).event_id()) ||
+        !checker->Range(share, "generation", ack.shares(i).generation(), 1, UINT64_MAX) ||
+        !checker->Instant(share, "from_ns", ack.shares(i).from_ns())) {
       return false;
     }
   }
@@ -305,6 +325,13 @@ void Write(const TriggerAck& ack, pb::TriggerAck* out) {
     added->set_place(error.place);
     added->set_text(error.text);
   }
+  for (const ShareAck& share : ack.shares) {
+    pb::ShareAck* added = out->add_shares();
+    added->set_event_id(share.event_id);
+    added->set_generation(share.generation);
+    added->set_from_ns(share.from);
+  }
+  out->set_has_more(ack.has_more);
 }
 
 TriggerAck Read(const pb::TriggerAck& in) {
@@ -316,6 +343,10 @@ TriggerAck Read(const pb::TriggerAck& in) {
   for (const pb::EventError& error : in.errors()) {
     ack.errors.push_back({error.event_id(), error.place(), error.text()});
   }
+  for (const pb::ShareAck& share : in.shares()) {
+    ack.shares.push_back({share.event_id(), share.generation(), share.from_ns()});
+  }
+  ack.has_more = in.has_more();
   return ack;
 }
 

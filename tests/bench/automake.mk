@@ -72,3 +72,13 @@ EXTRA_DIST += \
 	tests/bench/ovs_machine.py \
 	tests/bench/ovs_switches.py \
 	tests/bench/ovs_workload.py
+
+# The event manager with the hosts of a network; `make bench-tem` runs it.
+EXTRA_PROGRAMS += tests/bench/bench-tem
+tests_bench_bench_tem_SOURCES = \
+	lib/wire/test_certificates_test.cc \
+	lib/wire/test_certificates_test.h \
+	tests/bench/bench_tem.cc \
+	tests/bench/tem_child.cc \
+	tests/bench/tem_child.h
+tests_bench_bench_tem_LDADD = $(LIBTRUMPET_TEM)

@@ -37,6 +37,8 @@ events:
     for: 3
     severity: warning
     max_buckets: 100
+    deadline: 20ms
+    report_rate: 50
   - name: line
     event: port:80, sum(bytes)>5, 10ms
   - "*, sum(is_lost) > 10%, 5-tuple, 1s"
@@ -52,6 +54,8 @@ events:
   EXPECT_EQ(heavy.for_count, 3u);
   EXPECT_EQ(heavy.severity, "warning");
   EXPECT_EQ(heavy.max_buckets, 100u);
+  EXPECT_EQ(heavy.deadline_ms, 20u);
+  EXPECT_EQ(heavy.report_rate, 50u);
   EXPECT_EQ((*events)[1].name, "line");
   EXPECT_EQ(PrintEventLine((*events)[1]), "dstPort=80, sum(bytes) > 5, 10ms");
   EXPECT_EQ((*events)[2].name, "event-3");
@@ -66,6 +70,8 @@ TEST(Yaml, GivesDefaults) {
   EXPECT_EQ(event.observe, Observe::kSource);
   EXPECT_EQ(event.for_count, 1u);
   EXPECT_EQ(event.max_buckets, 0u);  // the host decides
+  EXPECT_EQ(event.deadline_ms, 0u);  // one interval
+  EXPECT_EQ(event.report_rate, 0u);  // no limit
   EXPECT_EQ(event.severity, "");
   EXPECT_TRUE(event.granularity.is_none());
 }
@@ -158,6 +164,14 @@ TEST(Yaml, ChecksOptions) {
             "e.yaml:2:8: 'for' is a list; it takes a whole number from 1 to 4294967295");
   EXPECT_EQ(option("max_buckets: -1"),
             "e.yaml:2:16: 'max_buckets' is '-1'; it takes a whole number from 1 to 16777216");
+  EXPECT_EQ(option("report_rate: 0"),
+            "e.yaml:2:16: 'report_rate' is '0'; it takes a whole number from 1 to 1000000");
+  EXPECT_EQ(option("deadline: 1500us"),
+            "e.yaml:2:13: 'deadline' is '1500us'; it takes whole milliseconds from 1ms to one day "
+            "(86400s)");
+  EXPECT_EQ(option("deadline: [1ms]"),
+            "e.yaml:2:13: 'deadline' is a list; it takes whole milliseconds from 1ms to one day "
+            "(86400s)");
   EXPECT_EQ(option("scope: hosts"),
             "e.yaml:2:10: 'scope' is 'hosts'; it takes network or host; did you mean 'host'?");
   EXPECT_EQ(option("observe: sink"),
@@ -227,6 +241,8 @@ TEST(Yaml, PrintsWhatItReadsBack) {
   observe: all
   for: 7
   max_buckets: 3
+  deadline: 2500ms
+  report_rate: 1000000
 - "*, 1, 1ms"
 )",
                                       "e.yaml");
@@ -243,8 +259,23 @@ TEST(Yaml, PrintsWhatItReadsBack) {
     EXPECT_EQ((*events)[i].observe, (*again)[i].observe);
     EXPECT_EQ((*events)[i].for_count, (*again)[i].for_count);
     EXPECT_EQ((*events)[i].max_buckets, (*again)[i].max_buckets);
+    EXPECT_EQ((*events)[i].deadline_ms, (*again)[i].deadline_ms);
+    EXPECT_EQ((*events)[i].report_rate, (*again)[i].report_rate);
+    const auto from_json = ParseEventsJson("[" + PrintEventJson((*events)[i]) + "]", "json");
+    ASSERT_TRUE(from_json.ok()) << from_json.message();
+    EXPECT_EQ(PrintEventsYaml(*from_json), PrintEventsYaml({(*events)[i]}));
   }
   EXPECT_EQ(PrintEventsYaml(*again), printed);
+}
+
+TEST(Json, PrintsOneEventAsItsFilesHaveIt) {
+  const auto events = ParseEventsYaml(
+      "- {name: 'a \"b\"', event: 'port:80, sum(bytes)>1KB, 20ms', deadline: 1s}", "e");
+  ASSERT_TRUE(events.ok()) << events.message();
+  EXPECT_EQ(PrintEventJson((*events)[0]),
+            R"({"name": "a \"b\"", "filter": "dstPort=80", "predicate": "sum(bytes) > 1000", )"
+            R"("flow_granularity": "none", "time_interval": "20ms", "for": 1, "scope": "network", )"
+            R"("observe": "source", "deadline": "1s"})");
 }
 
 TEST(Yaml, PrintsNoEventsAsAnEmptyList) { EXPECT_EQ(PrintEventsYaml({}), "events: []\n"); }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "lib/lang/event/compile.h"
+#include "lib/lang/event/granularity_parser.h"
 #include "lib/lang/event/label.h"
 #include "lib/lang/event/suggest.h"
 
@@ -20,8 +21,9 @@ using Kind = DocumentNode::Kind;
 
 const std::vector<std::string>& EventKeys() {
   static const std::vector<std::string> keys = {
-      "filter", "predicate", "flow_granularity", "time_interval", "event",      "for",
-      "scope",  "observe",   "severity",         "name",          "max_buckets"};
+      "filter",      "predicate", "flow_granularity", "time_interval", "event",
+      "for",         "scope",     "observe",          "severity",      "name",
+      "max_buckets", "deadline",  "report_rate"};
   return keys;
 }
 
@@ -116,18 +118,20 @@ class ItemReader {
   bool ReadOptions() {
     return ReadLabel("name", &spec_->name) && ReadLabel("severity", &spec_->severity) &&
            ReadCount("for", UINT32_MAX, &spec_->for_count) &&
-           ReadCount("max_buckets", kMaxBucketsPerEvent, &spec_->max_buckets) && ReadScope() &&
-           ReadObserve();
+           ReadCount("max_buckets", kMaxBucketsPerEvent, &spec_->max_buckets) &&
+           ReadCount("report_rate", kMaxReportRate, &spec_->report_rate) && ReadDeadline() &&
+           ReadScope() && ReadObserve();
   }
 
   bool ReadLabel(const char* key, std::string* label) {
     const DocumentNode* const node = Find(key);
     if (node == nullptr) return true;
+    const bool is_name = std::string_view(key) == "name";
     if (!IsScalar(*node)) {
-      const bool is_name = std::string_view(key) == "name";
       return FailAt(node->offset, Quote(key) + " must be a text" + (is_name ? ", not empty" : ""));
     }
-    const std::string problem = LabelProblem(key, node->text);
+    const std::string problem =
+        is_name ? EventNameProblem(node->text) : LabelProblem(key, node->text);
     if (!problem.empty()) return FailAt(node->offset, problem);
     *label = node->text;
     return true;
@@ -147,6 +151,15 @@ class ItemReader {
     }
     *count = value;
     return true;
+  }
+
+  bool ReadDeadline() {
+    const DocumentNode* const node = Find("deadline");
+    if (node == nullptr) return true;
+    Diagnostic error;
+    if (IsScalar(*node) && ParseInterval(node->text, &spec_->deadline_ms, &error)) return true;
+    return FailAt(node->offset, "'deadline' is " + Describe(*node) +
+                                    "; it takes whole milliseconds from 1ms to one day (86400s)");
   }
 
   bool ReadScope() {

@@ -15,6 +15,7 @@
 namespace trumpet::event_lang {
 
 constexpr uint32_t kMaxBucketsPerEvent = 1u << 24;
+constexpr uint32_t kMaxReportRate = 1000000;
 constexpr size_t kMaxErrorsShown = 20;
 
 // A list of events, or a map with the one key `events`.  If events are wrong, the error has

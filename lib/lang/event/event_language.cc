@@ -33,21 +33,36 @@ std::string Quoted(const std::string& text) {
   return quoted + "\"";
 }
 
-std::string PrintYamlItem(const EventSpec& event) {
-  std::string text;
-  const auto add = [&text](const char* key, const std::string& value) {
-    text += std::string(text.empty() ? "  - " : "    ") + key + ": " + value + "\n";
-  };
+// Calls add(key, value) for what there is to say of an event, in the order in which it is printed;
+// values are quoted where they are texts of users, and where JSON wants it.
+template <typename Add>
+void VisitKeys(const EventSpec& event, const Add& add) {
+  const auto word = [](const std::string& text) { return "\"" + text + "\""; };
   add("name", Quoted(event.name));
   add("filter", Quoted(event_lang::PrintFilter(event.filter)));
   add("predicate", Quoted(event_lang::PrintPredicate(event.predicate)));
   add("flow_granularity", Quoted(event_lang::PrintGranularity(event.granularity)));
-  add("time_interval", event_lang::PrintInterval(event.interval_ms));
+  add("time_interval", word(event_lang::PrintInterval(event.interval_ms)));
   add("for", std::to_string(event.for_count));
-  add("scope", event_lang::ScopeName(event.scope));
-  add("observe", event_lang::ObserveName(event.observe));
+  add("scope", word(event_lang::ScopeName(event.scope)));
+  add("observe", word(event_lang::ObserveName(event.observe)));
   if (!event.severity.empty()) add("severity", Quoted(event.severity));
   if (event.max_buckets != 0) add("max_buckets", std::to_string(event.max_buckets));
+  if (event.deadline_ms != 0) add("deadline", word(event_lang::PrintInterval(event.deadline_ms)));
+  if (event.report_rate != 0) add("report_rate", std::to_string(event.report_rate));
+}
+
+// Words of the language stand bare in YAML.
+bool IsBare(std::string_view key) {
+  return key == "time_interval" || key == "scope" || key == "observe" || key == "deadline";
+}
+
+std::string PrintYamlItem(const EventSpec& event) {
+  std::string text;
+  VisitKeys(event, [&text](const char* key, const std::string& value) {
+    text += std::string(text.empty() ? "  - " : "    ") + key + ": ";
+    text += (IsBare(key) ? value.substr(1, value.size() - 2) : value) + "\n";
+  });
   return text;
 }
 
@@ -101,6 +116,14 @@ std::string PrintEventsYaml(const std::vector<EventSpec>& events) {
   std::string text = events.empty() ? "events: []\n" : "events:\n";
   for (const EventSpec& event : events) text += PrintYamlItem(event);
   return text;
+}
+
+std::string PrintEventJson(const EventSpec& event) {
+  std::string text;
+  VisitKeys(event, [&text](const char* key, const std::string& value) {
+    text += std::string(text.empty() ? "{\"" : ", \"") + key + "\": " + value;
+  });
+  return text + "}";
 }
 
 }  // namespace trumpet

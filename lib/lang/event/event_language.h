@@ -35,6 +35,8 @@ Result<std::vector<EventSpec>> ParseEventsJson(std::string_view text, std::strin
 // options.
 std::string PrintEventLine(const EventSpec& event);
 std::string PrintEventsYaml(const std::vector<EventSpec>& events);
+// One event as a JSON object without newline; `[` and `]` around it make a document.
+std::string PrintEventJson(const EventSpec& event);
 
 }  // namespace trumpet
 

@@ -7,6 +7,15 @@
 #include "lib/lang/event/source.h"
 
 namespace trumpet::event_lang {
+namespace {
+
+// Commands take a name beside options, the word "json" and the numbers of events.
+bool IsTakenForAnotherWord(std::string_view name) {
+  return name[0] == '-' || name == "json" ||
+         name.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+}  // namespace
 
 std::string LabelProblem(std::string_view key, std::string_view text) {
   if (key == "name" && text.empty()) return "'name' must be a text, not empty";
@@ -20,6 +29,14 @@ std::string LabelProblem(std::string_view key, std::string_view text) {
   size_t offset = 0;
   if (!IsUtf8(text, &offset)) return Quote(key) + " is not UTF-8";
   return "";
+}
+
+std::string EventNameProblem(std::string_view name) {
+  const std::string problem = LabelProblem("name", name);
+  if (!problem.empty() || !IsTakenForAnotherWord(name)) return problem;
+  return "'name' is " + Quote(name) +
+         ", which commands take for something else; it may not begin with '-', nor be 'json' or a "
+         "number";
 }
 
 }  // namespace trumpet::event_lang

@@ -17,6 +17,10 @@ constexpr size_t kMaxLabelBytes = 255;
 // most kMaxLabelBytes without control characters, and not empty for a name.
 std::string LabelProblem(std::string_view key, std::string_view text);
 
+// Likewise, of the name of an event, which is also none of the other words that commands take in
+// its place: it does not begin with "-", and is neither "json" nor all digits.
+std::string EventNameProblem(std::string_view name);
+
 }  // namespace trumpet::event_lang
 
 #endif  // TRUMPET_LIB_LANG_EVENT_LABEL_H

@@ -30,7 +30,8 @@ bool Same(const EventSpec& a, const EventSpec& b) {
   return a.name == b.name && a.filter == b.filter && a.predicate == b.predicate &&
          a.granularity == b.granularity && a.interval_ms == b.interval_ms &&
          a.for_count == b.for_count && a.scope == b.scope && a.observe == b.observe &&
-         a.severity == b.severity && a.max_buckets == b.max_buckets;
+         a.severity == b.severity && a.max_buckets == b.max_buckets &&
+         a.deadline_ms == b.deadline_ms && a.report_rate == b.report_rate;
 }
 
 void CheckResult(const Result<std::vector<EventSpec>>& events) {

@@ -6,8 +6,8 @@
 // Each wait is drawn from the upper half of a span that doubles up to a limit, so that a thousand
 // agents whose controller was restarted do not come back all at once, again and again.
 
-#ifndef TRUMPET_LIB_WIRE_BACKOFF_H
-#define TRUMPET_LIB_WIRE_BACKOFF_H
+#ifndef TRUMPET_LIB_BASE_BACKOFF_H
+#define TRUMPET_LIB_BASE_BACKOFF_H
 
 #include <algorithm>
 #include <cstdint>
@@ -41,4 +41,4 @@ class Backoff {
 
 }  // namespace trumpet
 
-#endif  // TRUMPET_LIB_WIRE_BACKOFF_H
+#endif  // TRUMPET_LIB_BASE_BACKOFF_H

@@ -1,9 +1,10 @@
 // Copyright (c) 2026 The Trumpet Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lib/wire/loop_event.h"
+#include "lib/base/loop_event.h"
 
 #include <event2/event.h>
+#include <signal.h>
 
 #include <utility>
 
@@ -18,6 +19,10 @@ void* Argument(const std::function<void()>& action) {
   return const_cast<std::function<void()>*>(&action);
 }
 
+timeval ToTimeval(Nanos span) {
+  return {span / kNanosPerSecond, span % kNanosPerSecond / kNanosPerMicro};
+}
+
 }  // namespace
 
 LoopEvent::LoopEvent(event_base* base, std::function<void()> action)
@@ -30,14 +35,29 @@ LoopEvent::~LoopEvent() {
   event_free(periodic_);
 }
 
-void LoopEvent::RunSoon() {
-  const timeval now{0, 0};
-  event_add(once_, &now);
+void LoopEvent::RunSoon() { RunAfter(0); }
+
+void LoopEvent::RunAfter(Nanos delay) {
+  const timeval wait = ToTimeval(delay);
+  event_add(once_, &wait);
 }
 
 void LoopEvent::RunEvery(Nanos period) {
-  const timeval interval{period / kNanosPerSecond, period % kNanosPerSecond / kNanosPerMicro};
+  const timeval interval = ToTimeval(period);
   event_add(periodic_, &interval);
+}
+
+void LoopEvent::Cancel() {
+  event_del(once_);
+  event_del(periodic_);
+}
+
+void IgnoreBrokenPipes() {
+  struct sigaction action {};
+  if (sigaction(SIGPIPE, nullptr, &action) == 0 && action.sa_handler == SIG_DFL) {
+    action.sa_handler = SIG_IGN;
+    sigaction(SIGPIPE, &action, nullptr);
+  }
 }
 
 }  // namespace trumpet

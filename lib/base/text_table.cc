@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The Trumpet Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "vswitchd-plugin/text_table.h"
+#include "lib/base/text_table.h"
 
 #include <time.h>
 

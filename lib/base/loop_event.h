@@ -3,8 +3,8 @@
 //
 // LoopEvent: something that a libevent loop does later, or again and again.
 
-#ifndef TRUMPET_LIB_WIRE_LOOP_EVENT_H
-#define TRUMPET_LIB_WIRE_LOOP_EVENT_H
+#ifndef TRUMPET_LIB_BASE_LOOP_EVENT_H
+#define TRUMPET_LIB_BASE_LOOP_EVENT_H
 
 #include <functional>
 
@@ -23,7 +23,9 @@ class LoopEvent {
   LoopEvent& operator=(const LoopEvent&) = delete;
 
   void RunSoon();               // once, when what is under way has returned
+  void RunAfter(Nanos delay);   // once; takes the place of a RunSoon() or RunAfter() still to come
   void RunEvery(Nanos period);  // from now on
+  void Cancel();                // none of what is still to come
 
  private:
   const std::function<void()> action_;
@@ -31,6 +33,9 @@ class LoopEvent {
   event* periodic_;
 };
 
+// Ignores SIGPIPE unless the process has a handler of its own.
+void IgnoreBrokenPipes();
+
 }  // namespace trumpet
 
-#endif  // TRUMPET_LIB_WIRE_LOOP_EVENT_H
+#endif  // TRUMPET_LIB_BASE_LOOP_EVENT_H

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The Trumpet Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lib/wire/backoff.h"
+#include "lib/base/backoff.h"
 
 #include <gtest/gtest.h>
 

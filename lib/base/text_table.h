@@ -3,8 +3,8 @@
 //
 // TextTable: columns that line up, for people; and times as people read them.
 
-#ifndef TRUMPET_VSWITCHD_PLUGIN_TEXT_TABLE_H
-#define TRUMPET_VSWITCHD_PLUGIN_TEXT_TABLE_H
+#ifndef TRUMPET_LIB_BASE_TEXT_TABLE_H
+#define TRUMPET_LIB_BASE_TEXT_TABLE_H
 
 #include <string>
 #include <vector>
@@ -40,4 +40,4 @@ std::string FormatRatio(double part, double whole);
 
 }  // namespace trumpet
 
-#endif  // TRUMPET_VSWITCHD_PLUGIN_TEXT_TABLE_H
+#endif  // TRUMPET_LIB_BASE_TEXT_TABLE_H

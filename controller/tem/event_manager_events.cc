@@ -1,0 +1,283 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "controller/tem/event_manager_impl.h"
+
+namespace trumpet {
+namespace {
+
+// Of the loop's time, before others have their turn.
+constexpr Nanos kSlice = 5 * kNanosPerMilli;
+constexpr size_t kPartBytes = 256 * 1024;
+// Of sets that wait in a session, besides what else must be said.
+constexpr size_t kMaxQueuedSetBytes = 2 * 1024 * 1024;
+
+}  // namespace
+
+// --- the store ---------------------------------------------------------------------------------
+
+void EventManager::Impl::OnEventsLoaded(const StoreIdentity& identity,
+                                        std::vector<EventRecord> records) {
+  if (is_loaded_ && identity.controller_id != identity_.controller_id) {
+    // Another database: its ids mean other events.
+    for (const auto& [id, host] : hosts_.all()) {
+      if (host->session != nullptr) {
+        host->session->Close(ByeReason::kReconfigured, "the events' database is another one");
+      }
+    }
+  }
+  identity_ = identity;
+  std::set<std::string> names;
+  for (const EventRecord& record : records) names.insert(record.name);
+  std::vector<std::string> gone;
+  for (const auto& [name, event] : events_.all()) {
+    if (names.count(name) == 0) gone.push_back(name);
+  }
+  for (const std::string& name : gone) TakeRemoval(name);
+  for (EventRecord& record : records) TakeRecord(std::move(record));
+  is_loaded_ = true;
+  Log("info", "events: " + std::to_string(events_.all().size()) + " from " + identity_.where);
+}
+
+void EventManager::Impl::OnEventsChanged(std::vector<EventChange> changes) {
+  for (EventChange& change : changes) {
+    if (change.put) {
+      TakeRecord(std::move(*change.put));
+    } else {
+      TakeRemoval(change.name);
+    }
+  }
+}
+
+void EventManager::Impl::OnStoreState(bool is_ready, const std::string& text) {
+  if (is_ready != is_store_ready_ || text != store_state_) {
+    Log(is_ready ? "info" : "warn", "events' database: " + text);
+  }
+  is_store_ready_ = is_ready;
+  store_state_ = text;
+}
+
+void EventManager::Impl::TakeRecord(EventRecord record) {
+  const std::string name = record.name;
+  if (std::unique_ptr<LiveEvent> before = events_.Put(std::move(record))) Halt(before.get());
+  LiveEvent* const event = events_.Find(name);
+  const bool should_run = event->plan != nullptr && event->record.is_enabled;
+  if (!event->problem.empty()) Log("warn", "event '" + name + "' does not run: " + event->problem);
+  if (should_run && !event->is_running) Begin(event);
+  if (!should_run && event->is_running) Halt(event);
+}
+
+void EventManager::Impl::TakeRemoval(const std::string& name) {
+  if (std::unique_ptr<LiveEvent> event = events_.Remove(name)) Halt(event.get());
+}
+
+// --- lives -------------------------------------------------------------------------------------
+
+EventManager::Impl::Positions EventManager::Impl::PositionsOf(const EventSpec& spec) const {
+  if (placement_ == nullptr) return {};
+  // Those whom the file does not name have no prefixes, and change positions as others come.
+  Positions positions(file_.hosts.size());
+  for (const uint32_t position : placement_->HostsFor(spec)) {
+    if (position < positions.size()) positions[position] = true;
+  }
+  return positions;
+}
+
+size_t EventManager::Impl::CountHosts(const Positions& positions) const {
+  size_t count = 0;
+  for (const auto& [id, host] : hosts_.all()) count += IsPlaced(positions, *host);
+  return count;
+}
+
+bool EventManager::Impl::MaySplit(size_t host_count) const {
+  return host_count > 0 && host_count <= options_.max_threshold_hosts;
+}
+
+std::string EventManager::Impl::WhyNotSplit(size_t host_count) const {
+  if (host_count == 0) return "no host is known yet";
+  return "it is on " + std::to_string(host_count) + " hosts; up to " +
+         std::to_string(options_.max_threshold_hosts) + " it would pay";
+}
+
+NetworkEventOptions EventManager::Impl::OptionsOf(const EventSpec& spec, size_t host_count) const {
+  NetworkEventOptions options = options_.event;
+  if (spec.deadline_ms != 0) options.deadline_ns = Nanos{spec.deadline_ms} * kNanosPerMilli;
+  if (spec.report_rate != 0) options.reports_per_second = options.report_burst = spec.report_rate;
+  options.splits_threshold = MaySplit(host_count);
+  options.worthwhile_hosts = options_.max_threshold_hosts;
+  options.last_share_generation = static_cast<uint64_t>(std::max<Nanos>(Now(), 0) / kNanosPerMicro);
+  return options;
+}
+
+void EventManager::Impl::Begin(LiveEvent* event) {
+  const EventSpec& spec = event->spec();
+  event->is_running = true;
+  event->changed_ns = Now();
+  event->hosts = PositionsOf(spec);
+  event->hosts_version = placement_version_;
+  tenants_[spec.id] = event->record.tenant;
+  if (!event->is_of_network()) {
+    event->mode = TriggerMode::kHost;
+    event->why_not_threshold = "each host decides by itself";
+    if (spec.report_rate != 0)
+      rates_.emplace(spec.id, ReportRate(spec.report_rate, spec.report_rate));
+  } else {
+    const size_t host_count = CountHosts(event->hosts);
+    const Status installed =
+        desk_.verdicts().Install(event->plan, Now(), OptionsOf(spec, host_count));
+    if (!installed.ok()) {
+      event->problem = installed.message();
+      event->is_running = false;
+      Log("err", "event '" + spec.name + "' does not run: " + event->problem);
+      return;
+    }
+    const NetworkEvent* const verdicts = desk_.verdicts().Find(spec.id);
+    const bool splits = verdicts->mode() == NetworkEvent::Mode::kThreshold;
+    event->mode = splits ? TriggerMode::kThreshold : TriggerMode::kPartials;
+    event->why_not_threshold = splits                         ? ""
+                               : verdicts->split().is_sound() ? WhyNotSplit(host_count)
+                                                              : verdicts->split().why_not;
+  }
+  Add({Task::Kind::kPlaceEvent, spec.id, ""});
+  desk_.Touch();
+}
+
+void EventManager::Impl::Halt(LiveEvent* event) {
+  if (!event->is_running) return;
+  event->is_running = false;
+  const uint32_t id = event->record.id;
+  if (event->is_of_network()) {
+    desk_.verdicts().Uninstall(id, Now());
+    desk_.Touch();
+  }
+  rates_.erase(id);
+  Add({Task::Kind::kDropEvent, id, ""});
+}
+
+// --- placement, and sets -----------------------------------------------------------------------
+
+void EventManager::Impl::Add(Task task) {
+  tasks_.push_back(std::move(task));
+  work_.RunSoon();
+}
+
+void EventManager::Impl::Place(const LiveEvent& event, ManagedHost* host) {
+  if (!IsPlaced(event.hosts, *host)) {
+    Unplace(event.record.id, host);
+    return;
+  }
+  host->sync.Want(event.record.id);
+  if (host->number && event.mode == TriggerMode::kThreshold) {
+    desk_.verdicts().Invite(event.record.id, *host->number, desk_.output());
+    desk_.Touch();
+  }
+}
+
+void EventManager::Impl::Unplace(uint32_t event_id, ManagedHost* host) {
+  host->sync.Drop(event_id);
+}
+
+void EventManager::Impl::PlaceAll(ManagedHost* host) {
+  for (const auto& [name, event] : events_.all()) {
+    if (event->is_running) Place(*event, host);
+  }
+  Queue(host);
+}
+
+// One that was halted and begun again is first taken from hosts, in our books: its verdicts begin
+// anew, too, and wait for hosts to join.
+void EventManager::Impl::RunTask(const Task& task) {
+  ManagedHost* const host = hosts_.Find(task.host_id);
+  LiveEvent* const event = events_.Find(task.event_id);
+  switch (task.kind) {
+    case Task::Kind::kTellPlace:
+      if (host != nullptr) TellPlace(host);
+      break;
+    case Task::Kind::kPlaceHost:
+      if (host != nullptr) PlaceAll(host);
+      break;
+    case Task::Kind::kDropEvent:
+      for (const auto& [id, one] : hosts_.all()) {
+        Unplace(task.event_id, one.get());
+        Queue(one.get());
+      }
+      break;
+    case Task::Kind::kPlaceEvent:
+      if (event == nullptr || !event->is_running) break;
+      if (event->hosts_version != placement_version_) {
+        event->hosts = PositionsOf(event->spec());
+        event->hosts_version = placement_version_;
+      }
+      for (const auto& [id, one] : hosts_.all()) {
+        Place(*event, one.get());
+        Queue(one.get());
+      }
+      break;
+  }
+}
+
+void EventManager::Impl::Queue(ManagedHost* host) {
+  if (host->is_queued || host->session == nullptr) return;
+  host->is_queued = true;
+  to_pump_.push_back(host);
+  work_.RunSoon();
+}
+
+// Places first, so that what was changed together goes out together.
+void EventManager::Impl::Work() {
+  const Nanos end = parts_.clock->MonotonicNow() + kSlice;
+  const auto has_time = [&] { return parts_.clock->MonotonicNow() < end; };
+  while (!tasks_.empty() && has_time()) {
+    const Task task = std::move(tasks_.front());
+    tasks_.pop_front();
+    RunTask(task);
+  }
+  while (tasks_.empty() && !to_pump_.empty() && has_time()) {
+    ManagedHost* const host = to_pump_.front();
+    to_pump_.pop_front();
+    host->is_queued = false;
+    if (Pump(host)) Queue(host);
+  }
+  if (!tasks_.empty() || !to_pump_.empty()) work_.RunSoon();
+}
+
+// Sends one part; true if there may be another to send at once.
+bool EventManager::Impl::Pump(ManagedHost* host) {
+  if (host->session == nullptr || host->session->queued_bytes() > kMaxQueuedSetBytes) return false;
+  TriggerSet part;
+  const auto maker = [this](uint32_t id, const ThresholdShare* share,
+                            TriggerSync::TriggerOnWire* out) {
+    return MakeTrigger(id, share, out);
+  };
+  if (!host->sync.NextPart(maker, kPartBytes, &part)) return false;
+  const Status sent = host->session->Send(part);
+  if (sent.ok()) return true;
+  host->last_error = sent.message();
+  Log("err", "host " + host->id + ": " + sent.message());
+  if (host->session != nullptr) host->session->Close(ByeReason::kReconfigured, sent.message());
+  return false;
+}
+
+bool EventManager::Impl::MakeTrigger(uint32_t event_id, const ThresholdShare* share,
+                                     TriggerSync::TriggerOnWire* out) const {
+  const LiveEvent* const event = events_.Find(event_id);
+  if (event == nullptr || !event->is_running) return false;
+  out->trigger.event = event->spec();
+  out->trigger.mode = event->mode;
+  out->bytes = event->trigger_bytes;
+  if (event->mode != TriggerMode::kThreshold) return true;
+  const NetworkEvent* const verdicts = desk_.verdicts().Find(event_id);
+  if (share == nullptr || verdicts == nullptr) return false;
+  out->trigger.local_predicate = verdicts->split().LocalPredicate(share->share);
+  out->trigger.share_generation = share->generation;
+  out->trigger.share_from = std::max<Nanos>(share->from, 0);
+  out->bytes *= 2;
+  return true;
+}
+
+}  // namespace trumpet

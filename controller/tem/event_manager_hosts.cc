@@ -1,0 +1,430 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "controller/tem/event_manager_impl.h"
+#include "lib/wire/limits.h"
+#include "lib/wire/place_codec.h"
+
+namespace trumpet {
+namespace {
+
+constexpr Nanos kTick = 100 * kNanosPerMilli;
+
+// Of the workloads behind the host's edge ports.
+std::vector<uint64_t> MacsOf(const HostFacts& facts) {
+  std::vector<uint64_t> macs;
+  for (const Port& port : facts.ports) {
+    if (!port.is_uplink) macs.insert(macs.end(), port.macs.begin(), port.macs.end());
+  }
+  std::sort(macs.begin(), macs.end());
+  macs.erase(std::unique(macs.begin(), macs.end()), macs.end());
+  return macs;
+}
+
+bool MayMoveIn(size_t count, size_t more, size_t max) { return more <= max - std::min(count, max); }
+
+template <typename List>
+void Append(List* from, List* to) {
+  to->insert(to->end(), std::make_move_iterator(from->begin()),
+             std::make_move_iterator(from->end()));
+}
+
+}  // namespace
+
+EventManager::Impl::Impl(const EventManagerParts& parts, const EventManagerOptions& options)
+    : parts_(parts),
+      options_(options),
+      events_({options.max_events, options.max_events_per_tenant}),
+      hosts_(&tallies_),
+      desk_(parts.base, *parts.clock, options.network, options.listener.tick > 0, this),
+      answer_(parts.base, [this] { Answer(); }),
+      work_(parts.base, [this] { Work(); }),
+      ticker_(parts.base, [this] { Tick(); }) {
+  if (options_.listener.tick > 0) ticker_.RunEvery(kTick);
+}
+
+EventManager::Impl::~Impl() = default;
+
+Result<uint16_t> EventManager::Impl::Listen(const Address& address, TlsContext* tls) {
+  auto listener =
+      Listener::Listen(parts_.base, address, tls, options_.listener, *parts_.clock, this);
+  if (!listener.ok()) return listener.status();
+  listeners_.push_back(std::move(*listener));
+  return listeners_.back()->port();
+}
+
+void EventManager::Impl::Stop() {
+  is_stopping_ = true;
+  for (const auto& [id, host] : hosts_.all()) {
+    if (host->session != nullptr) {
+      host->session->Close(ByeReason::kShuttingDown, "the controller is being stopped");
+    }
+  }
+}
+
+// --- time --------------------------------------------------------------------------------------
+
+void EventManager::Impl::Tick() {
+  if (options_.listener.tick == 0) {
+    for (const auto& listener : listeners_) listener->Tick();
+    desk_.Tick();
+  }
+  const Nanos now = parts_.clock->MonotonicNow();
+  // What found no room in a session goes on.
+  for (const auto& [id, host] : hosts_.all()) {
+    if (host->session != nullptr && host->sync.is_under_way()) Queue(host.get());
+  }
+  if (now < next_second_) return;
+  next_second_ = now + kNanosPerSecond;
+  LookAtClocks();
+  ForgetHosts();
+  if (is_placement_stale_) MoveHosts();
+  for (auto tenant = tenants_.begin(); tenant != tenants_.end();) {
+    const bool is_over =
+        events_.Find(tenant->first) == nullptr && desk_.verdicts().Find(tenant->first) == nullptr;
+    tenant = is_over ? tenants_.erase(tenant) : std::next(tenant);
+  }
+  for (const auto& [id, host] : hosts_.all()) {
+    if (!host->sync.is_halted()) continue;
+    host->sync.TryAgain();
+    Queue(host.get());
+  }
+}
+
+void EventManager::Impl::LookAtClocks() {
+  const Nanos now = parts_.clock->MonotonicNow();
+  for (const auto& [id, host] : hosts_.all()) {
+    if (host->session == nullptr || !host->number) continue;
+    const ClockEstimate& estimate = host->session->clock_estimate();
+    if (!estimate.has_estimate()) continue;
+    desk_.verdicts().SetSkew(*host->number,
+                             std::abs(estimate.OffsetAt(now)) + estimate.BoundAt(now));
+  }
+}
+
+void EventManager::Impl::ForgetHosts() {
+  if (options_.forget_hosts_after_ns == 0) return;
+  const Nanos now = parts_.clock->MonotonicNow();
+  std::vector<ManagedHost*> gone;
+  for (const auto& [id, host] : hosts_.all()) {
+    const bool is_due = host->session == nullptr && host->sessions > 0 &&
+                        now - host->left_at > options_.forget_hosts_after_ns;
+    if (is_due) gone.push_back(host.get());
+  }
+  for (ManagedHost* host : gone) {
+    Log("warn", "host " + host->id + " has not come back, and is no longer waited for");
+    if (host->number) desk_.verdicts().RemoveHost(*host->number, Now(), desk_.output());
+    desk_.Touch();
+    hosts_.ForgetNumber(host);
+    host->sessions = 0;
+    if (!host->is_in_file) {
+      hosts_.Forget(host);
+      is_placement_stale_ = true;
+    }
+  }
+}
+
+// --- topology ----------------------------------------------------------------------------------
+
+void EventManager::Impl::SetTopology(Topology topology) {
+  file_ = std::move(topology);
+  for (const auto& [id, host] : hosts_.all()) {
+    host->is_in_file = false;
+    host->prefixes.clear();
+  }
+  for (const TopologyHost& place : file_.hosts) {
+    ManagedHost* const host = hosts_.Add(place.id);
+    host->is_in_file = true;
+    host->name = place.name.empty() ? place.id : place.name;
+    host->prefixes = place.prefixes;
+  }
+  std::vector<ManagedHost*> gone;
+  for (const auto& [id, host] : hosts_.all()) {
+    if (!host->is_in_file && host->sessions == 0) gone.push_back(host.get());
+  }
+  for (ManagedHost* host : gone) hosts_.Forget(host);
+  MoveHosts();
+}
+
+// Those of the file first, whose positions stay the same as agents come.
+void EventManager::Impl::MakePlacement() {
+  topology_ = file_;
+  for (const auto& [id, host] : hosts_.all()) {
+    host->position.reset();
+    if (host->is_in_file) continue;
+    TopologyHost place;
+    place.id = id;
+    place.name = host->name;
+    topology_.hosts.push_back(std::move(place));
+  }
+  for (size_t i = 0; i < topology_.hosts.size(); ++i) {
+    ManagedHost* const host = hosts_.Find(topology_.hosts[i].id);
+    host->position = static_cast<uint32_t>(i);
+    topology_.hosts[i].macs = MacsOf(host->facts);
+  }
+  placement_ = std::make_unique<Placement>(topology_);
+  ++placement_version_;
+}
+
+// Everybody has another place, perhaps, and events other hosts.
+void EventManager::Impl::MoveHosts() {
+  is_placement_stale_ = false;
+  MakePlacement();
+  for (const auto& [id, host] : hosts_.all()) Add({Task::Kind::kTellPlace, 0, id});
+  for (const auto& [name, event] : events_.all()) {
+    if (event->is_running) Add({Task::Kind::kPlaceEvent, event->record.id, ""});
+  }
+}
+
+void EventManager::Impl::TellPlace(ManagedHost* host) {
+  const bool can_be_told =
+      host->session != nullptr && (host->session->capabilities() & kCapabilityPlace) != 0;
+  if (!can_be_told || !host->position) return;
+  HostPlace place = placement_->PlaceOf(*host->position);
+  if (host->told_place == place) return;
+  // Above whatever a process before this one has said.
+  place_generation_ = std::max(place_generation_ + 1, static_cast<uint64_t>(Now()) / 1000);
+  const Status split =
+      SplitHostPlace(place, place_generation_, kMaxFrameToAgent, [&](Message&& part) {
+        if (host->session != nullptr && host->session->Send(part).ok()) return;
+        host->last_error = "could not be told its place";
+      });
+  if (!split.ok()) {
+    host->last_error = split.message();
+    Log("err", "host " + host->id + ": " + split.message());
+    return;
+  }
+  host->told_place = std::move(place);
+}
+
+// --- sessions ----------------------------------------------------------------------------------
+
+std::optional<Refusal> EventManager::Impl::OnHello(Session* session, const Hello& hello,
+                                                   HelloReply* reply) {
+  if (is_stopping_) return Refusal{RefusalReason::kShuttingDown, ""};
+  if (!is_loaded_) {
+    return Refusal{RefusalReason::kTooMany, "the events have not been read yet"};
+  }
+  ManagedHost* const host = hosts_.Find(hello.host_id);
+  if (auto refusal = CheckIdentity(*session, hello, host)) {
+    Log("warn", "refused " + session->peer_address() + ": " + refusal->text);
+    return refusal;
+  }
+  if (host != nullptr && host->session != nullptr) {
+    if (auto refusal = MakeRoom(host)) return refusal;
+  }
+  reply->controller_id = identity_.controller_id;
+  reply->controller_name = options_.name;
+  return std::nullopt;
+}
+
+// The name by which the certificate may speak for the host; empty: none.
+std::string EventManager::Impl::CertificateName(const Session& session, const Hello& hello) const {
+  if (!session.peer().is_authenticated) return "";
+  if (session.peer().IsOf(hello.host_id)) return hello.host_id;
+  return session.peer().IsOf(hello.host_name) ? hello.host_name : "";
+}
+
+// A certificate that has the host's id is enough.  One that has only its name is, if the topology
+// says that this is the name of that id, or nobody else has come under that id before.
+std::optional<Refusal> EventManager::Impl::CheckIdentity(const Session& session, const Hello& hello,
+                                                         const ManagedHost* host) const {
+  if (!options_.binds_hosts_to_certificates || !session.peer().is_authenticated) {
+    return std::nullopt;
+  }
+  const std::string name = CertificateName(session, hello);
+  const auto refuse = [&](const std::string& why) {
+    return Refusal{RefusalReason::kNotAllowed,
+                   "the certificate of '" + session.peer().common_name + "' " + why};
+  };
+  if (name.empty()) return refuse("is not that of host '" + hello.host_id + "'");
+  if (name == hello.host_id || host == nullptr) return std::nullopt;
+  if (host->is_in_file && host->name != name) {
+    return refuse("is not that of host '" + hello.host_id + "', which is '" + host->name +
+                  "' in the topology");
+  }
+  if (!host->certificate_name.empty() && host->certificate_name != name) {
+    return refuse("is not the one that host '" + hello.host_id + "' came with before");
+  }
+  return std::nullopt;
+}
+
+// A session that has been silent for two keep-alives is dead, though nobody has told us yet.
+std::optional<Refusal> EventManager::Impl::MakeRoom(ManagedHost* host) {
+  const Nanos silence = parts_.clock->MonotonicNow() - host->session->last_heard_at();
+  if (silence <= 2 * options_.listener.session.keep_alive_interval) {
+    return Refusal{RefusalReason::kDuplicateHost,
+                   "host '" + host->id + "' is here already, from " + host->address};
+  }
+  Session* const old = host->session;
+  Detach(host, "replaced by a newer session");
+  old->Close(ByeReason::kReplaced, "the host has come again");
+  return std::nullopt;
+}
+
+void EventManager::Impl::OnEstablished(Session* session) {
+  const Hello& hello = session->hello();
+  const bool is_known = hosts_.Find(hello.host_id) != nullptr;
+  ManagedHost* const host = hosts_.Add(hello.host_id);
+  const auto number = desk_.verdicts().AddHost(host->id);
+  if (!number.ok()) {
+    if (!is_known) hosts_.Forget(host);
+    session->Close(ByeReason::kReconfigured, number.message());
+    return;
+  }
+  const bool is_first = !host->number;
+  if (is_first) hosts_.SetNumber(host, *number);
+  session->user_data = host;
+  host->session = session;
+  ++connected_hosts_;
+  ++host->sessions;
+  if (!host->is_in_file) host->name = !hello.host_name.empty() ? hello.host_name : host->id;
+  host->certificate_name = CertificateName(*session, hello);
+  host->software = hello.software;
+  host->address = session->peer_address();
+  host->epoch_ns = hello.epoch_ns;
+  host->connected_since_ns = host->last_seen_ns = Now();
+  host->last_error.clear();
+  host->sync.OnConnected(identity_.controller_id, hello);
+  host->told_place.reset();
+  if (!host->position) MakePlacement();  // nobody else's place changes by that
+  TellPlace(host);
+  Add({Task::Kind::kPlaceHost, 0, host->id});
+  Log("info", "host " + host->id + " has come from " + host->address);
+}
+
+void EventManager::Impl::OnClosed(Session* session, CloseCause cause, const std::string& text) {
+  auto* const host = static_cast<ManagedHost*>(session->user_data);
+  if (host == nullptr || host->session != session) return;
+  const std::string why = CloseCauseName(cause) + (text.empty() ? "" : ": " + text);
+  Detach(host, why);
+  Log(is_stopping_ ? "info" : "warn", "host " + host->id + " has gone: " + why);
+}
+
+void EventManager::Impl::Detach(ManagedHost* host, const std::string& why) {
+  host->past.Add(host->session->counters());
+  host->session->user_data = nullptr;
+  host->session = nullptr;
+  --connected_hosts_;
+  host->last_error = why;
+  host->last_seen_ns = Now();
+  host->left_at = parts_.clock->MonotonicNow();
+  host->polls.Clear();
+  host->sync.OnDisconnected();
+}
+
+// --- messages ----------------------------------------------------------------------------------
+
+void EventManager::Impl::OnMessage(Session* session, Message message) {
+  auto* const host = static_cast<ManagedHost*>(session->user_data);
+  if (host == nullptr || !host->number) return;
+  const uint32_t number = *host->number;
+  if (const auto* partials = std::get_if<Partials>(&message)) {
+    desk_.Take(number, *partials);
+  } else if (auto* report = std::get_if<HostReport>(&message)) {
+    Take(host, std::move(*report));
+  } else if (const auto* end = std::get_if<IntervalEnd>(&message)) {
+    host->ended_until_ns = end->until_ns;
+    desk_.Take(number, *end);
+  } else if (const auto* reply = std::get_if<PollReply>(&message)) {
+    Take(host, *reply);
+  } else if (const auto* states = std::get_if<FlowStates>(&message)) {
+    desk_.Take(number, *states);
+  } else if (const auto* ack = std::get_if<TriggerAck>(&message)) {
+    Take(host, *ack);
+  } else if (auto* facts = std::get_if<HostFacts>(&message)) {
+    Take(host, std::move(*facts));
+  }
+}
+
+void EventManager::Impl::Take(ManagedHost* host, const TriggerAck& ack) {
+  TriggerSync::Outcome outcome = host->sync.OnAck(ack, Now());
+  if (!outcome.is_known) return;
+  NetworkVerdicts& verdicts = desk_.verdicts();
+  if (!outcome.is_applied) Log("warn", "host " + host->id + ": " + host->sync.last_error());
+  for (const TriggerSync::Outcome::Event& event : outcome.applied) {
+    if (event.begins && verdicts.Find(event.id) != nullptr) {
+      verdicts.Join(event.id, *host->number, outcome.applied_ns);
+    }
+  }
+  for (const uint32_t id : outcome.left) {
+    if (verdicts.Find(id) != nullptr) {
+      verdicts.Leave(id, *host->number, outcome.applied_ns, desk_.output());
+    }
+  }
+  for (const ShareAck& share : outcome.shares) {
+    if (verdicts.Find(share.event_id) == nullptr) continue;
+    verdicts.ShareApplied(share.event_id, *host->number, share.generation, share.from,
+                          desk_.output());
+  }
+  desk_.Touch();
+  Queue(host);
+}
+
+void EventManager::Impl::Take(ManagedHost* host, HostFacts facts) {
+  HostFacts* const all = &host->facts_to_come;
+  if (facts.part == 0) {
+    *all = HostFacts();
+    host->are_facts_broken = false;
+  }
+  const bool has_room =
+      MayMoveIn(all->ports.size(), facts.ports.size(), kMaxPorts) &&
+      MayMoveIn(all->bridges.size(), facts.bridges.size(), kMaxBridges) &&
+      MayMoveIn(all->external_ids.size(), facts.external_ids.size(), kMaxKeyValues);
+  if (!has_room || facts.part != all->part) host->are_facts_broken = true;
+  if (host->are_facts_broken) return;
+  Append(&facts.ports, &all->ports);
+  Append(&facts.bridges, &all->bridges);
+  Append(&facts.external_ids, &all->external_ids);
+  ++all->part;
+  if (!facts.is_last) return;
+  const std::vector<uint64_t> macs_before = MacsOf(host->facts);
+  host->facts = std::move(*all);
+  *all = HostFacts();
+  if (MacsOf(host->facts) != macs_before) is_placement_stale_ = true;
+}
+
+void EventManager::Impl::Take(ManagedHost* host, const PollReply& reply) {
+  host->polls.Take(reply, [&](const PollOrder& order, const PollAnswer& answer) {
+    desk_.Take(*host->number, order, answer);
+  });
+}
+
+void EventManager::Impl::Take(ManagedHost* host, HostReport report) {
+  LiveEvent* const event = events_.Find(report.report.event_id);
+  const bool is_of_host = event != nullptr && event->is_running && !event->is_of_network();
+  if (is_of_host) {
+    PublishHostReport(*host, event, std::move(report.report));
+  } else {
+    desk_.Take(*host->number, report);
+  }
+}
+
+ListenerCounters EventManager::Impl::CountListeners() const {
+  ListenerCounters sum;
+  for (const auto& listener : listeners_) {
+    const ListenerCounters one = listener->counters();
+    sum.accepted += one.accepted;
+    sum.established += one.established;
+    sum.refused += one.refused;
+    sum.strangers_evicted += one.strangers_evicted;
+    sum.accept_failures += one.accept_failures;
+    for (size_t i = 0; i < sum.closed.size(); ++i) sum.closed[i] += one.closed[i];
+    sum.sessions.Add(one.sessions);
+  }
+  return sum;
+}
+
+bool EventManager::Impl::IsSettled() const {
+  if (!tasks_.empty() || !to_pump_.empty()) return false;
+  for (const auto& [id, host] : hosts_.all()) {
+    if (host->session != nullptr && !host->sync.IsSettled()) return false;
+  }
+  return true;
+}
+
+}  // namespace trumpet

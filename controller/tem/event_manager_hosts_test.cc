@@ -1,0 +1,456 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// EventManager with agents: sessions over loopback, time that only the test moves.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "controller/store/memory_event_store.h"
+#include "controller/tem/event_manager.h"
+#include "controller/tem/scripted_agent_test.h"
+#include "lib/wire/session_kit_test.h"
+
+namespace trumpet {
+namespace {
+
+constexpr Nanos kInterval = 10 * kNanosPerMilli;
+constexpr char kBig[] = "- {name: big, event: '*, sum(volume) > 1000, 10ms'}";
+// avg() does not split: hosts tell everything.
+constexpr char kMean[] = "- {name: mean, event: '*, avg(volume) > 100, 10ms'}";
+
+struct Told final : ReportSubscriber {
+  void OnReports(const ReportRows& more) override {
+    rows.insert(rows.end(), more.begin(), more.end());
+  }
+  ReportRows rows;
+};
+
+class EventManagerHostsTest : public testing::Test {
+ protected:
+  EventManagerHostsTest() : store_(loop_.base(), 77), hub_(nullptr) {
+    clock_.unix_base -= clock_.unix_base % kInterval + clock_.monotonic % kInterval;
+    options_.listener.tick = 0;
+    options_.listener.max_accepts_per_tick = 100000;
+    hub_.Add(&told_);
+    Begin();
+  }
+
+  // Another process of the controller, over the same store.
+  void Begin() {
+    manager_.reset();
+    EventManagerParts parts;
+    parts.base = loop_.base();
+    parts.store = &store_;
+    parts.reports = &hub_;
+    parts.clock = &clock_;
+    manager_ = std::make_unique<EventManager>(parts, options_);
+    const auto port = manager_->Listen({false, "127.0.0.1", 0}, nullptr);
+    ASSERT_TRUE(port.ok()) << port.message();
+    port_ = *port;
+    manager_->Start();
+    ASSERT_TRUE(RunUntil([&] { return manager_->is_store_ready(); }));
+  }
+
+  ScriptedAgent& Agent(size_t index) {
+    while (agents_.size() <= index) {
+      agents_.push_back(std::make_unique<ScriptedAgent>(loop_.base(), clock_,
+                                                        "h" + std::to_string(agents_.size())));
+    }
+    return *agents_[index];
+  }
+  void Connect(size_t index) {
+    Agent(index).Connect({false, "127.0.0.1", port_}, nullptr);
+    ASSERT_TRUE(RunUntil([&] { return Agent(index).is_connected(); }));
+  }
+  bool RunUntil(const std::function<bool()>& done) {
+    return loop_.RunUntil([&] {
+      manager_->Tick();
+      return done();
+    });
+  }
+  // Until everybody runs what he should.
+  void Settle() {
+    loop_.RunReady();
+    ASSERT_TRUE(RunUntil([&] {
+      loop_.RunReady(2);
+      return manager_->is_settled();
+    }));
+  }
+  void Put(const std::string& yaml) {
+    bool is_done = false;
+    manager_->Put(yaml, DocumentFormat::kYaml, "e.yaml", EventManager::IfThere::kReplace, Caller(),
+                  [&](Result<std::vector<EventRecord>> records) {
+                    EXPECT_TRUE(records.ok()) << records.message();
+                    is_done = true;
+                  });
+    ASSERT_TRUE(RunUntil([&] { return is_done; }));
+  }
+  void Remove(const std::string& name) {
+    bool is_done = false;
+    manager_->Remove({name}, Caller(), [&](const Result<std::vector<EventRecord>>& records) {
+      EXPECT_TRUE(records.ok()) << records.message();
+      is_done = true;
+    });
+    ASSERT_TRUE(RunUntil([&] { return is_done; }));
+  }
+  void Enable(const std::string& name, bool is_enabled) {
+    bool is_done = false;
+    manager_->SetEnabled(name, is_enabled, Caller(),
+                         [&](const Result<std::vector<EventRecord>>& records) {
+                           EXPECT_TRUE(records.ok()) << records.message();
+                           is_done = true;
+                         });
+    ASSERT_TRUE(RunUntil([&] { return is_done; }));
+  }
+  EventView View(const std::string& name) { return *manager_->FindEvent(name, Caller()); }
+
+  // The start of the first interval that lies wholly ahead.
+  Nanos NextStart() const { return (CellOf(clock_.UnixNow() - 1, kInterval) + 1) * kInterval; }
+  void AdvanceTo(Nanos instant) { clock_.Advance(instant - clock_.UnixNow()); }
+
+  Loop loop_;
+  FakeWireClock clock_;
+  MemoryEventStore store_;
+  ReportHub hub_;
+  Told told_;
+  EventManagerOptions options_;
+  uint16_t port_ = 0;
+  std::unique_ptr<EventManager> manager_;
+  std::vector<std::unique_ptr<ScriptedAgent>> agents_;
+};
+
+TEST_F(EventManagerHostsTest, BringsEventsToAgentsThatAreThereAndThatComeLater) {
+  Connect(0);
+  Put(kBig);
+  Settle();
+  EXPECT_EQ(Agent(0).Names(), "big");
+  Connect(1);
+  Settle();
+  EXPECT_EQ(Agent(1).Names(), "big");
+  const EventView view = View("big");
+  EXPECT_EQ(view.wanted, 2u);
+  EXPECT_EQ(view.applied, 2u);
+  EXPECT_GT(view.last_applied_ns, 0);
+  EXPECT_EQ(manager_->HostsOf("big").size(), 2u);
+  EXPECT_EQ(manager_->FindHost("name-of-h1")->events_applied, 1u);
+}
+
+TEST_F(EventManagerHostsTest, ReportsWhatNoHostCouldSeeByItself) {
+  for (const char* event : {kBig, kMean}) {
+    told_.rows.clear();
+    const bool splits = event == kBig;
+    Connect(0);
+    Connect(1);
+    Settle();
+    Put(event);
+    Settle();
+    const std::string name = splits ? "big" : "mean";
+    EXPECT_EQ(View(name).mode, splits ? "threshold" : "partials");
+    for (int warm_up = 0; warm_up < 4; ++warm_up) {  // until shares have been raised
+      AdvanceTo(NextStart() + kInterval);
+      for (size_t i = 0; i < 2; ++i) Agent(i).End(clock_.UnixNow());
+      Settle();
+    }
+    const Nanos start = NextStart();
+    AdvanceTo(start + kInterval);
+    Agent(0).Count(name, start, 700);
+    Agent(1).Count(name, start, 600);
+    for (size_t i = 0; i < 2; ++i) Agent(i).End(start + kInterval);
+    ASSERT_TRUE(RunUntil([&] { return !told_.rows.empty(); }));
+    const ReportRow& row = *told_.rows[0];
+    EXPECT_EQ(row.event, name);
+    EXPECT_EQ(row.end_ns, start + kInterval);
+    EXPECT_TRUE(row.is_complete) << row.json;
+    EXPECT_EQ(row.number, hub_.last_number());
+    const char* const value = splits ? "\"value\":1300" : "\"value\":650";
+    EXPECT_NE(row.json.find(value), std::string::npos) << row.json;
+    Remove(name);
+    Settle();
+    EXPECT_EQ(Agent(0).Names() + Agent(1).Names(), "");
+  }
+}
+
+TEST_F(EventManagerHostsTest, AsksHostsBelowTheirShare) {
+  Connect(0);
+  Connect(1);
+  Settle();
+  Put(kBig);
+  Settle();
+  for (int warm_up = 0; warm_up < 4; ++warm_up) {
+    AdvanceTo(NextStart() + kInterval);
+    for (size_t i = 0; i < 2; ++i) Agent(i).End(clock_.UnixNow());
+    Settle();
+  }
+  const Nanos start = NextStart();
+  AdvanceTo(start + kInterval);
+  Agent(0).Count("big", start, 900);
+  Agent(1).Count("big", start, 200);
+  const uint64_t told_before = Agent(1).cells_told;
+  for (size_t i = 0; i < 2; ++i) Agent(i).End(start + kInterval);
+  ASSERT_TRUE(RunUntil([&] { return !told_.rows.empty(); }));
+  EXPECT_EQ(Agent(1).cells_told, told_before) << "it was below its share";
+  EXPECT_EQ(Agent(1).questions, 1u);
+  EXPECT_NE(told_.rows[0]->json.find("\"value\":1100"), std::string::npos) << told_.rows[0]->json;
+  EXPECT_TRUE(told_.rows[0]->is_complete) << told_.rows[0]->json;
+}
+
+TEST_F(EventManagerHostsTest, DecidesAtTheDeadlineWithoutASilentHost) {
+  Connect(0);
+  Connect(1);
+  Put(kMean);
+  Settle();
+  AdvanceTo(NextStart() + kInterval);
+  for (size_t i = 0; i < 2; ++i) Agent(i).End(clock_.UnixNow());
+  Settle();
+  const Nanos start = NextStart();
+  AdvanceTo(start + kInterval);
+  Agent(0).Count("mean", start, 700);
+  Agent(0).End(start + kInterval);
+  Agent(1).Kill();
+  Settle();
+  loop_.RunReady();
+  manager_->Tick();
+  EXPECT_TRUE(told_.rows.empty()) << "it waits for the other one";
+  AdvanceTo(start + 2 * kInterval);
+  manager_->Tick();
+  ASSERT_EQ(told_.rows.size(), 1u);
+  EXPECT_FALSE(told_.rows[0]->is_complete);
+  EXPECT_NE(told_.rows[0]->json.find("\"silent\":[\"h1\"]"), std::string::npos)
+      << told_.rows[0]->json;
+}
+
+TEST_F(EventManagerHostsTest, PublishesWhatAHostDecidedByItself) {
+  Connect(0);
+  Put("- {name: local, event: '*, sum(volume) > 5, 10ms', scope: host, severity: low}");
+  Settle();
+  ASSERT_NE(Agent(0).Find("local"), nullptr);
+  EXPECT_EQ(Agent(0).Find("local")->trigger.mode, TriggerMode::kHost);
+  HostReport report;
+  report.report.event_id = Agent(0).Find("local")->trigger.event.id;
+  report.report.start_ns = NextStart();
+  report.report.end_ns = report.report.start_ns + kInterval;
+  report.report.value = Number::Integer(9);
+  report.report.threshold = Number::Integer(5);
+  report.report.detected_ns = report.report.end_ns;
+  Agent(0).Send(report);
+  ASSERT_TRUE(RunUntil([&] { return !told_.rows.empty(); }));
+  EXPECT_EQ(told_.rows[0]->event, "local");
+  EXPECT_NE(told_.rows[0]->json.find("\"host\":\"h0\""), std::string::npos) << told_.rows[0]->json;
+  EXPECT_NE(told_.rows[0]->json.find("\"severity\":\"low\""), std::string::npos);
+  EXPECT_EQ(View("local").counters.reports, 1u);
+}
+
+TEST_F(EventManagerHostsTest, TakesADisabledEventFromHostsAndNotFromTheStore) {
+  Connect(0);
+  Put(kBig);
+  Put(kMean);
+  Settle();
+  Enable("big", false);
+  Settle();
+  EXPECT_EQ(Agent(0).Names(), "mean");
+  EXPECT_FALSE(View("big").record.is_enabled);
+  EXPECT_EQ(View("big").mode, "");
+  Enable("big", true);
+  Settle();
+  EXPECT_EQ(Agent(0).Names(), "big mean");
+}
+
+TEST_F(EventManagerHostsTest, LetsHostsCountOnThroughItsOwnRestart) {
+  Connect(0);
+  Put(kMean);
+  Settle();
+  const uint32_t id = Agent(0).Find("mean")->trigger.event.id;
+  const Nanos from = Agent(0).Find("mean")->from;
+  clock_.Advance(kNanosPerSecond);
+  Agent(0).Kill();
+  Begin();
+  Connect(0);
+  Settle();
+  ASSERT_NE(Agent(0).Find("mean"), nullptr);
+  EXPECT_EQ(Agent(0).Find("mean")->trigger.event.id, id);
+  EXPECT_EQ(Agent(0).Find("mean")->from, from) << "it began anew";
+  EXPECT_EQ(Agent(0).whole_sets, 2u);
+  EXPECT_EQ(View("mean").applied, 1u);
+}
+
+TEST_F(EventManagerHostsTest, SaysWhatAHostRefuses) {
+  Agent(0).refused_event = "big";
+  Connect(0);
+  Put(kBig);
+  Put(kMean);
+  Settle();
+  const auto hosts = manager_->HostsOf("big");
+  ASSERT_EQ(hosts.size(), 1u);
+  EXPECT_EQ(hosts[0].state, HostApplication::kRefused);
+  EXPECT_EQ(hosts[0].error, "too much");
+  EXPECT_EQ(View("mean").applied, 1u);
+}
+
+TEST_F(EventManagerHostsTest, RefusesASecondAgentOfAHostUnlessTheFirstIsDead) {
+  Connect(0);
+  Settle();
+  ScriptedAgent twin(loop_.base(), clock_, "h0");
+  twin.Connect({false, "127.0.0.1", port_}, nullptr);
+  ASSERT_TRUE(RunUntil([&] { return !twin.last_error().empty(); }));
+  EXPECT_NE(twin.last_error().find("h0"), std::string::npos) << twin.last_error();
+  EXPECT_FALSE(twin.is_connected());
+  clock_.Advance(3 * kNanosPerSecond);  // and the first has said nothing
+  twin.Tick();
+  ASSERT_TRUE(RunUntil([&] { return twin.is_connected(); }));
+  ASSERT_TRUE(RunUntil([&] { return !Agent(0).is_connected(); }));
+  EXPECT_EQ(manager_->connected_hosts(), 1u);
+}
+
+TEST_F(EventManagerHostsTest, SendsEventsOnlyWhereTheirPacketsCanBe) {
+  const auto topology = ParseTopologyYaml(
+      "hosts:\n- {id: h0, prefixes: [10.0.0.0/24]}\n- {id: h1, prefixes: [10.0.1.0/24]}\n", "t");
+  ASSERT_TRUE(topology.ok()) << topology.message();
+  manager_->SetTopology(*topology);
+  Connect(0);
+  Connect(1);
+  Connect(2);  // whom the file does not name
+  Put("- {name: from-h1, event: 'srcIP=10.0.1.7, sum(volume) > 5, 10ms'}");
+  Settle();
+  EXPECT_EQ(Agent(0).Names(), "");
+  EXPECT_EQ(Agent(1).Names(), "from-h1");
+  EXPECT_EQ(Agent(2).Names(), "from-h1") << "nobody knows what is there";
+  ASSERT_TRUE(Agent(1).place);
+  EXPECT_TRUE(Agent(1).was_placed_first);
+  ASSERT_EQ(Agent(1).place->own.prefixes.size(), 1u);
+  EXPECT_EQ(PrintPrefix(Agent(1).place->own.prefixes[0]), "10.0.1.0/24");
+  // The workload moves.
+  const auto moved = ParseTopologyYaml(
+      "hosts:\n- {id: h0, prefixes: [10.0.1.0/24]}\n- {id: h1, prefixes: [10.0.0.0/24]}\n", "t");
+  manager_->SetTopology(*moved);
+  Settle();
+  EXPECT_EQ(Agent(0).Names(), "from-h1");
+  EXPECT_EQ(Agent(1).Names(), "");
+  EXPECT_EQ(PrintPrefix(Agent(1).place->own.prefixes[0]), "10.0.0.0/24");
+}
+
+// Events come, change and go, hosts too, the controller as well; in the end every host that is
+// connected runs exactly what it should, and nothing that was acknowledged has got lost.
+TEST_F(EventManagerHostsTest, EndsAsTheStoreSaysWhateverHappens) {
+  constexpr uint32_t kRuns = 12;
+  constexpr size_t kHosts = 4;
+  for (uint32_t seed = 1; seed <= kRuns; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937 random(seed);
+    const auto below = [&](uint32_t count) { return static_cast<uint32_t>(random() % count); };
+    std::map<std::string, bool> expected;  // acknowledged events: enabled?
+    for (const EventView& event : manager_->Events(Caller())) Remove(event.record.name);
+    for (int step = 0; step < 80; ++step) {
+      const std::string name = "e" + std::to_string(below(6));
+      const size_t host = below(kHosts);
+      switch (below(10)) {
+        case 0:
+        case 1:
+        case 2:
+          Put("- {name: " + name + ", event: '*, sum(volume) > " + std::to_string(below(5)) +
+              ", 10ms', scope: " + (below(2) == 0 ? "host" : "network") + "}");
+          expected.emplace(name, true);
+          break;
+        case 3:
+          if (expected.erase(name) > 0) Remove(name);
+          break;
+        case 4:
+          if (expected.count(name) == 0) break;
+          expected[name] = below(2) == 0;
+          Enable(name, expected[name]);
+          break;
+        case 5:
+          if (!Agent(host).is_connected()) Connect(host);
+          break;
+        case 6:
+          if (below(2) == 0) Agent(host).Kill();
+          break;
+        case 7:
+          if (below(2) == 0) Agent(host).Restart();
+          break;
+        case 8:
+          loop_.RunReady(static_cast<int>(below(6)));
+          manager_->Tick();
+          break;
+        default:
+          clock_.Advance(Nanos{below(30)} * kNanosPerMilli);
+          if (below(20) != 0) break;
+          for (size_t i = 0; i < kHosts; ++i) Agent(i).Kill();
+          Begin();
+          break;
+      }
+      loop_.RunReady(static_cast<int>(below(3)));
+      if (HasFatalFailure()) return;
+    }
+    Settle();
+    std::string names;
+    std::string running;
+    for (const auto& [name, is_enabled] : expected) {
+      names += (names.empty() ? "" : " ") + name;
+      if (is_enabled) running += (running.empty() ? "" : " ") + name;
+    }
+    std::string stored;
+    for (const EventView& event : manager_->Events(Caller())) {
+      stored += (stored.empty() ? "" : " ") + event.record.name;
+    }
+    EXPECT_EQ(stored, names);
+    for (size_t i = 0; i < kHosts; ++i) {
+      if (!Agent(i).is_connected()) Connect(i);
+      Settle();
+      EXPECT_EQ(Agent(i).Names(), running) << "host " << i;
+      for (const auto& [id, one] : Agent(i).running) {
+        EXPECT_EQ(View(one.trigger.event.name).record.id, id);
+      }
+    }
+    if (HasFailure()) return;
+  }
+}
+
+class CertificatesTest : public SessionTest {};
+
+TEST_F(CertificatesTest, BindAHostToItsName) {
+  MemoryEventStore store(loop_.base(), 77);
+  ReportHub hub(nullptr);
+  EventManagerParts parts;
+  parts.base = loop_.base();
+  parts.store = &store;
+  parts.reports = &hub;
+  parts.clock = &clock_;
+  EventManagerOptions options;
+  options.listener = listener_options_;
+  EventManager manager(parts, options);
+  auto tls = TlsContext::Load(controller_files_);
+  ASSERT_TRUE(tls.ok()) << tls.message();
+  const auto port = manager.Listen({true, "127.0.0.1", 0}, tls->get());
+  ASSERT_TRUE(port.ok()) << port.message();
+  manager.Start();
+  ASSERT_TRUE(loop_.RunUntil([&] { return manager.is_store_ready(); }));
+  struct Case {
+    const char* certificate;
+    const char* id;
+    bool is_taken;
+  };
+  for (const Case& one : {Case{"h1", "h1", true}, Case{"h2", "h1", false},
+                          Case{"name-of-h3", "h3", true}, Case{"name-of-h1", "h1", false}}) {
+    SCOPED_TRACE(std::string(one.certificate) + " as " + one.id);
+    auto agent_tls =
+        TlsContext::Load(switches_.Issue(one.certificate, one.certificate, controllers_));
+    ASSERT_TRUE(agent_tls.ok()) << agent_tls.message();
+    ScriptedAgent agent(loop_.base(), agent_clock_, one.id);
+    agent.Connect({true, "127.0.0.1", *port}, agent_tls->get());
+    ASSERT_TRUE(
+        loop_.RunUntil([&] { return agent.is_connected() || !agent.last_error().empty(); }));
+    EXPECT_EQ(agent.is_connected(), one.is_taken) << agent.last_error();
+    agent.Kill();
+    ASSERT_TRUE(loop_.RunUntil([&] { return manager.connected_hosts() == 0; }));
+  }
+}
+
+}  // namespace
+}  // namespace trumpet

@@ -1,0 +1,171 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// TriggerSync: from what one host runs to what it should run.
+//
+// Wishes gather while a set is under way; the next set holds all of them at once.  At most one set
+// is not acknowledged.  It is made of changes to the set that the host acknowledged last, or, if
+// that is not known for sure (the host or we are new, another controller was there, a set was lost
+// with its session), of all there is: hosts compare, and what is the same goes on counting.
+//
+// A set is handed out in parts as there is room for them, made at that moment, so that what waits
+// is a list of ids.
+//
+// Threads: one.  Time and messages come in with the calls.
+// Memory: 32 bytes for each event on the host; texts and shares of those that have some.
+
+#ifndef TRUMPET_CONTROLLER_TEM_TRIGGER_SYNC_H
+#define TRUMPET_CONTROLLER_TEM_TRIGGER_SYNC_H
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "lib/base/units.h"
+#include "lib/verdict/event_feed.h"
+#include "lib/wire/message.h"
+
+namespace trumpet {
+
+// How far an event is on a host.
+enum class SyncState : uint8_t { kWaiting, kSent, kApplied, kRefused };
+
+// Of one event over all hosts, kept up by their TriggerSyncs.
+struct TriggerTally {
+  uint32_t wanted = 0;
+  uint32_t applied = 0;
+  uint32_t refused = 0;
+  Nanos last_applied_ns = 0;  // our clock
+};
+using TriggerTallies = std::unordered_map<uint32_t, TriggerTally>;  // by event id
+
+class TriggerSync {
+ public:
+  // `tallies` must outlive this.
+  explicit TriggerSync(TriggerTallies* tallies) : tallies_(tallies) {}
+  ~TriggerSync();
+  TriggerSync(const TriggerSync&) = delete;
+  TriggerSync& operator=(const TriggerSync&) = delete;
+
+  // --- wishes ---
+  void Want(uint32_t event_id);
+  void Drop(uint32_t event_id);
+  // The event's trigger has another share of the threshold; the event is wanted.
+  void SetShare(uint32_t event_id, const ThresholdShare& share);
+
+  // --- session ---
+  void OnConnected(uint64_t controller_id, const Hello& hello);
+  void OnDisconnected();
+  bool is_connected() const { return is_connected_; }
+
+  // --- sets ---
+  // A trigger and its size on the wire; null: it is no longer there.  `share` is null if the host
+  // has none of this event.
+  struct TriggerOnWire {
+    Trigger trigger;
+    size_t bytes = 0;
+  };
+  using Maker =
+      std::function<bool(uint32_t event_id, const ThresholdShare* share, TriggerOnWire* trigger)>;
+  // Makes the next part, of about `max_bytes`, of the set under way, or of a new one if there is
+  // need of it; false: there is nothing to send now.
+  bool NextPart(const Maker& maker, size_t max_bytes, TriggerSet* part);
+  bool is_under_way() const { return is_under_way_; }
+
+  struct Outcome {
+    struct Event {
+      uint32_t id;
+      bool begins;  // it did not count before, or has begun anew
+    };
+    bool is_known = false;  // it answers the set that is under way
+    bool is_applied = false;
+    Nanos applied_ns = 0;        // on the host's clock
+    std::vector<Event> applied;  // put
+    std::vector<uint32_t> left;  // removed
+    std::vector<ShareAck> shares;
+  };
+  // `now` on our clock.  Nothing is known while messages of the answer are still to come.
+  Outcome OnAck(const TriggerAck& ack, Nanos now);
+  // After a set was refused nothing is sent until this is called.
+  void TryAgain() { is_halted_ = false; }
+  bool is_halted() const { return is_halted_; }
+
+  // --- how it is ---
+  struct View {
+    SyncState state = SyncState::kWaiting;
+    Nanos applied_ns = 0;
+    Nanos acknowledged_ns = 0;
+    std::string error;
+  };
+  bool Find(uint32_t event_id, View* view) const;
+  uint64_t generation() const { return acknowledged_generation_; }
+  uint32_t wanted_count() const { return wanted_count_; }
+  uint32_t applied_count() const { return applied_count_; }
+  bool IsSettled() const;  // the host runs what it should
+  const std::string& last_error() const { return last_error_; }
+  uint64_t refused_sets() const { return refused_sets_; }
+  std::vector<uint32_t> WantedIds() const;
+
+ private:
+  enum class Flight : uint8_t { kNone, kPut, kRemove };
+  struct Entry {
+    uint32_t id = 0;
+    bool is_wanted = false;
+    bool is_dirty = false;      // stands in dirty_
+    bool may_be_there = false;  // on the host, as far as acknowledged
+    bool is_counting = false;   // and was told to the verdicts
+    Flight flight = Flight::kNone;
+    SyncState state = SyncState::kWaiting;
+    Nanos applied_ns = 0;
+    Nanos acknowledged_ns = 0;
+  };
+  struct Item {
+    uint32_t id;
+    bool is_put;
+  };
+
+  Entry* FindEntry(uint32_t event_id);
+  const Entry* FindEntry(uint32_t event_id) const;
+  void SetState(Entry* entry, SyncState state);
+  void MarkDirty(Entry* entry);
+  void BeginSet();
+  void ForgetDirty();
+  void TakeAnswer(Entry* entry, const TriggerAck& ack, Nanos now, Outcome* outcome);
+  void LoseBase();
+  void Sweep();
+
+  TriggerTallies* const tallies_;
+  std::vector<Entry> entries_;  // by id
+  std::vector<uint32_t> dirty_;
+  std::map<uint32_t, ThresholdShare> shares_;  // by event
+  std::map<uint32_t, std::string> errors_;     // likewise
+  uint32_t wanted_count_ = 0;
+  uint32_t applied_count_ = 0;
+
+  bool is_connected_ = false;
+  bool is_base_known_ = false;
+  bool is_halted_ = false;
+  Nanos process_start_ns_ = 0;  // of the agent that we knew last
+  uint64_t last_generation_ = 0;
+  uint64_t acknowledged_generation_ = 0;
+
+  bool is_under_way_ = false;
+  uint64_t base_generation_ = 0;
+  std::vector<Item> items_;  // of the set under way
+  size_t next_item_ = 0;     // not handed out yet
+  uint32_t next_part_ = 0;
+  TriggerAck answer_;  // as far as it has come
+  bool has_answer_begun_ = false;
+  bool host_has_set_ = false;
+
+  std::string last_error_;
+  uint64_t refused_sets_ = 0;
+};
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_CONTROLLER_TEM_TRIGGER_SYNC_H

@@ -1,0 +1,158 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "controller/tem/verdict_desk.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace trumpet {
+namespace {
+
+FeedAnswer ToFeedAnswer(PollStatus status) {
+  switch (status) {
+    case PollStatus::kValues:
+      return FeedAnswer::kValues;
+    case PollStatus::kNoPackets:
+      return FeedAnswer::kNoPackets;
+    default:
+      return FeedAnswer::kNoLongerKnown;
+  }
+}
+
+}  // namespace
+
+VerdictDesk::VerdictDesk(event_base* base, const WireClock& clock, const NetworkOptions& options,
+                         bool arms_timers, VerdictSink* sink)
+    : clock_(clock),
+      arms_timers_(arms_timers),
+      sink_(sink),
+      verdicts_(options),
+      soon_(base, [this] { Turn(); }),
+      later_(base, [this] { Turn(); }) {}
+
+// --- deliveries --------------------------------------------------------------------------------
+
+void VerdictDesk::Take(uint32_t host, const Partials& partials) {
+  PartialView view;
+  view.event_id = partials.event_id;
+  view.epoch_start = partials.start_ns;
+  view.epoch_end = partials.end_ns;
+  partials.Visit([&](std::string_view key, const uint64_t* words, bool is_unscaled) {
+    view.bucket_key = key;
+    view.words = words;
+    view.is_unscaled = is_unscaled;
+    verdicts_.Add(host, view, partials.words_per_bucket);
+  });
+}
+
+void VerdictDesk::Take(uint32_t host, const HostReport& report) {
+  PartialView view;
+  view.event_id = report.report.event_id;
+  view.epoch_start = report.report.start_ns;
+  view.epoch_end = report.report.end_ns;
+  view.bucket_key = report.report.bucket_key;
+  view.words = report.words.data();
+  view.is_unscaled = report.report.is_unscaled;
+  if (report.report.incomplete_reasons != 0) {
+    verdicts_.AddIncomplete(host, view.epoch_start, view.epoch_end,
+                            report.report.incomplete_reasons, view.event_id);
+  }
+  verdicts_.Add(host, view, report.words.size());
+}
+
+void VerdictDesk::Take(uint32_t host, const FlowStates& states) {
+  for (const auto& [flow, state] : states.states) {
+    verdicts_.Add(host, FlowStateUpdate{flow, state, states.start_ns, states.end_ns});
+  }
+}
+
+void VerdictDesk::Take(uint32_t host, const IntervalEnd& end) {
+  if (host >= ended_until_.size()) ended_until_.resize(host + 1, INT64_MIN);
+  Nanos& ended_until = ended_until_[host];
+  for (const IncompleteRange& range : end.incomplete) {
+    verdicts_.AddIncomplete(host, range.start_ns, range.end_ns, range.reasons, range.event_id);
+  }
+  if (end.dropped_reports + end.dropped_partials > 0) {
+    // Before the first end of a session nobody knows since when: then it is a second.
+    const Nanos since = ended_until == INT64_MIN ? end.until_ns - kNanosPerSecond : ended_until;
+    if (since < end.until_ns) verdicts_.AddIncomplete(host, since, end.until_ns, kRingFull, 0);
+  }
+  ended_until = std::max(ended_until, end.until_ns);
+  last_delivery_ns_ = clock_.UnixNow();
+  verdicts_.EndUntil(host, end.until_ns, last_delivery_ns_);
+  Touch();
+}
+
+void VerdictDesk::Take(uint32_t host, const PollOrder& order, const PollAnswer& answer) {
+  PartialView view;
+  view.event_id = order.event_id;
+  view.epoch_start = order.start_ns;
+  view.epoch_end = order.start_ns;
+  view.bucket_key = order.bucket_key;
+  view.words = answer.words.data();
+  view.is_unscaled = answer.is_unscaled;
+  last_delivery_ns_ = clock_.UnixNow();
+  verdicts_.Answer(host, ToFeedAnswer(answer.status), view, answer.words.size(),
+                   answer.incomplete_reasons);
+  Touch();
+}
+
+// --- turns -------------------------------------------------------------------------------------
+
+void VerdictDesk::Touch() {
+  if (is_touched_) return;
+  is_touched_ = true;
+  if (arms_timers_) soon_.RunAfter(last_turn_ns_);
+}
+
+void VerdictDesk::Tick() {
+  while (!RunOnce()) {
+  }
+}
+
+void VerdictDesk::Turn() {
+  const Nanos began = clock_.MonotonicNow();
+  const bool is_done = RunOnce();
+  last_turn_ns_ = std::min(clock_.MonotonicNow() - began, kLongestWait);
+  if (!is_done) {
+    Touch();
+    return;
+  }
+  const Nanos due = verdicts_.NextDue();
+  if (is_touched_ || due == INT64_MAX) return;
+  later_.RunAfter(std::max<Nanos>(due - clock_.UnixNow(), 0));
+}
+
+// False: there is more to do.
+bool VerdictDesk::RunOnce() {
+  ++turns_;
+  is_touched_ = false;
+  const bool is_done = verdicts_.Advance(clock_.UnixNow(), kReportsPerTurn, &output_);
+  HandOn();
+  return is_done;
+}
+
+void VerdictDesk::HandOn() {
+  NetworkOutput output;
+  std::swap(output, output_);
+  for (const ShareOrder& order : output.shares) sink_->OnShareOrder(order);
+  if (!output.polls.empty()) sink_->OnPollOrders(std::move(output.polls));
+  if (output.reports.empty()) return;
+  sink_->OnNetworkReports(output.reports);
+  CountLatencies(output.reports);
+}
+
+void VerdictDesk::CountLatencies(const std::vector<NetworkReport>& reports) {
+  const Nanos now = clock_.UnixNow();
+  for (const NetworkReport& one : reports) {
+    const Report& report = one.report;
+    const Nanos delivered = std::min(last_delivery_ns_, report.detected_ns);
+    latencies_.end_to_delivery.Add(delivered - report.end_ns);
+    latencies_.delivery_to_verdict.Add(report.detected_ns - std::max(delivered, report.end_ns));
+    latencies_.verdict_to_publication.Add(now - report.detected_ns);
+    latencies_.end_to_publication.Add(now - report.end_ns);
+  }
+}
+
+}  // namespace trumpet

@@ -1,0 +1,15 @@
+# Copyright (c) 2026 The Trumpet Authors.
+# SPDX-License-Identifier: Apache-2.0
+
+# Faults around trumpet-controller; run by `make check-controller`.
+check_PROGRAMS += tests/controller/fault_host
+tests_controller_fault_host_SOURCES = tests/controller/fault_host.cc
+tests_controller_fault_host_LDADD = $(LIBTRUMPET_WIRE)
+
+EXTRA_DIST += \
+	tests/controller/cluster.py \
+	tests/controller/faults.py \
+	tests/controller/proxy.py \
+	tests/controller/run \
+	tests/controller/trumpet_db_test.sh
+TESTS += tests/controller/trumpet_db_test.sh

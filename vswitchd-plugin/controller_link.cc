@@ -1,0 +1,423 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "vswitchd-plugin/controller_link.h"
+
+#include <event2/event.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <exception>
+#include <tuple>
+#include <utility>
+
+#include "lib/wire/codec.h"
+#include "lib/wire/limits.h"
+
+namespace trumpet {
+namespace {
+
+constexpr Nanos kTick = 100 * kNanosPerMilli;
+constexpr Nanos kRetry = 2 * kNanosPerSecond;         // of keys that could not be read
+constexpr Nanos kLeaveTime = 2 * kNanosPerSecond;     // for goodbyes
+constexpr Nanos kFactsSpacing = kNanosPerSecond / 2;  // between two sendings
+constexpr timeval kLongestStop = {0, 20'000};
+constexpr size_t kErrorsInAck = 100;
+constexpr size_t kSharesInAck = 4000;
+
+std::string HostName() {
+  char name[256] = "";
+  if (gethostname(name, sizeof name - 1) != 0 || name[0] == '\0') return "host";
+  return name;
+}
+
+void Note(evutil_socket_t fd, short /*what*/, void* is_due) {
+  uint64_t count;
+  if (read(fd, &count, sizeof count) == static_cast<ssize_t>(sizeof count)) {
+    *static_cast<bool*>(is_due) = true;
+  }
+}
+
+}  // namespace
+
+bool ControllerLink::Wanted::operator==(const Wanted& other) const {
+  const auto tie = [](const Wanted& x) {
+    return std::tie(x.controller, x.controller_name, x.host_id, x.keys.private_key,
+                    x.keys.certificate, x.keys.ca_certificate);
+  };
+  return tie(*this) == tie(other);
+}
+
+void ControllerLink::EventFree::operator()(event* event) const { event_free(event); }
+
+ControllerLink::ControllerLink(LinkParts parts)
+    : parts_(std::move(parts)),
+      clock_(parts_),
+      host_name_(HostName()),
+      process_start_ns_(parts_.read_clocks().wall_ns) {
+  parts_.desk->SendBy([this](const Message& message) { return Send(message); });
+}
+
+bool ControllerLink::Send(const Message& message) {
+  if (session_ == nullptr || !session_->Send(message).ok()) return false;
+  if (KindOf(message) != MessageKind::kIntervalEnd || session_ == nullptr) return true;
+  const uint64_t lost = session_->counters().dropped[static_cast<size_t>(MessageKind::kFlowStates)];
+  if (lost != std::exchange(flow_states_lost_, lost)) parts_.desk->MarkFlowStatesLost();
+  return true;
+}
+
+ControllerLink::~ControllerLink() {
+  leaving_.clear();
+  connector_.reset();
+  timer_.reset();
+  waker_.reset();
+  if (timer_fd_ >= 0) close(timer_fd_);
+  if (wake_fd_.load() >= 0) close(wake_fd_.load());
+  if (owns_base_) event_base_free(base_);
+}
+
+// --- the loop --------------------------------------------------------------
+
+bool ControllerLink::Open() {
+  if (is_broken_) return false;
+  if (base_ != nullptr) return true;
+  if (parts_.base != nullptr) {
+    base_ = parts_.base;
+    return true;
+  }
+  const int timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+  const int wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+  event_base* base = event_base_new();
+  timer_fd_ = timer_fd;
+  if (timer_fd < 0 || wake_fd < 0 || base == nullptr) {
+    if (timer_fd >= 0) close(timer_fd);
+    if (wake_fd >= 0) close(wake_fd);
+    if (base != nullptr) event_base_free(base);
+    timer_fd_ = -1;
+    return false;
+  }
+  base_ = base;
+  owns_base_ = true;
+  timer_.reset(event_new(base_, timer_fd, EV_READ | EV_PERSIST, Note, &is_due_));
+  waker_.reset(event_new(base_, wake_fd, EV_READ | EV_PERSIST, Note, &is_due_));
+  event_add(timer_.get(), nullptr);
+  event_add(waker_.get(), nullptr);
+  wake_fd_.store(wake_fd);
+  return true;
+}
+
+void ControllerLink::Wake() {
+  const int fd = wake_fd_.load();
+  const uint64_t one = 1;
+  if (fd >= 0 && write(fd, &one, sizeof one) < 0) return;  // full: it is awake
+}
+
+bool ControllerLink::WaitUntil(Nanos monotonic_ns) {
+  if (!owns_base_ || is_broken_) return false;
+  if (is_configured() || !leaving_.empty()) monotonic_ns = std::min(monotonic_ns, next_tick_);
+  itimerspec at{};  // all 0: never
+  if (monotonic_ns != INT64_MAX) {
+    const Nanos when = std::max<Nanos>(1, monotonic_ns);
+    at.it_value = {when / kNanosPerSecond, when % kNanosPerSecond};
+  }
+  timerfd_settime(timer_fd_, TFD_TIMER_ABSTIME, &at, nullptr);
+  is_due_ = !sets_.empty();
+  while (!is_due_) {
+    if (event_base_loop(base_, has_questions_ ? EVLOOP_NONBLOCK : EVLOOP_ONCE) < 0) {
+      GiveUp();
+      return false;
+    }
+    if (has_questions_) has_questions_ = parts_.desk->AnswerSome();
+  }
+  return true;
+}
+
+void ControllerLink::GiveUp() noexcept {
+  is_broken_ = true;
+  session_ = nullptr;
+  parts_.desk->Connect(false);
+  connector_.release();
+  for (Leaving& one : leaving_) one.connector.release();
+  timer_.release();
+  waker_.release();
+  owns_base_ = false;
+}
+
+void ControllerLink::Stop() {
+  if (!owns_base_ || connector_ == nullptr) return;
+  const bool was_connected = is_connected();
+  Disconnect(ByeReason::kShuttingDown);
+  if (was_connected) event_base_loopexit(base_, &kLongestStop);
+  while (was_connected && leaving_.back().connector->next_attempt_at() == 0) {
+    event_base_loop(base_, EVLOOP_ONCE);
+    if (event_base_got_exit(base_)) break;
+  }
+  leaving_.clear();
+}
+
+// --- the connection --------------------------------------------------------
+
+ControllerLink::Wanted ControllerLink::WantedOf(const Settings& settings,
+                                                const LocalFacts& facts) const {
+  Wanted wanted;
+  if (settings.controller.empty()) return wanted;
+  wanted.controller = settings.controller;
+  wanted.controller_name = settings.controller_name;
+  wanted.host_id = !settings.host_id.empty() ? settings.host_id : facts.system_id;
+  if (wanted.host_id.empty()) wanted.host_id = host_name_;
+  wanted.keys = {settings.private_key.empty() ? facts.ssl.private_key : settings.private_key,
+                 settings.certificate.empty() ? facts.ssl.certificate : settings.certificate,
+                 settings.ca_cert.empty() ? facts.ssl.ca_certificate : settings.ca_cert};
+  return wanted;
+}
+
+void ControllerLink::Follow(const Settings& settings, const LocalFacts& facts) {
+  Wanted wanted = WantedOf(settings, facts);
+  if (!is_configured() && wanted.controller.empty() && leaving_.empty()) return;
+  const Nanos now = clock_.MonotonicNow();
+  if (!(wanted == wanted_)) {
+    if (connector_ != nullptr) Disconnect(ByeReason::kReconfigured);
+    wanted_ = std::move(wanted);
+    retry_at_ = 0;
+    problem_.clear();
+    if (!is_configured()) {
+      set_.Forget();
+      parts_.on_place(nullptr);
+      sets_.assign(1, ControllerSet::Taken());
+      running_controller_id_ = running_generation_ = 0;
+    }
+  }
+  if (facts.version != facts_version_) {
+    facts_version_ = facts.version;
+    facts_ = facts.facts;
+  }
+  if (is_configured() && connector_ == nullptr && now >= retry_at_) {
+    retry_at_ = now + kRetry;
+    Connect();
+  }
+  if (now >= next_tick_) {
+    next_tick_ = now + kTick;
+    if (connector_ != nullptr) connector_->Tick();
+    ForgetLeaving(now);
+  }
+  if (is_connected() && facts_sent_version_ != facts_version_ &&
+      now - facts_sent_at_ >= kFactsSpacing) {
+    SendFacts();
+  }
+}
+
+void ControllerLink::Connect() {
+  if (!Open()) return Fail("no loop for the controller: out of descriptors or memory");
+  const Result<Address> address = ParseActiveAddress(wanted_.controller);
+  if (!address.ok()) return Fail(address.message());
+  std::unique_ptr<TlsContext> tls;
+  if (address->is_tls) {
+    if (wanted_.keys.private_key.empty() || wanted_.keys.certificate.empty() ||
+        wanted_.keys.ca_certificate.empty()) {
+      return Fail(
+          "there are no keys: trumpet-private-key, trumpet-certificate and trumpet-ca-cert are to "
+          "be set, or those of the switch (ovs-vsctl set-ssl)");
+    }
+    Result<std::unique_ptr<TlsContext>> loaded = TlsContext::Load(wanted_.keys);
+    if (!loaded.ok()) return Fail(loaded.message());
+    tls = std::move(*loaded);
+  }
+  ConnectorOptions options;
+  options.seed = parts_.seed;
+  options.tick = 0;
+  options.session.expected_peer_name = wanted_.controller_name;
+  SessionOwner* const self = this;
+  Result<std::unique_ptr<Connector>> connector =
+      Connector::Connect(base_, *address, tls.get(), options, clock_, self);
+  if (!connector.ok()) return Fail(connector.message());
+  problem_.clear();
+  tls_ = std::move(tls);
+  connector_ = std::move(*connector);
+  state_since_ns_ = clock_.UnixNow();
+}
+
+void ControllerLink::Disconnect(ByeReason reason) {
+  const ConnectorCounters counters = connector_->counters();
+  for (size_t i = 0; i < dropped_before_.size(); ++i) {
+    dropped_before_[i] += counters.sessions.dropped[i];
+  }
+  if (is_connected()) parts_.desk->Connect(false);
+  session_ = nullptr;
+  Leaving leaving{std::move(tls_), std::move(connector_), clock_.MonotonicNow() + kLeaveTime};
+  leaving.connector->Stop(reason);
+  leaving_.push_back(std::move(leaving));
+  has_questions_ = false;
+  state_since_ns_ = clock_.UnixNow();
+}
+
+void ControllerLink::ForgetLeaving(Nanos now) {
+  for (Leaving& one : leaving_) one.connector->Tick();
+  leaving_.erase(std::remove_if(leaving_.begin(), leaving_.end(),
+                                [now](const Leaving& one) { return now >= one.until; }),
+                 leaving_.end());
+}
+
+void ControllerLink::Fail(const std::string& why) {
+  problem_ = why;
+  Log(true, why);
+}
+
+// What comes again with every attempt is said once.
+void ControllerLink::Log(bool is_bad, const std::string& text) {
+  if (text == last_logged_) return;
+  last_logged_ = text;
+  const std::string line = "controller " + wanted_.controller + ": " + text;
+  if (is_bad) {
+    parts_.host->Warn(line);
+  } else {
+    parts_.host->Info(line);
+  }
+}
+
+// --- the session -----------------------------------------------------------
+
+Hello ControllerLink::MakeHello() {
+  Hello hello;
+  hello.capabilities =
+      kCapabilityPartials | kCapabilityPoll | kCapabilityFlowStates | kCapabilityPlace;
+  hello.host_id = ToWireText(wanted_.host_id, kMaxTextBytes);
+  hello.host_name = ToWireText(host_name_, kMaxTextBytes);
+  hello.software = "trumpet " TRUMPET_VERSION;
+  hello.epoch_ns = epoch_ns_;
+  hello.process_start_ns = process_start_ns_;
+  hello.set_controller_id = running_controller_id_;
+  hello.set_generation = running_generation_;
+  return hello;
+}
+
+void ControllerLink::OnEstablished(Session* session) {
+  if (connector_ == nullptr || session != connector_->session()) return;
+  state_since_ns_ = clock_.UnixNow();
+  const HelloReply& reply = session->hello_reply();
+  Log(false, "connected" + (reply.controller_name.empty() ? "" : " to " + reply.controller_name));
+  set_.BeginSession(reply.controller_id);
+  place_parts_.Forget();
+  session_ = session;
+  flow_states_lost_ = 0;
+  SendFacts();
+  parts_.desk->Connect(true);
+  is_due_ = true;
+}
+
+// What has no memory ends the session, not the switch.
+void ControllerLink::OnMessage(Session* session, Message message) {
+  if (session != session_) return;
+  try {
+    TakeMessage(std::move(message));
+  } catch (const std::exception& error) {
+    session->Abandon(CloseCause::kByUs, error.what());
+  }
+}
+
+void ControllerLink::TakeMessage(Message message) {
+  if (auto* part = std::get_if<TriggerSet>(&message)) {
+    std::optional<ControllerSet::Taken> taken = set_.Take(std::move(*part));
+    if (taken) {
+      sets_.push_back(std::move(*taken));
+      is_due_ = true;
+    }
+  } else if (const auto* poll = std::get_if<Poll>(&message)) {
+    parts_.desk->Take(*poll);
+    has_questions_ = true;  // look again
+  } else if (auto* place_part = std::get_if<HostPlacePart>(&message)) {
+    auto whole = place_parts_.Add(std::move(*place_part));
+    if (!whole.ok()) return session_->Abandon(CloseCause::kProtocol, whole.message());
+    if (*whole) parts_.on_place(std::make_shared<const HostPlace>(std::move((*whole)->place)));
+  }
+}
+
+void ControllerLink::OnClosed(Session* session, CloseCause cause, const std::string& text) {
+  const bool was_established = session->established_at() != 0;
+  if (connector_ == nullptr || (was_established && session != session_)) return;  // it took leave
+  if (was_established) {
+    session_ = nullptr;
+    parts_.desk->Connect(false);
+    has_questions_ = false;
+  }
+  state_since_ns_ = clock_.UnixNow();
+  Log(true, std::string(CloseCauseName(cause)) + (text.empty() ? "" : ": " + text));
+}
+
+void ControllerLink::SendFacts() {
+  if (facts_version_ == 0) return;
+  facts_sent_version_ = facts_version_;
+  facts_sent_at_ = clock_.MonotonicNow();
+  const trumpet::Status sent =
+      SplitHostFacts(facts_, kMaxFrameToController, [this](Message&& part) { (void)Send(part); });
+  if (!sent.ok()) Log(true, "facts of this host cannot be told: " + sent.message());
+}
+
+std::vector<ControllerSet::Taken> ControllerLink::TakeSets() { return std::exchange(sets_, {}); }
+
+void ControllerLink::Acknowledge(TriggerAck ack) {
+  if (ack.is_applied) {
+    running_controller_id_ = set_.controller_id();
+    running_generation_ = ack.generation;
+  }
+  ack.text = ToWireText(ack.text, kMaxTextBytes);
+  for (EventError& error : ack.errors) error.text = ToWireText(error.text, kMaxLongTextBytes);
+  size_t error = 0, share = 0;
+  do {
+    if (session_ == nullptr) return;
+    TriggerAck part{ack.generation, ack.is_applied, ack.applied_ns, {}, ack.text, {}, false};
+    for (; error < ack.errors.size() && part.errors.size() < kErrorsInAck; ++error) {
+      part.errors.push_back(ack.errors[error]);
+    }
+    for (; share < ack.shares.size() && part.shares.size() < kSharesInAck; ++share) {
+      part.shares.push_back(ack.shares[share]);
+    }
+    part.has_more = error < ack.errors.size() || share < ack.shares.size();
+    const trumpet::Status sent = session_->Send(part);
+    if (!sent.ok()) return Log(true, "an answer could not be sent: " + sent.message());
+  } while (error < ack.errors.size() || share < ack.shares.size());
+}
+
+// --- how it is -------------------------------------------------------------
+
+LinkStatus ControllerLink::Status() const {
+  LinkStatus status;
+  status.is_configured = is_configured();
+  status.desk = parts_.desk->counters();
+  if (!is_configured()) return status;
+  status.address = wanted_.controller;
+  status.host_id = wanted_.host_id;
+  status.since_ns = state_since_ns_;
+  status.last_error = problem_;
+  status.controller_id = running_controller_id_;
+  status.generation = running_generation_;
+  status.events = set_.triggers().size();
+  status.dropped = dropped_before_;
+  if (connector_ == nullptr) return status;
+  const ConnectorCounters counters = connector_->counters();
+  if (status.last_error.empty()) status.last_error = connector_->last_error();
+  if (tls_ != nullptr && !tls_->problem().empty()) status.last_error = tls_->problem();
+  status.attempts = counters.attempts;
+  status.established = counters.established;
+  status.bytes_sent = counters.sessions.bytes_sent;
+  status.bytes_received = counters.sessions.bytes_received;
+  for (size_t i = 0; i < status.dropped.size(); ++i) {
+    status.dropped[i] += counters.sessions.dropped[i];
+  }
+  if (session_ == nullptr) return status;
+  status.is_connected = true;
+  status.controller_name = session_->hello_reply().controller_name;
+  status.queued_bytes = session_->queued_bytes();
+  const ClockEstimate& clock = session_->clock_estimate();
+  if (clock.has_estimate()) {
+    const Nanos now = clock_.MonotonicNow();
+    status.has_clock = true;
+    status.rtt_ns = clock.last_rtt();
+    status.controller_ahead_ns = clock.OffsetAt(now);
+    status.skew_bound_ns = clock.BoundAt(now);
+  }
+  return status;
+}
+
+}  // namespace trumpet

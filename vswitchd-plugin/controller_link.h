@@ -1,0 +1,173 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// ControllerLink: the agent's session with trumpet-controller, and the libevent loop that it needs.
+//
+// While a controller is configured the agent waits in WaitUntil(), where messages are taken in;
+// what must be done in order with the rounds of the agent (trigger sets) is kept for the next
+// round. Questions are answered on the spot.  Without a controller there is no loop and no
+// descriptor.
+//
+// Threads: the agent; Wake() any.  Nothing here blocks but WaitUntil().
+// Errors: a link that cannot be (bad keys, no answer) says so in status() and tries again; the
+// monitor goes on.
+
+#ifndef TRUMPET_VSWITCHD_PLUGIN_CONTROLLER_LINK_H
+#define TRUMPET_VSWITCHD_PLUGIN_CONTROLLER_LINK_H
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lib/model/host_place.h"
+#include "lib/wire/connector.h"
+#include "lib/wire/place_codec.h"
+#include "lib/wire/tls_context.h"
+#include "vswitchd-plugin/agent_status.h"
+#include "vswitchd-plugin/controller_set.h"
+#include "vswitchd-plugin/host.h"
+#include "vswitchd-plugin/local_facts.h"
+#include "vswitchd-plugin/network_desk.h"
+#include "vswitchd-plugin/settings.h"
+#include "vswitchd-plugin/wall_clock.h"
+
+struct event;
+struct event_base;
+
+namespace trumpet {
+
+struct LinkParts {
+  const Host* host = nullptr;
+  const WallClock* clock = nullptr;  // that intervals go by
+  std::function<ClockReading()> read_clocks;
+  NetworkDesk* desk = nullptr;
+  // The controller says where addresses are; null: there is no controller any more.
+  std::function<void(std::shared_ptr<const HostPlace>)> on_place;
+  uint64_t seed = 0;
+  event_base* base = nullptr;  // of a test, which runs it; null: one of its own
+};
+
+class ControllerLink final : private SessionOwner {
+ public:
+  // All parts must outlive the link.
+  explicit ControllerLink(LinkParts parts);
+  ~ControllerLink() override;
+
+  // Connects, goes elsewhere, or takes leave, as the settings and facts say, and does what goes by
+  // time.  Every round.
+  void Follow(const Settings& settings, const LocalFacts& facts);
+  bool is_configured() const { return !wanted_.controller.empty(); }
+  bool is_connected() const { return session_ != nullptr; }
+
+  // Takes messages in until that monotonic instant, Wake(), or something for the agent to do.
+  // False: there is no loop.
+  bool WaitUntil(Nanos monotonic_ns);
+  void Wake();
+
+  // Trigger sets that came since the last call, in order.
+  std::vector<ControllerSet::Taken> TakeSets();
+  const ControllerSet& set() const { return set_; }
+
+  // Says so to the controller; an answer longer than a message goes in several.  `epoch_ns`: that
+  // the host now has.
+  void Acknowledge(TriggerAck ack);
+  void SetEpoch(Nanos epoch_ns) { epoch_ns_ = epoch_ns; }
+
+  // Takes leave, for at most some milliseconds.
+  void Stop();
+  // The loop was left by an exception: nothing of it is touched again.
+  void GiveUp() noexcept;
+
+  LinkStatus Status() const;
+
+ private:
+  class AgentClock final : public WireClock {
+   public:
+    explicit AgentClock(const LinkParts& parts) : parts_(parts) {}
+    Nanos UnixNow() const override { return parts_.clock->UnixNs(MonotonicNow()); }
+    Nanos MonotonicNow() const override { return parts_.read_clocks().monotonic_ns; }
+
+   private:
+    const LinkParts& parts_;
+  };
+  // What the session depends on.
+  struct Wanted {
+    std::string controller;
+    std::string controller_name;
+    std::string host_id;
+    TlsFiles keys;
+    bool operator==(const Wanted& other) const;
+  };
+
+  Wanted WantedOf(const Settings& settings, const LocalFacts& facts) const;
+  bool Open();
+  void Connect();
+  void Disconnect(ByeReason reason);
+  void SendFacts();
+  void ForgetLeaving(Nanos now);
+  void Fail(const std::string& why);
+  void Log(bool is_bad, const std::string& text);
+
+  Hello MakeHello() override;
+  void OnEstablished(Session* session) override;
+  void OnMessage(Session* session, Message message) override;
+  void OnClosed(Session* session, CloseCause cause, const std::string& text) override;
+  void TakeMessage(Message message);
+  bool Send(const Message& message);
+
+  const LinkParts parts_;
+  const AgentClock clock_;
+  const std::string host_name_;
+  const Nanos process_start_ns_;
+
+  struct EventFree {
+    void operator()(event* event) const;
+  };
+  using OwnedEvent = std::unique_ptr<event, EventFree>;
+  event_base* base_ = nullptr;
+  bool owns_base_ = false;
+  bool is_broken_ = false;
+  int timer_fd_ = -1;
+  std::atomic<int> wake_fd_{-1};
+  OwnedEvent timer_;
+  OwnedEvent waker_;
+  bool is_due_ = false;
+  bool has_questions_ = false;
+
+  Wanted wanted_;
+  Session* session_ = nullptr;  // established, of connector_
+  std::unique_ptr<TlsContext> tls_;
+  std::unique_ptr<Connector> connector_;
+  struct Leaving {
+    std::unique_ptr<TlsContext> tls;
+    std::unique_ptr<Connector> connector;
+    Nanos until = 0;  // monotonic
+  };
+  std::vector<Leaving> leaving_;  // connections that say goodbye
+  Nanos next_tick_ = 0;
+  Nanos retry_at_ = 0;  // of what failed before there was a connector
+  std::string problem_;
+  std::string last_logged_;
+  Nanos state_since_ns_ = 0;
+
+  HostPlaceParts place_parts_;
+  ControllerSet set_;
+  std::vector<ControllerSet::Taken> sets_;
+  uint64_t running_controller_id_ = 0;
+  uint64_t running_generation_ = 0;
+  Nanos epoch_ns_ = 0;
+  HostFacts facts_;
+  uint64_t facts_version_ = 0;
+  uint64_t facts_sent_version_ = 0;
+  Nanos facts_sent_at_ = 0;
+  KindCounts dropped_before_{};    // by sessions of connectors that are gone
+  uint64_t flow_states_lost_ = 0;  // of this session, as last told to the desk
+};
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_VSWITCHD_PLUGIN_CONTROLLER_LINK_H

@@ -1,0 +1,253 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "vswitchd-plugin/network_desk.h"
+
+#include <gtest/gtest.h>
+
+#include "lib/verdict/verdict_test_kit.h"
+
+namespace trumpet {
+namespace {
+
+using namespace kit;
+
+constexpr uint32_t kTheirs = 70;  // the controller's id of event 1
+
+// A desk with one event on the volume per port above 100, and what it sends.
+class Desk {
+ public:
+  explicit Desk(TriggerMode mode = TriggerMode::kPartials) : desk(7) {
+    desk.SendBy([this](const Message& message) {
+      sent.push_back(message);
+      return true;
+    });
+    EventSpec spec = Event(1, Op(Sum(Variable::kVolume), ExprOp::kGreater, Num(100)), ByPort());
+    event.plan = Plan(spec);
+    event.controller_event_id = kTheirs;
+    event.mode = mode;
+    if (mode == TriggerMode::kThreshold) event.share = {1, 50, INT64_MIN};
+    Apply();
+    desk.Connect(true);
+  }
+
+  void Apply() { desk.Apply({event}, 0, Ms(10000)); }
+
+  void Packet(int64_t ms, uint32_t port, int64_t volume) {
+    const auto words =
+        CellsOf(*event.plan, Values{{Variable::kPackets, 1}, {Variable::kVolume, volume}});
+    const std::string key = PortKey(port);
+    PartialView partial;
+    partial.event_id = 1;
+    partial.epoch_start = Ms(ms);
+    partial.epoch_end = Ms(ms + 10);
+    partial.bucket_key = key;
+    partial.words = words.data();
+    EXPECT_TRUE(desk.Add(partial));
+  }
+
+  template <typename Kind>
+  std::vector<Kind> Sent() const {
+    std::vector<Kind> found;
+    for (const Message& message : sent) {
+      if (const auto* one = std::get_if<Kind>(&message)) found.push_back(*one);
+    }
+    return found;
+  }
+
+  Report HostReportOf(uint32_t event_id) {
+    Report report;
+    report.event_id = event_id;
+    return report;
+  }
+
+  ControllerEvent event;
+  std::vector<Message> sent;
+  NetworkDesk desk;
+};
+
+TEST(NetworkDesk, TellsAllBucketsOfAnIntervalAndThenItsEnd) {
+  Desk bench;
+  for (uint32_t port = 1; port <= 3; ++port) bench.Packet(10, port, 5);
+  bench.Packet(20, 1, 7);
+  bench.desk.Close(Ms(20), Ms(10));
+  ASSERT_EQ(bench.sent.size(), 2u);
+  const Partials partials = std::get<Partials>(bench.sent[0]);
+  EXPECT_EQ(partials.event_id, kTheirs);
+  EXPECT_EQ(partials.start_ns, Ms(10));
+  EXPECT_EQ(partials.end_ns, Ms(20));
+  EXPECT_EQ(partials.bucket_count(), 3u);
+  EXPECT_EQ(std::get<IntervalEnd>(bench.sent[1]).until_ns, Ms(20));
+}
+
+TEST(NetworkDesk, TellsAnEndOncePerEpochAlsoWithoutPackets) {
+  Desk bench;
+  for (int64_t ms = 10; ms <= 40; ++ms) bench.desk.Close(Ms(ms), Ms(10));
+  const auto ends = bench.Sent<IntervalEnd>();
+  ASSERT_EQ(ends.size(), 4u);
+  EXPECT_EQ(ends.back().until_ns, Ms(40));
+  EXPECT_TRUE(ends.back().incomplete.empty());
+}
+
+TEST(NetworkDesk, TellsOnlyBucketsThatReachTheShareAndAnswersForTheOthers) {
+  Desk bench(TriggerMode::kThreshold);
+  bench.Packet(10, 1, 60);
+  bench.Packet(10, 2, 40);
+  bench.desk.Close(Ms(20), Ms(10));
+  const auto reports = bench.Sent<HostReport>();
+  ASSERT_EQ(reports.size(), 1u);
+  EXPECT_EQ(reports[0].report.value, Number::Integer(60));
+  EXPECT_EQ(reports[0].report.event_id, kTheirs);
+  EXPECT_FALSE(reports[0].words.empty());
+  bench.desk.Take({9,
+                   {{kTheirs, Ms(10), PortKey(2)},
+                    {kTheirs, Ms(10), PortKey(3)},
+                    {kTheirs + 1, Ms(10), PortKey(2)}}});
+  const auto replies = bench.Sent<PollReply>();
+  ASSERT_EQ(replies.size(), 1u);
+  EXPECT_EQ(replies[0].number, 9u);
+  ASSERT_EQ(replies[0].answers.size(), 3u);
+  EXPECT_EQ(replies[0].answers[0].status, PollStatus::kValues);
+  EXPECT_EQ(replies[0].answers[1].status, PollStatus::kNoPackets);
+  EXPECT_EQ(replies[0].answers[2].status, PollStatus::kUnknownEvent);
+}
+
+TEST(NetworkDesk, AnswersForAnIntervalUnderWayWhenItHasEnded) {
+  Desk bench(TriggerMode::kThreshold);
+  bench.Packet(10, 2, 40);
+  bench.desk.Take({9, {{kTheirs, Ms(10), PortKey(2)}}});
+  EXPECT_TRUE(bench.Sent<PollReply>().empty());
+  EXPECT_EQ(bench.desk.counters().questions_waiting, 1u);
+  bench.desk.Close(Ms(20), Ms(10));
+  ASSERT_EQ(bench.Sent<PollReply>().size(), 1u);
+  EXPECT_EQ(bench.Sent<PollReply>()[0].answers[0].status, PollStatus::kValues);
+}
+
+TEST(NetworkDesk, BoundsTheQuestionsThatWait) {
+  Desk bench(TriggerMode::kThreshold);
+  Poll poll;
+  poll.questions.resize(4096, {kTheirs, Ms(10), PortKey(2)});
+  for (int i = 0; i < 20; ++i) bench.desk.Take(poll);
+  const NetworkDeskCounters counters = bench.desk.counters();
+  EXPECT_EQ(counters.questions_waiting, NetworkDesk::kMaxQuestions);
+  EXPECT_EQ(counters.questions_refused, 20 * 4096 - NetworkDesk::kMaxQuestions);
+}
+
+TEST(NetworkDesk, SaysWhatItMissedWithoutASession) {
+  Desk bench;
+  bench.desk.Close(Ms(10), Ms(10));
+  bench.desk.Connect(false);
+  bench.Packet(10, 1, 5);
+  bench.Packet(20, 1, 6);
+  bench.desk.Close(Ms(20), Ms(10));
+  bench.sent.clear();
+  bench.desk.Connect(true);
+  bench.desk.Close(Ms(30), Ms(10));
+  ASSERT_EQ(bench.Sent<Partials>().size(), 1u) << "of the interval that was open";
+  EXPECT_EQ(bench.Sent<Partials>()[0].start_ns, Ms(20));
+  const auto ends = bench.Sent<IntervalEnd>();
+  ASSERT_EQ(ends.size(), 1u);
+  ASSERT_EQ(ends[0].incomplete.size(), 1u);
+  EXPECT_EQ(ends[0].incomplete[0].event_id, kTheirs);
+  EXPECT_EQ(ends[0].incomplete[0].end_ns, Ms(20));
+  EXPECT_EQ(ends[0].incomplete[0].reasons, uint32_t{kMonitorInterrupted});
+}
+
+TEST(NetworkDesk, KeepsVerdictsOfTheHostForTheNextSession) {
+  Desk bench(TriggerMode::kHost);
+  bench.desk.Connect(false);
+  const std::vector<Report> reports{bench.HostReportOf(1), bench.HostReportOf(2)};
+  bench.desk.AddReports(reports);
+  EXPECT_EQ(bench.desk.counters().reports_waiting, 1u) << "event 2 is not the controller's";
+  bench.desk.Connect(true);
+  ASSERT_EQ(bench.Sent<HostReport>().size(), 1u);
+  EXPECT_EQ(bench.Sent<HostReport>()[0].report.event_id, kTheirs);
+}
+
+TEST(NetworkDesk, CountsVerdictsThatFoundNoRoomAndTellsSo) {
+  Desk bench(TriggerMode::kHost);
+  bench.desk.Connect(false);
+  const std::vector<Report> reports(NetworkDesk::kMaxWaitingReports + 3, bench.HostReportOf(1));
+  bench.desk.AddReports(reports);
+  EXPECT_EQ(bench.desk.counters().reports_dropped, 3u);
+  bench.desk.Connect(true);
+  bench.desk.Close(Ms(10), Ms(10));
+  ASSERT_EQ(bench.Sent<IntervalEnd>().size(), 1u);
+  EXPECT_EQ(bench.Sent<IntervalEnd>()[0].dropped_reports, 3u);
+}
+
+TEST(NetworkDesk, TellsWhatIsMissing) {
+  Desk bench;
+  bench.desk.AddIncomplete(Ms(3), Ms(5), kRingFull);
+  bench.desk.AddIncomplete(Ms(5), Ms(6), kRingFull);
+  bench.desk.Close(Ms(10), Ms(10));
+  const auto ends = bench.Sent<IntervalEnd>();
+  ASSERT_EQ(ends.size(), 1u);
+  ASSERT_EQ(ends[0].incomplete.size(), 1u);
+  EXPECT_EQ(ends[0].incomplete[0].start_ns, Ms(3));
+  EXPECT_EQ(ends[0].incomplete[0].end_ns, Ms(6));
+}
+
+TEST(NetworkDesk, JoinsWhatIsMissingBeyondWhatAMessageHolds) {
+  Desk bench;
+  for (int64_t i = 0; i < 1000; ++i) {
+    bench.desk.AddIncomplete(Ms(2 * i), Ms(2 * i + 1), kRingFull);
+  }
+  bench.desk.Close(Ms(3000), Ms(10));
+  const auto ends = bench.Sent<IntervalEnd>();
+  ASSERT_EQ(ends.size(), 1u);
+  EXPECT_LE(ends[0].incomplete.size(), 256u);
+  EXPECT_EQ(ends[0].incomplete.front().start_ns, 0);
+  EXPECT_EQ(ends[0].incomplete.back().end_ns, Ms(1999));
+}
+
+TEST(NetworkDesk, ConfirmsAShareAgainThatItKnows) {
+  Desk bench(TriggerMode::kThreshold);
+  const auto first = bench.desk.ShareOf(kTheirs);
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->generation, 1u);
+  bench.desk.Close(Ms(100), Ms(10));
+  bench.Apply();
+  EXPECT_EQ(bench.desk.ShareOf(kTheirs)->from, first->from);
+  bench.event.share = {2, 20, INT64_MIN};
+  bench.Apply();
+  EXPECT_EQ(bench.desk.ShareOf(kTheirs)->generation, 2u);
+  EXPECT_EQ(bench.desk.ShareOf(kTheirs)->from, Ms(100));
+}
+
+TEST(NetworkDesk, TakesTheSharesOfAControllerThatCountsAnew) {
+  Desk bench(TriggerMode::kThreshold);
+  bench.event.share = {5, 50, INT64_MIN};
+  bench.Apply();
+  bench.event.share = {2, 30, INT64_MIN};
+  bench.Apply();
+  EXPECT_EQ(bench.desk.ShareOf(kTheirs)->generation, 2u);
+  bench.Packet(10, 1, 40);
+  bench.desk.Close(Ms(20), Ms(10));
+  EXPECT_EQ(bench.Sent<HostReport>().size(), 1u);
+}
+
+TEST(NetworkDesk, KeepsWithinTheBucketsOfTheHost) {
+  Desk bench(TriggerMode::kThreshold);
+  bench.desk.LimitBuckets(100);
+  for (int64_t interval = 1; interval <= 10; ++interval) {
+    for (uint32_t port = 0; port < 60; ++port) bench.Packet(10 * interval, port, 5);
+    bench.desk.Close(Ms(10 * interval + 10), Ms(10));
+    EXPECT_LE(bench.desk.bucket_count(), 100u);
+  }
+  EXPECT_EQ(bench.desk.counters().buckets_evicted, 0u) << "what is kept makes room";
+}
+
+TEST(NetworkDesk, EndsARemovedEventAfterItsLastInterval) {
+  Desk bench;
+  bench.Packet(10, 1, 5);
+  bench.desk.Apply({}, Ms(20), Ms(10000));
+  bench.desk.Close(Ms(20), Ms(10));
+  EXPECT_EQ(bench.Sent<Partials>().size(), 1u);
+  PartialView partial;
+  partial.event_id = 1;
+  EXPECT_FALSE(bench.desk.Add(partial)) << "it is gone";
+}
+
+}  // namespace
+}  // namespace trumpet
