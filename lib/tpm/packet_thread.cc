@@ -187,8 +187,9 @@ bool PacketThread::OnIdle(Nanos now) {
 
 bool PacketThread::StandIn(Nanos now) { return RunStep(now, false); }
 
-void PacketThread::NotePause(Nanos now) {
-  if (now_ != INT64_MIN) watch_.NotePause(now - now_);
+void PacketThread::NotePause(Nanos now, uint64_t away) {
+  if (now_ == INT64_MIN || now < now_) return;  // the first call, or a clock set back
+  watch_.NotePause(static_cast<Nanos>(std::min<uint64_t>(away, INT64_MAX)));
 }
 
 // What other threads received before the end of the epoch, if that is over, belongs to it.

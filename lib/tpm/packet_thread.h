@@ -100,10 +100,12 @@ class PacketThread {
 
   // The packet thread comes by at `now`.
   void Meet(Nanos now) {
-    if (__builtin_expect(now_ + pause_limit_ns_ < now, 0)) NotePause(now);
+    // Unsigned, so that no two instants are too far apart to subtract.
+    const uint64_t away = static_cast<uint64_t>(now) - static_cast<uint64_t>(now_);
+    if (__builtin_expect(away > static_cast<uint64_t>(pause_limit_ns_), 0)) NotePause(now, away);
     now_ = std::max(now_, now);
   }
-  void NotePause(Nanos now);
+  void NotePause(Nanos now, uint64_t away);
 
   const MonitorOptions options_;
   FlowTable flows_;
