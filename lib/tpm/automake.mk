@@ -11,6 +11,8 @@ lib_libtrumpet_tpm_a_SOURCES = \
 	lib/tpm/admission_filter.h \
 	lib/tpm/cell_update.h \
 	lib/tpm/change_lists.h \
+	lib/tpm/connection_index.cc \
+	lib/tpm/connection_index.h \
 	lib/tpm/connection_table.cc \
 	lib/tpm/connection_table.h \
 	lib/tpm/delivery.cc \

@@ -9,32 +9,15 @@
 #include "lib/base/hash.h"
 #include "lib/base/page_buffer.h"
 #include "lib/tpm/change_lists.h"
+#include "lib/tpm/connection_index.h"
 #include "lib/tpm/history_pool.h"
 
 namespace trumpet {
 namespace {
 
-constexpr Nanos kNeverSeen = INT64_MIN;
 constexpr uint32_t kMaxConnections = 1u << 27;
-constexpr uint32_t kNoSlot = (1u << 28) - 1;
-constexpr int kCandidates = 8;        // looked at to find the connection idle for longest
-constexpr int kMaxChain = 32;         // random keys never come near it; chosen ones get no further
+constexpr int kCandidates = 8;        // looked at in one go: the caller's time is short
 constexpr uint32_t kLowHistory = 16;  // blocks; below this the dead are searched for theirs
-
-// What every packet touches: one line.
-struct alignas(64) Connection {
-  FlowKey key;            // side 0; ip_family 0: not in use
-  Nanos last_seen_ns[2];  // of each side
-  uint32_t hash;
-  uint32_t next : 28;      // in the chain of the index, or of the free ones
-  uint32_t last_side : 1;  // of the newest packet
-  uint32_t has_tcp : 1;    // its TcpConnection holds state
-  uint32_t is_mirror : 1;  // the flow is its own reverse: there is only side 0
-
-  bool is_in_use() const { return key.ip_family != 0; }
-  Nanos last_ns() const { return last_seen_ns[last_side]; }
-};
-static_assert(sizeof(Connection) == 64);
 
 // Is `flow` side 1 of its connection?  Side 0 has the lower address and port.
 bool IsSecondSide(const FlowKey& flow) {
@@ -50,41 +33,26 @@ uint32_t HistoryBlockCount(const ConnectionOptions& options) {
   return std::max(options.max_history_records / SegmentBlock::kEntries, 16u);
 }
 
-size_t IndexSize(uint32_t connections) {
-  size_t size = 64;
-  while (size < size_t{connections} * 2) size *= 2;
-  return size;
-}
-
 }  // namespace
 
 struct ConnectionTable::Impl {
   ConnectionOptions options;
   ConnectionCounters counters;
-  PageBuffer<Connection> connections;
-  PageBuffer<TcpConnection> tcp;  // same index
-  PageBuffer<uint32_t> chains;    // slot + 1 of the first connection, by hash
+  ConnectionIndex connections;
+  PageBuffer<TcpConnection> tcp;  // by slot
   HistoryPool history;
   ChangeLists changes;
-  PageBuffer<ChangeMark> marks;  // same index
+  PageBuffer<ChangeMark> marks;  // by slot
   ConnectionSnapshot reading;    // what NextChanged() is at
   int sides_read = 0;
   Nanos tcp_valid_from = INT64_MIN;
   bool collects = false;
   bool has_memory = false;
-  uint32_t free_slot = kNoSlot;
-  uint32_t next_unused = 0;
-  uint32_t eviction_hand = 0;
   uint32_t history_hand = 0;
 
   bool Init(PageSource* source);
-  uint32_t& ChainOf(uint64_t hash) { return chains[hash & (chains.count() - 1)]; }
-  uint32_t LookUp(const FlowKey& key, uint64_t hash);
-  void ShortenChain(uint64_t hash, Nanos now);
   uint32_t Add(const FlowKey& key, uint64_t hash, Nanos now);
-  void GiveUpOne(Nanos now);
   void Remove(uint32_t slot, Nanos now);
-  void Unlink(uint32_t slot);
   bool IsAlive(const Connection& connection, Nanos now) const;
   bool IsForgettable(const Connection& connection, Nanos now) const;
 
@@ -101,68 +69,23 @@ struct ConnectionTable::Impl {
 
 bool ConnectionTable::Impl::Init(PageSource* source) {
   const uint32_t count = ConnectionCount(options);
-  return connections.Allocate(count, source) && tcp.Allocate(count, source) &&
-         chains.Allocate(IndexSize(count), source) &&
+  return connections.Init(count, source) && tcp.Allocate(count, source) &&
          history.Init(HistoryBlockCount(options), source) && changes.Init(count, source) &&
          marks.Allocate(count, source);
 }
 
 size_t ConnectionTable::BytesFor(const ConnectionOptions& options) {
   const uint32_t count = ConnectionCount(options);
-  return PageBuffer<Connection>::BytesFor(count) + PageBuffer<TcpConnection>::BytesFor(count) +
-         PageBuffer<uint32_t>::BytesFor(IndexSize(count)) +
+  return ConnectionIndex::BytesFor(count) + PageBuffer<TcpConnection>::BytesFor(count) +
          PageBuffer<HistoryBlock>::BytesFor(HistoryBlockCount(options)) +
          ChangeLists::BytesFor(count) + PageBuffer<ChangeMark>::BytesFor(count);
 }
 
-uint32_t ConnectionTable::Impl::LookUp(const FlowKey& key, uint64_t hash) {
-  const auto short_hash = static_cast<uint32_t>(hash);
-  uint32_t at = ChainOf(hash);
-  while (at != 0) {
-    const Connection& connection = connections[at - 1];
-    if (connection.hash == short_hash && connection.key == key) return at - 1;
-    at = connection.next == kNoSlot ? 0 : connection.next + 1;
-  }
-  return kNoSlot;
-}
-
-// Gives up the connection idle for longest in a chain that is as long as it may be.
-void ConnectionTable::Impl::ShortenChain(uint64_t hash, Nanos now) {
-  int length = 0;
-  uint32_t chosen = kNoSlot;
-  Nanos longest = INT64_MIN;
-  for (uint32_t at = ChainOf(hash); at != 0; length++) {
-    const Connection& connection = connections[at - 1];
-    const Nanos idle = NanosBetween(connection.last_ns(), now);
-    if (chosen == kNoSlot || idle > longest) {
-      longest = idle;
-      chosen = at - 1;
-    }
-    at = connection.next == kNoSlot ? 0 : connection.next + 1;
-  }
-  if (length >= kMaxChain) Remove(chosen, now);
-}
-
 uint32_t ConnectionTable::Impl::Add(const FlowKey& key, uint64_t hash, Nanos now) {
-  ShortenChain(hash, now);
-  if (free_slot == kNoSlot && next_unused == connections.count()) GiveUpOne(now);
-  uint32_t slot = free_slot;
-  if (slot != kNoSlot) {
-    free_slot = connections[slot].next;
-  } else {
-    slot = next_unused++;
-  }
-  uint32_t& chain = ChainOf(hash);
-  Connection& connection = connections[slot];
-  connection.key = key;
-  connection.last_seen_ns[0] = connection.last_seen_ns[1] = kNeverSeen;
-  connection.hash = static_cast<uint32_t>(hash);
-  connection.next = chain == 0 ? kNoSlot : chain - 1;
-  connection.last_side = 0;
-  connection.has_tcp = 0;
-  connection.is_mirror = key.src_ip == key.dst_ip && key.src_port == key.dst_port;
+  const uint32_t victim = connections.Victim(hash, now);
+  if (victim != kNoSlot) Remove(victim, now);
+  const uint32_t slot = connections.Add(key, hash);
   if (key.protocol == kProtocolTcp) tcp[slot].places = PeerPlaces{};
-  chain = slot + 1;
   counters.created++;
   counters.connections++;
   return slot;
@@ -179,22 +102,6 @@ bool ConnectionTable::Impl::IsForgettable(const Connection& connection, Nanos no
          std::max(options.flow_timeout_ns, options.burst_gap_ns);
 }
 
-// Frees the connection idle for longest among the next few.
-void ConnectionTable::Impl::GiveUpOne(Nanos now) {
-  uint32_t chosen = eviction_hand;
-  Nanos longest = INT64_MIN;
-  for (int i = 0; i < kCandidates; i++) {
-    const Connection& connection = connections[eviction_hand];
-    const Nanos idle = NanosBetween(connection.last_ns(), now);
-    if (idle > longest) {
-      longest = idle;
-      chosen = eviction_hand;
-    }
-    if (++eviction_hand == connections.count()) eviction_hand = 0;
-  }
-  Remove(chosen, now);
-}
-
 void ConnectionTable::Impl::Remove(uint32_t slot, Nanos now) {
   Connection& connection = connections[slot];
   (IsForgettable(connection, now) ? counters.expired : counters.evicted_alive)++;
@@ -202,24 +109,8 @@ void ConnectionTable::Impl::Remove(uint32_t slot, Nanos now) {
     NoteLoss(slot);
     DropTcp(slot);
   }
-  Unlink(slot);
-  connection.key = FlowKey{};
-  connection.next = free_slot;
-  free_slot = slot;
+  connections.Remove(slot);
   counters.connections--;
-}
-
-void ConnectionTable::Impl::Unlink(uint32_t slot) {
-  Connection& connection = connections[slot];
-  uint32_t& chain = ChainOf(connection.hash);
-  const uint32_t next = connection.next;
-  if (chain == slot + 1) {
-    chain = next == kNoSlot ? 0 : next + 1;
-    return;
-  }
-  uint32_t at = chain - 1;
-  while (connections[at].next != slot) at = connections[at].next;
-  connections[at].next = next;
 }
 
 void ConnectionTable::Impl::DropTcp(uint32_t slot) {
@@ -269,8 +160,8 @@ void ConnectionTable::Impl::FillSnapshot(uint32_t slot, ConnectionSnapshot* snap
 // Connections that nobody touches any more keep their history until their slot is needed; when
 // blocks run out, it is taken from them a few at a time.
 void ConnectionTable::Impl::CollectDeadHistory(Nanos now) {
-  for (int i = 0; i < kCandidates && next_unused != 0; i++) {
-    if (++history_hand >= next_unused) history_hand = 0;
+  for (int i = 0; i < kCandidates && connections.used_slots() != 0; i++) {
+    if (++history_hand >= connections.used_slots()) history_hand = 0;
     Connection& connection = connections[history_hand];
     if (!connection.is_in_use() || !connection.has_tcp || IsAlive(connection, now)) continue;
     NoteLoss(history_hand);
@@ -320,7 +211,7 @@ uint64_t ConnectionTable::HashOf(const FlowKey& flow) const {
 }
 
 void ConnectionTable::Prefetch(uint64_t hash) const {
-  if (impl_->has_memory) __builtin_prefetch(&impl_->ChainOf(hash));
+  if (impl_->has_memory) impl_->connections.PrefetchChain(hash);
 }
 
 void ConnectionTable::PrefetchHint(ConnectionRef hint) const {
@@ -338,7 +229,7 @@ ConnectionRef ConnectionTable::Find(const FlowKey& flow, uint64_t hash, Connecti
   if (hinted < impl_->connections.count() && impl_->connections[hinted].key == key) {
     return hinted << 1 | side;
   }
-  uint32_t slot = impl_->LookUp(key, hash);
+  uint32_t slot = impl_->connections.Find(key, hash);
   if (slot == kNoSlot) slot = impl_->Add(key, hash, now);
   return slot << 1 | side;
 }
@@ -346,7 +237,7 @@ ConnectionRef ConnectionTable::Find(const FlowKey& flow, uint64_t hash, Connecti
 ConnectionRef ConnectionTable::FindKnown(const FlowKey& flow, uint64_t hash) const {
   if (!impl_->has_memory) return kNoConnection;
   const uint32_t side = IsSecondSide(flow) ? 1 : 0;
-  const uint32_t slot = impl_->LookUp(side != 0 ? Reversed(flow) : flow, hash);
+  const uint32_t slot = impl_->connections.Find(side != 0 ? Reversed(flow) : flow, hash);
   return slot == kNoSlot ? kNoConnection : slot << 1 | side;
 }
 
@@ -380,13 +271,6 @@ bool ConnectionTable::Observe(ConnectionRef ref, const ParsedPacket& packet, boo
   }
   impl_->NoteSeen(&connection, side, now);
   return has_sample;
-}
-
-ConnectionRef ConnectionTable::Known(const FlowKey& flow, uint64_t hash) {
-  if (!impl_->has_memory) return kNoConnection;
-  const uint32_t side = IsSecondSide(flow) ? 1 : 0;
-  const uint32_t slot = impl_->LookUp(side != 0 ? Reversed(flow) : flow, hash);
-  return slot == kNoSlot ? kNoConnection : slot << 1 | side;
 }
 
 bool ConnectionTable::ObserveForeign(ConnectionRef ref, const TcpSegment& segment, Nanos now,

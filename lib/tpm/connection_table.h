@@ -89,9 +89,6 @@ class ConnectionTable {
   bool Observe(ConnectionRef connection, const ParsedPacket& packet, bool tracks_tcp, Nanos now,
                uint64_t owner, PacketFacts* facts, RttSample* sample);
 
-  // The connection of `flow`, or kNoConnection: never adds one.
-  ConnectionRef Known(const FlowKey& flow, uint64_t hash);
-
   // Takes in one segment of the direction `connection` that another thread received at `now`. True,
   // with `sample`, when its ACK gave a round-trip time for a segment received here.
   bool ObserveForeign(ConnectionRef connection, const TcpSegment& segment, Nanos now,

@@ -124,7 +124,7 @@ bool PeerLink::Tell(uint8_t to, PeerMessage* message, PeerPlaces* places) {
 }
 
 bool PeerLink::TakeIn(const PeerMessage& message, RttSample* sample) {
-  const ConnectionRef connection = connections_->Known(message.flow, message.hash);
+  const ConnectionRef connection = connections_->FindKnown(message.flow, message.hash);
   if (connection == kNoConnection) {
     if (message.asks) Answer(message, connection);
     return false;
