@@ -67,6 +67,7 @@ void EventManager::Impl::PublishHostReport(const ManagedHost& host, LiveEvent* e
   one.report = std::move(report);
   one.hosts.push_back(std::move(share));
   one.host_count = 1;
+  one.stages.delivered_ns = Now();
   if (rate != rates_.end()) one.suppressed = rate->second.TakeSuppressed();
   ++event->host_counters.reports;
   event->last_report_ns = Now();

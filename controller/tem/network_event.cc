@@ -167,6 +167,7 @@ bool NetworkEvent::HaveAllEnded(int64_t interval, Waiting* waiting) const {
   size_t& at = waiting->ended_members;
   while (at < members_.size() &&
          (HasEnded(members_[at], interval) || !Owes(members_[at], interval))) {
+    waiting->delivered_ns = std::max(waiting->delivered_ns, (*hosts_)[members_[at].host]->ended_at);
     ++at;
   }
   return at == members_.size();
@@ -178,7 +179,7 @@ NetworkEvent::Waiting& NetworkEvent::At(int64_t interval) {
   return waiting_.try_emplace(interval, max_key_bytes_, word_count_, hash_seed_).first->second;
 }
 
-void NetworkEvent::Add(uint32_t host, const PartialView& partial, size_t word_count) {
+void NetworkEvent::Add(uint32_t host, const PartialView& partial, size_t word_count, Nanos now) {
   const int64_t interval = CellOf(partial.epoch_start, interval_ns_);
   const Member* member = FindMember(host);
   if (member == nullptr || !Owes(*member, interval)) {
@@ -195,7 +196,7 @@ void NetworkEvent::Add(uint32_t host, const PartialView& partial, size_t word_co
   } else {
     Waiting& waiting = At(interval);
     Store(host, partial, &waiting);
-    if (shares_) NoteReported(host, partial.bucket_key, &waiting);
+    if (shares_) NoteReported(host, partial.bucket_key, now, &waiting);
   }
 }
 

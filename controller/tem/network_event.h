@@ -126,10 +126,10 @@ class NetworkEvent {
   void Join(uint32_t host, Nanos from);
   void Leave(uint32_t host, Nanos until, NetworkOutput* output);
   void ShareApplied(uint32_t host, uint64_t generation, Nanos from, NetworkOutput* output);
-  void Add(uint32_t host, const PartialView& partial, size_t word_count);
+  void Add(uint32_t host, const PartialView& partial, size_t word_count, Nanos now);
   void Add(const FlowStateUpdate& update);
   void Answer(uint32_t host, FeedAnswer answer, const PartialView& cells, size_t word_count,
-              uint32_t reasons);
+              uint32_t reasons, Nanos now);
   bool IsMember(uint32_t host) const;
 
   // No interval that ends after `instant` is decided.
@@ -173,6 +173,7 @@ class NetworkEvent {
     uint32_t reasons = 0;               // of our own
     size_t bytes = 0;
     size_t ended_members = 0;  // so many of the first members need not be looked at again
+    Nanos delivered_ns = 0;    // when the last of these had ended the interval
     bool is_asking = false;
     bool is_asking_over = false;  // until there are news
   };
@@ -194,12 +195,12 @@ class NetworkEvent {
   void Store(uint32_t host, const PartialView& partial, Waiting* waiting);
 
   void AskWhereDue(Nanos now, NetworkOutput* output);
-  void Ask(int64_t interval, Waiting* waiting, NetworkOutput* output);
-  void AskHost(uint32_t host, size_t first_bucket, int64_t interval, Waiting* waiting,
+  void Ask(int64_t interval, Nanos now, Waiting* waiting, NetworkOutput* output);
+  void AskHost(uint32_t host, size_t first_bucket, int64_t interval, Nanos now, Waiting* waiting,
                NetworkOutput* output);
   void SpareHopeless(int64_t interval, Waiting* waiting);
   bool CanReach(std::string_view key, int64_t interval, const Waiting& waiting) const;
-  void NoteReported(uint32_t host, std::string_view key, Waiting* waiting);
+  void NoteReported(uint32_t host, std::string_view key, Nanos now, Waiting* waiting);
   uint32_t FindCells(uint32_t host, std::string_view key, const Waiting& waiting) const;
 
   bool SkipQuiet(Nanos now);
@@ -208,6 +209,7 @@ class NetworkEvent {
   void Tell(const std::vector<EventVerdicts::Decision>& decisions, Nanos now,
             const Waiting& waiting, NetworkOutput* output);
   NetworkReport CommonReport(const Waiting& waiting) const;
+  VerdictStages StagesOf(std::string_view key, const Waiting& waiting) const;
   NetworkReport MakeReport(const EventVerdicts::Decision& decision, const NetworkReport& common,
                            const Waiting& waiting);
   void NamePollGaps(std::string_view key, const Waiting& waiting, NetworkReport* report) const;

@@ -11,7 +11,7 @@
 namespace trumpet {
 
 // The host has told what it counted in the bucket, and the bucket is worth asking others for.
-void NetworkEvent::NoteReported(uint32_t host, std::string_view key, Waiting* waiting) {
+void NetworkEvent::NoteReported(uint32_t host, std::string_view key, Nanos now, Waiting* waiting) {
   PollTable& polls = waiting->polls;
   if (polls.Find(key) == kNoBucket) {
     const size_t bytes = BucketStore::kBytesPerBucket + max_key_bytes_ + 2 * members_.size();
@@ -23,6 +23,8 @@ void NetworkEvent::NoteReported(uint32_t host, std::string_view key, Waiting* wa
   }
   const uint32_t bucket = polls.FindOrAdd(key);
   polls.Set(bucket, host, PollState::kTold);
+  Nanos& told = polls.times(bucket).told_ns;
+  if (told == 0) told = now;
   if (polls.is_decided(bucket)) {  // more than was thought possible
     polls.SetDecided(bucket, false);
     waiting->asked_buckets = std::min<size_t>(waiting->asked_buckets, bucket);
@@ -31,7 +33,7 @@ void NetworkEvent::NoteReported(uint32_t host, std::string_view key, Waiting* wa
 }
 
 void NetworkEvent::Answer(uint32_t host, FeedAnswer answer, const PartialView& cells,
-                          size_t word_count, uint32_t reasons) {
+                          size_t word_count, uint32_t reasons, Nanos now) {
   const int64_t interval = CellOf(cells.epoch_start, interval_ns_);
   const auto found = waiting_.find(interval);
   if (interval < next()) {
@@ -55,6 +57,7 @@ void NetworkEvent::Answer(uint32_t host, FeedAnswer answer, const PartialView& c
   const bool has_told = is_value || answer == FeedAnswer::kNoPackets;
   waiting.polls.Set(bucket, host, has_told ? PollState::kTold : PollState::kRefused);
   waiting.polls.AddReasons(bucket, reasons);
+  waiting.polls.times(bucket).answered_ns = now;
 }
 
 // A host whose interval has not ended could not answer, and may still report by itself.
@@ -67,15 +70,15 @@ void NetworkEvent::AskWhereDue(Nanos now, NetworkOutput* output) {
     if (!have_all_ended && !waiting.is_asking && now - options_.deadline_ns / 2 < end) continue;
     if (have_all_ended) SpareHopeless(interval, &waiting);
     waiting.is_asking = true;
-    Ask(interval, &waiting, output);
+    Ask(interval, now, &waiting, output);
     waiting.is_asking_over = have_all_ended;
   }
 }
 
-void NetworkEvent::Ask(int64_t interval, Waiting* waiting, NetworkOutput* output) {
+void NetworkEvent::Ask(int64_t interval, Nanos now, Waiting* waiting, NetworkOutput* output) {
   std::vector<uint32_t>& asked = waiting->asked_hosts;
   for (const uint32_t host : asked) {
-    AskHost(host, waiting->asked_buckets, interval, waiting, output);
+    AskHost(host, waiting->asked_buckets, interval, now, waiting, output);
   }
   for (const Member& member : members_) {
     if (!HasEnded(member, interval) || !Owes(member, interval)) continue;
@@ -83,13 +86,13 @@ void NetworkEvent::Ask(int64_t interval, Waiting* waiting, NetworkOutput* output
     if (waiting->is_asked[member.host]) continue;
     waiting->is_asked[member.host] = true;
     asked.push_back(member.host);
-    AskHost(member.host, 0, interval, waiting, output);
+    AskHost(member.host, 0, interval, now, waiting, output);
   }
   waiting->asked_buckets = waiting->polls.bucket_count();
 }
 
-void NetworkEvent::AskHost(uint32_t host, size_t first_bucket, int64_t interval, Waiting* waiting,
-                           NetworkOutput* output) {
+void NetworkEvent::AskHost(uint32_t host, size_t first_bucket, int64_t interval, Nanos now,
+                           Waiting* waiting, NetworkOutput* output) {
   PollTable& polls = waiting->polls;
   const bool has_told_all = shares_->Largest(host) <= 1;
   for (auto bucket = static_cast<uint32_t>(first_bucket); bucket < polls.bucket_count(); ++bucket) {
@@ -99,6 +102,7 @@ void NetworkEvent::AskHost(uint32_t host, size_t first_bucket, int64_t interval,
       continue;
     }
     polls.Set(bucket, host, PollState::kAsked);
+    polls.times(bucket).asked_ns = now;
     output->polls.push_back(
         {host, plan().spec.id, StartOf(interval), std::string(polls.key(bucket))});
     ++counters_.polls;

@@ -58,8 +58,21 @@ NetworkReport NetworkEvent::MakeReport(const EventVerdicts::Decision& decision,
   if (shares_ && !decision.is_clear) NamePollGaps(decision.key, waiting, &report);
   report.report = verdicts_.MakeReport(decision, report.report.incomplete_reasons);
   report.is_clear = decision.is_clear;
+  report.stages = StagesOf(decision.key, waiting);
   report.suppressed = rate_.TakeSuppressed();
   return report;
+}
+
+VerdictStages NetworkEvent::StagesOf(std::string_view key, const Waiting& waiting) const {
+  VerdictStages stages;
+  if (waiting.ended_members == members_.size()) stages.delivered_ns = waiting.delivered_ns;
+  const uint32_t bucket = shares_ ? waiting.polls.Find(key) : kNoBucket;
+  if (bucket == kNoBucket) return stages;
+  const PollTable::Times& times = waiting.polls.times(bucket);
+  stages.told_ns = times.told_ns;
+  stages.asked_ns = times.asked_ns;
+  stages.answered_ns = times.answered_ns;
+  return stages;
 }
 
 // Hosts that ended the interval but did not answer for the bucket.

@@ -180,7 +180,7 @@ class NetworkSim {
       const size_t words = answer == FeedAnswer::kValues ? feed.plan().word_count : 0;
       At(now_ + one_way_(), [this, poll, answer, copy = CellsCopy(cells, words)] {
         CountCells(copy);
-        verdicts.Answer(poll.host, answer, copy.partial(), copy.words.size(), 0);
+        verdicts.Answer(poll.host, answer, copy.partial(), copy.words.size(), 0, now_);
       });
     });
   }

@@ -122,8 +122,10 @@ void NetworkVerdicts::ShareApplied(uint32_t event_id, uint32_t host, uint64_t ge
 
 // --- deliveries --------------------------------------------------------------------------------
 
-void NetworkVerdicts::Add(uint32_t host, const PartialView& partial, size_t word_count) {
-  if (NetworkEvent* event = EventOf(partial.event_id, host)) event->Add(host, partial, word_count);
+void NetworkVerdicts::Add(uint32_t host, const PartialView& partial, size_t word_count, Nanos now) {
+  if (NetworkEvent* event = EventOf(partial.event_id, host)) {
+    event->Add(host, partial, word_count, now);
+  }
 }
 
 void NetworkVerdicts::Add(uint32_t host, const FlowStateUpdate& update) {
@@ -143,14 +145,17 @@ void NetworkVerdicts::AddIncomplete(uint32_t host, Nanos start, Nanos end, uint3
 
 void NetworkVerdicts::EndUntil(uint32_t host, Nanos until, Nanos now) {
   if (!IsHost(host)) return;
-  Nanos& ended = hosts_[host]->ended_until;
-  ended = std::max(ended, std::min(until, now + options_.limits.max_lead_ns));
+  NetworkHost& state = *hosts_[host];
+  until = std::min(until, now + options_.limits.max_lead_ns);
+  if (until <= state.ended_until) return;
+  state.ended_until = until;
+  state.ended_at = now;
 }
 
 void NetworkVerdicts::Answer(uint32_t host, FeedAnswer answer, const PartialView& cells,
-                             size_t word_count, uint32_t reasons) {
+                             size_t word_count, uint32_t reasons, Nanos now) {
   if (NetworkEvent* event = EventOf(cells.event_id, host)) {
-    event->Answer(host, answer, cells, word_count, reasons);
+    event->Answer(host, answer, cells, word_count, reasons, now);
   }
 }
 

@@ -72,8 +72,9 @@ class NetworkVerdicts {
   void ShareApplied(uint32_t event_id, uint32_t host, uint64_t generation, Nanos from,
                     NetworkOutput* output);
 
-  // `word_count`: of partial.words, as the host says.
-  void Add(uint32_t host, const PartialView& partial, size_t word_count);
+  // `word_count`: of partial.words, as the host says.  `now`: for VerdictStages, of what a host
+  // reports because of its share.
+  void Add(uint32_t host, const PartialView& partial, size_t word_count, Nanos now = 0);
   void Add(uint32_t host, const FlowStateUpdate& update);
   // Packets in [start, end) were not all counted; event_id 0: for every event.
   void AddIncomplete(uint32_t host, Nanos start, Nanos end, uint32_t reasons, uint32_t event_id);
@@ -81,7 +82,7 @@ class NetworkVerdicts {
   void EndUntil(uint32_t host, Nanos until, Nanos now);
   // To a PollOrder; `cells` holds its event, start and bucket, and words with kValues.
   void Answer(uint32_t host, FeedAnswer answer, const PartialView& cells, size_t word_count,
-              uint32_t reasons);
+              uint32_t reasons, Nanos now);
 
   // Asks and decides what is due, in bounded pieces: false when `output` holds max_reports or more
   // and there may be more.

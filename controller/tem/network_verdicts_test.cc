@@ -37,17 +37,18 @@ class Network {
     }
   }
 
-  void Volume(uint32_t host, int64_t ms, uint32_t port, int64_t volume) {
+  // `now_ms`: when it came.
+  void Volume(uint32_t host, int64_t ms, uint32_t port, int64_t volume, int64_t now_ms = 0) {
     const auto words = CellsOf(*plan, Values{{Variable::kPackets, 1}, {Variable::kVolume, volume}});
     const std::string key = PortKey(port);
-    verdicts.Add(host, View(ms, key, words), words.size());
+    verdicts.Add(host, View(ms, key, words), words.size(), Ms(now_ms));
   }
 
-  void Answer(uint32_t host, int64_t ms, uint32_t port, int64_t volume) {
+  void Answer(uint32_t host, int64_t ms, uint32_t port, int64_t volume, int64_t now_ms = 0) {
     const auto words = CellsOf(*plan, Values{{Variable::kPackets, 1}, {Variable::kVolume, volume}});
     const std::string key = PortKey(port);
     verdicts.Answer(host, volume > 0 ? FeedAnswer::kValues : FeedAnswer::kNoPackets,
-                    View(ms, key, words), words.size(), 0);
+                    View(ms, key, words), words.size(), 0, Ms(now_ms));
   }
 
   void End(uint32_t host, int64_t ms) { verdicts.EndUntil(host, Ms(ms), Ms(ms)); }
@@ -389,6 +390,23 @@ TEST(SplitThresholds, AskTheOthersForWhatOneReports) {
   EXPECT_EQ(network.output.reports[0].hosts.size(), 2u);
 }
 
+TEST(SplitThresholds, TellWhenABucketPassedEachStage) {
+  Network network(3, Split());
+  ApplyShares(&network);
+  network.Volume(0, 0, 80, 5, 10);
+  network.Volume(2, 0, 80, 5, 11);
+  for (uint32_t host = 0; host < 3; ++host) network.End(host, 10 + host);
+  network.At(13);
+  network.Answer(1, 0, 80, 2, 14);
+  ASSERT_EQ(network.At(15), (Lines{"80@0 12"}));
+  const VerdictStages& stages = network.output.reports[0].stages;
+  EXPECT_EQ(stages.told_ns, Ms(10));
+  EXPECT_EQ(stages.delivered_ns, Ms(12));
+  EXPECT_EQ(stages.asked_ns, Ms(13));
+  EXPECT_EQ(stages.answered_ns, Ms(14));
+  EXPECT_EQ(network.output.reports[0].report.detected_ns, Ms(15));
+}
+
 TEST(SplitThresholds, DoNotAskWhereTheOthersCannotHaveEnough) {
   Network network(3, Split());
   ApplyShares(&network);
@@ -430,7 +448,7 @@ TEST(SplitThresholds, AHostThatNoLongerKnowsIsNamed) {
   const std::string key = PortKey(80);
   cells.event_id = kEvent;
   cells.bucket_key = key;
-  network.verdicts.Answer(1, FeedAnswer::kNoLongerKnown, cells, 0, 0);
+  network.verdicts.Answer(1, FeedAnswer::kNoLongerKnown, cells, 0, 0, Ms(10));
   EXPECT_EQ(network.At(10), (Lines{"80@0 11 -b [\"host-silent\"]"}));
 }
 

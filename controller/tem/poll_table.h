@@ -56,6 +56,15 @@ class PollTable {
   // Answers that are still owed.
   size_t asked_count() const { return asked_count_; }
 
+  // When, see VerdictStages; 0: not yet.
+  struct Times {
+    Nanos told_ns = 0;
+    Nanos asked_ns = 0;
+    Nanos answered_ns = 0;
+  };
+  Times& times(uint32_t bucket) { return buckets_[bucket].times; }
+  const Times& times(uint32_t bucket) const { return buckets_[bucket].times; }
+
   // IncompleteReason bits that came with answers.
   uint32_t reasons(uint32_t bucket) const { return buckets_[bucket].reasons; }
   void AddReasons(uint32_t bucket, uint32_t reasons) { buckets_[bucket].reasons |= reasons; }
@@ -67,6 +76,7 @@ class PollTable {
  private:
   struct PolledBucket {
     std::vector<PollState> states;  // by host; untold beyond its end
+    Times times;
     uint32_t reasons = 0;
     bool is_decided = false;
   };

@@ -58,7 +58,7 @@ void VerdictDesk::Take(uint32_t host, const HostReport& report) {
     verdicts_.AddIncomplete(host, view.epoch_start, view.epoch_end,
                             report.report.incomplete_reasons, view.event_id);
   }
-  verdicts_.Add(host, view, report.words.size());
+  verdicts_.Add(host, view, report.words.size(), clock_.UnixNow());
 }
 
 void VerdictDesk::Take(uint32_t host, const FlowStates& states) {
@@ -79,8 +79,7 @@ void VerdictDesk::Take(uint32_t host, const IntervalEnd& end) {
     if (since < end.until_ns) verdicts_.AddIncomplete(host, since, end.until_ns, kRingFull, 0);
   }
   ended_until = std::max(ended_until, end.until_ns);
-  last_delivery_ns_ = clock_.UnixNow();
-  verdicts_.EndUntil(host, end.until_ns, last_delivery_ns_);
+  verdicts_.EndUntil(host, end.until_ns, clock_.UnixNow());
   Touch();
 }
 
@@ -92,9 +91,8 @@ void VerdictDesk::Take(uint32_t host, const PollOrder& order, const PollAnswer& 
   view.bucket_key = order.bucket_key;
   view.words = answer.words.data();
   view.is_unscaled = answer.is_unscaled;
-  last_delivery_ns_ = clock_.UnixNow();
   verdicts_.Answer(host, ToFeedAnswer(answer.status), view, answer.words.size(),
-                   answer.incomplete_reasons);
+                   answer.incomplete_reasons, clock_.UnixNow());
   Touch();
 }
 
@@ -147,7 +145,9 @@ void VerdictDesk::CountLatencies(const std::vector<NetworkReport>& reports) {
   const Nanos now = clock_.UnixNow();
   for (const NetworkReport& one : reports) {
     const Report& report = one.report;
-    const Nanos delivered = std::min(last_delivery_ns_, report.detected_ns);
+    // Without all hosts the verdict was given at the deadline: that is all the waiting.
+    const Nanos last = std::max(one.stages.delivered_ns, one.stages.answered_ns);
+    const Nanos delivered = one.stages.delivered_ns == 0 ? report.detected_ns : last;
     latencies_.end_to_delivery.Add(delivered - report.end_ns);
     latencies_.delivery_to_verdict.Add(report.detected_ns - std::max(delivered, report.end_ns));
     latencies_.verdict_to_publication.Add(now - report.detected_ns);

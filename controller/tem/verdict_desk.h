@@ -73,7 +73,6 @@ class VerdictDesk {
   NetworkVerdicts verdicts_;
   NetworkOutput output_;
   std::vector<Nanos> ended_until_;  // by host, as it said
-  Nanos last_delivery_ns_ = 0;      // the last IntervalEnd or PollReply
   bool is_touched_ = false;
   Nanos last_turn_ns_ = 0;
   VerdictLatencies latencies_;

@@ -3,6 +3,8 @@
 
 #include "lib/model/network_report.h"
 
+#include <utility>
+
 namespace trumpet {
 namespace {
 
@@ -24,6 +26,20 @@ std::string ListToJson(const std::vector<Item>& items, const ToJson& to_json) {
   return json + "]";
 }
 
+// With its key; nothing if there are none.
+std::string StagesToJson(const VerdictStages& stages) {
+  const std::pair<const char*, Nanos> instants[] = {{"told_ns", stages.told_ns},
+                                                    {"delivered_ns", stages.delivered_ns},
+                                                    {"asked_ns", stages.asked_ns},
+                                                    {"answered_ns", stages.answered_ns}};
+  std::string json;
+  for (const auto& [name, instant] : instants) {
+    if (instant == 0) continue;
+    json += (json.empty() ? "{\"" : ",\"") + std::string(name) + "\":" + std::to_string(instant);
+  }
+  return json.empty() ? "" : ",\"stages\":" + json + "}";
+}
+
 }  // namespace
 
 std::string ToJsonLine(const NetworkReport& network) {
@@ -42,6 +58,7 @@ std::string ToJsonLine(const NetworkReport& network) {
     json += ",\"silent_omitted\":" + std::to_string(network.silent_omitted);
   }
   json += ",\"skew_ns\":" + std::to_string(network.skew_bound_ns);
+  json += StagesToJson(network.stages);
   if (network.suppressed != 0) json += ",\"suppressed\":" + std::to_string(network.suppressed);
   return json + "}";
 }

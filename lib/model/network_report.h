@@ -26,6 +26,15 @@ struct HostShare {
   uint32_t incomplete_reasons = 0;  // IncompleteReason bits of this host
 };
 
+// When what happened to the bucket on its way to the verdict (Report::detected_ns), on the
+// controller's clock; 0: it did not happen.
+struct VerdictStages {
+  Nanos told_ns = 0;       // a host was the first to report it, because it has reached a share
+  Nanos delivered_ns = 0;  // the last host had delivered the interval
+  Nanos asked_ns = 0;      // hosts that did not report it were asked
+  Nanos answered_ns = 0;   // the last answer came
+};
+
 struct NetworkReport {
   Report report;
   // The bucket satisfied the event in the interval before, somebody was told, and it does not in
@@ -37,6 +46,7 @@ struct NetworkReport {
   uint32_t silent_omitted = 0;
   uint32_t host_count = 0;  // hosts that owed an answer
   Nanos skew_bound_ns = 0;  // the worst of theirs: how far apart their intervals may lie
+  VerdictStages stages;
   uint64_t suppressed = 0;  // reports of this event withheld since the last one, by its rate limit
 };
 

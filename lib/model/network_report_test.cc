@@ -25,11 +25,13 @@ constexpr char kHead[] = R"({"event":"heavy","bucket":{},"start_ns":10,"end_ns":
 TEST(NetworkReport, AppendsHostsAndSkewToTheKeysOfTheContract) {
   NetworkReport network = SomeReport();
   network.hosts = {{"a", 3, Number::Integer(7), 0}, {"b", 2, Number::Integer(5), kRingFull}};
+  network.stages.told_ns = 21;
+  network.stages.answered_ns = 25;
   EXPECT_EQ(ToJsonLine(network),
             kHead + std::string(R"("value":12,"threshold":10,"complete":true,"host_count":2,)") +
                 R"("hosts":[{"host":"a","packets":3,"value":7,"complete":true},)" +
                 R"({"host":"b","packets":2,"value":5,"complete":false,"reasons":["ring-full"]}],)" +
-                R"("skew_ns":300})");
+                R"("skew_ns":300,"stages":{"told_ns":21,"answered_ns":25}})");
 }
 
 TEST(NetworkReport, NamesSilentHostsAndTellsWhatWasLeftOut) {
