@@ -114,6 +114,7 @@ void Agent::UpdateAttached() {
   if (wanted == attached_) return;
   attached_ = wanted;
   parts_.host->ops().set_attached(wanted);
+  if (wanted) parts_.host->ops().wake_main_thread();
 }
 
 void Agent::Wake() {

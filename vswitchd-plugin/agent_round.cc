@@ -379,7 +379,10 @@ void Agent::PublishTo(MonitorSlot* slot) {
   if (slot->monitor() == nullptr) return;
   const MemoryPreference near(slot->thread().numa_id());
   const trumpet::Status status = slot->monitor()->Publish(program_);
-  if (status.ok()) return;
+  if (status.ok()) {
+    if (!slot->thread().is_pmd()) parts_.host->ops().wake_main_thread();
+    return;
+  }
   // It would go on with events that are no longer wanted: better not at all, and said so.
   parts_.host->Error("handing events to " + NameOf(*slot) + ": " + status.message() +
                      "; the thread is not monitored");

@@ -214,6 +214,31 @@ TEST(Agent, DoesNotTakeASleepingThreadForALateOne) {
   EXPECT_EQ(bench.plugin.agent().Snapshot().stalls, 0u);
 }
 
+// Open vSwitch's main thread sleeps until something that it waits for happens.
+TEST(Agent, HasASleepingMainThreadTakeUpEventsAtOnce) {
+  StillSwitch still(0);
+  ThreadMonitor* const thread = still.plugin.agent().AddThread({-1, -1, false, &still});
+  int wakes_seen = 0;
+  const auto run_ms = [&](int ms) {
+    for (int step = 0; step < 10 * ms; ++step) {
+      still.RunOneStep();
+      const bool is_due = still.monotonic / 1000 >= thread->NextWakeupUs();
+      if (!still.fake.is_attached() || (still.fake.main_thread_wakes() == wakes_seen && !is_due)) {
+        continue;
+      }
+      wakes_seen = still.fake.main_thread_wakes();
+      thread->OnIdle(still.monotonic / 1000);
+    }
+  };
+  still.plugin.SetConfig(kOn);
+  for (int event = 1; event <= 3; ++event) {
+    still.Install({"*, sum(packets) > 5, 10ms"});
+    run_ms(30);
+    const std::string shown = still.Command("trumpet/event-show", {"json", std::to_string(event)});
+    EXPECT_NE(shown.find("\"applied_on\": 1,"), std::string::npos) << shown;
+  }
+}
+
 TEST(Agent, StartsAnewWhenTheClockIsSetBack) {
   RunningSwitch bench(1);
   bench.wall_shift = -3600 * kNanosPerSecond;

@@ -44,6 +44,7 @@ class FakeSwitch {
 
   const trumpet_host* ops() const { return &OpsOf(std::make_index_sequence<kMost>())[place_]; }
   bool is_attached() const { return is_attached_.load(); }
+  int main_thread_wakes() const { return main_thread_wakes_.load(); }
   bool is_tx_wanted() const { return is_tx_wanted_.load(); }
 
   std::vector<std::string> TakeLog() {
@@ -89,6 +90,7 @@ class FakeSwitch {
       self->log_.push_back(std::string(kNames[level]) + text);
     };
     ops.set_attached = [](bool attached) { At<kPlace>()->is_attached_.store(attached); };
+    ops.wake_main_thread = [] { ++At<kPlace>()->main_thread_wakes_; };
     ops.set_tx_wanted = [](bool wanted) { At<kPlace>()->is_tx_wanted_.store(wanted); };
     ops.command_register = [](const char* name, const char* usage, int min_args, int max_args) {
       At<kPlace>()->commands.push_back({name, usage, min_args, max_args});
@@ -109,6 +111,7 @@ class FakeSwitch {
   std::mutex mutex_;
   std::vector<std::string> log_;
   std::atomic<bool> is_attached_{false};
+  std::atomic<int> main_thread_wakes_{0};
   std::atomic<bool> is_tx_wanted_{false};
 };
 

@@ -114,6 +114,11 @@ struct trumpet_host {
   // next_wakeup do not come either.
   void (*set_attached)(bool attached);
 
+  // Has the main thread look for work soon, by trumpet_idle() if it is attached.
+  // Any thread.  Without, an idle one sleeps for seconds.  Costs the switch a
+  // look at the state of its ports.
+  void (*wake_main_thread)(void);
+
   // Whether trumpet_tx_batch() is wanted while attached.  Any thread.  Starts
   // false; a switch that does not need egress pays one load per batch.
   void (*set_tx_wanted)(bool wanted);

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "connectivity.h"
 #include "dp-packet.h"
 #include "dpdk.h"
 #include "dpif-netdev-monitor.h"
@@ -17,6 +18,7 @@
 #include "openvswitch/vlog.h"
 #include "ovs-numa.h"
 #include "ovs-thread.h"
+#include "seq.h"
 #include "smap.h"
 #include "unixctl.h"
 #include "util.h"
@@ -183,6 +185,9 @@ static void host_log(enum trumpet_log_level level, const char* text) {
   }
 }
 
+// Of the things that the main thread always waits for, the cheapest to have looked at.
+static void host_wake_main_thread(void) { seq_change(connectivity_seq_get()); }
+
 static void host_set_tx_wanted(bool wanted) { atomic_store_relaxed(&tx_wanted, wanted); }
 
 static void run_command(struct unixctl_conn* conn, int argc, const char* argv[],
@@ -221,6 +226,7 @@ static void host_thread_load(const void* thread, struct trumpet_thread_load* loa
 static const struct trumpet_host host = {
     .log = host_log,
     .set_attached = dpif_netdev_monitor_attach,
+    .wake_main_thread = host_wake_main_thread,
     .set_tx_wanted = host_set_tx_wanted,
     .command_register = host_command_register,
     .thread_load = host_thread_load,
