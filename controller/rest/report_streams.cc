@@ -73,7 +73,8 @@ void ReportStreams::Begin(std::shared_ptr<HttpExchange> exchange, uint64_t after
     if (const auto stream = gone.lock()) stream->is_over = true;  // Tick() takes it away
   });
   stream->exchange->StartStream("text/event-stream");
-  stream->Say("retry: 2000\n: reports after " + std::to_string(stream->last) + "\n\n", now);
+  // The id is for who is cut off before the first report, and comes again.
+  stream->Say("retry: 2000\nid: " + std::to_string(stream->last) + "\n\n", now);
   streams_.push_back(stream);
   Pump(stream);
 }
@@ -142,8 +143,8 @@ void ReportStreams::SkipToMemory(Stream* stream) {
   const bool has_store = hub_->store() != nullptr;
   if (!has_store || (stream->tenant.empty() && stream->events.empty())) {
     ++gaps_;
-    stream->Say("event: gap\ndata: {\"after\":" + std::to_string(stream->last) +
-                    ",\"before\":" + std::to_string(next) + "}\n\n",
+    stream->Say("id: " + std::to_string(next - 1) + "\nevent: gap\ndata: {\"after\":" +
+                    std::to_string(stream->last) + ",\"before\":" + std::to_string(next) + "}\n\n",
                 clock_->MonotonicNow());
   }
   stream->last = next - 1;
