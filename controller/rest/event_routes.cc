@@ -119,9 +119,10 @@ void AddEvents(const RestCall& call) {
   for (const EventCheck& check : *checks) {
     any_exists |= check.exists;
     if (!check.exists || replaces) continue;
-    AnswerProblem(call.exchange.get(), 409,
-                  "there is an event named '" + check.spec.name +
-                      "' already; replace=true puts the new one in its place");
+    AnswerProblem(
+        call.exchange.get(), 409,
+        "there is an event named '" + check.spec.name +
+            "' already; with replace=true (trumpetctl: --replace) the new one takes its place");
     return;
   }
   Write(call, *body, replaces ? EventManager::IfThere::kReplace : EventManager::IfThere::kRefuse,

@@ -386,6 +386,13 @@ int Run::ShowStatus() {
 int Run::MakeToken() {
   const auto made = MakeCtlToken(invocation_);
   if (!made) return Fail(made.message());
+  if (invocation_.Has("append")) {
+    const Status appended =
+        AppendCtlToken(invocation_.Get("append"), invocation_.arguments[0], made->second);
+    if (!appended) return Fail(appended.message());
+    *terminal_.out << made->first << "\n";
+    return 0;
+  }
   *terminal_.out << made->first << "\n";
   *terminal_.err << "Give the line above to its user; it is not kept anywhere.  Put this under\n"
                     "'tokens:' in the controller's tokens.yaml:\n"

@@ -30,6 +30,10 @@ Result<std::string> ParseCtlTime(const std::string& text);
 // A new token, and what goes into the file of tokens.
 Result<std::pair<std::string, std::string>> MakeCtlToken(const CtlInvocation& invocation);
 
+// Puts `entry`, of a token of that name, at the end of a file of tokens, which is made if it is not
+// there.  The file stays as it was if it would not be one afterwards.
+Status AppendCtlToken(const std::string& path, const std::string& name, const std::string& entry);
+
 }  // namespace trumpet
 
 #endif  // TRUMPET_UTILITIES_CTL_COMMANDS_H

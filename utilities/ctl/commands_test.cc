@@ -5,7 +5,12 @@
 
 #include <gtest/gtest.h>
 #include <openssl/evp.h>
+#include <yaml-cpp/yaml.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <sstream>
 
 namespace trumpet {
@@ -60,6 +65,36 @@ TEST(CtlToken, SaysWhatIsWrong) {
             "role is 'root'; it takes read, operate or admin");
   EXPECT_EQ(error({"token", "new", "a", "--expires=soon"}),
             "expires is 'soon'; it takes a day, 2027-01-31");
+}
+
+TEST(CtlToken, IsAppendedToAFileOfTokens) {
+  char folder[] = "/tmp/trumpet-ctl-XXXXXX";
+  ASSERT_NE(mkdtemp(folder), nullptr);
+  const std::string path = std::string(folder) + "/tokens.yaml";
+  const auto add = [&](const std::string& name) {
+    const auto made = MakeCtlToken(Parsed({"token", "new", name}));
+    return AppendCtlToken(path, name, made->second);
+  };
+  const auto text = [&] {
+    std::ifstream file(path);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  EXPECT_TRUE(add("alice"));
+  EXPECT_TRUE(add("bob"));
+  const std::string two = text();
+  const auto tokens = YAML::Load(two)["tokens"];
+  ASSERT_EQ(tokens.size(), 2u);
+  EXPECT_EQ(tokens[1]["name"].as<std::string>(), "bob");
+  EXPECT_EQ(tokens[1]["role"].as<std::string>(), "read");
+  EXPECT_EQ(add("alice").message(), path + " has a token named 'alice' already");
+  EXPECT_EQ(text(), two);
+  std::ofstream(path) << "tokens: []\n";
+  EXPECT_NE(add("carol").message().find("does not end with its tokens"), std::string::npos);
+  std::ofstream(path) << "rest: {}\n";
+  EXPECT_EQ(add("carol").message(), path + " is no file of tokens: it has no list 'tokens'");
+  EXPECT_EQ(text(), "rest: {}\n");
+  std::filesystem::remove_all(folder);
+  EXPECT_EQ(add("carol").message(), "cannot write " + path + ": No such file or directory");
 }
 
 TEST(RunCtl, SaysWhenThereIsNobody) {

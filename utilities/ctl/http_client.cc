@@ -68,6 +68,22 @@ curl_mime* MakeForm(CURL* curl, const ApiRequest& request) {
   return form;
 }
 
+// What a user may have meant, in a few cases that are hard to guess from curl's words.
+std::string Remedy(CURLcode code, const std::string& why) {
+  switch (code) {
+    case CURLE_SSL_CONNECT_ERROR:
+      return why.find("wrong version number") == why.npos ? "" : " (without TLS: http://...)";
+    case CURLE_GOT_NOTHING:
+    case CURLE_UNSUPPORTED_PROTOCOL:
+    case CURLE_WEIRD_SERVER_REPLY:
+      return " (with TLS: https://...)";
+    case CURLE_PEER_FAILED_VERIFICATION:
+      return " (--ca names certificates to trust)";
+    default:
+      return "";
+  }
+}
+
 }  // namespace
 
 HttpClient::HttpClient(std::string server, std::string token, std::string ca_file)
@@ -137,7 +153,7 @@ Result<ApiAnswer> HttpClient::Send(const ApiRequest& request) {
     const std::string why = exchange.is_too_long ? "the answer is too long"
                             : error[0] != '\0'   ? error
                                                  : curl_easy_strerror(code);
-    return Status::Error(server_ + ": " + why);
+    return Status::Error(server_ + ": " + why + Remedy(code, why));
   }
   return exchange.answer;
 }

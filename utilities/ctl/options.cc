@@ -252,14 +252,15 @@ const std::vector<CtlCommand>& CtlCommands() {
        1,
        {{"role", "ROLE", "read (default), operate or admin"},
         {"tenant", "TENANT", "sees and changes only this tenant's events"},
-        {"expires", "DAY", "void from this day on, 2027-01-31"}}},
+        {"expires", "DAY", "void from this day on, 2027-01-31"},
+        {"append", "FILE", "put the entry into this file of tokens, made if it is not there"}}},
   };
   return commands;
 }
 
 const std::vector<CtlOption>& CommonCtlOptions() {
   static const std::vector<CtlOption> options = {
-      {"server", "URL", "of the controller (https://localhost:8650)"},
+      {"server", "URL", "of the controller (http://127.0.0.1:8650)"},
       {"token-file", "FILE", "holds the token to use"},
       {"ca", "FILE", "certificates to trust, instead of the system's"},
       {"output", "FORMAT", "or -o FORMAT: table, json or yaml"},

@@ -41,8 +41,8 @@ enum class OutputFormat : uint8_t { kTable, kJson, kYaml };
 struct CtlInvocation {
   const CtlCommand* command = nullptr;
   std::vector<std::string> arguments;
-  std::map<std::string, std::string> options;  // of the command
-  std::string server = "https://localhost:8650";
+  std::map<std::string, std::string> options;    // of the command
+  std::string server = "http://127.0.0.1:8650";  // where a controller is that was told nothing
   std::string token_file;
   std::string ca_file;
   OutputFormat output = OutputFormat::kTable;

@@ -9,6 +9,8 @@
 #include <sstream>
 #include <vector>
 
+#include "lib/base/utf8.h"
+
 namespace trumpet {
 namespace {
 
@@ -40,7 +42,10 @@ void EmitYaml(const ApiJson& value, YAML::Emitter* out) {
 std::vector<std::string> LinesOf(const std::string& document) {
   std::vector<std::string> lines;
   std::istringstream stream(document);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  for (std::string line; std::getline(stream, line);) {
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    lines.push_back(line);
+  }
   return lines;
 }
 
@@ -50,10 +55,24 @@ size_t NumberOf(const ApiJson& value, const char* key) {
   return found != value.end() && found->is_number_unsigned() ? found->get<size_t>() : 0;
 }
 
+// Fit for a terminal: whole characters, and none that move its cursor.
+bool IsPrintable(const std::string& line) {
+  for (size_t at = 0; at < line.size();) {
+    const size_t length = Utf8Length(line, at);
+    const auto first = static_cast<unsigned char>(line[at]);
+    const bool is_control = (first < ' ' && first != '\t') || first == 0x7f ||
+                            (first == 0xc2 && static_cast<unsigned char>(line[at + 1]) < 0xa0);
+    if (length == 0 || is_control) return false;
+    at += length;
+  }
+  return true;
+}
+
 // The line with a mark below the place; columns are counted in characters.
 std::string ShowPlace(const std::vector<std::string>& lines, size_t number, size_t column) {
   if (number == 0 || number > lines.size() || column == 0) return "";
   const std::string& line = lines[number - 1];
+  if (!IsPrintable(line)) return "";
   std::string before;
   size_t characters = 1;
   for (const char c : line) {

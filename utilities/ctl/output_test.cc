@@ -32,6 +32,14 @@ TEST(CtlOutput, OverlooksPlacesThatAreNone) {
   EXPECT_EQ(DescribeProblem(422, body, "one line", "f"), "f:99:1: m\nf:0:-1: \n");
 }
 
+TEST(CtlOutput, DoesNotShowLinesThatATerminalWouldObey) {
+  const std::string body = R"({"errors":[{"line":1,"column":2,"message":"m"}]})";
+  for (const std::string line : {"a\x1b[2J", "\xc2\x9b", "\xff\xfe", "\x7f"}) {
+    EXPECT_EQ(DescribeProblem(422, body, line, "f"), "f:1:2: m\n") << line.size();
+  }
+  EXPECT_EQ(DescribeProblem(422, body, "ab\r\n", "f"), "f:1:2: m\n     1 | ab\n       |  ^\n");
+}
+
 TEST(CtlOutput, SaysWhatItCanOfAnswersThatAreNoProblems) {
   EXPECT_EQ(DescribeProblem(502, "<html>", "", ""), "the server answered with status 502\n");
   EXPECT_EQ(DescribeProblem(404, R"({"title":"Not Found","detail":"no event 'x'"})", "", ""),

@@ -1,11 +1,19 @@
 // Copyright (c) 2026 The Trumpet Authors.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <fcntl.h>
 #include <openssl/evp.h>
 #include <openssl/rand.h>
+#include <unistd.h>
+#include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <vector>
 
 #include "utilities/ctl/commands.h"
 
@@ -32,7 +40,48 @@ bool IsWord(const std::string& text) {
          });
 }
 
+// The names in the text of a file of tokens, in order.
+Result<std::vector<std::string>> NamesIn(const std::string& text) {
+  try {
+    const YAML::Node tokens = YAML::Load(text)["tokens"];
+    std::vector<std::string> names;
+    if (!tokens.IsSequence()) return Status::Error("it has no list 'tokens'");
+    for (const YAML::Node& token : tokens) names.push_back(token["name"].as<std::string>());
+    return names;
+  } catch (const YAML::Exception& error) {
+    return Status::Error(error.msg);
+  }
+}
+
+Status AppendTo(const std::string& path, const std::string& text) {
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
+  const bool is_written =
+      file >= 0 && write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  const int error = errno;
+  if (file >= 0) close(file);
+  return is_written ? Status::Ok()
+                    : Status::Error("cannot write " + path + ": " + std::strerror(error));
+}
+
 }  // namespace
+
+Status AppendCtlToken(const std::string& path, const std::string& name, const std::string& entry) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string before{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const std::string between = before.empty() ? "tokens:\n" : before.back() == '\n' ? "" : "\n";
+  if (!before.empty()) {
+    const auto names = NamesIn(before);
+    if (!names) return Status::Error(path + " is no file of tokens: " + names.message());
+    if (std::find(names->begin(), names->end(), name) != names->end()) {
+      return Status::Error(path + " has a token named '" + name + "' already");
+    }
+  }
+  const auto names = NamesIn(before + between + entry);
+  if (!names || names->empty() || names->back() != name) {
+    return Status::Error(path + " does not end with its tokens, as lines that begin with '  - '");
+  }
+  return AppendTo(path, between + entry);
+}
 
 Result<std::pair<std::string, std::string>> MakeCtlToken(const CtlInvocation& invocation) {
   const std::string name = invocation.arguments[0];
