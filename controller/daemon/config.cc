@@ -134,7 +134,7 @@ ControllerConfig DefaultConfig(const std::string& config_directory,
                                const std::string& state_directory,
                                const std::string& run_directory) {
   ControllerConfig config;
-  config.database = "unix:" + run_directory + "/trumpet.db.sock";
+  config.database = "unix:" + run_directory + "/db.sock";
   config.reports.database = state_directory + "/reports.db";
   config.agents.listen = {"pssl:" + std::to_string(kDefaultPort) + ":127.0.0.1"};
   config.agents.tls = {config_directory + "/controller-privkey.pem",
