@@ -1,14 +1,14 @@
 # Copyright (c) 2026 The Trumpet Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The demonstration, step by step."""
+"""The second part of the demonstration: what the monitor finds in one switch, and what it costs."""
 import os
 import time
 
 import generated
 from beside import Comparison, check_totals, delays_ms, judge, sentence
 from cost import measure_cost
+from hosts import ADDRESSES, CLIENT, LINK, PORTS, SERVER, Hosts, mac_bytes
 from lab import let_run
-from network import ADDRESSES, CLIENT, PORTS, SERVER, Hosts, mac_bytes
 from show import DemoError, clock, count
 from switch import BRIDGE, Switch
 from truth import Traffic
@@ -25,12 +25,13 @@ METER_KBPS = 60_000
 CROWD, SURGE, CROWD_SINK, SURGE_SINK = 11, 12, 21, 22      # OpenFlow ports
 
 
-class Story:
+class HostStory:
+    TITLE = "Inside one switch: bursts caught, with the proof beside them, and the switch not hurt"
     STEPS = 7
 
     def __init__(self, lab, build, show):
         self.lab, self.show = lab, show
-        self.switch = Switch(lab, build)
+        self.switch = Switch(lab, build, "switch")
         self.hosts = Hosts(lab)
         self.delays = []                # rows of the last table
         self.losses = {}                # as the monitor told them last
@@ -56,7 +57,8 @@ class Story:
         show.why("Its database, sockets and logs are in %s, its links in a network namespace: the "
                  "system's Open vSwitch, if there is one, notices nothing." % self.lab.directory)
         self.lab.add_namespace("switch")
-        self.switch.start(cpus)
+        self.switch.start(self.switch.dpdk_settings(cpus) + ["other_config:trumpet-enable=true"],
+                          has_own_cpu=len(cpus) > 1)
         status = self.switch.trumpet("status")
         show.why("Open vSwitch %s with Trumpet %s linked in, userspace datapath (DPDK, %s), polling "
                  "on CPU %d%s." % (
@@ -77,7 +79,7 @@ class Story:
         switch.ofctl("add-flow", "priority=10,in_port=1,actions=output:2")
         switch.ofctl("add-flow", "priority=10,in_port=2,actions=output:1")
         self.hosts.raise_links()
-        self.hosts.check_way()
+        self.lab.reach(CLIENT, ADDRESSES[SERVER])
 
     def install_events(self):
         show = self.show
@@ -96,7 +98,7 @@ class Story:
         """Runs iperf3 for each (port, rate) under captures; returns (Traffic, begin, end)."""
         hosts, switch = self.hosts, self.switch
         before = {host: switch.port_packets(number, "rx") for host, number in PORTS.items()}
-        hosts.start_captures()
+        hosts.captures.start()
         begin = time.time_ns()
         for port, _ in calls:
             hosts.serve(port)
@@ -105,8 +107,9 @@ class Story:
             hosts.finish(child, port, TCP_SECONDS + 20)
         let_run(0.3)                    # the last acknowledgements
         end = time.time_ns()
-        paths = hosts.stop_captures()
-        traffic = Traffic(*paths, mac_bytes(CLIENT), mac_bytes(SERVER))
+        paths = hosts.captures.stop()
+        traffic = Traffic(paths[CLIENT, LINK], paths[SERVER, LINK], mac_bytes(CLIENT),
+                          mac_bytes(SERVER))
         for host, way in ((CLIENT, traffic.forth), (SERVER, traffic.back)):
             taken = switch.port_packets(PORTS[host], "rx") - before[host]
             self.show.check(taken == way.frames and way.strangers == 0,
@@ -336,14 +339,7 @@ class Story:
         show.table(["event", ">reports", ">delay, median", ">longest"], rows)
         show.line("      (delay: from the end of the 10 ms interval to the report)")
         show.line("      %s" % cost.sentence())
-        if show.failures:
-            show.line("  %s The monitor DISAGREES with the ground truth:" % show.no)
-            for text in show.failures:
-                show.line("      - " + text)
-        else:
-            but = " but for %d that it called incomplete itself" % show.admissions
-            show.line("  %s Every answer agrees with the ground truth%s. (%.0f s)" % (
-                show.yes, but if show.admissions else "", seconds))
+        show.conclude("monitor", seconds)
 
     def leave_running(self, program):
         show, here = self.show, self.lab.directory
@@ -352,7 +348,7 @@ class Story:
         show.line()
         show.line("The switch goes on, with generated traffic. Try:")
         show.line("  export OVS_RUNDIR=%s PATH=%s:$PATH" % (
-            here, os.path.dirname(self.switch.programs["OVS_APPCTL"])))
+            self.switch.directory, os.path.dirname(self.switch.programs["OVS_APPCTL"])))
         for text in ("ovs-appctl trumpet/status", "ovs-appctl trumpet/event-list",
                      "ovs-appctl trumpet/event-add name=mine 'Protocol=UDP, sum(packets)>1000, "
                      "dstIP/20, 50ms'",

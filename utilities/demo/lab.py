@@ -50,12 +50,21 @@ def let_run(seconds):
     threading.Event().wait(seconds)
 
 
+def started(pid):
+    """When a process was started, in ticks since the machine was; None: there is none."""
+    try:
+        with open("/proc/%d/stat" % pid) as f:
+            return int(f.read().rpartition(")")[2].split()[19])
+    except OSError:
+        return None
+
+
 class Lab:
     def __init__(self, directory=None):
         self.directory = directory or tempfile.mkdtemp(prefix="trumpet-demo.")
         self.tag = "trumpet-demo-%d" % os.getpid()
         self.namespaces = []
-        self.processes = []             # (pid, words that its command line holds)
+        self.processes = []             # (pid, when it was started)
         self._children = {}             # pid -> Popen
         self._save()
 
@@ -99,18 +108,48 @@ class Lab:
     def run_in(self, name, argv, **more):
         return run(self.inside(name, argv), **more)
 
+    def link(self, namespace, name, far_namespace, far_name, mac=None):
+        """A cable: a pair of veth devices, both still down, that carry frames as they will be seen."""
+        ends = ["%s-%s" % (self.tag, each) for each in (namespace, far_namespace)]
+        run(["ip", "link", "add", name, "netns", ends[0]] + (["address", mac] if mac else [])
+            + ["type", "veth", "peer", "name", far_name, "netns", ends[1]], what="making a veth pair")
+        self._quiet(namespace, name)
+        self._quiet(far_namespace, far_name)
+
+    def _quiet(self, namespace, link):
+        """No IPv6 of its own, and no frame longer than the MTU or without its checksum."""
+        if os.path.isdir("/proc/sys/net/ipv6"):
+            self.run_in(namespace, ["sysctl", "-qw", "net.ipv6.conf.%s.disable_ipv6=1" % link])
+        self.run_in(namespace, ["ethtool", "-K", link, "tx", "off", "tso", "off", "gso", "off", "gro",
+                                "off"], what="switching off offloads with ethtool")
+
+    def raise_link(self, namespace, name, address=None):
+        """`address` is as 10.0.0.1/24."""
+        if address:
+            self.run_in(namespace, ["ip", "address", "add", address, "dev", name])
+        self.run_in(namespace, ["ip", "link", "set", name, "up"])
+
+    def reach(self, namespace, address):
+        """A connection to a closed port is refused if the way there and back works."""
+        program = ("import socket\n"
+                   "try: socket.create_connection(('%s', 9), 10)\n"
+                   "except ConnectionRefusedError: pass" % address)
+        self.run_in(namespace, ["/usr/bin/python3", "-c", program],
+                    what="a connection from %s to %s" % (namespace, address))
+
     # --- processes -----------------------------------------------------------
 
-    def start(self, argv, log, env=None, namespace=None):
-        """A process in the background; its output goes to the file `log`."""
-        mark = argv[0]
+    def start(self, argv, log, env=None, namespace=None, piped=False):
+        """A process in the background; its output goes to the file `log`, or its standard output, as
+        text, to whoever reads child.stdout."""
         if namespace:
             argv = self.inside(namespace, argv)
         with open(self.path(log), "ab") as out:
-            child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=out, stderr=out, env=env,
+            child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stderr=out, env=env, text=True,
+                                     stdout=subprocess.PIPE if piped else out,
                                      start_new_session=True, cwd=self.directory)
         self._children[child.pid] = child
-        self.processes.append((child.pid, mark))
+        self.processes.append((child.pid, started(child.pid)))
         self._save()
         return child
 
@@ -130,16 +169,11 @@ class Lab:
         self.processes = [each for each in self.processes if each[0] != pid]
         self._save()
 
-    def _is_ours(self, pid, mark):
+    def _is_ours(self, pid, start):
         child = self._children.get(pid)
         if child:
             return child.poll() is None
-        try:                            # of another run: make sure that the number still means it
-            with open("/proc/%d/cmdline" % pid, "rb") as f:
-                words = f.read().decode(errors="replace").split("\0")
-            return mark in words and os.path.samefile("/proc/%d/cwd" % pid, self.directory)
-        except OSError:
-            return False
+        return started(pid) == start    # of another run: the number may mean something else by now
 
     def remove(self):
         """Takes everything away.  Goes on whatever fails; may be called twice."""

@@ -17,7 +17,7 @@ class DemoError(Exception):
 
 
 class Show:
-    def __init__(self, steps, out=sys.stdout):
+    def __init__(self, title, steps, out=sys.stdout):
         self.steps, self.step_count = steps, 0
         self.out = out
         self.failures = []
@@ -30,6 +30,9 @@ class Show:
             marks = None
         self.yes, self.no = marks or ("ok", "NO")
 
+        self.line()
+        self.line(self._paint("1", title))
+
     def line(self, text=""):
         print(text, file=self.out, flush=True)
 
@@ -37,6 +40,17 @@ class Show:
         self.step_count += 1
         self.line()
         self.line(self._paint("1", "[%d/%d] %s" % (self.step_count, self.steps, text)))
+
+    def conclude(self, who, seconds):
+        """The last lines: do all answers of `who` agree?"""
+        if self.failures:
+            self.line("  %s The %s DISAGREES with the ground truth:" % (self.no, who))
+            for text in self.failures:
+                self.line("      - " + text)
+        else:
+            but = " but for %d that the %s called incomplete itself" % (self.admissions, who)
+            self.line("  %s Every answer agrees with the ground truth%s. (%.0f s)" % (
+                self.yes, but if self.admissions else "", seconds))
 
     def why(self, text):
         for line in textwrap.wrap(text, WIDTH - 6):

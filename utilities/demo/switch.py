@@ -10,6 +10,7 @@ from lab import run, wait_until
 from show import DemoError
 
 BRIDGE = "br0"
+DPDK = "other_config:dpdk-init=true"
 MEMORY_MB = 512
 # Kept beside the losses, but nothing that falls into a demonstration is missing because of them.
 NO_LOSSES = ("interruptions", "reports_forgotten", "history_evicted")
@@ -41,40 +42,47 @@ def free_huge_mb():
 
 
 class Switch:
-    """Runs in the namespace "switch" of a lab."""
+    """Runs in the namespace `name` of a lab; its files are in a folder of that name."""
 
-    def __init__(self, lab, build):
-        self.lab = lab
+    def __init__(self, lab, build, name):
+        self.lab, self.name = lab, name
         self.programs = programs(build)
-        here = lab.directory
+        self.directory = here = lab.path(name)
+        os.mkdir(here)
         self.env = dict(os.environ, OVS_RUNDIR=here, OVS_LOGDIR=here, OVS_DBDIR=here,
                         OVS_SYSCONFDIR=here, RUNTIME_DIRECTORY=here, LC_ALL="C")
         self.has_huge = free_huge_mb() >= MEMORY_MB
 
     # --- start ---------------------------------------------------------------
 
-    def start(self, cpus):
-        """`cpus` are those we may use: the last one polls, the first does the rest."""
-        database, socket = self.lab.path("conf.db"), self.lab.path("db.sock")
+    def start(self, settings, has_own_cpu=False):
+        """`settings` are columns of the table Open_vSwitch."""
+        database, socket = self.path("conf.db"), self.path("db.sock")
         run([self.programs["OVSDB_TOOL"], "create", database, self.programs["OVS_SCHEMA"]])
         self._daemon("OVSDB_SERVER", "ovsdb-server", [database, "--remote=punix:" + socket])
-        wait_until(lambda: os.path.exists(socket), "ovsdb-server")
+        wait_until(lambda: os.path.exists(socket), "ovsdb-server", 30)
         self.vsctl("--no-wait", "init")
-        self.vsctl("--no-wait", "set", "Open_vSwitch", ".", *self._settings(cpus))
+        self.vsctl("--no-wait", "set", "Open_vSwitch", ".", *settings)
         switch = self._daemon("OVS_VSWITCHD", "ovs-vswitchd", ["unix:" + socket])
-        if len(cpus) > 1:               # a polling CPU is meant to be the switch's own
+        if has_own_cpu:                 # a polling CPU is meant to be the switch's own
             os.setpriority(os.PRIO_PROCESS, switch.pid, -15)
 
-        def has_dpdk():
+        def is_ready():
             if switch.poll() is not None:
                 raise DemoError("ovs-vswitchd ended at its start: " + self.last_error())
+            if DPDK not in settings:
+                return os.path.exists(self.path("ovs-vswitchd.%d.ctl" % switch.pid))
             return self.vsctl("get", "Open_vSwitch", ".", "dpdk_initialized").strip() == "true"
 
-        wait_until(has_dpdk, "ovs-vswitchd to start DPDK", 30, 0.1)
+        wait_until(is_ready, "ovs-vswitchd to start", 30, 0.1)
         self.vsctl("add-br", BRIDGE, "--", "set", "bridge", BRIDGE, "datapath_type=netdev",
                    "fail-mode=secure", "--", "set", "interface", BRIDGE, "mtu_request=1500")
 
-    def _settings(self, cpus):
+    def path(self, name):
+        return os.path.join(self.directory, name)
+
+    def dpdk_settings(self, cpus):
+        """`cpus` are those we may use: the last one polls, the first does the rest."""
         # Neither needs a hugetlbfs mount or leaves files behind.
         extra, memory = "--no-pci --no-telemetry ", []
         if self.has_huge:
@@ -82,22 +90,21 @@ class Switch:
             extra += "--in-memory"
         else:
             extra += "--no-huge --legacy-mem --no-shconf -m %d" % MEMORY_MB
-        return memory + ["other_config:dpdk-init=true", 'other_config:dpdk-extra="%s"' % extra,
+        return memory + [DPDK, 'other_config:dpdk-extra="%s"' % extra,
                          "other_config:dpdk-lcore-mask=0x%x" % (1 << cpus[0]),
-                         "other_config:pmd-cpu-mask=0x%x" % (1 << cpus[-1]),
-                         "other_config:trumpet-enable=true"]
+                         "other_config:pmd-cpu-mask=0x%x" % (1 << cpus[-1])]
 
     def _daemon(self, program, name, arguments):
         argv = [self.programs[program]] + arguments + [
-            "--pidfile", "--log-file=" + self.lab.path(name + ".log"),
+            "--pidfile", "--log-file=" + self.path(name + ".log"),
             "-vconsole:off", "-vsyslog:off", "-vfile:info"]
-        return self.lab.start(argv, name + ".out", self.env, "switch")
+        return self.lab.start(argv, self.path(name + ".out"), self.env, self.name)
 
     def last_error(self):
         lines = []
         for name in ("ovs-vswitchd.log", "ovs-vswitchd.out"):
             try:
-                with open(self.lab.path(name), errors="replace") as f:
+                with open(self.path(name), errors="replace") as f:
                     lines += f.read().splitlines()
             except OSError:
                 pass
@@ -107,7 +114,7 @@ class Switch:
     # --- commands ------------------------------------------------------------
 
     def vsctl(self, *arguments):
-        return run([self.programs["OVS_VSCTL"], "--db=unix:" + self.lab.path("db.sock"),
+        return run([self.programs["OVS_VSCTL"], "--db=unix:" + self.path("db.sock"),
                     "--timeout=30"] + list(arguments), env=self.env,
                    what="ovs-vsctl " + " ".join(arguments[:4]))
 
@@ -137,6 +144,10 @@ class Switch:
         error = self.vsctl("get", "interface", name, "error").strip()
         if error != "[]":
             raise DemoError("port %s (%s): %s" % (name, device, error))
+
+    def add_system_port(self, name):
+        """A device of the kernel that is there already."""
+        self.vsctl("add-port", BRIDGE, name, "--", "set", "interface", name, "mtu_request=1500")
 
     def del_port(self, name):
         self.vsctl("del-port", BRIDGE, name)

@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The Trumpet Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What really happened to the TCP traffic, from captures at both ends of the bridge.
+"""What really happened to the traffic, from captures at both ends of a switch.
 
 The switch stamps a packet when it takes it from the port: after the sender's
 end saw it go, before the receiver's end saw it come.  So each packet lies in a
@@ -16,10 +16,11 @@ from oracle import pcapio
 # The switch's clock has microseconds and follows the wall clock, which captures use directly.
 CLOCK_SLACK_NS = 50_000
 HALF = 2**31
+TCP, UDP = 6, 17
 
 
 class Segment:
-    """A TCP segment that crossed the bridge, or was dropped there."""
+    """A TCP segment or UDP datagram that crossed the switch, or was dropped there."""
 
     __slots__ = ("flow", "volume", "is_lost", "sent_ns", "come_ns")
 
@@ -29,14 +30,19 @@ def _address(data):
 
 
 def parse(data):
-    """(flow, sequence number, SYN or FIN, payload bytes), or None if it is not TCP over IPv4."""
-    if len(data) < 54 or data[12:14] != b"\x08\x00" or data[23] != 6:
+    """(flow, sequence number, SYN or FIN, payload bytes) of TCP and UDP over IPv4; of others None.
+
+    UDP has no sequence number: None.
+    """
+    if len(data) < 42 or data[12:14] != b"\x08\x00" or data[23] not in (TCP, UDP):
         return None
     total = struct.unpack_from(">H", data, 16)[0]
     at = 14 + (data[14] & 15) * 4
     source, target, seq = struct.unpack_from(">HHI", data, at)
-    header, flags = (data[at + 12] >> 4) * 4, data[at + 13]
     flow = (_address(data[26:30]), _address(data[30:34]), source, target)
+    if data[23] == UDP:
+        return flow, None, 0, total - (at - 14) - 8
+    header, flags = (data[at + 12] >> 4) * 4, data[at + 13]
     return flow, seq, (flags & 1) + (flags >> 1 & 1), total - (at - 14) - header
 
 
@@ -47,7 +53,7 @@ class Losses:
         self.ends = {}                  # flow -> end of the highest data sent, modulo 2^32
 
     def see(self, flow, seq, marks, payload):
-        if marks + payload == 0:
+        if marks + payload == 0 or seq is None:
             return 0
         end, before = (seq + marks + payload) % 2**32, self.ends.get(flow)
         if before is None or 0 < (end - before) % 2**32 < HALF:
@@ -95,19 +101,23 @@ def _segment(parsed, losses, sent_ns, come_ns):
 
 
 class Counts:
-    """Sums per flow and interval, each a range [low, high]."""
+    """Sums per flow and interval, each a range [low, high].
 
-    def __init__(self, interval_ns):
-        self.interval_ns = interval_ns
+    `bucket_of` gives something else of a segment to add up by.
+    """
+
+    def __init__(self, interval_ns, bucket_of=lambda segment: segment.flow):
+        self.interval_ns, self.bucket_of = interval_ns, bucket_of
         self.ranges = defaultdict(lambda: [0, 0])       # (flow, interval) -> [low, high]
         self.totals = defaultdict(int)
 
     def add(self, segment, value):
         first = (segment.sent_ns - CLOCK_SLACK_NS) // self.interval_ns
         last = (segment.come_ns + CLOCK_SLACK_NS) // self.interval_ns
-        self.totals[segment.flow] += value
+        bucket = self.bucket_of(segment)
+        self.totals[bucket] += value
         for interval in range(first, last + 1):
-            around = self.ranges[segment.flow, interval]
+            around = self.ranges[bucket, interval]
             around[1] += value
             if first == last:
                 around[0] += value
