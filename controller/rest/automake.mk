@@ -73,7 +73,7 @@ controller_rest_small_rest_LDADD = $(LIBTRUMPET_REST)
 $(controller_rest_small_rest_OBJECTS): lib/wire/trumpet.pb.h
 
 TESTS += controller/rest/rest_api_test.py
-EXTRA_DIST += controller/rest/rest_api_test.py
+EXTRA_DIST += controller/rest/rest_api_test.py controller/rest/rest_kit.py
 
 fuzz_programs += controller/rest/rest_fuzz
 controller_rest_rest_fuzz_SOURCES = controller/rest/rest_fuzz.cc
