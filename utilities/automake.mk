@@ -59,5 +59,9 @@ utilities_ctl_ctl_test_SOURCES = \
 	utilities/ctl/output_test.cc
 utilities_ctl_ctl_test_LDADD = $(LIBTRUMPET_CTL) $(GTEST_MAIN_LIBS) $(LIBEVENT_LIBS)
 
+# As people use it, against controller/rest/small_rest.
+TESTS += utilities/ctl/trumpetctl_test.py
+EXTRA_DIST += utilities/ctl/trumpetctl_test.py
+
 # The database of events.
 dist_bin_SCRIPTS += utilities/trumpet-db

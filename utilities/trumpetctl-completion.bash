@@ -9,13 +9,41 @@ _trumpetctl_names() {
     sed -n "s/^    \"$2\": \"\\(.*\\)\",\\{0,1\\}\$/\\1/p"
 }
 
+# The values of an option, where they are known; otherwise files.
+_trumpetctl_values() {
+  case $1 in
+    -o | --output) compgen -W 'table json yaml' -- "$2" ;;
+    --role) compgen -W 'read operate admin' -- "$2" ;;
+    --event) compgen -W "$(_trumpetctl_names event name)" -- "$2" ;;
+    *) compgen -f -- "$2" ;;
+  esac
+}
+
+# Does this option, as far as it was typed, want a value?
+_trumpetctl_wants_value() {
+  [[ $1 == *= || $1 =~ ^(-o|--(output|server|token-file|ca|event|role))$ ]]
+}
+
 _trumpetctl() {
-  local current=${COMP_WORDS[COMP_CWORD]} word
+  local current=${COMP_WORDS[COMP_CWORD]} word option=
   local -a plain=()
   COMPREPLY=()
+  [[ $current != = ]] || current=
+  # bash cuts --output=json into three words.
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-    [[ $word == -* || $word == = ]] || plain+=("$word")
+    if [[ $word == -* ]]; then
+      option=$word
+    elif [[ -n $option && $word == = ]]; then
+      option+==
+    else
+      _trumpetctl_wants_value "$option" || plain+=("$word")
+      option=
+    fi
   done
+  if _trumpetctl_wants_value "$option"; then
+    mapfile -t COMPREPLY < <(_trumpetctl_values "${option%=}" "$current")
+    return
+  fi
   if [[ $current == -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$(trumpetctl "${plain[@]:0:2}" --help 2>/dev/null |
       sed -n 's/^  \(--[a-z-]*\).*/\1/p')" -- "$current")

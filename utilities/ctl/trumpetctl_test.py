@@ -1,0 +1,244 @@
+#!/usr/bin/python3
+# Copyright (c) 2026 The Trumpet Authors.
+# SPDX-License-Identifier: Apache-2.0
+
+"""trumpetctl as people use it, against a real server: every command, mistakes, a stream that is cut
+off, and completion in a real bash.
+"""
+
+import json
+import os
+import pty
+import select
+import shutil
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+
+SOURCE = os.path.abspath(os.environ.get("top_srcdir", "."))
+BUILD = os.path.abspath(os.environ.get("top_builddir", "."))
+sys.path.insert(0, SOURCE + "/controller/rest")
+sys.dont_write_bytecode = True
+
+from rest_kit import PATIENCE, Server  # noqa: E402
+
+EVENTS = """\
+events:
+  - name: heavy
+    event: dstIP=10.0.0.0/8, sum(volume) > 100, dstIP, 10ms
+  - name: mean
+    event: "*, avg(bytes) > 100, 10ms"
+"""
+CTL = BUILD + "/utilities/trumpetctl"
+
+
+class User:
+    """Somebody with a folder, a token, and a server."""
+
+    def __init__(self, port, token="admin"):
+        self.folder = tempfile.mkdtemp(prefix="trumpet-ctl-")
+        self.write("token", token + "\n")
+        self.environment = dict(os.environ, HOME=self.folder, TRUMPET_SERVER=f"http://127.0.0.1:{port}",
+                                TRUMPET_TOKEN_FILE=self.folder + "/token", TERM="dumb",
+                                PATH=f"{BUILD}/utilities:{os.environ['PATH']}")
+        self.write("events.yaml", EVENTS)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.folder)
+
+    def write(self, name, text):
+        with open(f"{self.folder}/{name}", "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def run(self, line, text=None, **environment):
+        return subprocess.run([CTL, *line.split()], input=text, capture_output=True, text=True,
+                              env=dict(self.environment, **environment), cwd=self.folder,
+                              timeout=PATIENCE, check=False)
+
+    def says(self, line, **more):
+        done = self.run(line, **more)
+        assert done.returncode == 0 and done.stderr == "", f"{line}: {done}"
+        return done.stdout
+
+    def fails(self, line, expected, status=1, **more):
+        done = self.run(line, **more)
+        assert done.returncode == status and done.stdout == "", f"{line}: {done}"
+        assert done.stderr.startswith("trumpetctl: ") and expected in done.stderr, f"{line}: {done}"
+
+
+def test_every_command(user):
+    """Each command does what it says, in the three formats."""
+    assert "warning: no host" in user.says("event check events.yaml")
+    assert user.says("event add events.yaml --wait") == "heavy\nmean\n"
+    assert user.says("event add - --replace", text=EVENTS) == "heavy\nmean\n"
+    assert [event["name"] for event in json.loads(user.says("event list -o json"))] == ["heavy", "mean"]
+    assert "- name: heavy\n" in user.says("event list --output=yaml")
+    assert user.says("event show heavy").startswith("heavy: dstIP=10.0.0.0/8, sum(volume) > 100")
+    assert user.says("event disable heavy mean") == ""
+    assert json.loads(user.says("event show heavy -o json"))["enabled"] is False
+    assert user.says("event enable heavy") == ""
+    assert user.says("host list") == "no hosts\n" and user.says("topology show") == "no hosts\n"
+    assert user.says("status").startswith(user.environment["TRUMPET_SERVER"] + ": ok\n")
+    assert json.loads(user.says("report list --event=load --limit=3 -o json"))[2]["event"] == "load"
+    numbers = [json.loads(line)["number"] for line in
+               user.says("event watch load --after=0 --count=5 -o json").splitlines()]
+    assert numbers == [1, 2, 3, 4, 5]
+    with open(f"{user.folder}/empty.pcap", "wb") as capture:
+        capture.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1))
+    assert user.says("simulate events.yaml empty.pcap") == "no reports\n"
+    assert user.says("event rm heavy mean") == "" and user.says("event list") == "no events\n"
+
+
+def test_mistakes(user):
+    """What is wrong is said in one line, with the place and what may help."""
+    for line, expected in (("", "--help"), ("evnt list", "'evnt' is no command"),
+                           ("event ad x", "event add, event check"), ("event add", "too few"),
+                           ("event add --wiat x", "no option --wiat"), ("host list -o xml", "'xml'")):
+        user.fails(line, expected, status=2)
+    user.fails("event add nowhere.yaml", "cannot read nowhere.yaml")
+    user.fails("event show hevy", "no event named 'hevy'")
+    user.fails("host show h9", "no host 'h9'")
+    user.fails("report list --from=yesterday", "'yesterday' is no time")
+    user.write("typo.yaml", "- name: a\n  event: '*, sum(bytez) > 1, 10ms'\n")
+    user.fails("event add typo.yaml", "typo.yaml:2:18: 'bytez' is not a packet variable; did you mean "
+               "'bytes'?\n     2 |   event: '*, sum(bytez) > 1, 10ms'\n       |                  ^\n")
+    user.write("bad.yaml", "- name: a\n event: b\n")
+    user.fails("event check bad.yaml", "bad.yaml:2:2: not valid YAML")
+    user.says("event add events.yaml")
+    user.fails("event add events.yaml", "--replace")
+    user.fails("event list", "needs a token", TRUMPET_TOKEN_FILE="")
+    user.fails("event list", "cannot read the token in /nowhere", TRUMPET_TOKEN_FILE="/nowhere")
+    user.write("wrong", "wrong\n")
+    user.fails("event list", "not known", TRUMPET_TOKEN_FILE=user.folder + "/wrong")
+    server = user.environment["TRUMPET_SERVER"]
+    user.fails("status", "http://...", TRUMPET_SERVER=server.replace("http", "https"))
+    user.fails("status", "begins with http://", status=2, TRUMPET_SERVER=server[7:])
+
+
+class Cutter:
+    """A way to the server that is cut each time so many bytes have come back."""
+
+    def __init__(self, port, bytes_each_time):
+        self.port, self.bytes_each_time, self.cuts = port, bytes_each_time, 0
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self):
+        while True:
+            client, _ = self.socket.accept()
+            with client, socket.create_connection(("127.0.0.1", self.port)) as server:
+                self._pass_on(client, server)
+            self.cuts += 1
+
+    def _pass_on(self, client, server):
+        left = self.bytes_each_time
+        while left > 0:
+            for end in select.select([client, server], [], [])[0]:
+                data = end.recv(min(left, 4096))
+                if not data:
+                    return
+                (server if end is client else client).sendall(data)
+                left -= len(data) if end is server else 0
+
+
+def test_a_watch_that_is_cut_off(user, port):
+    """`event watch` goes on where it was: each report once, none left out."""
+    cutter = Cutter(port, 3000)
+    done = user.run("event watch load --after=0 --count=100 -o json",
+                    TRUMPET_SERVER=f"http://127.0.0.1:{cutter.socket.getsockname()[1]}")
+    numbers = [json.loads(line)["number"] for line in done.stdout.splitlines()]
+    assert done.returncode == 0 and numbers == list(range(1, 101)), done
+    assert cutter.cuts >= 3 and "trying again" in done.stderr, done.stderr
+
+
+class Bash:
+    """An interactive bash that knows the completion of trumpetctl."""
+
+    def __init__(self, user):
+        self.answers, answer_end = os.pipe()
+        os.set_inheritable(answer_end, True)
+        pid, self.terminal = pty.fork()
+        if pid == 0:
+            os.dup2(answer_end, 9)
+            os.chdir(user.folder)
+            os.execvpe("bash", ["bash", "--norc", "--noprofile", "-i"], user.environment)
+        os.close(answer_end)
+        self.pid = pid
+        self.type(f". {SOURCE}/utilities/trumpetctl-completion.bash\n"
+                  "bind 'set completion-query-items 0'; bind 'set page-completions off'\n"
+                  "bind -x '\"\\C-t\": printf \"%s\\n\" \"$READLINE_LINE\" >&9'\n"
+                  "echo ready >&9\n")
+        threading.Thread(target=self._drain, daemon=True).start()
+        assert self._answer() == "ready"
+
+    def _drain(self):
+        try:
+            while os.read(self.terminal, 4096):
+                pass
+        except OSError:
+            pass                        # it has ended
+
+    def type(self, text):
+        os.write(self.terminal, text.encode())
+
+    def _answer(self):
+        answer = b""
+        while not answer.endswith(b"\n"):
+            assert select.select([self.answers], [], [], PATIENCE)[0], "bash does not answer"
+            answer += os.read(self.answers, 4096)
+        return answer.decode()[:-1]
+
+    def complete(self, line):
+        """What the line becomes by TAB."""
+        self.type(line + "\t\x14")
+        answer = self._answer()
+        self.type("\x15")                # kills the line; not before, or the terminal might do it
+        return answer
+
+    def end(self):
+        self.type("exit\n")
+        os.waitpid(self.pid, 0)
+
+
+def test_completion(user):
+    """Commands, options, and the names of events, in a real bash."""
+    user.says("event add events.yaml --replace")
+    bash = Bash(user)
+    for line, expected in (("trumpetctl ev", "trumpetctl event "),
+                           ("trumpetctl event sh", "trumpetctl event show "),
+                           ("trumpetctl event show h", "trumpetctl event show heavy "),
+                           ("trumpetctl event rm heavy m", "trumpetctl event rm heavy mean "),
+                           ("trumpetctl event add --wa", "trumpetctl event add --wait "),
+                           ("trumpetctl event add ev", "trumpetctl event add events.yaml "),
+                           ("trumpetctl -o json host l", "trumpetctl -o json host list "),
+                           ("trumpetctl --output=json ho", "trumpetctl --output=json host "),
+                           ("trumpetctl host list -o y", "trumpetctl host list -o yaml "),
+                           ("trumpetctl host list --output=y", "trumpetctl host list --output=yaml "),
+                           ("trumpetctl report list --event=m", "trumpetctl report list --event=mean "),
+                           ("trumpetctl token new x --role a", "trumpetctl token new x --role admin "),
+                           ("trumpetctl event show x", "trumpetctl event show x")):
+        # Completion waits two seconds for a server, then does without.
+        completed = next((done for done in (bash.complete(line) for _ in range(10)) if done == expected),
+                         "something else, ten times")
+        assert completed == expected, f"{line!r} becomes {completed!r}"
+    bash.end()
+
+
+def main():
+    with Server(rate=1000) as server, User(server.port) as user:
+        for test, arguments in ((test_every_command, (user,)), (test_mistakes, (user,)),
+                                (test_a_watch_that_is_cut_off, (user, server.port)),
+                                (test_completion, (user,))):
+            test(*arguments)
+            print(f"ok: {test.__name__}", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
