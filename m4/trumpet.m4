@@ -95,6 +95,8 @@ AC_DEFUN([TRUMPET_LIBRARIES], [
   TRUMPET_NEED([YAML_CPP], [yaml-cpp], [libyaml-cpp-dev])
   TRUMPET_NEED([PCAP], [libpcap], [libpcap-dev])
   TRUMPET_NEED([JSON], [nlohmann_json], [nlohmann-json3-dev])
+  TRUMPET_NEED([CBC], [cbc], [coinor-libcbc-dev])
+  TRUMPET_NEED([CLP], [clp], [coinor-libcbc-dev])
   TRUMPET_NEED([SQLITE], [sqlite3 >= 3.37], [libsqlite3-dev])
   TRUMPET_NEED([XXHASH], [libxxhash], [libxxhash-dev])
   TRUMPET_NEED([LIBEVENT], [libevent >= 2.1.12], [libevent-dev])

@@ -1,0 +1,74 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "controller/plan/slice/network.h"
+
+#include <algorithm>
+
+#include "lib/lang/event/diagnostic.h"
+
+namespace trumpet::slice {
+
+int Network::AddRouter(std::string_view name) {
+  const auto [at, is_new] = numbers_.emplace(std::string(name), router_count());
+  if (is_new) {
+    names_.emplace_back(name);
+    links_.emplace_back();
+  }
+  return at->second;
+}
+
+void Network::AddLink(int from, int to, uint32_t weight) {
+  if (from == to) return;
+  bool is_known = false;
+  for (const auto& [end, other] : {std::pair(from, to), std::pair(to, from)}) {
+    for (NetworkLink& link : links_[static_cast<size_t>(end)]) {
+      if (link.to != other) continue;
+      link.weight = std::min(link.weight, weight);
+      is_known = true;
+    }
+  }
+  if (is_known) return;
+  links_[static_cast<size_t>(from)].push_back({to, weight});
+  links_[static_cast<size_t>(to)].push_back({from, weight});
+  ++link_count_;
+}
+
+std::vector<std::string> Network::NamesOf(const std::vector<int>& routers) const {
+  std::vector<std::string> names;
+  names.reserve(routers.size());
+  for (int router : routers) names.push_back(NameOf(router));
+  return names;
+}
+
+std::optional<int> Network::Find(std::string_view name) const {
+  const auto at = numbers_.find(std::string(name));
+  if (at == numbers_.end()) return std::nullopt;
+  return at->second;
+}
+
+bool Network::AreLinked(int a, int b) const {
+  const std::vector<NetworkLink>& links = LinksOf(a);
+  return std::any_of(links.begin(), links.end(),
+                     [b](const NetworkLink& link) { return link.to == b; });
+}
+
+std::string QuoteName(std::string_view name) { return event_lang::Quote(name); }
+
+Status CheckSimplePath(const Network& network, const std::vector<int>& path) {
+  if (path.empty()) return Status::Error("the path has no router");
+  std::vector<bool> is_visited(static_cast<size_t>(network.router_count()));
+  for (size_t i = 0; i < path.size(); ++i) {
+    if (is_visited[static_cast<size_t>(path[i])]) {
+      return Status::Error("the path visits " + QuoteName(network.NameOf(path[i])) + " twice");
+    }
+    is_visited[static_cast<size_t>(path[i])] = true;
+    if (i > 0 && !network.AreLinked(path[i - 1], path[i])) {
+      return Status::Error("there is no link from " + QuoteName(network.NameOf(path[i - 1])) +
+                           " to " + QuoteName(network.NameOf(path[i])));
+    }
+  }
+  return Status::Ok();
+}
+
+}  // namespace trumpet::slice

@@ -1,0 +1,104 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "controller/plan/slice/network_files.h"
+
+#include <gtest/gtest.h>
+
+#include "controller/plan/slice/slice_kit_test.h"
+
+namespace trumpet::slice {
+namespace {
+
+// "a-b:2 b-c:1", or the error.
+std::string Print(const Result<Network>& network) {
+  if (!network) return network.message();
+  std::string text;
+  for (int router = 0; router < network->router_count(); ++router) {
+    if (network->LinksOf(router).empty()) text += network->NameOf(router) + " ";
+    for (const NetworkLink& link : network->LinksOf(router)) {
+      if (link.to < router) continue;
+      text += network->NameOf(router) + "-" + network->NameOf(link.to) + ":" +
+              std::to_string(link.weight) + " ";
+    }
+  }
+  return text;
+}
+
+TEST(NetworkFiles, OfEdgesAreLinksOrNameTheLine) {
+  const struct {
+    const char* text;
+    const char* result;
+  } cases[] = {
+      {"", ""},
+      {"a b 2\nb c 1\n", "a-b:2 b-c:1 "},
+      {"a b 2\nb c 1", "a-b:2 b-c:1 "},
+      {"# links\n\na b 2\n", "a-b:2 "},
+      {"a b 3\nb a 2\n", "a-b:2 "},
+      {"a a 1\na b 1\n", "a-b:1 "},
+      {"Oslo,+Norway1 b 7\n", "Oslo,+Norway1-b:7 "},
+      {"a b 1\na b\n", "f:2: a link is 'from to weight', with one space between"},
+      {"a  b 1\n", "f:1: a link is 'from to weight', with one space between"},
+      {"a b c 1\n", "f:1: a link is 'from to weight', with one space between"},
+      {"a b 0\n", "f:1: the weight is '0'; it takes 1 to 4294967295"},
+      {"a b -1\n", "f:1: the weight is '-1'; it takes 1 to 4294967295"},
+      {"a b 1.5\n", "f:1: the weight is '1.5'; it takes 1 to 4294967295"},
+      {"a b 4294967296\n", "f:1: the weight is '4294967296'; it takes 1 to 4294967295"},
+  };
+  for (const auto& one : cases) EXPECT_EQ(Print(ParseEdges(one.text, "f")), one.result);
+}
+
+TEST(NetworkFiles, OfGmlAreLinksOrNameTheLine) {
+  const struct {
+    const char* text;
+    const char* result;
+  } cases[] = {
+      {"graph [ node [ id 0 ] node [ id 1 ] edge [ source 0 target 1 ] ]", "0-1:1 "},
+      {"Creator \"x ] [\"\ngraph [\n  directed 0\n  node [ id 7 label \"a\" graphics [ x 1 ] ]\n"
+       "  node [ id 8 ]\n  edge [ source 8 target 7 weight 5 ]\n]\n",
+       "7-8:5 "},
+      {"# a comment ]\ngraph [ node [ id 3 ] ]", "3 "},
+      {"", "f:1: there is no graph in this file"},
+      {"graph [ ] graph [ ]", "f:1: a second graph in one file"},
+      {"graph [\n node [ label \"a\" ]\n]", "f:2: this node has no id"},
+      {"graph [\n node [ id 1 ]\n node [ id 1 ]\n]", "f:3: node '1' is twice"},
+      {"graph [\n node [ id 1 ]\n edge [ source 1 target 2 ]\n]",
+       "f:3: this edge ends at '2', and no node before it has this id"},
+      {"graph [ node [ id 1 ] node [ id 2 ] edge [ source 1 target 2 weight x ] ]",
+       "f:1: the weight is 'x'; it takes 1 to 4294967295"},
+      {"graph [ node [ id 1 ]", "f:1: the file ends inside the graph"},
+      {"graph [ node [ id 1", "f:1: the file ends inside a list"},
+      {"graph [ node [ id ] ]", "f:1: 'id' has no value"},
+      {"graph [ x [ [ [", "f:1: the file ends inside a list"},
+      {"graph [ x \"", "f:1: the file ends inside the graph"},
+      {"graph", "f:1: 'graph' has no value"},
+  };
+  for (const auto& one : cases) EXPECT_EQ(Print(ParseGml(one.text, "f")), one.result) << one.text;
+}
+
+TEST(NetworkFiles, TakeNoMapWithoutEnd) {
+  std::string star;
+  for (size_t i = 0; i <= kMaxLinksOfRouter; ++i) star += "hub r" + std::to_string(i) + " 1\n";
+  EXPECT_EQ(Print(ParseEdges(star, "f")),
+            "f:2001: the map is too large here; at most 100000 routers, 200000 links, 2000 at one "
+            "router");
+}
+
+TEST(NetworkFiles, OfATopologyAreItsSwitches) {
+  Topology topology;
+  topology.switches = {{"s1", 0}, {"s2", 0}};
+  topology.links = {{"h1", "s1", 1}, {"s1", "s2", 3}};
+  EXPECT_EQ(Print(NetworkOf(topology)), "s1-s2:3 ");
+}
+
+TEST(Network, KnowsASimplePath) {
+  const Network network = PaperNetwork();
+  EXPECT_TRUE(CheckSimplePath(network, Named(network, "ABCD")).ok());
+  EXPECT_EQ(CheckSimplePath(network, Named(network, "ABA")).message(), "the path visits 'A' twice");
+  EXPECT_EQ(CheckSimplePath(network, Named(network, "AD")).message(),
+            "there is no link from 'A' to 'D'");
+  EXPECT_EQ(CheckSimplePath(network, {}).message(), "the path has no router");
+}
+
+}  // namespace
+}  // namespace trumpet::slice

@@ -1,0 +1,139 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "controller/plan/slice/schedule.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string>
+
+namespace trumpet::slice {
+namespace {
+
+int64_t CostOf(const ScheduleProblem& problem, const Slot& slot) {
+  return std::accumulate(slot.begin(), slot.end(), int64_t{0}, [&](int64_t sum, int query) {
+    return sum + problem.costs[static_cast<size_t>(query)];
+  });
+}
+
+// The packing, repeated, and the slots that remain.
+FillProblem AroundPacking(const ScheduleProblem& problem, const std::vector<Slot>& pack,
+                          int repetitions) {
+  FillProblem fill{problem.costs, problem.weights, {}, 0};
+  for (const Slot& slot : pack) {
+    fill.kinds.push_back({problem.budget - CostOf(problem, slot), slot, repetitions});
+  }
+  const int rest = problem.slots - repetitions * static_cast<int>(pack.size());
+  fill.kinds.push_back({problem.budget, {}, rest});
+  return fill;
+}
+
+int Repetitions(const ScheduleProblem& problem, const std::vector<Slot>& pack) {
+  return problem.slots / std::max(static_cast<int>(pack.size()), 1);
+}
+
+// Every slot with what it held and what it got.
+std::vector<Slot> Unfold(const FillProblem& problem, const std::vector<FillPattern>& patterns) {
+  std::vector<std::vector<Slot>> by_kind;
+  for (const SlotKind& kind : problem.kinds) {
+    by_kind.emplace_back(static_cast<size_t>(kind.count), kind.holds);
+  }
+  std::vector<size_t> used(problem.kinds.size(), 0);
+  for (const FillPattern& pattern : patterns) {
+    for (int i = 0; i < pattern.count; ++i) {
+      Slot& slot = by_kind[pattern.kind][used[pattern.kind]++];
+      slot.insert(slot.end(), pattern.queries.begin(), pattern.queries.end());
+    }
+  }
+  // Kinds take turns, so that a query's slots are spread over the campaign.
+  std::vector<Slot> slots;
+  for (size_t turn = 0;; ++turn) {
+    bool has_more = false;
+    for (const std::vector<Slot>& kind : by_kind) {
+      if (turn >= kind.size()) continue;
+      slots.push_back(kind[turn]);
+      has_more = true;
+    }
+    if (!has_more) return slots;
+  }
+}
+
+}  // namespace
+
+Status CheckScheduleProblem(const ScheduleProblem& problem) {
+  if (problem.budget < 1 || problem.budget > kMaxCost) {
+    return Status::Error("the budget is " + std::to_string(problem.budget) + "; it takes 1 to " +
+                         std::to_string(kMaxCost));
+  }
+  if (problem.slots < 1 || problem.slots > kMaxSlots) {
+    return Status::Error("a campaign of " + std::to_string(problem.slots) +
+                         " slots; it takes 1 to " + std::to_string(kMaxSlots));
+  }
+  if (problem.costs.size() > kMaxQueries) {
+    return Status::Error(std::to_string(problem.costs.size()) + " queries; at most " +
+                         std::to_string(kMaxQueries) + " are planned");
+  }
+  if (problem.costs.size() * static_cast<size_t>(problem.slots) > kMaxAllocations) {
+    return Status::Error(std::to_string(problem.costs.size()) + " queries in " +
+                         std::to_string(problem.slots) + " slots; at most " +
+                         std::to_string(kMaxAllocations) + " pairs are planned");
+  }
+  for (size_t query = 0; query < problem.costs.size(); ++query) {
+    const int64_t cost = problem.costs[query];
+    const std::string which = "query " + std::to_string(query) + " costs " + std::to_string(cost);
+    if (cost < 0) return Status::Error(which + "; a cost is 0 or more");
+    if (cost > problem.budget) {
+      return Status::Error(which + ", more than the budget of " + std::to_string(problem.budget) +
+                           " allows even alone");
+    }
+    if (problem.weights[query] <= 0) {
+      return Status::Error("query " + std::to_string(query) + " has no weight; it is above 0");
+    }
+  }
+  return Status::Ok();
+}
+
+Schedule FillAroundPacking(const ScheduleProblem& problem, const std::vector<Slot>& pack,
+                           Deadline deadline) {
+  const FillProblem fill = AroundPacking(problem, pack, Repetitions(problem, pack));
+  Schedule schedule;
+  schedule.fill = Fill(fill, {}, deadline);
+  schedule.slots = Unfold(fill, schedule.fill.patterns);
+  return schedule;
+}
+
+Schedule FillFreely(const ScheduleProblem& problem, const std::vector<Slot>& pack,
+                    Deadline deadline) {
+  // What the repeated packing allows is where the search starts.
+  const auto half = std::chrono::duration_cast<std::chrono::nanoseconds>(
+      std::chrono::duration<double>(SecondsUntil(deadline) / 2));
+  Schedule schedule = FillAroundPacking(problem, pack, deadline - half);
+  const int repetitions = Repetitions(problem, pack);
+  const FillProblem fill{
+      problem.costs, problem.weights, {{problem.budget, {}, problem.slots}}, repetitions};
+  std::vector<FillPattern> start;
+  for (const Slot& slot : schedule.slots) start.push_back({0, slot, 1});
+  schedule.fill = Fill(fill, start, deadline);
+  schedule.slots = Unfold(fill, schedule.fill.patterns);
+  // Count as the paper does: what is added to the repeated packing.
+  const double repeated =
+      std::accumulate(problem.weights.begin(), problem.weights.end(), 0.0) * repetitions;
+  schedule.fill.objective -= repeated;
+  schedule.fill.bound -= repeated;
+  return schedule;
+}
+
+Result<SlotTimes> CountSlots(double during_s, double longest_path_ms, double shortest_slice_ms,
+                             double spacing_ms) {
+  SlotTimes times;
+  times.slot_ms = std::max(longest_path_ms, shortest_slice_ms);
+  if (times.slot_ms + spacing_ms <= 0) {
+    return Status::Error("a slot takes 0 ms; the shortest slice takes more");
+  }
+  const double slots = std::floor(during_s * 1000 / (times.slot_ms + spacing_ms));
+  times.slots = static_cast<int>(std::min(slots, static_cast<double>(kMaxSlots)));
+  return times;
+}
+
+}  // namespace trumpet::slice
