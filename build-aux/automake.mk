@@ -13,6 +13,8 @@ help:
 	  '  check-threads   the tests with threads only (for a --enable-tsan build)' \
 	  '  check-system    the monitor in a real switch, in network namespaces (root)' \
 	  '  check-controller  faults around the controller: kills, cuts, floods, full disks, wrong keys' \
+	  '  check-slices    the slice planner on random cases, and on a reference set if SLICE_REFERENCE' \
+	  '                  (by default beside the source tree) is there' \
 	  '  check-ovs       Open vSwitch'"'"'s own tests of the userspace datapath (2 minutes)' \
 	  '  check-ovs-full  the same with ofproto-dpif and tunnels (a quarter of an hour)' \
 	  '  check-mutation  which test catches which of the seeded bugs, as far as' \
@@ -69,6 +71,14 @@ check-system: need-plugin all
 
 check-controller: need-plugin all tests/controller/fault_host
 	$(script_environment) $(top_srcdir)/tests/controller/run
+
+# How far: SLICE_CASES random cases, and the reference set of the directory.
+SLICE_CASES = 3000
+SLICE_REFERENCE = $(top_srcdir)/../shared/data/stroboscope
+.PHONY: check-slices
+check-slices: utilities/trumpetctl
+	$(script_environment) $(top_srcdir)/tests/slices/check-slices \
+	  --cases $(SLICE_CASES) --reference '$(SLICE_REFERENCE)'
 
 ovs_check = $(top_srcdir)/build-aux/ovs-check --source '$(OVS_SOURCE)' --cache '$(OVS_CACHE_DIR)'
 check-ovs: need-plugin

@@ -9,4 +9,5 @@ include tests/differential/automake.mk
 include tests/mutation/automake.mk
 include tests/network/automake.mk
 include tests/replay/automake.mk
+include tests/slices/automake.mk
 include tests/system/automake.mk

@@ -35,8 +35,12 @@ utilities_libtrumpet_ctl_a_SOURCES = \
 	utilities/ctl/options.h \
 	utilities/ctl/output.cc \
 	utilities/ctl/output.h \
+	utilities/ctl/slice_cases.cc \
+	utilities/ctl/slice_cases.h \
+	utilities/ctl/slice_commands.cc \
+	utilities/ctl/slice_commands.h \
 	utilities/ctl/token.cc
-LIBTRUMPET_CTL = utilities/libtrumpet-ctl.a $(LIBTRUMPET_VIEW) $(YAML_CPP_LIBS) $(CURL_LIBS) \
+LIBTRUMPET_CTL = utilities/libtrumpet-ctl.a $(LIBTRUMPET_SLICE_PLAN) $(LIBTRUMPET_VIEW) $(YAML_CPP_LIBS) $(CURL_LIBS) \
 	$(OPENSSL_LIBS)
 
 bin_PROGRAMS += utilities/trumpetctl
@@ -56,7 +60,8 @@ utilities_ctl_ctl_test_SOURCES = \
 	utilities/ctl/commands_test.cc \
 	utilities/ctl/event_stream_test.cc \
 	utilities/ctl/options_test.cc \
-	utilities/ctl/output_test.cc
+	utilities/ctl/output_test.cc \
+	utilities/ctl/slice_cases_test.cc
 utilities_ctl_ctl_test_LDADD = $(LIBTRUMPET_CTL) $(GTEST_MAIN_LIBS) $(LIBEVENT_LIBS)
 
 # As people use it, against controller/rest/small_rest.

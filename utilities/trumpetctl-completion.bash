@@ -51,12 +51,13 @@ _trumpetctl() {
   fi
   case "${#plain[@]}:${plain[*]:0:2}" in
     0:*)
-      mapfile -t COMPREPLY < <(compgen -W 'event report host topology simulate status token' -- "$current") ;;
+      mapfile -t COMPREPLY < <(compgen -W 'event report host slice topology simulate status token' -- "$current") ;;
     1:event)
       mapfile -t COMPREPLY < <(compgen -W 'add check list show rm enable disable watch' -- "$current") ;;
     1:report) COMPREPLY=(list) ;;
     1:host)
       mapfile -t COMPREPLY < <(compgen -W 'list show' -- "$current") ;;
+    1:slice) COMPREPLY=(solve) ;;
     1:topology) COMPREPLY=(show) ;;
     1:token) COMPREPLY=(new) ;;
     *:event\ show | *:event\ rm | *:event\ enable | *:event\ disable | *:event\ watch)

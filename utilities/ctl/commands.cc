@@ -21,6 +21,7 @@
 #include "utilities/ctl/event_stream.h"
 #include "utilities/ctl/http_client.h"
 #include "utilities/ctl/output.h"
+#include "utilities/ctl/slice_commands.h"
 
 namespace trumpet {
 namespace {
@@ -450,6 +451,7 @@ Result<std::string> ParseCtlTime(const std::string& text) {
 
 int RunCtl(const CtlInvocation& invocation, const CtlTerminal& terminal) {
   const std::string name = invocation.command->name;
+  if (name.compare(0, 6, "slice ") == 0) return RunSliceCommand(invocation, terminal);
   std::string token;
   if (!invocation.token_file.empty() && name != "token new") {
     std::ifstream file(invocation.token_file);
