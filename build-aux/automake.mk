@@ -113,8 +113,8 @@ else
 endif
 
 .PHONY: bench-tem
-bench-tem: tests/bench/bench-tem
-	tests/bench/bench-tem $(BENCH_TEM_FLAGS) --json tests/bench/bench-tem.json
+bench-tem: need-plugin tests/bench/bench-tem controller/daemon/trumpet-controller
+	$(script_environment) tests/bench/bench-tem $(BENCH_TEM_FLAGS) --json tests/bench/bench-tem.json
 CLEANFILES += tests/bench/bench-tem tests/bench/bench-tem.json
 
 .PHONY: bench-monitor

@@ -73,12 +73,22 @@ EXTRA_DIST += \
 	tests/bench/ovs_switches.py \
 	tests/bench/ovs_workload.py
 
-# The event manager with the hosts of a network; `make bench-tem` runs it.
+# The controller with the hosts of a network; `make bench-tem` runs it.
 EXTRA_PROGRAMS += tests/bench/bench-tem
 tests_bench_bench_tem_SOURCES = \
+	lib/ovsdb/ovsdb_server_test.cc \
+	lib/ovsdb/ovsdb_server_test.h \
 	lib/wire/test_certificates_test.cc \
 	lib/wire/test_certificates_test.h \
 	tests/bench/bench_tem.cc \
-	tests/bench/tem_child.cc \
-	tests/bench/tem_child.h
-tests_bench_bench_tem_LDADD = $(LIBTRUMPET_TEM)
+	tests/bench/tem_cases.h \
+	tests/bench/tem_daemon.cc \
+	tests/bench/tem_daemon.h \
+	tests/bench/tem_host.cc \
+	tests/bench/tem_host.h \
+	tests/bench/tem_install_case.cc \
+	tests/bench/tem_network.cc \
+	tests/bench/tem_network.h \
+	tests/bench/tem_report_case.cc \
+	tests/bench/tem_verdict_case.cc
+tests_bench_bench_tem_LDADD = $(LIBTRUMPET_TEM) $(GTEST_LIBS)
