@@ -57,8 +57,9 @@ NetworkEvent::NetworkEvent(std::shared_ptr<const TriggerPlan> plan, Nanos from,
       word_count_(plan->word_count),
       verdicts_(ForNetwork(*plan, options.max_buckets), from, /*is_offline=*/false, hash_seed),
       flows_(options.flow_timeout_ns, hash_seed),
-      split_(SplitThreshold(*plan)),
-      rate_(options.reports_per_second, options.report_burst) {
+      split_(verdicts_.predicate().split()),
+      rate_(options.reports_per_second, options.report_burst),
+      spare_(kHostBytes + max_key_bytes_, word_count_, hash_seed) {
   if (options_.deadline_ns <= 0) options_.deadline_ns = interval_ns_;
   if (options_.splits_threshold && split_.is_sound()) {
     shares_.emplace(plan->spec.id, split_.least, options.last_share_generation,
@@ -80,7 +81,7 @@ bool NetworkEvent::TakeOver(const std::shared_ptr<const TriggerPlan>& plan) {
   if (shares_ && !(plan->spec.predicate == this->plan().spec.predicate)) return false;
   if (plan->uses_flow_state != this->plan().uses_flow_state) return false;
   if (!verdicts_.TakeOver(ForNetwork(*plan, options_.max_buckets))) return false;
-  split_ = SplitThreshold(*plan);
+  split_ = verdicts_.predicate().split();
   if (plan->uses_last_epoch) flows_.SetLengths({interval_ns_});
   return true;
 }
@@ -176,7 +177,9 @@ bool NetworkEvent::HaveAllEnded(int64_t interval, Waiting* waiting) const {
 // --- deliveries --------------------------------------------------------------------------------
 
 NetworkEvent::Waiting& NetworkEvent::At(int64_t interval) {
-  return waiting_.try_emplace(interval, max_key_bytes_, word_count_, hash_seed_).first->second;
+  const auto [at, is_new] = waiting_.try_emplace(interval, max_key_bytes_, word_count_, hash_seed_);
+  if (is_new) std::swap(at->second.cells, spare_);
+  return at->second;
 }
 
 void NetworkEvent::Add(uint32_t host, const PartialView& partial, size_t word_count, Nanos now) {
@@ -206,17 +209,18 @@ uint32_t NetworkEvent::FindCells(uint32_t host, std::string_view key,
 }
 
 void NetworkEvent::Store(uint32_t host, const PartialView& partial, Waiting* waiting) {
-  uint32_t index = FindCells(host, partial.bucket_key, *waiting);
-  if (index != kNoBucket) {
+  const CellsKey key(host, partial.bucket_key);
+  const size_t count = waiting->cells.count();
+  const uint32_t index = waiting->cells.FindOrAdd(key.view());
+  if (waiting->cells.count() == count) {
     ++counters_.replaced_partials;
-  } else {
-    if (!Charge(BucketStore::kBytesPerBucket + kHostBytes + max_key_bytes_ + 8 * word_count_,
-                waiting)) {
-      ++counters_.refused_partials;
-      return;
-    }
-    index = waiting->cells.Add(CellsKey(host, partial.bucket_key).view());
+  } else if (Charge(BucketStore::kBytesPerBucket + kHostBytes + max_key_bytes_ + 8 * word_count_,
+                    waiting)) {
     ++counters_.partials;
+  } else {
+    waiting->cells.Remove(index);
+    ++counters_.refused_partials;
+    return;
   }
   std::copy_n(partial.words, word_count_, waiting->cells.words(index));
   waiting->cells.bucket(index).is_unscaled = partial.is_unscaled;
@@ -324,16 +328,10 @@ void NetworkEvent::Decide(Nanos now, NetworkOutput* output) {
 }
 
 void NetworkEvent::MergeAll(const Waiting& waiting) {
-  PartialView view;
-  view.event_id = plan().spec.id;
-  view.epoch_start = verdicts_.NextStart();
-  view.epoch_end = verdicts_.NextEnd();
   const BucketStore& cells = waiting.cells;
   for (uint32_t index = cells.oldest(); index != kNoBucket; index = cells.Newer(index)) {
-    view.bucket_key = cells.key(index).substr(kHostBytes);
-    view.words = cells.words(index);
-    view.is_unscaled = cells.is_unscaled(index);
-    verdicts_.Add(view);
+    verdicts_.AddToNext(cells.key(index).substr(kHostBytes), cells.words(index),
+                        cells.is_unscaled(index));
   }
 }
 
@@ -341,7 +339,10 @@ void NetworkEvent::Finish() {
   const auto waiting = waiting_.find(next());
   waiting_bytes_ -= waiting->second.bytes;
   budget_->bytes -= waiting->second.bytes;
+  std::swap(waiting->second.cells, spare_);
   waiting_.erase(waiting);
+  spare_.Clear();
+  spare_.Trim();
   verdicts_.Finish();
   flows_.Expire(verdicts_.NextStart());
 

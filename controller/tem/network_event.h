@@ -214,6 +214,7 @@ class NetworkEvent {
                            const Waiting& waiting);
   void NamePollGaps(std::string_view key, const Waiting& waiting, NetworkReport* report) const;
   void AddHostShares(const Waiting& waiting, NetworkReport* first, NetworkReport* last) const;
+  void AddHostShare(const Waiting& waiting, uint32_t cells, NetworkReport* report) const;
   void Bound(NetworkReport* report) const;
   void Finish();
 
@@ -234,6 +235,7 @@ class NetworkEvent {
   std::vector<Member> members_;
   std::vector<uint32_t> member_places_;  // by host: place in members_, plus 1; 0: no member
   std::map<int64_t, Waiting> waiting_;   // by interval number
+  BucketStore spare_;                    // memory of the last one that had its turn
   size_t waiting_bytes_ = 0;
   size_t buckets_counted_ = 0;  // of budget_
   size_t flows_counted_ = 0;

@@ -92,37 +92,48 @@ void NetworkEvent::NamePollGaps(std::string_view key, const Waiting& waiting,
   }
 }
 
-// [first, last) are sorted by bucket; the cells are not.
+// [first, last) are sorted by bucket; the cells are not.  Few reports look for their cells, many
+// are looked for by the cells.
 void NetworkEvent::AddHostShares(const Waiting& waiting, NetworkReport* first,
                                  NetworkReport* last) const {
-  if (first == last) return;
   const BucketStore& cells = waiting.cells;
+  if (static_cast<size_t>(last - first) * members_.size() < cells.count()) {
+    for (NetworkReport* report = first; report != last; ++report) {
+      for (const Member& member : members_) {
+        const uint32_t index = FindCells(member.host, report->report.bucket_key, waiting);
+        if (index != kNoBucket) AddHostShare(waiting, index, report);
+      }
+    }
+    return;
+  }
   for (uint32_t index = cells.oldest(); index != kNoBucket; index = cells.Newer(index)) {
-    const std::string_view cells_key = cells.key(index);
-    const std::string_view key = cells_key.substr(kHostBytes);
+    const std::string_view key = cells.key(index).substr(kHostBytes);
     NetworkReport* found =
         std::lower_bound(first, last, key, [](const NetworkReport& report, std::string_view of) {
           return report.report.bucket_key < of;
         });
-    if (found == last || found->is_clear || found->report.bucket_key != key) continue;
-    const uint32_t number = HostOf(cells_key);
-    const NetworkHost& host = *(*hosts_)[number];
-    const Verdict verdict = verdicts_.predicate().Test(cells.words(index), {});
-    HostShare share;
-    share.host = host.name;
-    share.packets = cells.words(index)[0];
-    share.value = verdict.value;
-    share.incomplete_reasons = verdicts_.Relevant(
-        host.ReasonsIn(plan().spec.id, found->report.start_ns, found->report.end_ns));
-    const Member* member = FindMember(number);
-    const bool was_whole =
-        member->from <= found->report.start_ns && member->until >= found->report.end_ns;
-    if (!was_whole) share.incomplete_reasons |= kMonitorInterrupted;
-    if (Owes(*member, next()) && !HasEnded(*member, next())) {
-      share.incomplete_reasons |= kHostSilent;
-    }
-    found->hosts.push_back(std::move(share));
+    if (found != last && found->report.bucket_key == key) AddHostShare(waiting, index, found);
   }
+}
+
+void NetworkEvent::AddHostShare(const Waiting& waiting, uint32_t cells,
+                                NetworkReport* report) const {
+  if (report->is_clear) return;
+  const uint64_t* words = waiting.cells.words(cells);
+  const uint32_t number = HostOf(waiting.cells.key(cells));
+  const NetworkHost& host = *(*hosts_)[number];
+  const Nanos start = report->report.start_ns;
+  const Nanos end = report->report.end_ns;
+  HostShare share;
+  share.host = host.name;
+  share.packets = words[0];
+  share.value = verdicts_.predicate().Test(words, {}).value;
+  share.incomplete_reasons = verdicts_.Relevant(host.ReasonsIn(plan().spec.id, start, end));
+  const Member* member = FindMember(number);
+  const bool was_whole = member->from <= start && member->until >= end;
+  if (!was_whole) share.incomplete_reasons |= kMonitorInterrupted;
+  if (Owes(*member, next()) && !HasEnded(*member, next())) share.incomplete_reasons |= kHostSilent;
+  report->hosts.push_back(std::move(share));
 }
 
 void NetworkEvent::Bound(NetworkReport* report) const {

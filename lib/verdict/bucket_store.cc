@@ -29,8 +29,17 @@ uint64_t BucketStore::HashOf(std::string_view key) const {
 }
 
 uint32_t BucketStore::Find(std::string_view key) const {
-  if (count_ == 0) return kNoBucket;
+  return count_ == 0 ? kNoBucket : FindHashed(key, HashOf(key));
+}
+
+uint32_t BucketStore::FindOrAdd(std::string_view key) {
   const uint64_t hash = HashOf(key);
+  const uint32_t index = FindHashed(key, hash);
+  return index != kNoBucket ? index : AddHashed(key, hash);
+}
+
+uint32_t BucketStore::FindHashed(std::string_view key, uint64_t hash) const {
+  if (count_ == 0) return kNoBucket;
   uint32_t index = chains_[hash & (chains_.size() - 1)];
   while (index != kNoBucket && (links_[index].hash != hash || this->key(index) != key)) {
     index = links_[index].next;
@@ -38,11 +47,10 @@ uint32_t BucketStore::Find(std::string_view key) const {
   return index;
 }
 
-uint32_t BucketStore::Add(std::string_view key) {
+uint32_t BucketStore::AddHashed(std::string_view key, uint64_t hash) {
   assert(key.size() <= max_key_bytes_);
   if (count_ >= chains_.size()) GrowChains();
   const uint32_t index = TakeFree();
-  const uint64_t hash = HashOf(key);
   uint32_t* head = &chains_[hash & (chains_.size() - 1)];
   links_[index] = {hash, *head, kNoBucket, kNoBucket, static_cast<uint32_t>(key.size())};
   *head = index;

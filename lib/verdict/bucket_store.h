@@ -35,7 +35,9 @@ class BucketStore {
 
   uint32_t Find(std::string_view key) const;
   // `key` must not be in the store and must fit.  Cells hold rubbish; the bucket is the newest.
-  uint32_t Add(std::string_view key);
+  uint32_t Add(std::string_view key) { return AddHashed(key, HashOf(key)); }
+  // The one there is, or a new one: its last_packet is INT64_MIN.
+  uint32_t FindOrAdd(std::string_view key);
   void Remove(uint32_t index);
   void MakeNewest(uint32_t index);
   void Clear();
@@ -52,6 +54,7 @@ class BucketStore {
   uint32_t Newer(uint32_t index) const { return links_[index].newer; }
 
   Bucket& bucket(uint32_t index) { return buckets_[index]; }
+  const Bucket& bucket(uint32_t index) const { return buckets_[index]; }
   bool is_unscaled(uint32_t index) const { return buckets_[index].is_unscaled; }
   uint64_t* words(uint32_t index) { return &words_[index * word_count_]; }
   const uint64_t* words(uint32_t index) const { return &words_[index * word_count_]; }
@@ -72,6 +75,8 @@ class BucketStore {
   };
 
   uint64_t HashOf(std::string_view key) const;
+  uint32_t FindHashed(std::string_view key, uint64_t hash) const;
+  uint32_t AddHashed(std::string_view key, uint64_t hash);
   uint32_t TakeFree();
   void GrowChains();
   void Unlink(uint32_t index);

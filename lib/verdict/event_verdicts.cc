@@ -42,7 +42,7 @@ bool EventVerdicts::Add(const PartialView& partial) {
   const int64_t interval = CellOf(partial.epoch_start, interval_ns_);
   if (interval < next_) return false;
   if (interval == next_) {
-    Merge(partial.bucket_key, partial.words, partial.is_unscaled);
+    AddToNext(partial.bucket_key, partial.words, partial.is_unscaled);
   } else {
     Keep(partial, AheadOf(interval));
   }
@@ -77,15 +77,16 @@ void EventVerdicts::Keep(const PartialView& partial, Ahead* ahead) {
 void EventVerdicts::Replay(const Ahead& ahead) {
   const BucketStore& store = ahead.store;
   for (uint32_t index = store.oldest(); index != kNoBucket; index = store.Newer(index)) {
-    Merge(store.key(index), store.words(index), store.is_unscaled(index));
+    AddToNext(store.key(index), store.words(index), store.is_unscaled(index));
   }
   has_evicted_ |= ahead.has_evicted;
   ahead_count_ -= store.count();
 }
 
-void EventVerdicts::Merge(std::string_view key, const uint64_t* words, bool is_unscaled) {
-  uint32_t index = store_.Find(key);
-  if (index == kNoBucket) index = AddBucket(key);
+void EventVerdicts::AddToNext(std::string_view key, const uint64_t* words, bool is_unscaled) {
+  const bool has_room = store_.count() < MaxBuckets();
+  uint32_t index = has_room ? store_.FindOrAdd(key) : store_.Find(key);
+  if (index == kNoBucket) index = AddByEviction(key);
   if (index == kNoBucket) return;
   Bucket& bucket = store_.bucket(index);
   if (bucket.last_packet != next_) {
@@ -106,15 +107,13 @@ size_t EventVerdicts::SaidBuckets() const {
 // With no room, the bucket idle for longest goes, unless it has packets in this interval: then the
 // newcomer is turned away, kNoBucket.  A flood of buckets so cannot wash away those that were there
 // before it.
-uint32_t EventVerdicts::AddBucket(std::string_view key) {
-  if (store_.count() >= MaxBuckets()) {
-    ++status_.buckets_evicted;
-    has_evicted_ = true;
-    const uint32_t oldest = store_.oldest();
-    if (oldest == kNoBucket || store_.bucket(oldest).last_packet == next_) return kNoBucket;
-    if (store_.bucket(oldest).is_told) told_evicted_.emplace_back(store_.key(oldest));
-    store_.Remove(oldest);
-  }
+uint32_t EventVerdicts::AddByEviction(std::string_view key) {
+  ++status_.buckets_evicted;
+  has_evicted_ = true;
+  const uint32_t oldest = store_.oldest();
+  if (oldest == kNoBucket || store_.bucket(oldest).last_packet == next_) return kNoBucket;
+  if (store_.bucket(oldest).is_told) told_evicted_.emplace_back(store_.key(oldest));
+  store_.Remove(oldest);
   return store_.Add(key);
 }
 
@@ -167,12 +166,15 @@ const std::vector<EventVerdicts::Decision>& EventVerdicts::Decide(const FlowStat
 }
 
 void EventVerdicts::Finish() {
-  for (uint32_t index = store_.oldest(); index != kNoBucket;) {
-    const uint32_t newer = store_.Newer(index);
-    if (!IsKept(store_.bucket(index))) store_.Remove(index);
-    index = newer;
+  if (KeepsAny()) {
+    for (uint32_t index = store_.oldest(); index != kNoBucket;) {
+      const uint32_t newer = store_.Newer(index);
+      if (!IsKept(store_.bucket(index))) store_.Remove(index);
+      index = newer;
+    }
+  } else {
+    store_.Clear();
   }
-  if (store_.count() == 0) store_.Clear();
   store_.Trim();
   told_evicted_.clear();
   has_evicted_ = false;
@@ -192,8 +194,9 @@ bool EventVerdicts::TestBucket(uint32_t index, const FlowStateMap& flows, Decisi
   Verdict verdict;
   if (IsTested(bucket)) {
     const bool has_packets = bucket.last_packet == next_;
+    const uint64_t* words = has_packets ? store_.words(index) : predicate_->empty_words();
     if (plan_->uses_flow_state) flow = flows.Read(store_.key(index), NextStart(), NextEnd());
-    verdict = predicate_->Test(has_packets ? store_.words(index) : predicate_->empty_words(), flow);
+    if (!predicate_->IsBelowThreshold(words)) verdict = predicate_->Test(words, flow);
   }
   if (verdict.fires) {
     if (bucket.last_true != next_ - 1) bucket.run = 0;
@@ -222,6 +225,12 @@ bool EventVerdicts::IsKept(const Bucket& bucket) const {
   if (predicate_->can_fire_empty() && next_ - bucket.last_packet < kTailIntervals) return true;
   if (bucket.is_told) return true;
   return plan_->spec.for_count > 1 && bucket.last_true == next_;
+}
+
+bool EventVerdicts::KeepsAny() const {
+  uint32_t index = store_.oldest();
+  while (index != kNoBucket && !IsKept(store_.bucket(index))) index = store_.Newer(index);
+  return index != kNoBucket;
 }
 
 Report EventVerdicts::MakeReport(const Decision& decision, uint32_t reasons) {

@@ -41,6 +41,8 @@ class EventVerdicts {
 
   // False: its interval was decided already.
   bool Add(const PartialView& partial);
+  // Cells of a bucket in the next interval to decide.
+  void AddToNext(std::string_view key, const uint64_t* words, bool is_unscaled);
 
   // End of the next interval to decide; INT64_MAX when there is none.
   Nanos NextEnd() const;
@@ -94,13 +96,13 @@ class EventVerdicts {
   Ahead* AheadOf(int64_t interval);
   void Keep(const PartialView& partial, Ahead* ahead);
   void Replay(const Ahead& ahead);
-  void Merge(std::string_view key, const uint64_t* words, bool is_unscaled);
-  uint32_t AddBucket(std::string_view key);
+  uint32_t AddByEviction(std::string_view key);
   size_t SaidBuckets() const;
   size_t MaxBuckets() const { return std::min(SaidBuckets(), limit_); }
   bool TestBucket(uint32_t index, const FlowStateMap& flows, Decision* decision);
   bool IsTested(const Bucket& bucket) const;
   bool IsKept(const Bucket& bucket) const;
+  bool KeepsAny() const;
 
   std::shared_ptr<const TriggerPlan> plan_;
   std::unique_ptr<VerdictPredicate> predicate_;

@@ -46,7 +46,7 @@ bool UsesFrom(const Expr& predicate, Variable first) {
 }  // namespace
 
 VerdictPredicate::VerdictPredicate(const TriggerPlan& plan)
-    : plan_(plan), empty_words_(plan.word_count) {
+    : plan_(plan), split_(SplitThreshold(plan)), empty_words_(plan.word_count) {
   ResetCells(plan.cells, empty_words_.data());
   VisitNodes(plan.spec.predicate, [this](const Expr& node) {
     if (node.op == ExprOp::kAggregate) {

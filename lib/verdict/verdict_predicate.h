@@ -14,6 +14,7 @@
 
 #include "lib/model/expr.h"
 #include "lib/verdict/flow_state_map.h"
+#include "lib/verdict/threshold_split.h"
 #include "lib/verdict/trigger_plan.h"
 
 namespace trumpet {
@@ -31,6 +32,12 @@ class VerdictPredicate {
   explicit VerdictPredicate(const TriggerPlan& plan);
 
   Verdict Test(const uint64_t* words, const FlowInstants& flow) const;
+  // Does Test() say no, because a threshold is not reached?  For the many that are far below, at a
+  // tenth of the cost; false where the predicate is no such threshold.
+  bool IsBelowThreshold(const uint64_t* words) const {
+    return split_.is_sound() && split_.ValueOf(words) < split_.least;
+  }
+  const ThresholdSplit& split() const { return split_; }
 
   // Cells of a bucket without packets.
   const uint64_t* empty_words() const { return empty_words_.data(); }
@@ -48,6 +55,7 @@ class VerdictPredicate {
   bool CanBe(const Expr& expr, bool truth) const;
 
   const TriggerPlan& plan_;
+  const ThresholdSplit split_;
   std::vector<std::pair<const Expr*, AggregateCells>> aggregates_;
   std::vector<uint64_t> empty_words_;
   bool can_fire_empty_ = false;
