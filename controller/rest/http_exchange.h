@@ -60,6 +60,8 @@ class HttpExchange {
   void StartStream(const std::string& content_type);
   bool Write(std::string_view text);
   size_t waiting_bytes() const;
+  // Called whenever all that was written has been taken by the client's socket.
+  void set_on_drained(std::function<void()> on_drained) { on_drained_ = std::move(on_drained); }
   // Ends the stream at once, and counts a slow reader.
   void CutOff();
   void EndStream();
@@ -84,6 +86,7 @@ class HttpExchange {
   bool is_stream_ = false;
   Nanos began_at_;
   std::function<void()> on_gone_;
+  std::function<void()> on_drained_;
   std::function<void(int)> on_status_;
 };
 

@@ -197,10 +197,21 @@ Json ToJson(const Topology& topology) {
       {"hosts", std::move(hosts)}, {"switches", std::move(switches)}, {"links", std::move(links)}};
 }
 
+void AppendJsonText(const ReportRow& row, std::string* text) {
+  *text += "{\"number\":";
+  *text += std::to_string(row.number);
+  if (row.json.size() <= 2) {
+    *text += '}';
+  } else {
+    *text += ',';
+    text->append(row.json, 1);
+  }
+}
+
 std::string ToJsonText(const ReportRow& row) {
-  std::string text = "{\"number\":" + std::to_string(row.number);
-  if (row.json.size() > 2) text += "," + row.json.substr(1);
-  return row.json.size() > 2 ? text : text + "}";
+  std::string text;
+  AppendJsonText(row, &text);
+  return text;
 }
 
 }  // namespace trumpet

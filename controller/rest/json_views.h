@@ -27,6 +27,7 @@ Json ToJson(const HostView& host);
 Json ToJson(const Topology& topology);
 // The report's own line with its number in front; as text, for there may be many.
 std::string ToJsonText(const ReportRow& row);
+void AppendJsonText(const ReportRow& row, std::string* text);
 
 // "e17": changes when the event's definition does.
 std::string EntityTag(const EventRecord& record);

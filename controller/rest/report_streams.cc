@@ -72,6 +72,9 @@ void ReportStreams::Begin(std::shared_ptr<HttpExchange> exchange, uint64_t after
   stream->exchange->set_on_gone([gone = std::weak_ptr<Stream>(stream)] {
     if (const auto stream = gone.lock()) stream->is_over = true;  // Tick() takes it away
   });
+  stream->exchange->set_on_drained([this, drained = std::weak_ptr<Stream>(stream)] {
+    if (const auto stream = drained.lock()) Pump(stream);
+  });
   stream->exchange->StartStream("text/event-stream");
   // The id is for who is cut off before the first report, and comes again.
   stream->Say("retry: 2000\nid: " + std::to_string(stream->last) + "\n\n", now);
@@ -155,7 +158,11 @@ void ReportStreams::Give(Stream* stream, const ReportRows& rows) {
   for (const auto& row : rows) {
     stream->last = std::max(stream->last, row->number);
     if (!stream->Wants(*row)) continue;
-    text += "id: " + std::to_string(row->number) + "\ndata: " + ToJsonText(*row) + "\n\n";
+    text += "id: ";
+    text += std::to_string(row->number);
+    text += "\ndata: ";
+    AppendJsonText(*row, &text);
+    text += "\n\n";
     ++sent_reports_;
   }
   if (!text.empty()) stream->Say(text, clock_->MonotonicNow());

@@ -38,7 +38,7 @@ struct RestParts;
 
 class ReportStreams final : private ReportSubscriber {
  public:
-  static constexpr size_t kMaxWaiting = 256 * 1024;  // bytes, beyond which nothing is added
+  static constexpr size_t kMaxWaiting = 1024 * 1024;  // bytes, beyond which nothing is added
   static constexpr Nanos kStall = 30 * kNanosPerSecond;
   static constexpr Nanos kHeartbeat = 15 * kNanosPerSecond;
 

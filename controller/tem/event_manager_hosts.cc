@@ -42,6 +42,7 @@ EventManager::Impl::Impl(const EventManagerParts& parts, const EventManagerOptio
       hosts_(&tallies_),
       desk_(parts.base, *parts.clock, options.network, options.listener.tick > 0, this),
       answer_(parts.base, [this] { Answer(); }),
+      publish_(parts.base, [this] { PublishHostReports(); }),
       work_(parts.base, [this] { Work(); }),
       ticker_(parts.base, [this] { Tick(); }) {
   if (options_.listener.tick > 0) ticker_.RunEvery(kTick);

@@ -138,6 +138,7 @@ class EventManager::Impl final : public SessionOwner,
   void OnShareOrder(const ShareOrder& order) override;
   void OnPollOrders(std::vector<PollOrder> orders) override;
   void PublishHostReport(const ManagedHost& host, LiveEvent* event, Report report);
+  void PublishHostReports();
 
   void Log(const char* level, const std::string& text) const {
     if (parts_.log) parts_.log(level, text);
@@ -149,6 +150,7 @@ class EventManager::Impl final : public SessionOwner,
   std::deque<ManagedHost*> to_pump_;
   std::unordered_map<uint32_t, std::string> tenants_;  // of events that may still report
   std::unordered_map<uint32_t, ReportRate> rates_;     // of events of scope host
+  std::vector<NetworkReport> host_reports_;            // of such events, in this turn of the loop
   Topology file_;
   uint64_t placement_version_ = 0;
   bool is_placement_stale_ = false;  // agents have said something else than before
@@ -156,6 +158,7 @@ class EventManager::Impl final : public SessionOwner,
   Nanos next_second_ = 0;                       // monotonic
   std::vector<std::function<void()>> answers_;  // to be given from the loop
   LoopEvent answer_;
+  LoopEvent publish_;
   LoopEvent work_;
   LoopEvent ticker_;
 };

@@ -9,16 +9,22 @@
 #include "lib/model/bucket_key.h"
 
 namespace trumpet {
+namespace {
+
+constexpr size_t kHostReportsAtOnce = 1024;
+
+}  // namespace
 
 // Reports of one event that stand together are published together.
 void EventManager::Impl::OnNetworkReports(const std::vector<NetworkReport>& reports) {
-  for (auto first = reports.begin(); first != reports.end();) {
+  const NetworkReport* const end = reports.data() + reports.size();
+  for (const NetworkReport* first = reports.data(); first != end;) {
     const uint32_t id = first->report.event_id;
-    const auto last = std::find_if(
-        first, reports.end(), [id](const NetworkReport& one) { return one.report.event_id != id; });
+    const NetworkReport* const last = std::find_if(
+        first, end, [id](const NetworkReport& one) { return one.report.event_id != id; });
     if (LiveEvent* event = events_.Find(id)) event->last_report_ns = Now();
     const auto tenant = tenants_.find(id);
-    parts_.reports->Publish({first, last}, tenant == tenants_.end() ? "" : tenant->second);
+    parts_.reports->Publish(first, last, tenant == tenants_.end() ? "" : tenant->second);
     first = last;
   }
 }
@@ -70,8 +76,22 @@ void EventManager::Impl::PublishHostReport(const ManagedHost& host, LiveEvent* e
   one.stages.delivered_ns = Now();
   if (rate != rates_.end()) one.suppressed = rate->second.TakeSuppressed();
   ++event->host_counters.reports;
-  event->last_report_ns = Now();
-  parts_.reports->Publish({one}, event->record.tenant);
+  host_reports_.push_back(std::move(one));
+  if (host_reports_.size() == 1) publish_.RunSoon();
+  if (host_reports_.size() >= kHostReportsAtOnce) PublishHostReports();
+}
+
+// Those that came in one turn of the loop, together: a call of the store and of every subscriber
+// for each was half of what a report cost.
+void EventManager::Impl::PublishHostReports() {
+  const auto by_event = [](const NetworkReport& a, const NetworkReport& b) {
+    return a.report.event_id < b.report.event_id;
+  };
+  if (!std::is_sorted(host_reports_.begin(), host_reports_.end(), by_event)) {
+    std::stable_sort(host_reports_.begin(), host_reports_.end(), by_event);
+  }
+  OnNetworkReports(host_reports_);
+  host_reports_.clear();
 }
 
 }  // namespace trumpet

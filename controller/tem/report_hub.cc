@@ -12,11 +12,13 @@ namespace trumpet {
 ReportHub::ReportHub(ReportStore* store)
     : store_(store), last_number_(store == nullptr ? 0 : store->last_number()) {}
 
-void ReportHub::Publish(const std::vector<NetworkReport>& reports, const std::string& tenant) {
-  if (reports.empty()) return;
+void ReportHub::Publish(const NetworkReport* first, const NetworkReport* last,
+                        const std::string& tenant) {
+  if (first == last) return;
   ReportRows rows;
-  rows.reserve(reports.size());
-  for (const NetworkReport& report : reports) {
+  rows.reserve(static_cast<size_t>(last - first));
+  for (; first != last; ++first) {
+    const NetworkReport& report = *first;
     auto row = std::make_shared<ReportRow>();
     row->number = ++last_number_;
     row->event = report.report.event;

@@ -38,7 +38,10 @@ class ReportHub {
   explicit ReportHub(ReportStore* store);
 
   // Reports of one event, whose tenant this is.
-  void Publish(const std::vector<NetworkReport>& reports, const std::string& tenant);
+  void Publish(const NetworkReport* first, const NetworkReport* last, const std::string& tenant);
+  void Publish(const std::vector<NetworkReport>& reports, const std::string& tenant) {
+    Publish(reports.data(), reports.data() + reports.size(), tenant);
+  }
 
   void Add(ReportSubscriber* subscriber);
   void Remove(ReportSubscriber* subscriber);
