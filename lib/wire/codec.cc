@@ -100,21 +100,28 @@ bool CheckFrame(const pb::Frame& frame, Checker* checker) {
   return VisitBody(frame, [&](const auto& body) { return Check(body, place, checker); });
 }
 
-// One for each message: protobuf's objects come and go with it in a few large blocks.
+// One for each message: protobuf's objects come and go with it, those of a small one without any
+// other memory, the others in a few large blocks.
 class FrameHolder {
  public:
   FrameHolder()
-      : arena_(Options()), frame_(google::protobuf::Arena::CreateMessage<pb::Frame>(&arena_)) {}
+      : arena_(Options(first_block_, sizeof first_block_)),
+        frame_(google::protobuf::Arena::CreateMessage<pb::Frame>(&arena_)) {}
+  FrameHolder(const FrameHolder&) = delete;
+  FrameHolder& operator=(const FrameHolder&) = delete;
   pb::Frame& frame() { return *frame_; }
 
  private:
-  static google::protobuf::ArenaOptions Options() {
+  static google::protobuf::ArenaOptions Options(char* first_block, size_t bytes) {
     google::protobuf::ArenaOptions options;
-    options.start_block_size = 1024;
+    options.initial_block = first_block;
+    options.initial_block_size = bytes;
+    options.start_block_size = 4096;
     options.max_block_size = 64 * 1024;
     return options;
   }
 
+  alignas(8) char first_block_[2048];
   google::protobuf::Arena arena_;
   pb::Frame* frame_;
 };
