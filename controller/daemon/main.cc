@@ -4,6 +4,7 @@
 // trumpet-controller: the event manager, as a daemon.
 
 #include <event2/event.h>
+#include <sys/resource.h>
 
 #include <csignal>
 #include <cstdio>
@@ -104,6 +105,15 @@ event_base* NewBase() {
   return base;
 }
 
+// Every host and every client takes a file descriptor.  The usual soft limit, 1024, is less than
+// the hosts that the configuration allows.
+void RaiseFileLimit() {
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+  files.rlim_cur = files.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &files);
+}
+
 // What the process does from its first turn of the loop to the last.
 class Process {
  public:
@@ -160,6 +170,7 @@ int Main(int argc, char** argv) {
   if (!config.ok()) return Fail(config.message());
   if (daemon.options().count("check-config") != 0) return 0;
   daemon.Start();
+  RaiseFileLimit();
   const std::unique_ptr<event_base, BaseFree> base(NewBase());
   if (base == nullptr) return Fail("libevent has no way to wait");
   auto controller = Controller::Start(base.get(), *config, Daemon::Logger(TRUMPET_LOG_TEM));
