@@ -13,6 +13,7 @@
 #include <tuple>
 #include <utility>
 
+#include "lib/base/loop_event.h"
 #include "lib/wire/codec.h"
 #include "lib/wire/limits.h"
 
@@ -75,7 +76,7 @@ ControllerLink::~ControllerLink() {
   waker_.reset();
   if (timer_fd_ >= 0) close(timer_fd_);
   if (wake_fd_.load() >= 0) close(wake_fd_.load());
-  if (owns_base_) event_base_free(base_);
+  if (owns_base_) FreeLoop(base_);
 }
 
 // --- the loop --------------------------------------------------------------

@@ -92,9 +92,6 @@ struct EventFree {
   void operator()(event* signal) const { event_free(signal); }
 };
 using SignalEvent = std::unique_ptr<event, EventFree>;
-struct BaseFree {
-  void operator()(event_base* base) const { event_base_free(base); }
-};
 
 // Verdicts are due at milliseconds; the loop's usual clock is coarser than that.
 event_base* NewBase() {
@@ -171,7 +168,7 @@ int Main(int argc, char** argv) {
   if (daemon.options().count("check-config") != 0) return 0;
   daemon.Start();
   RaiseFileLimit();
-  const std::unique_ptr<event_base, BaseFree> base(NewBase());
+  const OwnedLoop base(NewBase());
   if (base == nullptr) return Fail("libevent has no way to wait");
   auto controller = Controller::Start(base.get(), *config, Daemon::Logger(TRUMPET_LOG_TEM));
   if (!controller.ok()) return Fail(controller.message());

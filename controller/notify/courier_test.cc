@@ -13,6 +13,7 @@
 
 #include "controller/notify/http_sender.h"
 #include "controller/notify/notify_kit_test.h"
+#include "lib/base/loop_event.h"
 
 namespace trumpet {
 namespace {
@@ -50,10 +51,7 @@ class CourierTest : public testing::Test {
     return end.value_or(Courier::End::kExpired);
   }
 
-  struct FreeBase {
-    void operator()(event_base* base) const { event_base_free(base); }
-  };
-  std::unique_ptr<event_base, FreeBase> base_{event_base_new()};
+  OwnedLoop base_{event_base_new()};
   TestReceiver receiver_;
   HttpSender sender_{base_.get()};
   SendSlots slots_{4};

@@ -300,8 +300,9 @@ def test_readers_that_do_not_read():
             idle.append(client)
         counts = read_streams(server, 2, 3, lambda: None)
         assert min(counts) > 1000, counts
-        # 50 times what may wait, what is remembered of reports, and the program.
-        assert server.rss_kib() < 200 * 1024, server.rss_kib()
+        # 50 times the 4 MiB that may wait, what is remembered of reports, and the program.
+        print(f"{server.rss_kib()} KiB for readers that do not read")
+        assert server.rss_kib() < 300 * 1024, server.rss_kib()
         for client in idle:
             client.close()
 

@@ -40,7 +40,8 @@ std::vector<NetworkReport> MakeReports(size_t count, Nanos now) {
 int Main(int argc, char** argv) {
   if (argc < 4) return 2;
   const double per_round = std::atof(argv[2]) * kRound / kNanosPerSecond;
-  event_base* const base = event_base_new();
+  const OwnedLoop owner(event_base_new());
+  event_base* const base = owner.get();
   SystemWireClock clock;
   MemoryEventStore store(base, 1);
   ReportHub hub(nullptr);

@@ -52,6 +52,11 @@ void LoopEvent::Cancel() {
   event_del(periodic_);
 }
 
+void FreeLoop(event_base* base) {
+  event_base_loop(base, EVLOOP_NONBLOCK);
+  event_base_free(base);
+}
+
 void IgnoreBrokenPipes() {
   struct sigaction action {};
   if (sigaction(SIGPIPE, nullptr, &action) == 0 && action.sa_handler == SIG_DFL) {

@@ -7,6 +7,7 @@
 #define TRUMPET_LIB_BASE_LOOP_EVENT_H
 
 #include <functional>
+#include <memory>
 
 #include "lib/base/units.h"
 
@@ -32,6 +33,15 @@ class LoopEvent {
   event* once_;
   event* periodic_;
 };
+
+// Frees a loop whose users are gone, and first runs what libevent has put off there: a stream
+// closed with a call back still to come would stay for ever, and its descriptor with it.
+void FreeLoop(event_base* base);
+
+struct LoopFree {
+  void operator()(event_base* base) const { FreeLoop(base); }
+};
+using OwnedLoop = std::unique_ptr<event_base, LoopFree>;
 
 // Ignores SIGPIPE unless the process has a handler of its own.
 void IgnoreBrokenPipes();

@@ -3,21 +3,19 @@
 
 #include "lib/base/loop_event.h"
 
+#include <event2/bufferevent.h>
 #include <event2/event.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
-#include <memory>
 #include <string>
 
 namespace trumpet {
 namespace {
 
-struct BaseFree {
-  void operator()(event_base* base) const { event_base_free(base); }
-};
-
 TEST(LoopEvent, RunsInTheOrderOfItsDelays) {
-  std::unique_ptr<event_base, BaseFree> base(event_base_new());
+  OwnedLoop base(event_base_new());
   std::string order;
   LoopEvent late(base.get(), [&] { order += "late "; });
   LoopEvent soon(base.get(), [&] { order += "soon "; });
@@ -28,7 +26,7 @@ TEST(LoopEvent, RunsInTheOrderOfItsDelays) {
 }
 
 TEST(LoopEvent, LaterDelayTakesThePlaceOfTheEarlierOne) {
-  std::unique_ptr<event_base, BaseFree> base(event_base_new());
+  OwnedLoop base(event_base_new());
   int runs = 0;
   LoopEvent event(base.get(), [&] { ++runs; });
   event.RunAfter(1000 * kNanosPerSecond);
@@ -38,7 +36,7 @@ TEST(LoopEvent, LaterDelayTakesThePlaceOfTheEarlierOne) {
 }
 
 TEST(LoopEvent, CancelledOnesDoNotRun) {
-  std::unique_ptr<event_base, BaseFree> base(event_base_new());
+  OwnedLoop base(event_base_new());
   int runs = 0;
   LoopEvent event(base.get(), [&] { ++runs; });
   event.RunSoon();
@@ -46,6 +44,23 @@ TEST(LoopEvent, CancelledOnesDoNotRun) {
   event.Cancel();
   event_base_dispatch(base.get());
   EXPECT_EQ(runs, 0);
+}
+
+TEST(OwnedLoop, ClosesTheStreamsThatWereFreedWithACallStillToCome) {
+  int ends[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
+  {
+    OwnedLoop base(event_base_new());
+    bufferevent* stream = bufferevent_socket_new(base.get(), ends[0],
+                                                 BEV_OPT_CLOSE_ON_FREE | BEV_OPT_DEFER_CALLBACKS);
+    bufferevent_setcb(
+        stream, [](bufferevent*, void*) {}, nullptr, nullptr, nullptr);
+    bufferevent_trigger(stream, EV_READ, BEV_TRIG_IGNORE_WATERMARKS);
+    bufferevent_free(stream);
+  }
+  char byte;
+  EXPECT_EQ(read(ends[1], &byte, 1), 0) << "the other end has not been closed";
+  close(ends[1]);
 }
 
 }  // namespace

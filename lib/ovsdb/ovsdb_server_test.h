@@ -76,10 +76,6 @@ class OvsdbTestServer {
   pid_t pid_ = -1;
 };
 
-struct OvsdbBaseFree {
-  void operator()(event_base* base) const { event_base_free(base); }
-};
-
 class OvsdbTestLoop {
  public:
   OvsdbTestLoop() : base_(event_base_new()) {}
@@ -90,7 +86,7 @@ class OvsdbTestLoop {
   void RunFor(Nanos time);
 
  private:
-  std::unique_ptr<event_base, OvsdbBaseFree> base_;
+  OwnedLoop base_;
 };
 
 class RecordingOvsdbListener final : public OvsdbListener {

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "lib/base/loop_event.h"
 #include "lib/wire/connector.h"
 #include "lib/wire/listener.h"
 #include "lib/wire/test_certificates_test.h"
@@ -31,10 +32,6 @@ class FakeWireClock final : public WireClock {
 
   Nanos unix_base = 1700000000 * kNanosPerSecond;
   Nanos monotonic = kNanosPerSecond;
-};
-
-struct BaseFree {
-  void operator()(event_base* base) const { event_base_free(base); }
 };
 
 class Loop {
@@ -58,7 +55,7 @@ class Loop {
   }
 
  private:
-  std::unique_ptr<event_base, BaseFree> base_;
+  OwnedLoop base_;
 };
 
 struct Closed {
