@@ -55,9 +55,7 @@ Agent::Agent(AgentParts parts)
       desk_(parts_.reports, &network_, parts_.hash_seed),
       link_({parts_.host, &rules_.clock, parts_.read_clocks, &network_,
              [this](std::shared_ptr<const HostPlace> place) { SetPlace(std::move(place)); },
-             parts_.hash_seed, parts_.base}) {
-  wishes_.facts = std::make_shared<const LocalFacts>();
-}
+             parts_.hash_seed, parts_.database, parts_.base}) {}
 
 Agent::~Agent() { Stop(); }
 
@@ -124,15 +122,6 @@ void Agent::Wake() {
   }
   poke_.notify_one();
   link_.Wake();
-}
-
-void Agent::SetLocalFacts(LocalFacts facts) {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    facts.version = wishes_.facts->version + 1;
-    wishes_.facts = std::make_shared<const LocalFacts>(std::move(facts));
-  }
-  Wake();
 }
 
 void Agent::SetPlace(std::shared_ptr<const HostPlace> place) {

@@ -50,7 +50,6 @@
 #include "vswitchd-plugin/delivery_desk.h"
 #include "vswitchd-plugin/event_registry.h"
 #include "vswitchd-plugin/host.h"
-#include "vswitchd-plugin/local_facts.h"
 #include "vswitchd-plugin/monitor_slot.h"
 #include "vswitchd-plugin/network_desk.h"
 #include "vswitchd-plugin/port_table.h"
@@ -71,6 +70,7 @@ struct AgentParts {
   uint64_t hash_seed = 0;      // unknown to those who send packets
   bool has_own_thread = true;  // false: whoever owns the agent calls Step()
   event_base* base = nullptr;  // of who calls Step(), for the session with a controller
+  std::string database;        // socket of the switch's own database; empty: it is not read
 };
 
 class Agent {
@@ -96,9 +96,6 @@ class Agent {
 
   // Something else changed (events, ports): take it in soon.
   void Wake();
-
-  // What the controller is to know of this host, from now on.
-  void SetLocalFacts(LocalFacts facts);
 
   // A packet thread came, or goes.  The answer is valid until RemoveThread(), which does not wait.
   ThreadMonitor* AddThread(const trumpet_thread_info& info);
@@ -127,7 +124,6 @@ class Agent {
     std::vector<std::pair<Nanos, Nanos>> off_times;  // monotonic, not yet taken in
     std::vector<std::unique_ptr<MonitorSlot>> come;
     std::shared_ptr<const HostPlace> place;
-    std::shared_ptr<const LocalFacts> facts;  // never null
   };
 
   // A trigger set that was taken and is not answered yet.
@@ -201,7 +197,6 @@ class Agent {
   Nanos all_shown_since_ = 0;                // the last thread was given its monitor then
   Settings settings_;                        // as of the last Step()
   std::optional<Settings> memory_settings_;  // those that count from the first monitor on
-  std::shared_ptr<const LocalFacts> facts_;  // likewise
   bool enabled_ = false;
   bool has_heeded_watchdog_ = false;  // since it closed its gate
   Mode mode_ = Mode::kOff;

@@ -136,7 +136,6 @@ void Agent::TakeWishes(Nanos now) {
     place_ = wishes_.place;
     wishes.off_since = wishes_.off_since;
     wishes.off_times.swap(wishes_.off_times);
-    facts_ = wishes_.facts;
     for (auto& slot : wishes_.come) slots_.push_back(std::move(slot));
     wishes_.come.clear();
   }
@@ -269,7 +268,7 @@ void Agent::Restart(Nanos now, const char* why, bool drops_monitors) {
 
 void Agent::FollowController(Nanos now) {
   link_.SetEpoch(program_ != nullptr ? program_->epoch_ns() : 0);
-  link_.Follow(settings_, *facts_);
+  link_.Follow(settings_);
   TakeSets(now);
 }
 

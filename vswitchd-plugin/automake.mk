@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # The monitor as ovs-vswitchd links it, all but the file that sees its headers.
-LIBTRUMPET_PLUGIN = vswitchd-plugin/libtrumpet-plugin.a lib/libtrumpet-wire.a \
-	lib/libtrumpet-wire-pb.a $(LIBTRUMPET_TPM) $(LIBTRUMPET_LANG) $(PROTOBUF_LIBS) \
+LIBTRUMPET_PLUGIN = vswitchd-plugin/libtrumpet-plugin.a lib/libtrumpet-ovsdb.a \
+	lib/libtrumpet-wire.a lib/libtrumpet-wire-pb.a $(LIBTRUMPET_TPM) $(LIBTRUMPET_LANG) $(PROTOBUF_LIBS) \
 	$(LIBEVENT_OPENSSL_LIBS) $(LIBEVENT_LIBS) $(OPENSSL_LIBS)
 
 noinst_LIBRARIES += vswitchd-plugin/libtrumpet-plugin.a
@@ -27,6 +27,7 @@ vswitchd_plugin_libtrumpet_plugin_a_SOURCES = \
 	vswitchd-plugin/glue.h \
 	vswitchd-plugin/host.h \
 	vswitchd-plugin/link_status.h \
+	vswitchd-plugin/local_facts.cc \
 	vswitchd-plugin/local_facts.h \
 	vswitchd-plugin/monitor_memory.cc \
 	vswitchd-plugin/monitor_memory.h \
@@ -46,6 +47,8 @@ vswitchd_plugin_libtrumpet_plugin_a_SOURCES = \
 	vswitchd-plugin/settings.h \
 	vswitchd-plugin/status_text.cc \
 	vswitchd-plugin/status_text.h \
+	vswitchd-plugin/switch_database.cc \
+	vswitchd-plugin/switch_database.h \
 	vswitchd-plugin/thread_monitor.cc \
 	vswitchd-plugin/thread_monitor.h \
 	vswitchd-plugin/wall_clock.cc \
@@ -62,6 +65,7 @@ vswitchd_plugin_plugin_test_SOURCES = \
 	vswitchd-plugin/event_input_test.cc \
 	vswitchd-plugin/event_registry_test.cc \
 	vswitchd-plugin/fake_switch_test.h \
+	vswitchd-plugin/local_facts_test.cc \
 	vswitchd-plugin/monitor_memory_test.cc \
 	vswitchd-plugin/network_desk_test.cc \
 	vswitchd-plugin/plugin_test.cc \
@@ -75,6 +79,18 @@ vswitchd_plugin_agent_thread_test_SOURCES = \
 	vswitchd-plugin/agent_thread_test.cc \
 	vswitchd-plugin/fake_switch_test.h
 vswitchd_plugin_agent_thread_test_LDADD = $(LIBTRUMPET_PLUGIN) $(GTEST_MAIN_LIBS) $(XXHASH_LIBS)
+
+# The session of the agent's thread: with a controller, and the server of a database.
+gtest_programs += vswitchd-plugin/controller_link_test
+TSAN_TESTS += vswitchd-plugin/controller_link_test
+vswitchd_plugin_controller_link_test_SOURCES = $(ovsdb_test_kit) \
+	lib/wire/session_kit_test.h \
+	lib/wire/test_certificates_test.cc \
+	lib/wire/test_certificates_test.h \
+	vswitchd-plugin/controller_link_test.cc \
+	vswitchd-plugin/fake_switch_test.h
+vswitchd_plugin_controller_link_test_LDADD = $(LIBTRUMPET_PLUGIN) $(GTEST_MAIN_LIBS) \
+	$(XXHASH_LIBS)
 
 bench_programs += vswitchd-plugin/thread_monitor_bench
 vswitchd_plugin_thread_monitor_bench_SOURCES = \

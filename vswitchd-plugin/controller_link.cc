@@ -24,6 +24,8 @@ constexpr Nanos kTick = 100 * kNanosPerMilli;
 constexpr Nanos kRetry = 2 * kNanosPerSecond;         // of keys that could not be read
 constexpr Nanos kLeaveTime = 2 * kNanosPerSecond;     // for goodbyes
 constexpr Nanos kFactsSpacing = kNanosPerSecond / 2;  // between two sendings
+constexpr size_t kFactsQueue = 1 << 20;               // what waits may be so much, and not more
+constexpr Nanos kDatabasePatience = 5 * kNanosPerSecond;
 constexpr timeval kLongestStop = {0, 20'000};
 constexpr size_t kErrorsInAck = 100;
 constexpr size_t kSharesInAck = 4000;
@@ -70,6 +72,7 @@ bool ControllerLink::Send(const Message& message) {
 }
 
 ControllerLink::~ControllerLink() {
+  database_.reset();
   leaving_.clear();
   connector_.reset();
   timer_.reset();
@@ -139,6 +142,7 @@ void ControllerLink::GiveUp() noexcept {
   is_broken_ = true;
   session_ = nullptr;
   parts_.desk->Connect(false);
+  database_.release();
   connector_.release();
   for (Leaving& one : leaving_) one.connector.release();
   timer_.release();
@@ -147,37 +151,66 @@ void ControllerLink::GiveUp() noexcept {
 }
 
 void ControllerLink::Stop() {
-  if (!owns_base_ || connector_ == nullptr) return;
-  const bool was_connected = is_connected();
-  Disconnect(ByeReason::kShuttingDown);
-  if (was_connected) event_base_loopexit(base_, &kLongestStop);
-  while (was_connected && leaving_.back().connector->next_attempt_at() == 0) {
-    event_base_loop(base_, EVLOOP_ONCE);
-    if (event_base_got_exit(base_)) break;
+  if (!owns_base_) return;
+  if (connector_ != nullptr) {
+    Disconnect(ByeReason::kShuttingDown);
+    event_base_loopexit(base_, &kLongestStop);
+    // Also while the hellos are under way: the controller may think that there is a session.
+    while (leaving_.back().connector->next_attempt_at() == 0 && !event_base_got_exit(base_)) {
+      event_base_loop(base_, EVLOOP_ONCE);
+    }
   }
   leaving_.clear();
+  database_.reset();
+  // It is the loop that closes what was freed.  Peers of a process that lives on would never know.
+  event_base_loop(base_, EVLOOP_NONBLOCK);
 }
 
 // --- the connection --------------------------------------------------------
 
-ControllerLink::Wanted ControllerLink::WantedOf(const Settings& settings,
-                                                const LocalFacts& facts) const {
+void ControllerLink::FollowDatabase(const Settings& settings, Nanos now) {
+  if (settings.controller.empty()) {
+    database_.reset();
+    facts_sent_version_ = 0;
+    return;
+  }
+  if (database_ == nullptr && !parts_.database.empty() && Open()) {
+    database_ = std::make_unique<SwitchDatabase>(base_, parts_.database, parts_.seed);
+    database_patience_ends_ = now + kDatabasePatience;
+  }
+  if (database_ != nullptr) database_->Update(now, settings.uplinks);
+}
+
+// Whether the switch's database may yet say what the settings do not.
+bool ControllerLink::MayKnowMore(const Settings& settings, Nanos now) const {
+  const bool says_all = !settings.host_id.empty() && !settings.private_key.empty() &&
+                        !settings.certificate.empty() && !settings.ca_cert.empty();
+  return !says_all && database_ != nullptr && database_->version() == 0 &&
+         now < database_patience_ends_;
+}
+
+// A key and its certificate go together; whom to believe is a question of its own.
+ControllerLink::Wanted ControllerLink::WantedOf(const Settings& settings) const {
   Wanted wanted;
   if (settings.controller.empty()) return wanted;
+  static const LocalFacts kNothing;
+  const LocalFacts& facts = database_ != nullptr ? database_->facts() : kNothing;
   wanted.controller = settings.controller;
   wanted.controller_name = settings.controller_name;
   wanted.host_id = !settings.host_id.empty() ? settings.host_id : facts.system_id;
   if (wanted.host_id.empty()) wanted.host_id = host_name_;
-  wanted.keys = {settings.private_key.empty() ? facts.ssl.private_key : settings.private_key,
-                 settings.certificate.empty() ? facts.ssl.certificate : settings.certificate,
+  const bool has_own = !settings.private_key.empty() || !settings.certificate.empty();
+  wanted.keys = {has_own ? settings.private_key : facts.ssl.private_key,
+                 has_own ? settings.certificate : facts.ssl.certificate,
                  settings.ca_cert.empty() ? facts.ssl.ca_certificate : settings.ca_cert};
   return wanted;
 }
 
-void ControllerLink::Follow(const Settings& settings, const LocalFacts& facts) {
-  Wanted wanted = WantedOf(settings, facts);
-  if (!is_configured() && wanted.controller.empty() && leaving_.empty()) return;
+void ControllerLink::Follow(const Settings& settings) {
+  if (!is_configured() && settings.controller.empty() && leaving_.empty()) return;
   const Nanos now = clock_.MonotonicNow();
+  FollowDatabase(settings, now);
+  Wanted wanted = WantedOf(settings);
   if (!(wanted == wanted_)) {
     if (connector_ != nullptr) Disconnect(ByeReason::kReconfigured);
     wanted_ = std::move(wanted);
@@ -190,11 +223,7 @@ void ControllerLink::Follow(const Settings& settings, const LocalFacts& facts) {
       running_controller_id_ = running_generation_ = 0;
     }
   }
-  if (facts.version != facts_version_) {
-    facts_version_ = facts.version;
-    facts_ = facts.facts;
-  }
-  if (is_configured() && connector_ == nullptr && now >= retry_at_) {
+  if (is_configured() && connector_ == nullptr && now >= retry_at_ && !MayKnowMore(settings, now)) {
     retry_at_ = now + kRetry;
     Connect();
   }
@@ -203,8 +232,9 @@ void ControllerLink::Follow(const Settings& settings, const LocalFacts& facts) {
     if (connector_ != nullptr) connector_->Tick();
     ForgetLeaving(now);
   }
-  if (is_connected() && facts_sent_version_ != facts_version_ &&
-      now - facts_sent_at_ >= kFactsSpacing) {
+  const bool has_news = database_ != nullptr && facts_sent_version_ != database_->version();
+  if (has_news && is_connected() && now - facts_sent_at_ >= kFactsSpacing &&
+      session_->queued_bytes() <= kFactsQueue) {
     SendFacts();
   }
 }
@@ -347,11 +377,12 @@ void ControllerLink::OnClosed(Session* session, CloseCause cause, const std::str
 }
 
 void ControllerLink::SendFacts() {
-  if (facts_version_ == 0) return;
-  facts_sent_version_ = facts_version_;
+  if (database_ == nullptr || database_->version() == 0) return;
+  facts_sent_version_ = database_->version();
   facts_sent_at_ = clock_.MonotonicNow();
-  const trumpet::Status sent =
-      SplitHostFacts(facts_, kMaxFrameToController, [this](Message&& part) { (void)Send(part); });
+  ++facts_sent_;
+  const trumpet::Status sent = SplitHostFacts(database_->facts().facts, kMaxFrameToController,
+                                              [this](Message&& part) { (void)Send(part); });
   if (!sent.ok()) Log(true, "facts of this host cannot be told: " + sent.message());
 }
 
@@ -395,6 +426,12 @@ LinkStatus ControllerLink::Status() const {
   status.generation = running_generation_;
   status.events = set_.triggers().size();
   status.dropped = dropped_before_;
+  if (database_ != nullptr) {
+    status.database = database_->state();
+    status.ports = database_->facts().facts.ports.size();
+    status.facts_left_out = database_->facts().left_out;
+  }
+  status.facts_sent = facts_sent_;
   if (connector_ == nullptr) return status;
   const ConnectorCounters counters = connector_->counters();
   if (status.last_error.empty()) status.last_error = connector_->last_error();

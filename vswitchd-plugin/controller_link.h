@@ -5,8 +5,9 @@
 //
 // While a controller is configured the agent waits in WaitUntil(), where messages are taken in;
 // what must be done in order with the rounds of the agent (trigger sets) is kept for the next
-// round. Questions are answered on the spot.  Without a controller there is no loop and no
-// descriptor.
+// round. Questions are answered on the spot.  In the same loop the switch's own database is
+// followed, of which the controller is told, and which has this host's name and keys if the
+// settings have none.  Without a controller there is no loop and no descriptor.
 //
 // Threads: the agent; Wake() any.  Nothing here blocks but WaitUntil().
 // Errors: a link that cannot be (bad keys, no answer) says so in status() and tries again; the
@@ -30,9 +31,9 @@
 #include "vswitchd-plugin/agent_status.h"
 #include "vswitchd-plugin/controller_set.h"
 #include "vswitchd-plugin/host.h"
-#include "vswitchd-plugin/local_facts.h"
 #include "vswitchd-plugin/network_desk.h"
 #include "vswitchd-plugin/settings.h"
+#include "vswitchd-plugin/switch_database.h"
 #include "vswitchd-plugin/wall_clock.h"
 
 struct event;
@@ -48,6 +49,7 @@ struct LinkParts {
   // The controller says where addresses are; null: there is no controller any more.
   std::function<void(std::shared_ptr<const HostPlace>)> on_place;
   uint64_t seed = 0;
+  std::string database;        // socket of the switch's own database; empty: it is not read
   event_base* base = nullptr;  // of a test, which runs it; null: one of its own
 };
 
@@ -57,9 +59,9 @@ class ControllerLink final : private SessionOwner {
   explicit ControllerLink(LinkParts parts);
   ~ControllerLink() override;
 
-  // Connects, goes elsewhere, or takes leave, as the settings and facts say, and does what goes by
-  // time.  Every round.
-  void Follow(const Settings& settings, const LocalFacts& facts);
+  // Connects, goes elsewhere, or takes leave, as the settings and the switch's database say, and
+  // does what goes by time.  Every round.
+  void Follow(const Settings& settings);
   bool is_configured() const { return !wanted_.controller.empty(); }
   bool is_connected() const { return session_ != nullptr; }
 
@@ -77,7 +79,7 @@ class ControllerLink final : private SessionOwner {
   void Acknowledge(TriggerAck ack);
   void SetEpoch(Nanos epoch_ns) { epoch_ns_ = epoch_ns; }
 
-  // Takes leave, for at most some milliseconds.
+  // Takes leave, for at most some milliseconds.  Then all connections are closed.
   void Stop();
   // The loop was left by an exception: nothing of it is touched again.
   void GiveUp() noexcept;
@@ -103,7 +105,9 @@ class ControllerLink final : private SessionOwner {
     bool operator==(const Wanted& other) const;
   };
 
-  Wanted WantedOf(const Settings& settings, const LocalFacts& facts) const;
+  void FollowDatabase(const Settings& settings, Nanos now);
+  bool MayKnowMore(const Settings& settings, Nanos now) const;
+  Wanted WantedOf(const Settings& settings) const;
   bool Open();
   void Connect();
   void Disconnect(ByeReason reason);
@@ -138,6 +142,8 @@ class ControllerLink final : private SessionOwner {
   bool is_due_ = false;
   bool has_questions_ = false;
 
+  std::unique_ptr<SwitchDatabase> database_;  // while a controller is configured
+  Nanos database_patience_ends_ = 0;
   Wanted wanted_;
   Session* session_ = nullptr;  // established, of connector_
   std::unique_ptr<TlsContext> tls_;
@@ -160,10 +166,9 @@ class ControllerLink final : private SessionOwner {
   uint64_t running_controller_id_ = 0;
   uint64_t running_generation_ = 0;
   Nanos epoch_ns_ = 0;
-  HostFacts facts_;
-  uint64_t facts_version_ = 0;
-  uint64_t facts_sent_version_ = 0;
+  uint64_t facts_sent_version_ = 0;  // of database_
   Nanos facts_sent_at_ = 0;
+  uint64_t facts_sent_ = 0;        // times
   KindCounts dropped_before_{};    // by sessions of connectors that are gone
   uint64_t flow_states_lost_ = 0;  // of this session, as last told to the desk
 };

@@ -135,6 +135,9 @@ struct trumpet_host {
 
   // Version of Open vSwitch, for status output.  Static text.
   const char* ovs_version;
+
+  // Socket of the ovsdb-server of this switch.  Static text; null: not known.
+  const char* database;
 };
 
 // Prepares the plug-in and registers its commands.  `host` outlives everything.

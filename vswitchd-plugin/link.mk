@@ -11,6 +11,7 @@
 # What goes in besides the glue, users first.
 plugin_archives = \
 	vswitchd-plugin/libtrumpet-plugin.a \
+	lib/libtrumpet-ovsdb.a \
 	lib/libtrumpet-wire.a \
 	lib/libtrumpet-wire-pb.a \
 	lib/libtrumpet-tpm.a \

@@ -42,6 +42,10 @@ struct LinkStatus {
   Nanos rtt_ns = 0;
   Nanos controller_ahead_ns = 0;  // its clock before ours
   Nanos skew_bound_ns = 0;        // of that
+  std::string database;           // the switch's own, and how it goes; empty: it is not read
+  uint64_t ports = 0;             // found there
+  uint64_t facts_sent = 0;        // times
+  uint64_t facts_left_out = 0;    // now: rows beyond the limits
   size_t queued_bytes = 0;
   uint64_t bytes_sent = 0;
   uint64_t bytes_received = 0;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "connectivity.h"
+#include "dirs.h"
 #include "dp-packet.h"
 #include "dpdk.h"
 #include "dpif-netdev-monitor.h"
@@ -223,7 +224,7 @@ static void host_thread_load(const void* thread, struct trumpet_thread_load* loa
   load->rx_packets = read_counter(perf, PMD_STAT_RECV);
 }
 
-static const struct trumpet_host host = {
+static struct trumpet_host host = {
     .log = host_log,
     .set_attached = dpif_netdev_monitor_attach,
     .wake_main_thread = host_wake_main_thread,
@@ -242,6 +243,8 @@ static void plugin_exit(void) {
 // Called by ovs-vswitchd before the first bridge; takes the place of the empty
 // function of the same name in libopenvswitch.
 void dpif_netdev_monitor_plugin_init(void) {
+  // Where ovs-vswitchd itself looks unless it is told otherwise.
+  host.database = xasprintf("%s/db.sock", ovs_rundir());
   if (!trumpet_plugin_init(&host)) {
     VLOG_ERR("the packet monitor could not be set up; switching goes on without it");
     return;

@@ -44,6 +44,8 @@ AgentParts Plugin::Complete(AgentParts parts) {
   parts.ports = &ports_;
   parts.reports = &reports_;
   if (parts.hash_seed == 0) parts.hash_seed = RandomSeed();
+  const char* const database = host_.ops().database;
+  if (parts.database.empty() && database != nullptr) parts.database = database;
   return parts;
 }
 

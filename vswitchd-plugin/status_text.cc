@@ -106,6 +106,11 @@ std::string LinkText(const LinkStatus& link) {
     text += ", " + to_string(link.dropped[kind]) + " " +
             MessageKindName(static_cast<MessageKind>(kind)) + " dropped";
   }
+  if (!link.database.empty()) {
+    text += "\n             " + link.database + ": " + to_string(link.ports) + " ports, told " +
+            to_string(link.facts_sent) + " times";
+    if (link.facts_left_out != 0) text += ", " + to_string(link.facts_left_out) + " rows left out";
+  }
   if (!link.last_error.empty()) text += "\n             last error: " + link.last_error;
   return text + "\n";
 }
@@ -137,6 +142,10 @@ Json LinkJson(const LinkStatus& link) {
           {"questions_waiting", link.desk.questions_waiting},
           {"questions_refused", link.desk.questions_refused},
           {"dropped", dropped},
+          {"database", link.database},
+          {"ports", link.ports},
+          {"facts_sent", link.facts_sent},
+          {"facts_left_out", link.facts_left_out},
           {"last_error", link.last_error}};
 }
 

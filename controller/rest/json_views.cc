@@ -68,7 +68,8 @@ Json Bridges(const HostFacts& facts) {
   for (const Bridge& bridge : facts.bridges) {
     list.push_back({{"name", bridge.name},
                     {"datapath_id", DatapathId(bridge.datapath_id)},
-                    {"external_ids", KeyValues(bridge.external_ids)}});
+                    {"external_ids", KeyValues(bridge.external_ids)},
+                    {"datapath_type", bridge.datapath_type}});
   }
   return list;
 }
@@ -82,7 +83,12 @@ Json Ports(const HostFacts& facts) {
                     {"type", port.type},
                     {"macs", Macs(port.macs)},
                     {"is_uplink", port.is_uplink},
-                    {"external_ids", KeyValues(port.external_ids)}});
+                    {"external_ids", KeyValues(port.external_ids)},
+                    {"mac_in_use", port.mac_in_use == 0 ? "" : MacText(port.mac_in_use)},
+                    {"link_state", port.link_state},
+                    {"error", port.error},
+                    {"remote_ip", port.remote_ip},
+                    {"local_ip", port.local_ip}});
   }
   return list;
 }
@@ -172,7 +178,8 @@ Json ToJson(const HostView& host) {
           {"prefixes", Prefixes(host.prefixes)},
           {"external_ids", KeyValues(host.facts.external_ids)},
           {"bridges", Bridges(host.facts)},
-          {"ports", Ports(host.facts)}};
+          {"ports", Ports(host.facts)},
+          {"port_count", host.port_count}};
 }
 
 Json ToJson(const Topology& topology) {

@@ -186,6 +186,7 @@ HostView EventManager::Impl::MakeHostView(const ManagedHost& host) const {
   view.ended_until_ns = host.ended_until_ns;
   view.counters = host.past;
   view.facts = host.facts;
+  view.port_count = host.facts.ports.size();
   view.prefixes = host.prefixes;
   if (host.session != nullptr) {
     const Session& session = *host.session;

@@ -101,6 +101,7 @@ struct HostView {
   SessionCounters counters;
   std::vector<Prefix> prefixes;
   HostFacts facts;
+  size_t port_count = 0;  // in facts
 };
 
 struct EventManagerOptions {

@@ -65,6 +65,13 @@ std::string BucketOf(const ApiJson& report) {
   return text.empty() ? "-" : text;
 }
 
+// A line each.
+std::string IdsText(const ApiJson& ids) {
+  std::string text;
+  for (const auto& [key, value] : ids.items()) text += key + ": " + Text(value) + "\n";
+  return text;
+}
+
 std::string NoteOf(const ApiJson& report) {
   std::string note = TextOf(report, "cleared") == "yes" ? "clear" : "";
   if (TextOf(report, "complete") == "no") {
@@ -138,13 +145,14 @@ std::string CheckTable(const ApiJson& checks) {
 }
 
 std::string HostTable(const ApiJson& hosts) {
-  TextTable table(
-      {"host", "name", "state", "address", "events", ">skew us", ">rtt us", "since", "last error"});
+  TextTable table({"host", "name", "state", "address", "events", ">ports", ">skew us", ">rtt us",
+                   "since", "last error"});
   for (const ApiJson& host : hosts) {
     const bool is_connected = TextOf(host, "connected") == "yes";
     table.Add({TextOf(host, "id"), TextOf(host, "name"), is_connected ? "connected" : "away",
                TextOf(host, "address"), AppliedOf(host, "events_applied", "events_wanted"),
-               MicrosOf(host, "skew_bound_ns"), MicrosOf(host, "rtt_ns"),
+               TextOf(host, "port_count"), MicrosOf(host, "skew_bound_ns"),
+               MicrosOf(host, "rtt_ns"),
                TimeOf(host, is_connected ? "connected_since_ns" : "last_seen_ns"),
                TextOf(host, "last_error")});
   }
@@ -155,13 +163,23 @@ std::string HostText(const ApiJson& host) {
   std::string text = HostTable(ApiJson::array({host}));
   text +=
       "\nsoftware: " + TextOf(host, "software") + "\nprefixes: " + TextOf(host, "prefixes") + "\n";
-  TextTable table({"bridge", "port", ">number", "type", "kind", "macs"});
-  for (const ApiJson& port : Get(host, "ports")) {
-    table.Add({TextOf(port, "bridge"), TextOf(port, "name"), TextOf(port, "of_port"),
-               TextOf(port, "type"), TextOf(port, "is_uplink") == "yes" ? "uplink" : "edge",
-               TextOf(port, "macs")});
+  text += IdsText(Get(host, "external_ids"));
+  TextTable bridges({"bridge", "datapath", "datapath id"});
+  for (const ApiJson& bridge : Get(host, "bridges")) {
+    bridges.Add(
+        {TextOf(bridge, "name"), TextOf(bridge, "datapath_type"), TextOf(bridge, "datapath_id")});
   }
-  return table.is_empty() ? text : text + "\n" + table.ToString(0);
+  if (!bridges.is_empty()) text += "\n" + bridges.ToString(0);
+  TextTable ports({"bridge", "port", ">number", "type", "kind", "link", "macs behind it",
+                   "mac in use", "interface", "remote", "error"});
+  for (const ApiJson& port : Get(host, "ports")) {
+    ports.Add({TextOf(port, "bridge"), TextOf(port, "name"), TextOf(port, "of_port"),
+               TextOf(port, "type"), TextOf(port, "is_uplink") == "yes" ? "uplink" : "edge",
+               TextOf(port, "link_state"), TextOf(port, "macs"), TextOf(port, "mac_in_use"),
+               TextOf(Get(port, "external_ids"), "iface-id"), TextOf(port, "remote_ip"),
+               TextOf(port, "error")});
+  }
+  return ports.is_empty() ? text : text + "\n" + ports.ToString(0);
 }
 
 std::string TopologyText(const ApiJson& topology) {

@@ -32,6 +32,25 @@ TEST(ApiTables, PrintsAReportInALine) {
             "1970-01-01T00:00:00.000Z  e  -  (clear)");
 }
 
+TEST(ApiTables, PrintsWhatAgentsTellOfTheirSwitch) {
+  const std::string text = HostText(ApiJson::parse(R"({"id":"hv1","software":"trumpet 0.1.0",
+      "external_ids":{"hostname":"hv1.example"},"port_count":2,
+      "bridges":[{"name":"br0","datapath_type":"netdev","datapath_id":"00000a0b0c0d0e0f"}],
+      "ports":[{"bridge":"br0","name":"vhu1","of_port":5,"type":"dpdkvhostuserclient",
+        "is_uplink":false,"link_state":"up","macs":["52:54:00:00:00:01"],"mac_in_use":"",
+        "external_ids":{"iface-id":"vm-1"}},
+       {"bridge":"br0","name":"vx0","of_port":6,"type":"vxlan","is_uplink":true,
+        "remote_ip":"192.0.2.1"}]})"));
+  EXPECT_NE(text.find("hostname: hv1.example\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("br0     netdev    00000a0b0c0d0e0f\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("br0     vhu1       5  dpdkvhostuserclient  edge    up    52:54:00:00:00:01"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("vm-1"), std::string::npos) << text;
+  EXPECT_NE(text.find("uplink"), std::string::npos) << text;
+  EXPECT_NE(text.find("192.0.2.1"), std::string::npos) << text;
+}
+
 TEST(ApiTables, BearsAnswersOfOtherShapes) {
   for (const char* text : {"[]", "{}", "null", "3", "\"x\"", "[null,1,[],{}]", "{\"hosts\":3}"}) {
     const ApiJson json = ApiJson::parse(text);

@@ -605,15 +605,14 @@ TEST(SplitTriggerSet, NamesAnEventThatFitsNoFrame) {
 TEST(SplitHostFacts, SendsAllPortsInFramesOfTheGivenSize) {
   HostFacts facts;
   facts.external_ids.push_back({"system-id", "h1"});
-  facts.bridges.push_back({"br0", 1, {}});
+  facts.bridges.push_back({"br0", 1, {}, "netdev"});
   for (int i = 0; i < 5000; ++i) {
-    facts.ports.push_back({"br0",
-                           "vhu" + std::to_string(i),
-                           static_cast<uint32_t>(i),
-                           "dpdkvhostuserclient",
-                           {0x020000000000u + i},
-                           {},
-                           false});
+    Port& port = facts.ports.emplace_back();
+    port.bridge = "br0";
+    port.name = "vhu" + std::to_string(i);
+    port.of_port = static_cast<uint32_t>(i);
+    port.type = "dpdkvhostuserclient";
+    port.macs = {0x020000000000u + i};
   }
   HostFacts joined;
   uint32_t part_count = 0;

@@ -151,6 +151,7 @@ struct Bridge {
   std::string name;
   uint64_t datapath_id = 0;
   std::vector<KeyValue> external_ids;
+  std::string datapath_type;
 };
 
 struct Port {
@@ -161,6 +162,11 @@ struct Port {
   std::vector<uint64_t> macs;
   std::vector<KeyValue> external_ids;
   bool is_uplink = false;
+  uint64_t mac_in_use = 0;
+  std::string link_state;
+  std::string error;
+  std::string remote_ip;
+  std::string local_ip;
 };
 
 struct HostFacts {

@@ -240,11 +240,19 @@ HostFacts RandomMessages::AnyHostFacts() {
   facts.is_last = Coin();
   facts.external_ids = KeyValues();
   facts.bridges.resize(Below(4));
-  for (Bridge& bridge : facts.bridges) bridge = {Name(), Number(), KeyValues()};
+  for (Bridge& bridge : facts.bridges) bridge = {Name(), Number(), KeyValues(), Name()};
   facts.ports.resize(Below(8));
   for (Port& port : facts.ports) {
-    port = {Name(),      Name(), static_cast<uint32_t>(Number()), Text(kMaxTextBytes), {},
-            KeyValues(), Coin()};
+    port.bridge = Name();
+    port.name = Name();
+    port.of_port = static_cast<uint32_t>(Number());
+    port.type = Text(kMaxTextBytes);
+    port.external_ids = KeyValues();
+    port.is_uplink = Coin();
+    port.mac_in_use = Number() >> 16;
+    for (std::string* text : {&port.link_state, &port.error, &port.remote_ip, &port.local_ip}) {
+      *text = Text(kMaxTextBytes);
+    }
     port.macs = Words(3);
     for (uint64_t& mac : port.macs) mac >>= 16;
   }

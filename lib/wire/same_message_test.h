@@ -100,13 +100,15 @@ inline bool Same(const KeyValue& a, const KeyValue& b) {
 }
 
 inline bool Same(const Bridge& a, const Bridge& b) {
-  return std::tie(a.name, a.datapath_id) == std::tie(b.name, b.datapath_id) &&
+  return std::tie(a.name, a.datapath_id, a.datapath_type) ==
+             std::tie(b.name, b.datapath_id, b.datapath_type) &&
          Same(a.external_ids, b.external_ids);
 }
 
 inline bool Same(const Port& a, const Port& b) {
   const auto tie = [](const Port& x) {
-    return std::tie(x.bridge, x.name, x.of_port, x.type, x.macs, x.is_uplink);
+    return std::tie(x.bridge, x.name, x.of_port, x.type, x.macs, x.is_uplink, x.mac_in_use,
+                    x.link_state, x.error, x.remote_ip, x.local_ip);
   };
   return tie(a) == tie(b) && Same(a.external_ids, b.external_ids);
 }

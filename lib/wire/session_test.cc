@@ -523,7 +523,8 @@ TEST_F(StalledController, IsLeftWhenItAnswersNoKeepAlive) {
 
 TEST_F(StalledController, IsLeftWhenEvenControlDoesNotFit) {
   HostFacts facts;
-  for (int i = 0; i < 2000; ++i) facts.ports.push_back({"br0", "port", 1, "x", {}, {}, false});
+  facts.ports.resize(2000);
+  for (Port& port : facts.ports) port.bridge = port.name = "port";
   int sent = 0;
   while (agent_.closed.empty() && sent < 1000) {
     (void)connector_->session()->Send(facts);

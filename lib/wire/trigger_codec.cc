@@ -73,6 +73,8 @@ Trigger Read(const pb::Trigger& in) {
 
 // ---- Hosts ----
 
+constexpr uint64_t kMaxMac = (uint64_t{1} << 48) - 1;
+
 using PbKeyValues = google::protobuf::RepeatedPtrField<pb::KeyValue>;
 
 bool CheckKeyValues(const PbKeyValues& pairs, const Place& parent, Checker* checker) {
@@ -95,7 +97,14 @@ bool CheckPort(const pb::Port& port, const Place& place, Checker* checker) {
     return false;
   }
   for (const uint64_t mac : port.macs()) {
-    if (!checker->Range(place, "macs", mac, 0, (uint64_t{1} << 48) - 1)) return false;
+    if (!checker->Range(place, "macs", mac, 0, kMaxMac)) return false;
+  }
+  if (!checker->Range(place, "mac_in_use", port.mac_in_use(), 0, kMaxMac) ||
+      !checker->Text(place, "link_state", port.link_state(), kMaxTextBytes) ||
+      !checker->Text(place, "error", port.error(), kMaxTextBytes) ||
+      !checker->Text(place, "remote_ip", port.remote_ip(), kMaxTextBytes) ||
+      !checker->Text(place, "local_ip", port.local_ip(), kMaxTextBytes)) {
+    return false;
   }
   return CheckKeyValues(port.external_ids(), place, checker);
 }
@@ -123,6 +132,11 @@ void Write(const Port& port, pb::Port* out) {
   out->mutable_macs()->Add(port.macs.begin(), port.macs.end());
   Write(port.external_ids, out->mutable_external_ids());
   out->set_is_uplink(port.is_uplink);
+  out->set_mac_in_use(port.mac_in_use);
+  out->set_link_state(port.link_state);
+  out->set_error(port.error);
+  out->set_remote_ip(port.remote_ip);
+  out->set_local_ip(port.local_ip);
 }
 
 Port Read(const pb::Port& in) {
@@ -134,6 +148,11 @@ Port Read(const pb::Port& in) {
   port.macs.assign(in.macs().begin(), in.macs().end());
   port.external_ids = Read(in.external_ids());
   port.is_uplink = in.is_uplink();
+  port.mac_in_use = in.mac_in_use();
+  port.link_state = in.link_state();
+  port.error = in.error();
+  port.remote_ip = in.remote_ip();
+  port.local_ip = in.local_ip();
   return port;
 }
 
@@ -362,6 +381,7 @@ bool Check(const pb::HostFacts& facts, const Place& place, Checker* checker) {
   for (int i = 0; i < facts.bridges_size(); ++i) {
     const Place bridge(place, "bridges", i);
     if (!checker->Name(bridge, "name", facts.bridges(i).name()) ||
+        !checker->Text(bridge, "datapath_type", facts.bridges(i).datapath_type(), kMaxTextBytes) ||
         !CheckKeyValues(facts.bridges(i).external_ids(), bridge, checker)) {
       return false;
     }
@@ -380,6 +400,7 @@ void Write(const HostFacts& facts, pb::HostFacts* out) {
     pb::Bridge* added = out->add_bridges();
     added->set_name(bridge.name);
     added->set_datapath_id(bridge.datapath_id);
+    added->set_datapath_type(bridge.datapath_type);
     Write(bridge.external_ids, added->mutable_external_ids());
   }
   for (const Port& port : facts.ports) Write(port, out->add_ports());
@@ -391,7 +412,8 @@ HostFacts Read(const pb::HostFacts& in) {
   facts.is_last = in.is_last();
   facts.external_ids = Read(in.external_ids());
   for (const pb::Bridge& bridge : in.bridges()) {
-    facts.bridges.push_back({bridge.name(), bridge.datapath_id(), Read(bridge.external_ids())});
+    facts.bridges.push_back(
+        {bridge.name(), bridge.datapath_id(), Read(bridge.external_ids()), bridge.datapath_type()});
   }
   for (const pb::Port& port : in.ports()) facts.ports.push_back(Read(port));
   return facts;

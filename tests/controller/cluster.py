@@ -85,6 +85,7 @@ class Cluster:
         self.hosts, self.closers = [], []
         self.database = self.controller = None
         self.agents_port = self.rest_port = 0
+        self.token_file = None  # that trumpetctl's tokens are in
         self.environment = dict(os.environ, OVS_RUNDIR=self.folder, OVS_LOGDIR=self.folder,
                                 OVS_DBDIR=self.folder, OVS_SYSCONFDIR=self.folder,
                                 PATH=os.environ.get("PATH", "") + ":/usr/sbin")
@@ -166,6 +167,7 @@ class Cluster:
     # --- controller ---
 
     def start_controller(self, port=0):
+        tokens = f"  tokens: {self.token_file}\n" if self.token_file else ""
         with open(self.path("controller.yaml"), "w", encoding="utf-8") as config:
             config.write(
                 f"database: {self.remote}\n"
@@ -173,7 +175,7 @@ class Cluster:
                 f"  private_key: {self.path('tem.key')}\n  certificate: {self.path('tem.pem')}\n"
                 f"  ca_certificate: {self.path('switches-ca.pem')}\n"
                 f"reports:\n  database: {self.reports}\n"
-                "rest:\n  listen: ['ptcp:0:127.0.0.1']\n  metrics_need_token: no\n")
+                "rest:\n  listen: ['ptcp:0:127.0.0.1']\n  metrics_need_token: no\n" + tokens)
         ports = self.path("ports.json")
         if os.path.exists(ports):
             os.remove(ports)

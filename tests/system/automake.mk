@@ -6,5 +6,6 @@ EXTRA_DIST += \
 	tests/system/attack_cases.py \
 	tests/system/captures.py \
 	tests/system/cases.py \
+	tests/system/controller_cases.py \
 	tests/system/run \
 	tests/system/switch.py

@@ -10,7 +10,8 @@ import time
 
 import attack_cases
 import captures
-from switch import CommandError, add_report, eventually
+import controller_cases
+from switch import CommandError, add_report, eventually, sent_by, settled, stat_of
 
 # Nothing in these depends on when a packet comes, so a pass at line rate and a replay agree.
 EVENTS = {
@@ -216,24 +217,6 @@ def a_thousand_interruptions_lose_no_packet(switch):
     return f"{received} packets"
 
 
-def stat_of(switch, name):
-    """Of the first packet thread."""
-    text = switch.rpc("dpif-netdev/pmd-stats-show")
-    return int(re.search(rf"{name}: (\d+)", text).group(1))
-
-
-def settled(read):
-    """The value, once it is the same twice."""
-    first = read()
-    return first if read() == first else None
-
-
-def sent_by(switch, port):
-    text = switch.rpc("dpctl/show", "-s")
-    section = re.search(rf"port \d+: {port} .*?TX packets:(\d+)", text, re.S)
-    return int(section.group(1))
-
-
 ALL = [
     a_pass_through_a_dpdk_port_counts_what_a_replay_counts,
     recirculated_packets_count_once,
@@ -244,4 +227,5 @@ ALL = [
     bad_settings_fall_back_and_are_logged_once,
     a_thousand_interruptions_lose_no_packet,
     *attack_cases.ALL,
+    *controller_cases.ALL,
 ]

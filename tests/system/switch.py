@@ -195,3 +195,21 @@ def add_report(sums, report):
     buckets = sums.setdefault(report["event"], {})
     key = json.dumps(report["bucket"], sort_keys=True)
     buckets[key] = buckets.get(key, 0) + report["value"]
+
+
+def stat_of(switch, name):
+    """Of the first packet thread."""
+    text = switch.rpc("dpif-netdev/pmd-stats-show")
+    return int(re.search(rf"{name}: (\d+)", text).group(1))
+
+
+def settled(read):
+    """The value, once it is the same twice."""
+    first = read()
+    return first if read() == first else None
+
+
+def sent_by(switch, port):
+    text = switch.rpc("dpctl/show", "-s")
+    section = re.search(rf"port \d+: {port} .*?TX packets:(\d+)", text, re.S)
+    return int(section.group(1))

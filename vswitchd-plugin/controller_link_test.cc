@@ -1,0 +1,299 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// The agent's thread, a controller that listens, and the database of a switch, on loopback.
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "lib/ovsdb/ovsdb_server_test.h"
+#include "lib/wire/session_kit_test.h"
+#include "vswitchd-plugin/fake_switch_test.h"
+
+namespace trumpet {
+namespace {
+
+using testing::FakeSwitch;
+
+// As much of vswitch.ovsschema as is read, with the types that it has there.
+constexpr char kSchema[] = R"({"name": "Open_vSwitch", "version": "8.3.1", "tables": {
+  "Open_vSwitch": {"maxRows": 1, "isRoot": true, "columns": {
+    "external_ids": {"type": {"key": "string", "value": "string", "min": 0, "max": "unlimited"}},
+    "bridges": {"type": {"key": {"type": "uuid", "refTable": "Bridge"}, "min": 0, "max": "unlimited"}},
+    "ssl": {"type": {"key": {"type": "uuid", "refTable": "SSL"}, "min": 0, "max": 1}}}},
+  "Bridge": {"columns": {
+    "name": {"type": "string", "mutable": false},
+    "datapath_id": {"type": {"key": "string", "min": 0, "max": 1}},
+    "datapath_type": {"type": "string"},
+    "external_ids": {"type": {"key": "string", "value": "string", "min": 0, "max": "unlimited"}},
+    "ports": {"type": {"key": {"type": "uuid", "refTable": "Port"}, "min": 0, "max": "unlimited"}}}},
+  "Port": {"columns": {
+    "interfaces": {"type": {"key": {"type": "uuid", "refTable": "Interface"}, "min": 1, "max": "unlimited"}}}},
+  "Interface": {"columns": {
+    "name": {"type": "string", "mutable": false},
+    "type": {"type": "string"},
+    "ofport": {"type": {"key": "integer", "min": 0, "max": 1}},
+    "mac_in_use": {"type": {"key": "string", "min": 0, "max": 1}},
+    "link_state": {"type": {"key": "string", "min": 0, "max": 1}},
+    "error": {"type": {"key": "string", "min": 0, "max": 1}},
+    "options": {"type": {"key": "string", "value": "string", "min": 0, "max": "unlimited"}},
+    "external_ids": {"type": {"key": "string", "value": "string", "min": 0, "max": "unlimited"}}}},
+  "SSL": {"maxRows": 1, "columns": {
+    "private_key": {"type": "string"}, "certificate": {"type": "string"},
+    "ca_cert": {"type": "string"}}}}})";
+
+// A row of Open_vSwitch, and bridges with a port each of the name with "-p" behind it.
+std::string NewSwitch(const std::string& system_id, const std::vector<std::string>& bridges) {
+  Json operations = Json::array({"Open_vSwitch"});
+  std::vector<Json> added;
+  for (const std::string& name : bridges) {
+    operations.push_back({{"op", "insert"},
+                          {"table", "Interface"},
+                          {"uuid-name", "i" + name},
+                          {"row",
+                           {{"name", name + "-p"},
+                            {"type", "internal"},
+                            {"ofport", 7},
+                            {"mac_in_use", "aa:00:00:00:00:01"}}}});
+    operations.push_back({{"op", "insert"},
+                          {"table", "Port"},
+                          {"uuid-name", "p" + name},
+                          {"row", {{"interfaces", OvsdbNamedUuid("i" + name)}}}});
+    operations.push_back(
+        {{"op", "insert"},
+         {"table", "Bridge"},
+         {"uuid-name", "b" + name},
+         {"row",
+          {{"name", name}, {"datapath_type", "netdev"}, {"ports", OvsdbNamedUuid("p" + name)}}}});
+    added.push_back(OvsdbNamedUuid("b" + name));
+  }
+  operations.push_back({{"op", "delete"}, {"table", "Open_vSwitch"}, {"where", Json::array()}});
+  operations.push_back(
+      {{"op", "insert"},
+       {"table", "Open_vSwitch"},
+       {"row",
+        {{"external_ids", OvsdbMap({{"system-id", system_id}})}, {"bridges", OvsdbSet(added)}}}});
+  return PrintJson(operations);
+}
+
+std::string NewKeys(const TlsFiles& keys) {
+  return PrintJson(Json::array({"Open_vSwitch",
+                                {{"op", "insert"},
+                                 {"table", "SSL"},
+                                 {"uuid-name", "s"},
+                                 {"row",
+                                  {{"private_key", keys.private_key},
+                                   {"certificate", keys.certificate},
+                                   {"ca_cert", keys.ca_certificate}}}},
+                                {{"op", "update"},
+                                 {"table", "Open_vSwitch"},
+                                 {"where", Json::array()},
+                                 {"row", {{"ssl", OvsdbNamedUuid("s")}}}}}));
+}
+
+class SystemWireClock final : public WireClock {
+ public:
+  Nanos UnixNow() const override { return ReadSystemClocks().wall_ns; }
+  Nanos MonotonicNow() const override { return ReadSystemClocks().monotonic_ns; }
+};
+
+// The plug-in with its own thread; the controller and the database are the test's.
+class AgentsLink : public ::testing::Test {
+ protected:
+  AgentsLink() : switches_(&folder_, "switch"), controllers_(&folder_, "controller") {}
+  ~AgentsLink() override {
+    if (plugin_ != nullptr) plugin_->agent().Stop();
+  }
+
+  void StartDatabase(const std::string& operations) {
+    database_.Create(kSchema);
+    database_.Start();
+    database_.Transact(operations);
+    parts_.database = database_.folder().File("db.sock");
+  }
+  void Listen(const char* address) {
+    if (std::string(address).substr(0, 4) == "pssl") {
+      auto tls = TlsContext::Load(controllers_.Issue("controller", "tem.example", switches_));
+      ASSERT_TRUE(tls.ok()) << tls.message();
+      tls_ = std::move(*tls);
+    }
+    auto listener = Listener::Listen(loop_.base(), *ParsePassiveAddress(address), tls_.get(),
+                                     ListenerOptions(), clock_, &controller_);
+    ASSERT_TRUE(listener.ok()) << listener.message();
+    listener_ = std::move(*listener);
+  }
+  void StartAgent(ConfigPairs config = {}) {
+    plugin_ = std::make_unique<Plugin>(fake_.ops(), parts_);
+    const std::string scheme = tls_ != nullptr ? "ssl:" : "tcp:";
+    config.emplace_back("trumpet-controller",
+                        scheme + "127.0.0.1:" + std::to_string(listener_->port()));
+    plugin_->SetConfig(config);
+  }
+  bool RunUntil(const std::function<bool()>& done) {
+    LoopEvent look(loop_.base(), [] {});  // what other threads do wakes no loop
+    look.RunEvery(5 * kNanosPerMilli);
+    return loop_.RunUntil(done);
+  }
+  LinkStatus Status() const { return plugin_->agent().Snapshot().link; }
+
+  // The last that came.
+  const HostFacts* Told() const {
+    for (auto message = controller_.messages.rbegin(); message != controller_.messages.rend();
+         ++message) {
+      if (const auto* facts = std::get_if<HostFacts>(&*message)) return facts;
+    }
+    return nullptr;
+  }
+  bool Knows(const std::string& port) const {
+    const HostFacts* const told = Told();
+    return told != nullptr && std::any_of(told->ports.begin(), told->ports.end(),
+                                          [&](const Port& known) { return known.name == port; });
+  }
+
+  SystemWireClock clock_;
+  TempFolder folder_;
+  TestAuthority switches_;
+  TestAuthority controllers_;
+  OvsdbTestServer database_;
+  Loop loop_;
+  RecordingOwner controller_;
+  std::unique_ptr<TlsContext> tls_;
+  std::unique_ptr<Listener> listener_;
+  FakeSwitch fake_;
+  AgentParts parts_;
+  std::unique_ptr<Plugin> plugin_;
+};
+
+TEST_F(AgentsLink, TellsWhatTheSwitchsDatabaseSays) {
+  StartDatabase(NewSwitch("id-1", {"br0"}));
+  Listen("ptcp:0:127.0.0.1");
+  StartAgent();
+  ASSERT_TRUE(RunUntil([&] { return Told() != nullptr; })) << Status().last_error;
+  EXPECT_EQ(controller_.heard.host_id, "id-1");
+  ASSERT_EQ(Told()->bridges.size(), 1u);
+  ASSERT_TRUE(Knows("br0-p"));
+  EXPECT_EQ(Told()->ports[0].of_port, 7u);
+  EXPECT_EQ(Told()->ports[0].macs, std::vector<uint64_t>{0xaa0000000001});
+  EXPECT_EQ(controller_.established_count, 1) << "it knew its name before it came";
+}
+
+TEST_F(AgentsLink, TellsChanges) {
+  StartDatabase(NewSwitch("id-1", {"br0"}));
+  Listen("ptcp:0:127.0.0.1");
+  StartAgent();
+  ASSERT_TRUE(RunUntil([&] { return Knows("br0-p"); }));
+  database_.Transact(NewSwitch("id-1", {"br0", "br1"}));
+  EXPECT_TRUE(RunUntil([&] { return Knows("br1-p"); }));
+  database_.Transact(NewSwitch("id-1", {"br1"}));
+  EXPECT_TRUE(RunUntil([&] { return !Knows("br0-p"); }));
+  EXPECT_EQ(controller_.established_count, 1);
+}
+
+TEST_F(AgentsLink, DoesNotTellEveryChangeOfABusyDatabase) {
+  StartDatabase(NewSwitch("id-1", {"br0"}));
+  Listen("ptcp:0:127.0.0.1");
+  StartAgent();
+  ASSERT_TRUE(RunUntil([&] { return Knows("br0-p"); }));
+  const Nanos start = clock_.MonotonicNow();
+  constexpr int kChanges = 40;
+  for (int i = 0; i < kChanges; ++i) {
+    database_.Transact(NewSwitch("id-1", {i + 1 < kChanges ? "br" + std::to_string(i) : "end"}));
+  }
+  ASSERT_TRUE(RunUntil([&] { return Knows("end-p"); }));
+  const Nanos taken = clock_.MonotonicNow() - start;
+  EXPECT_LE(Status().facts_sent, static_cast<uint64_t>(3 + taken / (kNanosPerSecond / 2)));
+}
+
+TEST_F(AgentsLink, KeepsItsNameAndTellsAgainWhenTheDatabaseComesBack) {
+  StartDatabase(NewSwitch("id-1", {"br0"}));
+  Listen("ptcp:0:127.0.0.1");
+  StartAgent();
+  ASSERT_TRUE(RunUntil([&] { return Knows("br0-p"); }));
+  database_.Kill(SIGKILL);
+  ASSERT_TRUE(RunUntil([&] {
+    return Status().database.find("closed") != std::string::npos ||
+           Status().database.find("refused") != std::string::npos;
+  })) << Status().database;
+  database_.Start();
+  database_.Transact(NewSwitch("id-1", {"br2"}));
+  EXPECT_TRUE(RunUntil([&] { return Knows("br2-p"); })) << Status().database;
+  EXPECT_EQ(controller_.established_count, 1) << "the session does not depend on it";
+}
+
+TEST_F(AgentsLink, GoesOnWithoutADatabaseThatIsNotThere) {
+  parts_.database = folder_.File("nobody.sock");
+  Listen("ptcp:0:127.0.0.1");
+  StartAgent();
+  EXPECT_TRUE(RunUntil([&] { return controller_.established_count == 1; }));
+  EXPECT_EQ(controller_.heard.host_id, controller_.heard.host_name);
+  EXPECT_EQ(Told(), nullptr);
+}
+
+TEST_F(AgentsLink, TakesTheSwitchsKeysAndFollowsThem) {
+  StartDatabase(NewSwitch("id-1", {}));
+  Listen("pssl:0:127.0.0.1");
+  StartAgent();
+  ASSERT_TRUE(RunUntil([&] { return !Status().last_error.empty(); }));
+  EXPECT_NE(Status().last_error.find("set-ssl"), std::string::npos) << Status().last_error;
+  database_.Transact(NewKeys(switches_.Issue("one", "one.example", controllers_)));
+  ASSERT_TRUE(RunUntil([&] { return controller_.established_count == 1; })) << Status().last_error;
+  EXPECT_EQ(controller_.peer_at_hello.common_name, "one.example");
+  database_.Transact(NewKeys(switches_.Issue("two", "two.example", controllers_)));
+  ASSERT_TRUE(RunUntil([&] { return controller_.established_count == 2; })) << Status().last_error;
+  EXPECT_EQ(controller_.peer_at_hello.common_name, "two.example");
+  EXPECT_EQ(controller_.closed.size(), 1u);
+}
+
+TEST_F(AgentsLink, PrefersItsOwnKeys) {
+  StartDatabase(NewSwitch("id-1", {}));
+  database_.Transact(NewKeys(switches_.Issue("switch", "switch.example", controllers_)));
+  Listen("pssl:0:127.0.0.1");
+  const TlsFiles own = switches_.Issue("own", "own.example", controllers_);
+  StartAgent({{"trumpet-private-key", own.private_key}, {"trumpet-certificate", own.certificate}});
+  ASSERT_TRUE(RunUntil([&] { return controller_.established_count == 1; })) << Status().last_error;
+  EXPECT_EQ(controller_.peer_at_hello.common_name, "own.example")
+      << "with whom the switch believes";
+}
+
+TEST_F(AgentsLink, TakesLeaveWhenItIsStopped) {
+  Listen("ptcp:0:127.0.0.1");
+  StartAgent();
+  ASSERT_TRUE(RunUntil([&] { return controller_.established_count == 1; }));
+  plugin_->agent().Stop();
+  ASSERT_TRUE(RunUntil([&] { return !controller_.closed.empty(); }));
+  EXPECT_EQ(controller_.closed[0].cause, CloseCause::kBye) << controller_.closed[0].text;
+}
+
+// The plug-in lives until the process ends: nothing but Stop() closes its connections.
+TEST_F(AgentsLink, ClosesAConnectionThatWasNeverAnswered) {
+  const int listening = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_storage address{};
+  ASSERT_GT(ToSocketAddress("127.0.0.1", 0, &address), 0);
+  socklen_t size = sizeof(sockaddr_in);
+  auto* const generic = reinterpret_cast<sockaddr*>(&address);
+  ASSERT_EQ(bind(listening, generic, size), 0);
+  ASSERT_EQ(listen(listening, 1), 0);
+  ASSERT_EQ(getsockname(listening, generic, &size), 0);
+  const uint16_t port = ntohs(reinterpret_cast<sockaddr_in*>(&address)->sin_port);
+
+  plugin_ = std::make_unique<Plugin>(fake_.ops(), parts_);
+  plugin_->SetConfig({{"trumpet-controller", "tcp:127.0.0.1:" + std::to_string(port)}});
+  const int peer = accept(listening, nullptr, nullptr);
+  ASSERT_GE(peer, 0);
+  char bytes[4096];
+  ASSERT_GT(read(peer, bytes, sizeof bytes), 0) << "its hello";
+  plugin_->agent().Stop();
+  pollfd wait{peer, POLLIN, 0};
+  ssize_t got = 1;  // of a goodbye, perhaps
+  while (got > 0) {
+    ASSERT_EQ(poll(&wait, 1, 10'000), 1) << "neither a message nor the end";
+    got = read(peer, bytes, sizeof bytes);
+  }
+  EXPECT_EQ(got, 0);
+  close(peer);
+  close(listening);
+}
+
+}  // namespace
+}  // namespace trumpet

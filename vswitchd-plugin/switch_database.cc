@@ -1,0 +1,39 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "vswitchd-plugin/switch_database.h"
+
+namespace trumpet {
+namespace {
+
+constexpr Nanos kSpacing = kNanosPerSecond / 2;
+constexpr size_t kMaxCopyBytes = 16 << 20;
+constexpr size_t kMaxMessageValues = 1 << 20;
+
+OvsdbClientOptions OptionsFor(const std::string& path, uint64_t seed) {
+  OvsdbClientOptions options;
+  options.remotes = {{OvsdbRemote::Kind::kUnix, path, 0, "unix:" + path}};
+  options.database = "Open_vSwitch";
+  options.tables = LocalFactsColumns();
+  options.rpc.limits.max_bytes = options.max_copy_bytes = kMaxCopyBytes;
+  options.rpc.limits.max_values = kMaxMessageValues;
+  options.seed = seed;
+  return options;
+}
+
+}  // namespace
+
+SwitchDatabase::SwitchDatabase(event_base* base, const std::string& path, uint64_t seed)
+    : client_(base, OptionsFor(path, seed), this) {}
+
+void SwitchDatabase::Update(Nanos monotonic_ns, const std::vector<std::string>& uplinks) {
+  has_changed_ |= has_tables_ && uplinks != uplinks_;
+  if (!has_changed_ || monotonic_ns < next_update_) return;
+  next_update_ = monotonic_ns + kSpacing;
+  has_changed_ = false;
+  uplinks_ = uplinks;
+  facts_ = ReadLocalFacts(client_.tables(), uplinks_);
+  ++version_;
+}
+
+}  // namespace trumpet
