@@ -241,10 +241,10 @@ void ControllerLink::Follow(const Settings& settings) {
 
 void ControllerLink::Connect() {
   if (!Open()) return Fail("no loop for the controller: out of descriptors or memory");
-  const Result<Address> address = ParseActiveAddress(wanted_.controller);
-  if (!address.ok()) return Fail(address.message());
+  const auto addresses = ParseActiveAddresses(wanted_.controller);
+  if (!addresses.ok()) return Fail(addresses.message());
   std::unique_ptr<TlsContext> tls;
-  if (address->is_tls) {
+  if (addresses->front().is_tls) {
     if (wanted_.keys.private_key.empty() || wanted_.keys.certificate.empty() ||
         wanted_.keys.ca_certificate.empty()) {
       return Fail(
@@ -258,10 +258,11 @@ void ControllerLink::Connect() {
   ConnectorOptions options;
   options.seed = parts_.seed;
   options.tick = 0;
+  options.others.assign(addresses->begin() + 1, addresses->end());
   options.session.expected_peer_name = wanted_.controller_name;
   SessionOwner* const self = this;
   Result<std::unique_ptr<Connector>> connector =
-      Connector::Connect(base_, *address, tls.get(), options, clock_, self);
+      Connector::Connect(base_, addresses->front(), tls.get(), options, clock_, self);
   if (!connector.ok()) return Fail(connector.message());
   problem_.clear();
   tls_ = std::move(tls);

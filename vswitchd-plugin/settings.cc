@@ -199,12 +199,12 @@ class Reader {
 
   void ReadController(const std::string& value) {
     if (value.empty()) return;
-    const Result<Address> address = ParseActiveAddress(value);
-    if (address.ok()) {
+    const auto addresses = ParseActiveAddresses(value);
+    if (addresses.ok()) {
       result_.settings.controller = value;
       return;
     }
-    Complain(std::string(kControllerKey) + " is " + Quoted(value) + "; " + address.message() +
+    Complain(std::string(kControllerKey) + " is " + Quoted(value) + "; " + addresses.message() +
              "; using no controller");
   }
 

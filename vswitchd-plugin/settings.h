@@ -62,7 +62,7 @@ struct Settings {
   std::vector<ZoneRule> zones;         // the first hit wins
   std::vector<uint16_t> vxlan_ports;   // besides 4789
   std::vector<uint16_t> geneve_ports;  // besides 6081
-  std::string controller;              // ssl:HOST[:PORT], tcp: on loopback; empty: none
+  std::string controller;              // ssl:HOST[:PORT],..., tcp: on loopback; empty: none
   std::string private_key;             // files; ssl: needs all three
   std::string certificate;
   std::string ca_cert;

@@ -163,5 +163,18 @@ TEST(Settings, MatchNamesAgainstShellPatterns) {
   EXPECT_FALSE(MatchesPattern("*a*b", "xaayabc"));
 }
 
+TEST(Settings, TakeControllersThatStandBy) {
+  const auto read = ReadSettings({{"trumpet-controller", "ssl:tem1, ssl:tem2:7000"}});
+  EXPECT_EQ(read.settings.controller, "ssl:tem1, ssl:tem2:7000");
+  EXPECT_TRUE(read.complaints.empty());
+  const auto mixed = ReadSettings({{"trumpet-controller", "ssl:tem1,tcp:127.0.0.1"}});
+  EXPECT_EQ(mixed.settings.controller, "");
+  ASSERT_EQ(mixed.complaints.size(), 1u);
+  EXPECT_EQ(
+      mixed.complaints[0],
+      "trumpet-controller is \"ssl:tem1,tcp:127.0.0.1\"; some addresses are with TLS and some "
+      "without; using no controller");
+}
+
 }  // namespace
 }  // namespace trumpet

@@ -9,6 +9,7 @@
 
 #include <charconv>
 #include <cstring>
+#include <utility>
 
 namespace trumpet {
 namespace {
@@ -82,6 +83,27 @@ Result<Address> ParseActiveAddress(std::string_view text) {
   if (status.ok()) status = CheckPlain(address, text);
   if (!status.ok()) return status;
   return address;
+}
+
+Result<std::vector<Address>> ParseActiveAddresses(std::string_view text) {
+  std::vector<Address> addresses;
+  for (size_t comma = 0; comma != text.npos;
+       text.remove_prefix(comma == text.npos ? 0 : comma + 1)) {
+    comma = text.find(',');
+    std::string_view one = text.substr(0, comma);
+    while (!one.empty() && one.front() == ' ') one.remove_prefix(1);
+    while (!one.empty() && one.back() == ' ') one.remove_suffix(1);
+    Result<Address> address = ParseActiveAddress(one);
+    if (!address.ok()) return address.status();
+    addresses.push_back(std::move(*address));
+    if (addresses.back().is_tls != addresses.front().is_tls) {
+      return Status::Error("some addresses are with TLS and some without");
+    }
+    if (addresses.size() > kMaxAddresses) {
+      return Status::Error("there are more than " + std::to_string(kMaxAddresses) + " addresses");
+    }
+  }
+  return addresses;
 }
 
 Result<Address> ParsePassiveAddress(std::string_view text, uint16_t default_port) {

@@ -13,9 +13,11 @@
 #ifndef TRUMPET_LIB_WIRE_ADDRESS_H
 #define TRUMPET_LIB_WIRE_ADDRESS_H
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "lib/base/status.h"
 
@@ -24,6 +26,7 @@ struct sockaddr_storage;
 namespace trumpet {
 
 constexpr uint16_t kDefaultPort = 6650;
+constexpr size_t kMaxAddresses = 8;  // in a list
 
 struct Address {
   bool is_tls = true;
@@ -32,6 +35,8 @@ struct Address {
 };
 
 Result<Address> ParseActiveAddress(std::string_view text);
+// Several of them with commas between, all over TLS or none.
+Result<std::vector<Address>> ParseActiveAddresses(std::string_view text);
 Result<Address> ParsePassiveAddress(std::string_view text, uint16_t default_port = kDefaultPort);
 
 // Fills `out` if the host is an address and no name; returns its length, or 0.

@@ -45,6 +45,24 @@ TEST(ActiveAddress, WithoutTlsIsOnLoopbackOnly) {
   }
 }
 
+TEST(ActiveAddresses, AreReadInOrderOrRefused) {
+  const auto two = ParseActiveAddresses("ssl:a, ssl:[::1]:7000 ");
+  ASSERT_TRUE(two.ok()) << two.message();
+  ASSERT_EQ(two->size(), 2u);
+  EXPECT_EQ(Shown((*two)[0]), "tls a 6650");
+  EXPECT_EQ(Shown((*two)[1]), "tls ::1 7000");
+  const auto error = [](const std::string& text) {
+    const auto addresses = ParseActiveAddresses(text);
+    return addresses.ok() ? "ok" : addresses.message();
+  };
+  EXPECT_EQ(error("ssl:a,"), std::string("''") + kActive);
+  EXPECT_EQ(error(""), std::string("''") + kActive);
+  EXPECT_EQ(error("ssl:a,tcp:127.0.0.1"), "some addresses are with TLS and some without");
+  EXPECT_EQ(error("ssl:1,ssl:2,ssl:3,ssl:4,ssl:5,ssl:6,ssl:7,ssl:8"), "ok");
+  EXPECT_EQ(error("ssl:1,ssl:2,ssl:3,ssl:4,ssl:5,ssl:6,ssl:7,ssl:8,ssl:9"),
+            "there are more than 8 addresses");
+}
+
 TEST(PassiveAddress, IsReadOrRefused) {
   EXPECT_EQ(Shown(ParsePassiveAddress("pssl:")), "tls  6650");
   EXPECT_EQ(Shown(ParsePassiveAddress("pssl:0:127.0.0.1")), "tls 127.0.0.1 0");

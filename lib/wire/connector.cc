@@ -12,11 +12,20 @@
 #include <utility>
 
 namespace trumpet {
+namespace {
+
+std::vector<Address> Together(const Address& first, const std::vector<Address>& others) {
+  std::vector<Address> all{first};
+  all.insert(all.end(), others.begin(), others.end());
+  return all;
+}
+
+}  // namespace
 
 Connector::Connector(event_base* base, const Address& address, TlsContext* tls,
                      const ConnectorOptions& options, const WireClock& clock, SessionOwner* owner)
     : base_(base),
-      address_(address),
+      addresses_(Together(address, options.others)),
       tls_(tls),
       options_(options),
       clock_(clock),
@@ -34,7 +43,9 @@ Result<std::unique_ptr<Connector>> Connector::Connect(event_base* base, const Ad
                                                       TlsContext* tls,
                                                       const ConnectorOptions& options,
                                                       const WireClock& clock, SessionOwner* owner) {
-  if (address.is_tls != (tls != nullptr)) {
+  bool is_alike = address.is_tls == (tls != nullptr);
+  for (const Address& other : options.others) is_alike &= other.is_tls == address.is_tls;
+  if (!is_alike) {
     return Status::Error("keys and certificates go with ssl:, and only with it");
   }
   IgnoreBrokenPipes();
@@ -71,7 +82,7 @@ void Connector::Attempt() {
   SessionOwner* const self = this;
   session_ =
       std::make_unique<Session>(stream, Session::Role::kAgent, options_.session, clock_, self);
-  session_->set_peer_address(address_.host + ":" + std::to_string(address_.port));
+  session_->set_peer_address(address().host + ":" + std::to_string(address().port));
   if (BeginConnecting(stream)) return;
   last_error_ = "cannot begin to connect";
   session_.reset();
@@ -79,24 +90,30 @@ void Connector::Attempt() {
 }
 
 bool Connector::BeginConnecting(bufferevent* stream) {
+  const Address& to = this->address();
   sockaddr_storage address;
-  const int size = ToSocketAddress(address_.host, address_.port, &address);
+  const int size = ToSocketAddress(to.host, to.port, &address);
   if (size != 0) {
     return bufferevent_socket_connect(stream, reinterpret_cast<sockaddr*>(&address), size) == 0;
   }
   // Made anew each time, so that changes of resolv.conf are seen.  Only the first address found is
   // tried, so attempts take turns between the families.
   constexpr int kFamilies[] = {AF_UNSPEC, AF_INET, AF_INET6};
-  const int family = kFamilies[(counters_.attempts - 1) % 3];
+  const int family = kFamilies[(counters_.attempts - 1) / addresses_.size() % 3];
   if (resolver_ != nullptr) evdns_base_free(resolver_, 1);
   resolver_ =
       evdns_base_new(base_, EVDNS_BASE_INITIALIZE_NAMESERVERS | EVDNS_BASE_DISABLE_WHEN_INACTIVE);
   if (resolver_ == nullptr) return false;
-  return bufferevent_socket_connect_hostname(stream, resolver_, family, address_.host.c_str(),
-                                             address_.port) == 0;
+  return bufferevent_socket_connect_hostname(stream, resolver_, family, to.host.c_str(), to.port) ==
+         0;
 }
 
-void Connector::Schedule() { next_attempt_at_ = clock_.MonotonicNow() + backoff_.Next(); }
+// After an attempt that came to nothing.
+void Connector::Schedule() {
+  address_index_ = (address_index_ + 1) % addresses_.size();
+  const bool waits = ++failed_in_a_row_ % addresses_.size() == 0;
+  next_attempt_at_ = clock_.MonotonicNow() + (waits ? backoff_.Next() : 0);
+}
 
 void Connector::Stop(ByeReason reason) {
   is_stopped_ = true;
@@ -131,7 +148,12 @@ void Connector::OnClosed(Session* session, CloseCause cause, const std::string& 
   last_error_ = std::string(CloseCauseName(cause)) + (text.empty() ? "" : ": " + text);
   dead_.push_back(std::move(session_));
   reaper_.RunSoon();
-  Schedule();
+  if (session->established_at() != 0) {
+    failed_in_a_row_ = 0;
+    next_attempt_at_ = clock_.MonotonicNow() + backoff_.Next();
+  } else {
+    Schedule();
+  }
   owner_->OnClosed(session, cause, text);
 }
 

@@ -3,7 +3,10 @@
 //
 // Connector: the agent's side: keeps a session with the controller, and comes again when it ends.
 //
-// Attempts are spaced by a Backoff, which begins anew once a session has lasted for a while: one
+// There may be several controllers, of which one acts and the others refuse: after an attempt that
+// comes to nothing the next one is tried at once, and when all have been, there is a wait.
+//
+// Waits are those of a Backoff, which begins anew once a session has lasted for a while: one
 // that is taken in and thrown out again at once is no success.
 //
 // Threads: that of the libevent loop; names are looked up without blocking it.
@@ -32,6 +35,7 @@ namespace trumpet {
 
 struct ConnectorOptions {
   SessionOptions session;
+  std::vector<Address> others;  // to try after the first; over TLS if that is
   Nanos first_backoff = 200 * kNanosPerMilli;
   Nanos longest_backoff = 8 * kNanosPerSecond;
   Nanos stable_after = 10 * kNanosPerSecond;
@@ -74,6 +78,7 @@ class Connector final : private SessionOwner {
   void Attempt();
   bool BeginConnecting(bufferevent* stream);
   void Schedule();
+  const Address& address() const { return addresses_[address_index_]; }
 
   Hello MakeHello() override { return owner_->MakeHello(); }
   void OnEstablished(Session* session) override;
@@ -81,7 +86,7 @@ class Connector final : private SessionOwner {
   void OnClosed(Session* session, CloseCause cause, const std::string& text) override;
 
   event_base* const base_;
-  const Address address_;
+  const std::vector<Address> addresses_;  // at least one
   TlsContext* const tls_;
   const ConnectorOptions options_;
   const WireClock& clock_;
@@ -90,6 +95,8 @@ class Connector final : private SessionOwner {
   evdns_base* resolver_ = nullptr;  // while a name is looked up
   std::unique_ptr<Session> session_;
   std::vector<std::unique_ptr<Session>> dead_;  // until the loop comes round
+  size_t address_index_ = 0;
+  size_t failed_in_a_row_ = 0;  // attempts, since the last session or wait
   Nanos next_attempt_at_ = 0;
   bool is_stopped_ = false;
   std::string last_error_;

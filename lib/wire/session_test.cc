@@ -211,6 +211,44 @@ TEST_F(SessionTalk, ComesAgainAfterTheControllerWasAway) {
   connector_.reset();
 }
 
+TEST_F(SessionTalk, GoesToTheOtherControllerAtOnceWhenOneIsNotThere) {
+  Listen();
+  RecordingOwner standby;
+  standby.refusal = Refusal{RefusalReason::kTooMany, "not yet"};
+  const auto listen = [&](SessionOwner* owner) {
+    return Listener::Listen(loop_.base(), *ParsePassiveAddress("pssl:0:127.0.0.1"),
+                            controller_tls_.get(), listener_options_, clock_, owner);
+  };
+  auto other = listen(&standby);
+  auto gone = listen(&standby);
+  ASSERT_TRUE(other.ok() && gone.ok());
+  const uint16_t nobody = (*gone)->port();
+  gone->reset();
+  auto tls = TlsContext::Load(agent_files_);
+  ASSERT_TRUE(tls.ok()) << tls.message();
+  connector_options_.others = {{true, "127.0.0.1", (*other)->port()}, Here()};
+  auto agent = Connector::Connect(loop_.base(), {true, "127.0.0.1", nobody}, tls->get(),
+                                  connector_options_, agent_clock_, &agent_);
+  ASSERT_TRUE(agent.ok()) << agent.message();
+  const auto is_there = [&] {
+    (*agent)->Tick();  // the clock stands still: none of these waits
+    return agent_.established_count == 1;
+  };
+  ASSERT_TRUE(loop_.RunUntil(is_there)) << Ends();
+  EXPECT_EQ((*agent)->counters().attempts, 3u);
+  EXPECT_EQ(standby.established_count, 0);
+
+  // Where it was taken in is where it comes back to.
+  controller_.sessions[0]->Close(ByeReason::kShuttingDown, "");
+  ASSERT_TRUE(loop_.RunUntil([&] { return (*agent)->session() == nullptr; }));
+  EXPECT_GT((*agent)->next_attempt_at(), agent_clock_.monotonic);
+  agent_clock_.Advance(kNanosPerSecond);
+  (*agent)->Tick();
+  ASSERT_TRUE(loop_.RunUntil([&] { return agent_.established_count == 2; })) << Ends();
+  EXPECT_EQ((*agent)->counters().attempts, 4u);
+  agent->reset();
+}
+
 TEST_F(SessionTalk, SaysSoWhenANameCannotBeLookedUp) {
   const Address address{false, std::string(300, 'x'), 1};  // longer than any name may be
   auto connector =
