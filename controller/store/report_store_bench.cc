@@ -29,14 +29,15 @@ void WriteReports(benchmark::State& state) {
   if (!writer.ok()) return state.SkipWithError(writer.message().c_str());
   uint64_t last = 0;
   uint64_t expired = 0;
+  const auto batch = static_cast<size_t>(state.range(2));
   for (auto _ : state) {
     state.PauseTiming();
     const ReportRows rows =
-        SomeReports(last, kBatch, static_cast<unsigned>(state.range(0)), &random);
-    last += kBatch;
+        SomeReports(last, batch, static_cast<unsigned>(state.range(0)), &random);
+    last += batch;
     state.ResumeTiming();
     if (!writer->Write(rows).ok()) state.SkipWithError("refused");
-    const auto gone = writer->Expire(kFirstReportEnd, 2 * kBatch);
+    const auto gone = writer->Expire(kFirstReportEnd, 2 * batch);
     if (gone.ok()) expired += *gone;
   }
   state.SetItemsProcessed(static_cast<int64_t>(last));
@@ -46,10 +47,18 @@ void WriteReports(benchmark::State& state) {
 }
 // Events, MiB of the file: large enough to take all, and so small that as much goes as comes.
 BENCHMARK(WriteReports)
-    ->ArgNames({"events", "MiB"})
-    ->ArgsProduct({{1, 100, 4096}, {8192, 128}})
+    ->ArgNames({"events", "MiB", "batch"})
+    ->ArgsProduct({{1, 100, 4096}, {8192, 128}, {kBatch}})
     ->Iterations(100)
     ->Unit(benchmark::kMillisecond)
+    ->UseRealTime()
+    ->MeasureProcessCPUTime();
+// The plain way: a transaction for each report.
+BENCHMARK(WriteReports)
+    ->ArgNames({"events", "MiB", "batch"})
+    ->Args({100, 8192, 1})
+    ->Iterations(10000)
+    ->Unit(benchmark::kMicrosecond)
     ->UseRealTime()
     ->MeasureProcessCPUTime();
 

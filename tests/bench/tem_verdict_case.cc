@@ -102,7 +102,6 @@ class VerdictCase {
     };
     AddLatencies(first, figures);
     figures->Add("late_cells", count("late_partials"));
-    figures->Add("incomplete_intervals", count("intervals_incomplete"));
     figures->Add("controller_cpu_percent", 100 * daemon_cpu / span);
     figures->Add("hosts_cpu_percent", 100 * hosts_cpu / span);
     figures->Add("cells_per_second", count("partials") * 1e9 / span);
@@ -116,10 +115,12 @@ class VerdictCase {
     std::vector<Nanos> reader;
     std::vector<Nanos> after_hosts;
     std::vector<Nanos> hosts;
+    size_t incomplete = 0;
     for (const auto& [end, at] : sent_) hosts.push_back(at - end);
     for (const TemReport& report : network_.told) {
       const auto sent = sent_.find(report.end_ns);
       if (sent == sent_.end() || report.end_ns <= first) continue;
+      if (!report.is_complete) ++incomplete;
       verdict.push_back(report.detected_ns - report.end_ns);
       reader.push_back(report.told_ns - report.end_ns);
       after_hosts.push_back(report.told_ns - sent->second);
@@ -129,6 +130,7 @@ class VerdictCase {
       figures->Add(name + "_p99_ms", Millis(latency.p99));
     };
     figures->Add("reports", static_cast<double>(reader.size()));
+    figures->Add("incomplete_reports", static_cast<double>(incomplete));
     add("hosts_sent", LatencyOf(hosts));
     add("verdict", LatencyOf(verdict));
     add("reader", LatencyOf(reader));
