@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cstring>
 #include <ctime>
 #include <utility>
 
@@ -26,6 +27,7 @@ std::string TakeError() {
   const unsigned long code = ERR_get_error();
   ERR_clear_error();
   if (code == 0) return "unknown error";
+  if (ERR_SYSTEM_ERROR(code)) return std::strerror(ERR_GET_REASON(code));
   const char* reason = ERR_reason_error_string(code);
   return reason == nullptr ? "error " + std::to_string(code) : reason;
 }

@@ -82,6 +82,7 @@ class Cluster:
         self.build, self.source = build, source
         self.folder = tempfile.mkdtemp(prefix="trumpet-faults-")
         self.reports = f"{self.folder}/reports.db"
+        self.controller_flags = []
         self.hosts, self.closers = [], []
         self.database = self.controller = None
         self.agents_port = self.rest_port = 0
@@ -184,7 +185,8 @@ class Cluster:
                 [f"{self.build}/controller/daemon/trumpet-controller",
                  f"--config={self.path('controller.yaml')}", f"--ports-file={ports}",
                  f"--unixctl={self.path('controller.ctl')}",
-                 f"--log-file={self.path('controller.log')}", "-vconsole:off"],
+                 f"--log-file={self.path('controller.log')}", "-vconsole:off",
+                 *self.controller_flags],
                 env=self.environment, stdin=subprocess.DEVNULL, stdout=out, stderr=out)
         eventually(lambda: os.path.exists(ports) and os.path.getsize(ports) > 0,
                    "the controller listens")
@@ -229,6 +231,20 @@ class Cluster:
                      self.path(f"{keys}.pem"), self.path(f"{believes}-ca.pem"), ahead_ms, rate])
         self.hosts.append(host)
         return host
+
+    def trumpetctl(self, *arguments, output):
+        """A command under way; what it prints goes to the file."""
+        environment = dict(self.environment, TRUMPET_SERVER=f"http://127.0.0.1:{self.rest_port}",
+                           TRUMPET_TOKEN_FILE=self.path("token"))
+        with open(output, "wb") as out:
+            command = subprocess.Popen([f"{self.build}/utilities/trumpetctl", *arguments],
+                                       env=environment, stdin=subprocess.DEVNULL, stdout=out)
+        self.closers += [command.kill, command.wait]
+        return command
+
+    def stored_numbers(self):
+        with sqlite3.connect(f"file:{self.reports}?mode=ro", uri=True) as file:
+            return {number for number, in file.execute("SELECT number FROM report")}
 
     def stored_reports(self):
         try:

@@ -3,6 +3,7 @@
 """What goes wrong around a controller, case by case.  A case gets a Cluster with a database and a
 controller that run, and may say something about what it saw."""
 
+import json
 import os
 import signal
 import socket
@@ -256,6 +257,39 @@ def keys_that_expire_are_replaced_without_a_restart(cluster):
     old = cluster.add_host("h1")
     eventually(lambda: old.count("closed") >= 2, "the old keys are not")
     assert old.count("established") == 0
+
+
+@case
+def watch_goes_on_where_it_was_after_the_controller_was_killed(cluster):
+    """From the new controller's memory, and from the store what the old one had told nobody."""
+    tokens, output = cluster.path("tokens.yaml"), cluster.path("watch.out")
+    cluster.trumpetctl("token", "new", "watcher", f"--append={tokens}", output=cluster.path("token")).wait()
+    cluster.kill_controller()
+    cluster.controller_flags = [f"--rest=ptcp:{cluster.rest_port}:127.0.0.1", f"--tokens={tokens}"]
+    cluster.start_controller(port=cluster.agents_port)
+    host = cluster.add_host("h1", rate=100)
+    cluster.put_event("e")
+    has(host, "e")
+
+    def seen():
+        with open(output, encoding="utf-8") as lines:
+            return [json.loads(line)["number"] for line in lines if line.endswith("\n")]
+
+    watch = cluster.trumpetctl("event", "watch", "e", "--after=0", "-o", "json", output=output)
+    eventually(lambda: len(seen()) > 20, "reports are told")
+    watch.send_signal(signal.SIGSTOP)
+    told = seen()[-1]
+    eventually(lambda: cluster.stored_reports()[1] > told + 20, "there is more to tell")
+    cluster.kill_controller()
+    missed = cluster.stored_reports()[1]
+    cluster.start_controller(port=cluster.agents_port)
+    watch.send_signal(signal.SIGCONT)
+    eventually(lambda: seen()[-1] > missed + 20, "the watch goes on")
+    numbers = seen()
+    assert numbers == sorted(set(numbers)), numbers
+    left_out = {number for number in cluster.stored_numbers() if number <= numbers[-1]} - set(numbers)
+    assert not left_out, left_out
+    return f"{len(numbers)} reports, {missed - told} of them after the kill"
 
 
 @case

@@ -78,7 +78,7 @@ std::string Remedy(CURLcode code, const std::string& why) {
     case CURLE_WEIRD_SERVER_REPLY:
       return " (with TLS: https://...)";
     case CURLE_PEER_FAILED_VERIFICATION:
-      return " (--ca names certificates to trust)";
+      return why.find("issuer") == why.npos ? "" : " (--ca names certificates to trust)";
     default:
       return "";
   }
