@@ -21,7 +21,7 @@ class Show:
         self.steps, self.step_count = steps, 0
         self.out = out
         self.failures = []
-        self.admissions = 0             # counts too low, as the monitor said itself
+        self.admissions = 0             # counts too low, as the monitor said itself, and the like
         self.colours = out.isatty() and "NO_COLOR" not in os.environ
         marks = "\u2713\u2717"
         try:
@@ -48,7 +48,7 @@ class Show:
             for text in self.failures:
                 self.line("      - " + text)
         else:
-            but = " but for %d that the %s called incomplete itself" % (self.admissions, who)
+            but = " but for %d for which this machine was too busy (the lines with -)" % self.admissions
             self.line("  %s Every answer agrees with the ground truth%s. (%.0f s)" % (
                 self.yes, but if self.admissions else "", seconds))
 
