@@ -35,6 +35,9 @@ utilities_libtrumpet_ctl_a_SOURCES = \
 	utilities/ctl/options.h \
 	utilities/ctl/output.cc \
 	utilities/ctl/output.h \
+	utilities/ctl/network_file.cc \
+	utilities/ctl/network_file.h \
+	utilities/ctl/slice_case_reader.h \
 	utilities/ctl/slice_cases.cc \
 	utilities/ctl/slice_cases.h \
 	utilities/ctl/slice_commands.cc \
@@ -61,7 +64,8 @@ utilities_ctl_ctl_test_SOURCES = \
 	utilities/ctl/event_stream_test.cc \
 	utilities/ctl/options_test.cc \
 	utilities/ctl/output_test.cc \
-	utilities/ctl/slice_cases_test.cc
+	utilities/ctl/slice_cases_test.cc \
+	utilities/ctl/slice_commands_test.cc
 utilities_ctl_ctl_test_LDADD = $(LIBTRUMPET_CTL) $(GTEST_MAIN_LIBS) $(LIBEVENT_LIBS)
 
 # As people use it, against controller/rest/small_rest.

@@ -21,7 +21,7 @@ _trumpetctl_values() {
 
 # Does this option, as far as it was typed, want a value?
 _trumpetctl_wants_value() {
-  [[ $1 == *= || $1 =~ ^(-o|--(output|server|token-file|ca|event|role))$ ]]
+  [[ $1 == *= || $1 =~ ^(-o|--(output|server|token-file|ca|event|role|topologies|seconds|map|borders|routes|rate|path-ms|slice-ms|spacing-ms))$ ]]
 }
 
 _trumpetctl() {
@@ -57,7 +57,8 @@ _trumpetctl() {
     1:report) COMPREPLY=(list) ;;
     1:host)
       mapfile -t COMPREPLY < <(compgen -W 'list show' -- "$current") ;;
-    1:slice) COMPREPLY=(solve) ;;
+    1:slice)
+      mapfile -t COMPREPLY < <(compgen -W 'plan solve' -- "$current") ;;
     1:topology) COMPREPLY=(show) ;;
     1:token) COMPREPLY=(new) ;;
     *:event\ show | *:event\ rm | *:event\ enable | *:event\ disable | *:event\ watch)

@@ -3,38 +3,130 @@
 
 #include "utilities/ctl/slice_commands.h"
 
+#include <cmath>
 #include <cstdlib>
 #include <ostream>
+#include <sstream>
 
+#include "controller/plan/slice/planner.h"
+#include "utilities/ctl/network_file.h"
 #include "utilities/ctl/slice_cases.h"
 
 namespace trumpet {
 namespace {
 
-int Fail(const CtlTerminal& terminal, const std::string& text) {
-  *terminal.err << "trumpetctl: " << text << "\n";
-  return 1;
+// A command under way; the first mistake in its options stays.
+class SliceRun {
+ public:
+  SliceRun(const CtlInvocation& invocation, const CtlTerminal& terminal)
+      : invocation_(invocation), terminal_(terminal) {}
+
+  int Solve();
+  int Plan();
+
+ private:
+  int Fail(const std::string& text) {
+    *terminal_.err << "trumpetctl: " << text << "\n";
+    return 1;
+  }
+  void Complain(const std::string& text) {
+    if (error_.empty()) error_ = text;
+  }
+  double Number(const char* option, double otherwise, double least, double most);
+  std::vector<int> Routers(const std::string& list, const slice::Network& network);
+  std::vector<slice::RoutedPrefix> Routes(const slice::Network& network);
+  slice::SlicePlanOptions PlanOptions(const slice::Network& network);
+
+  const CtlInvocation& invocation_;
+  const CtlTerminal& terminal_;
+  std::string error_;
+};
+
+double SliceRun::Number(const char* option, double otherwise, double least, double most) {
+  if (!invocation_.Has(option)) return otherwise;
+  const std::string text = invocation_.Get(option);
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  if (!text.empty() && *end == '\0' && value >= least && value <= most) return value;
+  std::ostringstream range;
+  range << "--" << option << " is '" << text << "'; it takes " << least << " to " << most;
+  Complain(range.str());
+  return otherwise;
 }
 
-int Solve(const CtlInvocation& invocation, const CtlTerminal& terminal) {
-  SliceCaseOptions options;
-  options.topologies = invocation.Get("topologies", ".");
-  options.source_name = "cases";
-  const std::string seconds = invocation.Get("seconds", "5");
-  char* end = nullptr;
-  options.seconds = std::strtod(seconds.c_str(), &end);
-  if (seconds.empty() || *end != '\0' || !(options.seconds > 0 && options.seconds <= 3600)) {
-    return Fail(terminal, "--seconds is '" + seconds + "'; it takes more than 0, up to 3600");
+std::vector<int> SliceRun::Routers(const std::string& list, const slice::Network& network) {
+  std::vector<int> routers;
+  std::istringstream names(list);
+  for (std::string name; std::getline(names, name, ',');) {
+    const auto router = network.Find(name);
+    if (router) routers.push_back(*router);
+    if (!router) Complain(slice::QuoteName(name) + " is no router of the network");
   }
-  const uint64_t wrong = AnswerSliceCases(*terminal.in, *terminal.out, options);
+  return routers;
+}
+
+std::vector<slice::RoutedPrefix> SliceRun::Routes(const slice::Network& network) {
+  std::vector<slice::RoutedPrefix> routes;
+  std::istringstream words(invocation_.Get("routes"));
+  for (std::string word; words >> word;) {
+    const size_t equals = word.find('=');
+    const auto prefix = ParsePrefix(word.substr(0, equals));
+    if (!prefix || equals == word.npos) {
+      Complain("--routes: " +
+               (prefix ? slice::QuoteName(word) + " names no router; write PREFIX=ROUTER"
+                       : prefix.message()));
+      continue;
+    }
+    routes.push_back({*prefix, Routers(word.substr(equals + 1), network)});
+  }
+  return routes;
+}
+
+slice::SlicePlanOptions SliceRun::PlanOptions(const slice::Network& network) {
+  slice::SlicePlanOptions options;
+  options.borders = Routers(invocation_.Get("borders"), network);
+  options.routes = Routes(network);
+  options.rate_bps = std::llround(Number("rate", 50, 0.000001, 1'000'000) * 1e6);
+  options.longest_path_ms = Number("path-ms", 0, 0, 1e6);
+  options.shortest_slice_ms = Number("slice-ms", 25, 0.001, 1e6);
+  options.spacing_ms = Number("spacing-ms", 0, 0, 1e6);
+  options.seconds = Number("seconds", 5, 0.001, 3600);
+  return options;
+}
+
+int SliceRun::Plan() {
+  const std::string& file = invocation_.arguments[0];
+  const auto text = ReadBoundedFile(file, kMaxSliceTextBytes);
+  if (!text) return Fail(text.message());
+  const auto campaign = ParseSlices(*text, file);
+  if (!campaign) return Fail(campaign.message());
+  if (!invocation_.Has("map")) return Fail("slice plan needs --map=FILE, the network to plan on");
+  const auto network = ReadNetworkFile(invocation_.Get("map"));
+  if (!network) return Fail(network.message());
+  const slice::SlicePlanOptions options = PlanOptions(*network);
+  if (!error_.empty()) return Fail(error_);
+  const auto plan = slice::PlanSlices(*campaign, {file, *text}, *network, options);
+  if (!plan) return Fail(plan.message());
+  *terminal_.out << slice::ExplainPlan(*plan, *campaign, *network);
+  return 0;
+}
+
+int SliceRun::Solve() {
+  SliceCaseOptions options;
+  options.topologies = invocation_.Get("topologies", ".");
+  options.source_name = "cases";
+  options.seconds = Number("seconds", 5, 0.001, 3600);
+  if (!error_.empty()) return Fail(error_);
+  const uint64_t wrong = AnswerSliceCases(*terminal_.in, *terminal_.out, options);
   if (wrong == 0) return 0;
-  return Fail(terminal, std::to_string(wrong) + " lines are no cases; their answers say why");
+  return Fail(std::to_string(wrong) + " lines are no cases; their answers say why");
 }
 
 }  // namespace
 
 int RunSliceCommand(const CtlInvocation& invocation, const CtlTerminal& terminal) {
-  return Solve(invocation, terminal);
+  SliceRun run(invocation, terminal);
+  return std::string(invocation.command->name) == "slice plan" ? run.Plan() : run.Solve();
 }
 
 }  // namespace trumpet

@@ -7,6 +7,7 @@ controller_libtrumpet_slice_plan_a_CPPFLAGS = $(AM_CPPFLAGS) $(CBC_CFLAGS)
 controller_libtrumpet_slice_plan_a_SOURCES = \
 	controller/plan/slice/cut_graph.cc \
 	controller/plan/slice/cut_graph.h \
+	controller/plan/slice/explain.cc \
 	controller/plan/slice/fill.cc \
 	controller/plan/slice/fill.h \
 	controller/plan/slice/key_points.cc \
@@ -27,6 +28,8 @@ controller_libtrumpet_slice_plan_a_SOURCES = \
 	controller/plan/slice/paths.h \
 	controller/plan/slice/pattern_packing.cc \
 	controller/plan/slice/pattern_packing.h \
+	controller/plan/slice/planner.cc \
+	controller/plan/slice/planner.h \
 	controller/plan/slice/schedule.cc \
 	controller/plan/slice/schedule.h \
 	controller/plan/slice/surrounding.cc \
@@ -37,6 +40,7 @@ controller_plan_slice_slice_plan_test_SOURCES = \
 	controller/plan/slice/key_points_test.cc \
 	controller/plan/slice/network_test.cc \
 	controller/plan/slice/paths_test.cc \
+	controller/plan/slice/planner_test.cc \
 	controller/plan/slice/schedule_test.cc \
 	controller/plan/slice/slice_kit_test.h \
 	controller/plan/slice/surrounding_test.cc

@@ -68,18 +68,18 @@ bool Segments::FindOther(int router, int hops, int position, bool has_left) {
     return true;
   }
   is_visited_[static_cast<size_t>(router)] = true;
-  bool is_found = false;
-  for (const NetworkLink& link : network_.LinksOf(router)) {
-    const int next = link.to;
+  // Along the path first: what leaves it near its end has the least left to search.
+  bool is_found = !has_left && FindOther(path_[static_cast<size_t>(position) + 1], hops - 1,
+                                         position + 1, false);
+  const int follows = has_left ? -1 : path_[static_cast<size_t>(position) + 1];
+  const std::vector<NetworkLink>& links = network_.LinksOf(router);
+  for (size_t i = 0; i < links.size() && !is_found; ++i) {
+    const int next = links[i].to;
     const int needed = hops_to_end_[static_cast<size_t>(next)];
     // The end itself comes last only.
-    if (needed >= hops || is_visited_[static_cast<size_t>(next)]) continue;
+    if (next == follows || needed >= hops || is_visited_[static_cast<size_t>(next)]) continue;
     if (needed == 0 && hops > 1) continue;
-    const bool follows = !has_left && next == path_[static_cast<size_t>(position) + 1];
-    if (FindOther(next, hops - 1, position + 1, !follows)) {
-      is_found = true;
-      break;
-    }
+    is_found = FindOther(next, hops - 1, position + 1, true);
   }
   is_visited_[static_cast<size_t>(router)] = false;
   return is_found;

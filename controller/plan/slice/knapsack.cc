@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
 
 namespace trumpet::slice {
 namespace {
@@ -42,10 +43,16 @@ KnapsackChoice FillKnapsack(const std::vector<KnapsackItem>& items, int64_t capa
   std::vector<Piece> pieces = PiecesOf(items, capacity);
   if (pieces.empty()) return choice;
   int64_t total = 0;
-  for (const Piece& piece : pieces) total += piece.cost;
-  capacity = std::min(capacity, total);
-  const int64_t widest =
-      std::max<int64_t>(kMaxKnapsackCells / static_cast<int64_t>(pieces.size()), 1);
+  int64_t common = 0;  // divisor of all costs: sums fall on its multiples only
+  for (const Piece& piece : pieces) {
+    total += piece.cost;
+    common = std::gcd(common, piece.cost);
+  }
+  common = std::max<int64_t>(common, 1);
+  for (Piece& piece : pieces) piece.cost /= common;
+  capacity = std::min(capacity, total) / common;
+  const int64_t widest = std::clamp<int64_t>(
+      kMaxKnapsackCells / static_cast<int64_t>(pieces.size()), 1, kMaxKnapsackWidth);
   if (capacity >= widest) {
     const int64_t unit = capacity / widest + 1;
     for (Piece& piece : pieces) piece.cost = (piece.cost + unit - 1) / unit;

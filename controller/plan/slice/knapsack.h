@@ -25,6 +25,7 @@ struct KnapsackChoice {
 
 // A table of this many cells, a byte each, takes some 20 ms.
 constexpr int64_t kMaxKnapsackCells = 20'000'000;
+constexpr int64_t kMaxKnapsackWidth = 1'000'000;  // steps of cost, by their common divisor
 
 KnapsackChoice FillKnapsack(const std::vector<KnapsackItem>& items, int64_t capacity);
 

@@ -4,6 +4,7 @@
 #include "controller/plan/slice/packing.h"
 
 #include <algorithm>
+#include <cassert>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -13,15 +14,23 @@
 namespace trumpet::slice {
 namespace {
 
-// Dearest first; equal ones by number.
+// Dearest first; equal ones by number.  Sorts plain numbers, in which both stand: costs have 40
+// bits (kMaxCost), and numbers of queries fit into the other 24.
 std::vector<int> DearestFirst(const std::vector<int64_t>& costs) {
-  std::vector<int> order(costs.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), [&costs](int a, int b) {
-    const int64_t cost_a = costs[static_cast<size_t>(a)];
-    const int64_t cost_b = costs[static_cast<size_t>(b)];
-    return cost_a != cost_b ? cost_a > cost_b : a < b;
-  });
+  constexpr uint64_t kNumberBits = 24;
+  constexpr uint64_t kHighest = (uint64_t{1} << 40) - 1;
+  assert(costs.size() < uint64_t{1} << kNumberBits);
+  std::vector<uint64_t> keys;
+  keys.reserve(costs.size());
+  for (size_t query = 0; query < costs.size(); ++query) {
+    keys.push_back((kHighest - static_cast<uint64_t>(costs[query])) << kNumberBits | query);
+  }
+  std::sort(keys.begin(), keys.end());
+  std::vector<int> order;
+  order.reserve(costs.size());
+  for (uint64_t key : keys) {
+    order.push_back(static_cast<int>(key & ((uint64_t{1} << kNumberBits) - 1)));
+  }
   return order;
 }
 
@@ -55,13 +64,19 @@ class RoomTree {
 }  // namespace
 
 std::vector<Slot> PackFirstFit(const std::vector<int64_t>& costs, int64_t budget) {
-  std::vector<Slot> slots;
+  const std::vector<int> order = DearestFirst(costs);
   RoomTree rooms(costs.size(), budget);
-  for (int query : DearestFirst(costs)) {
-    const size_t slot = rooms.TakeFirst(costs[static_cast<size_t>(query)]);
-    if (slot >= slots.size()) slots.resize(slot + 1);
-    slots[slot].push_back(query);
+  std::vector<size_t> slot_of;  // in the order of `order`
+  std::vector<size_t> sizes(costs.size(), 0);
+  slot_of.reserve(costs.size());
+  for (int query : order) {
+    slot_of.push_back(rooms.TakeFirst(costs[static_cast<size_t>(query)]));
+    ++sizes[slot_of.back()];
   }
+  const auto used = std::find(sizes.begin(), sizes.end(), 0);
+  std::vector<Slot> slots(static_cast<size_t>(used - sizes.begin()));
+  for (size_t slot = 0; slot < slots.size(); ++slot) slots[slot].reserve(sizes[slot]);
+  for (size_t i = 0; i < order.size(); ++i) slots[slot_of[i]].push_back(order[i]);
   return slots;
 }
 

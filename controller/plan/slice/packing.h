@@ -3,7 +3,8 @@
 //
 // Packing: MIRROR queries into as few slots as the budget allows (phase 1 of the schedule).
 //
-// Costs and the budget are in the same unit, for instance bits per second.
+// Costs and the budget are in the same unit, for instance bits per second; costs are below 2^40 and
+// queries fewer than 2^24.
 
 #ifndef TRUMPET_CONTROLLER_PLAN_SLICE_PACKING_H
 #define TRUMPET_CONTROLLER_PLAN_SLICE_PACKING_H

@@ -122,9 +122,16 @@ TEST(Knapsack, IsTheBestOfAllChoices) {
   }
 }
 
+TEST(Knapsack, CountsInTheCommonDivisorOfItsCosts) {
+  const std::vector<KnapsackItem> items{{5'000'000'000, 1, 1}, {15'000'000'000, 2, 1}};
+  const KnapsackChoice choice = FillKnapsack(items, 19'999'999'999);
+  EXPECT_TRUE(choice.is_best);
+  EXPECT_EQ(choice.copies, (std::vector<int>{0, 1}));
+}
+
 TEST(Knapsack, OfHugeCostsStaysWithinThem) {
   std::vector<KnapsackItem> items;
-  for (int64_t i = 1; i <= 50; ++i) items.push_back({i * 1'000'000'007, 1.0 + i % 7, 1});
+  for (int64_t i = 1; i <= 50; ++i) items.push_back({i * 1'000'000'007 + i * i, 1.0 + i % 7, 1});
   const int64_t capacity = 300'000'000'000;
   const KnapsackChoice choice = FillKnapsack(items, capacity);
   EXPECT_FALSE(choice.is_best);

@@ -1,0 +1,213 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "controller/plan/slice/planner.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "controller/plan/slice/key_points.h"
+#include "controller/plan/slice/surrounding.h"
+#include "lib/lang/event/suggest.h"
+
+namespace trumpet::slice {
+namespace {
+
+constexpr size_t kMaxPlanned = 20'000;  // paths and regions of a campaign
+
+class Planner {
+ public:
+  Planner(const SliceCampaign& campaign, const event_lang::Source& source, const Network& network,
+          const SlicePlanOptions& options)
+      : campaign_(campaign), source_(source), network_(network), options_(options) {}
+
+  Result<SlicePlan> Plan();
+
+ private:
+  Status ErrorAt(size_t offset, const std::string& message) const {
+    return Status::Error(source_.ErrorAt(offset, message));
+  }
+  Result<std::vector<RegionStep>> StepsOf(const SliceRegion& region) const;
+  PathEnds EndsOf(const Prefix& prefix) const;
+  Status PlanRegion(size_t query, size_t region, const Prefix& prefix);
+  Status Mirror(const PlannedQuery& query, size_t offset);
+  Status Confine(PlannedQuery query, size_t offset, const std::vector<Path>& paths,
+                 const std::vector<int>& egresses);
+  Status MakeSchedule();
+
+  const SliceCampaign& campaign_;
+  const event_lang::Source& source_;
+  const Network& network_;
+  const SlicePlanOptions& options_;
+  SlicePlan plan_;
+  std::vector<size_t> offsets_;  // of the regions of `mirrored`
+};
+
+Result<std::vector<RegionStep>> Planner::StepsOf(const SliceRegion& region) const {
+  std::vector<RegionStep> steps;
+  for (const SliceStep& step : region.steps) {
+    RegionStep& added = steps.emplace_back();
+    if (step.is_arrow) continue;
+    added.router = network_.Find(step.router);
+    if (added.router) continue;
+    std::vector<std::string> names;
+    for (int router = 0; router < std::min(network_.router_count(), 1000); ++router) {
+      names.push_back(network_.NameOf(router));
+    }
+    return ErrorAt(step.offset, QuoteName(step.router) + " is no router of the network" +
+                                    event_lang::DidYouMean(step.router, names));
+  }
+  return steps;
+}
+
+PathEnds Planner::EndsOf(const Prefix& prefix) const {
+  PathEnds ends{options_.borders, options_.borders};
+  int longest = -1;
+  for (const RoutedPrefix& route : options_.routes) {
+    const bool covers = route.prefix.is_ipv6 == prefix.is_ipv6 &&
+                        FirstOf(route.prefix) <= FirstOf(prefix) &&
+                        LastOf(route.prefix) >= LastOf(prefix);
+    if (!covers || static_cast<int>(route.prefix.length) <= longest) continue;
+    longest = route.prefix.length;
+    ends.egresses = route.egresses;
+  }
+  return ends;
+}
+
+Status Planner::Mirror(const PlannedQuery& query, size_t offset) {
+  const Status status = CheckSimplePath(network_, query.routers);
+  if (!status.ok()) return ErrorAt(offset, status.message());
+  if (std::any_of(plan_.mirrored.begin(), plan_.mirrored.end(), [&](const PlannedQuery& other) {
+        return other.query == query.query && other.prefix == query.prefix &&
+               other.routers == query.routers;
+      })) {
+    return Status::Ok();  // two regions of one query may share a path
+  }
+  const KeyPoints points = FindKeyPoints(network_, query.routers);
+  plan_.mirrored.push_back(query);
+  offsets_.push_back(offset);
+  PlannedQuery& planned = plan_.mirrored.back();
+  for (int position : points.positions) {
+    planned.locations.push_back(query.routers[static_cast<size_t>(position)]);
+  }
+  planned.why =
+      "between two of them no other simple path has the same length, so the TTL proves the path "
+      "(Theorem 1); " +
+      std::string(points.is_minimal ? "no fewer prove it (dynamic programming)"
+                                    : "perhaps fewer prove it: a search was cut short");
+  // Whole kb/s, so that the schedule counts in steps that a table can hold.
+  const int64_t rate_kbps = (options_.rate_bps + 999) / 1000;
+  planned.cost_bps = rate_kbps * 1000 * static_cast<int64_t>(planned.locations.size());
+  if (planned.cost_bps <= campaign_.using_bps) return Status::Ok();
+  return ErrorAt(offset, "copies of " + PrintPrefix(query.prefix) + " from " +
+                             std::to_string(planned.locations.size()) + " routers take " +
+                             std::to_string(planned.cost_bps) + " b/s, and USING allows " +
+                             std::to_string(campaign_.using_bps));
+}
+
+Status Planner::Confine(PlannedQuery query, size_t offset, const std::vector<Path>& paths,
+                        const std::vector<int>& egresses) {
+  std::set<int> routers;
+  for (const Path& path : paths) routers.insert(path.begin(), path.end());
+  query.routers.assign(routers.begin(), routers.end());
+  const Status status = CheckRegion(network_, query.routers);
+  if (!status.ok()) return ErrorAt(offset, status.message());
+  const OptimalSurrounding optimal = FindOptimalSurrounding(network_, query.routers, egresses);
+  if (!optimal.has_egress_inside) {
+    plan_.warnings.push_back(
+        source_.ErrorAt(offset, "no egress router of " + PrintPrefix(query.prefix) +
+                                    " is in the region, so every delivered packet leaves it"));
+  }
+  query.locations = optimal.routers;
+  query.why =
+      "every way out that still reaches an egress crosses one of them, without loops and black "
+      "holes (Theorem 3); " +
+      std::string(optimal.proof == SurroundingProof::kNone
+                      ? "perhaps fewer are enough: the search was cut short"
+                      : std::string("no fewer are enough (") + NameOf(optimal.proof) + ")") +
+      "; " + std::to_string(NodeSurrounding(network_, query.routers).size()) + " neighbours, " +
+      std::to_string(EdgeSurrounding(network_, query.routers).size()) + " links out";
+  plan_.confined.push_back(std::move(query));
+  return Status::Ok();
+}
+
+Status Planner::PlanRegion(size_t query, size_t region, const Prefix& prefix) {
+  const SliceRegion& asked = campaign_.queries[query].regions[region];
+  const auto steps = StepsOf(asked);
+  if (!steps) return steps.status();
+  const PathEnds ends = EndsOf(prefix);
+  const auto paths = ResolveRegion(network_, *steps, ends);
+  if (!paths) return ErrorAt(asked.offset, paths.message());
+  PlannedQuery planned;
+  planned.query = query;
+  planned.region = region;
+  planned.prefix = prefix;
+  if (campaign_.queries[query].action == SliceAction::kConfine) {
+    return Confine(std::move(planned), asked.offset, *paths, ends.egresses);
+  }
+  for (const Path& path : *paths) {
+    planned.routers = path;
+    const Status status = Mirror(planned, asked.offset);
+    if (!status.ok()) return status;
+    if (plan_.mirrored.size() > kMaxPlanned) {
+      return ErrorAt(asked.offset, "with this region the campaign has more than " +
+                                       std::to_string(kMaxPlanned) + " paths");
+    }
+  }
+  return Status::Ok();
+}
+
+Status Planner::MakeSchedule() {
+  const double during_s = static_cast<double>(campaign_.during) / kNanosPerSecond;
+  const auto times = CountSlots(during_s, options_.longest_path_ms, options_.shortest_slice_ms,
+                                options_.spacing_ms);
+  if (!times) return times.status();
+  plan_.times = *times;
+  ScheduleProblem problem;
+  problem.budget = campaign_.using_bps;
+  problem.slots = times->slots;
+  for (const PlannedQuery& query : plan_.mirrored) {
+    problem.costs.push_back(query.cost_bps);
+    problem.weights.push_back(campaign_.queries[query.query].weight);
+  }
+  const Status status = CheckScheduleProblem(problem);
+  if (!status.ok()) return status;
+  const auto half = std::chrono::duration_cast<std::chrono::nanoseconds>(
+      std::chrono::duration<double>(options_.seconds / 2));
+  plan_.packing = Pack(problem.costs, problem.budget, std::chrono::steady_clock::now() + half);
+  if (static_cast<int>(plan_.packing.slots.size()) > problem.slots) {
+    return Status::Error("its queries need " + std::to_string(plan_.packing.slots.size()) +
+                         " slots within the budget, and there are " +
+                         std::to_string(problem.slots) + " in DURING");
+  }
+  plan_.schedule =
+      FillFreely(problem, plan_.packing.slots, std::chrono::steady_clock::now() + half);
+  return Status::Ok();
+}
+
+Result<SlicePlan> Planner::Plan() {
+  for (size_t query = 0; query < campaign_.queries.size(); ++query) {
+    const SliceQuery& asked = campaign_.queries[query];
+    for (const Prefix& prefix : asked.prefixes) {
+      for (size_t region = 0; region < asked.regions.size(); ++region) {
+        const Status status = PlanRegion(query, region, prefix);
+        if (!status.ok()) return status;
+      }
+    }
+  }
+  const Status status = MakeSchedule();
+  if (!status.ok()) {
+    return Status::Error(std::string(source_.name) + ": the campaign: " + status.message());
+  }
+  return std::move(plan_);
+}
+
+}  // namespace
+
+Result<SlicePlan> PlanSlices(const SliceCampaign& campaign, const event_lang::Source& source,
+                             const Network& network, const SlicePlanOptions& options) {
+  return Planner(campaign, source, network, options).Plan();
+}
+
+}  // namespace trumpet::slice

@@ -1,0 +1,137 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "controller/plan/slice/planner.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "controller/plan/slice/slice_kit_test.h"
+
+namespace trumpet::slice {
+namespace {
+
+class Planning : public ::testing::Test {
+ protected:
+  Planning() {
+    options_.borders = Named(network_, "A123D");
+    options_.rate_bps = 5'000'000;
+    options_.longest_path_ms = 20;
+    options_.spacing_ms = 10;
+  }
+  Result<SlicePlan> Plan(const std::string& text) {
+    auto campaign = ParseSlices(text, "f");
+    if (!campaign) return campaign.status();
+    campaign_ = std::move(*campaign);
+    return PlanSlices(campaign_, {"f", text}, network_, options_);
+  }
+  std::string ErrorOf(const std::string& text) {
+    const auto plan = Plan(text);
+    return plan ? "" : plan.message();
+  }
+  std::set<std::string> Places(const PlannedQuery& query) {
+    std::set<std::string> places;
+    for (int router : query.locations) places.insert(network_.NameOf(router));
+    return places;
+  }
+
+  const Network network_ = PaperNetwork();
+  SlicePlanOptions options_;
+  SliceCampaign campaign_;
+};
+
+// Fig. 2b.
+TEST_F(Planning, OfThePapersExampleIsThePapers) {
+  const auto plan = Plan(
+      "CONFINE { 1.2.3.0/24 } ON { [A B L C D] }\n"
+      "MIRROR { 1.2.3.0/24 } ON { [A B C D], [A L C D] }\n"
+      "USING 15 Mb/s DURING 450 ms EVERY 5 s");
+  ASSERT_TRUE(plan) << plan.message();
+  ASSERT_EQ(plan->confined.size(), 1u);
+  EXPECT_EQ(Places(plan->confined[0]), (std::set<std::string>{"F", "H", "P"}));
+  ASSERT_EQ(plan->mirrored.size(), 2u);
+  EXPECT_EQ(Places(plan->mirrored[0]), (std::set<std::string>{"A", "B", "D"}));
+  EXPECT_EQ(plan->mirrored[0].cost_bps, 15'000'000);
+  EXPECT_EQ(plan->times.slots, 12);
+  EXPECT_EQ(plan->packing.slots.size(), 2u);
+  EXPECT_EQ(plan->schedule.slots.size(), 12u);
+  EXPECT_TRUE(plan->warnings.empty());
+}
+
+TEST_F(Planning, GivesEveryEqualCostPathAQueryOfItsOwn) {
+  const auto plan = Plan("MIRROR 1.2.3.0/24 ON [A -> D], [A B C D] USING 15");
+  ASSERT_TRUE(plan) << plan.message();
+  EXPECT_EQ(plan->mirrored.size(), 3u);
+}
+
+TEST_F(Planning, EndsAtTheEgressOfTheLongestRoute) {
+  options_.routes = {{*ParsePrefix("1.0.0.0/8"), Named(network_, "1")},
+                     {*ParsePrefix("1.2.0.0/16"), Named(network_, "2")},
+                     {*ParsePrefix("1.2.3.0/25"), Named(network_, "3")}};
+  const auto plan = Plan("MIRROR 1.2.3.0/24, 9.0.0.0/8 ON [P ->] USING 100");
+  ASSERT_TRUE(plan) << plan.message();
+  std::set<std::string> ends;
+  for (const PlannedQuery& query : plan->mirrored) {
+    ends.insert(PrintPrefix(query.prefix) + " " + network_.NameOf(query.routers.back()));
+  }
+  EXPECT_EQ(ends, (std::set<std::string>{"1.2.3.0/24 2", "9.0.0.0/8 1", "9.0.0.0/8 2",
+                                         "9.0.0.0/8 3", "9.0.0.0/8 A", "9.0.0.0/8 D"}));
+}
+
+TEST_F(Planning, WarnsOfARegionThatAllTrafficLeaves) {
+  const auto plan = Plan("CONFINE 1.2.3.0/24 ON [B C]");
+  ASSERT_TRUE(plan) << plan.message();
+  EXPECT_EQ(plan->warnings,
+            std::vector<std::string>{"f:1:23: no egress router of 1.2.3.0/24 is in the region, so "
+                                     "every delivered packet leaves it"});
+}
+
+TEST_F(Planning, PointsAtWhatCannotBe) {
+  EXPECT_EQ(ErrorOf("MIRROR 1.2.3.0/24 ON [A a]"),
+            "f:1:25: 'a' is no router of the network; did you mean 'A'?");
+  EXPECT_EQ(ErrorOf("MIRROR 1.2.3.0/24 ON [A D]"), "f:1:22: there is no link from 'A' to 'D'");
+  EXPECT_EQ(ErrorOf("MIRROR 1.2.3.0/24 ON [A B A]"), "f:1:22: the path visits 'A' twice");
+  EXPECT_EQ(ErrorOf("CONFINE 1.2.3.0/24 ON [\"1\" D]"), "f:1:23: there is no link from '1' to 'D'");
+  EXPECT_EQ(ErrorOf("MIRROR 1.2.3.0/24 ON [A B C D] USING 14"),
+            "f:1:22: copies of 1.2.3.0/24 from 3 routers take 15000000 b/s, and USING allows "
+            "14000000");
+  EXPECT_EQ(ErrorOf("MIRROR 1.2.3.0/24 ON [A B], [B C] USING 10 DURING 30 ms"),
+            "f: the campaign: a campaign of 0 slots; it takes 1 to 100000");
+  EXPECT_EQ(ErrorOf("MIRROR 1.2.3.0/24 ON [A B], [B C] USING 10 DURING 40 ms"),
+            "f: the campaign: its queries need 2 slots within the budget, and there are 1 in "
+            "DURING");
+}
+
+TEST_F(Planning, ExplainsItself) {
+  const auto plan = Plan(
+      "CONFINE 1.2.3.0/24 ON [A B L C D]\n"
+      "(name: q2) MIRROR 1.2.3.0/24 ON [A B C D] USING 15 Mb/s DURING 80 ms");
+  ASSERT_TRUE(plan) << plan.message();
+  const std::string text = ExplainPlan(*plan, campaign_, network_);
+  EXPECT_EQ(
+      text,
+      "Q1  CONFINE 1.2.3.0/24 ON [A B L C D]\n"
+      "    region:    B A L C D\n"
+      "    mirror at: F H P\n"
+      "    why:       every way out that still reaches an egress crosses one of them, without "
+      "loops and black holes (Theorem 3); no fewer are enough (flow); 5 neighbours, 8 links "
+      "out\n"
+      "Q2  MIRROR 1.2.3.0/24 ON [A B C D] (q2)\n"
+      "    path:      A B C D\n"
+      "    mirror at: A B D\n"
+      "    why:       between two of them no other simple path has the same length, so the "
+      "TTL proves the path (Theorem 1); no fewer prove it (dynamic programming)\n"
+      "    cost:      15 Mb/s\n"
+      "slots: 2 of 25 ms, each within 15 Mb/s; CONFINE queries in all of them\n"
+      "packing: every MIRROR query once in 1 slots; no fewer do (bound L2)\n"
+      "fill: 0 beyond the repeated packing, the most there is (whole numbers over patterns)\n"
+      "    slots 1-2: Q2, 15 Mb/s\n"
+      "copies towards the collector, at most:\n"
+      "    A: 5 Mb/s\n"
+      "    B: 5 Mb/s\n"
+      "    D: 5 Mb/s\n");
+}
+
+}  // namespace
+}  // namespace trumpet::slice
