@@ -24,6 +24,7 @@ help:
 	  '  bench-ovs       the monitor in the switch, beside sFlow and IPFIX (root, 8 minutes);' \
 	  '                  BENCH_OVS_FLAGS=--quick takes one' \
 	  '  bench-tem       the event manager with a thousand hosts (a minute)' \
+	  '  bench-slices    planning of slices by size, beside plain implementations' \
 	  '  bench-attack    the same under a flood of new flows (root, 2 minutes)' \
 	  '  lint            format, layers, headers, syntax, clang-tidy since LINT_BASE' \
 	  '  fuzz            every fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS) (clang)' \
@@ -116,6 +117,11 @@ endif
 bench-tem: need-plugin tests/bench/bench-tem controller/daemon/trumpet-controller
 	$(script_environment) tests/bench/bench-tem $(BENCH_TEM_FLAGS) --json tests/bench/bench-tem.json
 CLEANFILES += tests/bench/bench-tem tests/bench/bench-tem.json
+
+.PHONY: bench-slices
+bench-slices: tests/bench/bench-slices
+	tests/bench/bench-slices '$(SLICE_REFERENCE)'
+CLEANFILES += tests/bench/bench-slices
 
 .PHONY: bench-monitor
 bench-monitor: tests/bench/bench-monitor

@@ -92,3 +92,8 @@ tests_bench_bench_tem_SOURCES = \
 	tests/bench/tem_report_case.cc \
 	tests/bench/tem_verdict_case.cc
 tests_bench_bench_tem_LDADD = $(LIBTRUMPET_TEM) $(GTEST_LIBS)
+
+# The slice planner beside plain implementations; `make bench-slices` runs it.
+EXTRA_PROGRAMS += tests/bench/bench-slices
+tests_bench_bench_slices_SOURCES = tests/bench/bench_slices.cc
+tests_bench_bench_slices_LDADD = $(LIBTRUMPET_SLICE_PLAN)
