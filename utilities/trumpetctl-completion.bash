@@ -9,6 +9,11 @@ _trumpetctl_names() {
     sed -n "s/^    \"$2\": \"\\(.*\\)\",\\{0,1\\}\$/\\1/p"
 }
 
+# Commands, or what may follow the first word of one.
+_trumpetctl_commands() {
+  trumpetctl --help 2>/dev/null | sed -n "s/^  ${1:+$1 }\\([a-z]\\{1,\\}\\) .*/\\1/p" | sort -u
+}
+
 # The values of an option, where they are known; otherwise files.
 _trumpetctl_values() {
   case $1 in
@@ -49,18 +54,12 @@ _trumpetctl() {
       sed -n 's/^  \(--[a-z-]*\).*/\1/p')" -- "$current")
     return
   fi
+  [[ ${#plain[@]} -gt 1 ]] || word=$(_trumpetctl_commands "${plain[0]-}")
+  if [[ ${#plain[@]} -le 1 && -n $word ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$word" -- "$current")
+    return
+  fi
   case "${#plain[@]}:${plain[*]:0:2}" in
-    0:*)
-      mapfile -t COMPREPLY < <(compgen -W 'event report host slice topology simulate status token' -- "$current") ;;
-    1:event)
-      mapfile -t COMPREPLY < <(compgen -W 'add check list show rm enable disable watch' -- "$current") ;;
-    1:report) COMPREPLY=(list) ;;
-    1:host)
-      mapfile -t COMPREPLY < <(compgen -W 'list show' -- "$current") ;;
-    1:slice)
-      mapfile -t COMPREPLY < <(compgen -W 'plan solve' -- "$current") ;;
-    1:topology) COMPREPLY=(show) ;;
-    1:token) COMPREPLY=(new) ;;
     *:event\ show | *:event\ rm | *:event\ enable | *:event\ disable | *:event\ watch)
       mapfile -t COMPREPLY < <(compgen -W "$(_trumpetctl_names event name)" -- "$current") ;;
     *:host\ show)

@@ -212,6 +212,9 @@ def test_completion(user):
     bash = Bash(user)
     for line, expected in (("trumpetctl ev", "trumpetctl event "),
                            ("trumpetctl event sh", "trumpetctl event show "),
+                           ("trumpetctl topo", "trumpetctl topology "),
+                           ("trumpetctl topology s", "trumpetctl topology show "),
+                           ("trumpetctl simulate ev", "trumpetctl simulate events.yaml "),
                            ("trumpetctl event show h", "trumpetctl event show heavy "),
                            ("trumpetctl event rm heavy m", "trumpetctl event rm heavy mean "),
                            ("trumpetctl event add --wa", "trumpetctl event add --wait "),
@@ -222,6 +225,7 @@ def test_completion(user):
                            ("trumpetctl host list --output=y", "trumpetctl host list --output=yaml "),
                            ("trumpetctl report list --event=m", "trumpetctl report list --event=mean "),
                            ("trumpetctl token new x --role a", "trumpetctl token new x --role admin "),
+                           ("trumpetctl event ev", "trumpetctl event ev"),
                            ("trumpetctl event show x", "trumpetctl event show x")):
         # Completion waits two seconds for a server, then does without.
         completed = next((done for done in (bash.complete(line) for _ in range(10)) if done == expected),
