@@ -59,6 +59,7 @@ void EventManager::Impl::OnStoreState(bool is_ready, const std::string& text) {
     Log(is_ready ? "info" : "warn", "events' database: " + text);
   }
   is_store_ready_ = is_ready;
+  has_acted_ |= is_ready;
   store_state_ = text;
 }
 

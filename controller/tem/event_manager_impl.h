@@ -67,6 +67,7 @@ class EventManager::Impl final : public SessionOwner,
   StoreIdentity identity_;  // of the store, once it is loaded
   bool is_loaded_ = false;
   bool is_store_ready_ = false;
+  bool has_acted_ = false;  // was ready once: then it goes on while the database is away
   std::string store_state_ = "not opened yet";
   size_t connected_hosts_ = 0;
 

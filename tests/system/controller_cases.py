@@ -213,9 +213,30 @@ def a_killed_controller_costs_neither_packet_nor_event(switch):
         return f"{received} packets"
 
 
+def a_controller_that_stands_by_takes_over(switch):
+    with network_of(switch) as network:
+        network.add_event("packets", "*, sum(packets) >= 1, 5-tuple, 100ms")
+        acting, acting_port = network.controller, network.agents_port
+        try:
+            network.reports = network.path("reports-of-the-other.db")
+            network.start_controller()
+            both = f"ssl:127.0.0.1:{network.agents_port},ssl:127.0.0.1:{acting_port}"
+            switch.set_config(controller=both)
+            eventually(lambda: status_of(switch)["connected"] and
+                       status_of(switch)["address"] == both, "it finds the one that acts")
+            assert not network.host(), "the other one stands by"
+        finally:
+            acting.kill()
+            acting.wait()
+        eventually(network.host, "it has come to the other one")
+        eventually(lambda: network.applied("packets"), "which knows the event")
+        assert [event["name"] for event in switch.ask("event-list")] == ["packets"]
+
+
 ALL = [
     the_controller_knows_what_the_switch_knows,
     keys_are_those_of_the_switch_as_they_change,
     an_event_of_the_controller_fires_on_the_switch,
     a_killed_controller_costs_neither_packet_nor_event,
+    a_controller_that_stands_by_takes_over,
 ]
