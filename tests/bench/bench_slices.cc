@@ -34,7 +34,7 @@
 namespace trumpet::slice {
 namespace {
 
-constexpr size_t kPlainPath = 13;         // routers; above, 2^n takes minutes
+constexpr size_t kPlainPath = 13;        // routers; above, 2^n takes minutes
 constexpr uint64_t kPlainSteps = 2'000;  // of one plain surrounding
 
 double CpuMicros() {

@@ -45,3 +45,8 @@ controller_plan_slice_slice_plan_test_SOURCES = \
 	controller/plan/slice/slice_kit_test.h \
 	controller/plan/slice/surrounding_test.cc
 controller_plan_slice_slice_plan_test_LDADD = $(LIBTRUMPET_SLICE_PLAN) $(GTEST_MAIN_LIBS)
+
+fuzz_programs += controller/plan/slice/network_fuzz
+controller_plan_slice_network_fuzz_SOURCES = controller/plan/slice/network_fuzz.cc
+controller_plan_slice_network_fuzz_LDADD = $(LIBTRUMPET_SLICE_PLAN) $(FUZZ_MAIN)
+EXTRA_DIST += tests/corpus/network_fuzz
