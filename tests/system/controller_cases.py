@@ -81,7 +81,8 @@ def give_keys(switch, network, keys=HOST, believes="controllers"):
 
 
 def status_of(switch):
-    return switch.status()["controller"]
+    """Of the session; empty until the agent has heard of a controller."""
+    return switch.status()["controller"] or {"address": "", "connected": False, "last_error": ""}
 
 
 @contextlib.contextmanager
