@@ -45,7 +45,6 @@ class PatternPacking {
   // Takes these patterns as the packing if they are fewer.
   void Offer(const std::vector<Pattern>& patterns);
 
-  const std::vector<int64_t>& costs_;
   const int64_t budget_;
   const Deadline deadline_;
   Packing* const packing_;
@@ -59,7 +58,7 @@ class PatternPacking {
 
 PatternPacking::PatternPacking(const std::vector<int64_t>& costs, int64_t budget, Deadline deadline,
                                Packing* packing)
-    : costs_(costs), budget_(budget), deadline_(deadline), packing_(packing) {
+    : budget_(budget), deadline_(deadline), packing_(packing) {
   std::map<int64_t, int> kinds;
   for (size_t query = 0; query < costs.size(); ++query) {
     const auto [at, is_new] = kinds.emplace(costs[query], static_cast<int>(kinds.size()));
