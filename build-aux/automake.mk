@@ -133,15 +133,18 @@ bench-quick: tests/bench/bench-monitor
 lint:
 	CXX='$(CXX)' CC='$(CC)' $(top_srcdir)/build-aux/lint
 
-# A build of its own: libFuzzer is clang's, and counts every branch.
+# A build of its own, unless this is one: libFuzzer is clang's, and counts every branch.
+if FUZZERS
+fuzz: $(fuzz_programs)
+	$(script_environment) FUZZ_SECONDS=$(FUZZ_SECONDS) \
+	  $(top_srcdir)/build-aux/run-fuzzers $(fuzz_programs)
+else
 fuzz:
-	@test -n '$(fuzz_programs)' || { echo 'fuzz: there is no fuzz target'; exit 1; }
 	$(MKDIR_P) fuzz-build
 	test -f fuzz-build/Makefile || (cd fuzz-build && $(abs_top_srcdir)/configure \
 	  --enable-fuzzers --with-ovs-source=no CC='$(FUZZ_CC)' CXX='$(FUZZ_CXX)')
-	cd fuzz-build && $(MAKE) $(AM_MAKEFLAGS) $(fuzz_programs)
-	cd fuzz-build && $(script_environment) FUZZ_SECONDS=$(FUZZ_SECONDS) \
-	  $(abs_top_srcdir)/build-aux/run-fuzzers $(fuzz_programs)
+	cd fuzz-build && $(MAKE) $(AM_MAKEFLAGS) fuzz FUZZ_SECONDS=$(FUZZ_SECONDS)
+endif
 
 # A tree of its own; the tests that look into the code, and those alone.  What counts is whether a
 # line ran, so the counters are not atomic, and the code is optimized: with neither, the long
@@ -170,7 +173,7 @@ dist-hook:
 	find '$(distdir)' -name __pycache__ -prune -exec rm -rf {} +
 
 clean-local:
-	rm -rf fuzz-build coverage-build mutation-work
+	rm -rf fuzz-build fuzz-work coverage-build mutation-work
 
 EXTRA_DIST += \
 	build-aux/build-tree \

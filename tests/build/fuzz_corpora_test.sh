@@ -11,7 +11,9 @@ passed=0
 failed=0
 for program in ${fuzz_programs-}; do
   corpus=$top/tests/corpus/$(basename "$program")
-  if [ -d "$corpus" ] && "./$program" "$corpus"; then
+  # Files one by one: libFuzzer, given a folder, would go on from there and never end.
+  mapfile -d '' inputs < <(find "$corpus" -type f -print0)
+  if [ ${#inputs[@]} -gt 0 ] && "./$program" "${inputs[@]}"; then
     passed=$((passed + 1))
   else
     failed=$((failed + 1))
