@@ -136,6 +136,7 @@ void NetworkDesk::Connect(bool is_there) {
   }
   if (std::exchange(has_gap_, false)) TellGap();
   wants_end_ = true;
+  has_told_off_ = false;
   while (is_connected_ && !waiting_reports_.empty()) {
     if (!send_(waiting_reports_.front())) ++lost_reports_;
     waiting_reports_.pop_front();
@@ -264,11 +265,8 @@ void NetworkDesk::Close(Nanos until, Nanos epoch_ns) {
   const bool is_first = std::exchange(wants_end_, false);
   if (end > told_until_ || is_first) {
     told_until_ = std::max(told_until_, end);
-    IntervalEnd told;
-    told.until_ns = told_until_;
-    told.incomplete.swap(ranges_);
-    told.dropped_reports = std::exchange(lost_reports_, 0);
-    send_(told);
+    has_told_off_ = false;
+    TellEnd();
   }
   const auto ended = future_questions_.upper_bound(until);
   for (auto question = future_questions_.begin(); question != ended; ++question) {
@@ -276,6 +274,21 @@ void NetworkDesk::Close(Nanos until, Nanos epoch_ns) {
   }
   future_questions_.erase(future_questions_.begin(), ended);
   AnswerSome();
+}
+
+void NetworkDesk::TellOff() {
+  if (!is_connected_ || has_told_off_) return;
+  has_told_off_ = wants_end_ = true;  // that it is on again is told at once, too
+  TellEnd();
+}
+
+void NetworkDesk::TellEnd() {
+  IntervalEnd told;
+  told.until_ns = told_until_;
+  told.incomplete.swap(ranges_);
+  told.dropped_reports = std::exchange(lost_reports_, 0);
+  told.is_monitor_off = has_told_off_;
+  send_(told);
 }
 
 void NetworkDesk::CloseFeeds(Nanos until) {

@@ -84,6 +84,8 @@ class NetworkDesk : private FeedSink {
   // All threads have delivered until then.  The end is told when an epoch has ended.
   void Close(Nanos until, Nanos epoch_ns);
   Nanos told_until() const { return told_until_; }
+  // The monitor is switched off, and nothing is left to deliver: the session hears of it, once.
+  void TellOff();
 
   // Questions are answered at once as far as their intervals have ended, and kQuestionsAtOnce at a
   // time.  True: there are more that could be answered now.
@@ -122,6 +124,7 @@ class NetworkDesk : private FeedSink {
   Feed* Begin(const ControllerEvent& event, Nanos from);
   static void SetShare(const ControllerEvent& event, Feed* feed);
   void CloseFeeds(Nanos until);
+  void TellEnd();
   void ForgetPast();
   void FlushBatch(Feed* feed);
   bool CountsDirection(const FlowKey& flow) const;
@@ -142,9 +145,10 @@ class NetworkDesk : private FeedSink {
   Feed* closing_ = nullptr;                             // whose OnCells() this is
   Send send_;
   bool is_connected_ = false;
-  bool has_restarted_ = false;
-  bool has_gap_ = false;    // what ended without a session was not told
-  bool wants_end_ = false;  // of a session that begins
+  bool has_restarted_ = true;  // nobody counts until Apply(), and perhaps a process before this did
+  bool has_gap_ = false;       // what ended without a session was not told
+  bool wants_end_ = false;     // of a session that begins
+  bool has_told_off_ = false;
   bool uses_flow_state_ = false;
   std::vector<Observe> flow_state_observers_;  // of the events that use states of flows
   std::shared_ptr<const Observation> observation_;

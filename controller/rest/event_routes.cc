@@ -67,7 +67,16 @@ Json EventsNamed(const EventManager& manager, const std::vector<EventRecord>& re
   return list;
 }
 
-// What was checked is written; what goes wrong now is another change meanwhile, or the store.
+// What was checked could not be written: somebody else was quicker, or the store is away.
+void AnswerRefusedWrite(HttpExchange* exchange, const EventManager& events, const Status& why) {
+  const bool has_condition = !exchange->request().header("if-match").empty();
+  AnswerProblem(exchange,
+                !events.is_store_ready() ? 503
+                : has_condition          ? 412
+                                         : 409,
+                why.message());
+}
+
 void Write(const RestCall& call, const EventBody& body, EventManager::IfThere if_there, int status,
            bool is_single) {
   EventManager* const events = call.parts.events;
@@ -75,8 +84,7 @@ void Write(const RestCall& call, const EventBody& body, EventManager::IfThere if
               [events, exchange = call.exchange, caller = call.caller, status,
                is_single](Result<std::vector<EventRecord>> records) {
                 if (!records.ok()) {
-                  AnswerProblem(exchange.get(), events->is_store_ready() ? 409 : 503,
-                                records.message());
+                  AnswerRefusedWrite(exchange.get(), *events, records.status());
                   return;
                 }
                 const Json list = EventsNamed(*events, *records, caller);
@@ -166,8 +174,9 @@ void PatchEvent(const RestCall& call) {
                        if (records.ok() && changed) {
                          AnswerEvent(exchange.get(), *changed);
                        } else {
-                         AnswerProblem(exchange.get(), events->is_store_ready() ? 409 : 503,
-                                       records.ok() ? "the event is gone" : records.message());
+                         AnswerRefusedWrite(
+                             exchange.get(), *events,
+                             records.ok() ? Status::Error("the event is gone") : records.status());
                        }
                      });
 }
@@ -179,8 +188,7 @@ void DeleteEvent(const RestCall& call) {
   events->Remove({call.name}, call.caller,
                  [events, exchange = call.exchange](Result<std::vector<EventRecord>> records) {
                    if (!records.ok()) {
-                     AnswerProblem(exchange.get(), events->is_store_ready() ? 409 : 503,
-                                   records.message());
+                     AnswerRefusedWrite(exchange.get(), *events, records.status());
                      return;
                    }
                    HttpReply answer;

@@ -108,7 +108,9 @@ Json Counters(const NetworkCounters& counters) {
 
 }  // namespace
 
-std::string EntityTag(const EventRecord& record) { return "\"e" + std::to_string(record.id) + '"'; }
+std::string EntityTag(const EventRecord& record) {
+  return "\"e" + std::to_string(record.id) + (record.is_enabled ? "\"" : "-off\"");
+}
 
 Json ToJson(const EventView& event) {
   return {{"name", event.record.name},
@@ -157,6 +159,7 @@ Json ToJson(const HostView& host) {
   return {{"id", host.id},
           {"name", host.name},
           {"connected", host.is_connected},
+          {"monitor_off", host.is_monitor_off},
           {"in_topology", host.is_in_topology},
           {"address", host.address},
           {"software", host.software},

@@ -29,7 +29,7 @@ Json ToJson(const Topology& topology);
 std::string ToJsonText(const ReportRow& row);
 void AppendJsonText(const ReportRow& row, std::string* text);
 
-// "e17": changes when the event's definition does.
+// "e17", or "e17-off" while it is disabled: changes when the definition does, or that.
 std::string EntityTag(const EventRecord& record);
 
 }  // namespace trumpet

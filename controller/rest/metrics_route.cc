@@ -76,6 +76,11 @@ void AddHosts(const RestCall& call, MetricsText* text) {
   each([&](const auto& labels, const HostView& host) {
     text->Add(labels, uint64_t{host.is_connected ? 1u : 0u});
   });
+  text->Family("trumpet_host_monitor_off", Type::kGauge,
+               "Whether the host's monitor is switched off, as its agent says.");
+  each([&](const auto& labels, const HostView& host) {
+    text->Add(labels, uint64_t{host.is_monitor_off ? 1u : 0u});
+  });
   text->Family("trumpet_host_clock_offset_seconds", Type::kGauge,
                "How far the host's clock is before the controller's.");
   each([&](const auto& labels, const HostView& host) {

@@ -161,6 +161,11 @@ TEST_F(RestServerTest, ReplacesOnlyTheEventThatIsMeant) {
   EXPECT_EQ(Status("operate", "PUT /v1/events/heavy", kHeavy, json + tag + "\r\n"), 412);
   EXPECT_EQ(Status("operate", "DELETE /v1/events/heavy", "", json + tag + "\r\n"), 412);
   EXPECT_EQ(Status("operate", "PUT /v1/events/other", kHeavy), 422);
+  // Somebody has switched it off meanwhile.
+  EXPECT_EQ(Status("operate", "PATCH /v1/events/heavy", R"({"enabled":false})", json + "*\r\n"),
+            200);
+  EXPECT_EQ(Status("operate", "DELETE /v1/events/heavy", "", json + "\"e2\"\r\n"), 412);
+  EXPECT_EQ(Status("operate", "DELETE /v1/events/heavy", "", json + "\"e2-off\"\r\n"), 204);
 }
 
 TEST_F(RestServerTest, NamesThePlaceOfWhatIsWrong) {

@@ -90,10 +90,11 @@ Json WaitForEvent(const std::string& name, const EventRow* row) {
   if (row != nullptr) {
     rows.push_back({{"_uuid", OvsdbUuid(row->uuid)},
                     {"definition", row->record.definition},
+                    {"enabled", row->record.is_enabled},
                     {"event_id", row->record.id}});
   }
   return WaitForRows(kEventTable, Json::array({OvsdbEquals("name", name)}),
-                     {"_uuid", "definition", "event_id"}, std::move(rows));
+                     {"_uuid", "definition", "enabled", "event_id"}, std::move(rows));
 }
 
 Json InsertEvent(const EventRecord& record) {

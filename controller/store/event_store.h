@@ -48,6 +48,8 @@ struct EventChange {
   std::optional<EventRecord> put;
   // The change is refused unless the record in the store has this id; 0: none is there yet.
   std::optional<uint32_t> expected_id;
+  // Likewise, unless it is enabled, or is not, as said: nobody undoes what he has not seen.
+  std::optional<bool> expected_enabled;
 };
 
 class EventStoreListener {
@@ -77,8 +79,9 @@ class EventStore {
   virtual ~EventStore() = default;
   // Begins to connect and to call the listener.
   virtual void Start(EventStoreListener* listener) = 0;
-  // All of the changes, each of another event, or none; `done` is called once, after the listener
-  // has heard of them.
+  // All of the changes, each of another event, or none; what they expect is checked with the
+  // change, so that nobody else's comes in between.  `done` is called once, after the listener has
+  // heard of them.
   virtual void Write(std::vector<EventChange> changes, Done done) = 0;
   virtual bool is_ready() const = 0;
   virtual EventStoreCounters counters() const = 0;

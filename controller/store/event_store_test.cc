@@ -113,6 +113,11 @@ TEST_P(EventStoreTest, ChangesOnlyWhatIsExpected) {
   removal.expected_id = id;
   EXPECT_NE(Error({removal}), "");
   EXPECT_EQ(listener_.records["a"].definition, "2");
+  removal.expected_id.reset();
+  removal.expected_enabled = false;
+  EXPECT_NE(Error({removal}), "");
+  removal.expected_enabled = true;
+  EXPECT_EQ(Error({removal}), "");
 }
 
 TEST_P(EventStoreTest, RefusesAnEventTwiceInOneChange) {

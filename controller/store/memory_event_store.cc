@@ -67,7 +67,9 @@ Status MemoryEventStore::WhyNot(const std::vector<EventChange>& changes) const {
     }
     const auto found = records_.find(change.name);
     const uint32_t id = found == records_.end() ? 0 : found->second.id;
-    if (change.expected_id && *change.expected_id != id) {
+    const bool is_enabled = found != records_.end() && found->second.is_enabled;
+    if (change.expected_id.value_or(id) != id ||
+        change.expected_enabled.value_or(is_enabled) != is_enabled) {
       return Status::Error("event '" + change.name + "' has been changed meanwhile");
     }
   }

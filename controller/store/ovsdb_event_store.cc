@@ -310,7 +310,9 @@ Status OvsdbEventStore::AddChange(const EventChange& change, int64_t* next_id, J
                                   std::vector<uint32_t>* ids) const {
   const EventRow* row = FindRow(change.name);
   const uint32_t id_now = row == nullptr ? 0 : row->record.id;
-  if (change.expected_id && *change.expected_id != id_now) {
+  const bool is_enabled = row != nullptr && row->record.is_enabled;
+  if (change.expected_id.value_or(id_now) != id_now ||
+      change.expected_enabled.value_or(is_enabled) != is_enabled) {
     return Status::Error("event '" + change.name + "' has been changed meanwhile");
   }
   operations->push_back(WaitForEvent(change.name, row));

@@ -180,6 +180,22 @@ TEST_F(OvsdbEventStoreTest, GivesNoIdTwiceEvenIfTheRowThatCountsIsGone) {
   }));
 }
 
+// The other's change is in the database, and nobody here has heard of it yet.
+TEST_F(OvsdbEventStoreTest, UndoesNothingItHasNotSeen) {
+  const auto store = Open(&listener_);
+  ASSERT_TRUE(RunUntilReady(*store)) << listener_.state;
+  EventChange change = Put("a", "2");
+  change.expected_id = (*Write(store.get(), {Put("a", "1")}))[0];
+  change.expected_enabled = true;
+  server_.Transact(R"(["Trumpet",{"op":"update","table":"Event","where":[],
+    "row":{"enabled":false}}])");
+  EXPECT_EQ(Write(store.get(), {change}).message(), "event 'a' has been changed meanwhile");
+  EXPECT_FALSE(listener_.records["a"].is_enabled);
+  EXPECT_EQ(listener_.records["a"].definition, "1");
+  change.expected_enabled = false;
+  EXPECT_TRUE(Write(store.get(), {change}).ok());
+}
+
 // Two makers at once, one of them with bare hands.
 TEST_F(OvsdbEventStoreTest, RacesEndWithOneTruth) {
   const auto store = Open(&listener_);

@@ -37,7 +37,9 @@ controller_libtrumpet_tem_a_SOURCES = \
 
 gtest_programs += controller/tem/tem_test
 controller_tem_tem_test_SOURCES = \
+	controller/tem/event_manager_absence_test.cc \
 	controller/tem/event_manager_hosts_test.cc \
+	controller/tem/event_manager_kit_test.h \
 	controller/tem/event_manager_test.cc \
 	controller/tem/network_random_test.cc \
 	controller/tem/network_test_kit.h \

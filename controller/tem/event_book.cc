@@ -96,6 +96,7 @@ Result<std::vector<EventChange>> EventBook::PlanPut(const std::vector<EventSpec>
       }
       record = there->record;
       change.expected_id = record.id;
+      change.expected_enabled = record.is_enabled;
     }
     std::string definition = PrintEventJson(spec);
     if (record.id != 0 && record.definition == definition) continue;
@@ -117,6 +118,7 @@ Result<std::vector<EventChange>> EventBook::PlanRemove(const std::vector<std::st
     EventChange change;
     change.name = name;
     change.expected_id = there->record.id;
+    change.expected_enabled = there->record.is_enabled;
     changes[name] = std::move(change);
   }
   std::vector<EventChange> list;

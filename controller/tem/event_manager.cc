@@ -184,6 +184,7 @@ HostView EventManager::Impl::MakeHostView(const ManagedHost& host) const {
   view.events_wanted = host.sync.wanted_count();
   view.events_applied = host.sync.applied_count();
   view.ended_until_ns = host.ended_until_ns;
+  view.is_monitor_off = host.is_monitor_off;
   view.counters = host.past;
   view.facts = host.facts;
   view.port_count = host.facts.ports.size();

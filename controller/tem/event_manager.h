@@ -97,7 +97,8 @@ struct HostView {
   uint32_t events_wanted = 0;
   uint32_t events_applied = 0;
   size_t queued_bytes = 0;
-  Nanos ended_until_ns = 0;  // all it counted before has come
+  Nanos ended_until_ns = 0;     // all it counted before has come
+  bool is_monitor_off = false;  // by its administrator or the watchdog; known while it is connected
   SessionCounters counters;
   std::vector<Prefix> prefixes;
   HostFacts facts;

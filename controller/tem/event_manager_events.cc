@@ -110,9 +110,35 @@ NetworkEventOptions EventManager::Impl::OptionsOf(const EventSpec& spec, size_t 
   if (spec.deadline_ms != 0) options.deadline_ns = Nanos{spec.deadline_ms} * kNanosPerMilli;
   if (spec.report_rate != 0) options.reports_per_second = options.report_burst = spec.report_rate;
   options.splits_threshold = MaySplit(host_count);
+  options.waits_to_be_placed = true;
   options.worthwhile_hosts = options_.max_threshold_hosts;
-  options.last_share_generation = static_cast<uint64_t>(std::max<Nanos>(Now(), 0) / kNanosPerMicro);
+  options.last_share_generation = FreshGeneration();
   return options;
+}
+
+// Above all that hosts were told before, by processes before this one.
+uint64_t EventManager::Impl::FreshGeneration() const {
+  return static_cast<uint64_t>(std::max<Nanos>(Now(), 0) / kNanosPerMicro);
+}
+
+// Events that began on too many hosts, or before any was known.
+void EventManager::Impl::SplitWhereDue() {
+  is_split_stale_ = false;
+  for (const auto& [name, event] : events_.all()) {
+    if (!event->is_running || event->mode != TriggerMode::kPartials) continue;
+    const uint32_t id = event->record.id;
+    const NetworkEvent* const verdicts = desk_.verdicts().Find(id);
+    if (verdicts == nullptr || !verdicts->split().is_sound()) continue;
+    const auto tally = tallies_.find(id);
+    const size_t host_count = tally == tallies_.end() ? 0 : tally->second.wanted;
+    event->why_not_threshold = WhyNotSplit(host_count);
+    if (!MaySplit(host_count)) continue;
+    if (!desk_.verdicts().BeginSplit(id, FreshGeneration(), desk_.output())) continue;
+    event->mode = TriggerMode::kThreshold;
+    event->why_not_threshold.clear();
+    Add({Task::Kind::kPlaceEvent, id, ""});
+    desk_.Touch();
+  }
 }
 
 void EventManager::Impl::Begin(LiveEvent* event) {
@@ -130,7 +156,7 @@ void EventManager::Impl::Begin(LiveEvent* event) {
   } else {
     const size_t host_count = CountHosts(event->hosts);
     const Status installed =
-        desk_.verdicts().Install(event->plan, Now(), OptionsOf(spec, host_count));
+        desk_.verdicts().Install(event->plan, Now(), OptionsOf(spec, host_count), desk_.output());
     if (!installed.ok()) {
       event->problem = installed.message();
       event->is_running = false;
@@ -167,25 +193,34 @@ void EventManager::Impl::Add(Task task) {
   work_.RunSoon();
 }
 
-void EventManager::Impl::Place(const LiveEvent& event, ManagedHost* host) {
+void EventManager::Impl::Place(const LiveEvent& event, Nanos from, ManagedHost* host) {
   if (!IsPlaced(event.hosts, *host)) {
     Unplace(event.record.id, host);
     return;
   }
   host->sync.Want(event.record.id);
-  if (host->number && event.mode == TriggerMode::kThreshold) {
-    desk_.verdicts().Invite(event.record.id, *host->number, desk_.output());
-    desk_.Touch();
-  }
+  if (!host->number || !event.is_of_network()) return;
+  desk_.verdicts().Await(event.record.id, *host->number, from);
+  if (event.mode != TriggerMode::kThreshold || host->sessions == 0) return;
+  // At once: without its share the event could not stand in the host's next set.
+  NetworkOutput output;
+  desk_.verdicts().Invite(event.record.id, *host->number, &output);
+  for (const ShareOrder& order : output.shares) OnShareOrder(order);
 }
 
+// One that is there says from when on it does without; of one that is not, nothing more will come.
 void EventManager::Impl::Unplace(uint32_t event_id, ManagedHost* host) {
   host->sync.Drop(event_id);
+  NetworkVerdicts& verdicts = desk_.verdicts();
+  if (!host->number || verdicts.Find(event_id) == nullptr) return;
+  verdicts.Forgo(event_id, *host->number, Now());
+  if (host->session == nullptr) verdicts.Leave(event_id, *host->number, Now(), desk_.output());
+  desk_.Touch();
 }
 
 void EventManager::Impl::PlaceAll(ManagedHost* host) {
   for (const auto& [name, event] : events_.all()) {
-    if (event->is_running) Place(*event, host);
+    if (event->is_running) Place(*event, Now(), host);
   }
   Queue(host);
 }
@@ -215,9 +250,11 @@ void EventManager::Impl::RunTask(const Task& task) {
         event->hosts_version = placement_version_;
       }
       for (const auto& [id, one] : hosts_.all()) {
-        Place(*event, one.get());
+        Place(*event, event->changed_ns, one.get());
         Queue(one.get());
       }
+      desk_.verdicts().Placed(event->record.id);
+      desk_.Touch();
       break;
   }
 }

@@ -84,6 +84,8 @@ void EventManager::Impl::Tick() {
   LookAtClocks();
   ForgetHosts();
   if (is_placement_stale_) MoveHosts();
+  // Once their tasks are done: a thousand hosts that come do not each change an event's mode.
+  if (is_split_stale_ && tasks_.empty()) SplitWhereDue();
   for (auto tenant = tenants_.begin(); tenant != tenants_.end();) {
     const bool is_over =
         events_.Find(tenant->first) == nullptr && desk_.verdicts().Find(tenant->first) == nullptr;
@@ -107,6 +109,15 @@ void EventManager::Impl::LookAtClocks() {
   }
 }
 
+// From then on verdicts know the host, and miss it.
+Status EventManager::Impl::GiveNumber(ManagedHost* host) {
+  if (host->number) return Status::Ok();
+  const auto number = desk_.verdicts().AddHost(host->id);
+  if (!number.ok()) return number.status();
+  hosts_.SetNumber(host, *number);
+  return Status::Ok();
+}
+
 void EventManager::Impl::ForgetHosts() {
   if (options_.forget_hosts_after_ns == 0) return;
   const Nanos now = parts_.clock->MonotonicNow();
@@ -121,6 +132,7 @@ void EventManager::Impl::ForgetHosts() {
     if (host->number) desk_.verdicts().RemoveHost(*host->number, Now(), desk_.output());
     desk_.Touch();
     hosts_.ForgetNumber(host);
+    is_split_stale_ = true;
     host->sessions = 0;
     if (!host->is_in_file) {
       hosts_.Forget(host);
@@ -142,12 +154,17 @@ void EventManager::Impl::SetTopology(Topology topology) {
     host->is_in_file = true;
     host->name = place.name.empty() ? place.id : place.name;
     host->prefixes = place.prefixes;
+    const Status numbered = GiveNumber(host);
+    if (!numbered.ok()) Log("err", numbered.message());
   }
   std::vector<ManagedHost*> gone;
   for (const auto& [id, host] : hosts_.all()) {
     if (!host->is_in_file && host->sessions == 0) gone.push_back(host.get());
   }
-  for (ManagedHost* host : gone) hosts_.Forget(host);
+  for (ManagedHost* host : gone) {
+    if (host->number) desk_.verdicts().RemoveHost(*host->number, Now(), desk_.output());
+    hosts_.Forget(host);
+  }
   MoveHosts();
 }
 
@@ -174,6 +191,7 @@ void EventManager::Impl::MakePlacement() {
 // Everybody has another place, perhaps, and events other hosts.
 void EventManager::Impl::MoveHosts() {
   is_placement_stale_ = false;
+  is_split_stale_ = true;
   MakePlacement();
   for (const auto& [id, host] : hosts_.all()) Add({Task::Kind::kTellPlace, 0, id});
   for (const auto& [name, event] : events_.all()) {
@@ -273,14 +291,12 @@ void EventManager::Impl::OnEstablished(Session* session) {
   const Hello& hello = session->hello();
   const bool is_known = hosts_.Find(hello.host_id) != nullptr;
   ManagedHost* const host = hosts_.Add(hello.host_id);
-  const auto number = desk_.verdicts().AddHost(host->id);
-  if (!number.ok()) {
+  const Status numbered = GiveNumber(host);
+  if (!numbered.ok()) {
     if (!is_known) hosts_.Forget(host);
-    session->Close(ByeReason::kReconfigured, number.message());
+    session->Close(ByeReason::kReconfigured, numbered.message());
     return;
   }
-  const bool is_first = !host->number;
-  if (is_first) hosts_.SetNumber(host, *number);
   session->user_data = host;
   host->session = session;
   ++connected_hosts_;
@@ -297,6 +313,7 @@ void EventManager::Impl::OnEstablished(Session* session) {
   if (!host->position) MakePlacement();  // nobody else's place changes by that
   TellPlace(host);
   Add({Task::Kind::kPlaceHost, 0, host->id});
+  is_split_stale_ = true;
   Log("info", "host " + host->id + " has come from " + host->address);
 }
 
@@ -316,6 +333,8 @@ void EventManager::Impl::Detach(ManagedHost* host, const std::string& why) {
   host->last_error = why;
   host->last_seen_ns = Now();
   host->left_at = parts_.clock->MonotonicNow();
+  host->is_monitor_off = false;
+  if (host->number) desk_.verdicts().SetOff(*host->number, INT64_MAX);
   host->polls.Clear();
   host->sync.OnDisconnected();
 }
@@ -332,6 +351,7 @@ void EventManager::Impl::OnMessage(Session* session, Message message) {
     Take(host, std::move(*report));
   } else if (const auto* end = std::get_if<IntervalEnd>(&message)) {
     host->ended_until_ns = end->until_ns;
+    host->is_monitor_off = end->is_monitor_off;
     desk_.Take(number, *end);
   } else if (const auto* reply = std::get_if<PollReply>(&message)) {
     Take(host, *reply);

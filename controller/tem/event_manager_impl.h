@@ -83,6 +83,8 @@ class EventManager::Impl final : public SessionOwner,
   NetworkEventOptions OptionsOf(const EventSpec& spec, size_t host_count) const;
   bool MaySplit(size_t host_count) const;
   std::string WhyNotSplit(size_t host_count) const;
+  uint64_t FreshGeneration() const;
+  void SplitWhereDue();
   void Answer();
 
   // --- placement, and sets ---
@@ -108,7 +110,8 @@ class EventManager::Impl final : public SessionOwner,
   void TellPlace(ManagedHost* host);
   void Add(Task task);
   void PlaceAll(ManagedHost* host);
-  void Place(const LiveEvent& event, ManagedHost* host);
+  // `from` when on the host should count it.
+  void Place(const LiveEvent& event, Nanos from, ManagedHost* host);
   void Unplace(uint32_t event_id, ManagedHost* host);
   void RunTask(const Task& task);
   void Work();
@@ -131,6 +134,7 @@ class EventManager::Impl final : public SessionOwner,
   void Take(ManagedHost* host, HostFacts facts);
   void Take(ManagedHost* host, const PollReply& reply);
   void Take(ManagedHost* host, HostReport report);
+  Status GiveNumber(ManagedHost* host);
   void ForgetHosts();
   void LookAtClocks();
 
@@ -155,6 +159,7 @@ class EventManager::Impl final : public SessionOwner,
   Topology file_;
   uint64_t placement_version_ = 0;
   bool is_placement_stale_ = false;  // agents have said something else than before
+  bool is_split_stale_ = false;      // hosts have come or gone
   uint64_t place_generation_ = 0;
   Nanos next_second_ = 0;                       // monotonic
   std::vector<std::function<void()>> answers_;  // to be given from the loop

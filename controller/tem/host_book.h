@@ -39,7 +39,7 @@ struct ManagedHost {
   Session* session = nullptr;  // established; else null
   TriggerSync sync;
   PollBook polls;
-  std::optional<uint32_t> number;  // for NetworkVerdicts, from its first session on
+  std::optional<uint32_t> number;  // for NetworkVerdicts, until it is forgotten
   bool is_queued = false;          // for the pump
 
   HostFacts facts;
@@ -53,7 +53,8 @@ struct ManagedHost {
   Nanos left_at = 0;             // monotonic; when the last session ended
   Nanos epoch_ns = 0;
   Nanos ended_until_ns = 0;
-  SessionCounters past;  // of sessions that have ended
+  bool is_monitor_off = false;  // as it says
+  SessionCounters past;         // of sessions that have ended
 };
 
 class HostBook {

@@ -92,34 +92,68 @@ void NetworkEvent::Invite(uint32_t host, NetworkOutput* output) {
   if (shares_) shares_->Add(host, &output->shares);
 }
 
+void NetworkEvent::Await(uint32_t host, Nanos from) {
+  Member* const member = AddMember(host);
+  if (member->wanted_from == INT64_MAX || member->wanted_until != INT64_MAX) {
+    member->wanted_from = from;
+  }
+  member->wanted_until = INT64_MAX;
+}
+
+void NetworkEvent::Forgo(uint32_t host, Nanos until) {
+  if (FindMember(host) == nullptr) return;
+  Member* const member = AddMember(host);
+  member->wanted_until = std::min(member->wanted_until, until);
+}
+
 // A member that joins again has begun anew: what it counted last is lost.
 void NetworkEvent::Join(uint32_t host, Nanos from) {
-  if (const Member* found = FindMember(host)) {
-    Member& member = members_[static_cast<size_t>(found - members_.data())];
+  Member* const member = AddMember(host);
+  if (!member->has_joined()) {
+    member->from = from;
+    ++joined_count_;
+    missed_until_ = std::max(missed_until_, from);
+  } else {
     NetworkHost& state = *(*hosts_)[host];
-    const Nanos lost_from = std::max(member.from, std::min(state.ended_until, member.until));
+    const Nanos lost_from = std::max(member->from, std::min(state.ended_until, member->until));
     if (lost_from < from) {
       state.incomplete_of[plan().spec.id].Add(lost_from, from, kMonitorInterrupted);
     }
-    member.until = INT64_MAX;
-    IndexMembers();
-    return;
   }
-  // At the end, where those who ask who has ended have not been yet: with a thousand hosts on
-  // thousands of events, going over all members for each newcomer took seconds.
-  members_.push_back({host, from, INT64_MAX});
-  ++(*hosts_)[host]->events;
-  if (host >= member_places_.size()) member_places_.resize(host + 1);
-  member_places_[host] = static_cast<uint32_t>(members_.size());
-  for (auto& [interval, waiting] : waiting_) waiting.is_asking_over = false;
+  member->until = INT64_MAX;
+  LookAgainFrom(static_cast<size_t>(member - members_.data()));
 }
 
 void NetworkEvent::Leave(uint32_t host, Nanos until, NetworkOutput* output) {
   if (shares_) shares_->Remove(host, until, &output->shares);
+  Forgo(host, until);
+  if (FindMember(host) == nullptr) return;
+  Member* const member = AddMember(host);
+  member->until = std::min(member->until, until);
+  LookAgain();
+}
+
+// The member, there or new.  A new one comes to the end, where those who ask who has ended have not
+// been yet: with a thousand hosts on thousands of events, going over all members for each newcomer
+// took seconds.
+NetworkEvent::Member* NetworkEvent::AddMember(uint32_t host) {
   if (const Member* found = FindMember(host)) {
-    Member& member = members_[static_cast<size_t>(found - members_.data())];
-    member.until = std::min(member.until, until);
-    IndexMembers();
+    return &members_[static_cast<size_t>(found - members_.data())];
+  }
+  members_.emplace_back();
+  members_.back().host = host;
+  ++(*hosts_)[host]->events;
+  if (host >= member_places_.size()) member_places_.resize(host + 1);
+  member_places_[host] = static_cast<uint32_t>(members_.size());
+  return &members_.back();
+}
+
+// The member at that place has changed.
+void NetworkEvent::LookAgainFrom(size_t place) {
+  for (auto& [interval, waiting] : waiting_) {
+    waiting.ended_members = std::min(waiting.ended_members, place);
+    if (place == 0) waiting.is_owed = false;
+    waiting.is_asking_over = false;
   }
 }
 
@@ -150,28 +184,45 @@ void NetworkEvent::IndexMembers() {
     if (host >= member_places_.size()) member_places_.resize(host + 1);
     member_places_[host] = static_cast<uint32_t>(i + 1);
   }
-  for (auto& [interval, waiting] : waiting_) {
-    waiting.ended_members = 0;
-    waiting.is_asking_over = false;
-  }
+  LookAgain();
 }
 
 bool NetworkEvent::Owes(const Member& member, int64_t interval) const {
   return member.from < StartOf(interval + 1) && member.until > StartOf(interval);
 }
 
+// It should have counted, and had not begun to.
+bool NetworkEvent::IsMissed(const Member& member, int64_t interval) const {
+  return !Owes(member, interval) && member.wanted_from < StartOf(interval + 1) &&
+         member.wanted_until > StartOf(interval);
+}
+
+bool NetworkEvent::IsAnyMissed(int64_t interval) const {
+  if (joined_count_ == members_.size() && missed_until_ <= StartOf(interval)) return false;
+  return std::any_of(members_.begin(), members_.end(),
+                     [&](const Member& member) { return IsMissed(member, interval); });
+}
+
+// All it counted has come.
 bool NetworkEvent::HasEnded(const Member& member, int64_t interval) const {
-  return (*hosts_)[member.host]->ended_until >= StartOf(interval + 1);
+  return (*hosts_)[member.host]->ended_until >= StartOf(interval + 1) || IsOff(member, interval);
+}
+
+// All it counted has come, and that was not all it should have counted.
+bool NetworkEvent::IsOff(const Member& member, int64_t interval) const {
+  const NetworkHost& host = *(*hosts_)[member.host];
+  return host.off_from < StartOf(interval + 1) && host.ended_until < StartOf(interval + 1);
 }
 
 bool NetworkEvent::HaveAllEnded(int64_t interval, Waiting* waiting) const {
   size_t& at = waiting->ended_members;
-  while (at < members_.size() &&
-         (HasEnded(members_[at], interval) || !Owes(members_[at], interval))) {
+  for (; at < members_.size(); ++at) {
+    if (!Owes(members_[at], interval)) continue;
+    waiting->is_owed = true;
+    if (!HasEnded(members_[at], interval)) return false;
     waiting->delivered_ns = std::max(waiting->delivered_ns, (*hosts_)[members_[at].host]->ended_at);
-    ++at;
   }
-  return at == members_.size();
+  return true;
 }
 
 // --- deliveries --------------------------------------------------------------------------------
@@ -260,17 +311,19 @@ Nanos NetworkEvent::DeadlineOf(int64_t interval) const {
 }
 
 bool NetworkEvent::IsReady(Nanos now, Waiting* waiting) const {
-  if (members_.empty()) return verdicts_.NextEnd() <= now;
   if (!HaveAllEnded(next(), waiting)) return false;
+  if (!waiting->is_owed) return verdicts_.NextEnd() <= now;
   if (!shares_ || waiting->polls.bucket_count() == 0) return true;
   return waiting->is_asking_over && waiting->polls.asked_count() == 0;
 }
 
 bool NetworkEvent::Advance(Nanos now, size_t max_reports, NetworkOutput* output) {
+  if (options_.waits_to_be_placed && !is_ending_) return true;
   if (shares_) AskWhereDue(now, output);
   for (;;) {
     const Nanos end = verdicts_.NextEnd();
-    if (end == INT64_MAX || end > SumOrMax(now, limits_.max_lead_ns)) return true;
+    if (end == INT64_MAX) TellEnd(now, output);
+    if (end > SumOrMax(now, limits_.max_lead_ns)) return true;
     const bool is_late = now >= DeadlineOf(next());
     if (!is_late && !IsReady(now, &At(next()))) return true;
     if (is_late && SkipQuiet(now)) continue;
@@ -280,8 +333,9 @@ bool NetworkEvent::Advance(Nanos now, size_t max_reports, NetworkOutput* output)
 }
 
 Nanos NetworkEvent::NextDue() const {
+  if (options_.waits_to_be_placed && !is_ending_) return INT64_MAX;
   const Nanos end = verdicts_.NextEnd();
-  if (end == INT64_MAX || members_.empty()) return end;
+  if (end == INT64_MAX || joined_count_ == 0) return end;
   Nanos due = DeadlineOf(next());
   for (const auto& [interval, waiting] : waiting_) {
     if (waiting.polls.bucket_count() == 0 || waiting.is_asking) continue;
@@ -319,7 +373,7 @@ void NetworkEvent::Decide(Nanos now, NetworkOutput* output) {
   flows_.ApplyUntil(verdicts_.NextEnd());
 
   ++counters_.intervals_decided;
-  if (!HaveAllEnded(next(), &waiting) || waiting.polls.asked_count() != 0) {
+  if (!HaveAllEnded(next(), &waiting) || IsAnyMissed(next()) || waiting.polls.asked_count() != 0) {
     ++counters_.intervals_incomplete;
   }
   const auto& decisions = verdicts_.Decide(flows_);
@@ -358,12 +412,15 @@ void NetworkEvent::Finish() {
 // Members that owe nothing any more go, and what they delivered beyond: their numbers may be given
 // again.
 void NetworkEvent::ForgetLeft() {
-  const auto gone = std::stable_partition(
-      members_.begin(), members_.end(),
-      [this](const Member& member) { return member.until > verdicts_.NextStart(); });
+  const auto gone =
+      std::stable_partition(members_.begin(), members_.end(), [this](const Member& member) {
+        return member.until > verdicts_.NextStart() ||
+               (member.wanted_from != INT64_MAX && member.wanted_until > verdicts_.NextStart());
+      });
   if (gone == members_.end()) return;
   for (auto member = gone; member != members_.end(); ++member) {
     DropCells(member->host);
+    joined_count_ -= member->has_joined();
     --(*hosts_)[member->host]->events;
   }
   members_.erase(gone, members_.end());

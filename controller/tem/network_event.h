@@ -42,8 +42,9 @@
 namespace trumpet {
 
 struct NetworkEventOptions {
-  Nanos deadline_ns = 0;          // after the interval's end; 0: one interval
-  bool splits_threshold = false;  // where sound, see NetworkEvent::mode()
+  Nanos deadline_ns = 0;            // after the interval's end; 0: one interval
+  bool splits_threshold = false;    // where sound, see NetworkEvent::mode()
+  bool waits_to_be_placed = false;  // nothing is decided before Placed()
   // Below all that follow; above all that hosts were told before, by processes before this one.
   uint64_t last_share_generation = 0;
   size_t worthwhile_hosts = SIZE_MAX / 2;  // to split a threshold over (threshold_shares.h)
@@ -121,7 +122,13 @@ class NetworkEvent {
   // Goes on with another predicate, name or `for` over the same cells; false if it must begin anew.
   bool TakeOver(const std::shared_ptr<const TriggerPlan>& plan);
 
+  // From now on hosts test shares of the threshold, if that is sound; false: nothing has changed.
+  bool BeginSplit(uint64_t last_share_generation, NetworkOutput* output);
+
   // See NetworkVerdicts for these.
+  void Placed() { options_.waits_to_be_placed = false; }
+  void Await(uint32_t host, Nanos from);
+  void Forgo(uint32_t host, Nanos until);
   void Invite(uint32_t host, NetworkOutput* output);
   void Join(uint32_t host, Nanos from);
   void Leave(uint32_t host, Nanos until, NetworkOutput* output);
@@ -131,6 +138,7 @@ class NetworkEvent {
   void Answer(uint32_t host, FeedAnswer answer, const PartialView& cells, size_t word_count,
               uint32_t reasons, Nanos now);
   bool IsMember(uint32_t host) const;
+  void LookAgain() { LookAgainFrom(0); }
 
   // No interval that ends after `instant` is decided.
   void EndAt(Nanos instant) {
@@ -139,6 +147,8 @@ class NetworkEvent {
   }
   bool is_ending() const { return is_ending_; }
   bool is_over() const { return verdicts_.NextEnd() == INT64_MAX; }
+  // Clears what somebody was told of.  Advance() does so at the end.
+  void TellEnd(Nanos now, NetworkOutput* output);
 
   // Asks and decides what is due at `now`; false when `output` holds max_reports or more and there
   // may be more.
@@ -157,8 +167,13 @@ class NetworkEvent {
 
   struct Member {
     uint32_t host;
-    Nanos from;
-    Nanos until;
+    // It counts: what it counted in between is its to deliver.  Nothing until it has joined.
+    Nanos from = INT64_MAX;
+    Nanos until = INT64_MIN;
+    // It should count, whether it does or not.
+    Nanos wanted_from = INT64_MAX;
+    Nanos wanted_until = INT64_MAX;
+    bool has_joined() const { return from != INT64_MAX; }
   };
   // What waits for the verdict of one interval.
   struct Waiting {
@@ -174,6 +189,7 @@ class NetworkEvent {
     size_t bytes = 0;
     size_t ended_members = 0;  // so many of the first members need not be looked at again
     Nanos delivered_ns = 0;    // when the last of these had ended the interval
+    bool is_owed = false;      // by one of these, as far as is known
     bool is_asking = false;
     bool is_asking_over = false;  // until there are news
   };
@@ -183,7 +199,12 @@ class NetworkEvent {
   Waiting& At(int64_t interval);
   Nanos DeadlineOf(int64_t interval) const;
   bool Owes(const Member& member, int64_t interval) const;
+  bool IsMissed(const Member& member, int64_t interval) const;
+  bool IsAnyMissed(int64_t interval) const;
+  Member* AddMember(uint32_t host);
+  void LookAgainFrom(size_t place);
   bool HasEnded(const Member& member, int64_t interval) const;
+  bool IsOff(const Member& member, int64_t interval) const;
   bool HaveAllEnded(int64_t interval, Waiting* waiting) const;
   bool IsReady(Nanos now, Waiting* waiting) const;
   static uint32_t HostOf(std::string_view cells_key);
@@ -233,6 +254,8 @@ class NetworkEvent {
   ReportRate rate_;
   bool is_ending_ = false;
   std::vector<Member> members_;
+  size_t joined_count_ = 0;
+  Nanos missed_until_ = INT64_MIN;       // by some that have joined since
   std::vector<uint32_t> member_places_;  // by host: place in members_, plus 1; 0: no member
   std::map<int64_t, Waiting> waiting_;   // by interval number
   BucketStore spare_;                    // memory of the last one that had its turn

@@ -10,6 +10,26 @@
 
 namespace trumpet {
 
+// Hosts begin with share 1, which is to report everything, as they do.  What waits has been
+// reported.
+bool NetworkEvent::BeginSplit(uint64_t last_share_generation, NetworkOutput* output) {
+  if (shares_ || !split_.is_sound()) return false;
+  shares_.emplace(plan().spec.id, split_.least, last_share_generation, options_.worthwhile_hosts);
+  for (const Member& member : members_) {
+    if (member.has_joined() && member.until == INT64_MAX) {
+      shares_->Add(member.host, &output->shares);
+    }
+  }
+  for (auto& [interval, waiting] : waiting_) {
+    const BucketStore& cells = waiting.cells;
+    for (uint32_t index = cells.oldest(); index != kNoBucket; index = cells.Newer(index)) {
+      NoteReported(HostOf(cells.key(index)), cells.key(index).substr(kHostBytes), /*now=*/0,
+                   &waiting);
+    }
+  }
+  return true;
+}
+
 // The host has told what it counted in the bucket, and the bucket is worth asking others for.
 void NetworkEvent::NoteReported(uint32_t host, std::string_view key, Nanos now, Waiting* waiting) {
   PollTable& polls = waiting->polls;
@@ -81,7 +101,7 @@ void NetworkEvent::Ask(int64_t interval, Nanos now, Waiting* waiting, NetworkOut
     AskHost(host, waiting->asked_buckets, interval, now, waiting, output);
   }
   for (const Member& member : members_) {
-    if (!HasEnded(member, interval) || !Owes(member, interval)) continue;
+    if (!Owes(member, interval) || !HasEnded(member, interval) || IsOff(member, interval)) continue;
     if (member.host >= waiting->is_asked.size()) waiting->is_asked.resize(member.host + 1);
     if (waiting->is_asked[member.host]) continue;
     waiting->is_asked[member.host] = true;

@@ -30,6 +30,17 @@ void NetworkEvent::Tell(const std::vector<EventVerdicts::Decision>& decisions, N
   for (size_t i = first; i < output->reports.size(); ++i) Bound(&output->reports[i]);
 }
 
+void NetworkEvent::TellEnd(Nanos now, NetworkOutput* output) {
+  for (const EventVerdicts::Decision& decision : verdicts_.DecideEnd()) {
+    NetworkReport report;
+    report.report = verdicts_.MakeReport(decision, 0);
+    report.report.detected_ns = now;
+    report.is_clear = true;
+    output->reports.push_back(std::move(report));
+    ++counters_.clears;
+  }
+}
+
 // What holds for every bucket of the interval.
 NetworkReport NetworkEvent::CommonReport(const Waiting& waiting) const {
   NetworkReport common;
@@ -37,9 +48,20 @@ NetworkReport NetworkEvent::CommonReport(const Waiting& waiting) const {
   const Nanos end = verdicts_.NextEnd();
   uint32_t reasons = waiting.reasons;
   for (const Member& member : members_) {
-    if (!Owes(member, next())) continue;
     const NetworkHost& host = *(*hosts_)[member.host];
+    const bool is_missed = IsMissed(member, next());
+    if (!is_missed && !Owes(member, next())) continue;
     ++common.host_count;
+    if (is_missed ? host.off_from < end : IsOff(member, next())) {
+      reasons |= kMonitorInterrupted;
+      common.off_hosts.push_back(host.name);
+      continue;
+    }
+    if (is_missed) {
+      reasons |= kHostSilent;
+      common.silent_hosts.push_back(host.name);
+      continue;
+    }
     common.skew_bound_ns = std::max(common.skew_bound_ns, host.skew_bound_ns);
     reasons |= host.ReasonsIn(plan().spec.id, start, end);
     if (member.from > start || member.until < end) reasons |= kMonitorInterrupted;
@@ -82,7 +104,7 @@ void NetworkEvent::NamePollGaps(std::string_view key, const Waiting& waiting,
   uint32_t& reasons = report->report.incomplete_reasons;
   if (bucket != kNoBucket) reasons |= verdicts_.Relevant(waiting.polls.reasons(bucket));
   for (const Member& member : members_) {
-    if (!Owes(member, next()) || !HasEnded(member, next())) continue;
+    if (!Owes(member, next()) || !HasEnded(member, next()) || IsOff(member, next())) continue;
     const bool has_told = bucket != kNoBucket
                               ? waiting.polls.state(bucket, member.host) == PollState::kTold
                               : FindCells(member.host, key, waiting) != kNoBucket;
@@ -145,12 +167,15 @@ void NetworkEvent::Bound(NetworkReport* report) const {
         static_cast<uint32_t>(report->hosts.size() - limits_.max_hosts_per_report);
     report->hosts.resize(limits_.max_hosts_per_report);
   }
-  std::sort(report->silent_hosts.begin(), report->silent_hosts.end());
-  if (report->silent_hosts.size() > limits_.max_silent_per_report) {
-    report->silent_omitted =
-        static_cast<uint32_t>(report->silent_hosts.size() - limits_.max_silent_per_report);
-    report->silent_hosts.resize(limits_.max_silent_per_report);
-  }
+  const auto bound = [this](std::vector<std::string>* names) {
+    std::sort(names->begin(), names->end());
+    const size_t most = limits_.max_silent_per_report;
+    const size_t omitted = names->size() - std::min(names->size(), most);
+    names->resize(names->size() - omitted);
+    return static_cast<uint32_t>(omitted);
+  };
+  report->silent_omitted = bound(&report->silent_hosts);
+  report->off_omitted = bound(&report->off_hosts);
 }
 
 }  // namespace trumpet

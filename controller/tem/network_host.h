@@ -24,6 +24,7 @@ struct NetworkHost {
   std::string name;
   Nanos ended_until = INT64_MIN;  // all it counted before was delivered
   Nanos ended_at = 0;             // when that last rose, on our clock
+  Nanos off_from = INT64_MAX;     // its monitor is switched off since, and delivers nothing
   Nanos skew_bound_ns = 0;
   IncompleteRanges incomplete;                         // for every event
   std::map<uint32_t, IncompleteRanges> incomplete_of;  // for one, by its id

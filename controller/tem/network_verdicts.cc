@@ -68,10 +68,19 @@ void NetworkVerdicts::SetSkew(uint32_t host, Nanos bound) {
   if (IsHost(host)) hosts_[host]->skew_bound_ns = bound;
 }
 
+void NetworkVerdicts::SetOff(uint32_t host, Nanos from) {
+  if (!IsHost(host) || hosts_[host]->off_from == from) return;
+  hosts_[host]->off_from = from;
+  for (auto& [id, event] : events_) event->LookAgain();
+}
+
 Status NetworkVerdicts::Install(const std::shared_ptr<const TriggerPlan>& plan, Nanos from,
-                                const NetworkEventOptions& options) {
+                                const NetworkEventOptions& options, NetworkOutput* output) {
   const auto there = events_.find(plan->spec.id);
-  if (there != events_.end() && there->second->is_ending()) Erase(there);
+  if (there != events_.end() && there->second->is_ending()) {
+    if (output != nullptr) there->second->TellEnd(from, output);
+    Erase(there);
+  }
   std::unique_ptr<NetworkEvent>& event = events_[plan->spec.id];
   if (event == nullptr) {
     event = std::make_unique<NetworkEvent>(plan, from, options, options_.limits, &hosts_,
@@ -101,8 +110,27 @@ const NetworkEvent* NetworkVerdicts::Find(uint32_t event_id) const {
   return found == events_.end() ? nullptr : found->second.get();
 }
 
+void NetworkVerdicts::Placed(uint32_t event_id) {
+  const auto found = events_.find(event_id);
+  if (found != events_.end()) found->second->Placed();
+}
+
+void NetworkVerdicts::Await(uint32_t event_id, uint32_t host, Nanos from) {
+  if (NetworkEvent* event = EventOf(event_id, host)) event->Await(host, from);
+}
+
+void NetworkVerdicts::Forgo(uint32_t event_id, uint32_t host, Nanos until) {
+  if (NetworkEvent* event = EventOf(event_id, host)) event->Forgo(host, until);
+}
+
 void NetworkVerdicts::Invite(uint32_t event_id, uint32_t host, NetworkOutput* output) {
   if (NetworkEvent* event = EventOf(event_id, host)) event->Invite(host, output);
+}
+
+bool NetworkVerdicts::BeginSplit(uint32_t event_id, uint64_t last_share_generation,
+                                 NetworkOutput* output) {
+  const auto found = events_.find(event_id);
+  return found != events_.end() && found->second->BeginSplit(last_share_generation, output);
 }
 
 void NetworkVerdicts::Join(uint32_t event_id, uint32_t host, Nanos from) {

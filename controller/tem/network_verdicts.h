@@ -6,7 +6,8 @@
 //
 // How a session uses it, with what crosses the wire in brackets:
 //   AddHost() when a host is first heard of; SetSkew() as keep-alives tell [KeepAlive]
-//   Invite() before a trigger is sent, Join() when the host has acknowledged it [TriggerAck]
+//   Await() and Invite() before a trigger is sent, Join() when the host has acknowledged it
+//       [TriggerAck]
 //   Add(), AddIncomplete(), EndUntil() as they come, in the host's order
 //       [Partials, Report with words, FlowStates, IntervalEnd]; Answer() [PollAnswer]
 //   ShareApplied() when a share of a threshold was acknowledged [TriggerAck]
@@ -56,18 +57,31 @@ class NetworkVerdicts {
   Result<uint32_t> AddHost(const std::string& name);
   void RemoveHost(uint32_t host, Nanos until, NetworkOutput* output);
   void SetSkew(uint32_t host, Nanos bound);
+  // Its monitor counts nothing from that instant on: nobody waits for it, and reports name it.
+  // INT64_MAX: it is on, or its session is gone and nobody knows.
+  void SetOff(uint32_t host, Nanos from);
 
   // An event, from the instant `from` on; or a change of one that is there, if its cells and its
-  // interval stay the same (else it needs another id).  One that was being uninstalled begins anew.
+  // interval stay the same (else it needs another id).  One that was being uninstalled begins anew;
+  // `output` then has its last clears.
   Status Install(const std::shared_ptr<const TriggerPlan>& plan, Nanos from,
-                 const NetworkEventOptions& options);
-  // Intervals that end by `until` are still decided.
+                 const NetworkEventOptions& options, NetworkOutput* output = nullptr);
+  // Intervals that end by `until` are still decided.  Then what was told of is cleared.
   void Uninstall(uint32_t event_id, Nanos until);
 
+  // With NetworkEventOptions::waits_to_be_placed: all hosts that should count are awaited.
+  void Placed(uint32_t event_id);
+  // The host should count from `from` on: until it has joined, and does, it is named as silent.
+  // Nobody waits for it.
+  void Await(uint32_t event_id, uint32_t host, Nanos from);
+  void Forgo(uint32_t event_id, uint32_t host, Nanos until);  // it need not any more
   void Invite(uint32_t event_id, uint32_t host, NetworkOutput* output);
+  // An event that hosts tell everything of splits its threshold from now on, if that is sound;
+  // false: it does already, or cannot.  Hosts that have joined are invited.
+  bool BeginSplit(uint32_t event_id, uint64_t last_share_generation, NetworkOutput* output);
   // The host counts from `from` on.  If it did before, it has begun anew.
   void Join(uint32_t event_id, uint32_t host, Nanos from);
-  // It need not answer for intervals that start at `until` or later.
+  // It need not answer for intervals that start at `until` or later, nor is it awaited any more.
   void Leave(uint32_t event_id, uint32_t host, Nanos until, NetworkOutput* output);
   void ShareApplied(uint32_t event_id, uint32_t host, uint64_t generation, Nanos from,
                     NetworkOutput* output);

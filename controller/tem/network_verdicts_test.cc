@@ -102,6 +102,62 @@ TEST(NetworkVerdicts, FiresOnWhatNoHostSeesAlone) {
   EXPECT_EQ(report.report.detected_ns, Ms(11));
 }
 
+TEST(NetworkVerdicts, NamesWhoShouldCountAndDoesNotYet) {
+  Network network(1);
+  const uint32_t late = *network.verdicts.AddHost("late");
+  network.verdicts.Await(kEvent, late, 0);
+  for (const int64_t ms : {0, 10, 20, 30}) network.Volume(0, ms, 80, 12);
+  network.End(0, 10);
+  EXPECT_EQ(network.At(11), (Lines{"80@0 12 -late [\"host-silent\"]"})) << "nobody waits for it";
+  EXPECT_EQ(network.counters().intervals_incomplete, 1u);
+  network.verdicts.Join(kEvent, late, Ms(25));
+  network.End(0, 40);
+  network.End(late, 40);
+  EXPECT_EQ(network.At(40), (Lines{"80@10 12 -late [\"host-silent\"]",
+                                   "80@20 12 [\"monitor-interrupted\"]", "80@30 12"}));
+}
+
+TEST(NetworkVerdicts, NamesNobodyWhoNeedNotCountAnyMore) {
+  Network network(1);
+  const uint32_t late = *network.verdicts.AddHost("late");
+  network.verdicts.Await(kEvent, late, 0);
+  for (const int64_t ms : {0, 10}) network.Volume(0, ms, 80, 12);
+  network.verdicts.Forgo(kEvent, late, Ms(10));
+  network.End(0, 20);
+  EXPECT_EQ(network.At(20), (Lines{"80@0 12 -late [\"host-silent\"]", "80@10 12"}));
+  network.verdicts.RemoveHost(late, Ms(20), &network.output);
+  network.At(2000);
+  EXPECT_EQ(network.verdicts.host_count(), 1u);
+}
+
+TEST(NetworkVerdicts, WaitsForNoMonitorThatIsOff) {
+  Network network(2);
+  for (const int64_t ms : {0, 10, 20}) network.Volume(0, ms, 80, 12);
+  network.Volume(1, 0, 80, 3);
+  network.End(1, 10);
+  network.verdicts.SetOff(1, Ms(10));
+  network.End(0, 20);
+  EXPECT_EQ(network.At(20), (Lines{"80@0 15", "80@10 12 [\"monitor-interrupted\"]"}));
+  EXPECT_EQ(network.output.reports[1].off_hosts, std::vector<std::string>{"b"});
+  network.verdicts.SetOff(1, INT64_MAX);
+  network.End(0, 30);
+  EXPECT_EQ(network.At(30), Lines{}) << "it is on again, and owes";
+  network.End(1, 30);
+  EXPECT_EQ(network.At(30), (Lines{"80@20 12"}));
+}
+
+TEST(NetworkVerdicts, DecidesNothingBeforeItIsPlaced) {
+  NetworkEventOptions options;
+  options.waits_to_be_placed = true;
+  Network network(1, options);
+  network.Volume(0, 0, 80, 12);
+  network.End(0, 10);
+  EXPECT_EQ(network.verdicts.NextDue(), INT64_MAX);
+  EXPECT_EQ(network.At(15), Lines{});
+  network.verdicts.Placed(kEvent);
+  EXPECT_EQ(network.At(15), (Lines{"80@0 12"}));
+}
+
 TEST(NetworkVerdicts, WaitsForTheLastHostAndNoLonger) {
   Network network(2);
   network.Volume(0, 0, 80, 12);
@@ -349,7 +405,7 @@ TEST(NetworkVerdicts, AnUninstalledEventDecidesWhatEndedBefore) {
   for (const int64_t ms : {0, 10}) network.Volume(0, ms, 80, 11);
   network.verdicts.Uninstall(kEvent, Ms(10));
   network.End(0, 20);
-  EXPECT_EQ(network.At(20), (Lines{"80@0 11"}));
+  EXPECT_EQ(network.At(20), (Lines{"80@0 11", R"(80@10 null clear ["event-ended"])"}));
   network.At(21);
   EXPECT_EQ(network.verdicts.Find(kEvent), nullptr);
   EXPECT_EQ(network.counters().reports, 1u);
@@ -405,6 +461,22 @@ TEST(SplitThresholds, TellWhenABucketPassedEachStage) {
   EXPECT_EQ(stages.asked_ns, Ms(13));
   EXPECT_EQ(stages.answered_ns, Ms(14));
   EXPECT_EQ(network.output.reports[0].report.detected_ns, Ms(15));
+}
+
+TEST(SplitThresholds, MayBeginWhileCountsWait) {
+  Network network(2);
+  network.Volume(0, 0, 80, 9);
+  ASSERT_TRUE(network.verdicts.BeginSplit(kEvent, 0, &network.output));
+  EXPECT_FALSE(network.verdicts.BeginSplit(kEvent, 0, &network.output)) << "it has begun";
+  ASSERT_EQ(network.output.shares.size(), 2u);
+  EXPECT_EQ(static_cast<int>(network.output.shares[0].share.share), 1);
+  ApplyShares(&network);
+  for (uint32_t host = 0; host < 2; ++host) network.End(host, 10);
+  EXPECT_EQ(network.At(10), Lines{}) << "who knows whether b reported its cells before";
+  ASSERT_EQ(network.output.polls.size(), 1u);
+  EXPECT_EQ(network.output.polls[0].host, 1u);
+  network.Answer(1, 0, 80, 4);
+  EXPECT_EQ(network.At(11), (Lines{"80@0 13"}));
 }
 
 TEST(SplitThresholds, DoNotAskWhereTheOthersCannotHaveEnough) {

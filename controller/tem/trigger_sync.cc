@@ -67,7 +67,9 @@ void TriggerSync::Drop(uint32_t event_id) {
 void TriggerSync::SetShare(uint32_t event_id, const ThresholdShare& share) {
   Entry* const entry = FindEntry(event_id);
   if (entry == nullptr || !entry->is_wanted) return;
-  shares_[event_id] = share;
+  ThresholdShare& last = shares_[event_id];
+  if (last.generation > share.generation) return;  // it has been overtaken
+  last = share;
   MarkDirty(entry);
 }
 

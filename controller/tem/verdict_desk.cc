@@ -80,6 +80,7 @@ void VerdictDesk::Take(uint32_t host, const IntervalEnd& end) {
   }
   ended_until = std::max(ended_until, end.until_ns);
   verdicts_.EndUntil(host, end.until_ns, clock_.UnixNow());
+  verdicts_.SetOff(host, end.is_monitor_off ? end.until_ns : INT64_MAX);
   Touch();
 }
 

@@ -149,7 +149,10 @@ std::string HostTable(const ApiJson& hosts) {
                    "since", "last error"});
   for (const ApiJson& host : hosts) {
     const bool is_connected = TextOf(host, "connected") == "yes";
-    table.Add({TextOf(host, "id"), TextOf(host, "name"), is_connected ? "connected" : "away",
+    table.Add({TextOf(host, "id"), TextOf(host, "name"),
+               !is_connected                          ? "away"
+               : TextOf(host, "monitor_off") == "yes" ? "monitor off"
+                                                      : "connected",
                TextOf(host, "address"), AppliedOf(host, "events_applied", "events_wanted"),
                TextOf(host, "port_count"), MicrosOf(host, "skew_bound_ns"),
                MicrosOf(host, "rtt_ns"),

@@ -40,6 +40,15 @@ std::string StagesToJson(const VerdictStages& stages) {
   return json.empty() ? "" : ",\"stages\":" + json + "}";
 }
 
+// Nothing where there are none.
+std::string NamesToJson(const std::string& key, const std::vector<std::string>& names,
+                        uint32_t omitted) {
+  std::string json;
+  if (!names.empty()) json += ",\"" + key + "\":" + ListToJson(names, JsonQuote);
+  if (omitted != 0) json += ",\"" + key + "_omitted\":" + std::to_string(omitted);
+  return json;
+}
+
 }  // namespace
 
 std::string ToJsonLine(const NetworkReport& network) {
@@ -51,12 +60,8 @@ std::string ToJsonLine(const NetworkReport& network) {
   if (network.hosts_omitted != 0) {
     json += ",\"hosts_omitted\":" + std::to_string(network.hosts_omitted);
   }
-  if (!network.silent_hosts.empty()) {
-    json += ",\"silent\":" + ListToJson(network.silent_hosts, JsonQuote);
-  }
-  if (network.silent_omitted != 0) {
-    json += ",\"silent_omitted\":" + std::to_string(network.silent_omitted);
-  }
+  json += NamesToJson("silent", network.silent_hosts, network.silent_omitted);
+  json += NamesToJson("monitor_off", network.off_hosts, network.off_omitted);
   json += ",\"skew_ns\":" + std::to_string(network.skew_bound_ns);
   json += StagesToJson(network.stages);
   if (network.suppressed != 0) json += ",\"suppressed\":" + std::to_string(network.suppressed);

@@ -38,12 +38,14 @@ struct VerdictStages {
 struct NetworkReport {
   Report report;
   // The bucket satisfied the event in the interval before, somebody was told, and it does not in
-  // this one.  value and threshold are undefined.
+  // this one, or the event has ended (kEventEnded).  value and threshold are undefined.
   bool is_clear = false;
   std::vector<HostShare> hosts;  // with packets; those with most packets first
   uint32_t hosts_omitted = 0;
   std::vector<std::string> silent_hosts;  // not in the values; by name
   uint32_t silent_omitted = 0;
+  std::vector<std::string> off_hosts;  // likewise: their monitors are switched off
+  uint32_t off_omitted = 0;
   uint32_t host_count = 0;  // hosts that owed an answer
   Nanos skew_bound_ns = 0;  // the worst of theirs: how far apart their intervals may lie
   VerdictStages stages;

@@ -25,6 +25,7 @@ constexpr ReasonName kReasonNames[] = {
     {kMonitorInterrupted, "monitor-interrupted"},
     {kSplitConnection, "split-connection"},
     {kHostSilent, "host-silent"},
+    {kEventEnded, "event-ended"},
 };
 
 }  // namespace

@@ -25,6 +25,7 @@ enum IncompleteReason : uint32_t {
   kMonitorInterrupted = 1u << 6,  // the monitor was off during part of the interval
   kSplitConnection = 1u << 7,     // directions of a connection on threads that could not tell all
   kHostSilent = 1u << 8,          // network scope: a host had not answered by the deadline
+  kEventEnded = 1u << 9,          // network scope: the event was removed, disabled or replaced
 };
 constexpr uint32_t kAllIncompleteReasons = (1u << 8) - 1;  // that a host can have
 

@@ -160,9 +160,24 @@ const std::vector<EventVerdicts::Decision>& EventVerdicts::Decide(const FlowStat
   for (const std::string& key : told_evicted_) {
     decisions_.push_back({key, kNoBucket, true, kBucketEvicted, {}});
   }
+  SortDecisions();
+  return decisions_;
+}
+
+const std::vector<EventVerdicts::Decision>& EventVerdicts::DecideEnd() {
+  decisions_.clear();
+  for (uint32_t index = store_.oldest(); index != kNoBucket; index = store_.Newer(index)) {
+    if (!store_.bucket(index).is_told) continue;
+    store_.bucket(index).is_told = false;
+    decisions_.push_back({store_.key(index), index, true, kEventEnded, {}});
+  }
+  SortDecisions();
+  return decisions_;
+}
+
+void EventVerdicts::SortDecisions() {
   std::sort(decisions_.begin(), decisions_.end(),
             [](const Decision& a, const Decision& b) { return a.key < b.key; });
-  return decisions_;
 }
 
 void EventVerdicts::Finish() {
@@ -244,7 +259,7 @@ Report EventVerdicts::MakeReport(const Decision& decision, uint32_t reasons) {
   report.bucket_key = decision.key;
   report.bucket_json = BucketToJson(plan_->spec.granularity, decision.key);
   report.start_ns = NextStart();
-  report.end_ns = NextEnd();
+  report.end_ns = NextStart() + interval_ns_;
   report.value = decision.verdict.value;
   report.threshold = decision.verdict.threshold;
   report.incomplete_reasons = reasons;

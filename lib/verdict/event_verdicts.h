@@ -62,6 +62,9 @@ class EventVerdicts {
   // Decides the next interval: buckets for which a report is due, or the end of a told run, in the
   // order of their keys.  Finish() must follow, and goes on to the interval after.
   const std::vector<Decision>& Decide(const FlowStateMap& flows);
+  // When no interval is decided any more: the runs that somebody was told of, as clears of the
+  // interval that would be next.
+  const std::vector<Decision>& DecideEnd();
   // `reasons`: what is known to be missing of the packets in the interval.
   Report MakeReport(const Decision& decision, uint32_t reasons);
   void Finish();
@@ -99,6 +102,7 @@ class EventVerdicts {
   uint32_t AddByEviction(std::string_view key);
   size_t SaidBuckets() const;
   size_t MaxBuckets() const { return std::min(SaidBuckets(), limit_); }
+  void SortDecisions();
   bool TestBucket(uint32_t index, const FlowStateMap& flows, Decision* decision);
   bool IsTested(const Bucket& bucket) const;
   bool IsKept(const Bucket& bucket) const;

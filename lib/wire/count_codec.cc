@@ -378,6 +378,7 @@ void Write(const IntervalEnd& end, pb::IntervalEnd* out) {
   }
   out->set_dropped_reports(end.dropped_reports);
   out->set_dropped_partials(end.dropped_partials);
+  out->set_is_monitor_off(end.is_monitor_off);
 }
 
 IntervalEnd Read(const pb::IntervalEnd& in) {
@@ -389,6 +390,7 @@ IntervalEnd Read(const pb::IntervalEnd& in) {
   }
   end.dropped_reports = in.dropped_reports();
   end.dropped_partials = in.dropped_partials();
+  end.is_monitor_off = in.is_monitor_off();
   return end;
 }
 

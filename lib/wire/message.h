@@ -265,6 +265,7 @@ struct IntervalEnd {
   std::vector<IncompleteRange> incomplete;
   uint64_t dropped_reports = 0;  // to these two the session adds what it drops
   uint64_t dropped_partials = 0;
+  bool is_monitor_off = false;  // nothing is counted from until_ns on
 };
 
 struct FlowStates {

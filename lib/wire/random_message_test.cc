@@ -338,6 +338,7 @@ IntervalEnd RandomMessages::AnyIntervalEnd() {
   }
   end.dropped_reports = Number();
   end.dropped_partials = Number();
+  end.is_monitor_off = Coin();
   return end;
 }
 

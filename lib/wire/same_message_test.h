@@ -184,7 +184,7 @@ inline bool Same(const IncompleteRange& a, const IncompleteRange& b) {
 
 inline bool Same(const IntervalEnd& a, const IntervalEnd& b) {
   const auto tie = [](const IntervalEnd& x) {
-    return std::tie(x.until_ns, x.dropped_reports, x.dropped_partials);
+    return std::tie(x.until_ns, x.dropped_reports, x.dropped_partials, x.is_monitor_off);
   };
   return tie(a) == tie(b) && Same(a.incomplete, b.incomplete);
 }

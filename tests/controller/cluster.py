@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A controller, its database and hosts, as processes with keys of their own, for fault tests."""
 
+import hashlib
+import http.client
 import json
 import os
 import re
@@ -86,10 +88,14 @@ class Cluster:
         self.hosts, self.closers = [], []
         self.database = self.controller = None
         self.agents_port = self.rest_port = 0
-        self.token_file = None  # that trumpetctl's tokens are in
+        self.token_file = self.path("tokens.yaml")
         self.environment = dict(os.environ, OVS_RUNDIR=self.folder, OVS_LOGDIR=self.folder,
                                 OVS_DBDIR=self.folder, OVS_SYSCONFDIR=self.folder,
                                 PATH=os.environ.get("PATH", "") + ":/usr/sbin")
+        digest = hashlib.sha256(b"secret").hexdigest()
+        with open(os.open(self.token_file, os.O_CREAT | os.O_WRONLY, 0o600), "w",
+                  encoding="utf-8") as tokens:
+            tokens.write(f"tokens:\n- {{name: tester, sha256: {digest}, role: operate}}\n")
         for authority in ("switches", "controllers", "strangers"):
             self.make_authority(authority)
         self.make_keys("tem", "controllers")
@@ -168,7 +174,6 @@ class Cluster:
     # --- controller ---
 
     def start_controller(self, port=0):
-        tokens = f"  tokens: {self.token_file}\n" if self.token_file else ""
         with open(self.path("controller.yaml"), "w", encoding="utf-8") as config:
             config.write(
                 f"database: {self.remote}\n"
@@ -176,7 +181,8 @@ class Cluster:
                 f"  private_key: {self.path('tem.key')}\n  certificate: {self.path('tem.pem')}\n"
                 f"  ca_certificate: {self.path('switches-ca.pem')}\n"
                 f"reports:\n  database: {self.reports}\n"
-                "rest:\n  listen: ['ptcp:0:127.0.0.1']\n  metrics_need_token: no\n" + tokens)
+                "rest:\n  listen: ['ptcp:0:127.0.0.1']\n  metrics_need_token: no\n"
+                f"  tokens: {self.token_file}\n")
         ports = self.path("ports.json")
         if os.path.exists(ports):
             os.remove(ports)
@@ -215,6 +221,18 @@ class Cluster:
             if all(f'{key}="{value}"' in (series[2] or "") for key, value in labels.items()):
                 total += float(series[3])
         return total
+
+    def ask(self, method, path, body=None, token="secret"):
+        """The status of the answer; None if there was none."""
+        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+        try:
+            peer = http.client.HTTPConnection("127.0.0.1", self.rest_port, timeout=PATIENCE_S)
+            peer.request(method, path, body, headers)
+            return peer.getresponse().status
+        except (OSError, http.client.HTTPException):
+            return None
+        finally:
+            peer.close()
 
     def memory_mb(self):
         with open(f"/proc/{self.controller.pid}/status", encoding="utf-8") as status:

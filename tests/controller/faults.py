@@ -9,6 +9,7 @@ import signal
 import socket
 import ssl
 import subprocess
+import threading
 
 from cluster import eventually
 from proxy import Proxy
@@ -25,6 +26,52 @@ def add_proxy(cluster):
     proxy = Proxy(cluster.agents_port)
     cluster.closers.append(proxy.close)
     return proxy
+
+
+class Writer:
+    """Adds events over HTTP, one after the other, and knows which were acknowledged."""
+
+    def __init__(self, cluster):
+        self.cluster = cluster
+        self.acknowledged, self.refused = [], 0
+        self.is_over = False
+        self.thread = threading.Thread(target=self._run)
+        self.thread.start()
+        cluster.closers.append(self.stop)
+
+    def _run(self):
+        number = 0
+        while not self.is_over:
+            name = f"w{number}"
+            event = {"name": name, "event": "*, sum(volume) > 5, 10ms", "scope": "host"}
+            status = self.cluster.ask("PUT", f"/v1/events/{name}", json.dumps(event))
+            if status == 201:
+                self.acknowledged.append(name)
+            else:
+                self.refused += 1
+            number += 1
+
+    def wait_for(self, more):
+        known = len(self.acknowledged)
+        eventually(lambda: len(self.acknowledged) >= known + more, "events are acknowledged")
+
+    def stop(self):
+        self.is_over = True
+        self.thread.join()
+
+
+def check_acknowledged(cluster, writer):
+    """All that was acknowledged is there, and runs; no number is given twice."""
+    writer.stop()
+    ids = cluster.event_ids()
+    lost = set(writer.acknowledged) - set(ids)
+    assert not lost, f"acknowledged, and lost: {sorted(lost)[:5]}"
+    assert len(set(ids.values())) == len(ids) and all(ids.values()), ids
+    host = cluster.add_host("h1")
+    eventually(lambda: set(writer.acknowledged) <= set(host.events()), "all of them run")
+    assert {name: host.events()[name] for name in writer.acknowledged} == \
+        {name: ids[name] for name in writer.acknowledged}
+    return f"{len(writer.acknowledged)} acknowledged, {writer.refused} not"
 
 
 def has(host, *names):
@@ -57,10 +104,13 @@ def killed_host_comes_back_and_gets_what_it_should_have(cluster):
     cluster.put_event("e")
     before = has(host, "e")
     host.kill()
+    eventually(lambda: cluster.metric("trumpet_host_connected", host="h1") == 0, "it is missed")
     cluster.put_event("f")
     again = cluster.add_host("h1")
     after = has(again, "e", "f")
     assert after["e"] == before["e"]
+    assert cluster.metric("trumpet_host_sessions", host="h1") == 2
+    assert cluster.metric("trumpet_agent_sessions_closed") >= 1
 
 
 @case
@@ -80,6 +130,34 @@ def killed_database_stops_changes_but_not_events(cluster):
         eventually(lambda name=f"after-{round_number}": name in host.events(), "changes arrive")
         assert cluster.metric("trumpet_event_store_ready") == 1
     assert all(cluster.event_ids().values())
+
+
+@case
+def database_killed_in_the_middle_of_transactions_loses_nothing_acknowledged(cluster):
+    writer = Writer(cluster)
+    for _ in range(5):
+        writer.wait_for(20)
+        cluster.database.kill()
+        cluster.database.wait()
+        eventually(lambda: cluster.metric("trumpet_event_store_ready") == 0, "the controller says it")
+        cluster.start_database()
+    writer.wait_for(20)
+    assert cluster.metric("trumpet_event_store_ready") == 1
+    assert cluster.metric("trumpet_http_requests", status="503") >= 1
+    return check_acknowledged(cluster, writer)
+
+
+@case
+def controller_killed_in_the_middle_of_transactions_loses_nothing_acknowledged(cluster):
+    writer = Writer(cluster)
+    started = cluster.metric("trumpet_start_time_seconds")
+    for _ in range(5):
+        writer.wait_for(20)
+        cluster.kill_controller()
+        cluster.start_controller(port=cluster.agents_port)
+    writer.wait_for(20)
+    assert cluster.metric("trumpet_start_time_seconds") > started
+    return check_acknowledged(cluster, writer)
 
 
 @case
@@ -144,12 +222,18 @@ def host_that_stops_reading_does_not_hold_others_up(cluster):
     stuck = cluster.add_host("h1")
     other = cluster.add_host("h2")
     eventually(stuck.is_up, "the host comes")
+    before = cluster.memory_mb()
     stuck.process.send_signal(signal.SIGSTOP)
     for i in range(20):
         cluster.put_event(f"e{i}")
     has(other, *(f"e{i}" for i in range(20)))
+    assert cluster.metric("trumpet_host_events_wanted", host="h1") == 20
+    assert cluster.metric("trumpet_host_events_applied", host="h1") < 20
+    assert cluster.metric("trumpet_host_events_applied", host="h2") == 20
+    assert cluster.memory_mb() < before + 50
     stuck.process.send_signal(signal.SIGCONT)
     has(stuck, *(f"e{i}" for i in range(20)))
+    eventually(lambda: cluster.metric("trumpet_host_events_applied", host="h1") == 20, "it is seen")
 
 
 @case
@@ -241,6 +325,17 @@ def strangers_and_expired_keys_stay_out(cluster):
             assert plain.recv(100)[:1] in (b"", b"\x15"), "something but a TLS alert"
         except ConnectionError:
             pass
+
+
+@case
+def users_without_a_token_get_nothing(cluster):
+    event = json.dumps({"name": "e", "event": "*, sum(volume) > 5, 10ms"})
+    assert cluster.ask("PUT", "/v1/events/e", event, token="guessed") == 401
+    assert cluster.ask("PUT", "/v1/events/e", event, token="") == 401
+    assert cluster.event_ids() == {}
+    assert cluster.metric("trumpet_http_access", result="wrong_token") >= 1
+    assert cluster.ask("PUT", "/v1/events/e", event) == 201
+    assert "e" in cluster.event_ids()
 
 
 @case

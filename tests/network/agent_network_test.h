@@ -16,6 +16,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -68,18 +69,24 @@ class AgentNetwork : private ReportSubscriber {
 
   // A host that comes; its clocks go with the others'.
   StillSwitch& AddHost() {
-    auto host = std::make_unique<StillSwitch>(options_.threads_per_host, loop_.base());
-    host->monotonic = clock_.monotonic;
-    Configure(host.get(), hosts_.size());
-    hosts_.push_back(std::move(host));
-    return *hosts_.back();
+    hosts_.emplace_back();
+    return StartHost(hosts_.size() - 1);
   }
-  // The process of host i dies and comes again with nothing.
-  void RestartHost(size_t i) {
+  // The process of host i dies; another one comes in its place, with nothing.
+  void StopHost(size_t i) {
     hosts_[i].reset();
     Pump();
+  }
+  StillSwitch& StartHost(size_t i) {
     hosts_[i] = std::make_unique<StillSwitch>(options_.threads_per_host, loop_.base());
     hosts_[i]->monotonic = clock_.monotonic;
+    Configure(hosts_[i].get(), i);
+    return *hosts_[i];
+  }
+  bool has_host(size_t i) const { return hosts_[i] != nullptr; }
+  // The session of host i ends and another one begins, while the monitor goes on.
+  void RenewSession(size_t i) {
+    ++sessions_renewed_;
     Configure(hosts_[i].get(), i);
   }
   // The controller dies, with what it has not stored, and another comes at the same port.
@@ -98,9 +105,11 @@ class AgentNetwork : private ReportSubscriber {
     Pump();
   }
 
-  // Runs until all hosts have sessions.
+  // Runs until all hosts that are there have sessions.
   ::testing::AssertionResult ConnectAll() {
-    return RunUntil([this] { return manager_->connected_hosts() == hosts_.size(); });
+    const auto missing = std::count(hosts_.begin(), hosts_.end(), nullptr);
+    const size_t there = hosts_.size() - static_cast<size_t>(missing);
+    return RunUntil([=] { return manager_->connected_hosts() == there; });
   }
   // Adds events, in YAML, and runs until all hosts that should count do.
   ::testing::AssertionResult Install(const std::string& yaml) {
@@ -155,6 +164,7 @@ class AgentNetwork : private ReportSubscriber {
   std::string Problems() {
     std::string text;
     for (size_t i = 0; i < hosts_.size(); ++i) {
+      if (!has_host(i)) continue;
       const LinkStatus link = hosts_[i]->plugin.agent().Snapshot().link;
       text += "; " + HostId(i) + (link.is_connected ? " connected " : " not connected ") +
               link.last_error + " " + hosts_[i]->fake.TakeLogText();
@@ -172,6 +182,8 @@ class AgentNetwork : private ReportSubscriber {
     config.emplace_back("trumpet-memory-mb", "4");
     config.emplace_back("trumpet-controller", "tcp:127.0.0.1:" + std::to_string(port_));
     config.emplace_back("trumpet-host-id", HostId(i));
+    // Not used without TLS, but another key is another session.
+    config.emplace_back("trumpet-private-key", "/key-" + std::to_string(sessions_renewed_));
     host->plugin.SetConfig(config);
   }
 
@@ -203,6 +215,7 @@ class AgentNetwork : private ReportSubscriber {
   std::unique_ptr<EventManager> manager_;
   std::vector<std::unique_ptr<StillSwitch>> hosts_;
   ReportRows reports_;
+  int sessions_renewed_ = 0;
 };
 
 }  // namespace trumpet::testing

@@ -73,6 +73,50 @@ TEST(AgentNetwork, TellsWhatAHostDecidesItself) {
   EXPECT_TRUE(Has(lines[0], "h2")) << lines[0];
 }
 
+TEST(AgentNetwork, NamesAHostWhoseMonitorIsSwitchedOffUntilItIsOnAgain) {
+  AgentNetwork network(2);
+  ASSERT_TRUE(network.Install("- {name: e, event: '*, sum(packets) > 3, 10ms'}"));
+  network.host(1).Command("trumpet/disable");
+  network.RunMs(50);
+  EXPECT_TRUE(network.manager().FindHost("h2")->is_monitor_off);
+  Begin(&network);
+  network.host(0).Receive(network.host(0).threads[0], 4);
+  network.RunMs(12);  // before the deadline
+  auto lines = Firings(network);
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_TRUE(Has(lines[0], R"("complete":false,"reasons":["monitor-interrupted"])")) << lines[0];
+  EXPECT_TRUE(Has(lines[0], R"("monitor_off":["h2"])")) << lines[0];
+  // Another session hears of it, too.
+  network.RenewSession(1);
+  ASSERT_TRUE(network.RunUntil([&] { return network.manager().FindHost("h2")->sessions == 2; }));
+  network.RunMs(5);
+  EXPECT_TRUE(network.manager().FindHost("h2")->is_monitor_off);
+  network.host(1).Command("trumpet/enable");
+  network.RunMs(50);
+  EXPECT_FALSE(network.manager().FindHost("h2")->is_monitor_off);
+  Begin(&network);
+  for (size_t i = 0; i < 2; ++i) network.host(i).Receive(network.host(i).threads[0], 2);
+  network.RunMs(30);
+  lines = Firings(network);
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_TRUE(Has(lines[0], "\"value\":4")) << lines[0];
+  EXPECT_TRUE(Has(lines[0], "\"complete\":true")) << lines[0];
+}
+
+TEST(AgentNetwork, MissesWhatAHostCountedBeforeItsProcessDied) {
+  AgentNetwork network(2);
+  ASSERT_TRUE(network.Install("- {name: e, event: '*, sum(packets) > 3, 10ms'}"));
+  Begin(&network);
+  network.host(0).Receive(network.host(0).threads[0], 4);
+  network.RunMs(1);
+  network.StopHost(1);
+  network.StartHost(1);  // and it ends the interval in time
+  network.RunMs(30);
+  const auto lines = Firings(network);
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_TRUE(Has(lines[0], "\"complete\":false")) << lines[0];
+}
+
 TEST(AgentNetwork, GoesOnCountingWhileTheControllerIsAway) {
   AgentNetwork network(2);
   ASSERT_TRUE(network.Install("- {name: e, event: '*, sum(packets) > 3, 1s'}"));

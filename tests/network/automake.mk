@@ -33,7 +33,11 @@ tests_network_network_replay_SOURCES = \
 	lib/wire/test_certificates_test.cc \
 	lib/wire/test_certificates_test.h \
 	tests/network/agent_network_test.h \
-	tests/network/network_replay.cc
+	tests/network/network_replay.cc \
+	tests/network/replay_story_test.h
 tests_network_network_replay_LDADD = vswitchd-plugin/libtrumpet-plugin.a lib/libtrumpet-tpm.a \
 	$(LIBTRUMPET_TEM) $(GTEST_LIBS)
-EXTRA_DIST += tests/network/exactness
+EXTRA_DIST += \
+	tests/network/exactness \
+	tests/network/network_cases.py \
+	tests/network/story_cases.py

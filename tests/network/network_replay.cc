@@ -5,15 +5,16 @@
 // a case (tests/network/exactness makes them), and prints what subscribers are told: a JSON object
 // a line.
 //
-//   network_replay --hosts N --threads N --split yes|no [--offsets US,US,...]
-//                  [--stall HOST,FROM_NS,FOR_NS] DIRECTORY
+//   network_replay --hosts N --threads N --split yes|no [--deadline MS] [--offsets US,US,...]
+//                  [--late HOST,...] DIRECTORY
 //
-// Offsets are how far the hosts' clocks are ahead, in microseconds.  A host that is stalled
-// receives packets, but its agent does nothing until the time is over.
+// Offsets are how far the hosts' clocks are ahead, in microseconds.  Late hosts are not there at
+// the beginning.
 //
 // The directory holds topology.yaml, events.yaml and packets.txt: the instant at which traffic may
 // begin, then a line per passage of a packet: its instant, the host, u(plink) or e(dge), the packet
-// thread, the frame's length on the wire, and what was captured of it in hexadecimal.
+// thread, the frame's length on the wire, and what was captured of it in hexadecimal.  It may hold
+// story.txt (replay_story_test.h).  State is printed at the end, and before each act of the story.
 
 #include <algorithm>
 #include <cstdlib>
@@ -25,6 +26,7 @@
 #include <vector>
 
 #include "tests/network/agent_network_test.h"
+#include "tests/network/replay_story_test.h"
 
 namespace trumpet::testing {
 namespace {
@@ -90,7 +92,8 @@ struct Options {
   size_t threads = 1;
   bool splits = false;
   std::vector<Nanos> offsets_ns;
-  std::vector<Nanos> stall;  // host, from when, for how long; or empty
+  std::vector<Nanos> late;  // hosts
+  Nanos deadline_ns = 0;    // 0: one interval
   std::string directory;
 };
 
@@ -119,9 +122,10 @@ Options ReadOptions(int argc, char** argv) {
       for (const Nanos offset : ReadList(value)) {
         options.offsets_ns.push_back(offset * kNanosPerMicro);
       }
-    } else if (name == "--stall") {
-      options.stall = ReadList(value);
-      if (options.stall.size() != 3) Fail("--stall takes three numbers");
+    } else if (name == "--late") {
+      options.late = ReadList(value);
+    } else if (name == "--deadline") {
+      options.deadline_ns = std::stoll(value) * kNanosPerMilli;
     } else if (name == "--split") {
       options.splits = value == "yes";
     } else {
@@ -138,11 +142,16 @@ void Install(const std::string& yaml, AgentNetwork* network) {
   std::optional<Result<std::vector<EventRecord>>> answer;
   manager.Put(yaml, DocumentFormat::kYaml, "events.yaml", EventManager::IfThere::kRefuse, Caller(),
               [&answer](Result<std::vector<EventRecord>> records) { answer = std::move(records); });
+  // Hosts that are late need not have applied anything.
   const auto is_done = [&] {
     if (!answer || !manager.is_settled()) return false;
-    const std::vector<EventView> events = manager.Events(Caller());
-    return std::all_of(events.begin(), events.end(),
-                       [](const EventView& event) { return event.applied >= event.wanted; });
+    for (const EventView& event : manager.Events(Caller())) {
+      for (const EventOnHost& host : manager.HostsOf(event.record.name)) {
+        const auto view = manager.FindHost(host.host);
+        if (view->is_connected && host.state != HostApplication::kApplied) return false;
+      }
+    }
+    return true;
   };
   if (auto done = network->RunUntil(is_done); !done) Fail(done.message());
   if (!answer->ok()) Fail(answer->message());
@@ -156,21 +165,29 @@ Nanos LongestInterval(AgentNetwork* network) {
   return longest;
 }
 
-void RunTo(Nanos until, const Options& options, AgentNetwork* network) {
-  if (!options.stall.empty()) {
-    const auto host = static_cast<size_t>(options.stall[0]);
-    const Nanos from = options.stall[1];
-    const Nanos to = from + options.stall[2];
-    if (network->now() < from && until >= from) {
-      network->RunTo(from);
-      network->host(host).is_stalled = true;
-    }
-    if (network->now() < to && until >= to) {
-      network->RunTo(to);
-      network->host(host).is_stalled = false;
-    }
+void SetTopology(const Options& options, AgentNetwork* network) {
+  auto topology =
+      ParseTopologyYaml(ReadFile(options.directory + "/topology.yaml"), "topology.yaml");
+  if (!topology.ok()) Fail(topology.message());
+  network->manager().SetTopology(std::move(*topology));
+}
+
+void AddPorts(StillSwitch* host) {
+  host->plugin.UpdatePort(kUplinkPort, "up0", "system", true);
+  host->plugin.UpdatePort(kEdgePort, "vm0", "tap", true);
+}
+
+void Receive(const Passage& passage, bool is_calm, AgentNetwork* network) {
+  if (!network->has_host(passage.host)) return;
+  StillSwitch& host = network->host(passage.host);
+  const trumpet_frame frame{passage.captured.data(), static_cast<uint32_t>(passage.captured.size()),
+                            passage.wire_bytes};
+  if (host.fake.is_attached()) {
+    host.threads[passage.thread]->OnReceive(&frame, 1, passage.is_uplink ? kUplinkPort : kEdgePort,
+                                            host.monotonic / 1000);
+  } else if (is_calm && host.plugin.events().count() != 0) {
+    Fail("a host's hooks are not attached");
   }
-  network->RunTo(until);
 }
 
 void Replay(const Options& options) {
@@ -180,22 +197,17 @@ void Replay(const Options& options) {
   kit.threads_per_host = static_cast<int>(options.threads);
   kit.config = {{"trumpet-uplinks", "up*"}};
   kit.manager.max_threshold_hosts = options.splits ? options.hosts : 0;
-  // Steps of the simulated time are long for intervals of 1 ms.  Hosts in trouble have no more than
-  // usual.
-  const bool is_in_trouble = !options.offsets_ns.empty() || !options.stall.empty();
-  if (!is_in_trouble) kit.manager.event.deadline_ns = 20 * kNanosPerMilli;
+  kit.manager.event.deadline_ns = options.deadline_ns;
   AgentNetwork network(options.hosts, kit);
   for (size_t i = 0; i < options.offsets_ns.size() && i < options.hosts; ++i) {
     network.host(i).wall_shift = options.offsets_ns[i];
   }
-  for (size_t i = 0; i < options.hosts; ++i) {
-    network.host(i).plugin.UpdatePort(kUplinkPort, "up0", "system", true);
-    network.host(i).plugin.UpdatePort(kEdgePort, "vm0", "tap", true);
-  }
-  auto topology =
-      ParseTopologyYaml(ReadFile(options.directory + "/topology.yaml"), "topology.yaml");
-  if (!topology.ok()) Fail(topology.message());
-  network.manager().SetTopology(std::move(*topology));
+  for (size_t i = 0; i < options.hosts; ++i) AddPorts(&network.host(i));
+  for (const Nanos host : options.late) network.StopHost(static_cast<size_t>(host));
+  SetTopology(options, &network);
+  Story story(
+      &network, options.directory, [&](size_t host) { AddPorts(&network.StartHost(host)); },
+      [&] { SetTopology(options, &network); });
   if (auto connected = network.ConnectAll(); !connected) Fail(connected.message());
   Install(ReadFile(options.directory + "/events.yaml"), &network);
   const Nanos longest = LongestInterval(&network);
@@ -203,20 +215,16 @@ void Replay(const Options& options) {
   network.RunTo(traffic.begin - 2 * longest, kIdleStep);
   network.RunTo(traffic.begin);
   for (const Passage& passage : traffic.passages) {
-    RunTo(passage.at, options, &network);
-    StillSwitch& host = network.host(passage.host);
-    const trumpet_frame frame{passage.captured.data(),
-                              static_cast<uint32_t>(passage.captured.size()), passage.wire_bytes};
-    if (!host.fake.is_attached()) {
-      // No event may be here at all, if none can match a packet of this host.
-      if (host.plugin.events().count() != 0) Fail("a host's hooks are not attached");
-      continue;
-    }
-    host.threads[passage.thread]->OnReceive(&frame, 1, passage.is_uplink ? kUplinkPort : kEdgePort,
-                                            host.monotonic / 1000);
+    story.RunTo(passage.at);
+    Receive(passage, story.is_empty(), &network);
   }
-  RunTo(network.now() + 3 * longest + 30 * kNanosPerMilli, options, &network);
-  if (is_in_trouble) network.RunTo(network.now() + 150 * kNanosPerMilli, kNanosPerMilli);
+  story.RunTo(network.now() + 3 * longest + 30 * kNanosPerMilli);
+  // Clocks that are behind end their intervals later.
+  if (!options.offsets_ns.empty()) {
+    network.RunTo(network.now() + 100 * kNanosPerMilli, kNanosPerMilli);
+  }
+  story.Note();
+  story.NoteSessions();
   for (const auto& row : network.reports()) std::cout << row->json << "\n";
 }
 

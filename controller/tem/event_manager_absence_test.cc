@@ -1,0 +1,184 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// EventManager when hosts or events are not there: who is named, what is cleared, and the mode of
+// events that began before their hosts.
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "controller/tem/event_manager_kit_test.h"
+
+namespace trumpet {
+namespace {
+
+class EventManagerAbsenceTest : public EventManagerHostsTest {
+ protected:
+  void NameHosts() {
+    const auto topology = ParseTopologyYaml("hosts:\n- {id: h0}\n- {id: h1}\n", "t");
+    ASSERT_TRUE(topology.ok()) << topology.message();
+    manager_->SetTopology(*topology);
+  }
+  // Both hosts end an interval, and another, so that all that follows are whole.
+  void WarmUp(size_t hosts) {
+    for (int i = 0; i < 4; ++i) {
+      AdvanceTo(NextStart() + kInterval);
+      for (size_t host = 0; host < hosts; ++host) Agent(host).End(clock_.UnixNow());
+      Settle();
+    }
+    told_.rows.clear();
+  }
+  // Host 0 counts `volume` in the next interval, and says so at its end.
+  void CountInNext(const std::string& name, uint64_t volume) {
+    const Nanos start = NextStart();
+    AdvanceTo(start + kInterval);
+    Agent(0).Count(name, start, volume);
+    Agent(0).End(start + kInterval);
+  }
+  std::string OnlyReport() {
+    EXPECT_TRUE(RunUntil([&] { return !told_.rows.empty(); }));
+    EXPECT_EQ(told_.rows.size(), 1u);
+    return told_.rows.empty() ? "" : told_.rows[0]->json;
+  }
+  static bool Has(const std::string& json, const std::string& text) {
+    return json.find(text) != json.npos;
+  }
+};
+
+TEST_F(EventManagerAbsenceTest, NamesAHostThatShouldCountAndHasNeverCome) {
+  NameHosts();
+  Connect(0);
+  Put(kMean);
+  Settle();
+  WarmUp(1);
+  CountInNext("mean", 700);
+  const std::string report = OnlyReport();  // without a wait for the deadline
+  EXPECT_TRUE(Has(report, R"("complete":false,"reasons":["host-silent"])")) << report;
+  EXPECT_TRUE(Has(report, R"("silent":["h1"])")) << report;
+  EXPECT_TRUE(Has(report, R"("host_count":2)")) << report;
+}
+
+TEST_F(EventManagerAbsenceTest, NamesHostsThatHaveNotComeBackSinceItsOwnRestart) {
+  NameHosts();
+  Connect(0);
+  Connect(1);
+  Put(kMean);
+  Settle();
+  Agent(0).Kill();
+  Agent(1).Kill();
+  Begin();
+  NameHosts();
+  Connect(0);
+  Settle();
+  WarmUp(1);
+  CountInNext("mean", 700);
+  EXPECT_TRUE(Has(OnlyReport(), R"("silent":["h1"])"));
+  Connect(1);
+  Settle();
+  WarmUp(2);
+  Agent(1).End(NextStart() + kInterval);
+  CountInNext("mean", 700);
+  EXPECT_TRUE(Has(OnlyReport(), R"("complete":true)"));
+}
+
+TEST_F(EventManagerAbsenceTest, MissesNobodyWhoIsNoLongerInTheTopology) {
+  NameHosts();
+  Connect(0);
+  Put(kMean);
+  Settle();
+  const auto smaller = ParseTopologyYaml("hosts:\n- {id: h0}\n", "t");
+  manager_->SetTopology(*smaller);
+  Settle();
+  WarmUp(1);
+  CountInNext("mean", 700);
+  EXPECT_TRUE(Has(OnlyReport(), R"("complete":true)"));
+}
+
+TEST_F(EventManagerAbsenceTest, NamesAHostWhoseMonitorIsOffAndDoesNotWaitForIt) {
+  Connect(0);
+  Connect(1);
+  Put(kMean);
+  Settle();
+  WarmUp(2);
+  IntervalEnd off;
+  off.until_ns = NextStart();
+  off.is_monitor_off = true;
+  Agent(1).Send(off);
+  ASSERT_TRUE(RunUntil([&] { return manager_->FindHost("h1")->is_monitor_off; }));
+  CountInNext("mean", 700);
+  const std::string report = OnlyReport();
+  EXPECT_TRUE(Has(report, R"("complete":false,"reasons":["monitor-interrupted"])")) << report;
+  EXPECT_TRUE(Has(report, R"("monitor_off":["h1"])")) << report;
+  EXPECT_FALSE(Has(report, "silent")) << report;
+  // It is on again.
+  Agent(1).End(NextStart());
+  ASSERT_TRUE(RunUntil([&] { return !manager_->FindHost("h1")->is_monitor_off; }));
+  told_.rows.clear();
+  Agent(1).End(NextStart() + kInterval);
+  CountInNext("mean", 700);
+  EXPECT_TRUE(Has(OnlyReport(), R"("complete":true)"));
+}
+
+TEST_F(EventManagerAbsenceTest, ClearsWhatItToldWhenTheEventEnds) {
+  Connect(0);
+  constexpr char kOther[] = "- {name: mean, event: '*, avg(volume) > 99, 10ms'}";
+  for (int way = 0; way < 3; ++way) {
+    SCOPED_TRACE(way);
+    Put(kMean);
+    Enable("mean", true);
+    Settle();
+    WarmUp(1);
+    CountInNext("mean", 700);
+    EXPECT_TRUE(Has(OnlyReport(), R"("value":700)"));
+    told_.rows.clear();
+    if (way == 0) Remove("mean");
+    if (way == 1) Enable("mean", false);
+    if (way == 2) Put(kOther);
+    const std::string clear = OnlyReport();
+    EXPECT_TRUE(Has(clear, R"("event":"mean")")) << clear;
+    EXPECT_TRUE(Has(clear, R"("cleared":true)")) << clear;
+    EXPECT_TRUE(Has(clear, R"("reasons":["event-ended"])")) << clear;
+  }
+}
+
+TEST_F(EventManagerAbsenceTest, ClearsWhatItToldEvenIfTheEventBeginsAgainAtOnce) {
+  Connect(0);
+  Put(kMean);
+  Settle();
+  WarmUp(1);
+  CountInNext("mean", 700);
+  EXPECT_FALSE(Has(OnlyReport(), "cleared"));
+  told_.rows.clear();
+  manager_->SetEnabled("mean", false, Caller(), [](const Result<std::vector<EventRecord>>&) {});
+  Enable("mean", true);
+  EXPECT_TRUE(Has(OnlyReport(), R"("reasons":["event-ended"])"));
+}
+
+TEST_F(EventManagerAbsenceTest, SplitsTheThresholdOfAnEventThatWasThereBeforeItsHosts) {
+  Put(kBig);
+  EXPECT_EQ(View("big").mode, "partials");
+  EXPECT_EQ(View("big").why_not_threshold, "no host is known yet");
+  Connect(0);
+  Connect(1);
+  Settle();
+  EXPECT_EQ(View("big").mode, "partials");
+  clock_.Advance(kNanosPerSecond);
+  Settle();
+  EXPECT_EQ(View("big").mode, "threshold");
+  EXPECT_EQ(View("big").why_not_threshold, "");
+  EXPECT_EQ(Agent(0).Find("big")->trigger.mode, TriggerMode::kThreshold);
+  // By shares now.
+  WarmUp(2);
+  const Nanos start = NextStart();
+  AdvanceTo(start + kInterval);
+  Agent(0).Count("big", start, 900);
+  Agent(1).Count("big", start, 200);
+  for (size_t i = 0; i < 2; ++i) Agent(i).End(start + kInterval);
+  EXPECT_TRUE(Has(OnlyReport(), R"("value":1100)"));
+  EXPECT_TRUE(Has(OnlyReport(), R"("complete":true)"));
+  EXPECT_EQ(Agent(1).questions, 1u);
+}
+
+}  // namespace
+}  // namespace trumpet
