@@ -8,7 +8,7 @@ What is due of an event in an interval depends on how each of its hosts fared:
 - all are there: exactly the reports of the evaluator over the union of all packets, complete;
 - some are away until after the deadline: exactly the reports over the packets of the others, not
   complete, and these hosts named, as silent or as switched off;
-- it changes for some host around that time: any report may be missing, but one that says that it is
+- it changes for some host around that time, or the event ends: any report may be missing, but one that says that it is
   complete is true, and none does if a host did not count for a while.
 
 Besides, no report stands outside of its event's life, and each bucket that was told is cleared
@@ -220,6 +220,8 @@ class Course:
         back = self.since.get(host, NEVER)
         if self.case.restart is not None and self.case.restart < due and back + SETTLE > start:
             return "unclear", False
+        if life.end < due and self.case.split == "yes":
+            return "unclear", False  # hosts that no longer run it cannot answer questions
         if trouble is not None and trouble.kind != "late":
             told = _fate_in(trouble, starts, back, start, end, due)
             if told:
@@ -244,7 +246,7 @@ def _fate_in(trouble, starts, back, start, end, due):
         if t0 >= due or again + SETTLE <= start:
             return None
         lost = t0 < end and again > start
-        return ("silent", True) if t0 < end and again >= due + SETTLE else ("unclear", lost)
+        return ("silent", True) if t0 < end and back >= due else ("unclear", lost)
     if t0 >= due or t1 + SETTLE <= start:
         return None
     if kind == "stall":
