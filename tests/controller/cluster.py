@@ -95,7 +95,7 @@ class Cluster:
         digest = hashlib.sha256(b"secret").hexdigest()
         with open(os.open(self.token_file, os.O_CREAT | os.O_WRONLY, 0o600), "w",
                   encoding="utf-8") as tokens:
-            tokens.write(f"tokens:\n- {{name: tester, sha256: {digest}, role: operate}}\n")
+            tokens.write(f"tokens:\n  - {{name: tester, sha256: {digest}, role: operate}}\n")
         for authority in ("switches", "controllers", "strangers"):
             self.make_authority(authority)
         self.make_keys("tem", "controllers")
