@@ -16,7 +16,7 @@
 //   NS restart               the controller's process
 //
 // Before each act, and at the end, Note() prints an object for each event that runs: since when, in
-// which mode, and from which instant on each host counts it.
+// which mode, and from which instant on each host counts it; NoteSessions() one for each session.
 
 #ifndef TRUMPET_TESTS_NETWORK_REPLAY_STORY_TEST_H
 #define TRUMPET_TESTS_NETWORK_REPLAY_STORY_TEST_H
@@ -69,6 +69,7 @@ class Story {
     for (; next_ < acts_.size() && acts_[next_].at <= until; ++next_) {
       network_->RunTo(acts_[next_].at);
       Note();
+      NoteSessions();
       Do(acts_[next_]);
       network_->Pump();
     }
@@ -94,8 +95,8 @@ class Story {
   }
   void NoteSessions() {
     for (const HostView& host : network_->manager().Hosts()) {
-      std::cout << "{\"session\":\"" << host.id
-                << "\",\"since\":" << (host.is_connected ? host.connected_since_ns : INT64_MAX)
+      if (!host.is_connected) continue;
+      std::cout << "{\"session\":\"" << host.id << "\",\"since\":" << host.connected_since_ns
                 << "}\n";
     }
   }

@@ -183,7 +183,8 @@ class Course:
     """What network_replay printed of a case."""
 
     def __init__(self, case, lines):
-        self.case, self.reports, self.lives, self.since = case, [], [], {}
+        self.case, self.reports, self.lives = case, [], []
+        self.sessions = collections.defaultdict(set)
         self.notes = []
         found = {}
         for line in lines:
@@ -198,7 +199,7 @@ class Course:
                     if start and start not in starts:
                         starts.append(start)
             elif "session" in told:
-                self.since[int(told["session"][1:]) - 1] = told["since"]
+                self.sessions[int(told["session"][1:]) - 1].add(told["since"])
             else:
                 self.reports.append(told)
         self.lives = list(found.values())
@@ -217,13 +218,18 @@ class Course:
         due = end + DEADLINE_MS * MS + GUARD
         starts = sorted(life.starts[host])
         trouble = self.case.troubles.get(host)
-        back = self.since.get(host, NEVER)
-        if self.case.restart is not None and self.case.restart < due and back + SETTLE > start:
+
+        def back(since):
+            return min((each for each in self.sessions[host] if each >= since), default=NEVER)
+
+        restart = self.case.restart
+        if restart is not None and restart < due and back(restart) + SETTLE > start:
             return "unclear", False
         if life.end < due and self.case.split == "yes":
             return "unclear", False  # hosts that no longer run it cannot answer questions
         if trouble is not None and trouble.kind != "late":
-            told = _fate_in(trouble, starts, back, start, end, due)
+            told = _fate_in(trouble, starts, back(trouble.end if trouble.kind == "kill" else trouble.start),
+                            start, end, due)
             if told:
                 return told
         first = starts[0] if starts else NEVER
