@@ -94,7 +94,7 @@ class MonitoredHost : public DeliverySink, public FeedSink {
     cells.bucket_key = poll.bucket_key;
     const EventFeed& feed = *feeds_.at(poll.event_id);
     const FeedAnswer answer = feed.Answer(poll.bucket_key, poll.start_ns, &cells);
-    network_->Answer(number_, answer, cells, feed.plan().word_count, 0);
+    network_->Answer(number_, answer, cells, feed.plan().word_count, 0, 0);
   }
   NetworkOutput* output() { return &output_; }
 
