@@ -218,7 +218,7 @@ void Replay(const Options& options) {
     story.RunTo(passage.at);
     Receive(passage, story.is_empty(), &network);
   }
-  story.RunTo(network.now() + 3 * longest + 30 * kNanosPerMilli);
+  story.RunTo(network.now() + 3 * LongestInterval(&network) + 30 * kNanosPerMilli);
   // Clocks that are behind end their intervals later.
   if (!options.offsets_ns.empty()) {
     network.RunTo(network.now() + 100 * kNanosPerMilli, kNanosPerMilli);
