@@ -112,7 +112,7 @@ TEST_F(Planning, ExplainsItself) {
   EXPECT_EQ(
       text,
       "Q1  CONFINE 1.2.3.0/24 ON [A B L C D]\n"
-      "    region:    B A L C D\n"
+      "    region:    A B L C D\n"
       "    mirror at: F H P\n"
       "    why:       every way out that still reaches an egress crosses one of them, without "
       "loops and black holes (Theorem 3); no fewer are enough (flow); 5 neighbours, 8 links "

@@ -41,8 +41,9 @@ inline Network PaperNetwork() {
   Network network;
   for (const char* link : {"AB", "AF", "AL", "BC", "BH", "BJ", "BK", "BL", "CD", "CF", "CH", "CL",
                            "CU", "1P", "2I", "2P", "3F", "FL", "FU", "HI", "HJ", "JP", "KP"}) {
-    network.AddLink(network.AddRouter(std::string(1, link[0])),
-                    network.AddRouter(std::string(1, link[1])), 1);
+    const int from = network.AddRouter(std::string(1, link[0]));
+    const int to = network.AddRouter(std::string(1, link[1]));
+    network.AddLink(from, to, 1);
   }
   return network;
 }
