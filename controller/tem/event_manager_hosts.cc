@@ -374,11 +374,7 @@ void EventManager::Impl::Take(ManagedHost* host, const TriggerAck& ack) {
       verdicts.Join(event.id, *host->number, outcome.applied_ns);
     }
   }
-  for (const uint32_t id : outcome.left) {
-    if (verdicts.Find(id) != nullptr) {
-      verdicts.Leave(id, *host->number, outcome.applied_ns, desk_.output());
-    }
-  }
+  for (const uint32_t id : outcome.left) TakeLeave(host, id, outcome.applied_ns);
   for (const ShareAck& share : outcome.shares) {
     if (verdicts.Find(share.event_id) == nullptr) continue;
     verdicts.ShareApplied(share.event_id, *host->number, share.generation, share.from,
@@ -386,6 +382,19 @@ void EventManager::Impl::Take(ManagedHost* host, const TriggerAck& ack) {
   }
   desk_.Touch();
   Queue(host);
+}
+
+// If it is to count the event again, it left either a life of the event that is over, and has not
+// joined this one yet, or it left this one, and is awaited anew.
+void EventManager::Impl::TakeLeave(ManagedHost* host, uint32_t event_id, Nanos until) {
+  const NetworkEvent* const verdicts = desk_.verdicts().Find(event_id);
+  if (verdicts == nullptr) return;
+  TriggerSync::View view;
+  const bool is_wanted = host->sync.Find(event_id, &view);
+  if (is_wanted && !verdicts->HasJoined(*host->number)) return;
+  desk_.verdicts().Leave(event_id, *host->number, until, desk_.output());
+  const LiveEvent* const event = events_.Find(event_id);
+  if (is_wanted && event != nullptr && event->is_running) Place(*event, until, host);
 }
 
 void EventManager::Impl::Take(ManagedHost* host, HostFacts facts) {

@@ -176,6 +176,11 @@ const NetworkEvent::Member* NetworkEvent::FindMember(uint32_t host) const {
 
 bool NetworkEvent::IsMember(uint32_t host) const { return FindMember(host) != nullptr; }
 
+bool NetworkEvent::HasJoined(uint32_t host) const {
+  const Member* const member = FindMember(host);
+  return member != nullptr && member->has_joined();
+}
+
 // Members have changed: whatever was known by their places is looked at again.
 void NetworkEvent::IndexMembers() {
   member_places_.clear();

@@ -138,6 +138,7 @@ class NetworkEvent {
   void Answer(uint32_t host, FeedAnswer answer, const PartialView& cells, size_t word_count,
               uint32_t reasons, Nanos now);
   bool IsMember(uint32_t host) const;
+  bool HasJoined(uint32_t host) const;
   void LookAgain() { LookAgainFrom(0); }
 
   // No interval that ends after `instant` is decided.
