@@ -93,15 +93,6 @@ struct EventFree {
 };
 using SignalEvent = std::unique_ptr<event, EventFree>;
 
-// Verdicts are due at milliseconds; the loop's usual clock is coarser than that.
-event_base* NewBase() {
-  event_config* const config = event_config_new();
-  event_config_set_flag(config, EVENT_BASE_FLAG_PRECISE_TIMER);
-  event_base* const base = event_base_new_with_config(config);
-  event_config_free(config);
-  return base;
-}
-
 // Every host and every client takes a file descriptor.  The usual soft limit, 1024, is less than
 // the hosts that the configuration allows.
 void RaiseFileLimit() {
@@ -168,7 +159,7 @@ int Main(int argc, char** argv) {
   if (daemon.options().count("check-config") != 0) return 0;
   daemon.Start();
   RaiseFileLimit();
-  const OwnedLoop base(NewBase());
+  const OwnedLoop base = NewPreciseLoop();
   if (base == nullptr) return Fail("libevent has no way to wait");
   auto controller = Controller::Start(base.get(), *config, Daemon::Logger(TRUMPET_LOG_TEM));
   if (!controller.ok()) return Fail(controller.message());

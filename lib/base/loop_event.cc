@@ -52,6 +52,14 @@ void LoopEvent::Cancel() {
   event_del(periodic_);
 }
 
+OwnedLoop NewPreciseLoop() {
+  event_config* const config = event_config_new();
+  event_config_set_flag(config, EVENT_BASE_FLAG_PRECISE_TIMER);
+  OwnedLoop base(event_base_new_with_config(config));
+  event_config_free(config);
+  return base;
+}
+
 void FreeLoop(event_base* base) {
   event_base_loop(base, EVLOOP_NONBLOCK);
   event_base_free(base);

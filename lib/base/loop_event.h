@@ -43,6 +43,9 @@ struct LoopFree {
 };
 using OwnedLoop = std::unique_ptr<event_base, LoopFree>;
 
+// A loop for what is due at milliseconds; the usual loop's clock is coarser than that.
+OwnedLoop NewPreciseLoop();
+
 // Ignores SIGPIPE unless the process has a handler of its own.
 void IgnoreBrokenPipes();
 

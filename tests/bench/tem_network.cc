@@ -19,14 +19,6 @@ namespace {
 
 constexpr Nanos kPatience = 120 * kNanosPerSecond;
 
-event_base* NewBase() {
-  event_config* const config = event_config_new();
-  event_config_set_flag(config, EVENT_BASE_FLAG_PRECISE_TIMER);
-  event_base* const base = event_base_new_with_config(config);
-  event_config_free(config);
-  return base;
-}
-
 // The number after `"key":`; 0 if it is not there.
 Nanos NumberOf(std::string_view line, std::string_view key) {
   const size_t at = line.find(key);
@@ -49,7 +41,8 @@ Nanos OwnCpu() {
   return nanos(usage.ru_utime) + nanos(usage.ru_stime);
 }
 
-TemNetwork::TemNetwork(const TemDaemonOptions& options) : daemon_(options), base_(NewBase()) {
+TemNetwork::TemNetwork(const TemDaemonOptions& options)
+    : daemon_(options), base_(NewPreciseLoop()) {
   auto tls = TlsContext::Load(daemon_.host_files());
   if (!tls.ok()) GiveUp(tls.message());
   tls_ = std::move(*tls);

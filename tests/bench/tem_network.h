@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lib/base/loop_event.h"
 #include "lib/wire/wire_clock.h"
 #include "tests/bench/tem_daemon.h"
 #include "tests/bench/tem_host.h"
@@ -70,9 +71,6 @@ class TemNetwork {
   const WireClock& clock() const { return clock_; }
 
  private:
-  struct BaseFree {
-    void operator()(event_base* base) const { event_base_free(base); }
-  };
   struct Exchange;
 
   bufferevent* Connect();
@@ -85,7 +83,7 @@ class TemNetwork {
 
   TemDaemon daemon_;
   SystemWireClock clock_;
-  std::unique_ptr<event_base, BaseFree> base_;
+  OwnedLoop base_;
   std::unique_ptr<TlsContext> tls_;
   std::vector<bufferevent*> readers_;
   std::vector<std::unique_ptr<TemHost>> hosts_;
