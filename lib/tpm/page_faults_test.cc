@@ -27,6 +27,16 @@ using testing::RandomTraffic;
 using testing::ShotFrame;
 using testing::UdpFrame;
 
+// GCC tells of a sanitizer by a macro, Clang by a feature.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitizersKeepNotes = true;
+#elif defined(__has_feature)
+constexpr bool kSanitizersKeepNotes =
+    __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
+#else
+constexpr bool kSanitizersKeepNotes = false;
+#endif
+
 constexpr int kPackets = 40'000;
 constexpr Nanos kGap = 5 * kNanosPerMicro;
 constexpr Nanos kChange = kPackets / 2 * kGap;
@@ -136,9 +146,7 @@ class Host {
 // one run of three is enough to show that nothing needs a new one; all hosts stay, lest the next
 // one get their memory.
 TEST(PageFaults, NeverHappenOnThePacketThread) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "sanitizers keep notes of their own in fresh pages";
-#endif
+  if (kSanitizersKeepNotes) GTEST_SKIP() << "sanitizers keep notes of their own in fresh pages";
   const Packets packets;
   std::vector<std::unique_ptr<Host>> hosts;
   hosts.push_back(std::make_unique<Host>());
