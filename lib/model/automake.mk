@@ -15,7 +15,9 @@ lib_libtrumpet_model_a_SOURCES = \
 	lib/model/network_report.cc \
 	lib/model/network_report.h \
 	lib/model/report.cc \
-	lib/model/report.h
+	lib/model/report.h \
+	lib/model/slice_copies.h \
+	lib/model/slice_spec.h
 
 gtest_programs += lib/model/model_test
 lib_model_model_test_SOURCES = \
