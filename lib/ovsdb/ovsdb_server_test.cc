@@ -5,9 +5,12 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <signal.h>
+#include <sys/inotify.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -53,6 +56,34 @@ bool CanConnect(const std::string& path) {
   close(fd);
   return can;
 }
+
+// Wakes when files of a folder come or grow.
+class FolderWatch {
+ public:
+  explicit FolderWatch(const std::string& folder) : fd_(inotify_init1(IN_CLOEXEC | IN_NONBLOCK)) {
+    if (inotify_add_watch(fd_, folder.c_str(), IN_CREATE | IN_MODIFY) < 0) {
+      ADD_FAILURE() << "cannot watch " << folder << ": " << std::strerror(errno);
+    }
+  }
+  ~FolderWatch() { close(fd_); }
+  FolderWatch(const FolderWatch&) = delete;
+  FolderWatch& operator=(const FolderWatch&) = delete;
+
+  // False if nothing has happened there for half a minute, or the process has ended.
+  bool Wait(pid_t process) {
+    const int end = static_cast<int>(syscall(SYS_pidfd_open, process, 0));
+    pollfd fds[2] = {{fd_, POLLIN, 0}, {end, POLLIN, 0}};
+    const bool has_woken = poll(fds, 2, 30'000) > 0;
+    char events[4096];
+    while (read(fd_, events, sizeof events) > 0) {
+    }
+    if (end >= 0) close(end);
+    return has_woken && fds[1].revents == 0;
+  }
+
+ private:
+  const int fd_;
+};
 
 }  // namespace
 
@@ -143,14 +174,16 @@ void OvsdbTestServer::Start(const std::vector<std::string>& more_arguments) {
                                         "--log-file=" + folder_.File("log")};
   arguments.insert(arguments.end(), more_arguments.begin(), more_arguments.end());
   arguments.push_back(database_file());
+  // Before the server is there, so that nothing is missed; it makes its control socket when it
+  // listens already.
+  FolderWatch watch(folder_.File(""));
   pid_ = fork();
   if (pid_ == 0) Become(arguments);
-  for (int i = 0; i < 3000; ++i) {
-    if (CanConnect(folder_.File("db.sock"))) return;
-    if (waitpid(pid_, nullptr, WNOHANG) == pid_) break;
-    usleep(10000);
+  while (!CanConnect(folder_.File("db.sock"))) {
+    if (watch.Wait(pid_)) continue;
+    ADD_FAILURE() << "ovsdb-server " << name_ << " did not come up";
+    return;
   }
-  ADD_FAILURE() << "ovsdb-server " << name_ << " did not come up";
 }
 
 void OvsdbTestServer::Signal(int signal) { kill(pid_, signal); }
