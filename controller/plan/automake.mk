@@ -14,11 +14,14 @@ controller_libtrumpet_plan_a_SOURCES = \
 	controller/plan/placement.cc \
 	controller/plan/placement.h \
 	controller/plan/topology.h \
+	controller/plan/topology_change.cc \
+	controller/plan/topology_change.h \
 	controller/plan/topology_yaml.cc
 
 gtest_programs += controller/plan/plan_test
 controller_plan_plan_test_SOURCES = \
 	controller/plan/address_ranges_test.cc \
 	controller/plan/placement_test.cc \
+	controller/plan/topology_change_test.cc \
 	controller/plan/topology_test.cc
 controller_plan_plan_test_LDADD = $(LIBTRUMPET_PLAN) $(GTEST_MAIN_LIBS)
