@@ -30,6 +30,10 @@ class CopyCollector {
   virtual void Expect(const std::vector<ExpectedSlice>& slices) = 0;
   // What has arrived of these tags.
   virtual void AskTallies(const std::vector<uint32_t>& tags, Tallies answer) = 0;
+  // For one-way delays; before Finish().  Of routers not named here none are told.
+  virtual void SetLatencies(uint64_t run, const std::vector<CopyLatency>& latencies) {
+    (void)run, (void)latencies;
+  }
   // The run is over: finish matching, tell the answers of its applications (JSON text, as
   // docs/slices.md has it), keep the packets as retention says.
   virtual void Finish(uint64_t run, std::function<void(const Result<std::string>&)> answer) = 0;

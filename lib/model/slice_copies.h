@@ -28,8 +28,16 @@ struct ExpectedSlice {
   Prefix prefix;                       // of the destinations
   std::vector<std::string> path;       // MIRROR: routers in order; CONFINE: the region
   std::vector<std::string> locations;  // routers that copy; MIRROR: in order of the path
+  std::vector<uint16_t> numbers;       // of the locations, as their copies carry them (SliceGreKey)
   Nanos start = 0;                     // wall clock
   Nanos end = 0;
+};
+
+// How long copies of a router take to the analyzer, as measured by probes.
+struct CopyLatency {
+  std::string switch_name;
+  Nanos latency = 0;
+  Nanos error = 0;  // the truth lies within latency +- error
 };
 
 // Copies of a slice that came from one switch, up to now.
@@ -39,8 +47,8 @@ struct SliceTally {
   uint64_t packets = 0;
   uint64_t bytes = 0;       // of the packets copied, on the wire
   uint64_t copy_bytes = 0;  // with their tunnel headers: what the budget pays
-  Nanos first = 0;          // arrival at the analyzer, wall clock
-  Nanos last = 0;
+  Nanos first = 0;          // arrival at the analyzer, wall clock of the controller
+  Nanos last = 0;           // likewise
 };
 
 }  // namespace trumpet
