@@ -1,0 +1,44 @@
+# Copyright (c) 2026 The Trumpet Authors.
+# SPDX-License-Identifier: Apache-2.0
+
+# OpenFlow southbound.  The codec needs Open vSwitch's library, and is built in trees that have one
+# (BUILD_PLUGIN); the rest is built everywhere.
+noinst_LIBRARIES += controller/libtrumpet-openflow.a
+controller_libtrumpet_openflow_a_SOURCES = \
+	controller/openflow/of_codec.h \
+	controller/openflow/openflow_message.cc \
+	controller/openflow/openflow_message.h
+
+# A program lists OPENFLOW_CODEC_LIBS last in its LDADD, and OPENFLOW_CODEC_FILES among its
+# DEPENDENCIES.
+OPENFLOW_CODEC_FILES = controller/openflow/of_codec.o controller/openflow/of_decode.o \
+	controller/daemon/ovs-libs
+OPENFLOW_CODEC_LIBS = controller/openflow/of_codec.o controller/openflow/of_decode.o \
+	`cat controller/daemon/ovs-libs`
+
+controller/openflow/of_codec.o controller/openflow/of_decode.o: \
+		controller/openflow/of_codec.h controller/openflow/of_library.h \
+		vswitchd-plugin/ovs.mk vswitchd-plugin/ovs-tree
+controller/openflow/of_codec.o: controller/openflow/of_codec.c
+	$(AM_V_CC)$(MKDIR_P) controller/openflow && $(ovs_make) TRUMPET_SRCDIR='$(abs_top_srcdir)' \
+	  TRUMPET_SOURCE=controller/openflow/of_codec.c TRUMPET_OUT='$(abs_builddir)/$@' trumpet-object
+controller/openflow/of_decode.o: controller/openflow/of_decode.c
+	$(AM_V_CC)$(MKDIR_P) controller/openflow && $(ovs_make) TRUMPET_SRCDIR='$(abs_top_srcdir)' \
+	  TRUMPET_SOURCE=controller/openflow/of_decode.c TRUMPET_OUT='$(abs_builddir)/$@' trumpet-object
+
+CLEANFILES += controller/openflow/of_codec.o controller/openflow/of_decode.o
+EXTRA_DIST += \
+	controller/openflow/of_codec.c \
+	controller/openflow/of_decode.c \
+	controller/openflow/of_library.h
+
+if BUILD_PLUGIN
+gtest_programs += controller/openflow/openflow_test
+endif
+EXTRA_PROGRAMS += controller/openflow/openflow_test
+controller_openflow_openflow_test_SOURCES = \
+	controller/openflow/openflow_message_test.cc
+controller_openflow_openflow_test_LDADD = $(LIBTRUMPET_OPENFLOW) $(GTEST_MAIN_LIBS) \
+	$(OPENFLOW_CODEC_LIBS)
+controller_openflow_openflow_test_DEPENDENCIES = controller/libtrumpet-openflow.a \
+	lib/libtrumpet-wire.a lib/libtrumpet-base.a $(OPENFLOW_CODEC_FILES)
