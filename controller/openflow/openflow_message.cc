@@ -123,12 +123,10 @@ Result<std::string> EncodeRule(uint8_t version, trumpet_of_change change, const 
   char* error = nullptr;
   const bool deletes = change == TRUMPET_OF_DELETE;
   switch (rule.kind) {
-    case OpenflowRule::Kind::kFlow: {
-      const std::string text = deletes ? WithoutActions(rule.text) : rule.text;
-      error =
-          trumpet_of_flow_mod(version, change, text.c_str(), rule.cookie, xid, AppendTo, &bytes);
+    case OpenflowRule::Kind::kFlow:
+      error = trumpet_of_flow_mod(version, change, rule.text.c_str(), rule.cookie, xid, AppendTo,
+                                  &bytes);
       break;
-    }
     case OpenflowRule::Kind::kGroup: {
       const std::string text = deletes ? NumberOf(rule.text, "group_id=") : rule.text;
       error = trumpet_of_group_mod(version, change, text.c_str(), xid, AppendTo, &bytes);
