@@ -225,6 +225,9 @@ void EventManager::Impl::TellPlace(ManagedHost* host) {
 std::optional<Refusal> EventManager::Impl::OnHello(Session* session, const Hello& hello,
                                                    HelloReply* reply) {
   if (is_stopping_) return Refusal{RefusalReason::kShuttingDown, ""};
+  if ((hello.capabilities & kCapabilityAnalyzer) != 0) {
+    return Refusal{RefusalReason::kNotAllowed, "analyzers connect at a port of their own"};
+  }
   if (!is_loaded_) {
     return Refusal{RefusalReason::kTooMany, "the events have not been read yet"};
   }

@@ -47,6 +47,9 @@ lib_libtrumpet_wire_a_SOURCES = \
 	lib/wire/send_queue.h \
 	lib/wire/session.cc \
 	lib/wire/session.h \
+	lib/wire/slice_codec.cc \
+	lib/wire/slice_codec.h \
+	lib/wire/slice_message.h \
 	lib/wire/tls_context.cc \
 	lib/wire/tls_context.h \
 	lib/wire/trigger_codec.cc \

@@ -13,6 +13,7 @@
 #include "lib/wire/count_codec.h"
 #include "lib/wire/limits.h"
 #include "lib/wire/place_codec.h"
+#include "lib/wire/slice_codec.h"
 #include "lib/wire/trigger_codec.h"
 #include "lib/wire/trumpet.pb.h"
 
@@ -20,9 +21,11 @@ namespace trumpet {
 namespace {
 
 constexpr const char* kKindNames[kMessageKindCount] = {
-    "hello",       "hello_reply", "refusal",     "keep_alive",   "bye",
-    "trigger_set", "trigger_ack", "host_facts",  "poll",         "poll_reply",
-    "report",      "partials",    "flow_states", "interval_end", "host_place",
+    "hello",           "hello_reply",    "refusal",       "keep_alive",   "bye",
+    "trigger_set",     "trigger_ack",    "host_facts",    "poll",         "poll_reply",
+    "report",          "partials",       "flow_states",   "interval_end", "host_place",
+    "expect_slices",   "tally_request",  "slice_tallies", "finish_run",   "run_answer",
+    "packets_request", "packet_records",
 };
 
 static_assert(pb::Frame::kHello == static_cast<int>(MessageKind::kHello) + 1);
@@ -31,6 +34,16 @@ static_assert(pb::Frame::kHostFacts == static_cast<int>(MessageKind::kHostFacts)
 static_assert(pb::Frame::kReport == static_cast<int>(MessageKind::kReport) + 1);
 static_assert(pb::Frame::kIntervalEnd == static_cast<int>(MessageKind::kIntervalEnd) + 1);
 static_assert(pb::Frame::kHostPlace == static_cast<int>(MessageKind::kHostPlace) + 1);
+
+// The kinds up to kHostPlace are numbered from 1, those of analyzers from 50.
+constexpr size_t KindOfBody(int number) {
+  return static_cast<size_t>(number < pb::Frame::kExpectSlices
+                                 ? number - 1
+                                 : number - pb::Frame::kExpectSlices +
+                                       static_cast<int>(MessageKind::kExpectSlices));
+}
+static_assert(KindOfBody(pb::Frame::kPacketRecords) ==
+              static_cast<size_t>(MessageKind::kPacketRecords));
 
 // Calls `visit` with the message that the frame holds; false if there is none.
 template <typename Visitor>
@@ -66,6 +79,20 @@ bool VisitBody(const pb::Frame& frame, const Visitor& visit) {
       return visit(frame.interval_end());
     case pb::Frame::kHostPlace:
       return visit(frame.host_place());
+    case pb::Frame::kExpectSlices:
+      return visit(frame.expect_slices());
+    case pb::Frame::kTallyRequest:
+      return visit(frame.tally_request());
+    case pb::Frame::kSliceTallies:
+      return visit(frame.slice_tallies());
+    case pb::Frame::kFinishRun:
+      return visit(frame.finish_run());
+    case pb::Frame::kRunAnswer:
+      return visit(frame.run_answer());
+    case pb::Frame::kPacketsRequest:
+      return visit(frame.packets_request());
+    case pb::Frame::kPacketRecords:
+      return visit(frame.packet_records());
     case pb::Frame::BODY_NOT_SET:
       break;
   }
@@ -90,13 +117,22 @@ struct BodyWriter {
   void operator()(const FlowStates& states) const { Write(states, frame->mutable_flow_states()); }
   void operator()(const IntervalEnd& end) const { Write(end, frame->mutable_interval_end()); }
   void operator()(const HostPlacePart& part) const { Write(part, frame->mutable_host_place()); }
+  void operator()(const ExpectSlices& body) const { Write(body, frame->mutable_expect_slices()); }
+  void operator()(const TallyRequest& body) const { Write(body, frame->mutable_tally_request()); }
+  void operator()(const SliceTallies& body) const { Write(body, frame->mutable_slice_tallies()); }
+  void operator()(const FinishRun& body) const { Write(body, frame->mutable_finish_run()); }
+  void operator()(const RunAnswer& body) const { Write(body, frame->mutable_run_answer()); }
+  void operator()(const PacketsRequest& body) const {
+    Write(body, frame->mutable_packets_request());
+  }
+  void operator()(const PacketRecords& body) const { Write(body, frame->mutable_packet_records()); }
 };
 
 bool CheckFrame(const pb::Frame& frame, Checker* checker) {
   if (frame.body_case() == pb::Frame::BODY_NOT_SET) {
     return checker->Fail(Place("frame"), "holds no message that is known");
   }
-  const Place place(kKindNames[frame.body_case() - 1]);
+  const Place place(kKindNames[KindOfBody(frame.body_case())]);
   return VisitBody(frame, [&](const auto& body) { return Check(body, place, checker); });
 }
 

@@ -44,6 +44,17 @@ constexpr size_t kMaxPlacePrefixes = 65536;  // own, and monitored; of all parts
 constexpr size_t kMaxPlaceMacs = 131072;     // likewise
 constexpr size_t kMaxPlaceParts = 65536;
 
+// Of analyzers.  A slice's path has so many routers that its message fits into a frame.
+constexpr size_t kMaxExpectedSlices = 1024;  // in one message
+constexpr size_t kMaxSlicePath = 1024;
+constexpr size_t kMaxSliceLocations = 1024;
+constexpr size_t kMaxTallyTags = 4096;
+constexpr size_t kMaxTallies = 1024;
+constexpr size_t kMaxLatencies = 4096;
+constexpr uint32_t kMaxAnswerParts = 4096;
+constexpr uint32_t kMaxPacketsAsked = 4096;
+constexpr size_t kMaxRecordBytes = 65535;
+
 }  // namespace trumpet
 
 #endif  // TRUMPET_LIB_WIRE_LIMITS_H

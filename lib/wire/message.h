@@ -24,6 +24,7 @@
 #include "lib/model/flow_state.h"
 #include "lib/model/host_place.h"
 #include "lib/model/report.h"
+#include "lib/wire/slice_message.h"
 
 namespace trumpet {
 
@@ -35,6 +36,7 @@ constexpr uint64_t kCapabilityPartials = 1;
 constexpr uint64_t kCapabilityPoll = 2;
 constexpr uint64_t kCapabilityFlowStates = 4;
 constexpr uint64_t kCapabilityPlace = 8;
+constexpr uint64_t kCapabilityAnalyzer = 1024;
 
 struct Hello {
   uint32_t min_version = kMinProtocolVersion;
@@ -274,9 +276,10 @@ struct FlowStates {
   std::vector<std::pair<FlowKey, FlowState>> states;
 };
 
-using Message =
-    std::variant<Hello, HelloReply, Refusal, KeepAlive, Bye, TriggerSet, TriggerAck, HostFacts,
-                 Poll, PollReply, HostReport, Partials, FlowStates, IntervalEnd, HostPlacePart>;
+using Message = std::variant<Hello, HelloReply, Refusal, KeepAlive, Bye, TriggerSet, TriggerAck,
+                             HostFacts, Poll, PollReply, HostReport, Partials, FlowStates,
+                             IntervalEnd, HostPlacePart, ExpectSlices, TallyRequest, SliceTallies,
+                             FinishRun, RunAnswer, PacketsRequest, PacketRecords>;
 
 // In the order of Message.
 enum class MessageKind : uint8_t {
@@ -295,8 +298,15 @@ enum class MessageKind : uint8_t {
   kFlowStates,
   kIntervalEnd,
   kHostPlace,
+  kExpectSlices,
+  kTallyRequest,
+  kSliceTallies,
+  kFinishRun,
+  kRunAnswer,
+  kPacketsRequest,
+  kPacketRecords,
 };
-constexpr size_t kMessageKindCount = 15;
+constexpr size_t kMessageKindCount = 22;
 static_assert(std::variant_size_v<Message> == kMessageKindCount);
 
 inline MessageKind KindOf(const Message& message) {

@@ -49,54 +49,6 @@ bool CheckLengths(const std::string& lengths, size_t count, uint8_t most, const 
   return true;
 }
 
-bool CheckSet(const pb::AddressSet& set, const Place& place, Checker* checker) {
-  if (set.ipv6().size() % kIpv6Bytes != 0) {
-    return checker->Fail(place, "ipv6",
-                         "has " + std::to_string(set.ipv6().size()) + " bytes, not 16 for each");
-  }
-  const size_t ipv4_count = static_cast<size_t>(set.ipv4_size());
-  const size_t ipv6_count = set.ipv6().size() / kIpv6Bytes;
-  if (!checker->Count(place, "ipv4", ipv4_count, kMaxPlacePrefixes) ||
-      !checker->Count(place, "ipv6", ipv6_count, kMaxPlacePrefixes) ||
-      !checker->Count(place, "macs", set.macs_size(), kMaxPlaceMacs) ||
-      !CheckLengths(set.ipv4_lengths(), ipv4_count, 32, "ipv4_lengths", place, checker) ||
-      !CheckLengths(set.ipv6_lengths(), ipv6_count, 128, "ipv6_lengths", place, checker)) {
-    return false;
-  }
-  for (const uint64_t mac : set.macs()) {
-    if (!checker->Range(place, "macs", mac, 0, kLargestMac)) return false;
-  }
-  return true;
-}
-
-void Write(const AddressSet& set, pb::AddressSet* out) {
-  for (const Prefix& prefix : set.prefixes) {
-    const auto length = static_cast<char>(prefix.length);
-    if (prefix.is_ipv6) {
-      AppendAddress(prefix.address, out->mutable_ipv6());
-      out->mutable_ipv6_lengths()->push_back(length);
-    } else {
-      out->add_ipv4(static_cast<uint32_t>(prefix.address));
-      out->mutable_ipv4_lengths()->push_back(length);
-    }
-  }
-  out->mutable_macs()->Add(set.macs.begin(), set.macs.end());
-}
-
-AddressSet Read(const pb::AddressSet& in) {
-  AddressSet set;
-  set.prefixes.reserve(in.ipv4_lengths().size() + in.ipv6_lengths().size());
-  for (int i = 0; i < in.ipv4_size(); ++i) {
-    set.prefixes.push_back({false, in.ipv4(i), LengthAt(in.ipv4_lengths(), i)});
-  }
-  for (size_t i = 0; i < in.ipv6_lengths().size(); ++i) {
-    set.prefixes.push_back(
-        {true, LoadAddress(in.ipv6(), i), LengthAt(in.ipv6_lengths(), static_cast<int>(i))});
-  }
-  set.macs.assign(in.macs().begin(), in.macs().end());
-  return set;
-}
-
 Status CheckSize(const AddressSet& set, const char* whose) {
   if (set.prefixes.size() > kMaxPlacePrefixes) {
     return Status::Error("a place has " + std::to_string(set.prefixes.size()) + " " + whose +
@@ -164,11 +116,59 @@ void Append(AddressSet&& from, AddressSet* into) {
 
 }  // namespace
 
+bool Check(const pb::AddressSet& set, const Place& place, Checker* checker) {
+  if (set.ipv6().size() % kIpv6Bytes != 0) {
+    return checker->Fail(place, "ipv6",
+                         "has " + std::to_string(set.ipv6().size()) + " bytes, not 16 for each");
+  }
+  const size_t ipv4_count = static_cast<size_t>(set.ipv4_size());
+  const size_t ipv6_count = set.ipv6().size() / kIpv6Bytes;
+  if (!checker->Count(place, "ipv4", ipv4_count, kMaxPlacePrefixes) ||
+      !checker->Count(place, "ipv6", ipv6_count, kMaxPlacePrefixes) ||
+      !checker->Count(place, "macs", set.macs_size(), kMaxPlaceMacs) ||
+      !CheckLengths(set.ipv4_lengths(), ipv4_count, 32, "ipv4_lengths", place, checker) ||
+      !CheckLengths(set.ipv6_lengths(), ipv6_count, 128, "ipv6_lengths", place, checker)) {
+    return false;
+  }
+  for (const uint64_t mac : set.macs()) {
+    if (!checker->Range(place, "macs", mac, 0, kLargestMac)) return false;
+  }
+  return true;
+}
+
+void Write(const AddressSet& set, pb::AddressSet* out) {
+  for (const Prefix& prefix : set.prefixes) {
+    const auto length = static_cast<char>(prefix.length);
+    if (prefix.is_ipv6) {
+      AppendAddress(prefix.address, out->mutable_ipv6());
+      out->mutable_ipv6_lengths()->push_back(length);
+    } else {
+      out->add_ipv4(static_cast<uint32_t>(prefix.address));
+      out->mutable_ipv4_lengths()->push_back(length);
+    }
+  }
+  out->mutable_macs()->Add(set.macs.begin(), set.macs.end());
+}
+
+AddressSet Read(const pb::AddressSet& in) {
+  AddressSet set;
+  set.prefixes.reserve(in.ipv4_lengths().size() + in.ipv6_lengths().size());
+  for (int i = 0; i < in.ipv4_size(); ++i) {
+    set.prefixes.push_back({false, in.ipv4(i), LengthAt(in.ipv4_lengths(), i)});
+  }
+  for (size_t i = 0; i < in.ipv6_lengths().size(); ++i) {
+    set.prefixes.push_back(
+        {true, LoadAddress(in.ipv6(), i), LengthAt(in.ipv6_lengths(), static_cast<int>(i))});
+  }
+  set.macs.assign(in.macs().begin(), in.macs().end());
+  return set;
+}
+
 bool Check(const pb::HostPlace& part, const Place& place, Checker* checker) {
   return checker->Range(place, "generation", part.generation(), 1, UINT64_MAX) &&
          checker->Count(place, "part", part.part(), kMaxPlaceParts) &&
-         CheckSet(part.own(), Place(place, "own"), checker) &&
-         CheckSet(part.monitored(), Place(place, "monitored"), checker);
+         Check(part.own(), Place(place, "own"), checker) &&
+         Check(part.monitored(), Place(place, "monitored"), checker);
 }
 
 void Write(const HostPlacePart& part, pb::HostPlace* out) {

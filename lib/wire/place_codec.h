@@ -19,8 +19,13 @@
 namespace trumpet {
 
 namespace pb {
+class AddressSet;
 class HostPlace;
 }  // namespace pb
+
+bool Check(const pb::AddressSet& set, const Place& place, Checker* checker);
+void Write(const AddressSet& set, pb::AddressSet* out);
+AddressSet Read(const pb::AddressSet& in);
 
 bool Check(const pb::HostPlace& part, const Place& place, Checker* checker);
 void Write(const HostPlacePart& part, pb::HostPlace* out);

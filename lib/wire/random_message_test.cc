@@ -8,6 +8,7 @@
 
 #include "lib/model/bucket_key.h"
 #include "lib/model/filter.h"
+#include "lib/model/slice_spec.h"
 #include "lib/wire/check.h"
 #include "lib/wire/limits.h"
 
@@ -419,8 +420,80 @@ Message RandomMessages::Of(MessageKind kind) {
     case MessageKind::kHostPlace:
       return HostPlacePart{1 + (Number() >> 1), static_cast<uint32_t>(Below(kMaxPlaceParts)),
                            Coin(), AnyAddressSet(), AnyAddressSet()};
+    default:
+      return AnyOfAnalyzers(kind);
   }
-  return KeepAlive();
+}
+
+uint32_t RandomMessages::Tag() { return static_cast<uint32_t>(1 + Below(kMaxSliceTag)); }
+
+ExpectedSlice RandomMessages::AnySlice() {
+  ExpectedSlice slice;
+  slice.tag = Tag();
+  slice.run = Number();
+  slice.slot = static_cast<uint32_t>(Number());
+  slice.query = static_cast<uint32_t>(Number());
+  slice.name = Text(kMaxTextBytes);
+  slice.is_confine = Coin();
+  slice.prefix.is_ipv6 = Coin();
+  slice.prefix.length = static_cast<uint8_t>(Below(slice.prefix.is_ipv6 ? 129 : 33));
+  slice.prefix.address = slice.prefix.is_ipv6 ? Uint128{Number()} << 64 | Number()
+                                              : Uint128{static_cast<uint32_t>(Number())};
+  slice.path.resize(Below(6));
+  for (std::string& router : slice.path) router = Name();
+  slice.locations.resize(Below(4));
+  for (std::string& router : slice.locations) {
+    router = Name();
+    slice.numbers.push_back(static_cast<uint16_t>(Below(kMaxSwitchNumber + 1)));
+  }
+  slice.start = Instant();
+  slice.end = Instant();
+  return slice;
+}
+
+Message RandomMessages::AnyOfAnalyzers(MessageKind kind) {
+  const size_t count = Below(4);
+  switch (kind) {
+    case MessageKind::kExpectSlices: {
+      ExpectSlices expect;
+      for (size_t i = 0; i < count; ++i) expect.slices.push_back(AnySlice());
+      return expect;
+    }
+    case MessageKind::kTallyRequest: {
+      TallyRequest request{Number(), {}};
+      for (size_t i = 0; i < count; ++i) request.tags.push_back(Tag());
+      return request;
+    }
+    case MessageKind::kSliceTallies: {
+      SliceTallies tallies{Number(), Coin(), {}};
+      for (size_t i = 0; i < count; ++i) {
+        tallies.tallies.push_back(
+            {Tag(), Name(), Number(), Number(), Number(), Instant(), Instant()});
+      }
+      return tallies;
+    }
+    case MessageKind::kFinishRun: {
+      FinishRun finish{Number(), {}};
+      for (size_t i = 0; i < count; ++i) finish.latencies.push_back({Name(), Instant(), Instant()});
+      return finish;
+    }
+    case MessageKind::kRunAnswer:
+      return RunAnswer{Number(), static_cast<uint32_t>(Below(kMaxAnswerParts)), Coin(),
+                       Text(kMaxLongTextBytes)};
+    case MessageKind::kPacketsRequest:
+      return PacketsRequest{Number(), Tag(), Number(),
+                            static_cast<uint32_t>(1 + Below(kMaxPacketsAsked))};
+    case MessageKind::kPacketRecords: {
+      PacketRecords records{Number(), Number(), Coin(), {}};
+      for (size_t i = 0; i < count; ++i) {
+        records.records.push_back(
+            {Name(), Instant(), static_cast<uint32_t>(Number()), Coin(), Bytes(300)});
+      }
+      return records;
+    }
+    default:
+      return KeepAlive();
+  }
 }
 
 }  // namespace trumpet

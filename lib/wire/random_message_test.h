@@ -55,6 +55,9 @@ class RandomMessages {
   AddressSet AnyAddressSet();
   IntervalEnd AnyIntervalEnd();
   PollReply AnyPollReply();
+  ExpectedSlice AnySlice();
+  uint32_t Tag();
+  Message AnyOfAnalyzers(MessageKind kind);
 
   std::mt19937_64 random_;
   bool allows_rtt_ = false;

@@ -189,6 +189,59 @@ inline bool Same(const IntervalEnd& a, const IntervalEnd& b) {
   return tie(a) == tie(b) && Same(a.incomplete, b.incomplete);
 }
 
+inline bool Same(const ExpectedSlice& a, const ExpectedSlice& b) {
+  const auto tie = [](const ExpectedSlice& x) {
+    return std::tie(x.tag, x.run, x.slot, x.query, x.name, x.is_confine, x.prefix, x.path,
+                    x.locations, x.numbers, x.start, x.end);
+  };
+  return tie(a) == tie(b);
+}
+
+inline bool Same(const ExpectSlices& a, const ExpectSlices& b) { return Same(a.slices, b.slices); }
+
+inline bool Same(const TallyRequest& a, const TallyRequest& b) {
+  return std::tie(a.number, a.tags) == std::tie(b.number, b.tags);
+}
+
+inline bool Same(const SliceTally& a, const SliceTally& b) {
+  const auto tie = [](const SliceTally& x) {
+    return std::tie(x.tag, x.switch_name, x.packets, x.bytes, x.copy_bytes, x.first, x.last);
+  };
+  return tie(a) == tie(b);
+}
+
+inline bool Same(const SliceTallies& a, const SliceTallies& b) {
+  return std::tie(a.number, a.is_last) == std::tie(b.number, b.is_last) &&
+         Same(a.tallies, b.tallies);
+}
+
+inline bool Same(const CopyLatency& a, const CopyLatency& b) {
+  return std::tie(a.switch_name, a.latency, a.error) == std::tie(b.switch_name, b.latency, b.error);
+}
+
+inline bool Same(const FinishRun& a, const FinishRun& b) {
+  return a.run == b.run && Same(a.latencies, b.latencies);
+}
+
+inline bool Same(const RunAnswer& a, const RunAnswer& b) {
+  return std::tie(a.run, a.part, a.is_last, a.text) == std::tie(b.run, b.part, b.is_last, b.text);
+}
+
+inline bool Same(const PacketsRequest& a, const PacketsRequest& b) {
+  return std::tie(a.number, a.tag, a.first, a.max_packets) ==
+         std::tie(b.number, b.tag, b.first, b.max_packets);
+}
+
+inline bool Same(const PacketRecord& a, const PacketRecord& b) {
+  return std::tie(a.switch_name, a.time, a.wire_bytes, a.is_ethernet, a.bytes) ==
+         std::tie(b.switch_name, b.time, b.wire_bytes, b.is_ethernet, b.bytes);
+}
+
+inline bool Same(const PacketRecords& a, const PacketRecords& b) {
+  return std::tie(a.number, a.first, a.is_last) == std::tie(b.number, b.first, b.is_last) &&
+         Same(a.records, b.records);
+}
+
 template <typename T>
 bool Same(const std::vector<T>& a, const std::vector<T>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),

@@ -34,6 +34,7 @@ SendClass ClassOf(MessageKind kind) {
     case MessageKind::kReport:
     case MessageKind::kPoll:
     case MessageKind::kPollReply:
+    case MessageKind::kPacketRecords:
       return SendClass::kReport;
     case MessageKind::kPartials:
     case MessageKind::kFlowStates:

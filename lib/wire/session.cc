@@ -64,6 +64,9 @@ bool IsFromAgent(MessageKind kind) {
     case MessageKind::kPartials:
     case MessageKind::kFlowStates:
     case MessageKind::kIntervalEnd:
+    case MessageKind::kSliceTallies:
+    case MessageKind::kRunAnswer:
+    case MessageKind::kPacketRecords:
       return true;
     default:
       return false;
@@ -71,8 +74,18 @@ bool IsFromAgent(MessageKind kind) {
 }
 
 bool IsFromController(MessageKind kind) {
-  return kind == MessageKind::kTriggerSet || kind == MessageKind::kPoll ||
-         kind == MessageKind::kHostPlace;
+  switch (kind) {
+    case MessageKind::kTriggerSet:
+    case MessageKind::kPoll:
+    case MessageKind::kHostPlace:
+    case MessageKind::kExpectSlices:
+    case MessageKind::kTallyRequest:
+    case MessageKind::kFinishRun:
+    case MessageKind::kPacketsRequest:
+      return true;
+    default:
+      return false;
+  }
 }
 
 uint64_t CapabilityFor(MessageKind kind) {
@@ -86,6 +99,14 @@ uint64_t CapabilityFor(MessageKind kind) {
       return kCapabilityPoll;
     case MessageKind::kHostPlace:
       return kCapabilityPlace;
+    case MessageKind::kExpectSlices:
+    case MessageKind::kTallyRequest:
+    case MessageKind::kSliceTallies:
+    case MessageKind::kFinishRun:
+    case MessageKind::kRunAnswer:
+    case MessageKind::kPacketsRequest:
+    case MessageKind::kPacketRecords:
+      return kCapabilityAnalyzer;
     default:
       return 0;
   }
