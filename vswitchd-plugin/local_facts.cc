@@ -9,7 +9,7 @@
 #include <tuple>
 #include <utility>
 
-#include "lib/ovsdb/ovsdb_value.h"
+#include "lib/ovsdb/ovsdb_rows.h"
 #include "lib/packet/fields.h"
 #include "lib/wire/limits.h"
 #include "vswitchd-plugin/port_table.h"
@@ -19,43 +19,9 @@ namespace {
 
 constexpr size_t kRowBytes = 64;  // of a message, for a bridge or port without its texts
 
-using Pairs = std::map<std::string, std::string>;
-
-const Json* FindRow(const OvsdbTables& tables, const char* table, const std::string& uuid) {
-  const auto rows = tables.find(table);
-  if (rows == tables.end()) return nullptr;
-  const auto row = rows->second.find(uuid);
-  return row == rows->second.end() ? nullptr : &row->second;
-}
-
-// Rows of `table` that the column refers to, each once, as a set has it.
-std::vector<const Json*> RowsOf(const OvsdbTables& tables, const char* table, const Json& row,
-                                const char* column) {
-  std::vector<std::string> uuids;
-  const Json* const value = FindColumn(row, column);
-  if (value == nullptr || !ReadOvsdbUuids(*value, &uuids)) return {};
-  std::sort(uuids.begin(), uuids.end());
-  uuids.erase(std::unique(uuids.begin(), uuids.end()), uuids.end());
-  std::vector<const Json*> found;
-  for (const std::string& uuid : uuids) {
-    if (const Json* one = FindRow(tables, table, uuid)) found.push_back(one);
-  }
-  return found;
-}
-
 std::string TextOf(const Json& row, const char* column) {
   std::string text;
   return ReadColumn(row, column, &text) ? ToWireText(text, kMaxTextBytes) : "";
-}
-
-Pairs PairsOf(const Json& row, const char* column) {
-  Pairs pairs;
-  return ReadColumn(row, column, &pairs) ? pairs : Pairs();
-}
-
-std::string Find(const Pairs& pairs, const char* key) {
-  const auto found = pairs.find(key);
-  return found == pairs.end() ? "" : found->second;
 }
 
 uint64_t MacOf(const std::string& text) {
@@ -80,11 +46,13 @@ class Reader {
     const auto roots = tables_.find("Open_vSwitch");
     if (roots == tables_.end() || roots->second.empty()) return {};
     const Json& root = roots->second.begin()->second;
-    const Pairs ids = PairsOf(root, "external_ids");
-    read_.system_id = ToWireText(Find(ids, "system-id"), kMaxTextBytes);
+    const OvsdbPairs ids = OvsdbPairsOf(root, "external_ids");
+    read_.system_id = ToWireText(FindOvsdbPair(ids, "system-id"), kMaxTextBytes);
     read_.facts.external_ids = ReadIds(ids);
     ReadSsl(root);
-    for (const Json* bridge : RowsOf(tables_, "Bridge", root, "bridges")) ReadBridge(*bridge);
+    for (const auto& [uuid, bridge] : OvsdbRowsOf(tables_, "Bridge", root, "bridges")) {
+      ReadBridge(*bridge);
+    }
     std::sort(read_.facts.bridges.begin(), read_.facts.bridges.end(),
               [](const Bridge& a, const Bridge& b) { return a.name < b.name; });
     std::sort(read_.facts.ports.begin(), read_.facts.ports.end(), [](const Port& a, const Port& b) {
@@ -95,14 +63,14 @@ class Reader {
 
  private:
   void ReadSsl(const Json& root) {
-    for (const Json* ssl : RowsOf(tables_, "SSL", root, "ssl")) {
+    for (const auto& [uuid, ssl] : OvsdbRowsOf(tables_, "SSL", root, "ssl")) {
       ReadColumn(*ssl, "private_key", &read_.ssl.private_key);
       ReadColumn(*ssl, "certificate", &read_.ssl.certificate);
       ReadColumn(*ssl, "ca_cert", &read_.ssl.ca_certificate);
     }
   }
 
-  std::vector<KeyValue> ReadIds(const Pairs& pairs) {
+  std::vector<KeyValue> ReadIds(const OvsdbPairs& pairs) {
     std::vector<KeyValue> ids;
     size_t bytes = 0;
     for (const auto& [key, value] : pairs) {
@@ -134,10 +102,10 @@ class Reader {
     bridge.datapath_id = DatapathIdOf(row);
     bridge.datapath_type = TextOf(row, "datapath_type");
     if (bridge.datapath_type.empty()) bridge.datapath_type = "system";
-    bridge.external_ids = ReadIds(PairsOf(row, "external_ids"));
+    bridge.external_ids = ReadIds(OvsdbPairsOf(row, "external_ids"));
     const bool is_seen = bridge.datapath_type == "netdev";
-    for (const Json* port : RowsOf(tables_, "Port", row, "ports")) {
-      for (const Json* interface : RowsOf(tables_, "Interface", *port, "interfaces")) {
+    for (const auto& [port_uuid, port] : OvsdbRowsOf(tables_, "Port", row, "ports")) {
+      for (const auto& [uuid, interface] : OvsdbRowsOf(tables_, "Interface", *port, "interfaces")) {
         ReadInterface(*interface, bridge.name, is_seen);
       }
     }
@@ -158,10 +126,10 @@ class Reader {
     port.mac_in_use = MacOf(TextOf(row, "mac_in_use"));
     port.link_state = TextOf(row, "link_state");
     port.error = TextOf(row, "error");
-    const Pairs options = PairsOf(row, "options");
-    port.remote_ip = ToWireText(Find(options, "remote_ip"), kMaxTextBytes);
-    port.local_ip = ToWireText(Find(options, "local_ip"), kMaxTextBytes);
-    const Pairs ids = PairsOf(row, "external_ids");
+    const OvsdbPairs options = OvsdbPairsOf(row, "options");
+    port.remote_ip = ToWireText(FindOvsdbPair(options, "remote_ip"), kMaxTextBytes);
+    port.local_ip = ToWireText(FindOvsdbPair(options, "local_ip"), kMaxTextBytes);
+    const OvsdbPairs ids = OvsdbPairsOf(row, "external_ids");
     port.external_ids = ReadIds(ids);
     port.is_uplink = LeadsToSwitches(port);
     if (is_seen && !port.is_uplink) port.macs = WorkloadsOf(port, ids);
@@ -177,9 +145,9 @@ class Reader {
 
   // Who plugs a workload in says which address it has.  Of what has none in the database only the
   // ends of the host's own stack are known: those of a veth or vhost-user port are somebody else's.
-  static std::vector<uint64_t> WorkloadsOf(const Port& port, const Pairs& ids) {
+  static std::vector<uint64_t> WorkloadsOf(const Port& port, const OvsdbPairs& ids) {
     for (const char* key : {"attached-mac", "attached_mac"}) {
-      if (const uint64_t mac = MacOf(Find(ids, key))) return {mac};
+      if (const uint64_t mac = MacOf(FindOvsdbPair(ids, key))) return {mac};
     }
     const bool is_of_host = port.type == "internal" || port.type == "tap";
     if (!is_of_host || port.mac_in_use == 0) return {};

@@ -13,6 +13,8 @@ lib_libtrumpet_ovsdb_a_SOURCES = \
 	lib/ovsdb/ovsdb_copy.h \
 	lib/ovsdb/ovsdb_remote.cc \
 	lib/ovsdb/ovsdb_remote.h \
+	lib/ovsdb/ovsdb_rows.cc \
+	lib/ovsdb/ovsdb_rows.h \
 	lib/ovsdb/ovsdb_value.cc \
 	lib/ovsdb/ovsdb_value.h
 
