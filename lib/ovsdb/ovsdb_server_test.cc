@@ -131,6 +131,22 @@ std::string RunProgram(const std::vector<std::string>& arguments) {
   return output;
 }
 
+TestProgram::TestProgram(const std::vector<std::string>& arguments) {
+  ExtendPath();
+  pid_ = fork();
+  if (pid_ == 0) Become(arguments);
+}
+
+TestProgram::~TestProgram() {
+  if (pid_ > 0) Kill(SIGKILL);
+}
+
+void TestProgram::Kill(int signal) {
+  kill(pid_, signal);
+  waitpid(pid_, nullptr, 0);
+  pid_ = -1;
+}
+
 OvsdbTestServer::OvsdbTestServer(const std::string& name) : name_(name) {}
 
 OvsdbTestServer::~OvsdbTestServer() {

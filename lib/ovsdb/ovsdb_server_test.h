@@ -38,6 +38,19 @@ void WriteTestFile(const std::string& path, const std::string& text);
 // Runs a program of $PATH to its end; its output, and if it fails a failure of the test.
 std::string RunProgram(const std::vector<std::string>& arguments);
 
+// A program that runs beside the test and ends with it, however that ends.
+class TestProgram {
+ public:
+  explicit TestProgram(const std::vector<std::string>& arguments);
+  ~TestProgram();
+  TestProgram(const TestProgram&) = delete;
+  TestProgram& operator=(const TestProgram&) = delete;
+  void Kill(int signal);  // and waits for the end
+
+ private:
+  pid_t pid_;
+};
+
 // A database with a table Thing of name (an index), size, tags.
 extern const char kThingsSchema[];
 
