@@ -1,6 +1,26 @@
 # Copyright (c) 2026 The Trumpet Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-noinst_HEADERS = \
+# What runs campaigns of slices; links the solvers.
+noinst_LIBRARIES += controller/libtrumpet-slice.a
+controller_libtrumpet_slice_a_SOURCES = \
+	controller/slice/campaign_run.cc \
+	controller/slice/campaign_run.h \
+	controller/slice/campaign_slots.cc \
 	controller/slice/copy_collector.h \
-	controller/slice/slice_driver.h
+	controller/slice/demand_book.cc \
+	controller/slice/demand_book.h \
+	controller/slice/second_budget.h \
+	controller/slice/slice_driver.h \
+	controller/slice/slice_planner.cc \
+	controller/slice/slice_planner.h \
+	controller/slice/tag_pool.h
+LIBTRUMPET_SLICE = controller/libtrumpet-slice.a $(LIBTRUMPET_SLICE_PLAN) $(LIBTRUMPET_TEM)
+
+gtest_programs += controller/slice/slice_test
+TSAN_TESTS += controller/slice/slice_test
+controller_slice_slice_test_SOURCES = \
+	controller/slice/campaign_run_test.cc \
+	controller/slice/slice_parts_test.cc \
+	controller/slice/slice_twin_test.h
+controller_slice_slice_test_LDADD = $(LIBTRUMPET_SLICE) $(GTEST_MAIN_LIBS)

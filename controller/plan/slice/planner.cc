@@ -30,6 +30,7 @@ class Planner {
   }
   Result<std::vector<RegionStep>> StepsOf(const SliceRegion& region) const;
   PathEnds EndsOf(const Prefix& prefix) const;
+  int64_t RateOf(const Prefix& prefix) const;
   Status PlanRegion(size_t query, size_t region, const Prefix& prefix);
   Status Mirror(const PlannedQuery& query, size_t offset);
   Status Confine(PlannedQuery query, size_t offset, const std::vector<Path>& paths,
@@ -75,6 +76,13 @@ PathEnds Planner::EndsOf(const Prefix& prefix) const {
   return ends;
 }
 
+int64_t Planner::RateOf(const Prefix& prefix) const {
+  for (const PrefixRate& rate : options_.rates) {
+    if (rate.prefix == prefix) return rate.rate_bps;
+  }
+  return options_.rate_bps;
+}
+
 Status Planner::Mirror(const PlannedQuery& query, size_t offset) {
   const Status status = CheckSimplePath(network_, query.routers);
   if (!status.ok()) return ErrorAt(offset, status.message());
@@ -97,9 +105,14 @@ Status Planner::Mirror(const PlannedQuery& query, size_t offset) {
       std::string(points.is_minimal ? "no fewer prove it (dynamic programming)"
                                     : "perhaps fewer prove it: a search was cut short");
   // Whole kb/s, so that the schedule counts in steps that a table can hold.
-  const int64_t rate_kbps = (options_.rate_bps + 999) / 1000;
+  const int64_t rate_kbps = (RateOf(query.prefix) + 999) / 1000;
   planned.cost_bps = rate_kbps * 1000 * static_cast<int64_t>(planned.locations.size());
   if (planned.cost_bps <= campaign_.using_bps) return Status::Ok();
+  if (options_.is_capped) {
+    planned.is_capped = true;
+    planned.cost_bps = campaign_.using_bps;
+    return Status::Ok();
+  }
   return ErrorAt(offset, "copies of " + PrintPrefix(query.prefix) + " from " +
                              std::to_string(planned.locations.size()) + " routers take " +
                              std::to_string(planned.cost_bps) + " b/s, and USING allows " +

@@ -27,10 +27,20 @@ struct RoutedPrefix {
   std::vector<int> egresses;
 };
 
+// What one router copies of this prefix, tunnel headers included.
+struct PrefixRate {
+  Prefix prefix;
+  int64_t rate_bps = 0;
+};
+
 struct SlicePlanOptions {
   std::vector<int> borders;          // where traffic enters; leaves, for want of a route
   std::vector<RoutedPrefix> routes;  // the longest that covers a query's prefix counts
-  int64_t rate_bps = 50'000'000;     // of a prefix, as long as nobody has measured it
+  int64_t rate_bps = 50'000'000;     // of a prefix that is not among `rates`
+  std::vector<PrefixRate> rates;     // as measured
+  // Whoever copies stops at the budget: a query that takes more than it counts as the whole of it,
+  // and is no error.
+  bool is_capped = false;
   double longest_path_ms = 0;
   double shortest_slice_ms = 25;
   double spacing_ms = 0;
@@ -46,6 +56,7 @@ struct PlannedQuery {
   std::vector<int> locations;  // where packets are copied
   std::string why;             // these locations are enough
   int64_t cost_bps = 0;        // of all its locations together; CONFINE: 0
+  bool is_capped = false;      // it would cost more than the budget
 };
 
 struct SlicePlan {

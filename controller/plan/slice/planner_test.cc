@@ -79,6 +79,22 @@ TEST_F(Planning, EndsAtTheEgressOfTheLongestRoute) {
                                          "9.0.0.0/8 3", "9.0.0.0/8 A", "9.0.0.0/8 D"}));
 }
 
+TEST_F(Planning, TakesThePriceOfEachPrefixAsMeasured) {
+  options_.rates = {{*ParsePrefix("1.2.3.0/24"), 2'000'000}};
+  const std::string text = "MIRROR 1.2.3.0/24, 9.0.0.0/8 ON [A B C D] USING 15";
+  const auto plan = Plan(text);
+  ASSERT_TRUE(plan) << plan.message();
+  EXPECT_EQ(plan->mirrored[0].cost_bps, 6'000'000);
+  EXPECT_EQ(plan->mirrored[1].cost_bps, 15'000'000);
+  options_.rates.push_back({*ParsePrefix("9.0.0.0/8"), 5'000'001});
+  EXPECT_FALSE(Plan(text));
+  options_.is_capped = true;
+  const auto capped = Plan(text);
+  ASSERT_TRUE(capped) << capped.message();
+  EXPECT_TRUE(capped->mirrored[1].is_capped);
+  EXPECT_EQ(capped->mirrored[1].cost_bps, 15'000'000);
+}
+
 TEST_F(Planning, WarnsOfARegionThatAllTrafficLeaves) {
   const auto plan = Plan("CONFINE 1.2.3.0/24 ON [B C]");
   ASSERT_TRUE(plan) << plan.message();
