@@ -1,0 +1,21 @@
+# Copyright (c) 2026 The Trumpet Authors.
+# SPDX-License-Identifier: Apache-2.0
+
+noinst_LIBRARIES += controller/libtrumpet-topology.a
+controller_libtrumpet_topology_a_SOURCES = \
+	controller/topology/link_discovery.cc \
+	controller/topology/link_discovery.h \
+	controller/topology/lldp.cc \
+	controller/topology/lldp.h
+
+gtest_programs += controller/topology/topology_test
+controller_topology_topology_test_SOURCES = \
+	controller/topology/link_discovery_test.cc \
+	controller/topology/lldp_test.cc
+controller_topology_topology_test_LDADD = $(LIBTRUMPET_TOPOLOGY) $(GTEST_MAIN_LIBS)
+
+fuzz_programs += controller/topology/lldp_fuzz
+controller_topology_lldp_fuzz_SOURCES = controller/topology/lldp_fuzz.cc
+controller_topology_lldp_fuzz_LDADD = $(FUZZ_MAIN) $(LIBTRUMPET_TOPOLOGY)
+controller_topology_lldp_fuzz_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+EXTRA_DIST += tests/corpus/lldp_fuzz
