@@ -10,4 +10,5 @@ include tests/mutation/automake.mk
 include tests/network/automake.mk
 include tests/replay/automake.mk
 include tests/slices/automake.mk
+include tests/support/automake.mk
 include tests/system/automake.mk

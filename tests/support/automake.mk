@@ -1,0 +1,13 @@
+# Copyright (c) 2026 The Trumpet Authors.
+# SPDX-License-Identifier: Apache-2.0
+
+# What tests need around them and this kernel does not have.
+check_PROGRAMS += tests/support/link_emulator
+tests_support_link_emulator_SOURCES = \
+	tests/support/link_emulator.cc \
+	tests/support/lossy_link.cc \
+	tests/support/lossy_link.h
+tests_support_link_emulator_LDADD = $(LIBTRUMPET_PACKET) $(LIBEVENT_LIBS)
+
+TESTS += tests/support/link_emulator_test.py
+EXTRA_DIST += tests/support/link_emulator_test.py
