@@ -7,5 +7,6 @@ EXTRA_DIST += \
 	tests/system/captures.py \
 	tests/system/cases.py \
 	tests/system/controller_cases.py \
+	tests/system/router_cases.py \
 	tests/system/run \
 	tests/system/switch.py

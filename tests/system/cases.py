@@ -11,6 +11,7 @@ import time
 import attack_cases
 import captures
 import controller_cases
+import router_cases
 from switch import CommandError, add_report, eventually, sent_by, settled, stat_of
 
 # Nothing in these depends on when a packet comes, so a pass at line rate and a replay agree.
@@ -228,4 +229,5 @@ ALL = [
     a_thousand_interruptions_lose_no_packet,
     *attack_cases.ALL,
     *controller_cases.ALL,
+    *router_cases.ALL,
 ]
