@@ -4,6 +4,11 @@
 # What runs campaigns of slices; links the solvers.
 noinst_LIBRARIES += controller/libtrumpet-slice.a
 controller_libtrumpet_slice_a_SOURCES = \
+	controller/slice/campaign_admission.cc \
+	controller/slice/campaign_definition.cc \
+	controller/slice/campaign_definition.h \
+	controller/slice/campaign_manager.cc \
+	controller/slice/campaign_manager.h \
 	controller/slice/campaign_run.cc \
 	controller/slice/campaign_run.h \
 	controller/slice/campaign_slots.cc \
@@ -20,6 +25,7 @@ LIBTRUMPET_SLICE = controller/libtrumpet-slice.a $(LIBTRUMPET_SLICE_PLAN) $(LIBT
 gtest_programs += controller/slice/slice_test
 TSAN_TESTS += controller/slice/slice_test
 controller_slice_slice_test_SOURCES = \
+	controller/slice/campaign_manager_test.cc \
 	controller/slice/campaign_run_test.cc \
 	controller/slice/slice_parts_test.cc \
 	controller/slice/slice_twin_test.h

@@ -48,6 +48,7 @@ CampaignRun::CampaignRun(const SliceRunParts& parts, const SliceRunOptions& opti
       text_(std::move(text)),
       campaign_(std::move(campaign)),
       map_(std::move(map)),
+      first_version_(map_->version),
       budget_(campaign_.using_bps),
       spacing_(std::clamp(spacing, options.least_spacing, options.most_spacing)) {
   view_.run = run;
@@ -99,11 +100,15 @@ void CampaignRun::Stop(const std::string& why) {
   Finish(SliceRunState::kStopped, why);
 }
 
-void CampaignRun::SetMap(std::shared_ptr<const SliceMap> map) {
+void CampaignRun::SetMap(std::shared_ptr<const SliceMap> map, const TopologyChange& change) {
   if (is_over() || view_.state == SliceRunState::kFinishing) return;
   map_ = std::move(map);
-  view_.has_topology_changed = true;
   is_plan_stale_ = true;
+  const auto is_touched = [&](const Job& job) {
+    return change.Touches(view_.queries[job.query].path);
+  };
+  view_.has_topology_changed |= std::any_of(mirrored_.begin(), mirrored_.end(), is_touched) ||
+                                std::any_of(confined_.begin(), confined_.end(), is_touched);
 }
 
 Nanos CampaignRun::spacing() const {
@@ -166,7 +171,7 @@ void CampaignRun::Plan() {
 void CampaignRun::OnPlan(Result<SlicePlanAnswer> answer) {
   if (view_.state != SliceRunState::kPlanning) return;  // stopped meanwhile
   if (!answer) {
-    if (began_ == 0 || view_.has_topology_changed) {
+    if (began_ == 0 || planned_on_->version != first_version_) {
       return Finish(SliceRunState::kFailed, answer.message());
     }
     view_.warnings.push_back("what was left was not planned: " + answer.message());

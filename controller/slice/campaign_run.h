@@ -25,6 +25,7 @@
 #include <utility>
 #include <vector>
 
+#include "controller/plan/topology_change.h"
 #include "controller/slice/copy_collector.h"
 #include "controller/slice/demand_book.h"
 #include "controller/slice/second_budget.h"
@@ -134,8 +135,9 @@ class CampaignRun {
   void Step();
   // Slices are turned off at once; the answers of what there was are still asked for.
   void Stop(const std::string& why);
-  // The network is another one: what is left is planned on it.
-  void SetMap(std::shared_ptr<const SliceMap> map);
+  // The network is another one: what is left is planned on it.  If a path or region of the plan in
+  // force is touched, what was measured may be neither here nor there, and is flagged.
+  void SetMap(std::shared_ptr<const SliceMap> map, const TopologyChange& change);
   // Of the driver.
   void OnEnd(const SliceEnd& end);
 
@@ -218,6 +220,7 @@ class CampaignRun {
   const std::string text_;
   const SliceCampaign campaign_;
   std::shared_ptr<const SliceMap> map_;
+  const uint64_t first_version_;  // of the map
   SliceRunView view_;
   SecondBudget budget_;
   Nanos due_ = INT64_MAX;

@@ -201,7 +201,10 @@ TEST(CampaignRun, PlansAgainWhenTheNetworkHasChanged) {
                              changed->network.AddRouter(std::string(1, link[1])), 1);
   }
   changed->borders.clear();
-  lab.run->SetMap(changed);
+  changed->version = 1;
+  TopologyChange change;
+  change.links.insert(TopologyChange::EndsOf("B", "C"));
+  lab.run->SetMap(changed, change);
   lab.RunToEnd();
   const SliceRunView& view = lab.run->view();
   EXPECT_EQ(view.state, SliceRunState::kDone) << view.problem;

@@ -47,6 +47,8 @@ Result<SlicePlanAnswer> PlanNow(const SlicePlanRequest& request) {
   SlicePlanAnswer answer;
   if (request.is_explained) {
     answer.explanation = ExplainPlan(*plan, request.campaign, request.map->network);
+    const auto analyzer = request.map->network.Find(request.analyzer_at);
+    if (analyzer) answer.links = ExpectedLinkRates(request.map->network, *plan, *analyzer);
   }
   answer.plan = std::move(*plan);
   return answer;

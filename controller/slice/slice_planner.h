@@ -19,6 +19,7 @@
 #include <thread>
 #include <vector>
 
+#include "controller/plan/slice/link_rates.h"
 #include "controller/plan/slice/network.h"
 #include "controller/plan/slice/planner.h"
 #include "controller/plan/topology.h"
@@ -49,11 +50,13 @@ struct SlicePlanRequest {
   std::shared_ptr<const SliceMap> map;
   slice::SlicePlanOptions options;  // borders and routes are the map's
   bool is_explained = false;
+  std::string analyzer_at;  // a router; empty: nobody knows, and `links` stays empty
 };
 
 struct SlicePlanAnswer {
   slice::SlicePlan plan;
-  std::string explanation;  // if it was asked for
+  std::string explanation;             // if it was asked for
+  std::vector<slice::LinkRate> links;  // likewise, towards the analyzer
 };
 
 class SlicePlanner {

@@ -16,6 +16,8 @@ controller_libtrumpet_slice_plan_a_SOURCES = \
 	controller/plan/slice/knapsack.h \
 	controller/plan/slice/linear_program.cc \
 	controller/plan/slice/linear_program.h \
+	controller/plan/slice/link_rates.cc \
+	controller/plan/slice/link_rates.h \
 	controller/plan/slice/multiway_cut.cc \
 	controller/plan/slice/multiway_cut.h \
 	controller/plan/slice/network.cc \

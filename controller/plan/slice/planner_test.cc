@@ -7,6 +7,7 @@
 
 #include <set>
 
+#include "controller/plan/slice/link_rates.h"
 #include "controller/plan/slice/slice_kit_test.h"
 
 namespace trumpet::slice {
@@ -93,6 +94,18 @@ TEST_F(Planning, TakesThePriceOfEachPrefixAsMeasured) {
   ASSERT_TRUE(capped) << capped.message();
   EXPECT_TRUE(capped->mirrored[1].is_capped);
   EXPECT_EQ(capped->mirrored[1].cost_bps, 15'000'000);
+}
+
+TEST_F(Planning, TellsWhatCopiesPutOnTheLinksToTheAnalyzer) {
+  const auto plan = Plan("MIRROR 1.2.3.0/24, 9.0.0.0/8 ON [A B C D] USING 15 Mb/s");
+  ASSERT_TRUE(plan) << plan.message();
+  std::string text;
+  for (const LinkRate& link : ExpectedLinkRates(network_, *plan, Named(network_, "U")[0])) {
+    text += network_.NameOf(link.from) + network_.NameOf(link.to) + "=" +
+            std::to_string(link.bps / 1'000'000) + " ";
+  }
+  // From A over F, from B and D over C; one query at a time.
+  EXPECT_EQ(text, "AF=5 BC=5 FU=5 CU=10 DC=5 ");
 }
 
 TEST_F(Planning, WarnsOfARegionThatAllTrafficLeaves) {
