@@ -6,8 +6,16 @@
 noinst_LIBRARIES += controller/libtrumpet-openflow.a
 controller_libtrumpet_openflow_a_SOURCES = \
 	controller/openflow/of_codec.h \
+	controller/openflow/openflow_channel.cc \
+	controller/openflow/openflow_channel.h \
+	controller/openflow/openflow_commit.cc \
+	controller/openflow/openflow_commit.h \
 	controller/openflow/openflow_message.cc \
-	controller/openflow/openflow_message.h
+	controller/openflow/openflow_message.h \
+	controller/openflow/openflow_net.cc \
+	controller/openflow/openflow_net.h \
+	controller/openflow/openflow_switch.cc \
+	controller/openflow/openflow_switch.h
 
 # A program lists OPENFLOW_CODEC_LIBS last in its LDADD, and OPENFLOW_CODEC_FILES among its
 # DEPENDENCIES.
@@ -36,9 +44,13 @@ if BUILD_PLUGIN
 gtest_programs += controller/openflow/openflow_test
 endif
 EXTRA_PROGRAMS += controller/openflow/openflow_test
-controller_openflow_openflow_test_SOURCES = \
-	controller/openflow/openflow_message_test.cc
-controller_openflow_openflow_test_LDADD = $(LIBTRUMPET_OPENFLOW) $(GTEST_MAIN_LIBS) \
+openflow_test_kit = $(ovsdb_test_kit) \
+	controller/openflow/switch_kit_test.cc \
+	controller/openflow/switch_kit_test.h
+controller_openflow_openflow_test_SOURCES = $(openflow_test_kit) \
+	controller/openflow/openflow_message_test.cc \
+	controller/openflow/openflow_switch_test.cc
+controller_openflow_openflow_test_LDADD = $(LIBTRUMPET_OPENFLOW) $(LIBTRUMPET_OVSDB) $(GTEST_MAIN_LIBS) \
 	$(OPENFLOW_CODEC_LIBS)
 controller_openflow_openflow_test_DEPENDENCIES = controller/libtrumpet-openflow.a \
-	lib/libtrumpet-wire.a lib/libtrumpet-base.a $(OPENFLOW_CODEC_FILES)
+	lib/libtrumpet-wire.a lib/libtrumpet-ovsdb.a lib/libtrumpet-base.a $(OPENFLOW_CODEC_FILES)

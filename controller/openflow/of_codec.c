@@ -294,6 +294,24 @@ void trumpet_of_flow_stats_request(uint8_t version, bool is_sum, uint8_t table, 
   hand_over(ofputil_encode_flow_stats_request(&request, protocol_of(version)), xid, sink, aux);
 }
 
+char* trumpet_of_flow_look(uint8_t version, const char* text, uint32_t xid, trumpet_of_sink* sink,
+                           void* aux) {
+  bool was_quiescent = trumpet_of_enter();
+  struct ofputil_flow_mod mod;
+  enum ofputil_protocol usable;
+  char* error = parse_ofp_flow_mod_str(&mod, text, NULL, NULL, OFPFC_ADD, &usable);
+  if (error == NULL) {
+    struct ofputil_flow_stats_request request = {
+        .out_port = OFPP_ANY, .out_group = OFPG_ANY, .table_id = mod.table_id};
+    minimatch_expand(&mod.match, &request.match);
+    hand_over(ofputil_encode_flow_stats_request(&request, protocol_of(version)), xid, sink, aux);
+    free(mod.ofpacts);
+    minimatch_destroy(&mod.match);
+  }
+  trumpet_of_leave(was_quiescent);
+  return error;
+}
+
 void trumpet_of_bundle_control(uint8_t version, uint32_t id, enum trumpet_of_bundle what,
                                uint32_t xid, trumpet_of_sink* sink, void* aux) {
   struct ofputil_bundle_ctrl_msg control = {

@@ -76,6 +76,10 @@ void trumpet_of_flow_stats_request(uint8_t version, bool is_sum, uint8_t table, 
                                    uint64_t cookie_mask, uint32_t xid, trumpet_of_sink* sink,
                                    void* aux);
 
+// Of the flows that lie within the match of `text`, a flow as above, in its table.
+char* trumpet_of_flow_look(uint8_t version, const char* text, uint32_t xid, trumpet_of_sink* sink,
+                           void* aux);
+
 enum trumpet_of_bundle {
   TRUMPET_OF_BUNDLE_OPEN = 0,
   TRUMPET_OF_BUNDLE_CLOSE = 2,

@@ -165,6 +165,14 @@ std::string EncodeFlowStatsRequest(uint8_t version, bool is_sum, uint8_t table, 
   return bytes;
 }
 
+Result<std::string> EncodeFlowLook(uint8_t version, const OpenflowRule& rule, uint32_t xid) {
+  std::string bytes;
+  const Status status =
+      ToStatus(trumpet_of_flow_look(version, rule.text.c_str(), xid, AppendTo, &bytes));
+  if (!status.ok()) return Status::Error("'" + rule.text + "': " + status.message());
+  return bytes;
+}
+
 std::string EncodeBundleControl(uint8_t version, uint32_t id, trumpet_of_bundle what,
                                 uint32_t xid) {
   std::string bytes;

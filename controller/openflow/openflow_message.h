@@ -81,6 +81,7 @@ struct OpenflowRule {
   Kind kind = Kind::kFlow;
   std::string text;     // "table=1,priority=5,ip,actions=output:2", "meter=1,pktps,band=..."
   uint64_t cookie = 0;  // of a flow
+  bool lasts = true;    // false: it ends by itself, and is not brought back
 };
 
 std::string EncodeHello();
@@ -97,6 +98,8 @@ std::string EncodeFlowPurge(uint8_t version, uint64_t cookie, uint64_t cookie_ma
 std::string EncodeFlowStatsRequest(uint8_t version, bool is_sum, uint8_t table, uint64_t cookie,
                                    uint64_t cookie_mask, uint32_t xid);
 constexpr uint8_t kAllTables = 0xff;
+// Of the flows that lie within the match of `rule`, a flow.
+Result<std::string> EncodeFlowLook(uint8_t version, const OpenflowRule& rule, uint32_t xid);
 std::string EncodeBundleControl(uint8_t version, uint32_t id, trumpet_of_bundle what, uint32_t xid);
 std::string EncodeBundleAdd(uint8_t version, uint32_t id, std::string_view message);
 

@@ -112,21 +112,6 @@ uint64_t CapabilityFor(MessageKind kind) {
   }
 }
 
-// What OpenSSL has to say about a connection that failed; empty if nothing.
-std::string TlsError(bufferevent* stream) {
-  const SSL* tls = bufferevent_openssl_get_ssl(stream);
-  std::string text;
-  while (const unsigned long code = bufferevent_get_openssl_error(stream)) {
-    if (ERR_GET_LIB(code) == 0 || !text.empty()) continue;  // the socket's error, not TLS's
-    const char* reason = ERR_reason_error_string(code);
-    text = reason == nullptr ? "TLS error " + std::to_string(code) : reason;
-  }
-  ERR_clear_error();
-  const long verified = tls == nullptr ? X509_V_OK : SSL_get_verify_result(tls);
-  if (verified == X509_V_OK) return text;
-  return WithText("peer's certificate", X509_verify_cert_error_string(verified));
-}
-
 void AddCounts(const KindCounts& from, KindCounts* into) {
   for (size_t i = 0; i < from.size(); ++i) (*into)[i] += from[i];
 }
@@ -186,7 +171,7 @@ void Session::OnStreamEvent(int what) {
     FinishClosing();
     return;
   }
-  const std::string tls_error = TlsError(stream_);
+  const std::string tls_error = TlsErrorOf(stream_);
   if (!tls_error.empty()) return End(CloseCause::kTls, tls_error);
   const bool is_connecting = state_ == State::kConnecting && role_ == Role::kAgent;
   const int name_error = is_connecting ? bufferevent_socket_get_dns_error(stream_) : 0;

@@ -3,6 +3,7 @@
 
 #include "lib/wire/tls_context.h"
 
+#include <event2/bufferevent_ssl.h>
 #include <openssl/asn1.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
@@ -212,6 +213,20 @@ PeerIdentity IdentityOf(const ssl_st* connection) {
   }
   GENERAL_NAMES_free(names);
   return identity;
+}
+
+std::string TlsErrorOf(bufferevent* stream) {
+  const SSL* tls = bufferevent_openssl_get_ssl(stream);
+  std::string text;
+  while (const unsigned long code = bufferevent_get_openssl_error(stream)) {
+    if (ERR_GET_LIB(code) == 0 || !text.empty()) continue;  // the socket's error, not TLS's
+    const char* reason = ERR_reason_error_string(code);
+    text = reason == nullptr ? "TLS error " + std::to_string(code) : reason;
+  }
+  ERR_clear_error();
+  const long verified = tls == nullptr ? X509_V_OK : SSL_get_verify_result(tls);
+  if (verified == X509_V_OK) return text;
+  return std::string("peer's certificate: ") + X509_verify_cert_error_string(verified);
 }
 
 }  // namespace trumpet

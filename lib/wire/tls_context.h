@@ -26,6 +26,7 @@
 #include "lib/base/status.h"
 #include "lib/base/units.h"
 
+struct bufferevent;
 struct ssl_st;
 struct ssl_ctx_st;
 
@@ -93,6 +94,9 @@ class TlsContext {
 
 // The certificate that the peer of an established connection has shown.
 PeerIdentity IdentityOf(const ssl_st* connection);
+
+// What OpenSSL has to say about a connection that failed; empty if nothing.
+std::string TlsErrorOf(bufferevent* stream);
 
 }  // namespace trumpet
 

@@ -1,0 +1,292 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "controller/openflow/openflow_switch.h"
+
+#include <memory>
+#include <set>
+
+#include "controller/openflow/openflow_commit.h"
+
+namespace trumpet {
+namespace {
+
+using Kind = OpenflowRule::Kind;
+
+// "meter=60000" of "meter=60000,pktps,...".
+std::string NumberPart(const std::string& text) { return text.substr(0, text.find(',')); }
+
+bool IsOurNumber(uint32_t number) {
+  return number >= kFirstOpenflowNumber && number <= kLastOpenflowNumber;
+}
+
+Status CheckNumber(const std::string& text, const char* key) {
+  const std::string head = key;
+  const bool has_key = text.compare(0, head.size(), head) == 0;
+  const unsigned long number = has_key ? std::strtoul(text.c_str() + head.size(), nullptr, 10) : 0;
+  if (number <= UINT32_MAX && IsOurNumber(static_cast<uint32_t>(number))) return Status::Ok();
+  return Status::Error("'" + text + "' does not begin with " + head + "N, N " +
+                       std::to_string(kFirstOpenflowNumber) + " to " +
+                       std::to_string(kLastOpenflowNumber));
+}
+
+}  // namespace
+
+Result<std::pair<std::string, std::string>> PlaceAndText(uint8_t version,
+                                                         const OpenflowRule& rule) {
+  if (rule.kind != Kind::kFlow) {
+    const Status status =
+        CheckNumber(rule.text, rule.kind == Kind::kMeter ? "meter=" : "group_id=");
+    if (!status.ok()) return status;
+    return std::pair<std::string, std::string>(NumberPart(rule.text), rule.text);
+  }
+  const Result<std::string> bytes = EncodeRule(version, TRUMPET_OF_ADD, rule, 0);
+  if (!bytes.ok()) return bytes.status();
+  const Result<OpenflowMessage> message = DecodeOpenflow(*bytes);
+  if (!message.ok()) return Status::Error("'" + rule.text + "': " + message.message());
+  const OpenflowFlow& flow = message->flows.at(0);
+  return std::pair<std::string, std::string>(flow.Place(), flow.Text());
+}
+
+OpenflowSwitch::OpenflowSwitch(event_base* base, uint64_t datapath_id, std::string name)
+    : datapath_id_(datapath_id), name_(std::move(name)), later_event_(base, [this] {
+        for (const auto& action : std::exchange(later_, {})) action();
+      }) {}
+
+OpenflowSwitchCounters OpenflowSwitch::counters() const {
+  OpenflowSwitchCounters counters = counters_;
+  if (channel_ != nullptr) counters.channels.Add(channel_->counters());
+  return counters;
+}
+
+void OpenflowSwitch::Later(std::function<void()> action) {
+  later_.push_back(std::move(action));
+  later_event_.RunSoon();
+}
+
+// ---- One at a time ----
+
+void OpenflowSwitch::Acquire(std::function<void()> begin) {
+  waiting_.push_back(std::move(begin));
+  if (is_busy_) return;
+  is_busy_ = true;
+  Later([this] { Release(); });  // the first one begins from the loop
+}
+
+void OpenflowSwitch::Release() {
+  if (waiting_.empty()) {
+    is_busy_ = false;
+    return;
+  }
+  const std::function<void()> next = std::move(waiting_.front());
+  waiting_.pop_front();
+  next();
+}
+
+void OpenflowSwitch::Commit(OpenflowChange change, Done done) {
+  CommitAcross({{this, std::move(change)}}, std::move(done));
+}
+
+// ---- Asking ----
+
+void OpenflowSwitch::Ask(uint64_t life, std::vector<OpenflowRequest> requests, AnswersDone done) {
+  if (life != 0 && life == this->life()) {
+    return channel_->Ask(std::move(requests), std::move(done));
+  }
+  OpenflowAnswers answers;
+  answers.status = Status::Error("switch " + name_ + " is not connected");
+  Later([answers, done] { done(answers); });
+}
+
+void OpenflowSwitch::AskSimple(trumpet_of_ask what, AnswersDone done) {
+  std::vector<OpenflowRequest> requests;
+  if (life() != 0) {
+    const uint32_t xid = NextXid();
+    requests.push_back({xid, EncodeSimple(version(), what, xid)});
+  }
+  Ask(life(), std::move(requests), std::move(done));
+}
+
+void OpenflowSwitch::AskFlows(uint8_t table, uint64_t cookie, uint64_t cookie_mask,
+                              FlowsDone done) {
+  std::vector<OpenflowRequest> requests;
+  if (life() != 0) {
+    const uint32_t xid = NextXid();
+    requests.push_back(
+        {xid, EncodeFlowStatsRequest(version(), false, table, cookie, cookie_mask, xid)});
+  }
+  Ask(life(), std::move(requests), [this, done](const OpenflowAnswers& answers) {
+    if (!answers.status.ok()) return done(answers.status);
+    const OpenflowAnswer& answer = answers.answers[0];
+    if (!answer.error.empty()) {
+      return done(Status::Error("switch " + name_ + " does not tell its flows: " + answer.error));
+    }
+    std::vector<OpenflowFlow> flows;
+    for (const OpenflowMessage& message : answer.messages) {
+      flows.insert(flows.end(), message.flows.begin(), message.flows.end());
+    }
+    done(flows);
+  });
+}
+
+Result<bool> OpenflowSwitch::SendPacketOut(uint32_t in_port, std::string_view packet,
+                                           const std::string& actions) {
+  if (channel_ == nullptr || !channel_->is_ready()) return false;
+  const Result<std::string> bytes = EncodePacketOut(version(), in_port, packet, actions, NextXid());
+  if (!bytes.ok()) return bytes.status();
+  const bool is_sent = channel_->Tell(*bytes);
+  counters_.packets_out += is_sent ? 1 : 0;
+  return is_sent;
+}
+
+// ---- Coming and going ----
+
+void OpenflowSwitch::Attach(OpenflowChannel* channel, Done ready) {
+  channel_ = channel;
+  ++life_;
+  ++counters_.connections;
+  has_bundles_ = true;
+  AskPorts([this, ready](const Status& status) {
+    if (!status.ok()) return ready(status);
+    Acquire([this, ready] { Reconcile(ready); });
+  });
+}
+
+void OpenflowSwitch::Detach(const std::string& why) {
+  if (channel_ != nullptr) counters_.channels.Add(channel_->counters());
+  channel_ = nullptr;
+  is_ready_ = false;
+  last_error_ = why;
+  ports_.clear();
+  if (ports_changed_) ports_changed_();
+}
+
+void OpenflowSwitch::AskPorts(Done ready) {
+  AskSimple(TRUMPET_OF_PORT_DESC_REQUEST, [this, ready](const OpenflowAnswers& answers) {
+    if (!answers.status.ok()) return ready(answers.status);
+    for (const OpenflowMessage& message : answers.answers[0].messages) {
+      for (const OpenflowPort& port : message.ports) ports_[port.number] = port;
+    }
+    if (ports_changed_) ports_changed_();
+    ready(Status::Ok());
+  });
+}
+
+void OpenflowSwitch::OnMessage(const OpenflowMessage& message) {
+  switch (message.head.kind) {
+    case TRUMPET_OF_PACKET_IN:
+      ++counters_.packets_in;
+      if (packet_in_) packet_in_(message);
+      return;
+    case TRUMPET_OF_PORT_STATUS:
+      for (const OpenflowPort& port : message.ports) {
+        if (message.head.reason == 1) {
+          ports_.erase(port.number);
+        } else {
+          ports_[port.number] = port;
+        }
+      }
+      if (ports_changed_) ports_changed_();
+      return;
+    case TRUMPET_OF_FLOW_REMOVED:
+      if (removed_) removed_(message);
+      return;
+    default:
+      return;
+  }
+}
+
+// ---- What is there against what should be ----
+
+void OpenflowSwitch::Reconcile(Done ready) {
+  std::vector<OpenflowRequest> requests;
+  const auto ask = [&](auto encode) {
+    const uint32_t xid = NextXid();
+    requests.push_back({xid, encode(xid)});
+  };
+  if (life() != 0) {
+    ask([this](uint32_t xid) {
+      return EncodeFlowStatsRequest(version(), false, kAllTables, kOpenflowCookie,
+                                    kOpenflowCookieMask, xid);
+    });
+    ask([this](uint32_t xid) {
+      return EncodeSimple(version(), TRUMPET_OF_GROUP_DESC_REQUEST, xid);
+    });
+    ask([this](uint32_t xid) {
+      return EncodeSimple(version(), TRUMPET_OF_METER_CONFIG_REQUEST, xid);
+    });
+  }
+  Ask(life(), std::move(requests), [this, ready](const OpenflowAnswers& answers) {
+    if (answers.status.ok()) return Compare(answers, ready);
+    Release();
+    ready(answers.status);
+  });
+}
+
+void OpenflowSwitch::Compare(const OpenflowAnswers& answers, Done ready) {
+  OpenflowChange change;
+  Rules missing;
+  std::map<std::string, std::string> texts;
+  for (const auto& [place, rule] : rules_) {
+    const auto spelled = PlaceAndText(version(), rule);
+    if (!spelled.ok()) continue;
+    missing[spelled->first] = rule;
+    texts[spelled->first] = spelled->second;
+  }
+  const auto see = [&](const std::string& place, bool is_same, const OpenflowRule& there) {
+    const auto wanted = missing.find(place);
+    const bool is_wanted = wanted != missing.end();
+    if (is_wanted && is_same) missing.erase(wanted);
+    if (!is_wanted) change.remove.push_back(there);
+  };
+  for (const OpenflowMessage& message : answers.answers[0].messages) {
+    for (const OpenflowFlow& flow : message.flows) {
+      const std::string place = flow.Place();
+      const auto wanted = missing.find(place);
+      const bool is_same = wanted != missing.end() && wanted->second.cookie == flow.cookie &&
+                           texts[place] == flow.Text();
+      see(place, is_same, {Kind::kFlow, flow.Text(), flow.cookie, true});
+    }
+  }
+  for (const bool is_meter : {false, true}) {
+    for (const OpenflowMessage& message : answers.answers[is_meter ? 2 : 1].messages) {
+      for (const OpenflowNumbered& thing : message.numbered) {
+        if (!IsOurNumber(thing.number)) continue;
+        const std::string place =
+            (is_meter ? "meter=" : "group_id=") + std::to_string(thing.number);
+        see(place, true, {is_meter ? Kind::kMeter : Kind::kGroup, place, 0, true});
+      }
+    }
+  }
+  for (const auto& [place, rule] : missing) {
+    if (rule.lasts) change.add.push_back(rule);
+    if (!rule.lasts) rules_.erase(place);
+  }
+  counters_.reconciled_missing += change.add.size();
+  counters_.reconciled_stray += change.remove.size();
+  const auto commit =
+      std::make_shared<OpenflowCommit>(this, std::move(change), OpenflowCommit::Mode::kReconcile);
+  const auto end = [this, commit, ready](const Status& status) {
+    is_ready_ = status.ok();
+    if (!status.ok()) last_error_ = status.message();
+    Release();
+    ready(status);
+  };
+  commit->Prepare([commit, end](const Status& status) {
+    if (!status.ok()) return end(status);
+    commit->Finish(end);
+  });
+}
+
+void OpenflowSwitch::Purge(Done done) {
+  Acquire([this, done] {
+    rules_.clear();
+    if (life() == 0) {
+      Release();
+      return done(Status::Ok());  // nothing of ours will survive when it comes back
+    }
+    Reconcile(done);
+  });
+}
+
+}  // namespace trumpet

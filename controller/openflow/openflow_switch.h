@@ -1,0 +1,146 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// OpenflowSwitch: a switch as the rest of the controller sees it, whether it is connected or not.
+//
+// It remembers the rules that were committed.  Whenever the switch comes (back), our flows there,
+// known by their cookie, are compared with that: what is missing is added, what is not ours to have
+// any more is removed, and nothing else is touched.  Rules with a timeout are not brought back.
+//
+// Ours are flows whose cookie begins with kOpenflowCookie, and groups and meters of our numbers.
+//
+// Threads: that of the libevent loop.  Everything is called back from the loop, never from within
+// a call.  Lifetime: `base` must outlive it.
+
+#ifndef TRUMPET_CONTROLLER_OPENFLOW_OPENFLOW_SWITCH_H
+#define TRUMPET_CONTROLLER_OPENFLOW_OPENFLOW_SWITCH_H
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "controller/openflow/openflow_channel.h"
+#include "controller/openflow/openflow_message.h"
+#include "lib/base/loop_event.h"
+#include "lib/base/status.h"
+
+namespace trumpet {
+
+constexpr uint64_t kOpenflowCookie = 0x7472000000000000;
+constexpr uint64_t kOpenflowCookieMask = 0xffff000000000000;
+constexpr uint32_t kFirstOpenflowNumber = 60000;  // of groups and meters that are ours
+constexpr uint32_t kLastOpenflowNumber = 64095;
+
+// All or nothing; what is removed goes first.
+struct OpenflowChange {
+  std::vector<OpenflowRule> remove;
+  std::vector<OpenflowRule> add;  // or replace, if it is a rule of ours
+};
+
+struct OpenflowSwitchCounters {
+  uint64_t connections = 0;
+  uint64_t commits = 0;
+  uint64_t failed_commits = 0;
+  uint64_t reconciled_missing = 0;  // added when the switch came back
+  uint64_t reconciled_stray = 0;    // removed then
+  uint64_t packets_in = 0;
+  uint64_t packets_out = 0;
+  OpenflowChannelCounters channels;  // of all there are and were
+};
+
+class OpenflowSwitch {
+ public:
+  using Done = std::function<void(const Status&)>;
+  using AnswersDone = OpenflowChannel::Done;
+  using FlowsDone = std::function<void(const Result<std::vector<OpenflowFlow>>&)>;
+
+  OpenflowSwitch(event_base* base, uint64_t datapath_id, std::string name);
+  OpenflowSwitch(const OpenflowSwitch&) = delete;
+  OpenflowSwitch& operator=(const OpenflowSwitch&) = delete;
+
+  uint64_t datapath_id() const { return datapath_id_; }
+  const std::string& name() const { return name_; }
+  // Connected, and our rules are there as they should be.
+  bool is_ready() const { return is_ready_; }
+  // Null while there is none.
+  const OpenflowChannel* channel() const { return channel_; }
+  const std::map<uint32_t, OpenflowPort>& ports() const { return ports_; }
+  size_t rule_count() const { return rules_.size(); }
+  const std::string& last_error() const { return last_error_; }
+  OpenflowSwitchCounters counters() const;
+
+  // Changes our rules; an error names the rule that was refused, and then nothing was changed.
+  void Commit(OpenflowChange change, Done done);
+  // Flows whose cookie has these bits, with their counts.
+  void AskFlows(uint8_t table, uint64_t cookie, uint64_t cookie_mask, FlowsDone done);
+  // Any of the requests without a body.
+  void AskSimple(trumpet_of_ask what, AnswersDone done);
+  // False if there is no connection or no room.
+  Result<bool> SendPacketOut(uint32_t in_port, std::string_view packet, const std::string& actions);
+  // Removes all that is ours, known or not, and forgets it.
+  void Purge(Done done);
+
+  // ---- For OpenflowNet ----
+
+  // A connection has come, or gone (null); `ready` is called when ours is as it should be.
+  void Attach(OpenflowChannel* channel, Done ready);
+  void Detach(const std::string& why);
+  void OnMessage(const OpenflowMessage& message);
+  void OnPacketIn(std::function<void(const OpenflowMessage&)> taken) { packet_in_ = taken; }
+  void OnPorts(std::function<void()> changed) { ports_changed_ = changed; }
+  void OnFlowRemoved(std::function<void(const OpenflowMessage&)> removed) { removed_ = removed; }
+
+  // ---- For OpenflowCommit ----
+
+  using Rules = std::map<std::string, OpenflowRule>;  // by place
+
+  // One at a time has the switch to itself; Release() lets the next one begin.
+  void Acquire(std::function<void()> begin);
+  void Release();
+  // A number for each connection; 0: there is none.
+  uint64_t life() const { return channel_ == nullptr ? 0 : life_; }
+  uint8_t version() const { return channel_->version(); }
+  uint32_t NextXid() { return channel_->NextXid(); }
+  // An error for all, if the connection is not that of `life` any more.
+  void Ask(uint64_t life, std::vector<OpenflowRequest> requests, AnswersDone done);
+  void Later(std::function<void()> action);
+  Rules& rules() { return rules_; }
+  bool has_bundles() const { return has_bundles_; }
+  void set_has_bundles(bool has) { has_bundles_ = has; }
+  OpenflowSwitchCounters& counts() { return counters_; }
+
+ private:
+  void AskPorts(Done ready);
+  void Reconcile(Done ready);
+  void Compare(const OpenflowAnswers& answers, Done ready);
+
+  const uint64_t datapath_id_;
+  const std::string name_;
+  OpenflowChannel* channel_ = nullptr;
+  uint64_t life_ = 0;
+  bool is_ready_ = false;
+  bool has_bundles_ = true;  // until it says no
+  bool is_busy_ = false;
+  std::deque<std::function<void()>> waiting_;
+  std::map<uint32_t, OpenflowPort> ports_;
+  Rules rules_;
+  std::string last_error_;
+  OpenflowSwitchCounters counters_;
+  std::function<void(const OpenflowMessage&)> packet_in_;
+  std::function<void()> ports_changed_;
+  std::function<void(const OpenflowMessage&)> removed_;
+  std::vector<std::function<void()>> later_;
+  LoopEvent later_event_;
+};
+
+// What makes a rule another one if it differs: "table=1,priority=5,ip", "meter=60000"; and how the
+// switch would say it.  An error if the text is none.
+Result<std::pair<std::string, std::string>> PlaceAndText(uint8_t version, const OpenflowRule& rule);
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_CONTROLLER_OPENFLOW_OPENFLOW_SWITCH_H
