@@ -10,6 +10,8 @@ lib_libtrumpet_packet_a_SOURCES = \
 	lib/packet/fields.cc \
 	lib/packet/fields.h \
 	lib/packet/flow_key.h \
+	lib/packet/mirror_copy.cc \
+	lib/packet/mirror_copy.h \
 	lib/packet/parse.cc \
 	lib/packet/parse.h \
 	lib/packet/parse_ip.h \
@@ -31,6 +33,7 @@ lib_packet_packet_test_SOURCES = \
 	lib/packet/capture_merge_test.cc \
 	lib/packet/captures_test.cc \
 	lib/packet/fields_test.cc \
+	lib/packet/mirror_copy_test.cc \
 	lib/packet/parse_random_test.cc \
 	lib/packet/parse_tcp_test.cc \
 	lib/packet/parse_test.cc \
@@ -51,7 +54,10 @@ lib_packet_parse_bench_SOURCES = \
 	lib/packet/test_frames.h
 lib_packet_parse_bench_LDADD = $(LIBTRUMPET_PACKET) $(BENCH_MAIN_LIBS)
 
-fuzz_programs += lib/packet/parse_fuzz lib/packet/pcap_fuzz
+fuzz_programs += lib/packet/mirror_copy_fuzz lib/packet/parse_fuzz lib/packet/pcap_fuzz
+lib_packet_mirror_copy_fuzz_SOURCES = lib/packet/mirror_copy_fuzz.cc
+lib_packet_mirror_copy_fuzz_LDADD = $(FUZZ_MAIN) $(LIBTRUMPET_PACKET)
+lib_packet_mirror_copy_fuzz_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 lib_packet_parse_fuzz_SOURCES = \
 	lib/packet/parse_fuzz.cc \
 	lib/packet/reference_parse.cc \
@@ -62,4 +68,4 @@ lib_packet_pcap_fuzz_SOURCES = lib/packet/pcap_fuzz.cc
 lib_packet_pcap_fuzz_LDADD = $(FUZZ_MAIN) $(LIBTRUMPET_PACKET)
 lib_packet_pcap_fuzz_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 
-EXTRA_DIST += tests/corpus/parse_fuzz tests/corpus/pcap_fuzz
+EXTRA_DIST += tests/corpus/mirror_copy_fuzz tests/corpus/parse_fuzz tests/corpus/pcap_fuzz
