@@ -53,4 +53,5 @@ controller_openflow_openflow_test_SOURCES = $(openflow_test_kit) \
 controller_openflow_openflow_test_LDADD = $(LIBTRUMPET_OPENFLOW) $(LIBTRUMPET_OVSDB) $(GTEST_MAIN_LIBS) \
 	$(OPENFLOW_CODEC_LIBS)
 controller_openflow_openflow_test_DEPENDENCIES = controller/libtrumpet-openflow.a \
-	lib/libtrumpet-wire.a lib/libtrumpet-ovsdb.a lib/libtrumpet-base.a $(OPENFLOW_CODEC_FILES)
+	lib/libtrumpet-wire.a lib/libtrumpet-wire-pb.a lib/libtrumpet-ovsdb.a \
+	lib/libtrumpet-model.a lib/libtrumpet-packet.a lib/libtrumpet-base.a $(OPENFLOW_CODEC_FILES)

@@ -166,6 +166,7 @@ struct trumpet_of_port {
 struct trumpet_of_numbered {  // a table, meter or group
   uint32_t number;
   uint64_t packets, bytes;  // that came in
+  uint64_t dropped;         // of them, by a meter
   const char* text;         // of meters and groups: what they do
 };
 

@@ -221,7 +221,14 @@ static enum ofperr decode_meter_counts(struct ofpbuf* rest, Visitor* visitor) {
   int result;
   struct ofputil_meter_stats stats;
   while (!(result = ofputil_decode_meter_stats(rest, &stats, &bands))) {
-    visit_numbered(visitor, stats.meter_id, stats.packet_in_count, stats.byte_in_count, "");
+    struct trumpet_of_numbered meter = {.number = stats.meter_id,
+                                        .packets = stats.packet_in_count,
+                                        .bytes = stats.byte_in_count,
+                                        .text = ""};
+    for (int i = 0; i < stats.n_bands; i++) {
+      meter.dropped += stats.bands[i].packet_count;
+    }
+    visitor->numbered(visitor->aux, &meter);
   }
   ofpbuf_uninit(&bands);
   return ended(result);

@@ -62,7 +62,8 @@ void TakePort(void* aux, const trumpet_of_port* from) {
 }
 
 void TakeNumbered(void* aux, const trumpet_of_numbered* from) {
-  Message(aux)->numbered.push_back({from->number, from->packets, from->bytes, from->text});
+  Message(aux)->numbered.push_back(
+      {from->number, from->packets, from->bytes, from->dropped, from->text});
 }
 
 // Of "meter=5,pktps,band=..." what a deletion takes.

@@ -59,6 +59,7 @@ struct OpenflowNumbered {
   uint32_t number = 0;
   uint64_t packets = 0;
   uint64_t bytes = 0;
+  uint64_t dropped = 0;
   std::string text;
 };
 

@@ -15,12 +15,16 @@ controller_libtrumpet_slice_a_SOURCES = \
 	controller/slice/copy_collector.h \
 	controller/slice/demand_book.cc \
 	controller/slice/demand_book.h \
+	controller/slice/flow_match.cc \
+	controller/slice/flow_match.h \
+	controller/slice/openflow_driver.cc \
+	controller/slice/openflow_driver.h \
 	controller/slice/second_budget.h \
 	controller/slice/slice_driver.h \
 	controller/slice/slice_planner.cc \
 	controller/slice/slice_planner.h \
 	controller/slice/tag_pool.h
-LIBTRUMPET_SLICE = controller/libtrumpet-slice.a $(LIBTRUMPET_SLICE_PLAN) $(LIBTRUMPET_TEM)
+LIBTRUMPET_SLICE = controller/libtrumpet-slice.a controller/libtrumpet-openflow.a $(LIBTRUMPET_SLICE_PLAN) $(LIBTRUMPET_TEM)
 
 gtest_programs += controller/slice/slice_test
 TSAN_TESTS += controller/slice/slice_test
@@ -30,3 +34,16 @@ controller_slice_slice_test_SOURCES = \
 	controller/slice/slice_parts_test.cc \
 	controller/slice/slice_twin_test.h
 controller_slice_slice_test_LDADD = $(LIBTRUMPET_SLICE) $(GTEST_MAIN_LIBS)
+
+# The OpenFlow driver with a real switch.
+if BUILD_PLUGIN
+gtest_programs += controller/slice/openflow_driver_test
+endif
+EXTRA_PROGRAMS += controller/slice/openflow_driver_test
+controller_slice_openflow_driver_test_SOURCES = $(openflow_test_kit) \
+	controller/slice/flow_match_test.cc \
+	controller/slice/openflow_driver_test.cc
+controller_slice_openflow_driver_test_LDADD = $(LIBTRUMPET_SLICE) $(LIBTRUMPET_OPENFLOW) \
+	$(LIBTRUMPET_OVSDB) $(GTEST_MAIN_LIBS) $(OPENFLOW_CODEC_LIBS)
+controller_slice_openflow_driver_test_DEPENDENCIES = controller/libtrumpet-slice.a \
+	$(controller_openflow_openflow_test_DEPENDENCIES) lib/libtrumpet-lang.a

@@ -1,0 +1,192 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// With an ovs-vswitchd: port 1 is where packets come from, 2 is where the pipeline of others sends
+// them, 3 leads to the analyzer.
+
+#include "controller/slice/openflow_driver.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "controller/openflow/switch_kit_test.h"
+#include "lib/lang/event/event_language.h"
+
+namespace trumpet {
+namespace {
+
+constexpr uint8_t kTtlAt = 22;
+constexpr uint8_t kTosAt = 15;
+
+class OpenflowDriverTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    ovs_.AddBridge("br0", 1, "OpenFlow13,OpenFlow15");
+    ovs_.Vsctl({"add-port", "br0", "br0p3", "--", "set", "interface", "br0p3", "type=dummy",
+                "ofport_request=3", "options:tx_pcap=" + ovs_.File("br0p3.pcap")});
+    ovs_.Vsctl({"set-controller", "br0", test_.remote()});
+    which_ = test_.Wait(1);
+    ovs_.Ofctl({"add-flow", "br0", "priority=9,ip,actions=dec_ttl,resubmit(,7)"});
+    ovs_.Ofctl({"add-flow", "br0", "table=7,ip,actions=output:2"});
+    theirs_ = ovs_.Flows("br0");
+    driver_ = std::make_unique<OpenflowDriver>(test_.base(), &test_.net(), [](const std::string&) {
+      return OpenflowCopyPort{3, 5, false};
+    });
+    driver_->OnEnd([this](const SliceEnd& end) { ends_.push_back(end); });
+  }
+  void TearDown() override { driver_.reset(); }
+
+  static SliceSpec Spec(uint32_t tag, const std::string& filter, Nanos duration) {
+    SliceSpec spec;
+    spec.tag = tag;
+    spec.filter = ParseEventLine(filter + ", sum(packets)>1, 5-tuples, 10ms", "test")->filter;
+    spec.duration = duration;
+    return spec;
+  }
+  Status TurnOn(const SliceSpec& spec) {
+    return test_.Run([&](SliceDriver::Done done) { driver_->TurnOn(name_, spec, done); });
+  }
+  // With the counters as they are by then: otherwise the switch brings them up to date twice a
+  // second.
+  Status TurnOff(uint32_t tag) {
+    ovs_.Appctl({"revalidator/wait"});
+    return test_.Run([&](SliceDriver::Done done) { driver_->TurnOff(name_, tag, done); });
+  }
+  void Send(int count, const std::string& to = "10.1.0.2") {
+    std::vector<std::string> command = {"netdev-dummy/receive", "br0p1"};
+    for (int i = 0; i < count; ++i) {
+      command.push_back(
+          "in_port(1),eth(src=50:54:00:00:00:09,dst=50:54:00:00:00:0a),eth_type(0x0800),"
+          "ipv4(src=10.0.0.1,dst=" +
+          to + ",proto=17,tos=0x28,ttl=64,frag=no),udp(src=1,dst=53)");
+    }
+    ovs_.Appctl(command);
+  }
+  // What has been sent by a port.  The bytes at `offset` of each.
+  std::vector<int> Sent(int port, size_t offset) {
+    std::ifstream file(ovs_.File("br0p" + std::to_string(port) + ".pcap"), std::ios::binary);
+    const std::string bytes(std::istreambuf_iterator<char>(file), {});
+    std::vector<int> found;
+    for (size_t at = 24; at + 16 <= bytes.size();) {
+      uint32_t size = 0;
+      bytes.copy(reinterpret_cast<char*>(&size), sizeof size, at + 8);
+      if (at + 16 + size > bytes.size()) break;
+      found.push_back(static_cast<uint8_t>(bytes[at + 16 + offset]));
+      at += 16 + size;
+    }
+    return found;
+  }
+  bool RunUntilEnded(size_t count = 1) {
+    return test_.RunUntil([&] { return ends_.size() == count; });
+  }
+
+  const std::string name_ = "0000000000000001";
+  TestSwitch ovs_;
+  TestNet test_;
+  OpenflowSwitch* which_ = nullptr;
+  std::string theirs_;
+  std::unique_ptr<OpenflowDriver> driver_;
+  std::vector<SliceEnd> ends_;
+};
+
+TEST_F(OpenflowDriverTest, CopiesPacketsAsTheyArriveAndForwardsThemAsBefore) {
+  ASSERT_TRUE(driver_->Serves(name_));
+  const Status on = TurnOn(Spec(77, "dstIP=10.1.0.0/16", 30 * kNanosPerSecond));
+  ASSERT_TRUE(on.ok()) << on.message();
+  Send(20);
+  Send(5, "10.9.0.2");
+  ASSERT_TRUE(test_.RunUntil([&] { return Sent(2, kTtlAt).size() == 25; }));
+  ASSERT_TRUE(test_.RunUntil([&] { return Sent(3, kTtlAt).size() == 20; }));
+  EXPECT_EQ(Sent(2, kTtlAt), std::vector<int>(25, 63));
+  EXPECT_EQ(Sent(3, kTtlAt), std::vector<int>(20, 64));
+  EXPECT_EQ(Sent(2, kTosAt), std::vector<int>(25, 0x28));
+  ASSERT_TRUE(TurnOff(77).ok());
+  ASSERT_TRUE(RunUntilEnded());
+  EXPECT_EQ(ends_[0].tag, 77u);
+  EXPECT_EQ(ends_[0].packets, 20u);
+  EXPECT_EQ(ends_[0].switch_name, name_);
+  EXPECT_EQ(ovs_.Flows("br0"), theirs_);
+  EXPECT_TRUE(TurnOff(77).ok());
+}
+
+TEST_F(OpenflowDriverTest, EndsAtTheDeadline) {
+  ASSERT_TRUE(TurnOn(Spec(5, "dstIP=10.1.0.0/16", 40 * kNanosPerMilli)).ok());
+  ASSERT_TRUE(RunUntilEnded());
+  EXPECT_GE(ends_[0].lasted, 40 * kNanosPerMilli - kNanosPerMilli);
+  EXPECT_LT(ends_[0].lasted, kNanosPerSecond);
+  EXPECT_EQ(ovs_.Flows("br0"), theirs_);
+  EXPECT_EQ(driver_->slice_count(), 0u);
+}
+
+TEST_F(OpenflowDriverTest, TheSwitchEndsItWhenTheControllerIsGone) {
+  SliceSpec spec = Spec(5, "dstIP=10.1.0.0/16", kNanosPerSecond);
+  spec.packets_per_second = 10;
+  ASSERT_TRUE(TurnOn(spec).ok());
+  // Nobody runs the loop of the controller from here on.
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (ovs_.Flows("br0") != theirs_ && std::chrono::steady_clock::now() < end) {
+  }
+  EXPECT_EQ(ovs_.Flows("br0"), theirs_);
+  ASSERT_TRUE(RunUntilEnded());
+}
+
+TEST_F(OpenflowDriverTest, SeveralSlicesOfTheSamePacketEachGetTheirCopy) {
+  ASSERT_TRUE(TurnOn(Spec(1, "dstIP=10.1.0.0/16", 30 * kNanosPerSecond)).ok());
+  ASSERT_TRUE(TurnOn(Spec(2, "srcIP=10.0.0.1", 30 * kNanosPerSecond)).ok());
+  EXPECT_FALSE(TurnOn(Spec(2, "srcIP=10.0.0.2", 30 * kNanosPerSecond)).ok());
+  Send(10);
+  ASSERT_TRUE(test_.RunUntil([&] { return Sent(3, kTtlAt).size() == 20; }));
+  EXPECT_EQ(Sent(2, kTtlAt), std::vector<int>(10, 63));
+  EXPECT_EQ(Sent(3, kTtlAt), std::vector<int>(20, 64));
+  ASSERT_TRUE(TurnOff(1).ok() && TurnOff(2).ok());
+  ASSERT_TRUE(RunUntilEnded(2));
+  EXPECT_EQ(ends_[0].packets, 10u);
+  EXPECT_EQ(ends_[1].packets, 10u);
+  EXPECT_EQ(ovs_.Flows("br0"), theirs_);
+}
+
+TEST_F(OpenflowDriverTest, TheRateLimitHoldsBackCopiesAndNothingElse) {
+  SliceSpec spec = Spec(9, "dstIP=10.1.0.0/16", 30 * kNanosPerSecond);
+  spec.packets_per_second = 5;
+  spec.snap_bytes = 34;
+  const Status on = TurnOn(spec);
+  ASSERT_TRUE(on.ok()) << on.message();
+  Send(50);
+  Send(50);
+  ASSERT_TRUE(test_.RunUntil([&] { return Sent(2, kTtlAt).size() == 100; }));
+  ASSERT_TRUE(TurnOff(9).ok());
+  ASSERT_TRUE(RunUntilEnded());
+  const size_t copies = Sent(3, kTtlAt).size();
+  EXPECT_GT(copies, 0u);
+  EXPECT_LT(copies, 50u);
+  EXPECT_EQ(ends_[0].packets, copies);
+  EXPECT_EQ(ends_[0].withheld, 100 - copies);
+  EXPECT_EQ(ovs_.Flows("br0"), theirs_);
+  EXPECT_EQ(ovs_.Ofctl({"dump-meters", "br0"}).find("meter="), std::string::npos);
+}
+
+TEST_F(OpenflowDriverTest, EndsWhenTheCapIsReached) {
+  SliceSpec spec = Spec(9, "dstIP=10.1.0.0/16", 30 * kNanosPerSecond);
+  spec.max_packets = 10;
+  ASSERT_TRUE(TurnOn(spec).ok());
+  Send(12);
+  ASSERT_TRUE(RunUntilEnded());
+  EXPECT_GE(ends_[0].packets, 10u);
+  EXPECT_LT(ends_[0].lasted, 29 * kNanosPerSecond);
+}
+
+TEST_F(OpenflowDriverTest, SaysWhatASwitchCannotDo) {
+  EXPECT_FALSE(TurnOn(Spec(1, "not (srcIP=10.0.0.1)", kNanosPerSecond)).ok());
+  EXPECT_FALSE(TurnOn(Spec(0, "srcIP=10.0.0.1", kNanosPerSecond)).ok());
+  EXPECT_FALSE(driver_->Serves("nobody"));
+  const Status unknown = test_.Run([&](SliceDriver::Done done) {
+    driver_->TurnOn("nobody", Spec(1, "srcIP=10.0.0.1", kNanosPerSecond), done);
+  });
+  EXPECT_FALSE(unknown.ok());
+  EXPECT_EQ(driver_->slice_count(), 0u);
+}
+
+}  // namespace
+}  // namespace trumpet
