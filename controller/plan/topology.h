@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "lib/base/status.h"
+#include "lib/base/units.h"
 #include "lib/packet/prefix.h"
 
 namespace trumpet {
@@ -31,25 +32,39 @@ struct TopologyHost {
 
 struct TopologySwitch {
   std::string name;
-  uint64_t datapath_id = 0;  // 0: none
+  uint64_t datapath_id = 0;               // 0: none
+  std::vector<uint32_t> edge_ports = {};  // behind which are hosts, and no switches
+  bool is_in_file = true;
 };
+
+enum class LinkSource : uint8_t { kFile, kLldp, kBoth };
 
 struct TopologyLink {
   std::string from;  // names of hosts or switches
   std::string to;
   uint32_t weight = 1;
+  LinkSource source = LinkSource::kFile;
+  uint32_t from_port = 0;  // as OpenFlow numbers them, if LLDP has told; else 0
+  uint32_t to_port = 0;
+  Nanos age = 0;  // of what LLDP told last, where somebody asks for it
 };
 
 struct Topology {
   std::vector<TopologyHost> hosts;
   std::vector<TopologySwitch> switches;
   std::vector<TopologyLink> links;
+  std::vector<TopologyLink> lost_links;  // of the file, that LLDP has seen and sees no more
 };
 
 constexpr size_t kMaxTopologyPrefixes = 65536;  // of all hosts
 
 // docs/topology.md says how it is written.  Errors name line and column, like those of events.
 Result<Topology> ParseTopologyYaml(std::string_view text, std::string_view source_name);
+// The same keys in JSON; or, if there is a key `nodes`, a graph as networkx writes it
+// ("node-link"): its nodes are switches.
+Result<Topology> ParseTopologyJson(std::string_view text, std::string_view source_name);
+// JSON if the name ends in .json, else YAML.
+Result<Topology> ParseTopology(std::string_view text, std::string_view source_name);
 
 }  // namespace trumpet
 

@@ -51,6 +51,79 @@ switches:
   EXPECT_EQ(topology->links[1].weight, 10u);
 }
 
+std::string Print(const Result<Topology>& topology) {
+  if (!topology.ok()) return topology.message();
+  std::string text;
+  for (const TopologyHost& host : topology->hosts) {
+    text += host.id + "/" + host.name + "@" + host.attached_to;
+    for (const Prefix& prefix : host.prefixes) text += " " + PrintPrefix(prefix);
+    for (const std::string& label : host.labels) text += " " + label;
+    text += "; ";
+  }
+  for (const TopologySwitch& one : topology->switches) {
+    text += one.name + ":" + std::to_string(one.datapath_id);
+    for (const uint32_t port : one.edge_ports) text += "," + std::to_string(port);
+    text += "; ";
+  }
+  for (const TopologyLink& link : topology->links) {
+    text += link.from + "-" + link.to + ":" + std::to_string(link.weight) + "; ";
+  }
+  return text;
+}
+
+TEST(Topology, SaysTheSameInJson) {
+  const char kYaml[] = R"(
+hosts:
+  - {id: h1, name: hv1, prefixes: [10.0.1.0/24], attached_to: tor1, labels: [rack=r1]}
+switches:
+  - {name: tor1, datapath_id: 0000020000000001, edge_ports: [1, 4294967040]}
+  - {name: spine1}
+links:
+  - {from: tor1, to: spine1, weight: 10}
+)";
+  const char kJson[] = R"({
+	"hosts": [{"id": "h1", "name": "hv1", "prefixes": ["10.0.1.0\/24"],
+	           "attached_to": "tor1", "labels": ["rack=r1"]}],
+	"switches": [{"name": "tor1", "datapath_id": "0000020000000001",
+	              "edge_ports": [1, 4294967040]}, {"name": "spine1"}],
+	"links": [{"from": "tor1", "to": "spine1", "weight": 10}]})";
+  const std::string expected =
+      "h1/hv1@tor1 10.0.1.0/24 rack=r1; tor1:2199023255553,1,4294967040; spine1:0; "
+      "tor1-spine1:10; ";
+  EXPECT_EQ(Print(ParseTopology(kYaml, "t.yaml")), expected);
+  EXPECT_EQ(Print(ParseTopology(kJson, "t.json")), expected);
+}
+
+TEST(Topology, OfJsonMayBeAGraphOfNetworkx) {
+  const std::pair<const char*, const char*> cases[] = {
+      {R"({"directed": false, "multigraph": false, "graph": {"name": "x"},
+           "nodes": [{"id": 0, "x": 1.5}, {"id": "b"}],
+           "links": [{"source": 0, "target": "b", "weight": 7, "dist": null}]})",
+       "0:0; b:0; 0-b:7; "},
+      {R"({"nodes": [{"id": 0}, {"id": 1}], "edges": [{"source": 1, "target": 0, "key": 0},
+           {"source": 1, "target": 1, "key": 0}]})",
+       "0:0; 1:0; 1-0:1; "},
+      {R"({"nodes": []})", ""},
+      {R"({"nodes": [{"id": 0}, {"id": 0}]})",
+       "t.json:1:30: there is another host or switch named '0'"},
+      {R"({"nodes": [{"name": 0}]})", "t.json:1:12: there is no 'id' here"},
+      {R"({"nodes": [{"id": [1]}]})", "t.json:1:19: 'id' must be a text or a number"},
+      {R"({"nodes": [7]})", "t.json:1:12: a node is a map of keys"},
+      {R"({"nodes": [{"id": 0}], "links": [{"source": 0, "target": 1}]})",
+       "t.json:1:58: there is no node '1'"},
+      {R"({"nodes": [{"id": 0}, {"id": 1}], "links": [{"source": 0, "target": 1, "weight": 1.5}]})",
+       "t.json:1:82: '1.5' is not a weight; it takes 1 to 1000000"},
+      {R"({"switches": [{"name": "s", "datapath_id": 5}]})",
+       "t.json:1:44: '5' is not a datapath id; write up to 16 hexadecimal digits as in "
+       "0000020000000001"},
+      {R"({"switches": [{"name": "s", "edge_ports": [0]}]})",
+       "t.json:1:44: '0' is not a port; it takes 1 to 4294967040, as OpenFlow numbers them"},
+  };
+  for (const auto& [text, expected] : cases) {
+    EXPECT_EQ(Print(ParseTopology(text, "t.json")), expected) << text;
+  }
+}
+
 TEST(Topology, MayBeEmpty) {
   EXPECT_EQ(ErrorOf("{}"), "ok");
   EXPECT_EQ(ErrorOf("hosts:\nlinks: []\n"), "ok");

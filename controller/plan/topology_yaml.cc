@@ -28,6 +28,7 @@ constexpr size_t kMaxHosts = 4096;
 constexpr size_t kMaxSwitches = 65536;
 constexpr size_t kMaxLinks = 262144;
 constexpr uint32_t kMaxWeight = 1'000'000;
+constexpr uint32_t kMaxPort = 0xffffff00;  // OFPP_MAX
 
 const DocumentNode* ValueOf(const DocumentNode& map, std::string_view key) {
   for (size_t i = 0; i + 1 < map.items.size(); i += 2) {
@@ -48,6 +49,14 @@ class TopologyReader {
            ReadList(root, "switches", kMaxSwitches, &TopologyReader::ReadSwitch) &&
            ReadList(root, "hosts", kMaxHosts, &TopologyReader::ReadHost) &&
            ReadList(root, "links", kMaxLinks, &TopologyReader::ReadLink);
+  }
+
+  // Of networkx; keys that we do not know are attributes of somebody's.
+  bool ReadGraph(const DocumentNode& root, Topology* topology) {
+    topology_ = topology;
+    const char* const links = ValueOf(root, "edges") != nullptr ? "edges" : "links";
+    return ReadList(root, "nodes", kMaxSwitches, &TopologyReader::ReadNode) &&
+           ReadList(root, links, kMaxLinks, &TopologyReader::ReadEdge);
   }
 
   const std::string& error() const { return error_; }
@@ -121,8 +130,9 @@ class TopologyReader {
 
   bool ReadSwitch(const DocumentNode& item) {
     TopologySwitch read;
-    if (!CheckKeys(item, "a switch", {"name", "datapath_id"}) || !Needs(item, "switch", "name") ||
-        !ReadText(item, "name", &read.name) || !ReadDatapathId(item, &read.datapath_id) ||
+    if (!CheckKeys(item, "a switch", {"name", "datapath_id", "edge_ports"}) ||
+        !Needs(item, "switch", "name") || !ReadText(item, "name", &read.name) ||
+        !ReadDatapathId(item, &read.datapath_id) || !ReadEdgePorts(item, &read) ||
         !Claim(*ValueOf(item, "name"), read.name)) {
       return false;
     }
@@ -145,6 +155,29 @@ class TopologyReader {
     return Fail(*node, Quote(node->text) +
                            " is not a datapath id; write up to 16 hexadecimal digits as in "
                            "0000020000000001");
+  }
+
+  // Whole numbers are texts in YAML and numbers in JSON.
+  static bool ReadNumber(const DocumentNode& node, uint32_t most, uint32_t* number) {
+    const char* const last = node.text.data() + node.text.size();
+    const auto end = std::from_chars(node.text.data(), last, *number);
+    return (node.kind == Kind::kText || node.kind == Kind::kNumber) && end.ec == std::errc() &&
+           end.ptr == last && *number != 0 && *number <= most;
+  }
+
+  bool ReadEdgePorts(const DocumentNode& map, TopologySwitch* read) {
+    const DocumentNode* const list = ValueOf(map, "edge_ports");
+    if (list == nullptr || list->kind == Kind::kNull) return true;
+    if (list->kind != Kind::kList) return Fail(*list, "'edge_ports' must be a list");
+    for (const DocumentNode& item : list->items) {
+      uint32_t port = 0;
+      if (!ReadNumber(item, kMaxPort, &port)) {
+        return Fail(item, Quote(item.text) + " is not a port; it takes 1 to " +
+                              std::to_string(kMaxPort) + ", as OpenFlow numbers them");
+      }
+      read->edge_ports.push_back(port);
+    }
+    return true;
   }
 
   bool ReadHost(const DocumentNode& item) {
@@ -228,6 +261,41 @@ class TopologyReader {
     return true;
   }
 
+  // Names of nodes may be numbers.
+  bool ReadNodeName(const DocumentNode& map, const char* key, std::string* name) {
+    const DocumentNode* const node = ValueOf(map, key);
+    if (node == nullptr) return Fail(map, "there is no " + Quote(key) + " here");
+    if ((node->kind != Kind::kText && node->kind != Kind::kNumber) || node->text.empty()) {
+      return Fail(*node, Quote(key) + " must be a text or a number");
+    }
+    return CheckText(*node, key, name);
+  }
+
+  bool ReadNode(const DocumentNode& item) {
+    TopologySwitch read;
+    if (item.kind != Kind::kMap) return Fail(item, "a node is a map of keys");
+    if (!ReadNodeName(item, "id", &read.name) || !Claim(*ValueOf(item, "id"), read.name)) {
+      return false;
+    }
+    topology_->switches.push_back(std::move(read));
+    return true;
+  }
+
+  bool ReadEdge(const DocumentNode& item) {
+    TopologyLink link;
+    if (item.kind != Kind::kMap) return Fail(item, "a link is a map of keys");
+    if (!ReadNodeName(item, "source", &link.from) || !ReadNodeName(item, "target", &link.to) ||
+        !ReadWeight(item, &link.weight)) {
+      return false;
+    }
+    for (const char* key : {"source", "target"}) {
+      const DocumentNode& end = *ValueOf(item, key);
+      if (nodes_.count(end.text) == 0) return Fail(end, "there is no node " + Quote(end.text));
+    }
+    if (link.from != link.to) topology_->links.push_back(std::move(link));
+    return true;
+  }
+
   bool ReadEnd(const DocumentNode& map, const char* key, std::string* name) {
     if (!Needs(map, "link", key) || !ReadText(map, key, name)) return false;
     if (nodes_.count(*name) != 0) return true;
@@ -240,16 +308,9 @@ class TopologyReader {
   bool ReadWeight(const DocumentNode& map, uint32_t* weight) {
     const DocumentNode* const node = ValueOf(map, "weight");
     if (node == nullptr) return true;
-    const char* const last = node->text.data() + node->text.size();
-    uint32_t value = 0;
-    const auto end = std::from_chars(node->text.data(), last, value);
-    if (node->kind != Kind::kText || end.ec != std::errc() || end.ptr != last || value == 0 ||
-        value > kMaxWeight) {
-      return Fail(*node, Quote(node->text) + " is not a weight; it takes 1 to " +
-                             std::to_string(kMaxWeight));
-    }
-    *weight = value;
-    return true;
+    if (ReadNumber(*node, kMaxWeight, weight)) return true;
+    return Fail(
+        *node, Quote(node->text) + " is not a weight; it takes 1 to " + std::to_string(kMaxWeight));
   }
 
   const Source& source_;
@@ -261,16 +322,34 @@ class TopologyReader {
   std::map<std::tuple<bool, Uint128, uint8_t>, std::string> owners_;  // names of hosts
 };
 
+Result<Topology> Read(const Source& source, const Result<DocumentNode>& root, bool is_json) {
+  if (!root.ok()) return root.status();
+  Topology topology;
+  TopologyReader reader(source);
+  const bool is_graph = is_json && root->kind == Kind::kMap && ValueOf(*root, "nodes") != nullptr;
+  const bool is_read =
+      is_graph ? reader.ReadGraph(*root, &topology) : reader.Read(*root, &topology);
+  if (!is_read) return Status::Error(reader.error());
+  return topology;
+}
+
 }  // namespace
 
 Result<Topology> ParseTopologyYaml(std::string_view text, std::string_view source_name) {
   const Source source{source_name, text};
-  const Result<DocumentNode> root = event_lang::ReadYaml(source);
-  if (!root.ok()) return root.status();
-  Topology topology;
-  TopologyReader reader(source);
-  if (!reader.Read(*root, &topology)) return Status::Error(reader.error());
-  return topology;
+  return Read(source, event_lang::ReadYaml(source), /*is_json=*/false);
+}
+
+Result<Topology> ParseTopologyJson(std::string_view text, std::string_view source_name) {
+  const Source source{source_name, text};
+  return Read(source, event_lang::ReadJson(source), /*is_json=*/true);
+}
+
+Result<Topology> ParseTopology(std::string_view text, std::string_view source_name) {
+  constexpr std::string_view kEnd = ".json";
+  const bool is_json = source_name.size() > kEnd.size() &&
+                       source_name.substr(source_name.size() - kEnd.size()) == kEnd;
+  return is_json ? ParseTopologyJson(text, source_name) : ParseTopologyYaml(text, source_name);
 }
 
 }  // namespace trumpet

@@ -38,10 +38,10 @@ Result<slice::Network> ReadNetworkFile(const std::string& path) {
   if (!text) return text.status();
   if (EndsWith(path, ".edges")) return slice::ParseEdges(*text, path);
   if (EndsWith(path, ".gml")) return slice::ParseGml(*text, path);
-  if (!EndsWith(path, ".yaml") && !EndsWith(path, ".yml")) {
-    return Status::Error(path + " is no map; its name ends in .edges, .gml or .yaml");
+  if (!EndsWith(path, ".yaml") && !EndsWith(path, ".yml") && !EndsWith(path, ".json")) {
+    return Status::Error(path + " is no map; its name ends in .edges, .gml, .yaml or .json");
   }
-  const auto topology = ParseTopologyYaml(*text, path);
+  const auto topology = ParseTopology(*text, path);
   if (!topology) return topology.status();
   return slice::NetworkOf(*topology);
 }

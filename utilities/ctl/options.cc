@@ -247,7 +247,7 @@ const std::vector<CtlCommand>& CtlCommands() {
        "say how a campaign would be mirrored, and why so; needs no controller",
        1,
        1,
-       {{"map", "FILE", "the network: .edges, .gml, or a topology in YAML"},
+       {{"map", "FILE", "the network: .edges, .gml, or a topology in YAML or JSON"},
         {"borders", "ROUTER,...", "where traffic enters, and leaves for want of a route"},
         {"routes", "PREFIX=ROUTER,...", "where it leaves; several separated by blanks"},
         {"rate", "MBPS", "of a prefix, in Mb/s (50)"},

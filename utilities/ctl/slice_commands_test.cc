@@ -19,11 +19,13 @@ class SlicePlanCommand : public ::testing::Test {
     char name[] = "/tmp/slice-plan-XXXXXX";
     directory_ = mkdtemp(name);
     std::ofstream(At("square.edges")) << "a b 1\nb c 1\nc d 1\nd a 1\n";
+    std::ofstream(At("net.json")) << R"({"nodes": [{"id": "a"}, {"id": "b"}],
+      "links": [{"source": "a", "target": "b"}]})";
     std::ofstream(At("net.yaml")) << "switches: [{name: a}, {name: b}]\n"
                                      "links: [{from: a, to: b}]\n";
   }
   ~SlicePlanCommand() override {
-    for (const char* name : {"square.edges", "net.yaml", "c.slices"}) {
+    for (const char* name : {"square.edges", "net.yaml", "net.json", "c.slices"}) {
       std::remove(At(name).c_str());
     }
     std::remove(directory_.c_str());
@@ -71,9 +73,11 @@ TEST_F(SlicePlanCommand, KnowsBordersAndRoutes) {
 }
 
 TEST_F(SlicePlanCommand, ReadsATopology) {
-  const std::string plan =
-      Run("MIRROR 10.0.0.0/8 ON [a -> b]", {"--map", At("net.yaml"), "--rate", "1"});
-  EXPECT_NE(plan.find("mirror at: a b\n"), std::string::npos) << plan;
+  for (const char* name : {"net.yaml", "net.json"}) {
+    const std::string plan =
+        Run("MIRROR 10.0.0.0/8 ON [a -> b]", {"--map", At(name), "--rate", "1"});
+    EXPECT_NE(plan.find("mirror at: a b\n"), std::string::npos) << plan;
+  }
 }
 
 TEST_F(SlicePlanCommand, SaysWhatIsWrong) {
@@ -83,7 +87,7 @@ TEST_F(SlicePlanCommand, SaysWhatIsWrong) {
   EXPECT_EQ(Run(good, {"--map", At("none.edges")}),
             "cannot read none.edges: No such file or directory\n");
   EXPECT_EQ(Run(good, {"--map", At("c.slices")}),
-            "c.slices is no map; its name ends in .edges, .gml or .yaml\n");
+            "c.slices is no map; its name ends in .edges, .gml, .yaml or .json\n");
   EXPECT_EQ(Run("MIRROR 10.0.0.0/8 ON [a nowhere]", {"--map", map}),
             "c.slices:1:25: 'nowhere' is no router of the network\n");
   EXPECT_EQ(Run("MIRROR ON [a]", {"--map", map}),
