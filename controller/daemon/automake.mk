@@ -15,7 +15,9 @@ controller_libtrumpet_daemon_a_SOURCES = \
 	controller/daemon/control_commands.cc \
 	controller/daemon/control_commands.h \
 	controller/daemon/controller.cc \
-	controller/daemon/controller.h
+	controller/daemon/controller.h \
+	controller/daemon/switch_commands.cc \
+	controller/daemon/switch_commands.h
 controller_libtrumpet_daemon_a_CPPFLAGS = $(AM_CPPFLAGS) -DTRUMPET_REPLAY='"$(bindir)/trumpet-replay"'
 LIBTRUMPET_DAEMON = controller/libtrumpet-daemon.a $(LIBEVENT_LIBS)
 
@@ -24,7 +26,8 @@ TSAN_TESTS += controller/daemon/daemon_test
 controller_daemon_daemon_test_SOURCES = \
 	controller/daemon/command_relay_test.cc \
 	controller/daemon/config_test.cc
-controller_daemon_daemon_test_LDADD = $(LIBTRUMPET_DAEMON) controller/libtrumpet-rest.a $(LIBTRUMPET_NOTIFY) $(LIBTRUMPET_TEM) $(GTEST_MAIN_LIBS)
+controller_daemon_daemon_test_LDADD = $(LIBTRUMPET_DAEMON) controller/libtrumpet-rest.a $(LIBTRUMPET_NOTIFY) \
+	$(LIBTRUMPET_TOPOLOGY) controller/libtrumpet-switch-ovsdb.a $(LIBTRUMPET_TEM) $(GTEST_MAIN_LIBS)
 
 # A program of the family lists these sources besides its own, adds
 # OVS_DAEMON_CPPFLAGS, ends its LDADD with OVS_DAEMON_LIBS, and names
@@ -56,9 +59,9 @@ EXTRA_PROGRAMS += controller/daemon/trumpet-controller
 controller_daemon_trumpet_controller_SOURCES = $(OVS_DAEMON_SOURCES) controller/daemon/main.cc
 controller_daemon_trumpet_controller_CPPFLAGS = $(AM_CPPFLAGS) $(OVS_DAEMON_CPPFLAGS)
 controller_daemon_trumpet_controller_LDADD = $(LIBTRUMPET_DAEMON) controller/libtrumpet-rest.a \
-	$(LIBTRUMPET_VIEW) $(LIBTRUMPET_NOTIFY) $(LIBTRUMPET_TEM) $(OVS_DAEMON_LIBS)
+	$(LIBTRUMPET_VIEW) $(LIBTRUMPET_NOTIFY) $(LIBTRUMPET_TOPOLOGY) controller/libtrumpet-switch-ovsdb.a $(LIBTRUMPET_TEM) $(OVS_DAEMON_LIBS)
 controller_daemon_trumpet_controller_DEPENDENCIES = controller/libtrumpet-daemon.a controller/libtrumpet-rest.a controller/libtrumpet-view.a \
-	controller/libtrumpet-notify.a controller/libtrumpet-tem.a controller/libtrumpet-store.a controller/libtrumpet-plan.a \
+	controller/libtrumpet-notify.a controller/libtrumpet-topology.a controller/libtrumpet-switch-ovsdb.a controller/libtrumpet-tem.a controller/libtrumpet-store.a controller/libtrumpet-plan.a \
 	lib/libtrumpet-ovsdb.a lib/libtrumpet-wire.a lib/libtrumpet-lang.a lib/libtrumpet-verdict.a $(OVS_DAEMON_FILES)
 
 # The daemon side on its own, for tests.

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "controller/daemon/config_reader.h"
+#include "controller/ovsdb/remote_switches.h"
+#include "lib/ovsdb/ovsdb_remote.h"
 #include "lib/wire/address.h"
 
 namespace trumpet {
@@ -115,6 +117,29 @@ void ReadNotify(ConfigSection* section, NotifyOptions* notify) {
                     [&](ConfigSection* receiver) { ReadReceiver(receiver, &notify->receivers); });
 }
 
+void ReadSwitchDatabase(ConfigSection* section, std::vector<SwitchDatabaseConfig>* switches) {
+  SwitchDatabaseConfig one;
+  section->Text("name", &one.name);
+  section->Text("database", &one.database);
+  if (one.name.empty()) section->Complain("a switch needs a name");
+  const auto remotes = ParseOvsdbRemotes(one.database);
+  if (!remotes.ok()) section->ComplainOf("database", remotes.message());
+  for (const SwitchDatabaseConfig& other : *switches) {
+    if (other.name == one.name) section->ComplainOf("name", "another switch has this name");
+  }
+  if (switches->size() == kMaxRemoteSwitches) {
+    section->Complain("there are more than " + std::to_string(kMaxRemoteSwitches) + " switches");
+  }
+  switches->push_back(std::move(one));
+}
+
+void ReadOvsdb(ConfigSection* section, OvsdbConfig* ovsdb) {
+  ReadTls(section, &ovsdb->tls);
+  ovsdb->switches.clear();
+  section->Sections("switches",
+                    [&](ConfigSection* one) { ReadSwitchDatabase(one, &ovsdb->switches); });
+}
+
 void ReadAll(ConfigSection* root, ControllerConfig* config) {
   root->Text("name", &config->manager.name);
   root->Text("database", &config->database);
@@ -124,6 +149,7 @@ void ReadAll(ConfigSection* root, ControllerConfig* config) {
   root->Section("database_tls",
                 [&](ConfigSection* section) { ReadTls(section, &config->database_tls); });
   root->Section("notify", [&](ConfigSection* section) { ReadNotify(section, &config->notify); });
+  root->Section("ovsdb", [&](ConfigSection* section) { ReadOvsdb(section, &config->ovsdb); });
   root->Section("reports", [&](ConfigSection* section) { ReadReports(section, &config->reports); });
   root->Section("rest", [&](ConfigSection* section) { ReadRest(section, &config->rest); });
 }
@@ -140,6 +166,7 @@ ControllerConfig DefaultConfig(const std::string& config_directory,
   config.agents.tls = {config_directory + "/controller-privkey.pem",
                        config_directory + "/controller-cert.pem", config_directory + "/ca.pem"};
   config.database_tls = config.agents.tls;
+  config.ovsdb.tls = config.agents.tls;
   config.notify.directory = state_directory + "/notify";
   config.rest.listen = {"ptcp:" + std::to_string(kDefaultRestPort) + ":127.0.0.1"};
   config.rest.tls = {config_directory + "/controller-privkey.pem",

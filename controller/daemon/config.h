@@ -32,6 +32,17 @@ struct ReportsConfig {
   uint64_t max_bytes = 10'000'000'000;
 };
 
+// A switch whose database the controller changes.
+struct SwitchDatabaseConfig {
+  std::string name;
+  std::string database;  // "unix:PATH", "tcp:...", "ssl:..."
+};
+
+struct OvsdbConfig {
+  std::vector<SwitchDatabaseConfig> switches;
+  TlsFiles tls;
+};
+
 struct ControllerConfig {
   // Of events: "memory:", or where an ovsdb-server is: "unix:PATH", "tcp:..", "ssl:...", several
   // with commas between.
@@ -41,6 +52,7 @@ struct ControllerConfig {
   AgentsConfig agents;
   ReportsConfig reports;
   NotifyOptions notify;
+  OvsdbConfig ovsdb;
   RestOptions rest;
   EventManagerOptions manager;
 };

@@ -73,6 +73,23 @@ TEST(Config, NamesThePlaceOfEachError) {
   EXPECT_EQ(ErrorOf("name: a\nname: b\n"), "c.yaml:2:1: 'name' stands twice");
 }
 
+TEST(Config, ReadsSwitchesWhoseDatabasesAreFollowed) {
+  ControllerConfig config;
+  EXPECT_EQ(Read("ovsdb:\n"
+                 "  private_key: /k.pem\n"
+                 "  switches: [{name: s1, database: 'ssl:192.0.2.1:6640'}]\n",
+                 &config),
+            "");
+  ASSERT_EQ(config.ovsdb.switches.size(), 1u);
+  EXPECT_EQ(config.ovsdb.switches[0].database, "ssl:192.0.2.1:6640");
+  EXPECT_EQ(config.ovsdb.tls.private_key, "/k.pem");
+  EXPECT_EQ(ErrorOf("ovsdb: {switches: [{name: a, database: 'tcp:h'}, {name: a, database: "
+                    "'tcp:h'}]}\n"),
+            "c.yaml:1:57: another switch has this name");
+  EXPECT_NE(ErrorOf("ovsdb: {switches: [{name: a, database: x}]}\n").find("c.yaml:1:40: "),
+            std::string::npos);
+}
+
 TEST(Config, ReadsReceiversOfReports) {
   ControllerConfig config;
   EXPECT_EQ(

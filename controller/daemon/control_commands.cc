@@ -111,8 +111,9 @@ Result<Document> ReadDocument(const CommandArguments& arguments) {
 
 class ControlCommands {
  public:
-  ControlCommands(EventManager* manager, const ReportHub* hub, const Notifier* notifier)
-      : manager_(manager), hub_(hub), notifier_(notifier) {}
+  ControlCommands(EventManager* manager, const ReportHub* hub, const Notifier* notifier,
+                  std::function<Topology()> topology)
+      : manager_(manager), hub_(hub), notifier_(notifier), topology_(std::move(topology)) {}
 
   void Add(const CommandArguments& arguments, const CommandReply& reply) const {
     const Result<Document> document = ReadDocument(arguments);
@@ -158,7 +159,7 @@ class ControlCommands {
     return as_json ? Pretty(json) : HostText(json);
   }
   Answer ShowTopology(const CommandArguments&, bool as_json) const {
-    const Json json = ToJson(manager_->topology());
+    const Json json = ToJson(topology_());
     return as_json ? Pretty(json) : TopologyText(json);
   }
   Answer ListReports(const CommandArguments& arguments, bool as_json) const;
@@ -179,6 +180,7 @@ class ControlCommands {
   EventManager* const manager_;
   const ReportHub* const hub_;
   const Notifier* const notifier_;
+  const std::function<Topology()> topology_;
 };
 
 Answer ControlCommands::ListReports(const CommandArguments& arguments, bool as_json) const {
@@ -266,9 +268,11 @@ Answer ControlCommands::ShowStatus(const CommandArguments&, bool as_json) const 
 }  // namespace
 
 std::vector<DaemonCommand> MakeControlCommands(EventManager* manager, const ReportHub* hub,
-                                               const Notifier* notifier) {
+                                               const Notifier* notifier,
+                                               std::function<Topology()> topology) {
   // The handlers hold it together.
-  const auto commands = std::make_shared<ControlCommands>(manager, hub, notifier);
+  const auto commands =
+      std::make_shared<ControlCommands>(manager, hub, notifier, std::move(topology));
   using Show = Answer (ControlCommands::*)(const CommandArguments&, bool) const;
   using Change = void (ControlCommands::*)(const CommandArguments&, const CommandReply&) const;
   // `json`, as the first argument, is no argument of the command.

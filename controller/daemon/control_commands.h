@@ -12,10 +12,12 @@
 #ifndef TRUMPET_CONTROLLER_DAEMON_CONTROL_COMMANDS_H
 #define TRUMPET_CONTROLLER_DAEMON_CONTROL_COMMANDS_H
 
+#include <functional>
 #include <vector>
 
 #include "controller/daemon/daemon.h"
 #include "controller/notify/notifier.h"
+#include "controller/plan/topology.h"
 #include "controller/tem/event_manager.h"
 #include "controller/tem/report_hub.h"
 
@@ -23,7 +25,8 @@ namespace trumpet {
 
 // All must outlive the commands; `notifier` may be null.
 std::vector<DaemonCommand> MakeControlCommands(EventManager* manager, const ReportHub* hub,
-                                               const Notifier* notifier);
+                                               const Notifier* notifier,
+                                               std::function<Topology()> topology);
 
 // For coverage/show and memory/show.
 DaemonFigures MakeDaemonFigures(const EventManager& manager, const ReportHub& hub,

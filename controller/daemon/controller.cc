@@ -71,6 +71,8 @@ Result<std::unique_ptr<Controller>> Controller::Start(event_base* base, Controll
   if (!status.ok()) return status;
   status = controller->StartNotifier();
   if (!status.ok()) return status;
+  status = controller->FollowSwitches();
+  if (!status.ok()) return status;
   status = controller->ServeRest();
   if (!status.ok()) return status;
   controller->manager_->Start();
@@ -119,6 +121,44 @@ Status Controller::OpenEvents() {
   return Status::Ok();
 }
 
+// The owner of what we make in switches is known again after a restart: our name.
+Status Controller::FollowSwitches() {
+  RemoteSwitchOptions options;
+  options.owner = config_.manager.name;
+  options.seed = RandomNumber();
+  for (const SwitchDatabaseConfig& one : config_.ovsdb.switches) {
+    if (one.database.find("ssl:") == std::string::npos || switches_tls_ != nullptr) continue;
+    auto tls = TlsContext::Load(config_.ovsdb.tls);
+    if (!tls.ok()) return Status::Error("ovsdb: " + tls.message());
+    switches_tls_ = std::move(*tls);
+    options.new_tls_connection = [this] {
+      switches_tls_->ReloadIfChanged(clock_.MonotonicNow());
+      return switches_tls_->NewConnection();
+    };
+  }
+  switch_databases_ = std::make_unique<RemoteSwitches>(base_, clock_, options, nullptr);
+  for (const SwitchDatabaseConfig& one : config_.ovsdb.switches) {
+    const Status status = switch_databases_->Add(one.name, one.database);
+    if (!status.ok()) return Status::Error("ovsdb: " + status.message());
+  }
+  return Status::Ok();
+}
+
+// Events ask for hosts, and for nothing that LLDP tells.
+void Controller::SetTopology(Topology topology) {
+  manager_->SetTopology(topology);
+  topology_.SetFile(std::move(topology));
+}
+
+Topology Controller::CurrentTopology() const {
+  Topology topology = manager_->topology();
+  const Topology& live = topology_.topology();
+  topology.switches = live.switches;
+  topology.links = live.links;
+  topology.lost_links = live.lost_links;
+  return topology;
+}
+
 Status Controller::StartNotifier() {
   if (config_.notify.receivers.empty()) return Status::Ok();
   notifier_ = std::make_unique<Notifier>(base_, hub_.get(), config_.notify, log_);
@@ -129,10 +169,10 @@ Status Controller::ReadTopology() {
   if (config_.topology.empty()) return Status::Ok();
   const Result<std::string> text = ReadFileText(config_.topology);
   if (!text.ok()) return text.status();
-  Result<Topology> topology = ParseTopologyYaml(*text, config_.topology);
+  Result<Topology> topology = ParseTopology(*text, config_.topology);
   if (!topology.ok()) return topology.status();
   log_("info", "topology: " + std::to_string(topology->hosts.size()) + " hosts");
-  manager_->SetTopology(std::move(*topology));
+  SetTopology(std::move(*topology));
   return Status::Ok();
 }
 
@@ -160,6 +200,8 @@ Status Controller::ServeRest() {
   parts.reports = hub_.get();
   parts.clock = &clock_;
   parts.log = log_;
+  parts.topology = [this] { return CurrentTopology(); };
+  parts.set_topology = [this](Topology topology) { SetTopology(std::move(topology)); };
   parts.add_metrics = [this](MetricsText* text) { AddMetrics(text); };
   auto rest = RestServer::Start(parts, config_.rest);
   if (!rest.ok()) return Status::Error("REST: " + rest.message());
@@ -179,6 +221,7 @@ void Controller::AddMetrics(MetricsText* text) const {
                 store.failed_transactions);
   text->Counter("trumpet_event_store_malformed_records", "Rows that are no events.",
                 store.malformed_records);
+  AddSwitchMetrics(text);
   if (notifier_ == nullptr) return;
   const std::vector<ReceiverView> receivers = notifier_->Receivers();
   const auto family = [&](const char* name, MetricsText::Type type, const char* help, auto value) {
@@ -195,6 +238,23 @@ void Controller::AddMetrics(MetricsText* text) const {
          [](const ReceiverView& receiver) { return receiver.dropped; });
   family("trumpet_notify_waiting", Type::kGauge, "Reports or alerts that wait for a receiver.",
          [](const ReceiverView& receiver) { return receiver.waiting; });
+}
+
+void Controller::AddSwitchMetrics(MetricsText* text) const {
+  uint64_t connected = 0;
+  RemoteSwitchCounters all;
+  for (const auto& [name, one] : switch_databases_->all()) {
+    connected += one->is_connected();
+    all.changes += one->counters().changes;
+    all.refused += one->counters().refused;
+    all.repairs += one->counters().repairs;
+  }
+  text->Gauge("trumpet_switch_databases_connected", "Switches whose database is followed.",
+              connected);
+  text->Counter("trumpet_switch_database_changes", "Changes made in them.", all.changes);
+  text->Counter("trumpet_switch_database_refusals", "Changes that they refused.", all.refused);
+  text->Counter("trumpet_switch_database_repairs",
+                "Changes that put back what somebody had changed.", all.repairs);
 }
 
 void Controller::Reload() {

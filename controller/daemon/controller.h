@@ -14,11 +14,13 @@
 #include <vector>
 
 #include "controller/daemon/config.h"
+#include "controller/ovsdb/remote_switches.h"
 #include "controller/rest/rest_server.h"
 #include "controller/store/event_store.h"
 #include "controller/store/report_store.h"
 #include "controller/tem/event_manager.h"
 #include "controller/tem/report_hub.h"
+#include "controller/topology/live_topology.h"
 #include "lib/base/status.h"
 #include "lib/wire/tls_context.h"
 #include "lib/wire/wire_clock.h"
@@ -47,6 +49,10 @@ class Controller {
   ReportHub& reports() { return *hub_; }
   const Notifier* notifier() const { return notifier_.get(); }  // may be null
   const ControllerConfig& config() const { return config_; }
+  // As the file, agents and LLDP tell it now.
+  Topology CurrentTopology() const;
+  // Switches whose databases are followed; those of the configuration.
+  RemoteSwitches& switch_databases() { return *switch_databases_; }
   // One JSON object: where we listen, port by port.
   std::string PortsJson() const;
 
@@ -56,9 +62,12 @@ class Controller {
   Status OpenEvents();
   Status StartNotifier();
   Status ReadTopology();
+  void SetTopology(Topology topology);
+  Status FollowSwitches();
   Status Listen();
   Status ServeRest();
   void AddMetrics(MetricsText* text) const;
+  void AddSwitchMetrics(MetricsText* text) const;
 
   event_base* const base_;
   const ControllerConfig config_;
@@ -71,6 +80,9 @@ class Controller {
   std::unique_ptr<EventManager> manager_;
   std::unique_ptr<TlsContext> database_tls_;
   std::unique_ptr<Notifier> notifier_;
+  std::unique_ptr<TlsContext> switches_tls_;
+  std::unique_ptr<RemoteSwitches> switch_databases_;
+  LiveTopology topology_;
   std::vector<uint16_t> agent_ports_;
   std::unique_ptr<RestServer> rest_;
 };

@@ -119,6 +119,9 @@ class ControllerTest(unittest.TestCase):
         self.assertEqual(self.answer("host/list"), "no hosts\n")
         self.assertEqual(self.answer("report/list"), "no reports\n")
         self.assertEqual(self.answer("topology/show"), "no hosts\n")
+        self.assertEqual(self.answer("ovsdb/list"), "no switches whose databases are followed\n")
+        self.assertEqual(self.answer("ovsdb/uninstall"),
+                         "nothing of this controller is left in the databases\n")
         self.assertIn("store: ok\n", self.answer("tem/status"))
         self.assertEqual(json.loads(self.answer("tem/status", "json"))["events"], 0)
         self.assertIn("hosts-connected:0", self.answer("memory/show"))

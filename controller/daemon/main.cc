@@ -18,6 +18,7 @@
 #include "controller/daemon/control_commands.h"
 #include "controller/daemon/controller.h"
 #include "controller/daemon/daemon.h"
+#include "controller/daemon/switch_commands.h"
 #include "lib/base/loop_event.h"
 
 namespace trumpet {
@@ -146,7 +147,11 @@ void AddCommands(Daemon* daemon, Controller* controller) {
   EventManager* const events = &controller->events();
   const ReportHub* const reports = &controller->reports();
   const Notifier* const notifier = controller->notifier();
-  for (DaemonCommand& command : MakeControlCommands(events, reports, notifier)) {
+  const auto topology = [controller] { return controller->CurrentTopology(); };
+  for (DaemonCommand& command : MakeControlCommands(events, reports, notifier, topology)) {
+    daemon->Add(std::move(command));
+  }
+  for (DaemonCommand& command : MakeSwitchCommands(&controller->switch_databases())) {
     daemon->Add(std::move(command));
   }
   daemon->OnFigures([=] { return MakeDaemonFigures(*events, *reports, notifier); });

@@ -5,6 +5,8 @@ noinst_LIBRARIES += controller/libtrumpet-switch-ovsdb.a
 controller_libtrumpet_switch_ovsdb_a_SOURCES = \
 	controller/ovsdb/remote_switch.cc \
 	controller/ovsdb/remote_switch.h \
+	controller/ovsdb/remote_switches.cc \
+	controller/ovsdb/remote_switches.h \
 	controller/ovsdb/switch_view.cc \
 	controller/ovsdb/switch_view.h \
 	controller/ovsdb/switch_wish.cc \
@@ -21,6 +23,10 @@ gtest_programs += controller/ovsdb/switch_ovsdb_test
 endif
 EXTRA_PROGRAMS += controller/ovsdb/switch_ovsdb_test
 controller_ovsdb_switch_ovsdb_test_SOURCES = $(switch_test_kit) \
-	controller/ovsdb/remote_switch_test.cc
+	controller/ovsdb/remote_switch_test.cc \
+	controller/ovsdb/remote_switches_test.cc \
+	controller/ovsdb/switch_wish_random_test.cc \
+	lib/wire/test_certificates_test.cc \
+	lib/wire/test_certificates_test.h
 controller_ovsdb_switch_ovsdb_test_CPPFLAGS = $(SWITCH_TEST_CPPFLAGS)
 controller_ovsdb_switch_ovsdb_test_LDADD = $(LIBTRUMPET_SWITCH_OVSDB) $(GTEST_MAIN_LIBS)

@@ -264,6 +264,19 @@ class Planner {
     }
   }
 
+  // What others may have set meanwhile is not to be taken for ours.  Stands before what changes the
+  // row in the same transaction.
+  void Expect(const char* table, const ConfigRow& row) {
+    const Json wait = {{"op", "wait"},
+                       {"timeout", 0},
+                       {"table", table},
+                       {"where", ById(row.uuid)},
+                       {"columns", {"other_config"}},
+                       {"until", "=="},
+                       {"rows", {{{"other_config", OvsdbMap(row.other_config)}}}}};
+    plan_.operations.insert(plan_.operations.begin(), wait);
+  }
+
   void PlanKey(const char* table, const ConfigRow& row, const SwitchWish::InBridge& name,
                const std::string& value) {
     const std::string& key = name.second;
@@ -275,14 +288,7 @@ class Planner {
       return Obstacle(ObstacleKey("other_config", name),
                       "it is '" + present->second + "' already, and not by us");
     }
-    // What others may have set meanwhile is not to be taken for ours.
-    plan_.operations.push_back({{"op", "wait"},
-                                {"timeout", 0},
-                                {"table", table},
-                                {"where", ById(row.uuid)},
-                                {"columns", {"other_config"}},
-                                {"until", "=="},
-                                {"rows", {{{"other_config", OvsdbMap(row.other_config)}}}}});
+    if (expected_.insert(row.uuid).second) Expect(table, row);
     Mutate(table, row.uuid,
            Json::array({Mutation("other_config", "delete", OvsdbSet({key})),
                         Mutation("other_config", "insert", OvsdbMap({{key, value}})),
@@ -297,6 +303,7 @@ class Planner {
   std::map<std::string, std::string> kept_;       // ports of ours that stay: name, UUID
   std::map<std::string, std::string> new_ports_;  // name, name of its UUID in the transaction
   size_t new_mirrors_ = 0;
+  std::set<std::string> expected_;  // rows that must still be as they were
 };
 
 }  // namespace

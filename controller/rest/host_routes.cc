@@ -30,17 +30,26 @@ void ShowHost(const RestCall& call) {
 }
 
 void ShowTopology(const RestCall& call) {
-  AnswerJson(call.exchange.get(), 200, ToJson(call.parts.events->topology()));
+  const RestParts& parts = call.parts;
+  AnswerJson(call.exchange.get(), 200,
+             ToJson(parts.topology ? parts.topology() : parts.events->topology()));
 }
 
 // Until the controller reads its file again.
 void PutTopology(const RestCall& call) {
-  Result<Topology> topology = ParseTopologyYaml(call.request().Text(), "request");
+  const std::string text = call.request().Text();
+  const bool is_json = call.request().header("content-type").find("json") != std::string::npos;
+  Result<Topology> topology =
+      is_json ? ParseTopologyJson(text, "request") : ParseTopologyYaml(text, "request");
   if (!topology.ok()) {
     AnswerProblem(call.exchange.get(), 422, topology.message());
     return;
   }
-  call.parts.events->SetTopology(std::move(*topology));
+  if (call.parts.set_topology) {
+    call.parts.set_topology(std::move(*topology));
+  } else {
+    call.parts.events->SetTopology(std::move(*topology));
+  }
   if (call.parts.log) call.parts.log("info", "topology replaced by " + call.caller.name);
   ShowTopology(call);
 }

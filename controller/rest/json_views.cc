@@ -185,6 +185,29 @@ Json ToJson(const HostView& host) {
           {"port_count", host.port_count}};
 }
 
+namespace {
+
+// What only LLDP knows is there if LLDP has told it.
+Json Links(const std::vector<TopologyLink>& links) {
+  static const char* const kSources[] = {"file", "lldp", "file+lldp"};
+  Json list = Json::array();
+  for (const TopologyLink& link : links) {
+    Json one = {{"from", link.from},
+                {"to", link.to},
+                {"weight", link.weight},
+                {"source", kSources[static_cast<size_t>(link.source)]}};
+    if (link.source != LinkSource::kFile) {
+      one["from_port"] = link.from_port;
+      one["to_port"] = link.to_port;
+      one["age_ms"] = link.age / kNanosPerMilli;
+    }
+    list.push_back(std::move(one));
+  }
+  return list;
+}
+
+}  // namespace
+
 Json ToJson(const Topology& topology) {
   Json hosts = Json::array();
   for (const TopologyHost& host : topology.hosts) {
@@ -197,14 +220,15 @@ Json ToJson(const Topology& topology) {
   }
   Json switches = Json::array();
   for (const TopologySwitch& node : topology.switches) {
-    switches.push_back({{"name", node.name}, {"datapath_id", DatapathId(node.datapath_id)}});
+    switches.push_back({{"name", node.name},
+                        {"datapath_id", DatapathId(node.datapath_id)},
+                        {"edge_ports", node.edge_ports},
+                        {"source", node.is_in_file ? "file" : "openflow"}});
   }
-  Json links = Json::array();
-  for (const TopologyLink& link : topology.links) {
-    links.push_back({{"from", link.from}, {"to", link.to}, {"weight", link.weight}});
-  }
-  return {
-      {"hosts", std::move(hosts)}, {"switches", std::move(switches)}, {"links", std::move(links)}};
+  return {{"hosts", std::move(hosts)},
+          {"switches", std::move(switches)},
+          {"links", Links(topology.links)},
+          {"lost_links", Links(topology.lost_links)}};
 }
 
 void AppendJsonText(const ReportRow& row, std::string* text) {

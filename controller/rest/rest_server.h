@@ -19,6 +19,7 @@
 #include <tuple>
 #include <vector>
 
+#include "controller/plan/topology.h"
 #include "controller/rest/access.h"
 #include "controller/rest/http_server.h"
 #include "controller/rest/metrics_text.h"
@@ -56,6 +57,9 @@ struct RestParts {
   std::function<void(const char* level, const std::string& text)> log;  // "info", "warn", "err"
   // More for /metrics, of those that REST does not know.
   std::function<void(MetricsText*)> add_metrics;
+  // Where the topology is kept, if not by the events: as it is now, and in whose place one comes.
+  std::function<Topology()> topology;
+  std::function<void(Topology)> set_topology;
 };
 
 struct RestRoute {

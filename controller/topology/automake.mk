@@ -5,12 +5,15 @@ noinst_LIBRARIES += controller/libtrumpet-topology.a
 controller_libtrumpet_topology_a_SOURCES = \
 	controller/topology/link_discovery.cc \
 	controller/topology/link_discovery.h \
+	controller/topology/live_topology.cc \
+	controller/topology/live_topology.h \
 	controller/topology/lldp.cc \
 	controller/topology/lldp.h
 
 gtest_programs += controller/topology/topology_test
 controller_topology_topology_test_SOURCES = \
 	controller/topology/link_discovery_test.cc \
+	controller/topology/live_topology_test.cc \
 	controller/topology/lldp_test.cc
 controller_topology_topology_test_LDADD = $(LIBTRUMPET_TOPOLOGY) $(GTEST_MAIN_LIBS)
 

@@ -191,11 +191,23 @@ std::string TopologyText(const ApiJson& topology) {
     hosts.Add({TextOf(host, "id"), TextOf(host, "name"), TextOf(host, "attached_to"),
                TextOf(host, "labels"), TextOf(host, "prefixes")});
   }
-  TextTable links({"link from", "to", ">weight"});
-  for (const ApiJson& link : Get(topology, "links")) {
-    links.Add({TextOf(link, "from"), TextOf(link, "to"), TextOf(link, "weight")});
+  TextTable switches({"switch", "datapath id", "edge ports", "source"});
+  for (const ApiJson& one : Get(topology, "switches")) {
+    switches.Add({TextOf(one, "name"), TextOf(one, "datapath_id"), TextOf(one, "edge_ports"),
+                  TextOf(one, "source")});
+  }
+  TextTable links({"link from", ">port", "to", ">port", ">weight", "source", ">age"});
+  for (const char* list : {"links", "lost_links"}) {
+    const bool is_lost = std::string_view(list) == "lost_links";
+    for (const ApiJson& link : Get(topology, list)) {
+      const std::string age = TextOf(link, "age_ms");
+      links.Add({TextOf(link, "from"), TextOf(link, "from_port"), TextOf(link, "to"),
+                 TextOf(link, "to_port"), TextOf(link, "weight"),
+                 is_lost ? "file, lost" : TextOf(link, "source"), age.empty() ? "" : age + " ms"});
+    }
   }
   std::string text = hosts.is_empty() ? "no hosts\n" : hosts.ToString(0);
+  if (!switches.is_empty()) text += "\n" + switches.ToString(0);
   if (!links.is_empty()) text += "\n" + links.ToString(0);
   return text;
 }

@@ -51,6 +51,24 @@ TEST(ApiTables, PrintsWhatAgentsTellOfTheirSwitch) {
   EXPECT_NE(text.find("192.0.2.1"), std::string::npos) << text;
 }
 
+TEST(ApiTables, TellWhereLinksComeFrom) {
+  const std::string text = TopologyText(ApiJson::parse(
+      R"({"hosts":[],"switches":[{"name":"s1","datapath_id":"0000000000000001",
+        "edge_ports":[7,8],"source":"file"}],
+       "links":[{"from":"s1","to":"s2","weight":3,"source":"file+lldp","from_port":1,"to_port":2,
+                 "age_ms":120}],
+       "lost_links":[{"from":"s2","to":"s3","weight":1,"source":"file"}]})"));
+  EXPECT_EQ(text,
+            "no hosts\n"
+            "\n"
+            "switch  datapath id       edge ports  source\n"
+            "s1      0000000000000001  7 8         file\n"
+            "\n"
+            "link from  port  to  port  weight  source         age\n"
+            "s1            1  s2     2       3  file+lldp   120 ms\n"
+            "s2               s3             1  file, lost\n");
+}
+
 TEST(ApiTables, BearsAnswersOfOtherShapes) {
   for (const char* text : {"[]", "{}", "null", "3", "\"x\"", "[null,1,[],{}]", "{\"hosts\":3}"}) {
     const ApiJson json = ApiJson::parse(text);
