@@ -3,20 +3,32 @@
 
 noinst_LIBRARIES += controller/libtrumpet-analyzer.a
 controller_libtrumpet_analyzer_a_SOURCES = \
+	controller/analyzer/analyzer.cc \
+	controller/analyzer/analyzer.h \
 	controller/analyzer/copy_matching.cc \
 	controller/analyzer/copy_matching.h \
+	controller/analyzer/copy_receiver.cc \
+	controller/analyzer/copy_receiver.h \
 	controller/analyzer/estimates.cc \
 	controller/analyzer/estimates.h \
+	controller/analyzer/packet_archive.cc \
+	controller/analyzer/packet_archive.h \
 	controller/analyzer/packet_identity.cc \
 	controller/analyzer/packet_identity.h \
 	controller/analyzer/path_statistics.cc \
-	controller/analyzer/path_statistics.h
+	controller/analyzer/path_statistics.h \
+	controller/analyzer/run_answer.cc \
+	controller/analyzer/run_answer.h \
+	controller/analyzer/slice_book.cc \
+	controller/analyzer/slice_book.h
 
 gtest_programs += controller/analyzer/analyzer_test
 controller_analyzer_analyzer_test_SOURCES = \
 	controller/analyzer/copy_matching_test.cc \
+	controller/analyzer/copy_receiver_test.cc \
 	controller/analyzer/estimates_test.cc \
 	controller/analyzer/packet_identity_test.cc \
 	controller/analyzer/path_simulation_test.h \
-	controller/analyzer/path_statistics_test.cc
+	controller/analyzer/path_statistics_test.cc \
+	controller/analyzer/slice_book_test.cc
 controller_analyzer_analyzer_test_LDADD = $(LIBTRUMPET_ANALYZER) $(GTEST_MAIN_LIBS)

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Estimates: proportions, and quotients of them, with intervals that hold the truth in a stated
-// share of cases (docs/adr/0027).
+// share of cases (docs/adr/0020).
 //
 // Threads: pure functions.
 

@@ -3,7 +3,7 @@
 //
 // Path statistics: what the matched packets of slices along a path say of the path: how much it
 // loses, what share of the traffic takes it, and how long it takes.  Lost copies are told from lost
-// packets (docs/adr/0027).
+// packets (docs/adr/0020).
 //
 // Threads: pure functions.
 

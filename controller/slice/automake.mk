@@ -4,6 +4,8 @@
 # What runs campaigns of slices; links the solvers.
 noinst_LIBRARIES += controller/libtrumpet-slice.a
 controller_libtrumpet_slice_a_SOURCES = \
+	controller/slice/analyzer_collector.cc \
+	controller/slice/analyzer_collector.h \
 	controller/slice/campaign_admission.cc \
 	controller/slice/campaign_definition.cc \
 	controller/slice/campaign_definition.h \

@@ -26,6 +26,7 @@ struct sockaddr_storage;
 namespace trumpet {
 
 constexpr uint16_t kDefaultPort = 6650;
+constexpr uint16_t kDefaultAnalyzerPort = 6651;
 constexpr size_t kMaxAddresses = 8;  // in a list
 
 struct Address {

@@ -5,3 +5,14 @@
 # SLICE_CASES in the environment, 300 without it.
 TESTS += tests/slices/check-slices
 EXTRA_DIST += tests/slices/check-slices tests/slices/twins.py
+
+# Analyzers and the collector that asks them.
+gtest_programs += tests/slices/analyzer_session_test
+tests_slices_analyzer_session_test_SOURCES = \
+	lib/wire/session_kit_test.h \
+	lib/wire/test_certificates_test.cc \
+	lib/wire/test_certificates_test.h \
+	tests/slices/analyzer_session_test.cc
+tests_slices_analyzer_session_test_LDADD = controller/libtrumpet-slice.a $(LIBTRUMPET_ANALYZER) \
+	$(GTEST_MAIN_LIBS)
+$(tests_slices_analyzer_session_test_OBJECTS): lib/wire/trumpet.pb.h

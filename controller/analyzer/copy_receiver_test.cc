@@ -1,0 +1,187 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// In a network namespace of the test's own, of which only `lo` is used.
+
+#include "controller/analyzer/copy_receiver.h"
+
+#include <arpa/inet.h>
+#include <event2/event.h>
+#include <gtest/gtest.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <net/if.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <ctime>
+#include <string>
+#include <vector>
+
+#include "lib/base/loop_event.h"
+#include "lib/packet/mirror_copy.h"
+#include "lib/packet/test_captures.h"
+#include "lib/packet/test_frames.h"
+
+namespace trumpet {
+namespace {
+
+using namespace test_frames;  // NOLINT: builders of frames
+
+Bytes CopyNumber(uint32_t number) {
+  const Bytes inner = Ethernet(0x0800, Ipv4({kProtocolUdp}, Udp(1, 2, Be32(number))));
+  return Ethernet(0x0800, Ipv4({kProtocolGre}, Gre(0x2000, 0x6558, Be32(number), inner)));
+}
+
+bool BringUpLoopback() {
+  const int socket = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  ifreq request{};
+  std::strcpy(request.ifr_name, "lo");
+  bool is_up = ioctl(socket, SIOCGIFFLAGS, &request) == 0;
+  request.ifr_flags |= IFF_UP;
+  is_up = is_up && ioctl(socket, SIOCSIFFLAGS, &request) == 0;
+  close(socket);
+  return is_up;
+}
+
+class CopyReceiverTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    // The thread's, until the program ends; without root's rights inside a user namespace.
+    is_apart_ = unshare(geteuid() == 0 ? CLONE_NEWNET : CLONE_NEWUSER | CLONE_NEWNET) == 0 &&
+                BringUpLoopback();
+  }
+  void SetUp() override {
+    if (!is_apart_) GTEST_SKIP() << "no network namespace can be made here";
+    sender_ = ::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
+    ASSERT_GE(sender_, 0);
+  }
+  ~CopyReceiverTest() override {
+    if (sender_ >= 0) close(sender_);
+  }
+
+  void Open(CopyReceiverOptions options) {
+    options.interface = "lo";
+    auto receiver = CopyReceiver::Open(base_.get(), options, [this](const Frame& frame, Nanos at) {
+      MirrorCopy copy;
+      EXPECT_EQ(ReadMirrorCopy(frame, &copy), CopyVerdict::kCopy);
+      keys_.push_back(copy.key);
+      times_.push_back(at);
+    });
+    ASSERT_TRUE(receiver.ok()) << receiver.message();
+    receiver_ = std::move(*receiver);
+  }
+
+  void Send(const Bytes& frame) {
+    sockaddr_ll to{};
+    to.sll_family = AF_PACKET;
+    to.sll_ifindex = static_cast<int>(if_nametoindex("lo"));
+    ASSERT_EQ(
+        sendto(sender_, frame.data(), frame.size(), 0, reinterpret_cast<sockaddr*>(&to), sizeof to),
+        static_cast<ssize_t>(frame.size()));
+  }
+
+  bool RunUntil(size_t count) {
+    bool is_late = false;
+    LoopEvent alarm(base_.get(), [&] { is_late = true; });
+    alarm.RunAfter(60 * kNanosPerSecond);
+    while (keys_.size() < count && !is_late) event_base_loop(base_.get(), EVLOOP_ONCE);
+    return keys_.size() == count;
+  }
+
+  static bool is_apart_;
+  OwnedLoop base_{event_base_new()};
+  int sender_ = -1;
+  std::vector<uint32_t> keys_;
+  std::vector<Nanos> times_;
+  std::unique_ptr<CopyReceiver> receiver_;
+};
+
+bool CopyReceiverTest::is_apart_ = false;
+
+TEST_F(CopyReceiverTest, TakesTunnelsAndNothingElse) {
+  Open({});
+  Send(Ethernet(0x0806, Zeros(46)));
+  Send(Ethernet(0x0800, Ipv4({kProtocolUdp}, Udp(1, 2, {}))));
+  Send(Ethernet(0x86dd, Ipv6({kProtocolUdp}, Udp(1, 2, {}))));
+  const Bytes gre = Gre(0x2000, 0x0800, Be32(7), Ipv4({kProtocolUdp}, Udp(1, 2, {})));
+  Send(Ethernet(0x86dd, Ipv6({kProtocolGre}, gre)));
+  Send(Ethernet(0x86dd, Ipv6({60}, Extension(kProtocolGre, 0, gre))));
+  Send(CopyNumber(8));
+  ASSERT_TRUE(RunUntil(3));
+  EXPECT_EQ(keys_, (std::vector<uint32_t>{7, 7, 8}));
+  EXPECT_EQ(receiver_->counters().frames, 3u);
+  EXPECT_EQ(receiver_->counters().kernel_drops, 0u);
+}
+
+TEST_F(CopyReceiverTest, StampsWithTheKernelsClock) {
+  Open({});
+  const auto now = [] {
+    timespec time{};
+    clock_gettime(CLOCK_REALTIME, &time);
+    return time.tv_sec * kNanosPerSecond + time.tv_nsec;
+  };
+  const Nanos before = now();
+  Send(CopyNumber(1));
+  const Nanos after = now();
+  ASSERT_TRUE(RunUntil(1));
+  EXPECT_GE(times_[0], before);
+  EXPECT_LE(times_[0], after);
+}
+
+TEST_F(CopyReceiverTest, KeepsOrderAroundTheRing) {
+  CopyReceiverOptions options;
+  options.ring_bytes = 4 << 20;
+  Open(options);
+  constexpr uint32_t kCount = 60000;  // more than fit at once
+  for (uint32_t i = 0; i < kCount; ++i) {
+    Send(CopyNumber(i));
+    if (i % 1000 != 999) continue;
+    ASSERT_TRUE(RunUntil(i + 1));
+  }
+  for (uint32_t i = 0; i < kCount; ++i) ASSERT_EQ(keys_[i], i);
+}
+
+TEST_F(CopyReceiverTest, CountsWhatTheKernelDrops) {
+  CopyReceiverOptions options;
+  options.ring_bytes = 2 << 20;
+  Open(options);
+  constexpr uint64_t kCount = 30000;
+  for (uint32_t i = 0; i < kCount; ++i) Send(CopyNumber(i));
+  uint64_t dropped = 0;  // and not looked at until now: the ring was full
+  bool is_late = false;
+  LoopEvent alarm(base_.get(), [&] { is_late = true; });
+  alarm.RunAfter(60 * kNanosPerSecond);
+  while (keys_.size() + dropped < kCount && !is_late) {
+    event_base_loop(base_.get(), EVLOOP_NONBLOCK);
+    dropped = receiver_->counters().kernel_drops;
+  }
+  EXPECT_GT(dropped, 0u);
+  EXPECT_EQ(keys_.size() + dropped, kCount);
+}
+
+TEST_F(CopyReceiverTest, SaysWhichInterfaceIsNotThere) {
+  const auto receiver = CopyReceiver::Open(base_.get(), {"nowhere0"}, [](const Frame&, Nanos) {});
+  ASSERT_FALSE(receiver.ok());
+  EXPECT_EQ(receiver.message(), "cannot receive from nowhere0: interface: No such device");
+}
+
+TEST(TakeCapture, GivesTheFramesOfAFile) {
+  const test_captures::TemporaryFile file(
+      Join({test_captures::PcapHeader(), test_captures::PcapPacket(5, 7, CopyNumber(3))}));
+  std::vector<Nanos> times;
+  const Status taken = TakeCapture(file.path(), [&](const Frame& frame, Nanos time) {
+    MirrorCopy copy;
+    EXPECT_EQ(ReadMirrorCopy(frame, &copy), CopyVerdict::kCopy);
+    times.push_back(time);
+  });
+  EXPECT_TRUE(taken.ok());
+  EXPECT_EQ(times, (std::vector<Nanos>{5 * kNanosPerSecond + 7 * kNanosPerMicro}));
+  EXPECT_FALSE(TakeCapture("/nowhere.pcap", [](const Frame&, Nanos) {}).ok());
+}
+
+}  // namespace
+}  // namespace trumpet

@@ -1,0 +1,290 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "controller/slice/analyzer_collector.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <tuple>
+#include <utility>
+#include <variant>
+
+#include "lib/wire/limits.h"
+#include "lib/wire/slice_codec.h"
+
+namespace trumpet {
+namespace {
+
+constexpr Nanos kTick = 100 * kNanosPerMilli;
+constexpr size_t kMaxAnswerBytes = 64 * 1024 * 1024;
+
+}  // namespace
+
+AnalyzerCollector::AnalyzerCollector(event_base* base, const AnalyzerCollectorOptions& options,
+                                     const WireClock& clock, Log log)
+    : base_(base),
+      options_(options),
+      clock_(clock),
+      log_(std::move(log)),
+      concluder_(base, [this] { Conclude(); }),
+      ticker_(base, [this] { Conclude(); }) {
+  ticker_.RunEvery(kTick);
+}
+
+AnalyzerCollector::~AnalyzerCollector() = default;
+
+Result<uint16_t> AnalyzerCollector::Listen(const Address& address, TlsContext* tls) {
+  auto listener = Listener::Listen(base_, address, tls, options_.listener, clock_, this);
+  if (!listener.ok()) return listener.status();
+  listeners_.push_back(std::move(*listener));
+  return listeners_.back()->port();
+}
+
+void AnalyzerCollector::Stop() {
+  is_stopping_ = true;
+  const std::set<Session*> analyzers = analyzers_;
+  for (Session* session : analyzers) session->Close(ByeReason::kShuttingDown, "");
+  for (auto& [number, question] : questions_) question.deadline = 0;
+  Conclude();
+}
+
+// --- Sessions ---
+
+std::optional<Refusal> AnalyzerCollector::OnHello(Session* session, const Hello& hello,
+                                                  HelloReply* reply) {
+  if (is_stopping_) return Refusal{RefusalReason::kShuttingDown, ""};
+  if ((hello.capabilities & kCapabilityAnalyzer) == 0) {
+    return Refusal{RefusalReason::kNotAllowed, "this port is for analyzers"};
+  }
+  if (options_.binds_names_to_certificates && session->peer().is_authenticated &&
+      !session->peer().IsOf(hello.host_id)) {
+    return Refusal{RefusalReason::kNotAllowed, "the certificate of '" +
+                                                   session->peer().common_name +
+                                                   "' is not that of '" + hello.host_id + "'"};
+  }
+  if (analyzers_.size() >= options_.max_analyzers) {
+    return Refusal{RefusalReason::kTooMany,
+                   "there are " + std::to_string(options_.max_analyzers) + " analyzers"};
+  }
+  for (const Session* other : analyzers_) {
+    if (other->hello().host_id != hello.host_id) continue;
+    return Refusal{RefusalReason::kDuplicateHost, "'" + hello.host_id + "' is connected"};
+  }
+  reply->capabilities &= kCapabilityAnalyzer;
+  reply->controller_id = options_.controller_id;
+  reply->controller_name = options_.name;
+  return std::nullopt;
+}
+
+void AnalyzerCollector::OnEstablished(Session* session) {
+  log_("info", "analyzer " + session->hello().host_id + ": connected");
+  analyzers_.insert(session);
+  std::vector<ExpectedSlice> slices;
+  for (const auto& [tag, slice] : expected_) slices.push_back(slice);
+  SplitExpectSlices(std::move(slices),
+                    [session](Message&& message) { (void)session->Send(message).ok(); });
+}
+
+void AnalyzerCollector::OnClosed(Session* session, CloseCause cause, const std::string& text) {
+  if (analyzers_.erase(session) == 0) return;
+  log_("warn", "analyzer " + session->hello().host_id + ": " + CloseCauseName(cause) +
+                   (text.empty() ? "" : ": " + text));
+  for (auto& [number, question] : questions_) question.owing.erase(session);
+  concluder_.RunSoon();
+}
+
+void AnalyzerCollector::OnMessage(Session* session, Message message) {
+  if (const auto* tallies = std::get_if<SliceTallies>(&message)) {
+    Take(session, *tallies);
+  } else if (const auto* part = std::get_if<RunAnswer>(&message)) {
+    Take(session, *part);
+  } else if (auto* records = std::get_if<PacketRecords>(&message)) {
+    Take(session, std::move(*records));
+  }
+}
+
+// --- Questions ---
+
+void AnalyzerCollector::Expect(const std::vector<ExpectedSlice>& slices) {
+  for (const ExpectedSlice& slice : slices) expected_[slice.tag] = slice;
+  const std::set<Session*> analyzers = analyzers_;
+  SplitExpectSlices(slices, [&](Message&& message) {
+    for (Session* session : analyzers) {
+      const Status sent = session->Send(message);
+      if (!sent.ok()) log_("err", "analyzer " + session->hello().host_id + ": " + sent.message());
+    }
+  });
+}
+
+uint64_t AnalyzerCollector::Ask(Question question,
+                                const std::function<Message(uint64_t number)>& make) {
+  const uint64_t number = next_number_++;
+  question.deadline = clock_.MonotonicNow() + options_.patience;
+  question.owing = analyzers_;
+  const auto asked = questions_.emplace(number, std::move(question)).first;
+  const std::set<Session*> analyzers = analyzers_;
+  for (Session* session : analyzers) {
+    const Status sent = session->Send(make(number));
+    if (!sent.ok()) asked->second.owing.erase(session);
+  }
+  concluder_.RunSoon();
+  return number;
+}
+
+void AnalyzerCollector::AskTallies(const std::vector<uint32_t>& tags, Tallies answer) {
+  Question question;
+  question.done = [answer = std::move(answer)](Question* asked, const Status& status) {
+    if (!status.ok()) return answer(status);
+    std::vector<SliceTally> tallies;
+    for (auto& [key, tally] : asked->tallies) tallies.push_back(std::move(tally));
+    answer(tallies);
+  };
+  Ask(std::move(question), [&](uint64_t number) { return TallyRequest{number, tags}; });
+}
+
+void AnalyzerCollector::SetLatencies(uint64_t run, const std::vector<CopyLatency>& latencies) {
+  latencies_[run] = latencies;
+}
+
+void AnalyzerCollector::Finish(uint64_t run,
+                               std::function<void(const Result<std::string>&)> answer) {
+  Question question;
+  question.run = run;
+  question.done = [run, answer = std::move(answer)](Question* asked, const Status& status) {
+    if (!status.ok()) return answer(status);
+    TellAnswer(run, *asked, answer);
+  };
+  FinishRun finish{run, std::move(latencies_[run])};
+  latencies_.erase(run);
+  for (auto it = expected_.begin(); it != expected_.end();) {
+    it = it->second.run == run ? expected_.erase(it) : std::next(it);
+  }
+  Ask(std::move(question), [&](uint64_t) { return finish; });
+}
+
+void AnalyzerCollector::AskPackets(uint32_t tag, uint64_t first, uint32_t max_packets,
+                                   Packets answer) {
+  Question question;
+  question.done = [answer = std::move(answer)](Question* asked, const Status& status) {
+    if (!status.ok()) return answer(status);
+    std::stable_sort(asked->packets.begin(), asked->packets.end(),
+                     [](const PacketRecord& a, const PacketRecord& b) { return a.time < b.time; });
+    answer(std::move(asked->packets));
+  };
+  Ask(std::move(question), [&](uint64_t number) {
+    return PacketsRequest{number, tag, first, max_packets};
+  });
+}
+
+// --- Answers ---
+
+// By our clock; instants of 0 say nothing.
+Nanos AnalyzerCollector::OurTime(const Session& session, Nanos theirs) const {
+  const ClockEstimate& estimate = session.clock_estimate();
+  if (theirs == 0 || !estimate.has_estimate()) return theirs;
+  return theirs - estimate.OffsetAt(clock_.MonotonicNow());
+}
+
+void AnalyzerCollector::Take(Session* session, const SliceTallies& tallies) {
+  const auto question = questions_.find(tallies.number);
+  if (question == questions_.end()) return;
+  for (const SliceTally& tally : tallies.tallies) {
+    const auto [entry, is_new] =
+        question->second.tallies.try_emplace({tally.tag, tally.switch_name}, tally);
+    SliceTally& sum = entry->second;
+    const Nanos first = OurTime(*session, tally.first);
+    const Nanos last = OurTime(*session, tally.last);
+    if (is_new) {
+      sum.first = first;
+      sum.last = last;
+      continue;
+    }
+    sum.packets += tally.packets;
+    sum.bytes += tally.bytes;
+    sum.copy_bytes += tally.copy_bytes;
+    sum.first = std::min(sum.first, first);
+    sum.last = std::max(sum.last, last);
+  }
+  if (tallies.is_last) Answered(question, session);
+}
+
+void AnalyzerCollector::Take(Session* session, const RunAnswer& part) {
+  const auto question = std::find_if(questions_.begin(), questions_.end(), [&](const auto& entry) {
+    return entry.second.run == part.run && part.run != 0 && entry.second.owing.count(session) != 0;
+  });
+  if (question == questions_.end()) return;
+  std::string& text = question->second.texts[session];
+  if (text.size() + part.text.size() > kMaxAnswerBytes) {
+    question->second.texts.erase(session);
+    log_("err", "analyzer " + session->hello().host_id + ": its answer has no end");
+    return Answered(question, session);
+  }
+  text += part.text;
+  if (part.is_last) Answered(question, session);
+}
+
+void AnalyzerCollector::Take(Session* session, PacketRecords records) {
+  const auto question = questions_.find(records.number);
+  if (question == questions_.end()) return;
+  for (PacketRecord& record : records.records) {
+    record.time = OurTime(*session, record.time);
+    question->second.packets.push_back(std::move(record));
+  }
+  if (records.is_last) Answered(question, session);
+}
+
+void AnalyzerCollector::Answered(Questions::iterator question, Session* session) {
+  question->second.owing.erase(session);
+  if (question->second.owing.empty()) concluder_.RunSoon();
+}
+
+// Tells the answers that are complete, or have waited long enough.
+void AnalyzerCollector::Conclude() {
+  const Nanos now = clock_.MonotonicNow();
+  std::vector<Question> ready;
+  for (auto it = questions_.begin(); it != questions_.end();) {
+    if (!it->second.owing.empty() && it->second.deadline > now) {
+      ++it;
+      continue;
+    }
+    for (Session* late : it->second.owing) it->second.texts.erase(late);  // half an answer is none
+    ready.push_back(std::move(it->second));
+    it = questions_.erase(it);
+  }
+  for (Question& question : ready) {
+    const bool is_any_there = !analyzers_.empty() && !is_stopping_;
+    question.done(&question,
+                  is_any_there ? Status::Ok() : Status::Error("no analyzer is connected"));
+  }
+}
+
+void AnalyzerCollector::TellAnswer(uint64_t run, const Question& question,
+                                   const std::function<void(const Result<std::string>&)>& answer) {
+  nlohmann::ordered_json told = {{"run", run}, {"analyzers", nlohmann::ordered_json::array()}};
+  for (const auto& [session, text] : question.texts) {
+    auto one = nlohmann::ordered_json::parse(text, nullptr, false);
+    if (!one.is_discarded()) told["analyzers"].push_back(std::move(one));
+  }
+  if (told["analyzers"].empty()) {
+    return answer(Status::Error("no analyzer has answered for run " + std::to_string(run)));
+  }
+  answer(told.dump(-1, ' ', true));
+}
+
+std::vector<AnalyzerView> AnalyzerCollector::Analyzers() const {
+  std::vector<AnalyzerView> views;
+  const Nanos now = clock_.MonotonicNow();
+  for (const Session* session : analyzers_) {
+    AnalyzerView view{session->hello().host_id, session->peer_address(), 0, 0};
+    if (session->clock_estimate().has_estimate()) {
+      view.clock_ahead = session->clock_estimate().OffsetAt(now);
+      view.clock_error = session->clock_estimate().BoundAt(now);
+    }
+    views.push_back(std::move(view));
+  }
+  std::sort(views.begin(), views.end(),
+            [](const AnalyzerView& a, const AnalyzerView& b) { return a.name < b.name; });
+  return views;
+}
+
+}  // namespace trumpet
