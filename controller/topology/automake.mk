@@ -8,7 +8,9 @@ controller_libtrumpet_topology_a_SOURCES = \
 	controller/topology/live_topology.cc \
 	controller/topology/live_topology.h \
 	controller/topology/lldp.cc \
-	controller/topology/lldp.h
+	controller/topology/lldp.h \
+	controller/topology/topology_watch.cc \
+	controller/topology/topology_watch.h
 
 gtest_programs += controller/topology/topology_test
 controller_topology_topology_test_SOURCES = \
@@ -16,6 +18,19 @@ controller_topology_topology_test_SOURCES = \
 	controller/topology/live_topology_test.cc \
 	controller/topology/lldp_test.cc
 controller_topology_topology_test_LDADD = $(LIBTRUMPET_TOPOLOGY) $(GTEST_MAIN_LIBS)
+
+# With real switches.
+if BUILD_PLUGIN
+gtest_programs += controller/topology/topology_watch_test
+endif
+EXTRA_PROGRAMS += controller/topology/topology_watch_test
+controller_topology_topology_watch_test_SOURCES = $(openflow_test_kit) \
+	controller/topology/topology_watch_test.cc
+controller_topology_topology_watch_test_LDADD = $(LIBTRUMPET_TOPOLOGY) $(LIBTRUMPET_OPENFLOW) \
+	$(LIBTRUMPET_OVSDB) $(GTEST_MAIN_LIBS) $(OPENFLOW_CODEC_LIBS)
+controller_topology_topology_watch_test_DEPENDENCIES = controller/libtrumpet-topology.a \
+	controller/libtrumpet-openflow.a controller/libtrumpet-plan.a lib/libtrumpet-wire.a \
+	lib/libtrumpet-ovsdb.a lib/libtrumpet-base.a $(OPENFLOW_CODEC_FILES)
 
 fuzz_programs += controller/topology/lldp_fuzz
 controller_topology_lldp_fuzz_SOURCES = controller/topology/lldp_fuzz.cc
