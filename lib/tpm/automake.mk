@@ -62,6 +62,8 @@ lib_libtrumpet_tpm_a_SOURCES = \
 	lib/tpm/peer_message.h \
 	lib/tpm/segment_queue.cc \
 	lib/tpm/segment_queue.h \
+	lib/tpm/slice_set.cc \
+	lib/tpm/slice_set.h \
 	lib/tpm/stat_operand.cc \
 	lib/tpm/stat_operand.h \
 	lib/tpm/step_clock.cc \
@@ -102,6 +104,7 @@ lib_tpm_tpm_test_SOURCES = \
 	lib/tpm/key_layout_test.cc \
 	lib/tpm/late_samples_test.cc \
 	lib/tpm/live_threads_test.cc \
+	lib/tpm/monitor_fuzz_kit.h \
 	lib/tpm/monitor_harness_test.h \
 	lib/tpm/observation_test.cc \
 	lib/tpm/packet_monitor_test.cc \
@@ -112,6 +115,8 @@ lib_tpm_tpm_test_SOURCES = \
 	lib/tpm/pause_rate_test.cc \
 	lib/tpm/segment_queue_test.cc \
 	lib/tpm/set_counts_test.cc \
+	lib/tpm/slice_script_test.h \
+	lib/tpm/slice_set_test.cc \
 	lib/tpm/stat_operand_test.cc \
 	lib/tpm/step_watch_test.cc \
 	lib/tpm/sweep_steps_test.cc \
@@ -132,6 +137,14 @@ lib_tpm_monitor_fuzz_SOURCES = \
 	lib/tpm/monitor_fuzz_kit.h
 lib_tpm_monitor_fuzz_LDADD = $(LIBTRUMPET_TPM) $(FUZZ_MAIN)
 EXTRA_DIST += tests/corpus/monitor_fuzz
+
+fuzz_programs += lib/tpm/mark_fuzz
+lib_tpm_mark_fuzz_SOURCES = \
+	lib/tpm/mark_fuzz.cc \
+	lib/tpm/monitor_fuzz_kit.h \
+	lib/tpm/slice_script_test.h
+lib_tpm_mark_fuzz_LDADD = $(LIBTRUMPET_TPM) $(FUZZ_MAIN)
+EXTRA_DIST += tests/corpus/mark_fuzz
 
 bench_programs += lib/tpm/connection_table_bench
 lib_tpm_connection_table_bench_SOURCES = \
