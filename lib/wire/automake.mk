@@ -41,6 +41,8 @@ lib_libtrumpet_wire_a_SOURCES = \
 	lib/wire/listener.cc \
 	lib/wire/listener.h \
 	lib/wire/message.h \
+	lib/wire/order_codec.cc \
+	lib/wire/order_codec.h \
 	lib/wire/place_codec.cc \
 	lib/wire/place_codec.h \
 	lib/wire/send_queue.cc \
@@ -50,6 +52,7 @@ lib_libtrumpet_wire_a_SOURCES = \
 	lib/wire/slice_codec.cc \
 	lib/wire/slice_codec.h \
 	lib/wire/slice_message.h \
+	lib/wire/slice_order.h \
 	lib/wire/tls_context.cc \
 	lib/wire/tls_context.h \
 	lib/wire/trigger_codec.cc \

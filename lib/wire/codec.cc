@@ -12,6 +12,7 @@
 #include "lib/wire/check.h"
 #include "lib/wire/count_codec.h"
 #include "lib/wire/limits.h"
+#include "lib/wire/order_codec.h"
 #include "lib/wire/place_codec.h"
 #include "lib/wire/slice_codec.h"
 #include "lib/wire/trigger_codec.h"
@@ -25,7 +26,8 @@ constexpr const char* kKindNames[kMessageKindCount] = {
     "trigger_set",     "trigger_ack",    "host_facts",    "poll",         "poll_reply",
     "report",          "partials",       "flow_states",   "interval_end", "host_place",
     "expect_slices",   "tally_request",  "slice_tallies", "finish_run",   "run_answer",
-    "packets_request", "packet_records",
+    "packets_request", "packet_records", "slice_on",      "slice_off",    "slice_ack",
+    "slice_end",
 };
 
 static_assert(pb::Frame::kHello == static_cast<int>(MessageKind::kHello) + 1);
@@ -35,13 +37,18 @@ static_assert(pb::Frame::kReport == static_cast<int>(MessageKind::kReport) + 1);
 static_assert(pb::Frame::kIntervalEnd == static_cast<int>(MessageKind::kIntervalEnd) + 1);
 static_assert(pb::Frame::kHostPlace == static_cast<int>(MessageKind::kHostPlace) + 1);
 
-// The kinds up to kHostPlace are numbered from 1, those of analyzers from 50.
+// The kinds up to kHostPlace are numbered from 1, those of slices in the datapath from 40, those of
+// analyzers from 50.
 constexpr size_t KindOfBody(int number) {
-  return static_cast<size_t>(number < pb::Frame::kExpectSlices
-                                 ? number - 1
-                                 : number - pb::Frame::kExpectSlices +
-                                       static_cast<int>(MessageKind::kExpectSlices));
+  const auto from = [number](int first, MessageKind kind) {
+    return static_cast<size_t>(number - first) + static_cast<size_t>(kind);
+  };
+  return number < pb::Frame::kSliceOn ? from(pb::Frame::kHello, MessageKind::kHello)
+         : number < pb::Frame::kExpectSlices
+             ? from(pb::Frame::kSliceOn, MessageKind::kSliceOn)
+             : from(pb::Frame::kExpectSlices, MessageKind::kExpectSlices);
 }
+static_assert(KindOfBody(pb::Frame::kSliceEnd) == static_cast<size_t>(MessageKind::kSliceEnd));
 static_assert(KindOfBody(pb::Frame::kPacketRecords) ==
               static_cast<size_t>(MessageKind::kPacketRecords));
 
@@ -93,6 +100,14 @@ bool VisitBody(const pb::Frame& frame, const Visitor& visit) {
       return visit(frame.packets_request());
     case pb::Frame::kPacketRecords:
       return visit(frame.packet_records());
+    case pb::Frame::kSliceOn:
+      return visit(frame.slice_on());
+    case pb::Frame::kSliceOff:
+      return visit(frame.slice_off());
+    case pb::Frame::kSliceAck:
+      return visit(frame.slice_ack());
+    case pb::Frame::kSliceEnd:
+      return visit(frame.slice_end());
     case pb::Frame::BODY_NOT_SET:
       break;
   }
@@ -126,6 +141,10 @@ struct BodyWriter {
     Write(body, frame->mutable_packets_request());
   }
   void operator()(const PacketRecords& body) const { Write(body, frame->mutable_packet_records()); }
+  void operator()(const SliceOn& body) const { Write(body, frame->mutable_slice_on()); }
+  void operator()(const SliceOff& body) const { Write(body, frame->mutable_slice_off()); }
+  void operator()(const SliceAck& body) const { Write(body, frame->mutable_slice_ack()); }
+  void operator()(const HostSliceEnd& body) const { Write(body, frame->mutable_slice_end()); }
 };
 
 bool CheckFrame(const pb::Frame& frame, Checker* checker) {

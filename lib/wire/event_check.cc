@@ -315,6 +315,11 @@ bool CheckNumber(const pb::Number& number, const Place& place, Checker* checker)
          checker->Fail(place, "real", "is not finite");
 }
 
+bool CheckFilter(const pb::Filter& filter, const Place& place, Checker* checker) {
+  Facts facts;
+  return CheckFilter(filter, place, 1, &facts, checker);
+}
+
 bool CheckEvent(const pb::Event& event, const Place& place, Checker* checker) {
   Facts facts;
   if (!CheckHead(event, place, checker) || !CheckMatching(event, place, &facts, checker)) {

@@ -84,6 +84,8 @@ FieldTest Read(const pb::FieldTest& in) {
   return test;
 }
 
+}  // namespace
+
 void Write(const FilterExpr& filter, pb::Filter* out) {
   out->set_op(static_cast<pb::Filter::Op>(ToWire(filter.op)));
   if (filter.op == FilterOp::kTest) Write(filter.test, out->mutable_test());
@@ -98,6 +100,8 @@ FilterExpr Read(const pb::Filter& in) {
   for (const pb::Filter& arg : in.args()) filter.args.push_back(Read(arg));
   return filter;
 }
+
+namespace {
 
 void Write(const Granularity& granularity, pb::Granularity* out) {
   out->set_is_five_tuple(granularity.is_five_tuple);

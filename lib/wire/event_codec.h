@@ -20,12 +20,18 @@ namespace trumpet {
 namespace pb {
 class Event;
 class Expr;
+class Filter;
 class Number;
 }  // namespace pb
 
 bool CheckNumber(const pb::Number& number, const Place& place, Checker* checker);
 void Write(const Number& number, pb::Number* out);
 Number Read(const pb::Number& in);
+
+// A filter that stands alone.
+bool CheckFilter(const pb::Filter& filter, const Place& place, Checker* checker);
+void Write(const FilterExpr& filter, pb::Filter* out);
+FilterExpr Read(const pb::Filter& in);
 
 bool CheckEvent(const pb::Event& event, const Place& place, Checker* checker);
 // A predicate in place of the one of `event`.

@@ -40,6 +40,8 @@ constexpr size_t kMaxBridges = 256;
 constexpr size_t kMaxPorts = 65536;
 constexpr size_t kMaxMacs = 256;  // of one port
 
+constexpr uint64_t kMaxSliceNs = 3600ull * 1000 * 1000 * 1000;  // how long a slice may last
+
 constexpr size_t kMaxPlacePrefixes = 65536;  // own, and monitored; of all parts together
 constexpr size_t kMaxPlaceMacs = 131072;     // likewise
 constexpr size_t kMaxPlaceParts = 65536;

@@ -25,6 +25,7 @@
 #include "lib/model/host_place.h"
 #include "lib/model/report.h"
 #include "lib/wire/slice_message.h"
+#include "lib/wire/slice_order.h"
 
 namespace trumpet {
 
@@ -36,6 +37,7 @@ constexpr uint64_t kCapabilityPartials = 1;
 constexpr uint64_t kCapabilityPoll = 2;
 constexpr uint64_t kCapabilityFlowStates = 4;
 constexpr uint64_t kCapabilityPlace = 8;
+constexpr uint64_t kCapabilitySlices = 16;
 constexpr uint64_t kCapabilityAnalyzer = 1024;
 
 struct Hello {
@@ -276,10 +278,11 @@ struct FlowStates {
   std::vector<std::pair<FlowKey, FlowState>> states;
 };
 
-using Message = std::variant<Hello, HelloReply, Refusal, KeepAlive, Bye, TriggerSet, TriggerAck,
-                             HostFacts, Poll, PollReply, HostReport, Partials, FlowStates,
-                             IntervalEnd, HostPlacePart, ExpectSlices, TallyRequest, SliceTallies,
-                             FinishRun, RunAnswer, PacketsRequest, PacketRecords>;
+using Message =
+    std::variant<Hello, HelloReply, Refusal, KeepAlive, Bye, TriggerSet, TriggerAck, HostFacts,
+                 Poll, PollReply, HostReport, Partials, FlowStates, IntervalEnd, HostPlacePart,
+                 ExpectSlices, TallyRequest, SliceTallies, FinishRun, RunAnswer, PacketsRequest,
+                 PacketRecords, SliceOn, SliceOff, SliceAck, HostSliceEnd>;
 
 // In the order of Message.
 enum class MessageKind : uint8_t {
@@ -305,8 +308,12 @@ enum class MessageKind : uint8_t {
   kRunAnswer,
   kPacketsRequest,
   kPacketRecords,
+  kSliceOn,
+  kSliceOff,
+  kSliceAck,
+  kSliceEnd,
 };
-constexpr size_t kMessageKindCount = 22;
+constexpr size_t kMessageKindCount = 26;
 static_assert(std::variant_size_v<Message> == kMessageKindCount);
 
 inline MessageKind KindOf(const Message& message) {

@@ -491,9 +491,35 @@ Message RandomMessages::AnyOfAnalyzers(MessageKind kind) {
       }
       return records;
     }
+    case MessageKind::kSliceOn:
+      return AnySliceOn();
+    case MessageKind::kSliceOff:
+      return SliceOff{Tag()};
+    case MessageKind::kSliceAck:
+      return Coin() ? SliceAck{Tag(), true, ""} : SliceAck{Tag(), false, Text(kMaxLongTextBytes)};
+    case MessageKind::kSliceEnd:
+      return HostSliceEnd{Tag(),
+                          Number(),
+                          Number(),
+                          Number(),
+                          static_cast<Nanos>(Below(kMaxSliceNs + 1)),
+                          static_cast<Nanos>(Below(kMaxSliceNs + 1))};
     default:
       return KeepAlive();
   }
+}
+
+SliceOn RandomMessages::AnySliceOn() {
+  SliceOn on;
+  on.slice.tag = Tag();
+  on.slice.bridge = Text(kMaxTextBytes);
+  on.slice.filter = Filter(3, FilterOp::kTrue);
+  on.slice.duration = static_cast<Nanos>(1 + Below(kMaxSliceNs));
+  on.slice.max_packets = Number();
+  on.slice.max_bytes = Number();
+  on.slice.packets_per_second = static_cast<uint32_t>(Number());
+  on.slice.snap_bytes = static_cast<uint16_t>(Number());
+  return on;
 }
 
 }  // namespace trumpet

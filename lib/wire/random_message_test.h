@@ -55,6 +55,7 @@ class RandomMessages {
   AddressSet AnyAddressSet();
   IntervalEnd AnyIntervalEnd();
   PollReply AnyPollReply();
+  SliceOn AnySliceOn();
   ExpectedSlice AnySlice();
   uint32_t Tag();
   Message AnyOfAnalyzers(MessageKind kind);

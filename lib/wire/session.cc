@@ -67,6 +67,8 @@ bool IsFromAgent(MessageKind kind) {
     case MessageKind::kSliceTallies:
     case MessageKind::kRunAnswer:
     case MessageKind::kPacketRecords:
+    case MessageKind::kSliceAck:
+    case MessageKind::kSliceEnd:
       return true;
     default:
       return false;
@@ -82,6 +84,8 @@ bool IsFromController(MessageKind kind) {
     case MessageKind::kTallyRequest:
     case MessageKind::kFinishRun:
     case MessageKind::kPacketsRequest:
+    case MessageKind::kSliceOn:
+    case MessageKind::kSliceOff:
       return true;
     default:
       return false;
@@ -107,6 +111,11 @@ uint64_t CapabilityFor(MessageKind kind) {
     case MessageKind::kPacketsRequest:
     case MessageKind::kPacketRecords:
       return kCapabilityAnalyzer;
+    case MessageKind::kSliceOn:
+    case MessageKind::kSliceOff:
+    case MessageKind::kSliceAck:
+    case MessageKind::kSliceEnd:
+      return kCapabilitySlices;
     default:
       return 0;
   }
