@@ -15,6 +15,8 @@
 #include <system_error>
 #include <utility>
 
+#include "vswitchd-plugin/monitor_memory.h"
+
 namespace trumpet {
 namespace {
 
@@ -51,11 +53,16 @@ bool WaitUntilLeft(const ThreadMonitor& thread, std::chrono::steady_clock::time_
 
 Agent::Agent(AgentParts parts)
     : parts_(std::move(parts)),
+      slices_(parts_.ports,
+              [this] {
+                UpdateAttached();
+                Wake();
+              }),
       network_(parts_.hash_seed),
       desk_(parts_.reports, &network_, parts_.hash_seed),
       link_({parts_.host, &rules_.clock, parts_.read_clocks, &network_,
              [this](std::shared_ptr<const HostPlace> place) { SetPlace(std::move(place)); },
-             parts_.hash_seed, parts_.database, parts_.base}) {}
+             &slices_, parts_.hash_seed, parts_.database, parts_.base}) {}
 
 Agent::~Agent() { Stop(); }
 
@@ -64,6 +71,7 @@ bool Agent::Configure(const Settings& settings) {
     const std::lock_guard<std::mutex> lock(mutex_);
     wishes_.settings = settings;
   }
+  slices_.Configure(settings.slice_mark, ParseOptionsOf(settings));
   if (parts_.has_own_thread && !thread_.joinable() && !stops_) {
     const SignalsBlocked blocked;
     try {
@@ -96,6 +104,7 @@ bool Agent::SetEnabled(bool enabled) {
   }
   rules_.is_open.store(enabled, std::memory_order_seq_cst);
   is_enabled_.store(enabled);
+  slices_.Allow(enabled, now);
   UpdateAttached();
   Wake();
   if (enabled) return true;
@@ -108,7 +117,7 @@ bool Agent::SetEnabled(bool enabled) {
 
 void Agent::UpdateAttached() {
   const std::lock_guard<std::mutex> lock(attach_mutex_);
-  const bool wanted = is_enabled_.load() && wants_hooks_.load();
+  const bool wanted = is_enabled_.load() && (wants_hooks_.load() || slices_.is_any_on());
   if (wanted == attached_) return;
   attached_ = wanted;
   parts_.host->ops().set_attached(wanted);
@@ -137,6 +146,7 @@ void Agent::SetPlace(std::shared_ptr<const HostPlace> place) {
 ThreadMonitor* Agent::AddThread(const trumpet_thread_info& info) {
   auto slot = std::make_unique<MonitorSlot>(info, rules_, parts_.read_clocks().monotonic_ns);
   ThreadMonitor* thread = &slot->thread();
+  slices_.AddThread(thread);
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     wishes_.come.push_back(std::move(slot));
@@ -146,6 +156,7 @@ ThreadMonitor* Agent::AddThread(const trumpet_thread_info& info) {
 }
 
 void Agent::RemoveThread(ThreadMonitor* thread) {
+  slices_.RemoveThread(thread);
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     for (auto* slots : {&slots_, &wishes_.come}) {
@@ -213,6 +224,7 @@ void Agent::GiveUp(const char* why) noexcept {
   rules_.is_open.store(false, std::memory_order_seq_cst);
   is_enabled_.store(false);
   wants_hooks_.store(false);
+  slices_.Allow(false, INT64_MAX);
   UpdateAttached();
   for (auto& slot : slots_) slot->Hide();
   desk_.Drop();

@@ -55,6 +55,7 @@
 #include "vswitchd-plugin/port_table.h"
 #include "vswitchd-plugin/report_log.h"
 #include "vswitchd-plugin/settings.h"
+#include "vswitchd-plugin/slice_table.h"
 #include "vswitchd-plugin/wall_clock.h"
 
 namespace trumpet {
@@ -93,6 +94,10 @@ class Agent {
   // that follow `observe` count by it from the next program on.  Null: not known, they count
   // everything.
   void SetPlace(std::shared_ptr<const HostPlace> place);
+
+  // What is on is its own affair; the agent only cleans up and tells the controller.
+  SliceTable& slices() { return slices_; }
+  Nanos MonotonicNow() const { return parts_.read_clocks().monotonic_ns; }
 
   // Something else changed (events, ports): take it in soon.
   void Wake();
@@ -145,11 +150,13 @@ class Agent {
   void DropEndedThreads(Nanos now);
   void ReachMode(Nanos now);
   void Start(Nanos now);
+  void OpenGate();
   void Pause(Nanos now);
   void End();
   void Restart(Nanos now, const char* why, bool drops_monitors);
   void UpdateObservation();
   void FollowController(Nanos now);
+  void FollowSlices();
   void TakeSets(Nanos now);
   bool RunsEverywhere() const;
   void AnswerController();
@@ -162,6 +169,7 @@ class Agent {
   Nanos RaiseFloor(Nanos now);
   void Gather(Nanos now);
   Nanos NextRound(Nanos now) const;
+  Nanos NextRoundOfEvents(Nanos now) const;
   void KeepStatus(Nanos now, bool at_once);
   bool HasMonitor() const;
   static std::string NameOf(const MonitorSlot& slot);
@@ -182,6 +190,9 @@ class Agent {
 
   // Shared by the monitors in slots_, which it outlives.  Made with the first of them.
   std::unique_ptr<PeerExchange> peers_;
+
+  SliceTable slices_;
+  uint64_t slice_places_version_ = 0;  // of the facts that it was told
 
   // The agent's own; slots_ is changed under mutex_ and read by Snapshot().
   std::vector<std::unique_ptr<MonitorSlot>> slots_;

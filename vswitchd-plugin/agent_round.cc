@@ -57,6 +57,7 @@ Nanos Agent::Step() {
   HeedWatchdog(now);
   TakeWishes(now);
   FollowController(now);
+  FollowSlices();
   const Mode before = mode_;
   ReachMode(now);
   if (mode_ == Mode::kRunning) {
@@ -118,6 +119,7 @@ void Agent::HeedWatchdog(Nanos now) {
     thread = NameOf(*slot);
   }
   is_enabled_.store(false);
+  slices_.Allow(false, parts_.read_clocks().monotonic_ns);
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (wishes_.enabled) wishes_.off_since = rules_.clock.MonotonicNs(trip.overruns.at_ns);
@@ -190,7 +192,9 @@ void Agent::DropEndedThreads(Nanos now) {
 void Agent::ReachMode(Nanos now) {
   if (mode_ == Mode::kEnding && desk_.decided_until() >= ending_until_) End();
   if (mode_ != Mode::kRunning) {
-    if (enabled_ && parts_.events->count() > 0) Start(now);
+    if (!enabled_) return;
+    if (parts_.events->count() > 0) return Start(now);
+    if (mode_ == Mode::kOff) OpenGate();
     return;
   }
   // The last event is gone: once its intervals are decided, nothing is left to do.
@@ -216,12 +220,17 @@ void Agent::Start(Nanos now) {
     slot->monitor()->NoteGap(now);
     slot->monitor()->ForgetOverruns();
   }
-  has_heeded_watchdog_ = false;
-  rules_.is_safe.store(true, std::memory_order_seq_cst);
+  OpenGate();
   RaiseFloor(now);
   mode_ = Mode::kRunning;
   running_since_ = unmonitored_since_ = now;
   wants_hooks_.store(true);
+}
+
+// Those who enabled the monitor again want what the watchdog took away.
+void Agent::OpenGate() {
+  has_heeded_watchdog_ = false;
+  rules_.is_safe.store(true, std::memory_order_seq_cst);
 }
 
 void Agent::Pause(Nanos now) {
@@ -271,6 +280,15 @@ void Agent::FollowController(Nanos now) {
   link_.SetEpoch(program_ != nullptr ? program_->epoch_ns() : 0);
   link_.Follow(settings_);
   TakeSets(now);
+}
+
+void Agent::FollowSlices() {
+  if (slice_places_version_ != link_.facts_version()) {
+    slice_places_version_ = link_.facts_version();
+    slices_.SetPlaces(SlicePlaces::Of(link_.facts()));
+  }
+  slices_.EndDue(parts_.read_clocks().monotonic_ns);
+  link_.TellSliceEnds();
 }
 
 void Agent::TakeSets(Nanos now) {
@@ -506,6 +524,10 @@ void Agent::Gather(Nanos now) {
 }
 
 Nanos Agent::NextRound(Nanos now) const {
+  return std::min(NextRoundOfEvents(now), slices_.next_deadline());
+}
+
+Nanos Agent::NextRoundOfEvents(Nanos now) const {
   if (mode_ == Mode::kOff) return INT64_MAX;
   if (!due_answers_.empty() && mode_ == Mode::kRunning) {
     const Nanos from = program_->effective_from() + kSettle;

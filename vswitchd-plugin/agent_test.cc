@@ -386,7 +386,8 @@ TEST(Agent, KeepsTenantsApartByZone) {
     tagged[15] = 5;
     std::copy(plain.bytes.begin() + 12, plain.bytes.end(), tagged.begin() + 16);
     const trumpet_frame frames[] = {{plain.bytes.data(), 60, 60}, {tagged.data(), 64, 64}};
-    bench.threads[0]->OnReceive(frames, 2, 7, bench.monotonic / 1000);
+    uint32_t marks[2];
+    EXPECT_FALSE(bench.threads[0]->OnReceive(frames, 2, 7, bench.monotonic / 1000, marks));
     bench.RunMs(20);
     EXPECT_EQ(bench.Reports().size(), has_zones ? 0u : 1u);
   }

@@ -54,7 +54,8 @@ class PacketThread {
     while (!stops_.load()) {
       if (to_send_.load() != 0) {
         if (fake_->is_attached()) {
-          monitor_->OnReceive(frames.data(), frames.size(), 1, NowUs());
+          uint32_t marks[kBatch];
+          monitor_->OnReceive(frames.data(), frames.size(), 1, NowUs(), marks);
           seen_.fetch_add(kBatch);
         }
         sent_.fetch_add(kBatch);

@@ -45,6 +45,10 @@ vswitchd_plugin_libtrumpet_plugin_a_SOURCES = \
 	vswitchd-plugin/report_log.h \
 	vswitchd-plugin/settings.cc \
 	vswitchd-plugin/settings.h \
+	vswitchd-plugin/slice_commands.cc \
+	vswitchd-plugin/slice_commands.h \
+	vswitchd-plugin/slice_table.cc \
+	vswitchd-plugin/slice_table.h \
 	vswitchd-plugin/status_text.cc \
 	vswitchd-plugin/status_text.h \
 	vswitchd-plugin/switch_database.cc \
@@ -71,6 +75,7 @@ vswitchd_plugin_plugin_test_SOURCES = \
 	vswitchd-plugin/plugin_test.cc \
 	vswitchd-plugin/report_log_test.cc \
 	vswitchd-plugin/settings_test.cc \
+	vswitchd-plugin/slice_table_test.cc \
 	vswitchd-plugin/watchdog_test.cc \
 	vswitchd-plugin/wall_clock_test.cc \
 	vswitchd-plugin/zone_map_test.cc

@@ -9,6 +9,7 @@
 
 #include "lib/lang/event/diagnostic.h"
 #include "vswitchd-plugin/event_input.h"
+#include "vswitchd-plugin/slice_commands.h"
 #include "vswitchd-plugin/status_text.h"
 
 namespace trumpet {
@@ -86,6 +87,11 @@ const std::vector<Commands::Entry>& Commands::Table() {
       {"trumpet/reports", "[json] [EVENT] [--last N]", 0, 4, &Commands::ShowReports},
       {"trumpet/flow-table-show", "[json]", 0, 1, &Commands::ShowFlowTables},
       {"trumpet/perf-show", "[json]", 0, 1, &Commands::ShowPerf},
+      {"trumpet/slice-on",
+       "[json] TAG MILLISECONDS FILTER [bridge=NAME] [packets=N] [bytes=N] [pps=N]", 3, 8,
+       &Commands::TurnOnSlice},
+      {"trumpet/slice-off", "[json] TAG", 1, 2, &Commands::TurnOffSlice},
+      {"trumpet/slice-show", "[json]", 0, 1, &Commands::ShowSlices},
       {"trumpet/enable", "[json]", 0, 1, &Commands::Enable},
       {"trumpet/disable", "[json]", 0, 1, &Commands::Disable},
   };
@@ -186,6 +192,30 @@ Result<std::string> Commands::ShowFlowTables(const Arguments&, bool as_json) {
 
 Result<std::string> Commands::ShowPerf(const Arguments&, bool as_json) {
   return perf_.Show(agent_->Snapshot().threads, Now(), as_json);
+}
+
+Result<std::string> Commands::TurnOnSlice(const Arguments& arguments, bool as_json) {
+  Result<SliceSpec> slice = ReadSliceArguments(arguments);
+  if (!slice.ok()) return slice.status();
+  if (Status status = agent_->slices().TurnOn(std::move(*slice), agent_->MonotonicNow());
+      !status.ok()) {
+    return status;
+  }
+  agent_->Wake();
+  return std::string(as_json ? "{\"on\":true}\n" : "on\n");
+}
+
+Result<std::string> Commands::TurnOffSlice(const Arguments& arguments, bool as_json) {
+  if (arguments.size() > 1) return Unexpected(arguments[1]);
+  const Result<uint32_t> tag = ReadSliceTag(arguments[0]);
+  if (!tag.ok()) return tag.status();
+  agent_->slices().TurnOff(*tag, agent_->MonotonicNow());
+  agent_->Wake();
+  return std::string(as_json ? "{\"on\":false}\n" : "off\n");
+}
+
+Result<std::string> Commands::ShowSlices(const Arguments&, bool as_json) {
+  return FormatSlices(agent_->slices().Snapshot(agent_->MonotonicNow()), as_json);
 }
 
 Result<std::string> Commands::Enable(const Arguments&, bool as_json) {

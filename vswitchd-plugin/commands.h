@@ -57,6 +57,9 @@ class Commands {
   Answer ShowReports(const Arguments& arguments, bool as_json);
   Answer ShowFlowTables(const Arguments& arguments, bool as_json);
   Answer ShowPerf(const Arguments& arguments, bool as_json);
+  Answer TurnOnSlice(const Arguments& arguments, bool as_json);
+  Answer TurnOffSlice(const Arguments& arguments, bool as_json);
+  Answer ShowSlices(const Arguments& arguments, bool as_json);
   Answer Enable(const Arguments& arguments, bool as_json);
   Answer Disable(const Arguments& arguments, bool as_json);
   Nanos Now() const;

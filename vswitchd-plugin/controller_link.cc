@@ -312,8 +312,8 @@ void ControllerLink::Log(bool is_bad, const std::string& text) {
 
 Hello ControllerLink::MakeHello() {
   Hello hello;
-  hello.capabilities =
-      kCapabilityPartials | kCapabilityPoll | kCapabilityFlowStates | kCapabilityPlace;
+  hello.capabilities = kCapabilityPartials | kCapabilityPoll | kCapabilityFlowStates |
+                       kCapabilityPlace | kCapabilitySlices;
   hello.host_id = ToWireText(wanted_.host_id, kMaxTextBytes);
   hello.host_name = ToWireText(host_name_, kMaxTextBytes);
   hello.software = "trumpet " TRUMPET_VERSION;
@@ -362,7 +362,36 @@ void ControllerLink::TakeMessage(Message message) {
     auto whole = place_parts_.Add(std::move(*place_part));
     if (!whole.ok()) return session_->Abandon(CloseCause::kProtocol, whole.message());
     if (*whole) parts_.on_place(std::make_shared<const HostPlace>(std::move((*whole)->place)));
+  } else if (auto* on = std::get_if<SliceOn>(&message)) {
+    TakeSliceOn(std::move(on->slice));
+  } else if (const auto* off = std::get_if<SliceOff>(&message)) {
+    TakeSliceOff(off->tag);
   }
+}
+
+// At once: packets are marked before the answer is on its way.
+void ControllerLink::TakeSliceOn(SliceSpec slice) {
+  const uint32_t tag = slice.tag;
+  TellSliceEnds();
+  const trumpet::Status status = parts_.slices->TurnOn(std::move(slice), clock_.MonotonicNow());
+  Send(SliceAck{tag, status.ok(), status.ok() ? "" : status.message()});
+  is_due_ = true;
+}
+
+void ControllerLink::TakeSliceOff(uint32_t tag) {
+  parts_.slices->TurnOff(tag, clock_.MonotonicNow());
+  TellSliceEnds();
+  Send(SliceAck{tag, false, ""});
+  is_due_ = true;
+}
+
+void ControllerLink::TellSliceEnds() {
+  for (const HostSliceEnd& end : parts_.slices->TakeEnds()) Send(end);
+}
+
+const HostFacts& ControllerLink::facts() const {
+  static const HostFacts kNothing;
+  return database_ != nullptr ? database_->facts().facts : kNothing;
 }
 
 void ControllerLink::OnClosed(Session* session, CloseCause cause, const std::string& text) {

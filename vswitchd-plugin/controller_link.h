@@ -33,6 +33,7 @@
 #include "vswitchd-plugin/host.h"
 #include "vswitchd-plugin/network_desk.h"
 #include "vswitchd-plugin/settings.h"
+#include "vswitchd-plugin/slice_table.h"
 #include "vswitchd-plugin/switch_database.h"
 #include "vswitchd-plugin/wall_clock.h"
 
@@ -48,6 +49,7 @@ struct LinkParts {
   NetworkDesk* desk = nullptr;
   // The controller says where addresses are; null: there is no controller any more.
   std::function<void(std::shared_ptr<const HostPlace>)> on_place;
+  SliceTable* slices = nullptr;  // that the controller turns on and off
   uint64_t seed = 0;
   std::string database;        // socket of the switch's own database; empty: it is not read
   event_base* base = nullptr;  // of a test, which runs it; null: one of its own
@@ -73,6 +75,13 @@ class ControllerLink final : private SessionOwner {
   // Trigger sets that came since the last call, in order.
   std::vector<ControllerSet::Taken> TakeSets();
   const ControllerSet& set() const { return set_; }
+
+  // Of the slices that have ended since the last call.
+  void TellSliceEnds();
+
+  // What is known of this host; version 0: nothing.
+  uint64_t facts_version() const { return database_ != nullptr ? database_->version() : 0; }
+  const HostFacts& facts() const;
 
   // Says so to the controller; an answer longer than a message goes in several.  `epoch_ns`: that
   // the host now has.
@@ -121,6 +130,8 @@ class ControllerLink final : private SessionOwner {
   void OnMessage(Session* session, Message message) override;
   void OnClosed(Session* session, CloseCause cause, const std::string& text) override;
   void TakeMessage(Message message);
+  void TakeSliceOn(SliceSpec slice);
+  void TakeSliceOff(uint32_t tag);
   bool Send(const Message& message);
 
   const LinkParts parts_;

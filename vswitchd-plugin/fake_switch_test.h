@@ -164,14 +164,18 @@ class StillSwitch {
     if (past != 0) Run(10 * kNanosPerMilli - past);
   }
 
-  // `count` frames of one flow to the thread, if the hooks are attached.
-  void Receive(ThreadMonitor* thread, int count, uint32_t dst_ip = 0x0a008001) {
+  // `count` frames of one flow to the thread, if the hooks are attached.  Returns how many of them
+  // were marked; last_mark is the last mark.
+  int Receive(ThreadMonitor* thread, int count, uint32_t dst_ip = 0x0a008001, uint32_t port = 7) {
     const UdpFrame udp(0x0a000001, dst_ip, 1000, 2000);
     const trumpet_frame frame{udp.bytes.data(), 60, 60};
+    int marked = 0;
     for (int i = 0; fake.is_attached() && i < count; ++i) {
-      thread->OnReceive(&frame, 1, 7, monotonic / 1000);
+      marked += thread->OnReceive(&frame, 1, port, monotonic / 1000, &last_mark) ? 1 : 0;
     }
+    return marked;
   }
+  uint32_t last_mark = 0;
 
   std::vector<Report> Reports() const { return plugin_reports().Last(ReportLog::kCapacity, ""); }
   std::string Command(const std::string& name, std::vector<std::string> arguments = {}) {

@@ -161,8 +161,10 @@ void trumpet_thread_uninit(void* state) TRUMPET_NOEXCEPT;
 // any lookup: once for each frame, whatever happens to it later.  Packet path:
 // no allocation, lock, system call or log.  Under permanent load trumpet_idle()
 // never comes, so the time-bounded part of a sweep must also run here.
-void trumpet_rx_batch(void* state, const struct trumpet_frame* frames, size_t count,
-                      uint32_t in_port, int64_t now_us) TRUMPET_NOEXCEPT;
+// True: `marks[i]` is what the pkt_mark of frame i is to be for the flow tables,
+// 0 for most.  False: no frame is marked, and `marks` is as it was.
+bool trumpet_rx_batch(void* state, const struct trumpet_frame* frames, size_t count,
+                      uint32_t in_port, int64_t now_us, uint32_t* marks) TRUMPET_NOEXCEPT;
 
 // The same frames on the way out, after all changes made to them, when
 // `out_port` is known: once for each copy that leaves.  Includes frames that

@@ -95,9 +95,15 @@ MonitorOptions MonitorOptionsOf(const Settings& memory, const Settings& now, uin
   options.connections.hash_seed = hash_seed;
   options.sweep_budget_ns = now.sweep_budget_us * kNanosPerMicro;
   options.watchdog_factor = now.watchdog_factor;
-  AddPorts(now.vxlan_ports, &options.parse.vxlan_ports);
-  AddPorts(now.geneve_ports, &options.parse.geneve_ports);
+  options.parse = ParseOptionsOf(now);
   return options;
+}
+
+ParseOptions ParseOptionsOf(const Settings& settings) {
+  ParseOptions parse;
+  AddPorts(settings.vxlan_ports, &parse.vxlan_ports);
+  AddPorts(settings.geneve_ports, &parse.geneve_ports);
+  return parse;
 }
 
 // What the kernel says it can give without swapping.  It knows nothing of a control group's limit.

@@ -19,6 +19,8 @@ namespace trumpet {
 // connections and ring are lowered where they ask for more.
 MonitorOptions MonitorOptionsOf(const Settings& memory, const Settings& now, uint64_t hash_seed);
 
+ParseOptions ParseOptionsOf(const Settings& settings);
+
 // What one more takes, its share of the index included.
 uint64_t BytesPerFlow();
 uint64_t BytesPerConnection();

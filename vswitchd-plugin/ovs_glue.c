@@ -38,6 +38,8 @@ static atomic_bool tx_wanted = false;
 // the packet path and are warm from the batch before.
 struct packet_thread {
   void* state;
+  uint32_t* marks;  // of the packets of a batch; room for marks_room
+  size_t marks_room;
   struct trumpet_frame frames[TRUMPET_BATCH_MAX];
 };
 
@@ -60,20 +62,35 @@ static inline struct trumpet_frame frame_of(const struct dp_packet* packet, uint
   };
 }
 
-static void monitor_rx(void* thread_, struct dp_packet* const* packets, size_t n,
-                       odp_port_t in_port, long long int now) {
-  struct packet_thread* thread = thread_;
+// Batches grow beyond 32 in later releases: once per thread and size.
+static void make_room(struct packet_thread* thread, size_t n) {
+  thread->marks = xrealloc(thread->marks, n * sizeof *thread->marks);
+  thread->marks_room = n;
+}
 
-  // Batches grow beyond 32 in later releases, hence the outer loop.
-  while (n > 0) {
-    size_t count = MIN(n, TRUMPET_BATCH_MAX);
-    for (size_t i = 0; i < count; i++) {
-      thread->frames[i] = frame_of(packets[i], dp_packet_size(packets[i]));
-    }
-    trumpet_rx_batch(thread->state, thread->frames, count, odp_to_u32(in_port), now);
-    packets += count;
-    n -= count;
+static const uint32_t* monitor_rx(void* thread_, struct dp_packet* const* packets, size_t n,
+                                  odp_port_t in_port, long long int now) {
+  struct packet_thread* thread = thread_;
+  bool is_marked = false;
+
+  if (OVS_UNLIKELY(n > thread->marks_room)) {
+    make_room(thread, n);
   }
+  for (size_t done = 0; done < n;) {
+    size_t count = MIN(n - done, TRUMPET_BATCH_MAX);
+    uint32_t* marks = thread->marks + done;
+    for (size_t i = 0; i < count; i++) {
+      struct dp_packet* packet = packets[done + i];
+      thread->frames[i] = frame_of(packet, dp_packet_size(packet));
+    }
+    if (trumpet_rx_batch(thread->state, thread->frames, count, odp_to_u32(in_port), now, marks)) {
+      is_marked = true;
+    } else if (n > TRUMPET_BATCH_MAX) {
+      memset(marks, 0, count * sizeof *marks);  // others of the batch may be marked
+    }
+    done += count;
+  }
+  return is_marked ? thread->marks : NULL;
 }
 
 static void monitor_tx(void* thread_, struct dp_packet* const* packets, size_t n,
@@ -121,6 +138,7 @@ static void* monitor_thread_init(unsigned core_id, int numa_id, const struct pmd
   // Its own cache lines: next to nothing that another thread writes.
   struct packet_thread* thread = xzalloc_cacheline(sizeof *thread);
   thread->state = state;
+  make_room(thread, TRUMPET_BATCH_MAX);
   return thread;
 }
 
@@ -128,6 +146,7 @@ static void monitor_thread_uninit(void* thread_) {
   struct packet_thread* thread = thread_;
 
   trumpet_thread_uninit(thread->state);
+  free(thread->marks);
   free_cacheline(thread);
 }
 

@@ -159,9 +159,9 @@ void trumpet_thread_uninit(void* state) noexcept {
           [&] { the_plugin->agent().RemoveThread(static_cast<ThreadMonitor*>(state)); });
 }
 
-void trumpet_rx_batch(void* state, const struct trumpet_frame* frames, size_t count,
-                      uint32_t in_port, int64_t now_us) noexcept {
-  static_cast<ThreadMonitor*>(state)->OnReceive(frames, count, in_port, now_us);
+bool trumpet_rx_batch(void* state, const struct trumpet_frame* frames, size_t count,
+                      uint32_t in_port, int64_t now_us, uint32_t* marks) noexcept {
+  return static_cast<ThreadMonitor*>(state)->OnReceive(frames, count, in_port, now_us, marks);
 }
 
 void trumpet_tx_batch(void*, const struct trumpet_frame*, size_t, uint32_t, int64_t) noexcept {

@@ -38,6 +38,7 @@ constexpr NumberKey kNumberKeys[] = {
     {"trumpet-watchdog-factor", 0, 1000, &Settings::watchdog_factor, false},
     {"trumpet-flow-timeout-ms", 1, 3600000, &Settings::flow_timeout_ms, false},
     {"trumpet-burst-gap-ns", 0, 1000000000, &Settings::burst_gap_ns, false},
+    {"trumpet-slice-mark", 1, 4095, &Settings::slice_mark, false},
 };
 
 struct SwitchKey {
@@ -269,8 +270,8 @@ bool Settings::operator==(const Settings& other) const {
     return std::tie(s.enable, s.memory_mb, s.max_flows, s.max_connections, s.ring_kb,
                     s.reserved_huge_pages, s.max_buckets, s.max_total_buckets, s.max_triggers,
                     s.sweep_budget_us, s.watchdog_factor, s.flow_timeout_ms, s.burst_gap_ns,
-                    s.uplinks, s.zones, s.vxlan_ports, s.geneve_ports, s.controller, s.private_key,
-                    s.certificate, s.ca_cert, s.controller_name, s.host_id);
+                    s.slice_mark, s.uplinks, s.zones, s.vxlan_ports, s.geneve_ports, s.controller,
+                    s.private_key, s.certificate, s.ca_cert, s.controller_name, s.host_id);
   };
   return tie(*this) == tie(other);
 }

@@ -9,7 +9,7 @@
 //
 // When a change takes effect (docs/operations.md):
 //   at once:        enable, sweep budget, watchdog factor, flow timeout, burst gap, uplinks, zones,
-//                   tunnel ports, max-total-buckets, all that concerns the controller.
+//                   tunnel ports, slice mark, max-total-buckets, all that concerns the controller.
 //                   The sweep budget, the factor, the timeouts and the tunnel ports make new
 //                   monitors, so flows start anew and reports of the running intervals are
 //                   incomplete.
@@ -58,6 +58,7 @@ struct Settings {
   uint32_t watchdog_factor = 10;  // 0: there is none
   uint32_t flow_timeout_ms = 10000;
   uint32_t burst_gap_ns = 10000;
+  uint32_t slice_mark = 1825;          // 0x721: the upper 12 bits of the pkt_mark of copied packets
   std::vector<std::string> uplinks;    // names or patterns; empty: physical ports
   std::vector<ZoneRule> zones;         // the first hit wins
   std::vector<uint16_t> vxlan_ports;   // besides 4789

@@ -20,7 +20,8 @@ const Frame* AsFrames(const trumpet_frame* frames) {
 
 }  // namespace
 
-// Inside a hook; `view()` is what may be touched until the end of the visit, or null.
+// Inside a hook; `view()` and `slices()` are what may be touched until the end of the visit, or
+// null.
 class ThreadMonitor::Visit {
  public:
   explicit Visit(ThreadMonitor* thread) : thread_(thread) {
@@ -30,6 +31,7 @@ class ThreadMonitor::Visit {
     if (!rules.is_open.load(std::memory_order_seq_cst)) return;
     if (!rules.is_safe.load(std::memory_order_seq_cst)) return;
     view_ = thread->view_.load(std::memory_order_seq_cst);
+    slices_ = thread->slices_.load(std::memory_order_seq_cst);
   }
   ~Visit() {
     const uint64_t visits = thread_->visits_.load(std::memory_order_relaxed);
@@ -39,10 +41,12 @@ class ThreadMonitor::Visit {
   Visit& operator=(const Visit&) = delete;
 
   const LiveView* view() const { return view_; }
+  const SliceSet* slices() const { return slices_; }
 
  private:
   ThreadMonitor* thread_;
   const LiveView* view_ = nullptr;
+  const SliceSet* slices_ = nullptr;
 };
 
 ThreadMonitor::ThreadMonitor(const trumpet_thread_info& info, const ThreadRules& rules)
@@ -56,18 +60,25 @@ Nanos ThreadMonitor::Stamp(int64_t now_us) {
   return last_stamp_ns_;
 }
 
-void ThreadMonitor::OnReceive(const trumpet_frame* frames, size_t count, uint32_t in_port,
-                              int64_t now_us) {
+bool ThreadMonitor::OnReceive(const trumpet_frame* frames, size_t count, uint32_t in_port,
+                              int64_t now_us, uint32_t* marks) {
   const Visit visit(this);
-  const LiveView* view = visit.view();
-  if (view == nullptr || count > TRUMPET_BATCH_MAX) return;
-  const Nanos now = Stamp(now_us);
+  if (count > TRUMPET_BATCH_MAX) return false;
   const int frame_count = static_cast<int>(count);
-  if (view->zones->reads_headers()) {
-    OnReceiveByZone(*view, AsFrames(frames), frame_count, in_port, now);
+  if (visit.view() != nullptr) {
+    Count(*visit.view(), AsFrames(frames), frame_count, in_port, Stamp(now_us));
+  }
+  // By the monotonic clock: a slice has its length whatever is done to the wall clock.
+  return visit.slices() != nullptr && visit.slices()->Mark(AsFrames(frames), frame_count, in_port,
+                                                           now_us * kNanosPerMicro, marks);
+}
+
+void ThreadMonitor::Count(const LiveView& view, const Frame* frames, int count, uint32_t in_port,
+                          Nanos now) {
+  if (view.zones->reads_headers()) {
+    OnReceiveByZone(view, frames, count, in_port, now);
   } else {
-    view->monitor->OnBatch(AsFrames(frames), frame_count, true, in_port,
-                           view->zones->ZoneOf(in_port), now);
+    view.monitor->OnBatch(frames, count, true, in_port, view.zones->ZoneOf(in_port), now);
   }
 }
 

@@ -27,6 +27,7 @@
 #include <cstdint>
 
 #include "lib/tpm/packet_monitor.h"
+#include "lib/tpm/slice_set.h"
 #include "vswitchd-plugin/glue.h"
 #include "vswitchd-plugin/wall_clock.h"
 #include "vswitchd-plugin/zone_map.h"
@@ -54,7 +55,9 @@ class ThreadMonitor {
   ThreadMonitor(const trumpet_thread_info& info, const ThreadRules& rules);
 
   // --- packet thread -------------------------------------------------------
-  void OnReceive(const trumpet_frame* frames, size_t count, uint32_t in_port, int64_t now_us);
+  // As trumpet_rx_batch() of glue.h.
+  bool OnReceive(const trumpet_frame* frames, size_t count, uint32_t in_port, int64_t now_us,
+                 uint32_t* marks);
   void OnIdle(int64_t now_us);
   // As of the last OnIdle(), which the switch always calls first.
   int64_t NextWakeupUs() const { return next_wakeup_us_; }
@@ -62,6 +65,9 @@ class ThreadMonitor {
   // --- agent ---------------------------------------------------------------
   // Shows what to work with; null takes it away.  `view` must live until a later view was Left().
   void Show(const LiveView* view) { view_.store(view, std::memory_order_seq_cst); }
+  // Likewise the slices that are on, on the monotonic clock; null: none.  They work whether a
+  // monitor is shown or not.
+  void ShowSlices(const SliceSet* slices) { slices_.store(slices, std::memory_order_seq_cst); }
   // Odd while the thread is inside a hook.  Any thread.
   uint64_t visits() const { return visits_.load(std::memory_order_seq_cst); }
   // Was every visit that may have begun before `seen` was read left since?  Any thread.
@@ -80,6 +86,7 @@ class ThreadMonitor {
  private:
   class Visit;
   Nanos Stamp(int64_t now_us);
+  void Count(const LiveView& view, const Frame* frames, int count, uint32_t in_port, Nanos now);
   void OnReceiveByZone(const LiveView& view, const Frame* frames, int count, uint32_t in_port,
                        Nanos now);
 
@@ -89,7 +96,8 @@ class ThreadMonitor {
   Nanos last_stamp_ns_ = INT64_MIN;
   int64_t next_wakeup_us_ = TRUMPET_WAKEUP_NEVER;
   alignas(64) std::atomic<const LiveView*> view_{
-      nullptr};  // written by the agent: a line of its own
+      nullptr};  // written by the agent, as the next: a line of their own
+  std::atomic<const SliceSet*> slices_{nullptr};
 };
 
 }  // namespace trumpet

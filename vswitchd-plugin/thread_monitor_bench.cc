@@ -42,8 +42,9 @@ void Receive(benchmark::State& state, bool is_on) {
   }
   const Batch batch(static_cast<size_t>(state.range(0)));
   const int64_t now_us = still.monotonic / kNanosPerMicro;
+  uint32_t marks[TRUMPET_BATCH_MAX];
   for (auto _ : state) {
-    still.threads[0]->OnReceive(batch.frames.data(), batch.frames.size(), 7, now_us);
+    still.threads[0]->OnReceive(batch.frames.data(), batch.frames.size(), 7, now_us, marks);
   }
   SayPerPacket(state);
 }

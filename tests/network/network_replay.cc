@@ -183,8 +183,9 @@ void Receive(const Passage& passage, bool is_calm, AgentNetwork* network) {
   const trumpet_frame frame{passage.captured.data(), static_cast<uint32_t>(passage.captured.size()),
                             passage.wire_bytes};
   if (host.fake.is_attached()) {
+    uint32_t mark;
     host.threads[passage.thread]->OnReceive(&frame, 1, passage.is_uplink ? kUplinkPort : kEdgePort,
-                                            host.monotonic / 1000);
+                                            host.monotonic / 1000, &mark);
   } else if (is_calm && host.plugin.events().count() != 0) {
     Fail("a host's hooks are not attached");
   }

@@ -9,4 +9,5 @@ EXTRA_DIST += \
 	tests/system/controller_cases.py \
 	tests/system/router_cases.py \
 	tests/system/run \
+	tests/system/slice_cases.py \
 	tests/system/switch.py

@@ -12,6 +12,7 @@ import attack_cases
 import captures
 import controller_cases
 import router_cases
+import slice_cases
 from switch import CommandError, add_report, eventually, sent_by, settled, stat_of
 
 # Nothing in these depends on when a packet comes, so a pass at line rate and a replay agree.
@@ -230,4 +231,5 @@ ALL = [
     *attack_cases.ALL,
     *controller_cases.ALL,
     *router_cases.ALL,
+    *slice_cases.ALL,
 ]

@@ -1,0 +1,151 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "vswitchd-plugin/slice_commands.h"
+
+#include <charconv>
+#include <cstdio>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "lib/base/text_table.h"
+#include "lib/lang/event/diagnostic.h"
+#include "lib/lang/event/event_language.h"
+#include "lib/wire/limits.h"
+
+namespace trumpet {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <typename Number>
+Status ReadNumber(const char* what, std::string_view text, uint64_t low, uint64_t high,
+                  Number* number) {
+  uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool is_number = error == std::errc() && end == text.data() + text.size();
+  if (!is_number || value < low || value > high) {
+    return Status::Error(std::string(what) + " is " + event_lang::Quote(std::string(text)) +
+                         "; it takes " + std::to_string(low) + " to " + std::to_string(high));
+  }
+  *number = static_cast<Number>(value);
+  return Status::Ok();
+}
+
+// The language of events has filters only as their first part.
+Result<FilterExpr> ReadFilter(const std::string& text) {
+  Result<EventSpec> event = ParseEventLine(text + ", sum(packets)>0, 5-tuple, 1ms", "filter");
+  if (!event.ok()) return event.status();
+  return std::move(event->filter);
+}
+
+Status ReadOption(const std::string& option, SliceSpec* slice) {
+  const size_t equals = option.find('=');
+  const std::string key = option.substr(0, equals);
+  const std::string value = equals == std::string::npos ? "" : option.substr(equals + 1);
+  if (key == "bridge" && !value.empty()) {
+    slice->bridge = value;
+    return Status::Ok();
+  }
+  constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
+  if (key == "packets") return ReadNumber("packets", value, 1, kMost, &slice->max_packets);
+  if (key == "bytes") return ReadNumber("bytes", value, 1, kMost, &slice->max_bytes);
+  if (key == "pps") return ReadNumber("pps", value, 1, UINT32_MAX, &slice->packets_per_second);
+  return Status::Error("unexpected argument " + event_lang::Quote(option));
+}
+
+std::string Milliseconds(Nanos length) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3f", static_cast<double>(length) / kNanosPerMilli);
+  return text;
+}
+
+std::string Hex(uint32_t value) {
+  char text[16];
+  std::snprintf(text, sizeof text, "0x%08x", value);
+  return text;
+}
+
+}  // namespace
+
+Result<uint32_t> ReadSliceTag(const std::string& text) {
+  uint32_t tag = 0;
+  if (Status status = ReadNumber("tag", text, 1, kMaxSliceTag, &tag); !status.ok()) return status;
+  return tag;
+}
+
+Result<SliceSpec> ReadSliceArguments(const std::vector<std::string>& arguments) {
+  if (arguments.size() < 3) return Status::Error("a slice takes TAG MILLISECONDS FILTER");
+  SliceSpec slice;
+  const Result<uint32_t> tag = ReadSliceTag(arguments[0]);
+  if (!tag.ok()) return tag.status();
+  slice.tag = *tag;
+  Nanos milliseconds = 0;
+  Status status = ReadNumber("milliseconds", arguments[1], 1,
+                             kMaxSliceNs / static_cast<uint64_t>(kNanosPerMilli), &milliseconds);
+  if (!status.ok()) return status;
+  slice.duration = milliseconds * kNanosPerMilli;
+  Result<FilterExpr> filter = ReadFilter(arguments[2]);
+  if (!filter.ok()) return filter.status();
+  slice.filter = std::move(*filter);
+  for (size_t i = 3; i < arguments.size(); ++i) {
+    if (status = ReadOption(arguments[i], &slice); !status.ok()) return status;
+  }
+  return slice;
+}
+
+std::string FormatSlices(const SliceTableStatus& slices, bool as_json) {
+  TextTable table({">tag", "bridge", ">ms left", ">packets", ">bytes", ">withheld"});
+  Json rows = Json::array();
+  for (const SliceStatus& slice : slices.on) {
+    const SliceCounts& counts = slice.counts;
+    table.Add({std::to_string(slice.tag), slice.bridge.empty() ? "(all)" : slice.bridge,
+               Milliseconds(slice.left), std::to_string(counts.packets),
+               std::to_string(counts.bytes), std::to_string(counts.withheld)});
+    rows.push_back({{"tag", slice.tag},
+                    {"bridge", slice.bridge},
+                    {"left_ns", slice.left},
+                    {"packets", counts.packets},
+                    {"bytes", counts.bytes},
+                    {"withheld", counts.withheld}});
+  }
+  TextTable ended(
+      {">ended", ">ms long", ">first after ms", ">first to last ms", ">packets", ">withheld"});
+  Json ends = Json::array();
+  for (const EndedSlice& slice : slices.ended) {
+    const HostSliceEnd& end = slice.end;
+    ended.Add({std::to_string(end.tag), Milliseconds(end.lasted_ns),
+               Milliseconds(slice.first_after), Milliseconds(end.span_ns),
+               std::to_string(end.packets), std::to_string(end.withheld)});
+    ends.push_back({{"tag", end.tag},
+                    {"lasted_ns", end.lasted_ns},
+                    {"first_after_ns", slice.first_after},
+                    {"span_ns", end.span_ns},
+                    {"packets", end.packets},
+                    {"bytes", end.bytes},
+                    {"withheld", end.withheld}});
+  }
+  if (as_json) {
+    const Json all = {{"on", rows},
+                      {"mark", slices.mark_base},
+                      {"turned_on", slices.turned_on},
+                      {"refused", slices.refused},
+                      {"packets", slices.packets},
+                      {"bytes", slices.bytes},
+                      {"withheld", slices.withheld},
+                      {"ended", ends}};
+    return all.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  }
+  std::string text = slices.on.empty() ? "no slice is on\n" : table.ToString(0);
+  if (!slices.ended.empty()) text += ended.ToString(0);
+  text += "marks: pkt_mark=" + Hex(slices.mark_base) +
+          "/0xfff00000; turned on so far: " + std::to_string(slices.turned_on) +
+          ", refused: " + std::to_string(slices.refused) +
+          "\nof slices that ended: " + std::to_string(slices.packets) + " packets, " +
+          std::to_string(slices.bytes) + " bytes, " + std::to_string(slices.withheld) +
+          " withheld\n";
+  return text;
+}
+
+}  // namespace trumpet
