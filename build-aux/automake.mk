@@ -25,6 +25,7 @@ help:
 	  '                  BENCH_OVS_FLAGS=--quick takes one' \
 	  '  bench-tem       the event manager with a thousand hosts (a minute)' \
 	  '  bench-slices    planning of slices by size, beside plain implementations' \
+	  '  bench-slice-length  how long slices last in a real switch (root)' \
 	  '  bench-attack    the same under a flood of new flows (root, 2 minutes)' \
 	  '  lint            format, layers, headers, syntax, clang-tidy since LINT_BASE' \
 	  '  fuzz            every fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS) (clang)' \
@@ -118,7 +119,9 @@ bench-tem: need-plugin tests/bench/bench-tem controller/daemon/trumpet-controlle
 	$(script_environment) tests/bench/bench-tem $(BENCH_TEM_FLAGS) --json tests/bench/bench-tem.json
 CLEANFILES += tests/bench/bench-tem tests/bench/bench-tem.json
 
-.PHONY: bench-slices
+.PHONY: bench-slices bench-slice-length
+bench-slice-length: need-plugin all
+	$(script_environment) $(top_srcdir)/tests/system/bench-slice-length
 bench-slices: tests/bench/bench-slices
 	tests/bench/bench-slices '$(SLICE_REFERENCE)'
 CLEANFILES += tests/bench/bench-slices

@@ -4,6 +4,7 @@
 # The patched switch with the monitor in it; run by `make check-system`.
 EXTRA_DIST += \
 	tests/system/attack_cases.py \
+	tests/system/bench-slice-length \
 	tests/system/captures.py \
 	tests/system/cases.py \
 	tests/system/controller_cases.py \
