@@ -85,16 +85,14 @@ Json WaitForRows(const char* table, Json where, std::vector<std::string> columns
           {"rows", std::move(rows)}};
 }
 
-Json WaitForEvent(const std::string& name, const EventRow* row) {
-  Json rows = Json::array();
-  if (row != nullptr) {
-    rows.push_back({{"_uuid", OvsdbUuid(row->uuid)},
-                    {"definition", row->record.definition},
-                    {"enabled", row->record.is_enabled},
-                    {"event_id", row->record.id}});
-  }
-  return WaitForRows(kEventTable, Json::array({OvsdbEquals("name", name)}),
-                     {"_uuid", "definition", "enabled", "event_id"}, std::move(rows));
+// By UUID, which is the only column that the server finds without looking at every row.
+Json WaitForEvent(const EventRow& row) {
+  Json rows = Json::array({{{"name", row.record.name},
+                            {"definition", row.record.definition},
+                            {"enabled", row.record.is_enabled},
+                            {"event_id", row.record.id}}});
+  return WaitForRows(kEventTable, ById(row.uuid), {"name", "definition", "enabled", "event_id"},
+                     std::move(rows));
 }
 
 Json InsertEvent(const EventRecord& record) {

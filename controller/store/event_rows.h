@@ -55,8 +55,9 @@ Json AssertLock(const std::string& lock);
 Json CommitDurably();
 // Nothing is done unless the only rows of `table` with `where` are these, as far as `columns` go.
 Json WaitForRows(const char* table, Json where, std::vector<std::string> columns, Json rows);
-// Nothing is done unless the event of that name is the row, or if that is null, not there.
-Json WaitForEvent(const std::string& name, const EventRow* row);
+// Nothing is done unless the row is as said.
+Json WaitForEvent(const EventRow& row);
+// Fails as a "constraint violation" if there is an event of that name: the name is an index.
 Json InsertEvent(const EventRecord& record);
 Json UpdateEvent(const std::string& uuid, const EventRecord& record);
 Json UpdateEventId(const std::string& uuid, const EventRecord& record);

@@ -23,6 +23,11 @@ bool IsSame(const EventRecord& a, const EventRecord& b) {
          a.changed_ns == b.changed_ns && a.changed_by == b.changed_by;
 }
 
+// A wait that does not hold, or a row of a name that has come meanwhile.
+bool IsRaced(const OvsdbOutcome& outcome) {
+  return outcome.error == "timed out" || outcome.error == "constraint violation";
+}
+
 Json SetNextId(int64_t next_id) {
   return {{"op", "update"},
           {"table", kGlobalTable},
@@ -247,7 +252,7 @@ void OvsdbEventStore::Commit(Json operations, OvsdbClient::Done done) {
     is_busy_ = false;
     done(out);
     // Others were quicker: look again when what they did has come.
-    const Nanos wait = out.error == "timed out" ? kRetryAfter : kRetryRefusedAfter;
+    const Nanos wait = IsRaced(out) ? kRetryAfter : kRetryRefusedAfter;
     work_event_.RunAfter(out.ok() ? 0 : wait);
   });
 }
@@ -297,7 +302,7 @@ void OvsdbEventStore::GiveIds() {
   for (const std::string& uuid : strangers_) {
     if (count++ == kMaxIdsAtOnce || next_id >= int64_t{UINT32_MAX}) break;
     const EventRow& row = rows_.at(uuid);
-    operations.push_back(WaitForEvent(row.record.name, &row));
+    operations.push_back(WaitForEvent(row));
     EventRecord record = row.record;
     record.id = static_cast<uint32_t>(next_id++);
     operations.push_back(UpdateEventId(uuid, record));
@@ -315,7 +320,7 @@ Status OvsdbEventStore::AddChange(const EventChange& change, int64_t* next_id, J
       change.expected_enabled.value_or(is_enabled) != is_enabled) {
     return Status::Error("event '" + change.name + "' has been changed meanwhile");
   }
-  operations->push_back(WaitForEvent(change.name, row));
+  if (row != nullptr) operations->push_back(WaitForEvent(*row));
   if (!change.put) {
     if (row != nullptr) operations->push_back(DeleteEvent(row->uuid));
     ids->push_back(0);
@@ -352,8 +357,7 @@ void OvsdbEventStore::WriteNext() {
   Commit(std::move(operations), [this, ids](const OvsdbOutcome& outcome) {
     is_writing_ = false;
     if (outcome.ok()) return Finish(ids);
-    const bool is_raced = outcome.error == "timed out" && waiting_.front().attempts < kMaxAttempts;
-    if (is_raced && is_ready_) return;
+    if (IsRaced(outcome) && waiting_.front().attempts < kMaxAttempts && is_ready_) return;
     Finish(Status::Error("events were not changed: " + outcome.text));
   });
 }

@@ -56,9 +56,9 @@ size_t JsonRpc::queued_bytes() const {
   return evbuffer_get_length(bufferevent_get_output(stream_));
 }
 
-void JsonRpc::Request(const char* method, Json params, Reply reply) {
+void JsonRpc::Request(const char* method, Json params, Reply reply, Work work) {
   const uint64_t id = next_id_++;
-  waiting_.emplace(id, Waiting{std::move(reply), tick_});
+  waiting_.emplace(id, Waiting{std::move(reply), tick_, work});
   Send({{"id", id}, {"method", method}, {"params", std::move(params)}});
 }
 
@@ -138,6 +138,11 @@ void JsonRpc::HandleReply(const Json& id, const Json& message) {
   reply(Json(*result));
 }
 
+bool JsonRpc::MayBeSilent() const {
+  return std::any_of(waiting_.begin(), waiting_.end(),
+                     [](const auto& request) { return request.second.work == Work::kLong; });
+}
+
 void JsonRpc::Tick() {
   ++tick_;
   if (!is_connected_) {
@@ -150,7 +155,7 @@ void JsonRpc::Tick() {
     return Close("a request was not answered in time");
   }
   const uint64_t silent = tick_ - heard_tick_;
-  if (silent > 2 * kTicksPerProbe) return Close("silent for too long");
+  if (silent > 2 * kTicksPerProbe && !MayBeSilent()) return Close("silent for too long");
   if (silent < kTicksPerProbe || probed_tick_ > heard_tick_) return;
   probed_tick_ = tick_;
   Request("echo", Json::array(), [](const Result<Json>&) {});

@@ -5,7 +5,8 @@
 //
 // Asks, matches answers, answers `echo`, and asks it itself when the peer has been silent for
 // `probe_interval`: one that is silent for twice as long, or takes as long to connect to, is given
-// up.  So is one that leaves a request without an answer for `request_timeout`.
+// up.  So is one that leaves a request without an answer for `request_timeout`.  A server of one
+// thread is silent while it works on a large transaction: that is what Work::kLong is for.
 //
 // Threads: that of the libevent loop.
 // Lifetime: the owner must outlive it.  The end closes the connection and drops the calls back; it
@@ -58,8 +59,10 @@ class JsonRpc {
   JsonRpc(const JsonRpc&) = delete;
   JsonRpc& operator=(const JsonRpc&) = delete;
 
+  // kLong: until it has answered, the peer may be silent for longer than two probes.
+  enum class Work : uint8_t { kShort, kLong };
   // `reply` is called once, from the loop, with the result or what the peer says went wrong.
-  void Request(const char* method, Json params, Reply reply);
+  void Request(const char* method, Json params, Reply reply, Work work = Work::kShort);
 
   // Ends the connection; the owner is told from within.
   void Close(const std::string& why);
@@ -71,6 +74,7 @@ class JsonRpc {
   struct Waiting {
     Reply reply;
     uint64_t since_tick;
+    Work work;
   };
 
   static void OnReadable(bufferevent* stream, void* self);
@@ -80,6 +84,7 @@ class JsonRpc {
   void HandleReply(const Json& id, const Json& message);
   void Send(const Json& message);
   void Tick();
+  bool MayBeSilent() const;
   std::string ConnectError() const;
 
   const JsonRpcOptions options_;

@@ -133,6 +133,29 @@ TEST_F(JsonRpcTest, ProbesASilentPeerAndGivesItUp) {
   EXPECT_NE(Heard().find("\"echo\""), std::string::npos);
 }
 
+TEST_F(JsonRpcTest, LetsAPeerBeSilentWhileItWorks) {
+  options_.probe_interval = 40 * kNanosPerMilli;
+  options_.request_timeout = 800 * kNanosPerMilli;
+  Connect();
+  std::string answer;
+  rpc_->Request(
+      "a", Json::array(),
+      [&](const Result<Json>& reply) { answer = reply.ok() ? "done" : reply.message(); },
+      JsonRpc::Work::kLong);
+  loop_.RunFor(5 * options_.probe_interval);
+  EXPECT_TRUE(owner_.closed.empty());
+  Say(R"({"id":1,"result":[],"error":null})");
+  EXPECT_TRUE(loop_.RunUntil([&] { return !answer.empty(); }));
+  EXPECT_EQ(answer, "done");
+  EXPECT_EQ(WhyClosed(), "silent for too long") << "and then no longer";
+  // Not for ever.
+  owner_ = RecordingOwner();
+  close(peer_);
+  Connect();
+  rpc_->Request("a", Json::array(), [](const Result<Json>&) {}, JsonRpc::Work::kLong);
+  EXPECT_EQ(WhyClosed(), "a request was not answered in time");
+}
+
 TEST_F(JsonRpcTest, GivesUpARequestThatIsNotAnswered) {
   options_.probe_interval = 40 * kNanosPerMilli;
   options_.request_timeout = 400 * kNanosPerMilli;

@@ -335,7 +335,8 @@ void OvsdbClient::Transact(Json operations, Done done) {
                   }
                   if (!outcome.ok()) ++counters_.failed_transactions;
                   done(outcome);
-                });
+                },
+                JsonRpc::Work::kLong);
 }
 
 }  // namespace trumpet
