@@ -324,6 +324,7 @@ bool NetworkEvent::IsReady(Nanos now, Waiting* waiting) const {
 
 bool NetworkEvent::Advance(Nanos now, size_t max_reports, NetworkOutput* output) {
   if (options_.waits_to_be_placed && !is_ending_) return true;
+  if (IsQuiet()) SkipEnded(now);
   if (shares_) AskWhereDue(now, output);
   for (;;) {
     const Nanos end = verdicts_.NextEnd();
@@ -365,6 +366,50 @@ bool NetworkEvent::SkipQuiet(Nanos now) {
   waiting_.erase(waiting_.begin(), waiting_.lower_bound(next()));
   flows_.ApplyUntil(verdicts_.NextStart());
   return true;
+}
+
+bool NetworkEvent::IsQuiet() const {
+  if (is_ending_ || plan().uses_flow_state || !verdicts_.IsQuiet()) return false;
+  return std::all_of(waiting_.begin(), waiting_.end(),
+                     [](const auto& one) { return one.second.is_quiet(); });
+}
+
+void NetworkEvent::CatchUp(Nanos now) {
+  if (options_.waits_to_be_placed || !IsQuiet()) return;
+  SkipEnded(now);
+  if (now >= DeadlineOf(next())) SkipQuiet(now);
+}
+
+// Until then a host owes all intervals as it owes the next one, or none, and has ended those it
+// owes.
+Nanos NetworkEvent::UnchangedUntil(const Member& member) const {
+  Nanos until = INT64_MAX;
+  for (const Nanos change : {member.from, member.until, member.wanted_from, member.wanted_until}) {
+    if (change > verdicts_.NextStart()) until = std::min(until, change);
+  }
+  const NetworkHost& host = *(*hosts_)[member.host];
+  const bool is_off = host.off_from <= host.ended_until;
+  return Owes(member, next()) && !is_off ? std::min(until, host.ended_until) : until;
+}
+
+// Passes over intervals that all hosts have ended, in which nothing was delivered and nothing can
+// fire: one look at the members for many, where deciding each takes one for each.
+void NetworkEvent::SkipEnded(Nanos now) {
+  Nanos until = SumOrMax(now, limits_.max_lead_ns);
+  bool is_owed = false;
+  for (const Member& member : members_) {
+    until = std::min(until, UnchangedUntil(member));
+    if (until < verdicts_.NextEnd()) return;
+    is_owed |= Owes(member, next());
+  }
+  const bool is_missed = IsAnyMissed(next());
+  const uint64_t skipped = verdicts_.SkipQuiet(is_owed ? until : std::min(until, now));
+  if (skipped == 0) return;
+  counters_.intervals_decided += skipped;
+  if (is_missed) counters_.intervals_incomplete += skipped;
+  waiting_.erase(waiting_.begin(), waiting_.lower_bound(next()));
+  if (shares_) shares_->Forget(verdicts_.NextStart());
+  ForgetLeft();
 }
 
 void NetworkEvent::Decide(Nanos now, NetworkOutput* output) {

@@ -151,6 +151,11 @@ class NetworkEvent {
   // Clears what somebody was told of.  Advance() does so at the end.
   void TellEnd(Nanos now, NetworkOutput* output);
 
+  // Nothing waits for a verdict, and nothing can happen until something is delivered: then it is
+  // enough to advance now and then, and before a delivery is taken in (CatchUp()).
+  bool IsQuiet() const;
+  void CatchUp(Nanos now);
+
   // Asks and decides what is due at `now`; false when `output` holds max_reports or more and there
   // may be more.
   bool Advance(Nanos now, size_t max_reports, NetworkOutput* output);
@@ -162,6 +167,9 @@ class NetworkEvent {
   NetworkCounters counters() const;
   EventStatus Status() const { return verdicts_.Status(); }
   size_t member_count() const { return members_.size(); }
+
+  // NetworkVerdicts' mark: it was quiet when it was last advanced, and nothing came since.
+  bool is_asleep = false;
 
  private:
   static constexpr size_t kHostBytes = 4;  // of the key of a host's cells, before the bucket's
@@ -180,6 +188,7 @@ class NetworkEvent {
   struct Waiting {
     Waiting(size_t max_key_bytes, size_t word_count, uint64_t hash_seed);
     bool is_empty() const { return cells.count() == 0 && reasons == 0; }
+    bool is_quiet() const { return is_empty() && polls.bucket_count() == 0; }
 
     BucketStore cells;  // by host and bucket
     PollTable polls;
@@ -226,6 +235,8 @@ class NetworkEvent {
   uint32_t FindCells(uint32_t host, std::string_view key, const Waiting& waiting) const;
 
   bool SkipQuiet(Nanos now);
+  void SkipEnded(Nanos now);
+  Nanos UnchangedUntil(const Member& member) const;
   void Decide(Nanos now, NetworkOutput* output);
   void MergeAll(const Waiting& waiting);
   void Tell(const std::vector<EventVerdicts::Decision>& decisions, Nanos now,

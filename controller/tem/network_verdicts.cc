@@ -9,6 +9,10 @@
 namespace trumpet {
 namespace {
 
+// Quiet events are looked at in turn, each once in a second.
+constexpr Nanos kQuietSlice = 20 * kNanosPerMilli;
+constexpr size_t kQuietSlices = 50;
+
 void AddTo(const NetworkCounters& from, NetworkCounters* into) {
   into->intervals_decided += from.intervals_decided;
   into->intervals_incomplete += from.intervals_incomplete;
@@ -85,7 +89,11 @@ Status NetworkVerdicts::Install(const std::shared_ptr<const TriggerPlan>& plan, 
   if (event == nullptr) {
     event = std::make_unique<NetworkEvent>(plan, from, options, options_.limits, &hosts_,
                                            &options_.budget, options_.hash_seed);
-  } else if (!event->TakeOver(plan)) {
+    awake_.insert(plan->spec.id);
+    return Status::Ok();
+  }
+  Wake(event.get());
+  if (!event->TakeOver(plan)) {
     return Status::Error("event '" + plan->spec.name +
                          "' counts something else than before under " + "its id " +
                          std::to_string(plan->spec.id) + "; it needs another");
@@ -95,7 +103,9 @@ Status NetworkVerdicts::Install(const std::shared_ptr<const TriggerPlan>& plan, 
 
 void NetworkVerdicts::Uninstall(uint32_t event_id, Nanos until) {
   const auto found = events_.find(event_id);
-  if (found != events_.end()) found->second->EndAt(until);
+  if (found == events_.end()) return;
+  Wake(found->second.get());
+  found->second->EndAt(until);
 }
 
 NetworkEvent* NetworkVerdicts::EventOf(uint32_t event_id, uint32_t host) {
@@ -103,6 +113,20 @@ NetworkEvent* NetworkVerdicts::EventOf(uint32_t event_id, uint32_t host) {
   if (found != events_.end() && IsHost(host)) return found->second.get();
   ++unknown_events_;
   return nullptr;
+}
+
+// Of something that is to be taken in.
+NetworkEvent* NetworkVerdicts::Wake(uint32_t event_id, uint32_t host) {
+  NetworkEvent* const event = EventOf(event_id, host);
+  if (event != nullptr) Wake(event);
+  return event;
+}
+
+void NetworkVerdicts::Wake(NetworkEvent* event) {
+  if (!event->is_asleep) return;
+  event->is_asleep = false;
+  awake_.insert(event->plan().spec.id);
+  if (now_ != INT64_MIN) event->CatchUp(now_);
 }
 
 const NetworkEvent* NetworkVerdicts::Find(uint32_t event_id) const {
@@ -151,7 +175,7 @@ void NetworkVerdicts::ShareApplied(uint32_t event_id, uint32_t host, uint64_t ge
 // --- deliveries --------------------------------------------------------------------------------
 
 void NetworkVerdicts::Add(uint32_t host, const PartialView& partial, size_t word_count, Nanos now) {
-  if (NetworkEvent* event = EventOf(partial.event_id, host)) {
+  if (NetworkEvent* event = Wake(partial.event_id, host)) {
     event->Add(host, partial, word_count, now);
   }
 }
@@ -182,7 +206,7 @@ void NetworkVerdicts::EndUntil(uint32_t host, Nanos until, Nanos now) {
 
 void NetworkVerdicts::Answer(uint32_t host, FeedAnswer answer, const PartialView& cells,
                              size_t word_count, uint32_t reasons, Nanos now) {
-  if (NetworkEvent* event = EventOf(cells.event_id, host)) {
+  if (NetworkEvent* event = Wake(cells.event_id, host)) {
     event->Answer(host, answer, cells, word_count, reasons, now);
   }
 }
@@ -190,16 +214,9 @@ void NetworkVerdicts::Answer(uint32_t host, FeedAnswer answer, const PartialView
 // --- time --------------------------------------------------------------------------------------
 
 bool NetworkVerdicts::Advance(Nanos now, size_t max_reports, NetworkOutput* output) {
-  auto event = events_.lower_bound(resume_at_);
-  for (size_t left = events_.size(); left > 0; --left) {
-    if (event == events_.end()) event = events_.begin();
-    if (!event->second->Advance(now, max_reports, output)) {
-      resume_at_ = event->first;  // it was cut short, and goes on before others
-      return false;
-    }
-    event = event->second->is_over() ? Erase(event) : std::next(event);
-  }
-  resume_at_ = 0;
+  now_ = now;
+  if (now >= quiet_due_) AdvanceQuiet(now, output);
+  if (!AdvanceAwake(now, max_reports, output)) return false;
   if (now >= forget_at_) {
     ForgetPast();
     forget_at_ = now + kNanosPerSecond;
@@ -207,8 +224,44 @@ bool NetworkVerdicts::Advance(Nanos now, size_t max_reports, NetworkOutput* outp
   return true;
 }
 
+bool NetworkVerdicts::AdvanceAwake(Nanos now, size_t max_reports, NetworkOutput* output) {
+  auto id = awake_.lower_bound(resume_at_);
+  for (size_t left = awake_.size(); left > 0; --left) {
+    if (id == awake_.end()) id = awake_.begin();
+    const auto event = events_.find(*id);
+    if (!event->second->Advance(now, max_reports, output)) {
+      resume_at_ = *id;  // it was cut short, and goes on before others
+      return false;
+    }
+    const auto next = std::next(id);
+    if (event->second->is_over()) {
+      Erase(event);
+    } else if (event->second->IsQuiet()) {
+      event->second->is_asleep = true;
+      awake_.erase(id);
+    }
+    id = next;
+  }
+  resume_at_ = 0;
+  return true;
+}
+
+// With thousands of events of 10 ms on a thousand hosts, looking at each whenever a host has ended
+// an interval would take more than there is.
+void NetworkVerdicts::AdvanceQuiet(Nanos now, NetworkOutput* output) {
+  quiet_due_ = now + kQuietSlice;
+  if (awake_.size() == events_.size()) return;
+  for (size_t left = events_.size() / kQuietSlices + 1; left > 0; --left) {
+    auto event = events_.lower_bound(quiet_at_);
+    if (event == events_.end()) event = events_.begin();
+    if (event->second->is_asleep) event->second->Advance(now, SIZE_MAX, output);
+    quiet_at_ = event->first + 1;
+  }
+}
+
 NetworkVerdicts::Events::iterator NetworkVerdicts::Erase(Events::iterator event) {
   AddTo(event->second->counters(), &closed_);
+  awake_.erase(event->first);
   for (const auto& host : hosts_) {
     if (host) host->incomplete_of.erase(event->first);
   }
@@ -235,8 +288,8 @@ void NetworkVerdicts::ForgetPast() {
 }
 
 Nanos NetworkVerdicts::NextDue() const {
-  Nanos due = INT64_MAX;
-  for (const auto& [id, event] : events_) due = std::min(due, event->NextDue());
+  Nanos due = awake_.size() == events_.size() ? INT64_MAX : quiet_due_;
+  for (const uint32_t id : awake_) due = std::min(due, events_.at(id)->NextDue());
   return due;
 }
 

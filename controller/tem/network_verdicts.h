@@ -29,6 +29,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -113,6 +114,10 @@ class NetworkVerdicts {
   using Events = std::map<uint32_t, std::unique_ptr<NetworkEvent>>;
 
   NetworkEvent* EventOf(uint32_t event_id, uint32_t host);
+  NetworkEvent* Wake(uint32_t event_id, uint32_t host);
+  void Wake(NetworkEvent* event);
+  bool AdvanceAwake(Nanos now, size_t max_reports, NetworkOutput* output);
+  void AdvanceQuiet(Nanos now, NetworkOutput* output);
   bool IsHost(uint32_t host) const { return host < hosts_.size() && hosts_[host] != nullptr; }
   Events::iterator Erase(Events::iterator event);
   void ForgetPast();
@@ -122,7 +127,11 @@ class NetworkVerdicts {
   std::unordered_map<std::string, uint32_t> by_name_;
   std::vector<uint32_t> leaving_;  // removed, but still owed to events
   Events events_;
-  uint32_t resume_at_ = 0;  // id of the event to advance first
+  std::set<uint32_t> awake_;    // ids of those that something waits in; others are quiet
+  uint32_t resume_at_ = 0;      // id of the event to advance first
+  uint32_t quiet_at_ = 0;       // id of the quiet event to look at next
+  Nanos quiet_due_ = INT64_MIN;  // when to look at some
+  Nanos now_ = INT64_MIN;        // of the last Advance()
   Nanos forget_at_ = INT64_MIN;
   NetworkCounters closed_;  // of events that are gone
   uint64_t unknown_events_ = 0;

@@ -123,13 +123,14 @@ Nanos EventVerdicts::NextEnd() const {
   return end;
 }
 
+bool EventVerdicts::IsQuiet() const {
+  if (!is_none()) return store_.count() == 0;
+  const Bucket& bucket = store_.bucket(store_.oldest());
+  return bucket.last_packet != next_ && !bucket.is_told && !predicate_->can_fire_empty();
+}
+
 uint64_t EventVerdicts::SkipQuiet(Nanos until) {
-  if (is_none()) {
-    Bucket& bucket = store_.bucket(store_.oldest());
-    if (bucket.last_packet == next_ || bucket.is_told || predicate_->can_fire_empty()) return 0;
-  } else if (store_.count() != 0) {
-    return 0;
-  }
+  if (!IsQuiet()) return 0;
   int64_t target = CellOf(std::min(until, end_at_), interval_ns_);
   if (!ahead_.empty()) target = std::min(target, ahead_.begin()->first);
   if (target <= next_) return 0;

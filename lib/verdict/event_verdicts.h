@@ -48,6 +48,8 @@ class EventVerdicts {
   Nanos NextEnd() const;
   Nanos NextStart() const { return next_ * interval_ns_; }
 
+  // Nothing is known of that could make something happen in the intervals to come.
+  bool IsQuiet() const;
   // Passes over intervals that end by `until` and in which nothing can happen; returns how many.
   uint64_t SkipQuiet(Nanos until);
 
