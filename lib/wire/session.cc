@@ -25,6 +25,10 @@ namespace trumpet {
 namespace {
 
 constexpr size_t kOutputBytes = 64 * 1024;  // more is only written when less than that waits
+// What an agent tells waits for more to go out with, until so much has come together or its turn of
+// the loop is over.
+constexpr size_t kTogetherBytes = 16 * 1024;
+constexpr size_t kKeptBytes = 16 * 1024;  // of memory to put frames together in
 constexpr int kFramesPerRound = 64;         // then others have their turn
 constexpr size_t kMaxAnswersOwed = 4;
 constexpr Nanos kClosingTime = kNanosPerSecond;
@@ -92,6 +96,12 @@ bool IsFromController(MessageKind kind) {
   }
 }
 
+// Of what it is usual to send several, up to the end of the interval.
+bool MayWait(MessageKind kind) {
+  return kind == MessageKind::kReport || kind == MessageKind::kPartials ||
+         kind == MessageKind::kFlowStates;
+}
+
 uint64_t CapabilityFor(MessageKind kind) {
   switch (kind) {
     case MessageKind::kPartials:
@@ -147,7 +157,8 @@ Session::Session(bufferevent* stream, Role role, const SessionOptions& options,
       owner_(owner),
       reader_(kMaxFirstFrame),
       queue_(options.max_queue_bytes),
-      created_at_(clock.MonotonicNow()) {
+      created_at_(clock.MonotonicNow()),
+      flush_(bufferevent_get_base(stream), [this] { Flush(); }) {
   bufferevent_setcb(stream_, ReadCallback, WriteCallback, EventCallback, this);
   bufferevent_setwatermark(stream_, EV_READ, 0, kFrameHeadBytes + kMaxFirstFrame);
   bufferevent_setwatermark(stream_, EV_WRITE, kOutputBytes / 2, 0);
@@ -218,6 +229,7 @@ void Session::SayHello() {
   hello_.min_version = kMinProtocolVersion;
   hello_.max_version = kMaxProtocolVersion;
   WriteMessage(hello_);
+  WriteOut();
 }
 
 void Session::TakeInHello(Message message) {
@@ -253,6 +265,7 @@ void Session::TakeHello(Hello hello) {
   if (refusal) {
     refusal->text = ToWireText(refusal->text, kMaxTextBytes);
     WriteMessage(*refusal);
+    WriteOut();
     state_ = State::kClosing;
     closing_cause_ = CloseCause::kRefused;
     closing_text_ = WithText(kRefusalNames[static_cast<size_t>(refusal->reason)], refusal->text);
@@ -263,6 +276,7 @@ void Session::TakeHello(Hello hello) {
   reply.capabilities &= hello_.capabilities;
   hello_reply_ = reply;
   WriteMessage(reply);
+  WriteOut();
   if (is_live()) Establish(reply.capabilities);
 }
 
@@ -408,18 +422,29 @@ Status Session::Send(const Message& message) {
     End(CloseCause::kStuck, "peer reads too slowly for what it must be told");
     return Status::Error("the session was ended: the peer does not read");
   }
-  Flush();
+  if (MayWait(kind) && queue_.bytes() < kTogetherBytes) {
+    flush_.RunSoon();
+  } else {
+    Flush();
+  }
   return Status::Ok();
 }
 
 void Session::Write(MessageKind kind, const std::string& frame) {
   char head[kFrameHeadBytes];
   PutFrameHead(frame.size(), head);
-  evbuffer* output = bufferevent_get_output(stream_);
-  evbuffer_add(output, head, sizeof head);
-  evbuffer_add(output, frame.data(), frame.size());
+  together_.append(head, sizeof head).append(frame);
   counters_.bytes_sent += sizeof head + frame.size();
   ++counters_.sent[static_cast<size_t>(kind)];
+}
+
+// In one piece: each that is added to the stream becomes a record of TLS and a packet, which the
+// peer reads by itself.
+void Session::WriteOut() {
+  if (stream_ == nullptr || together_.empty()) return;
+  bufferevent_write(stream_, together_.data(), together_.size());
+  together_.clear();
+  if (together_.capacity() > kKeptBytes) std::string().swap(together_);
 }
 
 // For the session's own messages, and ends of intervals, whose counts are known only now.
@@ -459,18 +484,20 @@ void Session::FlushKeepAlives() {
 
 void Session::Flush() {
   if (state_ != State::kEstablished) return;
-  evbuffer* output = bufferevent_get_output(stream_);
-  while (is_live() && evbuffer_get_length(output) < kOutputBytes) {
+  flush_.Cancel();
+  const size_t waiting = evbuffer_get_length(bufferevent_get_output(stream_));
+  while (is_live() && waiting + together_.size() < kOutputBytes) {
     FlushKeepAlives();
     if (!is_live()) return;
     std::optional<SendQueue::Item> item = queue_.Pop();
-    if (!item) return;
+    if (!item) break;
     if (item->end) {
       WriteMessage(*item->end);
     } else {
       Write(item->kind, item->frame);
     }
   }
+  WriteOut();
 }
 
 void Session::OnStreamWritable() {
@@ -531,6 +558,7 @@ void Session::FailProtocol(const std::string& text) {
     return End(CloseCause::kProtocol, text);  // a stranger; not worth an answer
   }
   WriteMessage(Bye{ByeReason::kProtocol, ToWireText(text, kMaxTextBytes)});
+  WriteOut();
   state_ = State::kClosing;
   closing_at_ = clock_.MonotonicNow();
   OnStreamWritable();
@@ -545,6 +573,7 @@ void Session::Close(ByeReason reason, const std::string& text) {
     return End(closing_cause_, closing_text_);  // it does not read
   }
   WriteMessage(Bye{reason, ToWireText(text, kMaxTextBytes)});
+  WriteOut();
   if (!is_live()) return;
   state_ = State::kClosing;
   closing_at_ = clock_.MonotonicNow();

@@ -21,6 +21,7 @@
 #include <optional>
 #include <string>
 
+#include "lib/base/loop_event.h"
 #include "lib/base/status.h"
 #include "lib/base/units.h"
 #include "lib/wire/clock_estimate.h"
@@ -107,7 +108,8 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // Sends, or queues, or drops as SendQueue says.  An error if the message may not be sent: not
+  // Sends, or queues, or drops as SendQueue says.  What agents count goes out at the end of this turn
+  // of the loop, together, or with an IntervalEnd or anything else that does not wait.  An error if the message may not be sent: not
   // established, not ours to send, not negotiated, or beyond the protocol's limits.
   Status Send(const Message& message);
 
@@ -172,6 +174,7 @@ class Session {
   void FlushKeepAlives();
   void Write(MessageKind kind, const std::string& frame);
   void WriteMessage(const Message& message);
+  void WriteOut();
   void FinishClosing();
   void FailProtocol(const std::string& text);
   void End(CloseCause cause, std::string text);
@@ -213,6 +216,8 @@ class Session {
   Nanos asked_at_ = 0;
   Nanos asked_unix_ = 0;
   std::deque<Answer> answers_;  // that we owe
+  std::string together_;        // frames that go out in one piece
+  LoopEvent flush_;
 };
 
 }  // namespace trumpet
