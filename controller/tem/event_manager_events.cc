@@ -305,10 +305,13 @@ bool EventManager::Impl::MakeTrigger(uint32_t event_id, const ThresholdShare* sh
                                      TriggerSync::TriggerOnWire* out) const {
   const LiveEvent* const event = events_.Find(event_id);
   if (event == nullptr || !event->is_running) return false;
+  out->bytes = event->encoded->size();
+  if (event->mode != TriggerMode::kThreshold) {
+    out->encoded = event->encoded;
+    return true;
+  }
   out->trigger.event = event->spec();
   out->trigger.mode = event->mode;
-  out->bytes = event->trigger_bytes;
-  if (event->mode != TriggerMode::kThreshold) return true;
   const NetworkEvent* const verdicts = desk_.verdicts().Find(event_id);
   if (share == nullptr || verdicts == nullptr) return false;
   out->trigger.local_predicate = verdicts->split().LocalPredicate(share->share);

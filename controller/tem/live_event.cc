@@ -13,17 +13,18 @@ namespace trumpet {
 namespace {
 
 // The wire's checks are those of the language; what passes one and not the other is not sent out.
-Result<size_t> SizeOnWire(const EventSpec& spec) {
-  Trigger trigger;
-  trigger.event = spec;
-  trigger.mode = spec.scope == Scope::kHost ? TriggerMode::kHost : TriggerMode::kPartials;
-  TriggerSet set;
-  set.generation = 1;
-  set.changes.push_back({std::move(trigger), 0});
-  std::string frame;
-  const Status encoded = EncodeMessage(set, kMaxFrameToAgent / 2, &frame);
-  if (!encoded.ok()) return encoded;
-  return frame.size();
+Result<std::string> Encoded(const EventSpec& spec) {
+  TriggerChange change;
+  change.put.emplace();
+  change.put->event = spec;
+  change.put->mode = spec.scope == Scope::kHost ? TriggerMode::kHost : TriggerMode::kPartials;
+  Result<std::string> encoded = EncodeTriggerChange(change);
+  constexpr size_t kMost = kMaxFrameToAgent / 2;
+  if (encoded.ok() && encoded->size() > kMost) {
+    return Status::Error("the event takes " + std::to_string(encoded->size()) +
+                         " bytes on the wire; at most " + std::to_string(kMost) + " are allowed");
+  }
+  return encoded;
 }
 
 }  // namespace
@@ -46,12 +47,12 @@ std::unique_ptr<LiveEvent> MakeLiveEvent(EventRecord record) {
     return event;
   }
   spec.id = event->record.id;
-  const Result<size_t> bytes = SizeOnWire(spec);
-  if (!bytes.ok()) {
-    event->problem = bytes.message();
+  Result<std::string> encoded = Encoded(spec);
+  if (!encoded.ok()) {
+    event->problem = encoded.message();
     return event;
   }
-  event->trigger_bytes = *bytes;
+  event->encoded = std::make_shared<const std::string>(std::move(*encoded));
   event->line = PrintEventLine(spec);
   event->plan = std::make_shared<TriggerPlan>(MakeTriggerPlan(spec));
   return event;

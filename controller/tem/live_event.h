@@ -23,12 +23,13 @@ struct LiveEvent {
   std::string problem;                      // why it cannot run; then there is no plan
   std::shared_ptr<const TriggerPlan> plan;  // with the spec, whose id is the record's
   std::string line;
+  // The change that puts it on a host, but in TriggerMode::kThreshold: hosts have shares then.
+  std::shared_ptr<const std::string> encoded;
 
   // While it runs.
   bool is_running = false;
   TriggerMode mode = TriggerMode::kPartials;
   std::string why_not_threshold;
-  size_t trigger_bytes = 0;    // on the wire, about
   std::vector<bool> hosts;     // by position in the file: may count it; beyond the end: may
   uint64_t hosts_version = 0;  // of the placement that they come from
   Nanos changed_ns = 0;        // when it was last sent out

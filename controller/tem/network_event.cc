@@ -238,25 +238,54 @@ NetworkEvent::Waiting& NetworkEvent::At(int64_t interval) {
   return at->second;
 }
 
-void NetworkEvent::Add(uint32_t host, const PartialView& partial, size_t word_count, Nanos now) {
-  const int64_t interval = CellOf(partial.epoch_start, interval_ns_);
+// Where `count` cells of the host go that counted in the interval from `start` on; null: nowhere.
+NetworkEvent::Waiting* NetworkEvent::Admit(uint32_t host, Nanos start, size_t word_count,
+                                           size_t count) {
+  const int64_t interval = CellOf(start, interval_ns_);
   const Member* member = FindMember(host);
   if (member == nullptr || !Owes(*member, interval)) {
-    ++counters_.strangers;
-  } else if (word_count != word_count_ ||
-             !IsBucketKey(plan().spec.granularity, partial.bucket_key)) {
-    ++counters_.malformed;
+    counters_.strangers += count;
+  } else if (word_count != word_count_) {
+    counters_.malformed += count;
   } else if (interval < next()) {
-    ++counters_.late_partials;
+    counters_.late_partials += count;
   } else if (interval - next() >= limits_.max_ahead_intervals) {
-    ++counters_.early_partials;
+    counters_.early_partials += count;
     (*hosts_)[host]->incomplete_of[plan().spec.id].Add(StartOf(interval), StartOf(interval + 1),
                                                        kBucketEvicted);
   } else {
-    Waiting& waiting = At(interval);
-    Store(host, partial, &waiting);
-    if (shares_) NoteReported(host, partial.bucket_key, now, &waiting);
+    return &At(interval);
   }
+  return nullptr;
+}
+
+void NetworkEvent::Add(uint32_t host, const PartialView& partial, size_t word_count, Nanos now) {
+  Waiting* const waiting = Admit(host, partial.epoch_start, word_count, 1);
+  if (waiting == nullptr) return;
+  if (!IsBucketKey(plan().spec.granularity, partial.bucket_key)) {
+    ++counters_.malformed;
+    return;
+  }
+  Store(host, partial, waiting);
+  if (shares_) NoteReported(host, partial.bucket_key, now, waiting);
+}
+
+void NetworkEvent::Add(uint32_t host, const Partials& partials) {
+  Waiting* const waiting =
+      Admit(host, partials.start_ns, partials.words_per_bucket, partials.bucket_count());
+  if (waiting == nullptr) return;
+  PartialView view;
+  partials.Visit([&](std::string_view key, const uint64_t* words, bool is_unscaled) {
+    if (!IsBucketKey(plan().spec.granularity, key)) {
+      ++counters_.malformed;
+      return;
+    }
+    view.bucket_key = key;
+    view.words = words;
+    view.is_unscaled = is_unscaled;
+    Store(host, view, waiting);
+    if (shares_) NoteReported(host, key, /*now=*/0, waiting);
+  });
 }
 
 uint32_t NetworkEvent::FindCells(uint32_t host, std::string_view key,
@@ -361,11 +390,17 @@ bool NetworkEvent::SkipQuiet(Nanos now) {
   }
   const uint64_t skipped = until <= next() ? 0 : verdicts_.SkipQuiet(StartOf(until));
   if (skipped == 0) return false;
-  counters_.intervals_decided += skipped;
-  if (!members_.empty()) counters_.intervals_incomplete += skipped;
-  waiting_.erase(waiting_.begin(), waiting_.lower_bound(next()));
+  Passed(skipped, !members_.empty());
   flows_.ApplyUntil(verdicts_.NextStart());
   return true;
+}
+
+void NetworkEvent::Passed(uint64_t intervals, bool are_incomplete) {
+  counters_.intervals_decided += intervals;
+  if (are_incomplete) counters_.intervals_incomplete += intervals;
+  waiting_.erase(waiting_.begin(), waiting_.lower_bound(next()));
+  if (shares_) shares_->Forget(verdicts_.NextStart());
+  ForgetLeft();
 }
 
 bool NetworkEvent::IsQuiet() const {
@@ -375,7 +410,7 @@ bool NetworkEvent::IsQuiet() const {
 }
 
 void NetworkEvent::CatchUp(Nanos now) {
-  if (options_.waits_to_be_placed || !IsQuiet()) return;
+  if (now == INT64_MIN || options_.waits_to_be_placed || !IsQuiet()) return;
   SkipEnded(now);
   if (now >= DeadlineOf(next())) SkipQuiet(now);
 }
@@ -404,12 +439,7 @@ void NetworkEvent::SkipEnded(Nanos now) {
   }
   const bool is_missed = IsAnyMissed(next());
   const uint64_t skipped = verdicts_.SkipQuiet(is_owed ? until : std::min(until, now));
-  if (skipped == 0) return;
-  counters_.intervals_decided += skipped;
-  if (is_missed) counters_.intervals_incomplete += skipped;
-  waiting_.erase(waiting_.begin(), waiting_.lower_bound(next()));
-  if (shares_) shares_->Forget(verdicts_.NextStart());
-  ForgetLeft();
+  if (skipped != 0) Passed(skipped, is_missed);
 }
 
 void NetworkEvent::Decide(Nanos now, NetworkOutput* output) {

@@ -38,6 +38,7 @@
 #include "lib/verdict/event_verdicts.h"
 #include "lib/verdict/flow_state_map.h"
 #include "lib/verdict/threshold_split.h"
+#include "lib/wire/message.h"
 
 namespace trumpet {
 
@@ -134,6 +135,7 @@ class NetworkEvent {
   void Leave(uint32_t host, Nanos until, NetworkOutput* output);
   void ShareApplied(uint32_t host, uint64_t generation, Nanos from, NetworkOutput* output);
   void Add(uint32_t host, const PartialView& partial, size_t word_count, Nanos now);
+  void Add(uint32_t host, const Partials& partials);
   void Add(const FlowStateUpdate& update);
   void Answer(uint32_t host, FeedAnswer answer, const PartialView& cells, size_t word_count,
               uint32_t reasons, Nanos now);
@@ -152,7 +154,8 @@ class NetworkEvent {
   void TellEnd(Nanos now, NetworkOutput* output);
 
   // Nothing waits for a verdict, and nothing can happen until something is delivered: then it is
-  // enough to advance now and then, and before a delivery is taken in (CatchUp()).
+  // enough to advance now and then, and before a delivery is taken in or a member begins anew
+  // (CatchUp(); INT64_MIN: it was never advanced).
   bool IsQuiet() const;
   void CatchUp(Nanos now);
 
@@ -223,6 +226,7 @@ class NetworkEvent {
   void ForgetLeft();
   void DropCells(uint32_t host);
   bool Charge(size_t bytes, Waiting* waiting);
+  Waiting* Admit(uint32_t host, Nanos start, size_t word_count, size_t count);
   void Store(uint32_t host, const PartialView& partial, Waiting* waiting);
 
   void AskWhereDue(Nanos now, NetworkOutput* output);
@@ -236,6 +240,7 @@ class NetworkEvent {
 
   bool SkipQuiet(Nanos now);
   void SkipEnded(Nanos now);
+  void Passed(uint64_t intervals, bool are_incomplete);
   Nanos UnchangedUntil(const Member& member) const;
   void Decide(Nanos now, NetworkOutput* output);
   void MergeAll(const Waiting& waiting);

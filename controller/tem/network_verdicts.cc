@@ -126,7 +126,7 @@ void NetworkVerdicts::Wake(NetworkEvent* event) {
   if (!event->is_asleep) return;
   event->is_asleep = false;
   awake_.insert(event->plan().spec.id);
-  if (now_ != INT64_MIN) event->CatchUp(now_);
+  event->CatchUp(now_);
 }
 
 const NetworkEvent* NetworkVerdicts::Find(uint32_t event_id) const {
@@ -140,7 +140,10 @@ void NetworkVerdicts::Placed(uint32_t event_id) {
 }
 
 void NetworkVerdicts::Await(uint32_t event_id, uint32_t host, Nanos from) {
-  if (NetworkEvent* event = EventOf(event_id, host)) event->Await(host, from);
+  NetworkEvent* const event = EventOf(event_id, host);
+  if (event == nullptr) return;
+  if (event->IsMember(host)) event->CatchUp(now_);
+  event->Await(host, from);
 }
 
 void NetworkVerdicts::Forgo(uint32_t event_id, uint32_t host, Nanos until) {
@@ -158,7 +161,10 @@ bool NetworkVerdicts::BeginSplit(uint32_t event_id, uint64_t last_share_generati
 }
 
 void NetworkVerdicts::Join(uint32_t event_id, uint32_t host, Nanos from) {
-  if (NetworkEvent* event = EventOf(event_id, host)) event->Join(host, from);
+  NetworkEvent* const event = EventOf(event_id, host);
+  if (event == nullptr) return;
+  if (event->HasJoined(host)) event->CatchUp(now_);
+  event->Join(host, from);
 }
 
 void NetworkVerdicts::Leave(uint32_t event_id, uint32_t host, Nanos until, NetworkOutput* output) {
@@ -178,6 +184,10 @@ void NetworkVerdicts::Add(uint32_t host, const PartialView& partial, size_t word
   if (NetworkEvent* event = Wake(partial.event_id, host)) {
     event->Add(host, partial, word_count, now);
   }
+}
+
+void NetworkVerdicts::Add(uint32_t host, const Partials& partials) {
+  if (NetworkEvent* event = Wake(partials.event_id, host)) event->Add(host, partials);
 }
 
 void NetworkVerdicts::Add(uint32_t host, const FlowStateUpdate& update) {

@@ -90,6 +90,7 @@ class NetworkVerdicts {
   // `word_count`: of partial.words, as the host says.  `now`: for VerdictStages, of what a host
   // reports because of its share.
   void Add(uint32_t host, const PartialView& partial, size_t word_count, Nanos now = 0);
+  void Add(uint32_t host, const Partials& partials);
   void Add(uint32_t host, const FlowStateUpdate& update);
   // Packets in [start, end) were not all counted; event_id 0: for every event.
   void AddIncomplete(uint32_t host, Nanos start, Nanos end, uint32_t reasons, uint32_t event_id);
@@ -127,9 +128,9 @@ class NetworkVerdicts {
   std::unordered_map<std::string, uint32_t> by_name_;
   std::vector<uint32_t> leaving_;  // removed, but still owed to events
   Events events_;
-  std::set<uint32_t> awake_;    // ids of those that something waits in; others are quiet
-  uint32_t resume_at_ = 0;      // id of the event to advance first
-  uint32_t quiet_at_ = 0;       // id of the quiet event to look at next
+  std::set<uint32_t> awake_;     // ids of those that something waits in; others are quiet
+  uint32_t resume_at_ = 0;       // id of the event to advance first
+  uint32_t quiet_at_ = 0;        // id of the quiet event to look at next
   Nanos quiet_due_ = INT64_MIN;  // when to look at some
   Nanos now_ = INT64_MIN;        // of the last Advance()
   Nanos forget_at_ = INT64_MIN;

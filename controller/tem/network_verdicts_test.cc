@@ -5,7 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lib/verdict/verdict_test_kit.h"
@@ -177,6 +179,76 @@ TEST(NetworkVerdicts, NamesTheHostThatIsSilentAtTheDeadline) {
   network.Volume(1, 0, 80, 3);
   EXPECT_EQ(network.counters().late_partials, 1u);
   EXPECT_EQ(network.counters().intervals_incomplete, 1u);
+}
+
+// Events in which nothing waits are not looked at for each interval; nobody may see that.
+TEST(NetworkVerdicts, CatchesUpWithQuietIntervalsBeforeTakingAnythingIn) {
+  Network network(2);
+  network.End(0, 10);
+  network.End(1, 10);
+  EXPECT_EQ(network.At(10), Lines{});
+  network.End(0, 800);
+  network.End(1, 800);
+  EXPECT_EQ(network.At(800), Lines{});
+  network.Volume(0, 790, 80, 12);
+  EXPECT_EQ(network.counters().late_partials, 1u) << "both have ended that interval";
+  network.Volume(0, 800, 80, 12);
+  network.End(0, 810);
+  EXPECT_EQ(network.At(810), Lines{});
+  EXPECT_EQ(network.counters().intervals_decided, 80u);
+  network.End(1, 810);
+  EXPECT_EQ(network.At(810), (Lines{"80@800 12"}));
+  EXPECT_EQ(network.counters().intervals_incomplete, 0u);
+  // One is silent: at their deadlines intervals are over.
+  network.End(0, 1800);
+  EXPECT_EQ(network.At(1800), (Lines{"80@810 null clear -b [\"host-silent\"]"}));
+  network.Volume(1, 1700, 80, 12);
+  EXPECT_EQ(network.counters().late_partials, 2u);
+  network.Volume(1, 1790, 80, 12);
+  EXPECT_EQ(network.At(1810), (Lines{"80@1790 12 -b [\"host-silent\"]"}));
+}
+
+// The twin is looked at after each interval, the other one when it says so.  (Whoever comes again
+// is a new member once the old one has been forgotten, which is when somebody looks.)
+TEST(NetworkVerdicts, DecidesAlikeWhenItIsLookedAtOnlyWhenDue) {
+  for (uint64_t seed = 0; seed < 300; ++seed) {
+    std::mt19937_64 random(seed);
+    Network twin(3);
+    Network seldom(3);
+    Lines wanted;
+    Lines lines;
+    bool has_left[3] = {};
+    const auto look = [](int64_t ms, Network* network, Lines* into) {
+      for (std::string& line : network->At(ms)) into->push_back(std::move(line));
+    };
+    for (int64_t ms = 0; ms < 1000; ms += 10) {
+      const auto host = static_cast<uint32_t>(random() % 3);
+      const Nanos instant = Ms(ms + static_cast<int64_t>(random() % 30));
+      const auto what = random() % 24;
+      const bool has_packets = random() % 10 == 0;
+      const bool may_join = !has_left[host];
+      has_left[host] |= what == 0 || what == 3;
+      for (Network* const network : {&twin, &seldom}) {
+        NetworkVerdicts& verdicts = network->verdicts;
+        if (what == 0) verdicts.Leave(kEvent, host, instant, &network->output);
+        if (what == 1 && may_join) verdicts.Join(kEvent, host, instant);
+        if (what == 2 && may_join) verdicts.Await(kEvent, host, instant);
+        if (what == 3) verdicts.Forgo(kEvent, host, instant);
+        if (has_packets) network->Volume(host, ms, 80, 12);
+        for (const uint32_t each : {0, 1, 2}) {
+          if (what != 4 || each != host) network->End(each, ms + 10);
+        }
+      }
+      look(ms + 10, &twin, &wanted);
+      if (seldom.verdicts.NextDue() <= Ms(ms + 10)) look(ms + 10, &seldom, &lines);
+    }
+    look(3000, &twin, &wanted);
+    look(3000, &seldom, &lines);
+    ASSERT_EQ(lines, wanted) << "seed " << seed;
+    ASSERT_EQ(seldom.counters().intervals_decided, twin.counters().intervals_decided)
+        << "seed " << seed;
+    ASSERT_EQ(seldom.counters().strangers, twin.counters().strangers) << "seed " << seed;
+  }
 }
 
 TEST(NetworkVerdicts, MergesWhatASilentHostHadSaidInTime) {

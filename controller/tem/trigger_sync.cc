@@ -209,10 +209,14 @@ bool TriggerSync::NextPart(const Maker& maker, size_t max_bytes, TriggerSet* par
       if (is_there) {
         if (bytes > 0 && bytes + trigger.bytes > max_bytes) break;
         bytes += trigger.bytes;
-        change.put = std::move(trigger.trigger);
         entry->flight = Flight::kPut;
         if (entry->state != SyncState::kApplied) SetState(entry, SyncState::kSent);
-        part->changes.push_back(std::move(change));
+        if (trigger.encoded != nullptr) {
+          part->encoded_changes.push_back(std::move(trigger.encoded));
+        } else {
+          change.put = std::move(trigger.trigger);
+          part->changes.push_back(std::move(change));
+        }
       }
     } else {
       bytes += kBytesPerRemoval;

@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -68,6 +69,8 @@ class TriggerSync {
   struct TriggerOnWire {
     Trigger trigger;
     size_t bytes = 0;
+    // The change that puts it, if it is known already: instead of `trigger`.
+    std::shared_ptr<const std::string> encoded;
   };
   using Maker =
       std::function<bool(uint32_t event_id, const ThresholdShare* share, TriggerOnWire* trigger)>;

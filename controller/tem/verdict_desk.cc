@@ -33,18 +33,7 @@ VerdictDesk::VerdictDesk(event_base* base, const WireClock& clock, const Network
 
 // --- deliveries --------------------------------------------------------------------------------
 
-void VerdictDesk::Take(uint32_t host, const Partials& partials) {
-  PartialView view;
-  view.event_id = partials.event_id;
-  view.epoch_start = partials.start_ns;
-  view.epoch_end = partials.end_ns;
-  partials.Visit([&](std::string_view key, const uint64_t* words, bool is_unscaled) {
-    view.bucket_key = key;
-    view.words = words;
-    view.is_unscaled = is_unscaled;
-    verdicts_.Add(host, view, partials.words_per_bucket);
-  });
-}
+void VerdictDesk::Take(uint32_t host, const Partials& partials) { verdicts_.Add(host, partials); }
 
 void VerdictDesk::Take(uint32_t host, const HostReport& report) {
   PartialView view;
@@ -102,7 +91,10 @@ void VerdictDesk::Take(uint32_t host, const PollOrder& order, const PollAnswer& 
 void VerdictDesk::Touch() {
   if (is_touched_) return;
   is_touched_ = true;
-  if (arms_timers_) soon_.RunAfter(last_turn_ns_);
+  if (!arms_timers_) return;
+  // Others have as long as the last turn took.
+  const Nanos since = clock_.MonotonicNow() - last_turn_at_;
+  soon_.RunAfter(std::max<Nanos>(last_turn_ns_ - since, 0));
 }
 
 void VerdictDesk::Tick() {
@@ -113,7 +105,8 @@ void VerdictDesk::Tick() {
 void VerdictDesk::Turn() {
   const Nanos began = clock_.MonotonicNow();
   const bool is_done = RunOnce();
-  last_turn_ns_ = std::min(clock_.MonotonicNow() - began, kLongestWait);
+  last_turn_at_ = clock_.MonotonicNow();
+  last_turn_ns_ = std::min(last_turn_at_ - began, kLongestWait);
   if (!is_done) {
     Touch();
     return;

@@ -74,7 +74,8 @@ class VerdictDesk {
   NetworkOutput output_;
   std::vector<Nanos> ended_until_;  // by host, as it said
   bool is_touched_ = false;
-  Nanos last_turn_ns_ = 0;
+  Nanos last_turn_ns_ = 0;  // how long it took
+  Nanos last_turn_at_ = 0;  // monotonic, when it ended
   VerdictLatencies latencies_;
   uint64_t turns_ = 0;
   LoopEvent soon_;

@@ -152,7 +152,8 @@ TEST_F(JsonRpcTest, LetsAPeerBeSilentWhileItWorks) {
   owner_ = RecordingOwner();
   close(peer_);
   Connect();
-  rpc_->Request("a", Json::array(), [](const Result<Json>&) {}, JsonRpc::Work::kLong);
+  rpc_->Request(
+      "a", Json::array(), [](const Result<Json>&) {}, JsonRpc::Work::kLong);
   EXPECT_EQ(WhyClosed(), "a request was not answered in time");
 }
 

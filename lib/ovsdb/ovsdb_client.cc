@@ -325,18 +325,19 @@ void OvsdbClient::Transact(Json operations, Done done) {
     return Later([done = std::move(done), why] { done(Refused(why)); });
   }
   operations.insert(operations.begin(), options_.database);
-  rpc_->Request("transact", std::move(operations),
-                [this, done = std::move(done)](const Result<Json>& reply) {
-                  OvsdbOutcome outcome = ToOutcome(reply);
-                  if (rpc_->is_closed()) {
-                    outcome.kind = OvsdbOutcome::Kind::kUnknown;
-                    outcome.text = "the connection to the database ended (" + outcome.text +
-                                   ") before it said whether the change was made";
-                  }
-                  if (!outcome.ok()) ++counters_.failed_transactions;
-                  done(outcome);
-                },
-                JsonRpc::Work::kLong);
+  rpc_->Request(
+      "transact", std::move(operations),
+      [this, done = std::move(done)](const Result<Json>& reply) {
+        OvsdbOutcome outcome = ToOutcome(reply);
+        if (rpc_->is_closed()) {
+          outcome.kind = OvsdbOutcome::Kind::kUnknown;
+          outcome.text = "the connection to the database ended (" + outcome.text +
+                         ") before it said whether the change was made";
+        }
+        if (!outcome.ok()) ++counters_.failed_transactions;
+        done(outcome);
+      },
+      JsonRpc::Work::kLong);
 }
 
 }  // namespace trumpet

@@ -43,6 +43,8 @@ lib_libtrumpet_wire_a_SOURCES = \
 	lib/wire/message.h \
 	lib/wire/order_codec.cc \
 	lib/wire/order_codec.h \
+	lib/wire/partials_reader.cc \
+	lib/wire/partials_reader.h \
 	lib/wire/place_codec.cc \
 	lib/wire/place_codec.h \
 	lib/wire/send_queue.cc \
@@ -79,6 +81,7 @@ lib_wire_wire_test_SOURCES = $(wire_test_kit) \
 	lib/wire/clock_estimate_test.cc \
 	lib/wire/codec_test.cc \
 	lib/wire/frame_reader_test.cc \
+	lib/wire/partials_reader_test.cc \
 	lib/wire/place_codec_test.cc \
 	lib/wire/send_queue_test.cc \
 	lib/wire/session_test.cc \

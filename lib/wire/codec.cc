@@ -4,6 +4,7 @@
 #include "lib/wire/codec.h"
 
 #include <google/protobuf/arena.h>
+#include <google/protobuf/io/coded_stream.h>
 
 #include <algorithm>
 #include <climits>
@@ -13,6 +14,7 @@
 #include "lib/wire/count_codec.h"
 #include "lib/wire/limits.h"
 #include "lib/wire/order_codec.h"
+#include "lib/wire/partials_reader.h"
 #include "lib/wire/place_codec.h"
 #include "lib/wire/slice_codec.h"
 #include "lib/wire/trigger_codec.h"
@@ -195,6 +197,12 @@ constexpr size_t kElementHeadBytes = 8;  // tag and length of an element
 const char* MessageKindName(MessageKind kind) { return kKindNames[static_cast<size_t>(kind)]; }
 
 Result<Message> DecodeMessage(std::string_view bytes) {
+  Partials partials;
+  if (ReadPartialsFrame(bytes, &partials)) return Message(std::move(partials));
+  return DecodeByProtobuf(bytes);
+}
+
+Result<Message> DecodeByProtobuf(std::string_view bytes) {
   FrameHolder holder;
   if (bytes.size() > INT_MAX ||
       !holder.frame().ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
@@ -211,21 +219,70 @@ Result<Message> DecodeMessage(std::string_view bytes) {
   return std::move(*message);
 }
 
+namespace {
+
+Status TooLong(const std::string& what, size_t bytes, size_t max_bytes) {
+  return Status::Error(what + " takes " + std::to_string(bytes) + " bytes; at most " +
+                       std::to_string(max_bytes) + " are allowed");
+}
+
+// Behind what the frame says itself: changes are the last field of a set.
+Status AppendChanges(const TriggerSet& set, const pb::TriggerSet& head, size_t max_bytes,
+                     std::string* frame) {
+  using google::protobuf::io::CodedOutputStream;
+  if (set.changes.size() + set.encoded_changes.size() > kMaxTriggerChanges) {
+    return Status::Error("trigger_set.changes has more than " + std::to_string(kMaxTriggerChanges) +
+                         " elements");
+  }
+  const size_t head_bytes = head.ByteSizeLong();
+  size_t bytes = head_bytes;
+  for (const auto& change : set.encoded_changes) bytes += change->size();
+  if (bytes + kElementHeadBytes > max_bytes) return TooLong("trigger_set", bytes, max_bytes);
+  uint8_t tag[kElementHeadBytes];
+  uint8_t* end = CodedOutputStream::WriteVarint32ToArray(pb::Frame::kTriggerSet << 3 | 2, tag);
+  end = CodedOutputStream::WriteVarint32ToArray(static_cast<uint32_t>(bytes), end);
+  frame->reserve(frame->size() + kElementHeadBytes + bytes);
+  frame->append(reinterpret_cast<const char*>(tag), static_cast<size_t>(end - tag));
+  const size_t at = frame->size();
+  frame->resize(at + head_bytes);
+  head.SerializeWithCachedSizesToArray(reinterpret_cast<uint8_t*>(&(*frame)[at]));
+  for (const auto& change : set.encoded_changes) frame->append(*change);
+  return Status::Ok();
+}
+
+}  // namespace
+
 Status EncodeMessage(const Message& message, size_t max_bytes, std::string* frame) {
   FrameHolder holder;
   std::visit(BodyWriter{&holder.frame()}, message);
   Checker checker;
   if (!CheckFrame(holder.frame(), &checker)) return Status::Error(checker.error());
-  const size_t size = holder.frame().ByteSizeLong();
-  if (size > max_bytes) {
-    return Status::Error(std::string(MessageKindName(KindOf(message))) + " takes " +
-                         std::to_string(size) + " bytes; at most " + std::to_string(max_bytes) +
-                         " are allowed");
+  const auto* const set = std::get_if<TriggerSet>(&message);
+  if (set != nullptr && !set->encoded_changes.empty()) {
+    return AppendChanges(*set, holder.frame().trigger_set(), max_bytes, frame);
   }
+  const size_t size = holder.frame().ByteSizeLong();
+  if (size > max_bytes) return TooLong(MessageKindName(KindOf(message)), size, max_bytes);
   const size_t at = frame->size();
   frame->resize(at + size);
   holder.frame().SerializeWithCachedSizesToArray(reinterpret_cast<uint8_t*>(&(*frame)[at]));
   return Status::Ok();
+}
+
+Result<std::string> EncodeTriggerChange(const TriggerChange& change) {
+  FrameHolder holder;
+  pb::TriggerSet* const set = holder.frame().mutable_trigger_set();
+  TriggerSet one;
+  one.generation = 2;
+  one.base_generation = 1;  // only a change to a base may remove
+  one.changes.push_back(change);
+  Write(one, set);
+  Checker checker;
+  if (!CheckFrame(holder.frame(), &checker)) return Status::Error(checker.error());
+  set->set_generation(0);
+  set->set_base_generation(0);
+  set->set_is_last(false);
+  return set->SerializeAsString();
 }
 
 namespace {
@@ -247,11 +304,6 @@ class Parts {
   const size_t max_bytes_;
   size_t used_;
 };
-
-Status TooLong(const std::string& what, size_t bytes, size_t max_bytes) {
-  return Status::Error(what + " takes " + std::to_string(bytes) + " bytes; at most " +
-                       std::to_string(max_bytes) + " are allowed");
-}
 
 std::string NameOf(const TriggerChange& change) {
   return change.put ? "event '" + change.put->event.name + "'" : "removal of an event";
@@ -336,7 +388,7 @@ Status SplitTriggerSet(TriggerSet set, size_t max_bytes, const SendMessage& send
     if (!parts.Fits(bytes[i])) {
       const uint32_t number = part.part;
       TriggerSet done = std::move(part);
-      part = TriggerSet{set.generation, set.base_generation, number + 1, false, {}};
+      part = TriggerSet{set.generation, set.base_generation, number + 1, false, {}, {}};
       send(std::move(done));
       parts.Begin();
     }

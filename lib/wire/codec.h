@@ -24,10 +24,15 @@
 namespace trumpet {
 
 Result<Message> DecodeMessage(std::string_view frame);
+// The same without the short way for Partials: its twin.
+Result<Message> DecodeByProtobuf(std::string_view frame);
 
 // Appends the frame, without its length, to `frame`.  An error if the message breaks a limit or is
 // longer than `max_bytes`; `frame` is as it was then.
 Status EncodeMessage(const Message& message, size_t max_bytes, std::string* frame);
+
+// The change as it stands in every TriggerSet, for TriggerSet::encoded_changes.
+Result<std::string> EncodeTriggerChange(const TriggerChange& change);
 
 // Cut what can be long into messages whose frames have at most `max_bytes`, and hand them to
 // `send`, in order.  An error if one item alone is longer; nothing was sent then.

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -121,6 +122,8 @@ struct TriggerSet {
   uint32_t part = 0;
   bool is_last = true;
   std::vector<TriggerChange> changes;
+  // More of them, only to be sent, and shared by the sets of all hosts: EncodeTriggerChange().
+  std::vector<std::shared_ptr<const std::string>> encoded_changes;
 };
 
 struct EventError {

@@ -29,7 +29,7 @@ constexpr size_t kOutputBytes = 64 * 1024;  // more is only written when less th
 // the loop is over.
 constexpr size_t kTogetherBytes = 16 * 1024;
 constexpr size_t kKeptBytes = 16 * 1024;  // of memory to put frames together in
-constexpr int kFramesPerRound = 64;         // then others have their turn
+constexpr int kFramesPerRound = 64;       // then others have their turn
 constexpr size_t kMaxAnswersOwed = 4;
 constexpr Nanos kClosingTime = kNanosPerSecond;
 

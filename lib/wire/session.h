@@ -108,9 +108,10 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // Sends, or queues, or drops as SendQueue says.  What agents count goes out at the end of this turn
-  // of the loop, together, or with an IntervalEnd or anything else that does not wait.  An error if the message may not be sent: not
-  // established, not ours to send, not negotiated, or beyond the protocol's limits.
+  // Sends, or queues, or drops as SendQueue says.  What agents count goes out at the end of this
+  // turn of the loop, together, or with an IntervalEnd or anything else that does not wait.  An
+  // error if the message may not be sent: not established, not ours to send, not negotiated, or
+  // beyond the protocol's limits.
   Status Send(const Message& message);
 
   // Ends the session; Bye is sent first if the peer is there and reads.

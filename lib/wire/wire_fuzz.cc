@@ -26,7 +26,12 @@ void Require(bool holds, const char* what, const std::string& text) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto message =
       trumpet::DecodeMessage(std::string_view(reinterpret_cast<const char*>(data), size));
-  if (!message.ok()) {
+  const auto twin =
+      trumpet::DecodeByProtobuf(std::string_view(reinterpret_cast<const char*>(data), size));
+  Require(message.ok() == twin.ok(), "the short way differs", twin.ok() ? "" : twin.message());
+  if (message.ok()) {
+    Require(trumpet::SameMessage(*message, *twin), "the short way reads something else", "");
+  } else {
     Require(!message.message().empty(), "error without a text", "");
     return 0;
   }
