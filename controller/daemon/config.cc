@@ -150,6 +150,8 @@ void ReadAll(ConfigSection* root, ControllerConfig* config) {
                 [&](ConfigSection* section) { ReadTls(section, &config->database_tls); });
   root->Section("notify", [&](ConfigSection* section) { ReadNotify(section, &config->notify); });
   root->Section("ovsdb", [&](ConfigSection* section) { ReadOvsdb(section, &config->ovsdb); });
+  root->Section("openflow",
+                [&](ConfigSection* section) { ReadOpenflow(section, &config->openflow); });
   root->Section("reports", [&](ConfigSection* section) { ReadReports(section, &config->reports); });
   root->Section("rest", [&](ConfigSection* section) { ReadRest(section, &config->rest); });
 }
@@ -167,6 +169,7 @@ ControllerConfig DefaultConfig(const std::string& config_directory,
                        config_directory + "/controller-cert.pem", config_directory + "/ca.pem"};
   config.database_tls = config.agents.tls;
   config.ovsdb.tls = config.agents.tls;
+  config.openflow.tls = config.agents.tls;
   config.notify.directory = state_directory + "/notify";
   config.rest.listen = {"ptcp:" + std::to_string(kDefaultRestPort) + ":127.0.0.1"};
   config.rest.tls = {config_directory + "/controller-privkey.pem",

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "controller/daemon/openflow_part.h"
 #include "controller/notify/notify_options.h"
 #include "controller/rest/rest_server.h"
 #include "controller/tem/event_manager.h"
@@ -53,6 +54,7 @@ struct ControllerConfig {
   ReportsConfig reports;
   NotifyOptions notify;
   OvsdbConfig ovsdb;
+  OpenflowConfig openflow;
   RestOptions rest;
   EventManagerOptions manager;
 };

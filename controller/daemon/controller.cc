@@ -69,6 +69,8 @@ Result<std::unique_ptr<Controller>> Controller::Start(event_base* base, Controll
   if (!status.ok()) return status;
   status = controller->Listen();
   if (!status.ok()) return status;
+  status = controller->StartOpenflow();
+  if (!status.ok()) return status;
   status = controller->StartNotifier();
   if (!status.ok()) return status;
   status = controller->FollowSwitches();
@@ -193,6 +195,13 @@ Status Controller::Listen() {
   return Status::Ok();
 }
 
+Status Controller::StartOpenflow() {
+  auto openflow = OpenflowPart::Start(base_, config_.openflow, clock_, RandomNumber(), log_);
+  if (!openflow.ok()) return openflow.status();
+  openflow_ = std::move(*openflow);
+  return Status::Ok();
+}
+
 Status Controller::ServeRest() {
   RestParts parts;
   parts.base = base_;
@@ -222,6 +231,7 @@ void Controller::AddMetrics(MetricsText* text) const {
   text->Counter("trumpet_event_store_malformed_records", "Rows that are no events.",
                 store.malformed_records);
   AddSwitchMetrics(text);
+  openflow_->AddMetrics(text);
   if (notifier_ == nullptr) return;
   const std::vector<ReceiverView> receivers = notifier_->Receivers();
   const auto family = [&](const char* name, MetricsText::Type type, const char* help, auto value) {
@@ -272,7 +282,8 @@ void Controller::Stop() {
 }
 
 std::string Controller::PortsJson() const {
-  return "{\"agents\": " + ToJson(agent_ports_) + ", \"rest\": " + ToJson(rest_->ports()) + "}";
+  return "{\"agents\": " + ToJson(agent_ports_) + ", \"openflow\": " + ToJson(openflow_->ports()) +
+         ", \"rest\": " + ToJson(rest_->ports()) + "}";
 }
 
 }  // namespace trumpet

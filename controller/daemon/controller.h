@@ -48,6 +48,7 @@ class Controller {
   EventManager& events() { return *manager_; }
   ReportHub& reports() { return *hub_; }
   const Notifier* notifier() const { return notifier_.get(); }  // may be null
+  OpenflowPart& openflow() { return *openflow_; }
   const ControllerConfig& config() const { return config_; }
   // As the file, agents and LLDP tell it now.
   Topology CurrentTopology() const;
@@ -66,6 +67,7 @@ class Controller {
   Status FollowSwitches();
   Status Listen();
   Status ServeRest();
+  Status StartOpenflow();
   void AddMetrics(MetricsText* text) const;
   void AddSwitchMetrics(MetricsText* text) const;
 
@@ -84,6 +86,7 @@ class Controller {
   std::unique_ptr<RemoteSwitches> switch_databases_;
   LiveTopology topology_;
   std::vector<uint16_t> agent_ports_;
+  std::unique_ptr<OpenflowPart> openflow_;
   std::unique_ptr<RestServer> rest_;
 };
 

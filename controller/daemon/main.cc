@@ -154,6 +154,9 @@ void AddCommands(Daemon* daemon, Controller* controller) {
   for (DaemonCommand& command : MakeSwitchCommands(&controller->switch_databases())) {
     daemon->Add(std::move(command));
   }
+  for (DaemonCommand& command : controller->openflow().MakeCommands()) {
+    daemon->Add(std::move(command));
+  }
   daemon->OnFigures([=] { return MakeDaemonFigures(*events, *reports, notifier); });
 }
 

@@ -5,6 +5,8 @@
 # (BUILD_PLUGIN); the rest is built everywhere.
 noinst_LIBRARIES += controller/libtrumpet-openflow.a
 controller_libtrumpet_openflow_a_SOURCES = \
+	controller/openflow/datapath_id.cc \
+	controller/openflow/datapath_id.h \
 	controller/openflow/of_codec.h \
 	controller/openflow/openflow_channel.cc \
 	controller/openflow/openflow_channel.h \

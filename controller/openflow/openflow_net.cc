@@ -14,10 +14,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
-#include <cstdio>
 #include <cstring>
 #include <utility>
+
+#include "controller/openflow/datapath_id.h"
 
 namespace trumpet {
 namespace {
@@ -46,21 +46,6 @@ uint16_t PortOf(int fd) {
 }
 
 }  // namespace
-
-std::string DatapathIdText(uint64_t datapath_id) {
-  char text[17];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(datapath_id));
-  return text;
-}
-
-Result<uint64_t> ParseDatapathId(std::string_view text) {
-  uint64_t id = 0;
-  if (text.substr(0, 2) == "0x") text.remove_prefix(2);
-  const auto end = std::from_chars(text.data(), text.data() + text.size(), id, 16);
-  if (end.ec == std::errc() && end.ptr == text.data() + text.size() && !text.empty()) return id;
-  return Status::Error("'" + std::string(text) +
-                       "' is no datapath id; it takes 1 to 16 hexadecimal digits");
-}
 
 OpenflowNet::OpenflowNet(event_base* base, OpenflowOptions options, const WireClock& clock, Log log)
     : base_(base),

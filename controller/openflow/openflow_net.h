@@ -147,10 +147,6 @@ class OpenflowNet final : private OpenflowChannelOwner {
   LoopEvent ticker_;
 };
 
-// "00000000000000ab", as `ovs-vsctl get bridge br0 datapath_id` has it, and back.
-std::string DatapathIdText(uint64_t datapath_id);
-Result<uint64_t> ParseDatapathId(std::string_view text);
-
 }  // namespace trumpet
 
 #endif  // TRUMPET_CONTROLLER_OPENFLOW_OPENFLOW_NET_H

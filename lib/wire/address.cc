@@ -71,8 +71,9 @@ constexpr char kPassiveForms[] = "pssl:[PORT][:ADDRESS] or ptcp:[PORT]:127.0.0.1
 
 }  // namespace
 
-Result<Address> ParseActiveAddress(std::string_view text) {
+Result<Address> ParseActiveAddress(std::string_view text, uint16_t default_port) {
   Address address;
+  address.port = default_port;
   address.is_tls = text.substr(0, 4) == "ssl:";
   if (!address.is_tls && text.substr(0, 4) != "tcp:") return Malformed(text, kActiveForms);
   std::string_view host;

@@ -35,7 +35,7 @@ struct Address {
   uint16_t port = kDefaultPort;
 };
 
-Result<Address> ParseActiveAddress(std::string_view text);
+Result<Address> ParseActiveAddress(std::string_view text, uint16_t default_port = kDefaultPort);
 // Several of them with commas between, all over TLS or none.
 Result<std::vector<Address>> ParseActiveAddresses(std::string_view text);
 Result<Address> ParsePassiveAddress(std::string_view text, uint16_t default_port = kDefaultPort);

@@ -1,0 +1,64 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <utility>
+
+#include "controller/daemon/openflow_part.h"
+#include "controller/openflow/datapath_id.h"
+#include "lib/wire/address.h"
+
+namespace trumpet {
+namespace {
+
+void ReadCopies(ConfigSection* section, OpenflowCopyPort* copy) {
+  size_t port = 0;
+  size_t number = 0;
+  size_t kind = 0;
+  section->Count("port", 1, 0xfeff, &port);
+  section->Count("number", 1, kMaxSwitchNumber, &number);
+  section->Choice("tunnel", {"gre", "erspan"}, &kind);
+  if (port == 0 || number == 0) section->Complain("copies need a port and a number");
+  *copy = {static_cast<uint32_t>(port), static_cast<uint16_t>(number), kind == 1};
+}
+
+void ReadSwitch(ConfigSection* section, std::vector<OpenflowSwitchConfig>* switches) {
+  OpenflowSwitchConfig one;
+  std::string id;
+  section->Text("name", &one.name);
+  section->Text("datapath_id", &id);
+  section->Text("connect", &one.connect);
+  section->Section("copies", [&](ConfigSection* copies) { ReadCopies(copies, &one.copy); });
+  if (one.name.empty()) section->Complain("a switch needs a name");
+  const Result<uint64_t> parsed = ParseDatapathId(id);
+  if (parsed.ok()) one.datapath_id = *parsed;
+  if (!parsed.ok()) section->ComplainOf("datapath_id", parsed.message());
+  if (!one.connect.empty()) {
+    const auto address = ParseActiveAddress(one.connect, kOpenflowPort);
+    if (!address.ok()) section->ComplainOf("connect", address.message());
+  }
+  for (const OpenflowSwitchConfig& other : *switches) {
+    if (other.name == one.name) section->ComplainOf("name", "another switch has this name");
+    if (other.datapath_id == one.datapath_id) {
+      section->ComplainOf("datapath_id", "another switch has this id");
+    }
+  }
+  switches->push_back(std::move(one));
+}
+
+}  // namespace
+
+void ReadOpenflow(ConfigSection* section, OpenflowConfig* config) {
+  section->Texts("listen", &config->listen);
+  for (const std::string& text : config->listen) {
+    const auto address = ParsePassiveAddress(text, kOpenflowPort);
+    if (!address.ok()) section->ComplainOf("listen", address.message());
+  }
+  section->Text("private_key", &config->tls.private_key);
+  section->Text("certificate", &config->tls.certificate);
+  section->Text("ca_certificate", &config->tls.ca_certificate);
+  section->Count("max_switches", 1, 4096, &config->max_switches);
+  config->switches.clear();
+  section->Sections("switches", [&](ConfigSection* one) { ReadSwitch(one, &config->switches); });
+}
+
+}  // namespace trumpet

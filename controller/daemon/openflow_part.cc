@@ -1,0 +1,200 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "controller/daemon/openflow_part.h"
+
+#include <optional>
+#include <utility>
+
+#include "controller/openflow/datapath_id.h"
+#include "controller/rest/json_views.h"
+#include "lib/base/text_table.h"
+#include "lib/wire/address.h"
+
+namespace trumpet {
+namespace {
+
+const char* StateOf(const OpenflowSwitch& one) {
+  return one.is_ready() ? "ready" : one.channel() != nullptr ? "coming" : "away";
+}
+
+std::string VersionOf(const OpenflowSwitch& one) {
+  return one.channel() == nullptr ? "-" : "1." + std::to_string(one.channel()->version() - 1);
+}
+
+std::string AddressOf(const OpenflowSwitch& one) {
+  return one.channel() == nullptr ? "-" : one.channel()->peer_address();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<OpenflowPart>> OpenflowPart::Start(event_base* base, OpenflowConfig config,
+                                                          const WireClock& clock, uint64_t seed,
+                                                          Log log) {
+  OpenflowOptions options;
+  options.max_switches = config.max_switches;
+  options.seed = seed;
+  for (const OpenflowSwitchConfig& one : config.switches) options.names[one.datapath_id] = one.name;
+  std::unique_ptr<OpenflowPart> part(new OpenflowPart(std::move(config)));
+  part->net_ = std::make_unique<OpenflowNet>(base, std::move(options), clock, std::move(log));
+  const OpenflowConfig* const known = &part->config_;
+  part->driver_ = std::make_unique<OpenflowDriver>(
+      base, part->net_.get(), [known](const std::string& name) -> std::optional<OpenflowCopyPort> {
+        for (const OpenflowSwitchConfig& one : known->switches) {
+          if (one.name == name && one.copy.port != 0) return one.copy;
+        }
+        return std::nullopt;
+      });
+  const Status status = part->Open();
+  if (!status.ok()) return Status::Error("openflow: " + status.message());
+  return part;
+}
+
+// Loaded when the first address asks for it.
+Result<TlsContext*> OpenflowPart::Tls() {
+  if (tls_ == nullptr) {
+    auto tls = TlsContext::Load(config_.tls);
+    if (!tls.ok()) return tls.status();
+    tls_ = std::move(*tls);
+  }
+  return tls_.get();
+}
+
+Status OpenflowPart::Open() {
+  for (const std::string& text : config_.listen) {
+    const Result<Address> address = ParsePassiveAddress(text, kOpenflowPort);
+    if (!address.ok()) return address.status();
+    const Result<TlsContext*> tls = address->is_tls ? Tls() : Result<TlsContext*>(nullptr);
+    if (!tls.ok()) return tls.status();
+    const Result<uint16_t> port = net_->Listen(*address, *tls);
+    if (!port.ok()) return port.status();
+    ports_.push_back(*port);
+  }
+  for (const OpenflowSwitchConfig& one : config_.switches) {
+    if (one.connect.empty()) continue;
+    const Result<Address> address = ParseActiveAddress(one.connect, kOpenflowPort);
+    if (!address.ok()) return address.status();
+    const Result<TlsContext*> tls = address->is_tls ? Tls() : Result<TlsContext*>(nullptr);
+    if (!tls.ok()) return tls.status();
+    const Status status = net_->Connect(*address, *tls);
+    if (!status.ok()) return status;
+  }
+  return Status::Ok();
+}
+
+void OpenflowPart::AddMetrics(MetricsText* text) const {
+  OpenflowSwitchCounters all;
+  uint64_t ready = 0;
+  for (const OpenflowSwitch* one : net_->Switches()) {
+    const OpenflowSwitchCounters counters = one->counters();
+    ready += one->is_ready();
+    all.connections += counters.connections;
+    all.commits += counters.commits;
+    all.failed_commits += counters.failed_commits;
+    all.reconciled_missing += counters.reconciled_missing;
+    all.reconciled_stray += counters.reconciled_stray;
+    all.packets_in += counters.packets_in;
+    all.packets_out += counters.packets_out;
+    all.channels.Add(counters.channels);
+  }
+  const OpenflowNetCounters& net = net_->counters();
+  uint64_t malformed = 0;
+  for (const CloseCause cause : {CloseCause::kProtocol, CloseCause::kHandshakeTimeout,
+                                 CloseCause::kFrameTimeout, CloseCause::kTls}) {
+    malformed += net.closed[static_cast<size_t>(cause)];
+  }
+  text->Gauge("trumpet_openflow_switches", "Switches that are connected and in order.",
+              static_cast<double>(ready));
+  text->Counter("trumpet_openflow_connections", "Connections of switches.", all.connections);
+  text->Counter("trumpet_openflow_rejected", "Connections ended for what the peer sent or did not.",
+                malformed);
+  text->Counter("trumpet_openflow_refused", "Connections there was no room for.", net.refused);
+  text->Counter("trumpet_openflow_commits", "Changes of rules that hold.", all.commits);
+  text->Counter("trumpet_openflow_failed_commits",
+                "Changes that were refused, of which none holds.", all.failed_commits);
+  text->Counter("trumpet_openflow_missing_rules", "Rules put back when a switch came again.",
+                all.reconciled_missing);
+  text->Counter("trumpet_openflow_stray_rules", "Rules of ours removed then.",
+                all.reconciled_stray);
+  text->Counter("trumpet_openflow_errors", "Errors that switches have told.", all.channels.errors);
+  text->Counter("trumpet_openflow_packets_in", "Packets from switches.", all.packets_in);
+  text->Counter("trumpet_openflow_packets_out", "Packets to switches.", all.packets_out);
+  text->Counter("trumpet_openflow_packets_held", "Packets that had no room on their way out.",
+                all.channels.packets_held);
+}
+
+std::string OpenflowPart::ListText() const {
+  TextTable table(
+      {"NAME", "DATAPATH", "STATE", "OPENFLOW", "ADDRESS", ">PORTS", ">RULES", "LAST ERROR"});
+  for (const OpenflowSwitch* one : net_->Switches()) {
+    table.Add({one->name(), DatapathIdText(one->datapath_id()), StateOf(*one), VersionOf(*one),
+               AddressOf(*one), std::to_string(one->ports().size()),
+               std::to_string(one->rule_count()), one->last_error()});
+  }
+  return table.is_empty() ? "no switch has come\n" : table.ToString(0);
+}
+
+std::string OpenflowPart::ListJson() const {
+  Json list = Json::array();
+  for (const OpenflowSwitch* one : net_->Switches()) {
+    Json ports = Json::array();
+    for (const auto& [number, port] : one->ports()) {
+      ports.push_back({{"number", number}, {"name", port.name}, {"up", port.is_up}});
+    }
+    list.push_back({{"name", one->name()},
+                    {"datapath_id", DatapathIdText(one->datapath_id())},
+                    {"state", StateOf(*one)},
+                    {"version", VersionOf(*one)},
+                    {"address", AddressOf(*one)},
+                    {"ports", std::move(ports)},
+                    {"rules", one->rule_count()},
+                    {"last_error", one->last_error()}});
+  }
+  return list.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+// What of ours is there, as the switch tells it.
+void OpenflowPart::Show(const std::string& name, CommandReply reply) const {
+  OpenflowSwitch* const one = net_->Find(name);
+  if (one == nullptr) {
+    return reply(Status::Error("there is no switch '" + name + "'; openflow/list shows them"));
+  }
+  one->AskFlows(kAllTables, kOpenflowCookie, kOpenflowCookieMask,
+                [reply](const Result<std::vector<OpenflowFlow>>& flows) {
+                  if (!flows.ok()) return reply(flows.status());
+                  std::string text;
+                  for (const OpenflowFlow& flow : *flows) {
+                    text += "cookie=0x" + DatapathIdText(flow.cookie) +
+                            " packets=" + std::to_string(flow.packets) + " " + flow.Text() + "\n";
+                  }
+                  reply(text.empty() ? "nothing of ours\n" : text);
+                });
+}
+
+void OpenflowPart::Purge(const std::string& name, CommandReply reply) const {
+  OpenflowSwitch* const one = net_->Find(name);
+  if (one == nullptr) {
+    return reply(Status::Error("there is no switch '" + name + "'; openflow/list shows them"));
+  }
+  one->Purge([reply, name](const Status& status) {
+    if (!status.ok()) return reply(status);
+    reply("nothing of ours is left at " + name + "\n");
+  });
+}
+
+std::vector<DaemonCommand> OpenflowPart::MakeCommands() {
+  return {{"openflow/list", "[json]", 0, 1,
+           [this](const CommandArguments& arguments, const CommandReply& reply) {
+             reply(arguments.empty() ? ListText() : ListJson());
+           }},
+          {"openflow/show", "SWITCH", 1, 1,
+           [this](const CommandArguments& arguments, const CommandReply& reply) {
+             Show(arguments[0], reply);
+           }},
+          {"openflow/purge", "SWITCH", 1, 1,
+           [this](const CommandArguments& arguments, const CommandReply& reply) {
+             Purge(arguments[0], reply);
+           }}};
+}
+
+}  // namespace trumpet

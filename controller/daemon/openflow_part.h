@@ -1,0 +1,79 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// OpenflowPart: OpenFlow as the daemon has it: configuration, connections, the driver of slices,
+// commands and metrics (docs/openflow.md).
+//
+// Threads: that of the libevent loop.
+
+#ifndef TRUMPET_CONTROLLER_DAEMON_OPENFLOW_PART_H
+#define TRUMPET_CONTROLLER_DAEMON_OPENFLOW_PART_H
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "controller/daemon/config_reader.h"
+#include "controller/daemon/daemon.h"
+#include "controller/openflow/openflow_net.h"
+#include "controller/rest/metrics_text.h"
+#include "controller/slice/openflow_driver.h"
+#include "lib/base/status.h"
+#include "lib/wire/tls_context.h"
+#include "lib/wire/wire_clock.h"
+
+namespace trumpet {
+
+struct OpenflowSwitchConfig {
+  std::string name;
+  uint64_t datapath_id = 0;
+  std::string connect;    // "tcp:127.0.0.1:6653", "ssl:HOST"; empty: it comes to us
+  OpenflowCopyPort copy;  // port 0: it takes no slices by OpenFlow
+};
+
+struct OpenflowConfig {
+  std::vector<std::string> listen;  // "pssl:6653", "ptcp:6653:127.0.0.1"; none: nowhere
+  TlsFiles tls;
+  size_t max_switches = 1024;
+  std::vector<OpenflowSwitchConfig> switches;
+};
+
+void ReadOpenflow(ConfigSection* section, OpenflowConfig* config);
+
+class OpenflowPart {
+ public:
+  using Log = OpenflowNet::Log;
+
+  // Listens, and begins to connect.
+  static Result<std::unique_ptr<OpenflowPart>> Start(event_base* base, OpenflowConfig config,
+                                                     const WireClock& clock, uint64_t seed,
+                                                     Log log);
+
+  OpenflowNet& net() { return *net_; }
+  SliceDriver& driver() { return *driver_; }
+  const std::vector<uint16_t>& ports() const { return ports_; }
+  void AddMetrics(MetricsText* text) const;
+  // openflow/list, openflow/show, openflow/purge.  The part must outlive them.
+  std::vector<DaemonCommand> MakeCommands();
+
+ private:
+  explicit OpenflowPart(OpenflowConfig config) : config_(std::move(config)) {}
+  Status Open();
+  Result<TlsContext*> Tls();
+  std::string ListText() const;
+  std::string ListJson() const;
+  void Show(const std::string& name, CommandReply reply) const;
+  void Purge(const std::string& name, CommandReply reply) const;
+
+  const OpenflowConfig config_;
+  std::unique_ptr<TlsContext> tls_;
+  std::unique_ptr<OpenflowNet> net_;
+  std::unique_ptr<OpenflowDriver> driver_;
+  std::vector<uint16_t> ports_;
+};
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_CONTROLLER_DAEMON_OPENFLOW_PART_H
