@@ -15,6 +15,8 @@ controller_libtrumpet_slice_a_SOURCES = \
 	controller/slice/campaign_run.h \
 	controller/slice/campaign_slots.cc \
 	controller/slice/copy_collector.h \
+	controller/slice/datapath_driver.cc \
+	controller/slice/datapath_driver.h \
 	controller/slice/demand_book.cc \
 	controller/slice/demand_book.h \
 	controller/slice/flow_match.cc \
@@ -49,3 +51,14 @@ controller_slice_openflow_driver_test_LDADD = $(LIBTRUMPET_SLICE) $(LIBTRUMPET_O
 	$(LIBTRUMPET_OVSDB) $(GTEST_MAIN_LIBS) $(OPENFLOW_CODEC_LIBS)
 controller_slice_openflow_driver_test_DEPENDENCIES = controller/libtrumpet-slice.a \
 	$(controller_openflow_openflow_test_DEPENDENCIES) lib/libtrumpet-lang.a
+
+# The datapath driver with agents over loopback.
+gtest_programs += controller/slice/datapath_driver_test
+controller_slice_datapath_driver_test_SOURCES = \
+	controller/slice/datapath_driver_test.cc \
+	controller/tem/event_manager_kit_test.h \
+	controller/tem/scripted_agent_test.h \
+	lib/wire/session_kit_test.h \
+	lib/wire/test_certificates_test.cc \
+	lib/wire/test_certificates_test.h
+controller_slice_datapath_driver_test_LDADD = $(LIBTRUMPET_SLICE) $(GTEST_MAIN_LIBS)

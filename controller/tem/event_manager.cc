@@ -325,6 +325,29 @@ std::optional<HostView> EventManager::FindHost(const std::string& id_or_name) co
 
 const Topology& EventManager::topology() const { return impl_->topology_; }
 
+bool EventManager::TakesSlices(const std::string& id_or_name) const {
+  const ManagedHost* const host = impl_->hosts_.FindByName(id_or_name);
+  return host != nullptr && host->session != nullptr && !host->is_monitor_off &&
+         (host->session->capabilities() & kCapabilitySlices) != 0;
+}
+
+Result<std::string> EventManager::SendSlice(const std::string& id_or_name, const Message& order) {
+  const ManagedHost* const host = impl_->hosts_.FindByName(id_or_name);
+  if (host == nullptr || host->session == nullptr) {
+    return Status::Error("host " + id_or_name + " is not connected");
+  }
+  if ((host->session->capabilities() & kCapabilitySlices) == 0) {
+    return Status::Error("the agent of host " + id_or_name + " is too old for slices");
+  }
+  const std::string id = host->id;
+  if (Status sent = host->session->Send(order); !sent.ok()) return sent;
+  return id;
+}
+
+void EventManager::ListenToSlices(SliceListener listener) {
+  impl_->slice_listener_ = std::move(listener);
+}
+
 NetworkCounters EventManager::network_counters() const {
   return impl_->desk_.verdicts().counters();
 }

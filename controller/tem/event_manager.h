@@ -168,6 +168,14 @@ class EventManager {
   // Of the file, with what agents have said.
   const Topology& topology() const;
 
+  // --- slices in the datapath ---
+  bool TakesSlices(const std::string& id_or_name) const;
+  // A SliceOn or SliceOff for a host; the answer is its id.  An error if it cannot be told.
+  Result<std::string> SendSlice(const std::string& id_or_name, const Message& order);
+  // Hears every SliceAck and SliceEnd, and null when a host's session has ended.
+  using SliceListener = std::function<void(const std::string& host_id, const Message* message)>;
+  void ListenToSlices(SliceListener listener);
+
   // --- how it is ---
   NetworkCounters network_counters() const;
   ListenerCounters listener_counters() const;

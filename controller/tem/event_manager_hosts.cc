@@ -340,6 +340,7 @@ void EventManager::Impl::Detach(ManagedHost* host, const std::string& why) {
   if (host->number) desk_.verdicts().SetOff(*host->number, INT64_MAX);
   host->polls.Clear();
   host->sync.OnDisconnected();
+  if (slice_listener_ != nullptr) slice_listener_(host->id, nullptr);
 }
 
 // --- messages ----------------------------------------------------------------------------------
@@ -364,6 +365,10 @@ void EventManager::Impl::OnMessage(Session* session, Message message) {
     Take(host, *ack);
   } else if (auto* facts = std::get_if<HostFacts>(&message)) {
     Take(host, std::move(*facts));
+  } else if (slice_listener_ != nullptr) {
+    const bool is_of_slices =
+        std::holds_alternative<SliceAck>(message) || std::holds_alternative<HostSliceEnd>(message);
+    if (is_of_slices) slice_listener_(host->id, &message);
   }
 }
 

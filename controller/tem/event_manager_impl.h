@@ -70,6 +70,7 @@ class EventManager::Impl final : public SessionOwner,
   bool has_acted_ = false;  // was ready once: then it goes on while the database is away
   std::string store_state_ = "not opened yet";
   size_t connected_hosts_ = 0;
+  SliceListener slice_listener_;
 
  private:
   // --- events ---

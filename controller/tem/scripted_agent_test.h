@@ -111,6 +111,7 @@ class ScriptedAgent final : public SessionOwner, private FeedSink {
   uint64_t whole_sets = 0;
   uint64_t questions = 0;
   uint64_t cells_told = 0;
+  std::vector<Message> slice_orders;
   std::string refused_event;  // by name
   bool answers = true;        // sets
 
@@ -121,7 +122,8 @@ class ScriptedAgent final : public SessionOwner, private FeedSink {
     hello.host_name = "name-of-" + id_;
     hello.software = "scripted";
     hello.capabilities =
-        kCapabilityPartials | kCapabilityPoll | kCapabilityFlowStates | kCapabilityPlace;
+        kCapabilityPartials | kCapabilityPoll | kCapabilityFlowStates | kCapabilityPlace |
+        kCapabilitySlices;
     hello.process_start_ns = process_start_;
     hello.set_controller_id = controller_id_;
     hello.set_generation = generation_;
@@ -146,6 +148,8 @@ class ScriptedAgent final : public SessionOwner, private FeedSink {
       if (!*whole) return;
       place = std::move((*whole)->place);
       was_placed_first = was_placed_first || sets == 0;
+    } else {
+      slice_orders.push_back(std::move(message));
     }
   }
 

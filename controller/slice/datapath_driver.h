@@ -1,0 +1,76 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// DatapathDriver: slices in the datapath of hosts, by their agents' sessions with the event
+// manager.
+//
+// The host ends a slice by itself; when its session is away by then, what is told of the slice has
+// no counts.  Of `snap_bytes` the static flow of the bridge decides (docs/slices.md).
+//
+// Threads: that of the loop.  Lifetime: `base` and `manager` must outlive it.
+
+#ifndef TRUMPET_CONTROLLER_SLICE_DATAPATH_DRIVER_H
+#define TRUMPET_CONTROLLER_SLICE_DATAPATH_DRIVER_H
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "controller/slice/slice_driver.h"
+#include "controller/tem/event_manager.h"
+#include "lib/base/loop_event.h"
+
+namespace trumpet {
+
+// A switch as its host knows it.
+struct DatapathPlace {
+  std::string host;    // id or name
+  std::string bridge;  // empty: every port of the datapath
+};
+
+class DatapathDriver final : public SliceDriver {
+ public:
+  using FindPlace = std::function<std::optional<DatapathPlace>(const std::string& switch_name)>;
+
+  static constexpr Nanos kPatience = kNanosPerSecond;  // with an answer, and after a deadline
+
+  DatapathDriver(event_base* base, EventManager* manager, FindPlace find_place);
+  ~DatapathDriver() override;
+
+  const char* name() const override { return "datapath"; }
+  bool Serves(const std::string& switch_name) const override;
+  void TurnOn(const std::string& switch_name, const SliceSpec& slice, Done done) override;
+  void TurnOff(const std::string& switch_name, uint32_t tag, Done done) override;
+  void OnEnd(Ended ended) override { ended_ = std::move(ended); }
+
+ private:
+  using Key = std::pair<std::string, uint32_t>;  // id of the host, tag
+  struct Slice;
+  using Slices = std::map<Key, std::unique_ptr<Slice>>;
+
+  void OnMessage(const std::string& host, const Message* message);
+  void OnAck(const Key& key, const SliceAck& ack);
+  void OnHostGone(const std::string& host);
+  void OnTime(const Key& key);
+  void Refuse(Slices::iterator at, const std::string& why);
+  void End(Slices::iterator at, SliceEnd end);
+  Slices::iterator Find(const std::string& switch_name, uint32_t tag);
+  void Later(std::function<void()> action);
+
+  event_base* const base_;
+  EventManager* const manager_;
+  const FindPlace find_place_;
+  Ended ended_;
+  Slices slices_;
+  std::vector<std::function<void()>> later_;
+  LoopEvent later_event_;
+};
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_CONTROLLER_SLICE_DATAPATH_DRIVER_H

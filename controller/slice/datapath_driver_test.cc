@@ -1,0 +1,129 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "controller/slice/datapath_driver.h"
+
+#include "controller/tem/event_manager_kit_test.h"
+
+namespace trumpet {
+namespace {
+
+class DatapathDriverTest : public EventManagerHostsTest {
+ protected:
+  DatapathDriverTest() {
+    driver_ = std::make_unique<DatapathDriver>(
+        loop_.base(), manager_.get(), [](const std::string& name) -> std::optional<DatapathPlace> {
+          if (name == "nowhere") return std::nullopt;
+          return DatapathPlace{name, "br-" + name};
+        });
+    driver_->OnEnd([this](const SliceEnd& end) { ends_.push_back(end); });
+  }
+  ~DatapathDriverTest() override { driver_.reset(); }
+
+  static SliceSpec Spec(uint32_t tag, Nanos duration = 5 * kNanosPerMilli) {
+    SliceSpec spec;
+    spec.tag = tag;
+    spec.duration = duration;
+    spec.max_packets = 9;
+    return spec;
+  }
+  void TurnOn(const std::string& name, const SliceSpec& spec) {
+    driver_->TurnOn(name, spec, Note());
+    EXPECT_TRUE(answers_.empty()) << "an answer from within the call";
+  }
+  SliceDriver::Done Note() {
+    return
+        [this](const Status& status) { answers_.push_back(status.ok() ? "ok" : status.message()); };
+  }
+  std::string Answer() {
+    EXPECT_TRUE(RunUntil([&] { return !answers_.empty(); }));
+    if (answers_.empty()) return "none";
+    const std::string answer = answers_.front();
+    answers_.erase(answers_.begin());
+    return answer;
+  }
+  // What the agent of that host was told last.
+  template <typename Order>
+  Order Next(size_t agent) {
+    EXPECT_TRUE(RunUntil([&] { return !Agent(agent).slice_orders.empty(); }));
+    Order order = std::get<Order>(Agent(agent).slice_orders.front());
+    Agent(agent).slice_orders.erase(Agent(agent).slice_orders.begin());
+    return order;
+  }
+
+  std::unique_ptr<DatapathDriver> driver_;
+  std::vector<SliceEnd> ends_;
+  std::vector<std::string> answers_;
+};
+
+TEST_F(DatapathDriverTest, TurnsASliceOnAndTellsItsEndOnce) {
+  Connect(0);
+  EXPECT_TRUE(driver_->Serves("h0"));
+  EXPECT_FALSE(driver_->Serves("h1"));
+  EXPECT_FALSE(driver_->Serves("nowhere"));
+  TurnOn("h0", Spec(7));
+  const auto order = Next<SliceOn>(0);
+  EXPECT_EQ(order.slice.tag, 7u);
+  EXPECT_EQ(order.slice.bridge, "br-h0");
+  EXPECT_EQ(order.slice.max_packets, 9u);
+  Agent(0).Send(SliceAck{7, true, ""});
+  EXPECT_EQ(Answer(), "ok");
+  Agent(0).Send(HostSliceEnd{7, 3, 180, 1, 5 * kNanosPerMilli, 4 * kNanosPerMilli});
+  Agent(0).Send(HostSliceEnd{7, 3, 180, 1, 5 * kNanosPerMilli, 4 * kNanosPerMilli});
+  ASSERT_TRUE(RunUntil([&] { return !ends_.empty(); }));
+  loop_.RunReady();
+  ASSERT_EQ(ends_.size(), 1u);
+  EXPECT_EQ(ends_[0].switch_name, "h0");
+  EXPECT_EQ(ends_[0].packets, 3u);
+  EXPECT_EQ(ends_[0].withheld, 1u);
+  EXPECT_EQ(ends_[0].lasted, 5 * kNanosPerMilli);
+}
+
+TEST_F(DatapathDriverTest, SaysWhyASliceIsNotOn) {
+  Connect(0);
+  TurnOn("nowhere", Spec(1));
+  EXPECT_EQ(Answer(), "switch 'nowhere': its host is not known");
+  TurnOn("h1", Spec(1));
+  EXPECT_EQ(Answer(), "switch 'h1': host h1 is not connected");
+  TurnOn("h0", Spec(1));
+  TurnOn("h0", Spec(1));
+  EXPECT_EQ(Answer(), "switch 'h0': the tag is in use");
+  Agent(0).Send(SliceAck{1, false, "the monitor of this switch is off"});
+  EXPECT_EQ(Answer(), "switch 'h0': the monitor of this switch is off");
+  EXPECT_TRUE(ends_.empty());
+}
+
+TEST_F(DatapathDriverTest, TurnsASliceOff) {
+  Connect(0);
+  driver_->TurnOff("h0", 5, Note());
+  EXPECT_EQ(Answer(), "ok");
+  TurnOn("h0", Spec(5, kNanosPerSecond));
+  Agent(0).Send(SliceAck{5, true, ""});
+  EXPECT_EQ(Answer(), "ok");
+  Next<SliceOn>(0);
+  driver_->TurnOff("h0", 5, Note());
+  EXPECT_EQ(Next<SliceOff>(0).tag, 5u);
+  EXPECT_TRUE(answers_.empty());
+  Agent(0).Send(HostSliceEnd{5, 1, 60, 0, 9, 0});
+  EXPECT_EQ(Answer(), "ok");
+  EXPECT_EQ(ends_.size(), 1u);
+}
+
+TEST_F(DatapathDriverTest, AHostThatGoesLeavesNothingOpen) {
+  Connect(0);
+  TurnOn("h0", Spec(1, kNanosPerMilli));
+  Agent(0).Send(SliceAck{1, true, ""});
+  EXPECT_EQ(Answer(), "ok");
+  TurnOn("h0", Spec(2));
+  Agent(0).Kill();
+  EXPECT_EQ(Answer(), "switch 'h0': its host has gone");
+  driver_->TurnOff("h0", 1, Note());
+  EXPECT_EQ(Answer(), "host h0 is not connected; the slice ends by itself");
+  ASSERT_TRUE(RunUntil([&] { return !ends_.empty(); }));
+  EXPECT_EQ(ends_[0].tag, 1u);
+  EXPECT_EQ(ends_[0].lasted, 0);
+  EXPECT_FALSE(driver_->Serves("h0"));
+}
+
+}  // namespace
+}  // namespace trumpet
