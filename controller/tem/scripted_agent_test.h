@@ -121,9 +121,8 @@ class ScriptedAgent final : public SessionOwner, private FeedSink {
     hello.host_id = id_;
     hello.host_name = "name-of-" + id_;
     hello.software = "scripted";
-    hello.capabilities =
-        kCapabilityPartials | kCapabilityPoll | kCapabilityFlowStates | kCapabilityPlace |
-        kCapabilitySlices;
+    hello.capabilities = kCapabilityPartials | kCapabilityPoll | kCapabilityFlowStates |
+                         kCapabilityPlace | kCapabilitySlices;
     hello.process_start_ns = process_start_;
     hello.set_controller_id = controller_id_;
     hello.set_generation = generation_;
