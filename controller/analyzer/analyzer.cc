@@ -57,11 +57,15 @@ Hello Analyzer::MakeHello() {
 }
 
 void Analyzer::OnEstablished(Session* session) {
+  told_end_.clear();
   log_("info", "controller: connected to " + session->hello_reply().controller_name);
 }
 
 void Analyzer::OnClosed(Session*, CloseCause cause, const std::string& text) {
-  log_("warn", std::string("controller: ") + CloseCauseName(cause) + ": " + text);
+  std::string end = std::string(CloseCauseName(cause)) + ": " + text;
+  if (end == told_end_) return;  // each attempt ends alike
+  log_("warn", "controller: " + end);
+  told_end_ = std::move(end);
 }
 
 void Analyzer::OnMessage(Session*, Message message) {

@@ -92,6 +92,7 @@ class Analyzer final : private SessionOwner {
   SliceBook book_;
   PacketArchive archive_;
   AnalyzerCounters counters_;
+  std::string told_end_;  // of the last session, as it stands in the log
   std::deque<Finishing> finishing_;
   LoopEvent step_;
   std::unique_ptr<Connector> connector_;

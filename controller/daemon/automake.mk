@@ -6,6 +6,8 @@
 # between its thread and ours is built and tested everywhere.
 noinst_LIBRARIES += controller/libtrumpet-daemon.a
 controller_libtrumpet_daemon_a_SOURCES = \
+	controller/daemon/analyzer_config.cc \
+	controller/daemon/analyzer_config.h \
 	controller/daemon/command_relay.cc \
 	controller/daemon/command_relay.h \
 	controller/daemon/config.cc \
@@ -19,6 +21,8 @@ controller_libtrumpet_daemon_a_SOURCES = \
 	controller/daemon/openflow_config.cc \
 	controller/daemon/openflow_part.cc \
 	controller/daemon/openflow_part.h \
+	controller/daemon/process.cc \
+	controller/daemon/process.h \
 	controller/daemon/switch_commands.cc \
 	controller/daemon/switch_commands.h
 controller_libtrumpet_daemon_a_CPPFLAGS = $(AM_CPPFLAGS) -DTRUMPET_REPLAY='"$(bindir)/trumpet-replay"'
@@ -27,6 +31,7 @@ LIBTRUMPET_DAEMON = controller/libtrumpet-daemon.a $(LIBEVENT_LIBS)
 gtest_programs += controller/daemon/daemon_test
 TSAN_TESTS += controller/daemon/daemon_test
 controller_daemon_daemon_test_SOURCES = \
+	controller/daemon/analyzer_config_test.cc \
 	controller/daemon/command_relay_test.cc \
 	controller/daemon/config_test.cc
 controller_daemon_daemon_test_LDADD = $(LIBTRUMPET_DAEMON) controller/libtrumpet-rest.a $(LIBTRUMPET_NOTIFY) \
@@ -69,6 +74,20 @@ controller_daemon_trumpet_controller_DEPENDENCIES = controller/libtrumpet-slice.
 	controller/libtrumpet-notify.a controller/libtrumpet-topology.a controller/libtrumpet-switch-ovsdb.a controller/libtrumpet-tem.a controller/libtrumpet-store.a controller/libtrumpet-plan.a \
 	lib/libtrumpet-ovsdb.a lib/libtrumpet-wire.a lib/libtrumpet-lang.a lib/libtrumpet-verdict.a $(OVS_DAEMON_FILES)
 
+if BUILD_PLUGIN
+sbin_PROGRAMS += controller/daemon/trumpet-analyzer
+endif
+EXTRA_PROGRAMS += controller/daemon/trumpet-analyzer
+controller_daemon_trumpet_analyzer_SOURCES = $(OVS_DAEMON_SOURCES) \
+	controller/daemon/analyzer_commands.cc \
+	controller/daemon/analyzer_commands.h \
+	controller/daemon/analyzer_main.cc
+controller_daemon_trumpet_analyzer_CPPFLAGS = $(AM_CPPFLAGS) $(OVS_DAEMON_CPPFLAGS)
+controller_daemon_trumpet_analyzer_LDADD = $(LIBTRUMPET_DAEMON) lib/libtrumpet-lang.a \
+	$(LIBTRUMPET_ANALYZER) $(YAML_CPP_LIBS) $(OVS_DAEMON_LIBS)
+controller_daemon_trumpet_analyzer_DEPENDENCIES = controller/libtrumpet-daemon.a \
+	controller/libtrumpet-analyzer.a lib/libtrumpet-wire.a lib/libtrumpet-lang.a $(OVS_DAEMON_FILES)
+
 # The daemon side on its own, for tests.
 if BUILD_PLUGIN
 check_PROGRAMS += controller/daemon/small_daemon
@@ -79,9 +98,9 @@ controller_daemon_small_daemon_CPPFLAGS = $(AM_CPPFLAGS) $(OVS_DAEMON_CPPFLAGS)
 controller_daemon_small_daemon_LDADD = $(LIBTRUMPET_DAEMON) $(OVS_DAEMON_LIBS)
 controller_daemon_small_daemon_DEPENDENCIES = controller/libtrumpet-daemon.a $(OVS_DAEMON_FILES)
 
-TESTS += controller/daemon/control_socket_test.py controller/daemon/controller_commands_test.py
-EXTRA_DIST += controller/daemon/control_socket_test.py controller/daemon/controller_commands_test.py
+TESTS += controller/daemon/analyzer_daemon_test.py controller/daemon/control_socket_test.py controller/daemon/controller_commands_test.py
+EXTRA_DIST += controller/daemon/analyzer_daemon_test.py controller/daemon/control_socket_test.py controller/daemon/controller_commands_test.py
 
 # The configuration, commented.
 trumpetsysconfdir = $(sysconfdir)/trumpet
-dist_trumpetsysconf_DATA = controller/daemon/controller.yaml
+dist_trumpetsysconf_DATA = controller/daemon/analyzer.yaml controller/daemon/controller.yaml

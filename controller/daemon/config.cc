@@ -15,7 +15,6 @@ namespace {
 
 constexpr Nanos kSecond = kNanosPerSecond;
 constexpr Nanos kDay = 86400 * kSecond;
-constexpr size_t kMaxShownErrors = 20;
 
 void ReadTls(ConfigSection* section, TlsFiles* files) {
   section->Text("private_key", &files->private_key);
@@ -193,11 +192,7 @@ Status ReadConfig(std::string_view text, std::string_view source_name, Controlle
     *config = std::move(read);
     return Status::Ok();
   }
-  std::string lines;
-  for (size_t i = 0; i < errors.size() && i < kMaxShownErrors; ++i) {
-    lines += (i == 0 ? "" : "\n") + errors[i];
-  }
-  return Status::Error(lines);
+  return Status::Error(JoinErrors(errors));
 }
 
 }  // namespace trumpet

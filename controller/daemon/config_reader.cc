@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <fstream>
 #include <set>
+#include <sstream>
 #include <system_error>
 
 #include "lib/lang/event/diagnostic.h"
@@ -266,6 +268,24 @@ void ConfigSection::Finish() {
       ComplainAt(key.offset, Quote(key.text) + " stands twice");
     }
   }
+}
+
+Result<std::string> ReadConfigText(const std::string& path, bool is_asked_for) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file.is_open() && !is_asked_for) return std::string("{}");
+  std::ostringstream text;
+  if (file.is_open()) text << file.rdbuf();
+  if (!file.is_open() || file.bad()) return Status::Error("cannot read " + path);
+  return text.str();
+}
+
+std::string JoinErrors(const std::vector<std::string>& errors) {
+  constexpr size_t kMaxShown = 20;
+  std::string lines;
+  for (size_t i = 0; i < errors.size() && i < kMaxShown; ++i) {
+    lines += (i == 0 ? "" : "\n") + errors[i];
+  }
+  return lines;
 }
 
 }  // namespace trumpet

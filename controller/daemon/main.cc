@@ -6,18 +6,18 @@
 #include <event2/event.h>
 #include <sys/resource.h>
 
-#include <csignal>
 #include <cstdio>
 #include <fstream>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <utility>
 
 #include "controller/daemon/config.h"
+#include "controller/daemon/config_reader.h"
 #include "controller/daemon/control_commands.h"
 #include "controller/daemon/controller.h"
 #include "controller/daemon/daemon.h"
+#include "controller/daemon/process.h"
 #include "controller/daemon/switch_commands.h"
 #include "lib/base/loop_event.h"
 
@@ -27,9 +27,6 @@ namespace {
 constexpr char kSynopsis[] =
     "trumpet-controller: events of a network, from the hosts that count its packets\n"
     "usage: trumpet-controller [OPTION]...\n";
-
-// Peers are told that we go; then it is over, whether they have read it or not.
-constexpr Nanos kLeave = 500 * kNanosPerMilli;
 
 const DaemonProgram& Program() {
   static const DaemonProgram program = {
@@ -44,16 +41,6 @@ const DaemonProgram& Program() {
        {"reports-db", "FILE", "keep reports there; empty: do not keep any"},
        {"ports-file", "FILE", "write there, as JSON, which ports were taken"}}};
   return program;
-}
-
-// The text of the file; none if it was not asked for and is not there.
-Result<std::string> ReadConfigText(const std::string& path, bool is_asked_for) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file.is_open() && !is_asked_for) return std::string("{}");
-  std::ostringstream text;
-  if (file.is_open()) text << file.rdbuf();
-  if (!file.is_open() || file.bad()) return Status::Error("cannot read " + path);
-  return text.str();
 }
 
 Result<ControllerConfig> MakeConfig(const Daemon& daemon) {
@@ -89,11 +76,6 @@ int Fail(const std::string& text) {
   return 1;
 }
 
-struct EventFree {
-  void operator()(event* signal) const { event_free(signal); }
-};
-using SignalEvent = std::unique_ptr<event, EventFree>;
-
 // Every host and every client takes a file descriptor.  The usual soft limit, 1024, is less than
 // the hosts that the configuration allows.
 void RaiseFileLimit() {
@@ -102,46 +84,6 @@ void RaiseFileLimit() {
   files.rlim_cur = files.rlim_max;
   setrlimit(RLIMIT_NOFILE, &files);
 }
-
-// What the process does from its first turn of the loop to the last.
-class Process {
- public:
-  Process(event_base* base, Controller* controller)
-      : base_(base),
-        controller_(controller),
-        end_(base, [this] { event_base_loopbreak(base_); }),
-        terminate_(OnSignal(SIGTERM,
-                            [](int, short, void* self) { static_cast<Process*>(self)->Leave(); })),
-        interrupt_(
-            OnSignal(SIGINT, [](int, short, void* self) { static_cast<Process*>(self)->Leave(); })),
-        hang_up_(OnSignal(SIGHUP, [](int, short, void* self) {
-          static_cast<Process*>(self)->controller_->Reload();
-        })) {}
-
-  void Run() { event_base_loop(base_, EVLOOP_NO_EXIT_ON_EMPTY); }
-
-  void Leave() {
-    if (is_leaving_) return;
-    is_leaving_ = true;
-    controller_->Stop();
-    end_.RunAfter(kLeave);
-  }
-
- private:
-  SignalEvent OnSignal(int number, event_callback_fn callback) {
-    SignalEvent signal(evsignal_new(base_, number, callback, this));
-    event_add(signal.get(), nullptr);
-    return signal;
-  }
-
-  event_base* const base_;
-  Controller* const controller_;
-  bool is_leaving_ = false;
-  LoopEvent end_;
-  SignalEvent terminate_;
-  SignalEvent interrupt_;
-  SignalEvent hang_up_;
-};
 
 void AddCommands(Daemon* daemon, Controller* controller) {
   EventManager* const events = &controller->events();
@@ -171,7 +113,8 @@ int Main(int argc, char** argv) {
   if (base == nullptr) return Fail("libevent has no way to wait");
   auto controller = Controller::Start(base.get(), *config, Daemon::Logger(TRUMPET_LOG_TEM));
   if (!controller.ok()) return Fail(controller.message());
-  Process process(base.get(), controller->get());
+  Controller* const running = controller->get();
+  Process process(base.get(), {[running] { running->Stop(); }, [running] { running->Reload(); }});
   daemon.OnExit([&process] { process.Leave(); });
   AddCommands(&daemon, controller->get());
   const Status served = daemon.Serve(base.get());

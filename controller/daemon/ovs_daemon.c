@@ -42,9 +42,12 @@
   }
 
 static struct vlog_module modules[TRUMPET_LOG_MODULE_COUNT] = {
-    MODULE(TRUMPET_LOG_CONTROLLER, "trumpet_controller"), MODULE(TRUMPET_LOG_TEM, "trumpet_tem"),
-    MODULE(TRUMPET_LOG_STORE, "trumpet_store"),           MODULE(TRUMPET_LOG_REST, "trumpet_rest"),
+    MODULE(TRUMPET_LOG_CONTROLLER, "trumpet_controller"),
+    MODULE(TRUMPET_LOG_TEM, "trumpet_tem"),
+    MODULE(TRUMPET_LOG_STORE, "trumpet_store"),
+    MODULE(TRUMPET_LOG_REST, "trumpet_rest"),
     MODULE(TRUMPET_LOG_NOTIFY, "trumpet_notify"),
+    MODULE(TRUMPET_LOG_ANALYZER, "trumpet_analyzer"),
 };
 
 static struct vlog_rate_limit limits[TRUMPET_LOG_MODULE_COUNT] = {

@@ -59,7 +59,11 @@ typedef void trumpet_command_received(void* aux, void* request, int argc, const 
   COUNTER(reports_lost)     /* the store had no room for them */          \
   COUNTER(notify_delivered) /* notifications that were taken */           \
   COUNTER(notify_failed)    /* attempts that failed */                    \
-  COUNTER(notify_dropped)   /* reports and alerts that were given up */
+  COUNTER(notify_dropped)   /* reports and alerts that were given up */   \
+  COUNTER(copies)           /* of slices, that analyzers took */          \
+  COUNTER(copies_unknown)   /* of no slice that is expected */            \
+  COUNTER(copies_dropped)   /* by the kernel */                           \
+  COUNTER(packets_not_kept) /* counted, for lack of memory */
 
 enum trumpet_counter {
 #define TRUMPET_COUNTER_ENUM(NAME) TRUMPET_COUNTER_##NAME,
@@ -110,6 +114,7 @@ enum trumpet_log_module {
   TRUMPET_LOG_STORE,       // trumpet_store
   TRUMPET_LOG_REST,        // trumpet_rest
   TRUMPET_LOG_NOTIFY,      // trumpet_notify
+  TRUMPET_LOG_ANALYZER,    // trumpet_analyzer
   TRUMPET_LOG_MODULE_COUNT
 };
 

@@ -1,0 +1,88 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "controller/daemon/analyzer_config.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <utility>
+
+#include "controller/daemon/config_reader.h"
+#include "lib/wire/address.h"
+
+namespace trumpet {
+namespace {
+
+constexpr Nanos kDay = 86400 * kNanosPerSecond;
+
+std::string HostName() {
+  std::array<char, 256> name{};
+  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "analyzer";
+}
+
+void ReadController(ConfigSection* section, AnalyzerConfig* config) {
+  section->Text("address", &config->controller);
+  const auto parsed = ParseActiveAddress(config->controller);
+  if (!parsed.ok()) section->ComplainOf("address", parsed.message());
+  section->Text("private_key", &config->tls.private_key);
+  section->Text("certificate", &config->tls.certificate);
+  section->Text("ca_certificate", &config->tls.ca_certificate);
+  section->Text("name", &config->analyzer.connector.session.expected_peer_name);
+}
+
+void ReadCapture(ConfigSection* section, AnalyzerConfig* config) {
+  section->Texts("interfaces", &config->interfaces);
+  section->Bytes("ring", 2 << 20, uint64_t{4} << 30, &config->receiver.ring_bytes);
+  section->Bool("hardware_stamps", &config->receiver.wants_hardware_stamps);
+}
+
+void ReadPackets(ConfigSection* section, AnalyzerConfig* config) {
+  SliceBookOptions& book = config->analyzer.book;
+  section->Bytes("memory", 1'000'000, uint64_t{1} << 40, &book.max_bytes);
+  size_t snap = book.snap_bytes;
+  section->Count("snap", 64, 16384, &snap);
+  book.snap_bytes = static_cast<uint32_t>(snap);
+  PacketArchiveOptions& archive = config->analyzer.archive;
+  section->Text("directory", &archive.directory);
+  section->Bytes("max_size", 1'000'000, 1'000'000'000'000'000, &archive.max_bytes);
+  section->Duration("keep", kNanosPerSecond, 3650 * kDay, &archive.keep);
+}
+
+void ReadAll(ConfigSection* root, AnalyzerConfig* config) {
+  root->Text("name", &config->analyzer.name);
+  if (config->analyzer.name.empty()) root->ComplainOf("name", "an analyzer needs a name");
+  root->Section("controller", [&](ConfigSection* section) { ReadController(section, config); });
+  root->Section("capture", [&](ConfigSection* section) { ReadCapture(section, config); });
+  root->Section("packets", [&](ConfigSection* section) { ReadPackets(section, config); });
+}
+
+}  // namespace
+
+AnalyzerConfig DefaultAnalyzerConfig(const std::string& config_directory,
+                                     const std::string& state_directory) {
+  AnalyzerConfig config;
+  config.controller = "ssl:127.0.0.1:" + std::to_string(kDefaultAnalyzerPort);
+  config.tls = {config_directory + "/analyzer-privkey.pem", config_directory + "/analyzer-cert.pem",
+                config_directory + "/ca.pem"};
+  config.analyzer.name = HostName();
+  config.analyzer.archive.directory = state_directory + "/packets";
+  return config;
+}
+
+Status ReadAnalyzerConfig(std::string_view text, std::string_view source_name,
+                          AnalyzerConfig* config) {
+  const event_lang::Source source{source_name, text};
+  const auto document = event_lang::ReadYaml(source);
+  if (!document.ok()) return document.status();
+  AnalyzerConfig read = *config;
+  std::vector<std::string> errors;
+  ConfigSection root(source, &*document, "", &errors);
+  ReadAll(&root, &read);
+  root.Finish();
+  if (!errors.empty()) return Status::Error(JoinErrors(errors));
+  *config = std::move(read);
+  return Status::Ok();
+}
+
+}  // namespace trumpet

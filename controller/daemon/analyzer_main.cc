@@ -1,0 +1,135 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// trumpet-analyzer: takes the copies that switches make of slices, as a daemon.
+
+#include <event2/event.h>
+#include <openssl/rand.h>
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "controller/daemon/analyzer_commands.h"
+#include "controller/daemon/analyzer_config.h"
+#include "controller/daemon/config_reader.h"
+#include "controller/daemon/daemon.h"
+#include "controller/daemon/process.h"
+#include "lib/base/loop_event.h"
+#include "lib/wire/address.h"
+
+namespace trumpet {
+namespace {
+
+constexpr char kSynopsis[] =
+    "trumpet-analyzer: takes the copies that switches make of slices, and tells what they say\n"
+    "usage: trumpet-analyzer [OPTION]...\n";
+
+const DaemonProgram& Program() {
+  static const DaemonProgram program = {
+      kSynopsis,
+      {{"config", "FILE", "configuration (default: analyzer.yaml in /etc/trumpet)"},
+       {"check-config", "", "say what is wrong with it, and exit"},
+       {"name", "NAME", "of this analyzer, as in its certificate"},
+       {"controller", "ADDRESS", "go there: ssl:HOST[:PORT], tcp:127.0.0.1:PORT"},
+       {"interface", "NAME", "take the copies that arrive there"},
+       {"packets", "DIRECTORY", "keep packets there; empty: do not keep any"}}};
+  return program;
+}
+
+Result<AnalyzerConfig> MakeConfig(const Daemon& daemon) {
+  const DaemonDirectories directories = Daemon::directories();
+  AnalyzerConfig config = DefaultAnalyzerConfig(directories.config, directories.state);
+  const auto& options = daemon.options();
+  const auto given = [&](const char* name, std::string* value) {
+    const auto found = options.find(name);
+    if (found == options.end()) return false;
+    *value = found->second;
+    return true;
+  };
+  std::string path = directories.config + "/analyzer.yaml";
+  const bool is_asked_for = given("config", &path);
+  const Result<std::string> text = ReadConfigText(path, is_asked_for);
+  if (!text.ok()) return text.status();
+  const Status read = ReadAnalyzerConfig(*text, path, &config);
+  if (!read.ok()) return read;
+  given("name", &config.analyzer.name);
+  given("controller", &config.controller);
+  given("packets", &config.analyzer.archive.directory);
+  std::string interface;
+  if (given("interface", &interface)) config.interfaces = {interface};
+  return config;
+}
+
+int Fail(const std::string& text) {
+  std::fprintf(stderr, "trumpet-analyzer: %s\n", text.c_str());
+  Daemon::Log(TRUMPET_LOG_ANALYZER, "err", text);
+  return 1;
+}
+
+Status Connect(const AnalyzerConfig& config, std::unique_ptr<TlsContext>* tls, Analyzer* analyzer) {
+  const Result<Address> address = ParseActiveAddress(config.controller);
+  if (!address.ok()) return address.status();
+  if (address->is_tls) {
+    auto loaded = TlsContext::Load(config.tls);
+    if (!loaded.ok()) return Status::Error(config.controller + ": " + loaded.message());
+    *tls = std::move(*loaded);
+  }
+  return analyzer->Connect(*address, tls->get());
+}
+
+Status Receive(event_base* base, const AnalyzerConfig& config, Analyzer* analyzer,
+               std::vector<NamedReceiver>* receivers) {
+  for (const std::string& interface : config.interfaces) {
+    CopyReceiverOptions options = config.receiver;
+    options.interface = interface;
+    auto receiver = CopyReceiver::Open(base, options, [analyzer](const Frame& frame, Nanos time) {
+      analyzer->TakeFrame(frame, time);
+    });
+    if (!receiver.ok()) return receiver.status();
+    receivers->push_back({interface, std::move(*receiver)});
+  }
+  return Status::Ok();
+}
+
+int Main(int argc, char** argv) {
+  Daemon daemon(argc, argv, Program());
+  Result<AnalyzerConfig> config = MakeConfig(daemon);
+  if (!config.ok()) return Fail(config.message());
+  if (daemon.options().count("check-config") != 0) return 0;
+  daemon.Start();
+  const OwnedLoop base = NewPreciseLoop();
+  if (base == nullptr) return Fail("libevent has no way to wait");
+  uint64_t& seed = config->analyzer.book.seed;
+  if (RAND_bytes(reinterpret_cast<unsigned char*>(&seed), sizeof seed) != 1) {
+    return Fail("no random numbers are to be had");
+  }
+  config->analyzer.connector.seed = seed;
+  const SystemWireClock clock;
+  std::unique_ptr<TlsContext> tls;
+  Analyzer analyzer(base.get(), config->analyzer, clock, Daemon::Logger(TRUMPET_LOG_ANALYZER));
+  std::vector<NamedReceiver> receivers;
+  Status status = Receive(base.get(), *config, &analyzer, &receivers);
+  if (!status.ok()) return Fail(status.message());
+  status = Connect(*config, &tls, &analyzer);
+  if (!status.ok()) return Fail(status.message());
+  Process process(base.get(), {[&] { analyzer.Stop(); }, [] {}});
+  daemon.OnExit([&process] { process.Leave(); });
+  for (DaemonCommand& command : MakeAnalyzerCommands(&analyzer, &receivers)) {
+    daemon.Add(std::move(command));
+  }
+  daemon.OnFigures([&] { return MakeAnalyzerFigures(analyzer, receivers); });
+  status = daemon.Serve(base.get());
+  if (!status.ok()) return Fail(status.message());
+  daemon.Ready();
+  process.Run();
+  daemon.Stop();
+  return 0;
+}
+
+}  // namespace
+}  // namespace trumpet
+
+int main(int argc, char** argv) { return trumpet::Main(argc, argv); }
