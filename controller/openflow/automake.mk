@@ -50,6 +50,7 @@ openflow_test_kit = $(ovsdb_test_kit) \
 	controller/openflow/switch_kit_test.cc \
 	controller/openflow/switch_kit_test.h
 controller_openflow_openflow_test_SOURCES = $(openflow_test_kit) \
+	controller/openflow/openflow_channel_test.cc \
 	controller/openflow/openflow_message_test.cc \
 	controller/openflow/openflow_switch_test.cc
 controller_openflow_openflow_test_LDADD = $(LIBTRUMPET_OPENFLOW) $(LIBTRUMPET_OVSDB) $(GTEST_MAIN_LIBS) \
