@@ -63,7 +63,7 @@ class RemoteSwitchTest : public testing::Test {
 
   SystemWireClock clock_;
   OvsdbTestLoop loop_;
-  TestSwitch switch_;
+  TestVswitch switch_;
 };
 
 TEST_F(RemoteSwitchTest, MakesTunnelsOfAllKindsWhoseKeysFlowsSet) {

@@ -26,8 +26,8 @@ RemoteSwitchOptions Options() {
 TEST(RemoteSwitches, FindABridgeByItsDatapathId) {
   OvsdbTestLoop loop;
   const SystemWireClock clock;
-  TestSwitch first, second;
-  for (TestSwitch* one : {&first, &second}) one->Start();
+  TestVswitch first, second;
+  for (TestVswitch* one : {&first, &second}) one->Start();
   first.AddBridge("br0");
   first.Vsctl({"set", "bridge", "br0", "other_config:datapath-id=000000000000000a"});
   second.AddBridge("br0");
@@ -66,7 +66,7 @@ TEST(RemoteSwitches, SpeakTls) {
   const TempFolder folder;
   TestAuthority authority(&folder, "ca");
   const TlsFiles server = authority.Issue("server", "switch", authority);
-  TestSwitch one;
+  TestVswitch one;
   one.AddBridge("br0");
   one.database().Kill(SIGTERM);
   one.database().Start({"--remote=pssl:0:127.0.0.1", "--private-key=" + server.private_key,

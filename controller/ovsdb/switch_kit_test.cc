@@ -25,13 +25,13 @@ std::string BuiltPath(const std::string& name) {
 
 }  // namespace
 
-TestSwitch::TestSwitch() {
+TestVswitch::TestVswitch() {
   database_.CreateFrom(BuiltPath("OVS_SCHEMA"));
   database_.Start();
   Vsctl({"init"});
 }
 
-std::vector<std::string> TestSwitch::InFolder(const std::string& program) const {
+std::vector<std::string> TestVswitch::InFolder(const std::string& program) const {
   const std::string folder = database_.folder().File("");
   return {"env",
           "OVS_RUNDIR=" + folder,
@@ -41,7 +41,7 @@ std::vector<std::string> TestSwitch::InFolder(const std::string& program) const 
           BuiltPath(program)};
 }
 
-void TestSwitch::Start() {
+void TestVswitch::Start() {
   std::vector<std::string> arguments = InFolder("OVS_VSWITCHD_PLAIN");
   for (const std::string& more :
        {std::string("--enable-dummy=override"), std::string("--disable-system"),
@@ -53,7 +53,7 @@ void TestSwitch::Start() {
   daemon_ = std::make_unique<TestProgram>(arguments);
 }
 
-std::string TestSwitch::Vsctl(std::vector<std::string> arguments) const {
+std::string TestVswitch::Vsctl(std::vector<std::string> arguments) const {
   std::vector<std::string> all = InFolder("OVS_VSCTL");
   all.insert(all.end(), {"--db=" + database_.remote(), "--timeout=30"});
   if (daemon_ == nullptr) all.push_back("--no-wait");
@@ -63,11 +63,11 @@ std::string TestSwitch::Vsctl(std::vector<std::string> arguments) const {
   return output;
 }
 
-void TestSwitch::AddBridge(const std::string& name) const {
+void TestVswitch::AddBridge(const std::string& name) const {
   Vsctl({"add-br", name, "--", "set", "bridge", name, "datapath_type=dummy", "fail-mode=secure"});
 }
 
-std::string TestSwitch::Appctl(std::vector<std::string> arguments) const {
+std::string TestVswitch::Appctl(std::vector<std::string> arguments) const {
   std::vector<std::string> all = InFolder("OVS_APPCTL");
   all.insert(all.end(), {"--timeout=30", "-t", database_.folder().File("switch.ctl")});
   all.insert(all.end(), arguments.begin(), arguments.end());

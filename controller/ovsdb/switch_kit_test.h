@@ -16,10 +16,10 @@
 
 namespace trumpet {
 
-class TestSwitch {
+class TestVswitch {
  public:
   // Its database only; Start() brings ovs-vswitchd up.
-  TestSwitch();
+  TestVswitch();
 
   void Start();
   void Stop() { daemon_.reset(); }

@@ -172,7 +172,7 @@ class SwitchWishRandomTest : public testing::Test {
 
   std::mt19937_64 random_{20261122};
   OvsdbTestLoop loop_;
-  TestSwitch switch_;
+  TestVswitch switch_;
   RecordingOvsdbListener listener_;
   std::unique_ptr<OvsdbClient> client_;
 };
