@@ -150,11 +150,12 @@ Status Controller::FollowSwitches() {
 void Controller::SetTopology(Topology topology) {
   manager_->SetTopology(topology);
   topology_.SetFile(std::move(topology));
+  if (watch_ != nullptr) watch_->OnFile();
 }
 
 Topology Controller::CurrentTopology() const {
   Topology topology = manager_->topology();
-  const Topology& live = topology_.topology();
+  const Topology live = watch_ != nullptr ? watch_->Now() : topology_.topology();
   topology.switches = live.switches;
   topology.links = live.links;
   topology.lost_links = live.lost_links;
@@ -199,6 +200,8 @@ Status Controller::StartOpenflow() {
   auto openflow = OpenflowPart::Start(base_, config_.openflow, clock_, RandomNumber(), log_);
   if (!openflow.ok()) return openflow.status();
   openflow_ = std::move(*openflow);
+  watch_ = std::make_unique<TopologyWatch>(base_, clock_, LinkDiscoveryOptions(), &openflow_->net(),
+                                           &topology_, log_);
   return Status::Ok();
 }
 
@@ -251,6 +254,14 @@ void Controller::AddMetrics(MetricsText* text) const {
 }
 
 void Controller::AddSwitchMetrics(MetricsText* text) const {
+  const LinkDiscoveryCounters& links = watch_->counters();
+  text->Counter("trumpet_lldp_sent", "LLDP frames sent out of ports of switches.", links.sent);
+  text->Counter("trumpet_lldp_accepted", "Those that came through a link.", links.accepted);
+  text->Counter("trumpet_lldp_refused",
+                "Frames forged, malformed, stale, or from ports that are not up.",
+                links.forged + links.malformed + links.stale + links.from_unknown_ports);
+  text->Counter("trumpet_lldp_from_edge_ports", "Frames of ours that came from edge ports.",
+                links.from_edge_ports);
   uint64_t connected = 0;
   RemoteSwitchCounters all;
   for (const auto& [name, one] : switch_databases_->all()) {

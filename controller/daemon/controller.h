@@ -21,6 +21,7 @@
 #include "controller/tem/event_manager.h"
 #include "controller/tem/report_hub.h"
 #include "controller/topology/live_topology.h"
+#include "controller/topology/topology_watch.h"
 #include "lib/base/status.h"
 #include "lib/wire/tls_context.h"
 #include "lib/wire/wire_clock.h"
@@ -87,6 +88,7 @@ class Controller {
   LiveTopology topology_;
   std::vector<uint16_t> agent_ports_;
   std::unique_ptr<OpenflowPart> openflow_;
+  std::unique_ptr<TopologyWatch> watch_;
   std::unique_ptr<RestServer> rest_;
 };
 
