@@ -29,15 +29,19 @@ Json Columns(const EventRecord& record) {
   return row;
 }
 
-Json Update(const std::string& uuid, Json row) {
-  return {{"op", "update"}, {"table", kEventTable}, {"where", ById(uuid)}, {"row", std::move(row)}};
+Json Update(const std::string& table, const std::string& uuid, Json row) {
+  return {{"op", "update"}, {"table", table}, {"where", ById(uuid)}, {"row", std::move(row)}};
 }
 
 }  // namespace
 
-std::map<std::string, std::vector<std::string>> TrumpetColumns() {
-  return {{kGlobalTable, {"controller_id", "next_event_id"}},
-          {kEventTable,
+std::string IdCounterOf(const std::string& table) {
+  return table == kSliceTable ? "next_slice_id" : "next_event_id";
+}
+
+std::map<std::string, std::vector<std::string>> TrumpetColumns(const std::string& table) {
+  return {{kGlobalTable, {"controller_id", IdCounterOf(table)}},
+          {table,
            {"name", "tenant", "definition", "enabled", "event_id", "event_digest", "created",
             "changed", "changed_by"}}};
 }
@@ -75,7 +79,8 @@ Json AssertLock(const std::string& lock) { return {{"op", "assert"}, {"lock", lo
 
 Json CommitDurably() { return {{"op", "commit"}, {"durable", true}}; }
 
-Json WaitForRows(const char* table, Json where, std::vector<std::string> columns, Json rows) {
+Json WaitForRows(const std::string& table, Json where, std::vector<std::string> columns,
+                 Json rows) {
   return {{"op", "wait"},
           {"timeout", 0},
           {"table", table},
@@ -86,29 +91,29 @@ Json WaitForRows(const char* table, Json where, std::vector<std::string> columns
 }
 
 // By UUID, which is the only column that the server finds without looking at every row.
-Json WaitForEvent(const EventRow& row) {
+Json WaitForEvent(const EventRow& row, const std::string& table) {
   Json rows = Json::array({{{"name", row.record.name},
                             {"definition", row.record.definition},
                             {"enabled", row.record.is_enabled},
                             {"event_id", row.record.id}}});
-  return WaitForRows(kEventTable, ById(row.uuid), {"name", "definition", "enabled", "event_id"},
+  return WaitForRows(table, ById(row.uuid), {"name", "definition", "enabled", "event_id"},
                      std::move(rows));
 }
 
-Json InsertEvent(const EventRecord& record) {
-  return {{"op", "insert"}, {"table", kEventTable}, {"row", Columns(record)}};
+Json InsertEvent(const EventRecord& record, const std::string& table) {
+  return {{"op", "insert"}, {"table", table}, {"row", Columns(record)}};
 }
 
-Json UpdateEvent(const std::string& uuid, const EventRecord& record) {
-  return Update(uuid, Columns(record));
+Json UpdateEvent(const std::string& uuid, const EventRecord& record, const std::string& table) {
+  return Update(table, uuid, Columns(record));
 }
 
-Json UpdateEventId(const std::string& uuid, const EventRecord& record) {
-  return Update(uuid, IdColumns(record));
+Json UpdateEventId(const std::string& uuid, const EventRecord& record, const std::string& table) {
+  return Update(table, uuid, IdColumns(record));
 }
 
-Json DeleteEvent(const std::string& uuid) {
-  return {{"op", "delete"}, {"table", kEventTable}, {"where", ById(uuid)}};
+Json DeleteEvent(const std::string& uuid, const std::string& table) {
+  return {{"op", "delete"}, {"table", table}, {"where", ById(uuid)}};
 }
 
 }  // namespace trumpet

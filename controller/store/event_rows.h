@@ -25,9 +25,14 @@ namespace trumpet {
 constexpr char kTrumpetDatabase[] = "Trumpet";
 constexpr char kGlobalTable[] = "Trumpet_Global";
 constexpr char kEventTable[] = "Event";
+constexpr char kSliceTable[] = "Slice";  // campaigns of slices: the same columns
 
-// Tables and columns that the controller watches.
-std::map<std::string, std::vector<std::string>> TrumpetColumns();
+// The column of kGlobalTable that counts the ids of a table.
+std::string IdCounterOf(const std::string& table);
+
+// Tables and columns that a store of `table` watches.
+std::map<std::string, std::vector<std::string>> TrumpetColumns(
+    const std::string& table = kEventTable);
 
 struct EventRow {
   std::string uuid;
@@ -54,14 +59,16 @@ Json AssertLock(const std::string& lock);
 // What is done is on the disk before it is acknowledged.
 Json CommitDurably();
 // Nothing is done unless the only rows of `table` with `where` are these, as far as `columns` go.
-Json WaitForRows(const char* table, Json where, std::vector<std::string> columns, Json rows);
+Json WaitForRows(const std::string& table, Json where, std::vector<std::string> columns, Json rows);
 // Nothing is done unless the row is as said.
-Json WaitForEvent(const EventRow& row);
+Json WaitForEvent(const EventRow& row, const std::string& table = kEventTable);
 // Fails as a "constraint violation" if there is an event of that name: the name is an index.
-Json InsertEvent(const EventRecord& record);
-Json UpdateEvent(const std::string& uuid, const EventRecord& record);
-Json UpdateEventId(const std::string& uuid, const EventRecord& record);
-Json DeleteEvent(const std::string& uuid);
+Json InsertEvent(const EventRecord& record, const std::string& table = kEventTable);
+Json UpdateEvent(const std::string& uuid, const EventRecord& record,
+                 const std::string& table = kEventTable);
+Json UpdateEventId(const std::string& uuid, const EventRecord& record,
+                   const std::string& table = kEventTable);
+Json DeleteEvent(const std::string& uuid, const std::string& table = kEventTable);
 
 }  // namespace trumpet
 

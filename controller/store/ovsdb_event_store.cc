@@ -28,11 +28,11 @@ bool IsRaced(const OvsdbOutcome& outcome) {
   return outcome.error == "timed out" || outcome.error == "constraint violation";
 }
 
-Json SetNextId(int64_t next_id) {
+Json SetNextId(const std::string& table, int64_t next_id) {
   return {{"op", "update"},
           {"table", kGlobalTable},
           {"where", Json::array()},
-          {"row", {{"next_event_id", next_id}}}};
+          {"row", {{IdCounterOf(table), next_id}}}};
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ OvsdbEventStore::OvsdbEventStore(event_base* base, OvsdbEventStoreOptions option
       work_event_(base, [this] { Work(); }) {
   OvsdbClientOptions& client = options_.client;
   client.database = kTrumpetDatabase;
-  client.tables = TrumpetColumns();
+  client.tables = TrumpetColumns(options_.table);
   client.lock = options_.lock;
   client.needs_leader = true;
 }
@@ -86,7 +86,7 @@ void OvsdbEventStore::ReadGlobal() {
     int64_t id = 0;
     global_.uuid = uuid;
     if (ReadColumn(row, "controller_id", &id)) global_.controller_id = static_cast<uint64_t>(id);
-    ReadColumn(row, "next_event_id", &global_.next_event_id);
+    ReadColumn(row, IdCounterOf(options_.table).c_str(), &global_.next_event_id);
   }
 }
 
@@ -103,7 +103,7 @@ void OvsdbEventStore::ForgetRow(const std::string& uuid, std::set<std::string>* 
 }
 
 void OvsdbEventStore::ReadRow(const std::string& uuid, std::set<std::string>* names) {
-  const OvsdbTable& table = client_->table(kEventTable);
+  const OvsdbTable& table = client_->table(options_.table);
   const auto found = table.find(uuid);
   if (found == table.end()) return;
   EventRow row;
@@ -130,7 +130,7 @@ void OvsdbEventStore::OnOvsdbLoaded() {
   has_told_ = false;
   ReadGlobal();
   std::set<std::string> names;
-  for (const auto& [uuid, row] : client_->table(kEventTable)) ReadRow(uuid, &names);
+  for (const auto& [uuid, row] : client_->table(options_.table)) ReadRow(uuid, &names);
   TellLoaded();
 }
 
@@ -139,10 +139,10 @@ void OvsdbEventStore::OnOvsdbChanged(const std::vector<OvsdbRowChange>& changes)
   ReadGlobal();
   std::set<std::string> names;
   for (const OvsdbRowChange& change : changes) {
-    if (change.table == kEventTable) ForgetRow(change.uuid, &names);
+    if (change.table == options_.table) ForgetRow(change.uuid, &names);
   }
   for (const OvsdbRowChange& change : changes) {
-    if (change.table == kEventTable) ReadRow(change.uuid, &names);
+    if (change.table == options_.table) ReadRow(change.uuid, &names);
   }
   if (has_told_) {
     TellChanges(names);
@@ -275,14 +275,16 @@ int64_t OvsdbEventStore::FirstFreeId() const {
 Json OvsdbEventStore::WaitForGlobal() const {
   Json rows = Json::array();
   if (!global_.uuid.empty()) {
-    rows.push_back({{"_uuid", OvsdbUuid(global_.uuid)}, {"next_event_id", global_.next_event_id}});
+    rows.push_back(
+        {{"_uuid", OvsdbUuid(global_.uuid)}, {IdCounterOf(options_.table), global_.next_event_id}});
   }
-  return WaitForRows(kGlobalTable, Json::array(), {"_uuid", "next_event_id"}, std::move(rows));
+  return WaitForRows(kGlobalTable, Json::array(), {"_uuid", IdCounterOf(options_.table)},
+                     std::move(rows));
 }
 
 void OvsdbEventStore::Prepare() {
   const Json row = {{"controller_id", options_.new_controller_id},
-                    {"next_event_id", FirstFreeId()}};
+                    {IdCounterOf(options_.table), FirstFreeId()}};
   Json operations = Begin();
   operations.push_back(WaitForGlobal());
   if (global_.uuid.empty()) {
@@ -302,12 +304,12 @@ void OvsdbEventStore::GiveIds() {
   for (const std::string& uuid : strangers_) {
     if (count++ == kMaxIdsAtOnce || next_id >= int64_t{UINT32_MAX}) break;
     const EventRow& row = rows_.at(uuid);
-    operations.push_back(WaitForEvent(row));
+    operations.push_back(WaitForEvent(row, options_.table));
     EventRecord record = row.record;
     record.id = static_cast<uint32_t>(next_id++);
-    operations.push_back(UpdateEventId(uuid, record));
+    operations.push_back(UpdateEventId(uuid, record, options_.table));
   }
-  operations.push_back(SetNextId(next_id));
+  operations.push_back(SetNextId(options_.table, next_id));
   CommitOwn(std::move(operations));
 }
 
@@ -320,9 +322,9 @@ Status OvsdbEventStore::AddChange(const EventChange& change, int64_t* next_id, J
       change.expected_enabled.value_or(is_enabled) != is_enabled) {
     return Status::Error("event '" + change.name + "' has been changed meanwhile");
   }
-  if (row != nullptr) operations->push_back(WaitForEvent(*row));
+  if (row != nullptr) operations->push_back(WaitForEvent(*row, options_.table));
   if (!change.put) {
-    if (row != nullptr) operations->push_back(DeleteEvent(row->uuid));
+    if (row != nullptr) operations->push_back(DeleteEvent(row->uuid, options_.table));
     ids->push_back(0);
     return Status::Ok();
   }
@@ -333,7 +335,8 @@ Status OvsdbEventStore::AddChange(const EventChange& change, int64_t* next_id, J
     if (*next_id > int64_t{UINT32_MAX}) return Status::Error("all ids of events have been used");
     record.id = static_cast<uint32_t>((*next_id)++);
   }
-  operations->push_back(row == nullptr ? InsertEvent(record) : UpdateEvent(row->uuid, record));
+  operations->push_back(row == nullptr ? InsertEvent(record, options_.table)
+                                       : UpdateEvent(row->uuid, record, options_.table));
   ids->push_back(record.id);
   return Status::Ok();
 }
@@ -352,7 +355,7 @@ void OvsdbEventStore::WriteNext() {
                         : Status::Error("event '" + change.name + "' is changed twice at once");
     if (!status.ok()) return Finish(status);
   }
-  operations.push_back(SetNextId(next_id));
+  operations.push_back(SetNextId(options_.table, next_id));
   is_writing_ = true;
   Commit(std::move(operations), [this, ids](const OvsdbOutcome& outcome) {
     is_writing_ = false;

@@ -4,6 +4,7 @@
 #include "controller/store/ovsdb_event_store.h"
 
 #include <gtest/gtest.h>
+
 #include <signal.h>
 #include <time.h>
 
@@ -125,6 +126,31 @@ TEST_F(OvsdbEventStoreTest, OneOfTwoActsAndTheOtherTakesOver) {
   first.reset();
   ASSERT_TRUE(RunUntilReady(*second)) << other.state;
   EXPECT_GT((*Write(second.get(), {Put("b", "2")}))[0], id);
+}
+
+TEST_F(OvsdbEventStoreTest, KeepsCampaignsBesideEvents) {
+  const auto events = Open(&listener_);
+  ASSERT_TRUE(RunUntilReady(*events)) << listener_.state;
+  OvsdbEventStoreOptions options = TestStoreOptions(server_.remote());
+  options.table = kSliceTable;
+  options.lock = "trumpet_slices";
+  OvsdbEventStore campaigns(loop_.base(), options);
+  RecordingEventListener listener;
+  campaigns.Start(&listener);
+  ASSERT_TRUE(RunUntilReady(campaigns)) << listener.state;
+  int answers = 0;
+  for (int i = 0; i < 20; ++i) {
+    EventStore* const store = i % 2 == 0 ? events.get() : &campaigns;
+    store->Write({Put("n" + std::to_string(i), "1")},
+                 [&](const Result<std::vector<uint32_t>>& given) {
+                   ++answers;
+                   EXPECT_TRUE(given.ok()) << given.message();
+                 });
+  }
+  ASSERT_TRUE(loop_.RunUntil([&] { return answers == 20; }));
+  EXPECT_EQ(listener_.records.size(), 10u);
+  EXPECT_EQ(listener.records.size(), 10u);
+  EXPECT_EQ(listener.records.count("n1"), 1u);
 }
 
 TEST_F(OvsdbEventStoreTest, HearsOfEditsAndGivesThemIds) {
