@@ -62,6 +62,8 @@ _trumpetctl() {
   case "${#plain[@]}:${plain[*]:0:2}" in
     *:event\ show | *:event\ rm | *:event\ enable | *:event\ disable | *:event\ watch)
       mapfile -t COMPREPLY < <(compgen -W "$(_trumpetctl_names event name)" -- "$current") ;;
+    *:slice\ run | *:slice\ show | *:slice\ stop | *:slice\ rm)
+      mapfile -t COMPREPLY < <(compgen -W "$(_trumpetctl_names slice name)" -- "$current") ;;
     *:host\ show)
       mapfile -t COMPREPLY < <(compgen -W "$(_trumpetctl_names host id)" -- "$current") ;;
     *)

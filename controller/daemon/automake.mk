@@ -23,6 +23,7 @@ controller_libtrumpet_daemon_a_SOURCES = \
 	controller/daemon/openflow_part.h \
 	controller/daemon/process.cc \
 	controller/daemon/process.h \
+	controller/daemon/slice_commands.cc \
 	controller/daemon/switch_commands.cc \
 	controller/daemon/switch_commands.h
 controller_libtrumpet_daemon_a_CPPFLAGS = $(AM_CPPFLAGS) -DTRUMPET_REPLAY='"$(bindir)/trumpet-replay"'
@@ -35,7 +36,7 @@ controller_daemon_daemon_test_SOURCES = \
 	controller/daemon/command_relay_test.cc \
 	controller/daemon/config_test.cc
 controller_daemon_daemon_test_LDADD = $(LIBTRUMPET_DAEMON) controller/libtrumpet-rest.a $(LIBTRUMPET_NOTIFY) \
-	$(LIBTRUMPET_OPENFLOW) $(LIBTRUMPET_TOPOLOGY) controller/libtrumpet-switch-ovsdb.a $(LIBTRUMPET_TEM) $(GTEST_MAIN_LIBS)
+	$(LIBTRUMPET_OPENFLOW) $(LIBTRUMPET_TOPOLOGY) controller/libtrumpet-switch-ovsdb.a $(LIBTRUMPET_SLICE) $(GTEST_MAIN_LIBS)
 
 # A program of the family lists these sources besides its own, adds
 # OVS_DAEMON_CPPFLAGS, ends its LDADD with OVS_DAEMON_LIBS, and names
@@ -68,8 +69,8 @@ controller_daemon_trumpet_controller_SOURCES = $(OVS_DAEMON_SOURCES) controller/
 controller_daemon_trumpet_controller_CPPFLAGS = $(AM_CPPFLAGS) $(OVS_DAEMON_CPPFLAGS)
 controller_daemon_trumpet_controller_LDADD = $(LIBTRUMPET_DAEMON) controller/libtrumpet-rest.a \
 	$(LIBTRUMPET_VIEW) $(LIBTRUMPET_NOTIFY) $(LIBTRUMPET_TOPOLOGY) controller/libtrumpet-switch-ovsdb.a \
-	$(LIBTRUMPET_SLICE) $(LIBTRUMPET_OPENFLOW) $(LIBTRUMPET_TEM) $(OPENFLOW_CODEC_LIBS) $(OVS_DAEMON_LIBS)
-controller_daemon_trumpet_controller_DEPENDENCIES = controller/libtrumpet-slice.a controller/libtrumpet-openflow.a \
+	$(LIBTRUMPET_SLICE) $(LIBTRUMPET_OPENFLOW) $(OPENFLOW_CODEC_LIBS) $(OVS_DAEMON_LIBS)
+controller_daemon_trumpet_controller_DEPENDENCIES = controller/libtrumpet-slice.a controller/libtrumpet-slice-plan.a controller/libtrumpet-openflow.a \
 	$(OPENFLOW_CODEC_FILES) controller/libtrumpet-daemon.a controller/libtrumpet-rest.a controller/libtrumpet-view.a \
 	controller/libtrumpet-notify.a controller/libtrumpet-topology.a controller/libtrumpet-switch-ovsdb.a controller/libtrumpet-tem.a controller/libtrumpet-store.a controller/libtrumpet-plan.a \
 	lib/libtrumpet-ovsdb.a lib/libtrumpet-wire.a lib/libtrumpet-lang.a lib/libtrumpet-verdict.a $(OVS_DAEMON_FILES)

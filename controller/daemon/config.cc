@@ -139,6 +139,21 @@ void ReadOvsdb(ConfigSection* section, OvsdbConfig* ovsdb) {
                     [&](ConfigSection* one) { ReadSwitchDatabase(one, &ovsdb->switches); });
 }
 
+void ReadSlices(ConfigSection* section, CampaignOptions* slices) {
+  size_t budget = static_cast<size_t>(slices->budget_bps / 1'000'000);
+  section->Count("budget_mbps", 0, 1'000'000, &budget);
+  slices->budget_bps = static_cast<int64_t>(budget) * 1'000'000;
+  section->Count("max", 1, 65536, &slices->max_campaigns);
+  section->Count("max_per_tenant", 1, 65536, &slices->max_campaigns_per_tenant);
+  section->Count("max_running", 1, 1000, &slices->max_running);
+  section->Text("analyzer_at", &slices->analyzer_at);
+  section->Duration("demand_memory", kSecond, kDay, &slices->demand_memory);
+  SliceRunOptions& run = slices->run;
+  section->Duration("shortest_slice", kNanosPerMilli, 10 * kSecond, &run.shortest_slice);
+  section->Duration("longest_path", 0, 10 * kSecond, &run.longest_path);
+  section->Duration("least_spacing", 0, 10 * kSecond, &run.least_spacing);
+}
+
 void ReadAll(ConfigSection* root, ControllerConfig* config) {
   root->Text("name", &config->manager.name);
   root->Text("database", &config->database);
@@ -152,6 +167,7 @@ void ReadAll(ConfigSection* root, ControllerConfig* config) {
   root->Section("openflow",
                 [&](ConfigSection* section) { ReadOpenflow(section, &config->openflow); });
   root->Section("reports", [&](ConfigSection* section) { ReadReports(section, &config->reports); });
+  root->Section("slices", [&](ConfigSection* section) { ReadSlices(section, &config->slices); });
   root->Section("rest", [&](ConfigSection* section) { ReadRest(section, &config->rest); });
 }
 

@@ -16,6 +16,7 @@
 #include "controller/daemon/openflow_part.h"
 #include "controller/notify/notify_options.h"
 #include "controller/rest/rest_server.h"
+#include "controller/slice/campaign_manager.h"
 #include "controller/tem/event_manager.h"
 #include "lib/base/status.h"
 #include "lib/wire/tls_context.h"
@@ -55,6 +56,7 @@ struct ControllerConfig {
   NotifyOptions notify;
   OvsdbConfig ovsdb;
   OpenflowConfig openflow;
+  CampaignOptions slices;
   RestOptions rest;
   EventManagerOptions manager;
 };

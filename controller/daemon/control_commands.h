@@ -18,6 +18,7 @@
 #include "controller/daemon/daemon.h"
 #include "controller/notify/notifier.h"
 #include "controller/plan/topology.h"
+#include "controller/slice/campaign_manager.h"
 #include "controller/tem/event_manager.h"
 #include "controller/tem/report_hub.h"
 
@@ -27,6 +28,8 @@ namespace trumpet {
 std::vector<DaemonCommand> MakeControlCommands(EventManager* manager, const ReportHub* hub,
                                                const Notifier* notifier,
                                                std::function<Topology()> topology);
+// slice/list, slice/schedule-show.
+std::vector<DaemonCommand> MakeSliceCommands(const CampaignManager* campaigns);
 
 // For coverage/show and memory/show.
 DaemonFigures MakeDaemonFigures(const EventManager& manager, const ReportHub& hub,

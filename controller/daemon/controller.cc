@@ -44,6 +44,31 @@ Result<std::string> ReadFileText(const std::string& path) {
   return text.str();
 }
 
+void AddCampaignMetrics(const CampaignManager& campaigns, MetricsText* text) {
+  const CampaignCounters& counters = campaigns.counters();
+  text->Gauge("trumpet_slice_campaigns", "Campaigns of slices that are kept.",
+              static_cast<double>(campaigns.Campaigns(Caller()).size()));
+  text->Gauge("trumpet_slice_running", "Runs under way.", static_cast<double>(campaigns.running()));
+  text->Gauge("trumpet_slice_granted_bps", "Of the budget, what they may take.",
+              static_cast<double>(campaigns.granted_bps()));
+  text->Family("trumpet_slice_runs", MetricsText::Type::kCounter, "Runs that have ended.");
+  text->Add({{"state", "done"}}, counters.runs_done);
+  text->Add({{"state", "failed"}}, counters.runs_failed);
+  text->Add({{"state", "stopped"}}, counters.runs_stopped);
+  text->Counter("trumpet_slice_slots", "Slots that were run.", counters.slots);
+  text->Counter("trumpet_slice_bootstrap_slots", "Slots that looked at unknown prefixes.",
+                counters.bootstrap_slots);
+  text->Counter("trumpet_slice_failed_slots", "Slots that some switch could not be turned on for.",
+                counters.failed_slots);
+  text->Counter("trumpet_slice_over_budget", "Slots that copied more than the budget.",
+                counters.over_budget);
+  text->Counter("trumpet_slice_copied_bytes", "Bytes copied, with the headers of tunnels.",
+                counters.copied_bytes);
+  text->Counter("trumpet_slice_triggers", "Runs that events have asked for.", counters.triggers);
+  text->Counter("trumpet_slice_triggers_withheld", "Likewise, sooner than EVERY.",
+                counters.triggers_withheld);
+}
+
 }  // namespace
 
 Controller::Controller(event_base* base, ControllerConfig config, ControllerLog log)
@@ -71,6 +96,7 @@ Result<std::unique_ptr<Controller>> Controller::Start(event_base* base, Controll
   if (!status.ok()) return status;
   status = controller->StartOpenflow();
   if (!status.ok()) return status;
+  controller->StartCampaigns();
   status = controller->StartNotifier();
   if (!status.ok()) return status;
   status = controller->FollowSwitches();
@@ -101,6 +127,7 @@ Status Controller::OpenEvents() {
   if (id == 0) return Status::Error("no random numbers are to be had");
   if (config_.database == kMemory) {
     event_store_ = std::make_unique<MemoryEventStore>(base_, id);
+    campaign_store_ = std::make_unique<MemoryEventStore>(base_, id);
     return Status::Ok();
   }
   auto remotes = ParseOvsdbRemotes(config_.database);
@@ -119,7 +146,10 @@ Status Controller::OpenEvents() {
     };
   }
   options.client.remotes = std::move(*remotes);
-  event_store_ = std::make_unique<OvsdbEventStore>(base_, std::move(options));
+  event_store_ = std::make_unique<OvsdbEventStore>(base_, options);
+  options.table = kSliceTable;
+  options.lock = "trumpet_slices";
+  campaign_store_ = std::make_unique<OvsdbEventStore>(base_, std::move(options));
   return Status::Ok();
 }
 
@@ -160,6 +190,25 @@ Topology Controller::CurrentTopology() const {
   topology.links = live.links;
   topology.lost_links = live.lost_links;
   return topology;
+}
+
+void Controller::StartCampaigns() {
+  CampaignParts parts;
+  parts.clock = &clock_;
+  parts.store = campaign_store_.get();
+  parts.reports = hub_.get();
+  parts.log = log_;
+  campaigns_ = std::make_unique<CampaignLoop>(base_, parts, config_.slices);
+  campaigns().SetTopology(CurrentTopology());
+  topology_.AddObserver(&campaigns());
+  campaigns().AddDriver(&openflow().driver());
+  // Who holds the lock of events runs the campaigns, too: of two controllers never each one half.
+  campaigns_starter_ = std::make_unique<LoopEvent>(base_, [this] {
+    if (!event_store_->is_ready()) return;
+    campaigns_starter_->Cancel();
+    campaigns().Start();
+  });
+  campaigns_starter_->RunEvery(100 * kNanosPerMilli);
 }
 
 Status Controller::StartNotifier() {
@@ -210,6 +259,7 @@ Status Controller::ServeRest() {
   parts.base = base_;
   parts.events = manager_.get();
   parts.reports = hub_.get();
+  parts.campaigns = &campaigns();
   parts.clock = &clock_;
   parts.log = log_;
   parts.topology = [this] { return CurrentTopology(); };
@@ -235,6 +285,7 @@ void Controller::AddMetrics(MetricsText* text) const {
                 store.malformed_records);
   AddSwitchMetrics(text);
   openflow_->AddMetrics(text);
+  AddCampaignMetrics(campaigns_->manager(), text);
   if (notifier_ == nullptr) return;
   const std::vector<ReceiverView> receivers = notifier_->Receivers();
   const auto family = [&](const char* name, MetricsText::Type type, const char* help, auto value) {
@@ -289,6 +340,7 @@ void Controller::Reload() {
 
 void Controller::Stop() {
   rest_->Stop();
+  campaigns().Stop();
   manager_->Stop();
 }
 

@@ -99,6 +99,9 @@ void AddCommands(Daemon* daemon, Controller* controller) {
   for (DaemonCommand& command : controller->openflow().MakeCommands()) {
     daemon->Add(std::move(command));
   }
+  for (DaemonCommand& command : MakeSliceCommands(&controller->campaigns())) {
+    daemon->Add(std::move(command));
+  }
   daemon->OnFigures([=] { return MakeDaemonFigures(*events, *reports, notifier); });
 }
 

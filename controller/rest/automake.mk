@@ -44,6 +44,9 @@ controller_libtrumpet_rest_a_SOURCES = \
 	controller/rest/simulate_route.cc \
 	controller/rest/simulations.cc \
 	controller/rest/simulations.h \
+	controller/rest/slice_routes.cc \
+	controller/rest/slice_views.cc \
+	controller/rest/slice_views.h \
 	controller/rest/system_routes.cc \
 	controller/rest/token_file.cc \
 	controller/rest/token_file.h

@@ -104,6 +104,40 @@ def multipart(**parts):
     return body + b"--BOUND--\r\n", {"Content-Type": "multipart/form-data; boundary=BOUND"}
 
 
+def slices(call, json_type):
+    """Campaigns, in a network of two routers without drivers or an analyzer."""
+    text_type = {"Content-Type": "text/plain"}
+    text = "MIRROR 10.0.0.0/8 ON [A B] USING 1 Mb/s DURING 100 ms EVERY 1 h"
+    one = "/v1/slices/{name}"
+    call(200, "GET", "/v1/slices")
+    plan = json.loads(call(200, "POST", "/v1/slices/plan", body=text, headers=text_type))
+    assert plan["queries"][0]["locations"] == ["A", "B"], plan
+    wrong = json.loads(call(422, "POST", "/v1/slices/plan", body="MIROR 10.0.0.0/8", headers=text_type))
+    assert wrong["errors"][0]["line"] == 1, wrong
+    call(415, "POST", "/v1/slices/plan", body=text, headers={"Content-Type": "text/html"})
+    call(404, "GET", "/v1/slices/web", one)
+    definition = json.dumps({"campaign": text, "priority": 3})
+    call(201, "PUT", "/v1/slices/web", one, body=definition, headers=json_type)
+    call(200, "PUT", "/v1/slices/web", one, body=text, headers=text_type)
+    call(412, "PUT", "/v1/slices/web", one, body=text,
+         headers=dict(text_type, **{"If-Match": '"e0"'}))
+    call(422, "PUT", "/v1/slices/web", one, body='{"campaign": 1}', headers=json_type)
+    call(403, "PUT", "/v1/slices/web", one, body=text, headers=text_type, role="read")
+    deadline = time.monotonic() + 60
+    while json.loads(call(200, "GET", "/v1/slices/web", one))["last"] is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    run = json.loads(call(200, "GET", "/v1/slices/web/results", one + "/results"))
+    assert (run["state"], run["problem"]) == \
+        ("failed", "no analyzer is there to take the copies"), run
+    call(200, "PATCH", "/v1/slices/web", one, body='{"enabled": false}', headers=json_type)
+    call(422, "PATCH", "/v1/slices/web", one, body='{"enabled": 1}', headers=json_type)
+    call(202, "POST", "/v1/slices/web/run", one + "/run")
+    call(404, "POST", "/v1/slices/other/stop", "/v1/slices/{name}/stop")
+    call(204, "DELETE", "/v1/slices/web", one)
+    call(404, "GET", "/v1/slices/web/results", one + "/results")
+
+
 def test_every_operation(server):
     description = Description(server.ask("GET", "/openapi.json", role=None)[1])
     json_type = {"Content-Type": "application/json"}
@@ -139,6 +173,7 @@ def test_every_operation(server):
     call(404, "GET", "/v1/hosts/h1", "/v1/hosts/{name}")
     call(200, "GET", "/v1/topology")
     call(422, "PUT", "/v1/topology", body="hosts: 1", headers=yaml_type)
+    slices(call, json_type)
     call(200, "GET", "/healthz", role=None)
     call(200, "GET", "/readyz", role=None)
     call(200, "GET", "/metrics")

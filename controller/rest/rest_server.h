@@ -33,6 +33,7 @@
 
 namespace trumpet {
 
+class CampaignManager;
 class ReportStreams;
 
 constexpr uint16_t kDefaultRestPort = 8650;
@@ -53,6 +54,7 @@ struct RestParts {
   event_base* base = nullptr;
   EventManager* events = nullptr;
   ReportHub* reports = nullptr;
+  CampaignManager* campaigns = nullptr;  // may be null: there are none
   const WireClock* clock = nullptr;
   std::function<void(const char* level, const std::string& text)> log;  // "info", "warn", "err"
   // More for /metrics, of those that REST does not know.

@@ -15,6 +15,7 @@
 #include <string>
 
 #include "controller/rest/rest_server.h"
+#include "controller/slice/campaign_loop.h"
 #include "controller/store/memory_event_store.h"
 #include "lib/base/loop_event.h"
 #include "lib/wire/wire_clock.h"
@@ -23,6 +24,7 @@ namespace trumpet {
 namespace {
 
 constexpr Nanos kRound = 10 * kNanosPerMilli;
+constexpr char kTwoRouters[] = "{switches: [{name: A}, {name: B}], links: [{from: A, to: B}]}";
 
 std::vector<NetworkReport> MakeReports(size_t count, Nanos now) {
   NetworkReport one;
@@ -53,8 +55,19 @@ int Main(int argc, char** argv) {
   EventManager manager(manager_parts, EventManagerOptions());
   manager.Start();
 
+  MemoryEventStore campaign_store(base, 1);
+  CampaignParts campaign_parts;
+  campaign_parts.clock = &clock;
+  campaign_parts.store = &campaign_store;
+  campaign_parts.reports = &hub;
+  CampaignLoop campaigns(base, campaign_parts, CampaignOptions());
+  const auto topology = ParseTopologyYaml(kTwoRouters, "topology");
+  campaigns.manager().SetTopology(*topology);
+  campaigns.manager().Start();
+
   RestParts parts;
   parts.base = base;
+  parts.campaigns = &campaigns.manager();
   parts.events = &manager;
   parts.reports = &hub;
   parts.clock = &clock;

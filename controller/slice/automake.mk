@@ -9,6 +9,7 @@ controller_libtrumpet_slice_a_SOURCES = \
 	controller/slice/campaign_admission.cc \
 	controller/slice/campaign_definition.cc \
 	controller/slice/campaign_definition.h \
+	controller/slice/campaign_loop.h \
 	controller/slice/campaign_manager.cc \
 	controller/slice/campaign_manager.h \
 	controller/slice/campaign_run.cc \
@@ -28,7 +29,6 @@ controller_libtrumpet_slice_a_SOURCES = \
 	controller/slice/slice_planner.cc \
 	controller/slice/slice_planner.h \
 	controller/slice/tag_pool.h
-LIBTRUMPET_SLICE = controller/libtrumpet-slice.a controller/libtrumpet-openflow.a $(LIBTRUMPET_SLICE_PLAN) $(LIBTRUMPET_TEM)
 
 gtest_programs += controller/slice/slice_test
 TSAN_TESTS += controller/slice/slice_test

@@ -287,8 +287,19 @@ void CampaignManager::Put(const CampaignDefinition& definition, const std::strin
     record.tenant = caller.tenant;
   }
   record.changed_by = caller.name;
+  const uint32_t id = record.id;
   change.put = std::move(record);
-  Write(std::move(change), std::move(done));
+  // The same again is no new campaign, but its user wants to see it run.
+  Write(std::move(change), [this, alive = std::weak_ptr<bool>(alive_), id, caller,
+                            done = std::move(done)](Result<EventRecord> written) {
+    const bool is_same = written.ok() && id != 0 && written->id == id;
+    const Live* const live =
+        is_same && !alive.expired() ? FindLive(written->name, caller) : nullptr;
+    if (live != nullptr && live->view.record.is_enabled && !live->run && !IsTriggered(*live)) {
+      Await(FindLive(written->name, caller));
+    }
+    done(std::move(written));
+  });
 }
 
 void CampaignManager::Remove(const std::string& name, const Caller& caller, Changed done) {

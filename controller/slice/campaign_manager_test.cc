@@ -131,6 +131,9 @@ TEST_F(Campaigns, RunAtOnceAndThenEvery) {
   EXPECT_EQ(View("web").runs, 3u);
   EXPECT_EQ(View("web").last->bootstrap_slots, 0u);  // it is known now
   EXPECT_EQ(manager_->counters().runs_done, 3u);
+  ASSERT_EQ(Put("web", path_ + "USING 15 Mb/s DURING 450 ms EVERY 5 s"), "");  // once more
+  RunFor(kSecond);
+  EXPECT_EQ(View("web").runs, 4u);
 }
 
 TEST_F(Campaigns, GoOnAtTheirNextTimeAfterARestart) {

@@ -100,6 +100,9 @@ void CampaignRun::ExpectAndTurnOn() {
     told.prefix = query.prefix;
     told.path = query.path;
     told.locations = query.locations;
+    for (const Place& place : slice.places) {
+      told.numbers.push_back(place.driver->NumberOf(place.router));
+    }
     told.start = start;
     told.end = start + slot_ + spacing_;
   }

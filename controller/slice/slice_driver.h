@@ -43,6 +43,11 @@ class SliceDriver {
   virtual const char* name() const = 0;
   // Whether slices can be turned on at this switch now.
   virtual bool Serves(const std::string& switch_name) const = 0;
+  // What copies of this switch are told by (SliceGreKey); 0: it is not known.
+  virtual uint16_t NumberOf(const std::string& switch_name) const {
+    (void)switch_name;
+    return 0;
+  }
   // `done` once the switch has it on, or with the reason why not; then nothing was changed.
   virtual void TurnOn(const std::string& switch_name, const SliceSpec& slice, Done done) = 0;
   // Before its deadline; fine if it has ended already.

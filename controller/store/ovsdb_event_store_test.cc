@@ -4,7 +4,6 @@
 #include "controller/store/ovsdb_event_store.h"
 
 #include <gtest/gtest.h>
-
 #include <signal.h>
 #include <time.h>
 

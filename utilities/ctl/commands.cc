@@ -16,6 +16,7 @@
 #include <ostream>
 #include <thread>
 
+#include "controller/view/slice_tables.h"
 #include "lib/base/backoff.h"
 #include "lib/base/units.h"
 #include "utilities/ctl/event_stream.h"
@@ -118,6 +119,11 @@ class Run {
   int Simulate();
   int ShowStatus();
   int MakeToken();
+  int PlanSlice();
+  int RunSlice();
+  int WaitForRun(const std::string& path, uint64_t last_run);
+  int ShowSlice();
+  int ChangeSlice(const char* method, const char* what);
   int Wait(const std::vector<std::string>& names);
 
   const CtlInvocation& invocation_;
@@ -384,6 +390,91 @@ int Run::ShowStatus() {
   return answer->is_success() ? 0 : 1;
 }
 
+std::string SlicePath(const std::string& name) { return "/v1/slices/" + HttpClient::Escape(name); }
+
+ApiRequest CampaignRequest(const char* method, const std::string& path, const Document& document) {
+  ApiRequest request;
+  request.method = method;
+  request.path = path;
+  request.body = document.text;
+  request.content_type = document.is_json ? "application/json" : "text/plain";
+  return request;
+}
+
+int Run::PlanSlice() {
+  const auto document = ReadDocument(invocation_.arguments[0]);
+  if (!document) return 1;
+  const auto plan = Ask(CampaignRequest("POST", "/v1/slices/plan", *document), &*document);
+  if (!plan) return 1;
+  return Print(*plan, SlicePlanText);
+}
+
+// A campaign that is there, or one from a file, which then runs at once.
+int Run::RunSlice() {
+  const std::string path = SlicePath(invocation_.arguments[0]);
+  ApiRequest look;
+  look.path = path;
+  const Result<ApiAnswer> before = client_->Send(look);
+  uint64_t last_run = 0;
+  if (before.ok() && before->is_success()) {
+    const ApiJson campaign = ApiJson::parse(before->body, nullptr, false);
+    const ApiJson last = campaign.is_object() ? campaign.value("last", ApiJson()) : ApiJson();
+    if (last.is_object()) last_run = last.value("run", uint64_t{0});
+  }
+  if (invocation_.arguments.size() == 2) {
+    const auto document = ReadDocument(invocation_.arguments[1]);
+    if (!document || !Ask(CampaignRequest("PUT", path, *document), &*document)) return 1;
+  } else {
+    ApiRequest request;
+    request.method = "POST";
+    request.path = path + "/run";
+    if (!Ask(request)) return 1;
+  }
+  return invocation_.Has("wait") ? WaitForRun(path, last_run) : 0;
+}
+
+int Run::WaitForRun(const std::string& path, uint64_t last_run) {
+  const long seconds = std::strtol(invocation_.Get("wait").c_str(), nullptr, 10);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
+  while (true) {
+    const auto campaign = Get(path);
+    if (!campaign) return 1;
+    const ApiJson last = campaign->value("last", ApiJson());
+    if (last.is_object() && last.value("run", uint64_t{0}) > last_run) {
+      const auto run = Get(path + "/results");
+      if (!run) return 1;
+      Print(*run, SliceRunText);
+      return run->value("state", "") == "done" ? 0 : 1;
+    }
+    if (std::chrono::steady_clock::now() >= deadline) return Fail("the run has not ended yet");
+    std::this_thread::sleep_for(kLookAgain);
+  }
+}
+
+int Run::ShowSlice() {
+  const std::string path = SlicePath(invocation_.arguments[0]);
+  auto campaign = Get(path);
+  if (!campaign) return 1;
+  const bool has_run =
+      !campaign->value("now", ApiJson()).is_null() || !campaign->value("last", ApiJson()).is_null();
+  const auto run = has_run ? Get(path + "/results") : std::optional<ApiJson>(ApiJson());
+  if (!run) return 1;
+  if (invocation_.output != OutputFormat::kTable) (*campaign)["results"] = *run;
+  return Print(*campaign, [&](const ApiJson& json) {
+    return SliceText(json) + (has_run ? SliceRunText(*run) : "");
+  });
+}
+
+int Run::ChangeSlice(const char* method, const char* what) {
+  for (const std::string& name : invocation_.arguments) {
+    ApiRequest request;
+    request.method = method;
+    request.path = SlicePath(name) + what;
+    if (!Ask(request)) return 1;
+  }
+  return 0;
+}
+
 int Run::MakeToken() {
   const auto made = MakeCtlToken(invocation_);
   if (!made) return Fail(made.message());
@@ -415,6 +506,12 @@ int Run::Do() {
   if (name == "report list") return Reports();
   if (name == "host list") return List("/v1/hosts", "hosts", HostTable);
   if (name == "simulate") return Simulate();
+  if (name == "slice plan") return PlanSlice();
+  if (name == "slice run") return RunSlice();
+  if (name == "slice list") return List("/v1/slices", "slices", SliceTable);
+  if (name == "slice show") return ShowSlice();
+  if (name == "slice stop") return ChangeSlice("POST", "/stop");
+  if (name == "slice rm") return ChangeSlice("DELETE", "");
   if (name == "status") return ShowStatus();
   if (name == "token new") return MakeToken();
   const bool is_host = name == "host show";
@@ -451,7 +548,9 @@ Result<std::string> ParseCtlTime(const std::string& text) {
 
 int RunCtl(const CtlInvocation& invocation, const CtlTerminal& terminal) {
   const std::string name = invocation.command->name;
-  if (name.compare(0, 6, "slice ") == 0) return RunSliceCommand(invocation, terminal);
+  const bool is_offline =
+      name == "slice solve" || (name == "slice plan" && !invocation.Has("controller"));
+  if (is_offline) return RunSliceCommand(invocation, terminal);
   std::string token;
   if (!invocation.token_file.empty() && name != "token new") {
     std::ifstream file(invocation.token_file);

@@ -1,0 +1,109 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "controller/rest/slice_views.h"
+
+namespace trumpet {
+namespace {
+
+Json QueryJson(const SliceQueryView& query) {
+  return {{"name", query.name},
+          {"action", query.is_confine ? "CONFINE" : "MIRROR"},
+          {"bootstrap", query.is_bootstrap},
+          {"prefix", PrintPrefix(query.prefix)},
+          {"path", query.path},
+          {"locations", query.locations},
+          {"cost_bps", query.cost_bps},
+          {"slots", query.slots},
+          {"packets", query.packets},
+          {"bytes", query.bytes},
+          {"withheld", query.withheld}};
+}
+
+Json PlannedJson(const CampaignPlan& plan, const slice::PlannedQuery& query, bool is_confine) {
+  const slice::Network& network = plan.map->network;
+  return {{"name", plan.campaign.queries[query.query].name},
+          {"action", is_confine ? "CONFINE" : "MIRROR"},
+          {"prefix", PrintPrefix(query.prefix)},
+          {"path", network.NamesOf(query.routers)},
+          {"locations", network.NamesOf(query.locations)},
+          {"why", query.why},
+          {"cost_bps", query.cost_bps}};
+}
+
+}  // namespace
+
+Json ToJson(const SliceRunView& run, bool is_whole) {
+  Json json = {{"run", run.run},
+               {"state", NameOf(run.state)},
+               {"problem", run.problem},
+               {"started_ns", run.started},
+               {"ended_ns", run.ended},
+               {"slots", run.slots},
+               {"slots_to_come", run.planned},
+               {"bootstrap_slots", run.bootstrap_slots},
+               {"failed_slots", run.failed_slots},
+               {"over_budget", run.over_budget},
+               {"replans", run.replans},
+               {"topology_changed", run.has_topology_changed},
+               {"slot_ns", run.slot},
+               {"spacing_ns", run.spacing},
+               {"copied_bytes", run.copied_bytes},
+               {"warnings", run.warnings}};
+  if (!is_whole) return json;
+  Json queries = Json::array();
+  for (const SliceQueryView& query : run.queries) queries.push_back(QueryJson(query));
+  json["queries"] = std::move(queries);
+  // The analyzer's own text: an object, if all is well.
+  Json answers = Json::parse(run.answers, nullptr, false);
+  json["answers"] = answers.is_object() ? std::move(answers) : Json::object();
+  return json;
+}
+
+Json ToJson(const CampaignView& campaign) {
+  Json json = {{"name", campaign.record.name},
+               {"tenant", campaign.record.tenant},
+               {"campaign", campaign.definition.text},
+               {"priority", campaign.definition.priority},
+               {"trigger_on", campaign.definition.trigger_on},
+               {"enabled", campaign.record.is_enabled},
+               {"problem", campaign.problem},
+               {"using_bps", campaign.campaign.using_bps},
+               {"during_ns", campaign.campaign.during},
+               {"every_ns", campaign.campaign.every},
+               {"created_ns", campaign.record.created_ns},
+               {"changed_ns", campaign.record.changed_ns},
+               {"changed_by", campaign.record.changed_by},
+               {"waiting", campaign.is_waiting},
+               {"next_start_ns", campaign.next_start},
+               {"runs", campaign.runs},
+               {"missed", campaign.missed},
+               {"triggered", campaign.triggered},
+               {"triggers_withheld", campaign.withheld}};
+  json["now"] = campaign.now == nullptr ? Json() : ToJson(*campaign.now, false);
+  json["last"] = campaign.last == nullptr ? Json() : ToJson(*campaign.last, false);
+  return json;
+}
+
+Json ToJson(const CampaignPlan& plan) {
+  const slice::SlicePlan& planned = plan.answer.plan;
+  Json queries = Json::array();
+  for (const auto& query : planned.confined) queries.push_back(PlannedJson(plan, query, true));
+  for (const auto& query : planned.mirrored) queries.push_back(PlannedJson(plan, query, false));
+  Json links = Json::array();
+  for (const slice::LinkRate& link : plan.answer.links) {
+    links.push_back({{"from", plan.map->network.NameOf(link.from)},
+                     {"to", plan.map->network.NameOf(link.to)},
+                     {"bps", link.bps}});
+  }
+  return {{"explanation", plan.answer.explanation},
+          {"slots", planned.times.slots},
+          {"slot_ms", planned.times.slot_ms},
+          {"using_bps", plan.campaign.using_bps},
+          {"measured_prefixes", plan.demands.size()},
+          {"queries", std::move(queries)},
+          {"links", std::move(links)},
+          {"warnings", planned.warnings}};
+}
+
+}  // namespace trumpet
