@@ -27,7 +27,12 @@ TriggerChange Remove(uint32_t id) {
 }
 
 TriggerSet Set(uint64_t generation, uint64_t base, std::initializer_list<TriggerChange> changes) {
-  return {generation, base, 0, true, changes};
+  return {generation, base, 0, true, changes, {}};
+}
+
+TriggerSet Part(uint64_t generation, uint32_t part, bool is_last,
+                std::initializer_list<TriggerChange> changes) {
+  return {generation, 0, part, is_last, changes, {}};
 }
 
 std::string Ids(const ControllerSet& set) {
@@ -56,9 +61,9 @@ TEST_F(ControllerSetTest, HoldsAWholeSetAndThenChanges) {
 }
 
 TEST_F(ControllerSetTest, CountsWhenItsLastPartHasCome) {
-  EXPECT_EQ(Refusal({5, 0, 0, false, {Put(1)}}), "nothing yet");
+  EXPECT_EQ(Refusal(Part(5, 0, false, {Put(1)})), "nothing yet");
   EXPECT_EQ(Ids(set_), "");
-  const auto taken = set_.Take({5, 0, 1, true, {Put(2)}});
+  const auto taken = set_.Take(Part(5, 1, true, {Put(2)}));
   ASSERT_TRUE(taken);
   EXPECT_EQ(taken->changed, (std::vector<uint32_t>{1, 2}));
   EXPECT_EQ(Ids(set_), "1e2e");
@@ -80,18 +85,18 @@ TEST_F(ControllerSetTest, RefusesChangesByAnotherController) {
 }
 
 TEST_F(ControllerSetTest, RefusesPartsOutOfOrderOnceAndPassesTheRestOver) {
-  set_.Take({5, 0, 0, false, {Put(1)}});
-  EXPECT_EQ(Refusal({5, 0, 2, false, {Put(2)}}),
+  set_.Take(Part(5, 0, false, {Put(1)}));
+  EXPECT_EQ(Refusal(Part(5, 2, false, {Put(2)})),
             "part 2 of generation 5 comes after part 0 of generation 5");
-  EXPECT_EQ(Refusal({5, 0, 3, true, {Put(3)}}), "nothing yet");
+  EXPECT_EQ(Refusal(Part(5, 3, true, {Put(3)})), "nothing yet");
   EXPECT_EQ(Refusal(Set(6, 0, {Put(4)})), "");
   EXPECT_EQ(Ids(set_), "4e");
 }
 
 TEST_F(ControllerSetTest, ForgetsPartsOfTheSessionBefore) {
-  set_.Take({5, 0, 0, false, {Put(1)}});
+  set_.Take(Part(5, 0, false, {Put(1)}));
   set_.BeginSession(kController);
-  EXPECT_EQ(Refusal({5, 0, 1, true, {Put(2)}}), "part 1 comes first");
+  EXPECT_EQ(Refusal(Part(5, 1, true, {Put(2)})), "part 1 comes first");
 }
 
 TEST_F(ControllerSetTest, BoundsWhatComes) {
@@ -100,7 +105,7 @@ TEST_F(ControllerSetTest, BoundsWhatComes) {
   large.put->event.filter.args.resize(65000);
   std::string refusal;
   for (uint32_t part = 0; part < 100 && refusal.empty(); ++part) {
-    const auto taken = set_.Take({5, 0, part, false, {large}});
+    const auto taken = set_.Take(Part(5, part, false, {large}));
     if (taken) refusal = taken->refusal;
   }
   EXPECT_EQ(refusal, "its events have more than 1048576 nodes");
