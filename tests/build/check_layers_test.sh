@@ -79,8 +79,8 @@ expect 'keeps sockets out of the packet path' 1 '^lib/tpm/sweep.cc:2: netinet/in
 
 fresh
 plant vswitchd-plugin/agent.cc '#include <openvswitch/vlog.h>'
-expect 'keeps headers of Open vSwitch in two files' 1 \
-  '^vswitchd-plugin/agent.cc:1: openvswitch/vlog.h may be included by vswitchd-plugin/ovs_glue.c and controller/daemon/ovs_daemon.c only'
+expect 'keeps headers of Open vSwitch in few files' 1 \
+  '^vswitchd-plugin/agent.cc:1: openvswitch/vlog.h may be included by vswitchd-plugin/ovs_glue.c and .*controller/daemon/ovs_daemon.c.* only'
 
 fresh
 plant vswitchd-plugin/agent.cc '#include "dp-packet.h"'
