@@ -24,6 +24,9 @@ controller_libtrumpet_daemon_a_SOURCES = \
 	controller/daemon/process.cc \
 	controller/daemon/process.h \
 	controller/daemon/slice_commands.cc \
+	controller/daemon/slice_config.cc \
+	controller/daemon/slice_part.cc \
+	controller/daemon/slice_part.h \
 	controller/daemon/switch_commands.cc \
 	controller/daemon/switch_commands.h
 controller_libtrumpet_daemon_a_CPPFLAGS = $(AM_CPPFLAGS) -DTRUMPET_REPLAY='"$(bindir)/trumpet-replay"'

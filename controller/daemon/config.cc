@@ -139,25 +139,12 @@ void ReadOvsdb(ConfigSection* section, OvsdbConfig* ovsdb) {
                     [&](ConfigSection* one) { ReadSwitchDatabase(one, &ovsdb->switches); });
 }
 
-void ReadSlices(ConfigSection* section, CampaignOptions* slices) {
-  size_t budget = static_cast<size_t>(slices->budget_bps / 1'000'000);
-  section->Count("budget_mbps", 0, 1'000'000, &budget);
-  slices->budget_bps = static_cast<int64_t>(budget) * 1'000'000;
-  section->Count("max", 1, 65536, &slices->max_campaigns);
-  section->Count("max_per_tenant", 1, 65536, &slices->max_campaigns_per_tenant);
-  section->Count("max_running", 1, 1000, &slices->max_running);
-  section->Text("analyzer_at", &slices->analyzer_at);
-  section->Duration("demand_memory", kSecond, kDay, &slices->demand_memory);
-  SliceRunOptions& run = slices->run;
-  section->Duration("shortest_slice", kNanosPerMilli, 10 * kSecond, &run.shortest_slice);
-  section->Duration("longest_path", 0, 10 * kSecond, &run.longest_path);
-  section->Duration("least_spacing", 0, 10 * kSecond, &run.least_spacing);
-}
-
 void ReadAll(ConfigSection* root, ControllerConfig* config) {
   root->Text("name", &config->manager.name);
   root->Text("database", &config->database);
   root->Text("topology", &config->topology);
+  root->Section("analyzers",
+                [&](ConfigSection* section) { ReadAnalyzers(section, &config->analyzers); });
   root->Section("agents", [&](ConfigSection* section) { ReadAgents(section, config); });
   root->Section("events", [&](ConfigSection* section) { ReadEvents(section, &config->manager); });
   root->Section("database_tls",
@@ -184,6 +171,7 @@ ControllerConfig DefaultConfig(const std::string& config_directory,
                        config_directory + "/controller-cert.pem", config_directory + "/ca.pem"};
   config.database_tls = config.agents.tls;
   config.ovsdb.tls = config.agents.tls;
+  config.analyzers.tls = config.agents.tls;
   config.openflow.tls = config.agents.tls;
   config.notify.directory = state_directory + "/notify";
   config.rest.listen = {"ptcp:" + std::to_string(kDefaultRestPort) + ":127.0.0.1"};

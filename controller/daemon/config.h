@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "controller/daemon/openflow_part.h"
+#include "controller/daemon/slice_part.h"
 #include "controller/notify/notify_options.h"
 #include "controller/rest/rest_server.h"
-#include "controller/slice/campaign_manager.h"
 #include "controller/tem/event_manager.h"
 #include "lib/base/status.h"
 #include "lib/wire/tls_context.h"
@@ -56,7 +56,8 @@ struct ControllerConfig {
   NotifyOptions notify;
   OvsdbConfig ovsdb;
   OpenflowConfig openflow;
-  CampaignOptions slices;
+  SlicesConfig slices;
+  AnalyzersConfig analyzers;
   RestOptions rest;
   EventManagerOptions manager;
 };

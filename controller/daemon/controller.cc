@@ -44,31 +44,6 @@ Result<std::string> ReadFileText(const std::string& path) {
   return text.str();
 }
 
-void AddCampaignMetrics(const CampaignManager& campaigns, MetricsText* text) {
-  const CampaignCounters& counters = campaigns.counters();
-  text->Gauge("trumpet_slice_campaigns", "Campaigns of slices that are kept.",
-              static_cast<double>(campaigns.Campaigns(Caller()).size()));
-  text->Gauge("trumpet_slice_running", "Runs under way.", static_cast<double>(campaigns.running()));
-  text->Gauge("trumpet_slice_granted_bps", "Of the budget, what they may take.",
-              static_cast<double>(campaigns.granted_bps()));
-  text->Family("trumpet_slice_runs", MetricsText::Type::kCounter, "Runs that have ended.");
-  text->Add({{"state", "done"}}, counters.runs_done);
-  text->Add({{"state", "failed"}}, counters.runs_failed);
-  text->Add({{"state", "stopped"}}, counters.runs_stopped);
-  text->Counter("trumpet_slice_slots", "Slots that were run.", counters.slots);
-  text->Counter("trumpet_slice_bootstrap_slots", "Slots that looked at unknown prefixes.",
-                counters.bootstrap_slots);
-  text->Counter("trumpet_slice_failed_slots", "Slots that some switch could not be turned on for.",
-                counters.failed_slots);
-  text->Counter("trumpet_slice_over_budget", "Slots that copied more than the budget.",
-                counters.over_budget);
-  text->Counter("trumpet_slice_copied_bytes", "Bytes copied, with the headers of tunnels.",
-                counters.copied_bytes);
-  text->Counter("trumpet_slice_triggers", "Runs that events have asked for.", counters.triggers);
-  text->Counter("trumpet_slice_triggers_withheld", "Likewise, sooner than EVERY.",
-                counters.triggers_withheld);
-}
-
 }  // namespace
 
 Controller::Controller(event_base* base, ControllerConfig config, ControllerLog log)
@@ -96,7 +71,8 @@ Result<std::unique_ptr<Controller>> Controller::Start(event_base* base, Controll
   if (!status.ok()) return status;
   status = controller->StartOpenflow();
   if (!status.ok()) return status;
-  controller->StartCampaigns();
+  status = controller->StartSlices();
+  if (!status.ok()) return status;
   status = controller->StartNotifier();
   if (!status.ok()) return status;
   status = controller->FollowSwitches();
@@ -192,23 +168,23 @@ Topology Controller::CurrentTopology() const {
   return topology;
 }
 
-void Controller::StartCampaigns() {
-  CampaignParts parts;
+Status Controller::StartSlices() {
+  SlicePart::Parts parts;
+  parts.base = base_;
   parts.clock = &clock_;
-  parts.store = campaign_store_.get();
+  parts.events = event_store_.get();
+  parts.campaigns = campaign_store_.get();
+  parts.manager = manager_.get();
   parts.reports = hub_.get();
+  parts.openflow = &openflow_->driver();
+  parts.name = config_.manager.name;
   parts.log = log_;
-  campaigns_ = std::make_unique<CampaignLoop>(base_, parts, config_.slices);
+  auto slices = SlicePart::Start(parts, config_.slices, config_.analyzers);
+  if (!slices.ok()) return slices.status();
+  slices_ = std::move(*slices);
   campaigns().SetTopology(CurrentTopology());
   topology_.AddObserver(&campaigns());
-  campaigns().AddDriver(&openflow().driver());
-  // Who holds the lock of events runs the campaigns, too: of two controllers never each one half.
-  campaigns_starter_ = std::make_unique<LoopEvent>(base_, [this] {
-    if (!event_store_->is_ready()) return;
-    campaigns_starter_->Cancel();
-    campaigns().Start();
-  });
-  campaigns_starter_->RunEvery(100 * kNanosPerMilli);
+  return Status::Ok();
 }
 
 Status Controller::StartNotifier() {
@@ -285,7 +261,7 @@ void Controller::AddMetrics(MetricsText* text) const {
                 store.malformed_records);
   AddSwitchMetrics(text);
   openflow_->AddMetrics(text);
-  AddCampaignMetrics(campaigns_->manager(), text);
+  slices_->AddMetrics(text);
   if (notifier_ == nullptr) return;
   const std::vector<ReceiverView> receivers = notifier_->Receivers();
   const auto family = [&](const char* name, MetricsText::Type type, const char* help, auto value) {
@@ -340,13 +316,14 @@ void Controller::Reload() {
 
 void Controller::Stop() {
   rest_->Stop();
-  campaigns().Stop();
+  slices_->Stop();
   manager_->Stop();
 }
 
 std::string Controller::PortsJson() const {
-  return "{\"agents\": " + ToJson(agent_ports_) + ", \"openflow\": " + ToJson(openflow_->ports()) +
-         ", \"rest\": " + ToJson(rest_->ports()) + "}";
+  return "{\"agents\": " + ToJson(agent_ports_) + ", \"analyzers\": " + ToJson(slices_->ports()) +
+         ", \"openflow\": " + ToJson(openflow_->ports()) + ", \"rest\": " + ToJson(rest_->ports()) +
+         "}";
 }
 
 }  // namespace trumpet

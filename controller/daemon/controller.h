@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "controller/daemon/config.h"
+#include "controller/daemon/slice_part.h"
 #include "controller/ovsdb/remote_switches.h"
 #include "controller/rest/rest_server.h"
-#include "controller/slice/campaign_loop.h"
 #include "controller/store/event_store.h"
 #include "controller/store/report_store.h"
 #include "controller/tem/event_manager.h"
@@ -49,7 +49,7 @@ class Controller {
 
   EventManager& events() { return *manager_; }
   ReportHub& reports() { return *hub_; }
-  CampaignManager& campaigns() { return campaigns_->manager(); }
+  CampaignManager& campaigns() { return slices_->campaigns(); }
   const Notifier* notifier() const { return notifier_.get(); }  // may be null
   OpenflowPart& openflow() { return *openflow_; }
   const ControllerConfig& config() const { return config_; }
@@ -64,7 +64,7 @@ class Controller {
   Controller(event_base* base, ControllerConfig config, ControllerLog log);
   Status OpenStores();
   Status OpenEvents();
-  void StartCampaigns();
+  Status StartSlices();
   Status StartNotifier();
   Status ReadTopology();
   void SetTopology(Topology topology);
@@ -89,9 +89,8 @@ class Controller {
   std::unique_ptr<TlsContext> switches_tls_;
   std::unique_ptr<RemoteSwitches> switch_databases_;
   std::unique_ptr<EventStore> campaign_store_;
-  std::unique_ptr<CampaignLoop> campaigns_;  // observes the topology
+  std::unique_ptr<SlicePart> slices_;  // observes the topology, drives by OpenFlow
   LiveTopology topology_;
-  std::unique_ptr<LoopEvent> campaigns_starter_;
   std::vector<uint16_t> agent_ports_;
   std::unique_ptr<OpenflowPart> openflow_;
   std::unique_ptr<TopologyWatch> watch_;

@@ -38,6 +38,11 @@ bool DatapathDriver::Serves(const std::string& switch_name) const {
   return place && manager_->TakesSlices(place->host);
 }
 
+uint16_t DatapathDriver::NumberOf(const std::string& switch_name) const {
+  const std::optional<DatapathPlace> place = find_place_(switch_name);
+  return place.has_value() ? place->number : 0;
+}
+
 void DatapathDriver::TurnOn(const std::string& switch_name, const SliceSpec& slice, Done done) {
   const auto refuse = [&](const std::string& why) {
     Later([done = std::move(done), why = "switch '" + switch_name + "': " + why] {

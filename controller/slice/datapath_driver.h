@@ -29,8 +29,9 @@ namespace trumpet {
 
 // A switch as its host knows it.
 struct DatapathPlace {
-  std::string host;    // id or name
-  std::string bridge;  // empty: every port of the datapath
+  std::string host;     // id or name
+  std::string bridge;   // empty: every port of the datapath
+  uint16_t number = 0;  // SliceGreKey; as in the flow that sends copies
 };
 
 class DatapathDriver final : public SliceDriver {
@@ -44,6 +45,7 @@ class DatapathDriver final : public SliceDriver {
 
   const char* name() const override { return "datapath"; }
   bool Serves(const std::string& switch_name) const override;
+  uint16_t NumberOf(const std::string& switch_name) const override;
   void TurnOn(const std::string& switch_name, const SliceSpec& slice, Done done) override;
   void TurnOff(const std::string& switch_name, uint32_t tag, Done done) override;
   void OnEnd(Ended ended) override { ended_ = std::move(ended); }

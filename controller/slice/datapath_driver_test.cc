@@ -14,7 +14,7 @@ class DatapathDriverTest : public EventManagerHostsTest {
     driver_ = std::make_unique<DatapathDriver>(
         loop_.base(), manager_.get(), [](const std::string& name) -> std::optional<DatapathPlace> {
           if (name == "nowhere") return std::nullopt;
-          return DatapathPlace{name, "br-" + name};
+          return DatapathPlace{name, "br-" + name, 7};
         });
     driver_->OnEnd([this](const SliceEnd& end) { ends_.push_back(end); });
   }

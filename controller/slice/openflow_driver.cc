@@ -107,6 +107,11 @@ int OpenflowDriver::FreeBit(const OpenflowSwitch* which) const {
   return -1;
 }
 
+uint16_t OpenflowDriver::NumberOf(const std::string& switch_name) const {
+  const auto port = find_port_(switch_name);
+  return port.has_value() ? port->switch_number : 0;
+}
+
 void OpenflowDriver::TurnOn(const std::string& switch_name, const SliceSpec& spec, Done done) {
   const auto refuse = [&](const std::string& text) {
     Later([done, status = Status::Error(text)] { done(status); });

@@ -52,6 +52,7 @@ class OpenflowDriver final : public SliceDriver, private OpenflowObserver {
 
   const char* name() const override { return "openflow"; }
   bool Serves(const std::string& switch_name) const override;
+  uint16_t NumberOf(const std::string& switch_name) const override;
   void TurnOn(const std::string& switch_name, const SliceSpec& slice, Done done) override;
   void TurnOff(const std::string& switch_name, uint32_t tag, Done done) override;
   void OnEnd(Ended ended) override { ended_ = std::move(ended); }

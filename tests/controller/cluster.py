@@ -88,6 +88,7 @@ class Cluster:
         self.hosts, self.closers = [], []
         self.database = self.controller = None
         self.agents_port = self.rest_port = 0
+        self.ports, self.more_configuration = {}, ""
         self.token_file = self.path("tokens.yaml")
         self.environment = dict(os.environ, OVS_RUNDIR=self.folder, OVS_LOGDIR=self.folder,
                                 OVS_DBDIR=self.folder, OVS_SYSCONFDIR=self.folder,
@@ -182,7 +183,7 @@ class Cluster:
                 f"  ca_certificate: {self.path('switches-ca.pem')}\n"
                 f"reports:\n  database: {self.reports}\n"
                 "rest:\n  listen: ['ptcp:0:127.0.0.1']\n  metrics_need_token: no\n"
-                f"  tokens: {self.token_file}\n")
+                f"  tokens: {self.token_file}\n" + self.more_configuration)
         ports = self.path("ports.json")
         if os.path.exists(ports):
             os.remove(ports)
@@ -197,8 +198,8 @@ class Cluster:
         eventually(lambda: os.path.exists(ports) and os.path.getsize(ports) > 0,
                    "the controller listens")
         with open(ports, encoding="utf-8") as text:
-            taken = json.load(text)
-        self.agents_port, self.rest_port = taken["agents"][0], taken["rest"][0]
+            self.ports = json.load(text)
+        self.agents_port, self.rest_port = self.ports["agents"][0], self.ports["rest"][0]
 
     def kill_controller(self):
         self.controller.kill()

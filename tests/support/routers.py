@@ -83,7 +83,7 @@ class Routers:
         self.links = Links(emulator, arguments, seed, PREFIX)
         try:
             self._connect()
-            self._route()
+            self.route()
         except BaseException:
             self.links.close()
             raise
@@ -100,7 +100,7 @@ class Routers:
         commands += ["--", "add-br", "phy", "--", "set", "bridge", "phy", "datapath_type=netdev",
                      "--", "add-port", "phy", "col-sw"]
         self.switch.vsctl(*commands[1:])
-        ip("address", "add", f"{SWITCHES_ADDRESS}/24", "dev", "phy")
+        ip("address", "replace", f"{SWITCHES_ADDRESS}/24", "dev", "phy")
         ip("link", "set", "phy", "up")
         mac = json.loads(subprocess.run(["ip", "-json", "link", "show", COLLECTOR_DEVICE], check=True,
                                         capture_output=True).stdout)[0]["address"]
@@ -110,7 +110,8 @@ class Routers:
         del router  # devices have names of their own
         return int(self.switch.vsctl("get", "interface", device, "ofport"))
 
-    def _route(self):
+    def route(self):
+        """Again, after somebody has taken the flows of the bridges away."""
         next_hops = shortest_next_hops(self.weights, self.target)
         for router in self.names:
             if router == self.target:
@@ -123,7 +124,7 @@ class Routers:
 
     def _spread(self, router, ports):
         buckets = ",".join(f"bucket=output:{port}" for port in ports)
-        self.switch.ofctl("-O", "OpenFlow15", "add-group", router,
+        self.switch.ofctl("-O", "OpenFlow15", "mod-group", "--may-create", router,
                           "group_id=1,type=select,selection_method=hash,fields(ip_dst,udp_src),"
                           + buckets)
         return "group:1"

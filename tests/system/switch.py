@@ -124,6 +124,10 @@ class Switch:
     def ofctl(self, *arguments):
         subprocess.run([self.paths["OVS_OFCTL"], *arguments], check=True, env=self.environment)
 
+    def ofctl_text(self, *arguments):
+        return subprocess.run([self.paths["OVS_OFCTL"], *arguments], check=True, text=True,
+                              capture_output=True, env=self.environment).stdout
+
     def appctl(self, *arguments):
         """As people type it: (exit code, standard output, standard error)."""
         done = subprocess.run([self.paths["OVS_APPCTL"], "-t", self.control, *arguments],

@@ -1,0 +1,105 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "controller/daemon/slice_part.h"
+
+#include <optional>
+#include <utility>
+
+#include "lib/wire/address.h"
+
+namespace trumpet {
+
+Result<std::unique_ptr<SlicePart>> SlicePart::Start(const Parts& parts, const SlicesConfig& slices,
+                                                    const AnalyzersConfig& analyzers) {
+  std::unique_ptr<SlicePart> part(new SlicePart(parts, slices));
+  AnalyzerCollectorOptions options;
+  options.name = parts.name;
+  options.binds_names_to_certificates = analyzers.checks_certificates;
+  part->collector_ =
+      std::make_unique<AnalyzerCollector>(parts.base, options, *parts.clock, parts.log);
+  const Status status = part->Listen(analyzers);
+  if (!status.ok()) return status;
+  part->campaigns().SetCollector(part->collector_.get());
+  return part;
+}
+
+SlicePart::SlicePart(const Parts& parts, SlicesConfig slices)
+    : parts_(parts), config_(std::move(slices)) {
+  datapath_ = std::make_unique<DatapathDriver>(
+      parts_.base, parts_.manager, [this](const std::string& name) -> std::optional<DatapathPlace> {
+        for (const DatapathSwitchConfig& one : config_.switches) {
+          if (one.name == name) return one.place;
+        }
+        return std::nullopt;
+      });
+  CampaignParts campaigns;
+  campaigns.clock = parts_.clock;
+  campaigns.store = parts_.campaigns;
+  campaigns.reports = parts_.reports;
+  campaigns.log = parts_.log;
+  loop_ = std::make_unique<CampaignLoop>(parts_.base, campaigns, config_.campaigns);
+  this->campaigns().AddDriver(datapath_.get());
+  this->campaigns().AddDriver(parts_.openflow);
+  // Who holds the lock of events runs the campaigns, too: of two controllers never each one half.
+  starter_ = std::make_unique<LoopEvent>(parts_.base, [this] {
+    if (!parts_.events->is_ready()) return;
+    starter_->Cancel();
+    this->campaigns().Start();
+  });
+  starter_->RunEvery(100 * kNanosPerMilli);
+}
+
+SlicePart::~SlicePart() = default;
+
+Status SlicePart::Listen(const AnalyzersConfig& config) {
+  for (const std::string& text : config.listen) {
+    const Result<Address> address = ParsePassiveAddress(text, kDefaultAnalyzerPort);
+    if (!address.ok()) return address.status();
+    if (address->is_tls && tls_ == nullptr) {
+      auto tls = TlsContext::Load(config.tls);
+      if (!tls.ok()) return Status::Error("analyzers at " + text + ": " + tls.message());
+      tls_ = std::move(*tls);
+    }
+    const auto port = collector_->Listen(*address, address->is_tls ? tls_.get() : nullptr);
+    if (!port.ok()) return Status::Error("analyzers at " + text + ": " + port.message());
+    ports_.push_back(*port);
+    parts_.log("info", "analyzers: listening at " + text + ", port " + std::to_string(*port));
+  }
+  return Status::Ok();
+}
+
+void SlicePart::AddMetrics(MetricsText* text) const {
+  const CampaignManager& campaigns = loop_->manager();
+  const CampaignCounters& counters = campaigns.counters();
+  text->Gauge("trumpet_analyzers_connected", "Analyzers that take copies of packets.",
+              static_cast<double>(collector_->Analyzers().size()));
+  text->Gauge("trumpet_slice_campaigns", "Campaigns of slices that are kept.",
+              static_cast<double>(campaigns.Campaigns(Caller()).size()));
+  text->Gauge("trumpet_slice_running", "Runs under way.", static_cast<double>(campaigns.running()));
+  text->Gauge("trumpet_slice_granted_bps", "Of the budget, what they may take.",
+              static_cast<double>(campaigns.granted_bps()));
+  text->Family("trumpet_slice_runs", MetricsText::Type::kCounter, "Runs that have ended.");
+  text->Add({{"state", "done"}}, counters.runs_done);
+  text->Add({{"state", "failed"}}, counters.runs_failed);
+  text->Add({{"state", "stopped"}}, counters.runs_stopped);
+  text->Counter("trumpet_slice_slots", "Slots that were run.", counters.slots);
+  text->Counter("trumpet_slice_bootstrap_slots", "Slots that looked at unknown prefixes.",
+                counters.bootstrap_slots);
+  text->Counter("trumpet_slice_failed_slots", "Slots that some switch could not be turned on for.",
+                counters.failed_slots);
+  text->Counter("trumpet_slice_over_budget", "Slots that copied more than the budget.",
+                counters.over_budget);
+  text->Counter("trumpet_slice_copied_bytes", "Bytes copied, with the headers of tunnels.",
+                counters.copied_bytes);
+  text->Counter("trumpet_slice_triggers", "Runs that events have asked for.", counters.triggers);
+  text->Counter("trumpet_slice_triggers_withheld", "Likewise, sooner than EVERY.",
+                counters.triggers_withheld);
+}
+
+void SlicePart::Stop() {
+  campaigns().Stop();
+  collector_->Stop();
+}
+
+}  // namespace trumpet
