@@ -7,6 +7,7 @@
 #ifndef TRUMPET_VSWITCHD_PLUGIN_FAKE_SWITCH_TEST_H
 #define TRUMPET_VSWITCHD_PLUGIN_FAKE_SWITCH_TEST_H
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdlib>
@@ -131,6 +132,11 @@ class StillSwitch {
     ThreadMonitor* thread = plugin.agent().AddThread({core, 0, true, this});
     threads.push_back(thread);
     return thread;
+  }
+
+  void RemoveThread(ThreadMonitor* thread) {
+    threads.erase(std::find(threads.begin(), threads.end(), thread));
+    plugin.agent().RemoveThread(thread);
   }
 
   // Installs events, given by a line each, named "e1", "e2", ...

@@ -66,7 +66,7 @@ TEST_F(SliceTableTest, ThreadsThatComeLaterMarkToo) {
   still_.Command("trumpet/slice-on", {"1", "100", "*"});
   ThreadMonitor* const late = still_.AddThread(5);
   EXPECT_EQ(still_.Receive(late, 2), 2);
-  still_.plugin.agent().RemoveThread(late);
+  still_.RemoveThread(late);
   still_.RunMs(1);
   EXPECT_EQ(still_.Command("trumpet/slice-off", {"1"}), "off\n");
 }

@@ -18,6 +18,8 @@
 
 #include <cstring>
 #include <ctime>
+#include <fstream>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -45,6 +47,18 @@ bool BringUpLoopback() {
   is_up = is_up && ioctl(socket, SIOCSIFFLAGS, &request) == 0;
   close(socket);
   return is_up;
+}
+
+// Frames that a busy machine has dropped at `lo` before any receiver could see them.
+uint64_t DroppedBeforeReceivers() {
+  std::ifstream file("/proc/thread-self/net/dev");
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string device;
+    uint64_t bytes = 0, packets = 0, errors = 0, dropped = 0;
+    if (words >> device >> bytes >> packets >> errors >> dropped && device == "lo:") return dropped;
+  }
+  return 0;
 }
 
 class CopyReceiverTest : public testing::Test {
@@ -139,7 +153,7 @@ TEST_F(CopyReceiverTest, KeepsOrderAroundTheRing) {
   constexpr uint32_t kCount = 60000;  // more than fit at once
   for (uint32_t i = 0; i < kCount; ++i) {
     Send(CopyNumber(i));
-    if (i % 1000 != 999) continue;
+    if (i % 250 != 249) continue;  // far less than the kernel's queue before any receiver holds
     ASSERT_TRUE(RunUntil(i + 1));
   }
   for (uint32_t i = 0; i < kCount; ++i) ASSERT_EQ(keys_[i], i);
@@ -150,6 +164,7 @@ TEST_F(CopyReceiverTest, CountsWhatTheKernelDrops) {
   options.ring_bytes = 2 << 20;
   Open(options);
   constexpr uint64_t kCount = 30000;
+  const uint64_t before = DroppedBeforeReceivers();
   for (uint32_t i = 0; i < kCount; ++i) Send(CopyNumber(i));
   uint64_t dropped = 0;  // and not looked at until now: the ring was full
   bool is_late = false;
@@ -157,9 +172,9 @@ TEST_F(CopyReceiverTest, CountsWhatTheKernelDrops) {
   alarm.RunAfter(60 * kNanosPerSecond);
   while (keys_.size() + dropped < kCount && !is_late) {
     event_base_loop(base_.get(), EVLOOP_NONBLOCK);
-    dropped = receiver_->counters().kernel_drops;
+    dropped = receiver_->counters().kernel_drops + DroppedBeforeReceivers() - before;
   }
-  EXPECT_GT(dropped, 0u);
+  EXPECT_GT(receiver_->counters().kernel_drops, 0u);
   EXPECT_EQ(keys_.size() + dropped, kCount);
 }
 

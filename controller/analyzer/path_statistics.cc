@@ -106,17 +106,21 @@ class PathCounter {
 
   // A packet seen at both ends but not between them may have taken another path of equal length.
   // Paths are chosen by flow: once a flow was seen at a router, its later packets pass there, too,
-  // and what is missing then are copies.
+  // and what is missing then are copies.  Here, too, only between the first and the last packet
+  // seen there was the slice surely on.
   void CountFlows(const std::vector<size_t>& sample, size_t location) {
+    const auto is_seen = [&](size_t i) { return matched_.packets[i].IsSeenAt(location); };
+    const auto first = std::find_if(sample.begin(), sample.end(), is_seen);
+    if (first == sample.end()) return;
+    const auto last = std::find_if(sample.rbegin(), sample.rend(), is_seen).base() - 1;
     std::unordered_set<uint64_t> flows;
-    for (const size_t i : sample) {
-      const MatchedPacket& packet = matched_.packets[i];
+    for (auto at = first; at < last; ++at) {
+      const MatchedPacket& packet = matched_.packets[*at];
       if (!packet.IsSeenAt(last_) || packet.detour != 0) continue;
-      const bool is_seen = packet.IsSeenAt(location);
       if (flows.count(packet.flow) != 0) {
         ++counts_.copy_trials;
-        if (!is_seen) ++counts_.copies_missing;
-      } else if (is_seen) {
+        if (!is_seen(*at)) ++counts_.copies_missing;
+      } else if (is_seen(*at)) {
         flows.insert(packet.flow);
       }
     }

@@ -41,7 +41,7 @@ class Network(Cluster):
         done = subprocess.run([f"{self.build}/utilities/trumpetctl", *arguments, "-o", output],
                               capture_output=True, text=True, env=environment, check=False)
         if done.returncode != 0:
-            raise AssertionError(f"trumpetctl {arguments}: {done.stderr}")
+            raise AssertionError(f"trumpetctl {arguments}: {done.stderr or done.stdout}")
         return done.stdout if output == "table" else json.loads(done.stdout)
 
     def host(self):
