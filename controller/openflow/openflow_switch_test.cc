@@ -19,6 +19,13 @@ constexpr char kTheirFlow[] = "priority=9,ip actions=output:1\n";
 
 class Versions : public testing::TestWithParam<int> {};
 
+// A bridge that has come to us; null: it has not.
+OpenflowSwitch* BringSwitch(TestSwitch* ovs, TestNet* test) {
+  ovs->AddBridge("br0", 1, kAll);
+  ovs->Vsctl({"set-controller", "br0", test->remote()});
+  return test->Wait(1);
+}
+
 TEST_P(Versions, ASwitchComesAndTakesRulesAndGivesThemBack) {
   TestSwitch ovs;
   TestNet test;
@@ -64,9 +71,7 @@ INSTANTIATE_TEST_SUITE_P(OpenFlow, Versions, testing::Values(3, 4, 5));
 TEST(OpenflowSwitch, CommitsAllOrNothingAndSaysWhichRuleWasRefused) {
   TestSwitch ovs;
   TestNet test;
-  ovs.AddBridge("br0", 1, kAll);
-  ovs.Vsctl({"set-controller", "br0", test.remote()});
-  OpenflowSwitch* const which = test.Wait(1);
+  OpenflowSwitch* const which = BringSwitch(&ovs, &test);
   ASSERT_NE(which, nullptr);
   OpenflowChange change;
   change.add = {FlowRule("table=3,priority=5,ip,actions=output:2"),
@@ -84,9 +89,7 @@ TEST(OpenflowSwitch, CommitsAllOrNothingAndSaysWhichRuleWasRefused) {
 TEST(OpenflowSwitch, DoesNotReplaceFlowsOfOthers) {
   TestSwitch ovs;
   TestNet test;
-  ovs.AddBridge("br0", 1, kAll);
-  ovs.Vsctl({"set-controller", "br0", test.remote()});
-  OpenflowSwitch* const which = test.Wait(1);
+  OpenflowSwitch* const which = BringSwitch(&ovs, &test);
   ASSERT_NE(which, nullptr);
   ovs.Ofctl({"add-flow", "br0", kTheirs});
   const Status status = test.Commit(which, {{}, {FlowRule("priority=9,ip,actions=drop")}});
@@ -202,9 +205,7 @@ class PacketIns : public OpenflowObserver {
 TEST(OpenflowSwitch, SendsPacketsAndTakesThem) {
   TestSwitch ovs;
   TestNet test;
-  ovs.AddBridge("br0", 1, kAll);
-  ovs.Vsctl({"set-controller", "br0", test.remote()});
-  OpenflowSwitch* const which = test.Wait(1);
+  OpenflowSwitch* const which = BringSwitch(&ovs, &test);
   ASSERT_NE(which, nullptr);
   PacketIns seen;
   test.net().AddObserver(&seen);
