@@ -42,24 +42,17 @@ const DaemonProgram& Program() {
 Result<AnalyzerConfig> MakeConfig(const Daemon& daemon) {
   const DaemonDirectories directories = Daemon::directories();
   AnalyzerConfig config = DefaultAnalyzerConfig(directories.config, directories.state);
-  const auto& options = daemon.options();
-  const auto given = [&](const char* name, std::string* value) {
-    const auto found = options.find(name);
-    if (found == options.end()) return false;
-    *value = found->second;
-    return true;
-  };
   std::string path = directories.config + "/analyzer.yaml";
-  const bool is_asked_for = given("config", &path);
+  const bool is_asked_for = daemon.TakeOption("config", &path);
   const Result<std::string> text = ReadConfigText(path, is_asked_for);
   if (!text.ok()) return text.status();
   const Status read = ReadAnalyzerConfig(*text, path, &config);
   if (!read.ok()) return read;
-  given("name", &config.analyzer.name);
-  given("controller", &config.controller);
-  given("packets", &config.analyzer.archive.directory);
+  daemon.TakeOption("name", &config.analyzer.name);
+  daemon.TakeOption("controller", &config.controller);
+  daemon.TakeOption("packets", &config.analyzer.archive.directory);
   std::string interface;
-  if (given("interface", &interface)) config.interfaces = {interface};
+  if (daemon.TakeOption("interface", &interface)) config.interfaces = {interface};
   return config;
 }
 

@@ -83,6 +83,13 @@ class Daemon {
 
   // Options that were given, with their values; of an option given twice the last one.
   const std::map<std::string, std::string>& options() const { return options_; }
+  // Whether an option was given; then its value is put there.
+  bool TakeOption(const char* name, std::string* value) const {
+    const auto found = options_.find(name);
+    if (found == options_.end()) return false;
+    *value = found->second;
+    return true;
+  }
   // What is no option.
   const std::vector<std::string>& arguments() const { return arguments_; }
   static DaemonDirectories directories();

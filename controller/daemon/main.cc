@@ -46,27 +46,20 @@ const DaemonProgram& Program() {
 Result<ControllerConfig> MakeConfig(const Daemon& daemon) {
   const DaemonDirectories directories = Daemon::directories();
   ControllerConfig config = DefaultConfig(directories.config, directories.state, directories.run);
-  const auto& options = daemon.options();
-  const auto given = [&](const char* name, std::string* value) {
-    const auto found = options.find(name);
-    if (found == options.end()) return false;
-    *value = found->second;
-    return true;
-  };
   std::string path = directories.config + "/controller.yaml";
-  const bool is_asked_for = given("config", &path);
+  const bool is_asked_for = daemon.TakeOption("config", &path);
   const Result<std::string> text = ReadConfigText(path, is_asked_for);
   if (!text.ok()) return text.status();
   const Status read = ReadConfig(*text, path, &config);
   if (!read.ok()) return read;
-  given("db", &config.database);
-  given("topology", &config.topology);
-  given("reports-db", &config.reports.database);
+  daemon.TakeOption("db", &config.database);
+  daemon.TakeOption("topology", &config.topology);
+  daemon.TakeOption("reports-db", &config.reports.database);
   std::string agents;
-  if (given("agents", &agents)) config.agents.listen = {agents};
+  if (daemon.TakeOption("agents", &agents)) config.agents.listen = {agents};
   std::string rest;
-  if (given("rest", &rest)) config.rest.listen = {rest};
-  given("tokens", &config.rest.access.token_file);
+  if (daemon.TakeOption("rest", &rest)) config.rest.listen = {rest};
+  daemon.TakeOption("tokens", &config.rest.access.token_file);
   return config;
 }
 
