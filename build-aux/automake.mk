@@ -68,7 +68,7 @@ if !BUILD_PLUGIN
 	@echo 'configured with --with-ovs-source=no: there is no switch to test' >&2; exit 1
 endif
 
-check-system: need-plugin all
+check-system: need-plugin all tests/support/link_emulator
 	$(script_environment) $(top_srcdir)/tests/system/run
 
 check-controller: need-plugin all tests/controller/fault_host

@@ -11,5 +11,4 @@ EXTRA_DIST += \
 	tests/system/router_cases.py \
 	tests/system/run \
 	tests/system/slice_cases.py \
-	tests/system/slice_cases.py \
 	tests/system/switch.py

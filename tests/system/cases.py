@@ -138,7 +138,8 @@ def a_port_of_the_main_thread_is_seen(switch):
 def commands_answer_text_and_json(switch):
     switch.set_config(enable="true", memory_mb="16")
     switch.install({"heavy": "dstIP=10.0.128.0/24, sum(volume)>125KB, 5-tuple, 10ms"})
-    for command in ("status", "event-list", "reports", "flow-table-show", "perf-show"):
+    for command in ("status", "event-list", "reports", "flow-table-show", "perf-show",
+                    "slice-show"):
         code, text, _ = switch.appctl(f"trumpet/{command}")
         assert code == 0 and text.endswith("\n"), command
         code, text, _ = switch.appctl(f"trumpet/{command}", "json")
@@ -148,7 +149,7 @@ def commands_answer_text_and_json(switch):
     assert "active since" in text and "applied on" in text, text
     code, text, _ = switch.appctl("list-commands")
     usages = dict(re.findall(r"^\s*(trumpet/\S+)\s+(\S.*)$", text, re.M))
-    assert len(usages) == 10 and all("[json]" in usage for usage in usages.values()), usages
+    assert len(usages) == 13 and all("[json]" in usage for usage in usages.values()), usages
 
 
 def wrong_arguments_give_one_line_and_change_nothing(switch):

@@ -49,7 +49,7 @@ class Network(Cluster):
         hosts = [host for host in self.ctl("host", "list") if host["connected"]]
         return self.ctl("host", "show", hosts[0]["id"]) if hosts else None
 
-    def ports(self):
+    def host_ports(self):
         host = self.host()
         return {port["name"]: port for port in host["ports"]} if host else {}
 
@@ -110,13 +110,13 @@ def network_of(switch, has_keys=True):
 
 def the_controller_knows_what_the_switch_knows(switch):
     with network_of(switch) as network:
-        eventually(lambda: {"br0", "sink0"} <= set(network.ports()), "the ports are known")
+        eventually(lambda: {"br0", "sink0"} <= set(network.host_ports()), "the ports are known")
         host = network.host()
         assert host["id"] == HOST and host["external_ids"]["hostname"] == "hv-1.example", host
         bridge, = host["bridges"]
         datapath_id = switch.vsctl("get", "bridge", "br0", "datapath_id").strip('"')
         assert (bridge["datapath_type"], bridge["datapath_id"]) == ("netdev", datapath_id), bridge
-        ports = network.ports()
+        ports = network.host_ports()
         assert ports["sink0"]["is_uplink"] and ports["sink0"]["type"] == "dpdk"
         local_mac = switch.vsctl("get", "interface", "br0", "mac_in_use").strip('"')
         assert ports["br0"]["macs"] == [local_mac] and not ports["br0"]["is_uplink"], ports["br0"]
@@ -125,8 +125,8 @@ def the_controller_knows_what_the_switch_knows(switch):
                      "interface", "vm1", "type=dpdkvhostuserclient",
                      f"options:vhost-server-path={switch.folder}/vm1.sock",
                      "external_ids:attached-mac=52:54:00:00:00:01", "external_ids:iface-id=vm-1")
-        eventually(lambda: network.ports().get("vm1", {}).get("of_port"), "the new ports are known")
-        ports = network.ports()
+        eventually(lambda: network.host_ports().get("vm1", {}).get("of_port"), "the new ports are known")
+        ports = network.host_ports()
         assert ports["vm1"]["macs"] == ["52:54:00:00:00:01"], ports["vm1"]
         assert str(ports["vm1"]["of_port"]) == switch.vsctl("get", "interface", "vm1", "ofport")
         assert ports["vx0"]["is_uplink"] and ports["vx0"]["remote_ip"] == "192.0.2.9", ports["vx0"]
@@ -135,7 +135,7 @@ def the_controller_knows_what_the_switch_knows(switch):
         text = network.ctl("host", "show", HOST, output="table")
         assert re.search(r"br0 +vm1 +\d+ +dpdkvhostuserclient +edge .*52:54:00:00:00:01", text), text
         switch.vsctl("del-port", "br0", "vm1")
-        eventually(lambda: "vm1" not in network.ports(), "the port that went is forgotten")
+        eventually(lambda: "vm1" not in network.host_ports(), "the port that went is forgotten")
 
 
 def keys_are_those_of_the_switch_as_they_change(switch):
