@@ -11,6 +11,7 @@ import time
 import attack_cases
 import captures
 import controller_cases
+import mark_cases
 import router_cases
 import slice_cases
 from switch import CommandError, add_report, eventually, sent_by, settled, stat_of
@@ -231,6 +232,7 @@ ALL = [
     a_thousand_interruptions_lose_no_packet,
     *attack_cases.ALL,
     *controller_cases.ALL,
+    *mark_cases.ALL,
     *router_cases.ALL,
     *slice_cases.ALL,
 ]
