@@ -43,7 +43,7 @@ controller_daemon_daemon_test_LDADD = $(LIBTRUMPET_DAEMON) controller/libtrumpet
 
 # A program of the family lists these sources besides its own, adds
 # OVS_DAEMON_CPPFLAGS, ends its LDADD with OVS_DAEMON_LIBS, and names
-# OVS_DAEMON_FILES among its DEPENDENCIES.
+# OVS_DAEMON_FILES among its DEPENDENCIES, beside the libraries of its LDADD.
 OVS_DAEMON_SOURCES = \
 	controller/daemon/daemon.cc \
 	controller/daemon/daemon.h \
@@ -73,10 +73,8 @@ controller_daemon_trumpet_controller_CPPFLAGS = $(AM_CPPFLAGS) $(OVS_DAEMON_CPPF
 controller_daemon_trumpet_controller_LDADD = $(LIBTRUMPET_DAEMON) controller/libtrumpet-rest.a \
 	$(LIBTRUMPET_VIEW) $(LIBTRUMPET_NOTIFY) $(LIBTRUMPET_TOPOLOGY) controller/libtrumpet-switch-ovsdb.a \
 	$(LIBTRUMPET_SLICE) $(LIBTRUMPET_OPENFLOW) $(OPENFLOW_CODEC_LIBS) $(OVS_DAEMON_LIBS)
-controller_daemon_trumpet_controller_DEPENDENCIES = controller/libtrumpet-slice.a controller/libtrumpet-slice-plan.a controller/libtrumpet-openflow.a \
-	$(OPENFLOW_CODEC_FILES) controller/libtrumpet-daemon.a controller/libtrumpet-rest.a controller/libtrumpet-view.a \
-	controller/libtrumpet-notify.a controller/libtrumpet-topology.a controller/libtrumpet-switch-ovsdb.a controller/libtrumpet-tem.a controller/libtrumpet-store.a controller/libtrumpet-plan.a \
-	lib/libtrumpet-ovsdb.a lib/libtrumpet-wire.a lib/libtrumpet-lang.a lib/libtrumpet-verdict.a $(OVS_DAEMON_FILES)
+controller_daemon_trumpet_controller_DEPENDENCIES = \
+	$(filter %.a,$(controller_daemon_trumpet_controller_LDADD)) $(OPENFLOW_CODEC_FILES) $(OVS_DAEMON_FILES)
 
 if BUILD_PLUGIN
 sbin_PROGRAMS += controller/daemon/trumpet-analyzer
@@ -89,8 +87,8 @@ controller_daemon_trumpet_analyzer_SOURCES = $(OVS_DAEMON_SOURCES) \
 controller_daemon_trumpet_analyzer_CPPFLAGS = $(AM_CPPFLAGS) $(OVS_DAEMON_CPPFLAGS)
 controller_daemon_trumpet_analyzer_LDADD = $(LIBTRUMPET_DAEMON) lib/libtrumpet-lang.a \
 	$(LIBTRUMPET_ANALYZER) $(YAML_CPP_LIBS) $(OVS_DAEMON_LIBS)
-controller_daemon_trumpet_analyzer_DEPENDENCIES = controller/libtrumpet-daemon.a \
-	controller/libtrumpet-analyzer.a lib/libtrumpet-wire.a lib/libtrumpet-lang.a $(OVS_DAEMON_FILES)
+controller_daemon_trumpet_analyzer_DEPENDENCIES = \
+	$(filter %.a,$(controller_daemon_trumpet_analyzer_LDADD)) $(OVS_DAEMON_FILES)
 
 # The daemon side on its own, for tests.
 if BUILD_PLUGIN
@@ -100,7 +98,8 @@ EXTRA_PROGRAMS += controller/daemon/small_daemon
 controller_daemon_small_daemon_SOURCES = $(OVS_DAEMON_SOURCES) controller/daemon/small_daemon_test.cc
 controller_daemon_small_daemon_CPPFLAGS = $(AM_CPPFLAGS) $(OVS_DAEMON_CPPFLAGS)
 controller_daemon_small_daemon_LDADD = $(LIBTRUMPET_DAEMON) $(OVS_DAEMON_LIBS)
-controller_daemon_small_daemon_DEPENDENCIES = controller/libtrumpet-daemon.a $(OVS_DAEMON_FILES)
+controller_daemon_small_daemon_DEPENDENCIES = \
+	$(filter %.a,$(controller_daemon_small_daemon_LDADD)) $(OVS_DAEMON_FILES)
 
 TESTS += controller/daemon/analyzer_daemon_test.py controller/daemon/control_socket_test.py controller/daemon/controller_commands_test.py
 EXTRA_DIST += controller/daemon/analyzer_daemon_test.py controller/daemon/control_socket_test.py controller/daemon/controller_commands_test.py

@@ -55,9 +55,8 @@ controller_openflow_openflow_test_SOURCES = $(openflow_test_kit) \
 	controller/openflow/openflow_switch_test.cc
 controller_openflow_openflow_test_LDADD = $(LIBTRUMPET_OPENFLOW) $(LIBTRUMPET_OVSDB) $(GTEST_MAIN_LIBS) \
 	$(OPENFLOW_CODEC_LIBS)
-controller_openflow_openflow_test_DEPENDENCIES = controller/libtrumpet-openflow.a \
-	lib/libtrumpet-wire.a lib/libtrumpet-wire-pb.a lib/libtrumpet-ovsdb.a \
-	lib/libtrumpet-model.a lib/libtrumpet-packet.a lib/libtrumpet-base.a $(OPENFLOW_CODEC_FILES)
+controller_openflow_openflow_test_DEPENDENCIES = \
+	$(filter %.a,$(controller_openflow_openflow_test_LDADD)) $(OPENFLOW_CODEC_FILES)
 
 # What we send, as others read it.
 if BUILD_PLUGIN
@@ -66,7 +65,7 @@ endif
 EXTRA_PROGRAMS += controller/openflow/openflow_samples
 controller_openflow_openflow_samples_SOURCES = controller/openflow/openflow_samples_test.cc
 controller_openflow_openflow_samples_LDADD = $(LIBTRUMPET_OPENFLOW) $(OPENFLOW_CODEC_LIBS)
-controller_openflow_openflow_samples_DEPENDENCIES = controller/libtrumpet-openflow.a \
-	lib/libtrumpet-base.a $(OPENFLOW_CODEC_FILES)
+controller_openflow_openflow_samples_DEPENDENCIES = \
+	$(filter %.a,$(controller_openflow_openflow_samples_LDADD)) $(OPENFLOW_CODEC_FILES)
 TESTS += controller/openflow/conformance_test.py
 EXTRA_DIST += controller/openflow/conformance_test.py

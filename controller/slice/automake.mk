@@ -49,8 +49,8 @@ controller_slice_openflow_driver_test_SOURCES = $(openflow_test_kit) \
 	controller/slice/openflow_driver_test.cc
 controller_slice_openflow_driver_test_LDADD = $(LIBTRUMPET_SLICE) $(LIBTRUMPET_OPENFLOW) \
 	$(LIBTRUMPET_OVSDB) $(GTEST_MAIN_LIBS) $(OPENFLOW_CODEC_LIBS)
-controller_slice_openflow_driver_test_DEPENDENCIES = controller/libtrumpet-slice.a \
-	$(controller_openflow_openflow_test_DEPENDENCIES) lib/libtrumpet-lang.a
+controller_slice_openflow_driver_test_DEPENDENCIES = \
+	$(filter %.a,$(controller_slice_openflow_driver_test_LDADD)) $(OPENFLOW_CODEC_FILES)
 
 # The datapath driver with agents over loopback.
 gtest_programs += controller/slice/datapath_driver_test

@@ -28,9 +28,8 @@ controller_topology_topology_watch_test_SOURCES = $(openflow_test_kit) \
 	controller/topology/topology_watch_test.cc
 controller_topology_topology_watch_test_LDADD = $(LIBTRUMPET_TOPOLOGY) $(LIBTRUMPET_OPENFLOW) \
 	$(LIBTRUMPET_OVSDB) $(GTEST_MAIN_LIBS) $(OPENFLOW_CODEC_LIBS)
-controller_topology_topology_watch_test_DEPENDENCIES = controller/libtrumpet-topology.a \
-	controller/libtrumpet-openflow.a controller/libtrumpet-plan.a lib/libtrumpet-wire.a \
-	lib/libtrumpet-ovsdb.a lib/libtrumpet-base.a $(OPENFLOW_CODEC_FILES)
+controller_topology_topology_watch_test_DEPENDENCIES = \
+	$(filter %.a,$(controller_topology_topology_watch_test_LDADD)) $(OPENFLOW_CODEC_FILES)
 
 fuzz_programs += controller/topology/lldp_fuzz
 controller_topology_lldp_fuzz_SOURCES = controller/topology/lldp_fuzz.cc
