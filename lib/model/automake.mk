@@ -12,6 +12,8 @@ lib_libtrumpet_model_a_SOURCES = \
 	lib/model/filter.h \
 	lib/model/flow_state.h \
 	lib/model/host_place.h \
+	lib/model/measure_field.h \
+	lib/model/measure_program.h \
 	lib/model/network_report.cc \
 	lib/model/network_report.h \
 	lib/model/report.cc \
