@@ -7,10 +7,11 @@
 #include <event2/bufferevent.h>
 #include <event2/bufferevent_ssl.h>
 #include <event2/event.h>
-#include <event2/util.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+
+#include "lib/wire/stream_end.h"
 
 namespace trumpet {
 namespace {
@@ -72,18 +73,8 @@ void OpenflowChannel::OnStreamEvent(int what) {
   if (state_ == State::kClosed) return;
   if ((what & BEV_EVENT_CONNECTED) != 0) return OnConnected();
   if ((what & (BEV_EVENT_ERROR | BEV_EVENT_EOF | BEV_EVENT_TIMEOUT)) == 0) return;
-  const int socket_error = EVUTIL_SOCKET_ERROR();
-  const std::string tls_error = TlsErrorOf(stream_);
-  if (!tls_error.empty()) return Close(CloseCause::kTls, tls_error);
-  const bool is_connecting = state_ == State::kConnecting;
-  const int name_error = is_connecting ? bufferevent_socket_get_dns_error(stream_) : 0;
-  std::string text = "connection ended";
-  if (name_error != 0) {
-    text = evutil_gai_strerror(name_error);
-  } else if ((what & BEV_EVENT_EOF) == 0 && socket_error != 0) {
-    text = evutil_socket_error_to_string(socket_error);
-  }
-  Close(is_connecting ? CloseCause::kConnect : CloseCause::kByPeer, text);
+  const StreamEnd end = WhyStreamEnded(stream_, what, state_ == State::kConnecting);
+  Close(end.cause, end.text);
 }
 
 void OpenflowChannel::OnConnected() {

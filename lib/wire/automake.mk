@@ -55,6 +55,8 @@ lib_libtrumpet_wire_a_SOURCES = \
 	lib/wire/slice_codec.h \
 	lib/wire/slice_message.h \
 	lib/wire/slice_order.h \
+	lib/wire/stream_end.cc \
+	lib/wire/stream_end.h \
 	lib/wire/tls_context.cc \
 	lib/wire/tls_context.h \
 	lib/wire/trigger_codec.cc \

@@ -7,7 +7,6 @@
 #include <event2/bufferevent.h>
 #include <event2/bufferevent_ssl.h>
 #include <event2/event.h>
-#include <event2/util.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <openssl/err.h>
@@ -20,6 +19,7 @@
 
 #include "lib/wire/codec.h"
 #include "lib/wire/limits.h"
+#include "lib/wire/stream_end.h"
 
 namespace trumpet {
 namespace {
@@ -186,22 +186,13 @@ void Session::OnStreamEvent(int what) {
     return;
   }
   if ((what & (BEV_EVENT_ERROR | BEV_EVENT_EOF | BEV_EVENT_TIMEOUT)) == 0) return;
-  const int socket_error = EVUTIL_SOCKET_ERROR();
   if (state_ == State::kClosing) {
     FinishClosing();
     return;
   }
-  const std::string tls_error = TlsErrorOf(stream_);
-  if (!tls_error.empty()) return End(CloseCause::kTls, tls_error);
   const bool is_connecting = state_ == State::kConnecting && role_ == Role::kAgent;
-  const int name_error = is_connecting ? bufferevent_socket_get_dns_error(stream_) : 0;
-  std::string text = "connection ended";
-  if (name_error != 0) {
-    text = evutil_gai_strerror(name_error);
-  } else if ((what & BEV_EVENT_EOF) == 0 && socket_error != 0) {
-    text = evutil_socket_error_to_string(socket_error);
-  }
-  End(is_connecting ? CloseCause::kConnect : CloseCause::kByPeer, text);
+  StreamEnd end = WhyStreamEnded(stream_, what, is_connecting);
+  End(end.cause, std::move(end.text));
 }
 
 void Session::OnConnected() {
