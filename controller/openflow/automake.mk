@@ -21,40 +21,40 @@ controller_libtrumpet_openflow_a_SOURCES = \
 
 # A program lists OPENFLOW_CODEC_LIBS last in its LDADD, and OPENFLOW_CODEC_FILES among its
 # DEPENDENCIES.
-OPENFLOW_CODEC_FILES = controller/openflow/of_codec.o controller/openflow/of_decode.o \
-	controller/daemon/ovs-libs
-OPENFLOW_CODEC_LIBS = controller/openflow/of_codec.o controller/openflow/of_decode.o \
-	`cat controller/daemon/ovs-libs`
+openflow_codec_objects = \
+	controller/openflow/of_codec.o \
+	controller/openflow/of_decode.o \
+	controller/openflow/of_things.o
+OPENFLOW_CODEC_FILES = $(openflow_codec_objects) controller/daemon/ovs-libs
+OPENFLOW_CODEC_LIBS = $(openflow_codec_objects) `cat controller/daemon/ovs-libs`
 
-controller/openflow/of_codec.o controller/openflow/of_decode.o: \
-		controller/openflow/of_codec.h controller/openflow/of_library.h \
+$(openflow_codec_objects): %.o: %.c controller/openflow/of_codec.h controller/openflow/of_library.h \
 		vswitchd-plugin/ovs.mk vswitchd-plugin/ovs-tree
-controller/openflow/of_codec.o: controller/openflow/of_codec.c
 	$(AM_V_CC)$(MKDIR_P) controller/openflow && $(ovs_make) TRUMPET_SRCDIR='$(abs_top_srcdir)' \
-	  TRUMPET_SOURCE=controller/openflow/of_codec.c TRUMPET_OUT='$(abs_builddir)/$@' trumpet-object
-controller/openflow/of_decode.o: controller/openflow/of_decode.c
-	$(AM_V_CC)$(MKDIR_P) controller/openflow && $(ovs_make) TRUMPET_SRCDIR='$(abs_top_srcdir)' \
-	  TRUMPET_SOURCE=controller/openflow/of_decode.c TRUMPET_OUT='$(abs_builddir)/$@' trumpet-object
+	  TRUMPET_SOURCE=$*.c TRUMPET_OUT='$(abs_builddir)/$@' trumpet-object
 
-CLEANFILES += controller/openflow/of_codec.o controller/openflow/of_decode.o
+CLEANFILES += $(openflow_codec_objects)
 EXTRA_DIST += \
 	controller/openflow/of_codec.c \
 	controller/openflow/of_decode.c \
-	controller/openflow/of_library.h
+	controller/openflow/of_library.h \
+	controller/openflow/of_things.c
 
 if BUILD_PLUGIN
 gtest_programs += controller/openflow/openflow_test
 endif
 EXTRA_PROGRAMS += controller/openflow/openflow_test
+# What tests with real switches list: sources, and the end of LDADD.
 openflow_test_kit = $(ovsdb_test_kit) \
 	controller/openflow/switch_kit_test.cc \
 	controller/openflow/switch_kit_test.h
+openflow_test_libs = $(LIBTRUMPET_OPENFLOW) $(LIBTRUMPET_OVSDB) $(GTEST_MAIN_LIBS) \
+	$(OPENFLOW_CODEC_LIBS)
 controller_openflow_openflow_test_SOURCES = $(openflow_test_kit) \
 	controller/openflow/openflow_channel_test.cc \
 	controller/openflow/openflow_message_test.cc \
 	controller/openflow/openflow_switch_test.cc
-controller_openflow_openflow_test_LDADD = $(LIBTRUMPET_OPENFLOW) $(LIBTRUMPET_OVSDB) $(GTEST_MAIN_LIBS) \
-	$(OPENFLOW_CODEC_LIBS)
+controller_openflow_openflow_test_LDADD = $(openflow_test_libs)
 controller_openflow_openflow_test_DEPENDENCIES = \
 	$(filter %.a,$(controller_openflow_openflow_test_LDADD)) $(OPENFLOW_CODEC_FILES)
 

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The Trumpet Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// The only file of controller/openflow that includes headers of Open vSwitch: what is sent.
-// of_decode.c takes apart what comes.
+// Makes what is sent.  It, of_decode.c and of_things.c alone include headers of Open vSwitch;
+// the others take apart what comes.
 
 #include <config.h>
 

@@ -47,8 +47,7 @@ EXTRA_PROGRAMS += controller/slice/openflow_driver_test
 controller_slice_openflow_driver_test_SOURCES = $(openflow_test_kit) \
 	controller/slice/flow_match_test.cc \
 	controller/slice/openflow_driver_test.cc
-controller_slice_openflow_driver_test_LDADD = $(LIBTRUMPET_SLICE) $(LIBTRUMPET_OPENFLOW) \
-	$(LIBTRUMPET_OVSDB) $(GTEST_MAIN_LIBS) $(OPENFLOW_CODEC_LIBS)
+controller_slice_openflow_driver_test_LDADD = $(LIBTRUMPET_SLICE) $(openflow_test_libs)
 controller_slice_openflow_driver_test_DEPENDENCIES = \
 	$(filter %.a,$(controller_slice_openflow_driver_test_LDADD)) $(OPENFLOW_CODEC_FILES)
 

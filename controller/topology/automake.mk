@@ -26,8 +26,7 @@ endif
 EXTRA_PROGRAMS += controller/topology/topology_watch_test
 controller_topology_topology_watch_test_SOURCES = $(openflow_test_kit) \
 	controller/topology/topology_watch_test.cc
-controller_topology_topology_watch_test_LDADD = $(LIBTRUMPET_TOPOLOGY) $(LIBTRUMPET_OPENFLOW) \
-	$(LIBTRUMPET_OVSDB) $(GTEST_MAIN_LIBS) $(OPENFLOW_CODEC_LIBS)
+controller_topology_topology_watch_test_LDADD = $(LIBTRUMPET_TOPOLOGY) $(openflow_test_libs)
 controller_topology_topology_watch_test_DEPENDENCIES = \
 	$(filter %.a,$(controller_topology_topology_watch_test_LDADD)) $(OPENFLOW_CODEC_FILES)
 
