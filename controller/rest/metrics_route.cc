@@ -18,6 +18,36 @@ using Type = MetricsText::Type;
 constexpr size_t kMaxSeriesHosts = 1000;
 constexpr size_t kMaxSeriesEvents = 1000;
 
+MetricsText::Labels LabelsOf(const EventView& event) { return {{"event", event.record.name}}; }
+MetricsText::Labels LabelsOf(const HostView& host) { return {{"host", host.id}}; }
+
+// Families in which each of some things, up to a number of them, has a sample.
+template <typename Thing>
+class FamiliesOf {
+ public:
+  FamiliesOf(MetricsText* text, const std::vector<Thing>& things, size_t max)
+      : text_(*text), things_(things), shown_(std::min(things.size(), max)) {}
+
+  double omitted() const { return static_cast<double>(things_.size() - shown_); }
+
+  template <typename ValueOf>
+  void Add(const char* name, Type type, const char* help, ValueOf value) {
+    text_.Family(name, type, help);
+    for (size_t i = 0; i < shown_; ++i) {
+      text_.Add(LabelsOf(things_[i]), uint64_t{value(things_[i])});
+    }
+  }
+  void AddSeconds(const char* name, const char* help, Nanos Thing::*value) {
+    text_.Family(name, Type::kGauge, help);
+    for (size_t i = 0; i < shown_; ++i) text_.AddSeconds(LabelsOf(things_[i]), things_[i].*value);
+  }
+
+ private:
+  MetricsText& text_;
+  const std::vector<Thing>& things_;
+  const size_t shown_;
+};
+
 void AddController(const RestCall& call, MetricsText* text) {
   text->Family("trumpet_build_info", Type::kGauge, "The controller's version; always 1.");
   text->Add({{"version", TRUMPET_VERSION}}, uint64_t{1});
@@ -41,24 +71,18 @@ void AddEvents(const RestCall& call, MetricsText* text) {
   text->Add({{"state", "disabled"}}, events.size() - enabled);
   text->Gauge("trumpet_events_with_problem", "Stored events that cannot be run.",
               static_cast<double>(with_problem));
-  const size_t shown = std::min(events.size(), kMaxSeriesEvents);
+  FamiliesOf<EventView> families(text, events, kMaxSeriesEvents);
   text->Gauge("trumpet_events_omitted", "Events without figures of their own here.",
-              static_cast<double>(events.size() - shown));
-  const auto family = [&](const char* name, Type type, const char* help, auto value) {
-    text->Family(name, type, help);
-    for (size_t i = 0; i < shown; ++i) {
-      text->Add({{"event", events[i].record.name}}, uint64_t{value(events[i])});
-    }
-  };
-  family("trumpet_event_hosts_wanted", Type::kGauge, "Hosts that the event is placed on.",
-         [](const EventView& event) { return event.wanted; });
-  family("trumpet_event_hosts_applied", Type::kGauge, "Of these, hosts whose threads run it.",
-         [](const EventView& event) { return event.applied; });
-  family("trumpet_event_reports", Type::kCounter, "Reports of the event.",
-         [](const EventView& event) { return event.counters.reports; });
-  family("trumpet_event_reports_suppressed", Type::kCounter,
-         "Reports of the event that its rate limit withheld.",
-         [](const EventView& event) { return event.counters.reports_suppressed; });
+              families.omitted());
+  families.Add("trumpet_event_hosts_wanted", Type::kGauge, "Hosts that the event is placed on.",
+               [](const EventView& event) { return event.wanted; });
+  families.Add("trumpet_event_hosts_applied", Type::kGauge, "Of these, hosts whose threads run it.",
+               [](const EventView& event) { return event.applied; });
+  families.Add("trumpet_event_reports", Type::kCounter, "Reports of the event.",
+               [](const EventView& event) { return event.counters.reports; });
+  families.Add("trumpet_event_reports_suppressed", Type::kCounter,
+               "Reports of the event that its rate limit withheld.",
+               [](const EventView& event) { return event.counters.reports_suppressed; });
 }
 
 void AddHosts(const RestCall& call, MetricsText* text) {
@@ -66,49 +90,29 @@ void AddHosts(const RestCall& call, MetricsText* text) {
   text->Gauge("trumpet_hosts", "Hosts that are known.", static_cast<double>(hosts.size()));
   text->Gauge("trumpet_hosts_connected", "Hosts whose agents are connected.",
               static_cast<double>(call.parts.events->connected_hosts()));
-  const size_t shown = std::min(hosts.size(), kMaxSeriesHosts);
+  FamiliesOf<HostView> families(text, hosts, kMaxSeriesHosts);
   text->Gauge("trumpet_hosts_omitted", "Hosts without figures of their own here.",
-              static_cast<double>(hosts.size() - shown));
-  const auto each = [&](auto add) {
-    for (size_t i = 0; i < shown; ++i) add(MetricsText::Labels{{"host", hosts[i].id}}, hosts[i]);
-  };
-  text->Family("trumpet_host_connected", Type::kGauge, "Whether the host's agent is connected.");
-  each([&](const auto& labels, const HostView& host) {
-    text->Add(labels, uint64_t{host.is_connected ? 1u : 0u});
-  });
-  text->Family("trumpet_host_monitor_off", Type::kGauge,
-               "Whether the host's monitor is switched off, as its agent says.");
-  each([&](const auto& labels, const HostView& host) {
-    text->Add(labels, uint64_t{host.is_monitor_off ? 1u : 0u});
-  });
-  text->Family("trumpet_host_clock_offset_seconds", Type::kGauge,
-               "How far the host's clock is before the controller's.");
-  each([&](const auto& labels, const HostView& host) {
-    text->AddSeconds(labels, host.clock_offset_ns);
-  });
-  text->Family("trumpet_host_clock_skew_bound_seconds", Type::kGauge,
-               "How far the clocks can differ at most.");
-  each([&](const auto& labels, const HostView& host) {
-    text->AddSeconds(labels, host.skew_bound_ns);
-  });
-  text->Family("trumpet_host_round_trip_seconds", Type::kGauge,
-               "Time of a question to the host's agent and its answer.");
-  each([&](const auto& labels, const HostView& host) { text->AddSeconds(labels, host.rtt_ns); });
-  text->Family("trumpet_host_events_wanted", Type::kGauge, "Events that the host should run.");
-  each([&](const auto& labels, const HostView& host) {
-    text->Add(labels, uint64_t{host.events_wanted});
-  });
-  text->Family("trumpet_host_events_applied", Type::kGauge, "Events that the host's threads run.");
-  each([&](const auto& labels, const HostView& host) {
-    text->Add(labels, uint64_t{host.events_applied});
-  });
-  text->Family("trumpet_host_queued_bytes", Type::kGauge,
-               "Bytes that wait to be sent to the host.");
-  each([&](const auto& labels, const HostView& host) {
-    text->Add(labels, uint64_t{host.queued_bytes});
-  });
-  text->Family("trumpet_host_sessions", Type::kCounter, "Sessions of the host's agent so far.");
-  each([&](const auto& labels, const HostView& host) { text->Add(labels, host.sessions); });
+              families.omitted());
+  families.Add("trumpet_host_connected", Type::kGauge, "Whether the host's agent is connected.",
+               [](const HostView& host) { return host.is_connected ? 1u : 0u; });
+  families.Add("trumpet_host_monitor_off", Type::kGauge,
+               "Whether the host's monitor is switched off, as its agent says.",
+               [](const HostView& host) { return host.is_monitor_off ? 1u : 0u; });
+  families.AddSeconds("trumpet_host_clock_offset_seconds",
+                      "How far the host's clock is before the controller's.",
+                      &HostView::clock_offset_ns);
+  families.AddSeconds("trumpet_host_clock_skew_bound_seconds",
+                      "How far the clocks can differ at most.", &HostView::skew_bound_ns);
+  families.AddSeconds("trumpet_host_round_trip_seconds",
+                      "Time of a question to the host's agent and its answer.", &HostView::rtt_ns);
+  families.Add("trumpet_host_events_wanted", Type::kGauge, "Events that the host should run.",
+               [](const HostView& host) { return host.events_wanted; });
+  families.Add("trumpet_host_events_applied", Type::kGauge, "Events that the host's threads run.",
+               [](const HostView& host) { return host.events_applied; });
+  families.Add("trumpet_host_queued_bytes", Type::kGauge, "Bytes that wait to be sent to the host.",
+               [](const HostView& host) { return host.queued_bytes; });
+  families.Add("trumpet_host_sessions", Type::kCounter, "Sessions of the host's agent so far.",
+               [](const HostView& host) { return host.sessions; });
 }
 
 void AddNetwork(const RestCall& call, MetricsText* text) {
