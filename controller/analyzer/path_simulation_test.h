@@ -31,6 +31,7 @@ struct SimulatedPath {
   std::vector<Nanos> latency;  // of each location to the analyzer; missing: 0
   Nanos on = 0;                // of the slot; packets are under way before and after it
   Nanos off = 1000 * kNanosPerSecond;
+  Nanos skew = 0;  // each location turns each flow on, and off, up to so much later
 };
 
 struct SimulatedPacket {
@@ -57,7 +58,11 @@ struct SimulatedTruth {
 class PathSimulation {
  public:
   PathSimulation(const SimulatedPath& path, uint64_t seed) : path_(path), random_(seed) {
-    for (size_t i = 0; i < 4096; ++i) flow_is_on_path_.push_back(!Chance(path.other_path));
+    for (size_t i = 0; i < kFlows; ++i) flow_is_on_path_.push_back(!Chance(path.other_path));
+    for (size_t i = 0; path.skew > 0 && i < kFlows * path.hops.size(); ++i) {
+      const auto later = [&] { return static_cast<Nanos>(Below(path_.skew)); };
+      slots_.push_back({path.on + later(), path.off + later()});
+    }
   }
 
   void Send(const SimulatedPacket& packet) {
@@ -65,7 +70,7 @@ class PathSimulation {
     const size_t number = truth.size();
     const Nanos start = static_cast<Nanos>(number) * path_.spacing;
     SimulatedTruth told;
-    told.is_on_path = flow_is_on_path_[packet.flow % flow_is_on_path_.size()];
+    told.is_on_path = IsOnPath(packet.flow);
     const bool is_detour = Chance(path_.detour);
     bool is_alive = true;
     for (size_t at = 0; at <= last; ++at) {
@@ -76,7 +81,8 @@ class PathSimulation {
       const int extra = is_detour && at == last ? 2 : 0;
       const Nanos here = start + (path_.hops[at] + extra) * path_.hop_delay + Jitter();
       if (at == last) told.is_delivered = true;
-      if (here < path_.on || here >= path_.off || Chance(path_.copy_loss)) continue;
+      const Slot slot = SlotOf(packet.flow, at);
+      if (here < slot.on || here >= slot.off || Chance(path_.copy_loss)) continue;
       (extra != 0 ? told.detour : told.seen) |= uint64_t{1} << at;
       const auto ttl = static_cast<uint8_t>(60 - path_.hops[at] - extra);
       const Nanos latency = at < path_.latency.size() ? path_.latency[at] : 0;
@@ -96,6 +102,8 @@ class PathSimulation {
     return seen;
   }
 
+  bool IsOnPath(uint16_t flow) const { return flow_is_on_path_[flow % kFlows]; }
+
   bool Chance(double share) { return std::uniform_real_distribution<double>()(random_) < share; }
   uint64_t Below(uint64_t limit) { return random_() % limit; }
 
@@ -103,6 +111,18 @@ class PathSimulation {
   std::vector<SimulatedTruth> truth;
 
  private:
+  static constexpr size_t kFlows = 4096;
+
+  struct Slot {
+    Nanos on;
+    Nanos off;
+  };
+
+  Slot SlotOf(uint16_t flow, size_t location) const {
+    if (slots_.empty()) return {path_.on, path_.off};
+    return slots_[location * kFlows + flow % kFlows];
+  }
+
   Nanos Jitter() { return path_.jitter == 0 ? 0 : static_cast<Nanos>(Below(path_.jitter)); }
 
   // As a router sees it: TTL, MACs, DSCP and, in IPv4, its checksum are its own.
@@ -136,6 +156,7 @@ class PathSimulation {
   const SimulatedPath path_;
   std::mt19937_64 random_;
   std::vector<bool> flow_is_on_path_;
+  std::vector<Slot> slots_;  // of location and flow
 };
 
 }  // namespace trumpet

@@ -28,16 +28,24 @@ struct PathCounts {
   uint64_t followed = 0;  // copies from every location, with the right TTLs
   uint64_t strayed = 0;   // seen with another TTL, or leaving the region of a CONFINE query
 
-  // Of those between the first and the last packet that was seen at both ends: what was under way
-  // when the slot began or ended is left out.  Only if `has_ends`.
+  // Of packets between two others of their flow that were seen at both ends: only then was the
+  // slice surely on for the flow.  If none was seen at both (not has_ends), of all.
   bool has_ends = false;
-  uint64_t ingress = 0;       // seen at the first location, did not stray away
-  uint64_t both = 0;          // and at the last one
-  uint64_t both_any_way = 0;  // at both, whatever their TTLs
-  uint64_t on_path = 0;       // and at each location between them
-  // Chances to see whether a copy is missing: the packet is known to have passed there.
+  uint64_t ingress = 0;  // seen at the first location, did not stray away
+  uint64_t both = 0;     // and at the last one
+  // Flows with several packets at the first location, and none at the last one, which copied
+  // others.
+  uint64_t silent_flows = 0;
+  // Chances to see whether a copy is missing: the packet is known to have passed there, between two
+  // others of its flow that have a copy.
   uint64_t copy_trials = 0;
   uint64_t copies_missing = 0;
+  // Of packets seen at both ends, between two that were seen at all locations between these as
+  // well; if there is none (not has_inner), of all.
+  bool has_inner = false;
+  uint64_t at_ends = 0;
+  uint64_t on_path = 0;         // of a flow that was seen there
+  uint64_t on_path_single = 0;  // the only packet of its flow
 
   void Add(const PathCounts& other);
 };

@@ -23,6 +23,7 @@ Json ToJson(const PathCounts& counts) {
           {"strayed", counts.strayed},
           {"at_ingress", counts.ingress},
           {"at_both_ends", counts.both},
+          {"silent_flows", counts.silent_flows},
           {"copies_expected", counts.copy_trials},
           {"copies_missing", counts.copies_missing}};
 }

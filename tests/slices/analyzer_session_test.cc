@@ -43,7 +43,8 @@ ExpectedSlice Slice(uint32_t tag) {
 Bytes CopyOf(uint16_t number, uint32_t tag, uint8_t ttl, uint16_t packet) {
   Ipv4Header header{kProtocolUdp};
   header.ttl = ttl;
-  const Bytes inner = Ethernet(0x0800, Ipv4(header, Udp(packet, 2, {1})));
+  const Bytes payload = {static_cast<uint8_t>(packet >> 8), static_cast<uint8_t>(packet)};
+  const Bytes inner = Ethernet(0x0800, Ipv4(header, Udp(1, 2, payload)));
   const Bytes gre = Gre(0x2000, 0x6558, Be32(SliceGreKey(number, tag)), inner);
   return Ethernet(0x0800, Ipv4({kProtocolGre}, gre));
 }
@@ -217,7 +218,7 @@ TEST_F(AnalyzerSession, HandsOutPackets) {
   EXPECT_EQ(got[0].switch_name, "A");
   EXPECT_EQ(got[0].time, 2000);
   EXPECT_EQ(got[2999].time, 4999);
-  EXPECT_EQ(got[0].bytes.size(), 43u);
+  EXPECT_EQ(got[0].bytes.size(), 44u);
 }
 
 TEST_F(AnalyzerSession, TellsWhoComesLaterWhatToExpect) {
