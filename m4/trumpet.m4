@@ -111,6 +111,9 @@ AC_DEFUN([TRUMPET_LIBRARIES], [
   PKG_CHECK_MODULES([BENCHMARK], [benchmark], [have_benchmark=yes], [have_benchmark=no
     AC_MSG_WARN([benchmark not found, so `make bench' is off; on Debian: apt-get install libbenchmark-dev])])
   AM_CONDITIONAL([HAVE_BENCHMARK], [test "$have_benchmark" = yes])
+  AC_CHECK_PROGS([RST2MAN], [rst2man rst2man.py])
+  AS_IF([test -z "$RST2MAN"], [AC_MSG_WARN([rst2man not found, so there are no manual pages; on Debian: apt-get install python3-docutils])])
+  AM_CONDITIONAL([HAVE_RST2MAN], [test -n "$RST2MAN"])
   THREAD_FLAGS=-pthread
   AC_SUBST([THREAD_FLAGS])])
 

@@ -8,6 +8,7 @@ tests_build_libfuzz_main_a_SOURCES = tests/build/fuzz_main.cc
 build_tests = \
 	tests/build/check_layers_test.sh \
 	tests/build/count_tests_test.sh \
-	tests/build/fuzz_corpora_test.sh
+	tests/build/fuzz_corpora_test.sh \
+	tests/build/manual_test.py
 TESTS += $(build_tests)
 EXTRA_DIST += $(build_tests)

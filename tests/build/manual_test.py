@@ -1,0 +1,104 @@
+#!/usr/bin/python3
+# Copyright (c) 2026 The Trumpet Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Manual pages: they can be read, and name every command, option, key and setting there is."""
+
+import glob
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+SOURCE = os.path.abspath(os.environ.get("top_srcdir", "."))
+BUILD = os.path.abspath(os.environ.get("top_builddir", "."))
+DAEMONS = {"trumpet-controller": "controller/daemon/controller.yaml",
+           "trumpet-analyzer": "controller/daemon/analyzer.yaml"}
+
+
+def page(name):
+    with open(f"{SOURCE}/docs/man/{name}.rst", encoding="utf-8") as text:
+        return text.read()
+
+
+def help_of(*command):
+    return subprocess.run([*command, "--help"], capture_output=True, text=True, check=True).stdout
+
+
+def options(text):
+    return set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text))
+
+
+def missing(names, name):
+    """Those that the page does not have between marks, or as an option of a list."""
+    text = page(name)
+    return [f"{name} does not tell of {word}" for word in sorted(names)
+            if not re.search(rf"(\*\*|^|^ +|, ){re.escape(word)}(?![\w-])", text, re.M)]
+
+
+def pages_are_well_formed():
+    for path in sorted(glob.glob(f"{SOURCE}/docs/man/*.rst")):
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8") as manual:
+            done = subprocess.run(["rst2man", "--strict", path], capture_output=True, text=True, check=False)
+            if done.returncode != 0:
+                yield done.stderr
+                continue
+            manual.write(done.stdout)
+            manual.flush()
+            done = subprocess.run(["man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", manual.name],
+                                  capture_output=True, text=True, check=False,
+                                  env=dict(os.environ, LC_ALL="C.UTF-8"))
+            if done.returncode != 0 or done.stderr:
+                yield f"{path}: {done.stderr}"
+
+
+def trumpetctl_is_told():
+    program = f"{BUILD}/utilities/trumpetctl"
+    commands = re.findall(r"^  ([a-z]+(?: [a-z]+)?)(?: \[?[A-Z]|  )", help_of(program), re.M)
+    if len(commands) < 20:
+        yield f"only {len(commands)} commands in the help text"
+    yield from missing(commands, "trumpetctl.1")
+    yield from missing(set().union(*(options(help_of(program, *command.split())) for command in commands)),
+                       "trumpetctl.1")
+
+
+def programs_are_told():
+    yield from missing(options(help_of(f"{BUILD}/utilities/trumpet-replay")), "trumpet-replay.1")
+    script = subprocess.run([f"{SOURCE}/utilities/trumpet-db", "help"], capture_output=True, text=True, check=True)
+    yield from missing(options(script.stdout) - {"--detach", "--remote"}, "trumpet-db.8")
+    yield from missing(re.findall(r"^  ([a-z]+) ", script.stdout, re.M), "trumpet-db.8")
+    for program in DAEMONS:
+        path = f"{BUILD}/controller/daemon/{program}"
+        if os.path.exists(path):
+            yield from missing(options(help_of(path)), f"{program}.8")
+        else:
+            print(f"# {program} is not built here: its options are not compared")
+
+
+def keys_are_told():
+    for program, path in DAEMONS.items():
+        with open(f"{SOURCE}/{path}", encoding="utf-8") as text:
+            keys = set(re.findall(r"^[ #-]*([a-z_]+):(?: |$)", text.read(), re.M))
+        for key in sorted(keys):
+            if not re.search(rf"(\*\*{key}\*\*|^{key}$)", page(f"{program}.yaml.5"), re.M):
+                yield f"{program}.yaml.5 does not tell of {key}"
+
+
+def settings_are_told():
+    with open(f"{SOURCE}/vswitchd-plugin/settings.cc", encoding="utf-8") as text:
+        keys = set(re.findall(r'"(trumpet-[a-z-]+)"', text.read()))
+    yield from missing(keys, "ovs-vswitchd-trumpet.conf.db.5")
+
+
+def main():
+    bad = 0
+    for case in (pages_are_well_formed, trumpetctl_is_told, programs_are_told, keys_are_told, settings_are_told):
+        faults = list(case())
+        bad += bool(faults)
+        print(f"{'not ok' if faults else 'ok'} - {case.__name__.replace('_', ' ')}")
+        print("".join(f"# {fault}\n" for fault in faults), end="")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
