@@ -14,7 +14,6 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "controller/tem/caller.h"
@@ -35,6 +34,8 @@ class EventBook {
   // --- what there is ---
   using ByName = std::map<std::string, std::unique_ptr<LiveEvent>>;
   const ByName& all() const { return by_name_; }
+  using ById = std::map<uint32_t, LiveEvent*>;
+  const ById& by_id() const { return by_id_; }
   LiveEvent* Find(const std::string& name) const;
   LiveEvent* Find(uint32_t id) const;
   // Null as well if the caller may not see it.
@@ -63,7 +64,7 @@ class EventBook {
 
   const EventBookLimits limits_;
   ByName by_name_;
-  std::unordered_map<uint32_t, LiveEvent*> by_id_;
+  ById by_id_;
 };
 
 }  // namespace trumpet

@@ -99,6 +99,7 @@ class EventManager::Impl final : public SessionOwner,
     Kind kind;
     uint32_t event_id = 0;
     std::string host_id;
+    bool is_of_event() const { return kind == Kind::kPlaceEvent || kind == Kind::kDropEvent; }
   };
   using Positions = std::vector<bool>;  // by position; beyond the end: yes
   Positions PositionsOf(const EventSpec& spec) const;
@@ -115,6 +116,8 @@ class EventManager::Impl final : public SessionOwner,
   void Place(const LiveEvent& event, Nanos from, ManagedHost* host);
   void Unplace(uint32_t event_id, ManagedHost* host);
   void RunTask(const Task& task);
+  std::vector<Task> TakeEventTasks();
+  void RunEventTasks(const std::vector<Task>& batch);
   void Work();
   void Queue(ManagedHost* host);
   bool Pump(ManagedHost* host);

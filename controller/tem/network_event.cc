@@ -93,11 +93,15 @@ void NetworkEvent::Invite(uint32_t host, NetworkOutput* output) {
 }
 
 void NetworkEvent::Await(uint32_t host, Nanos from) {
+  if (IsAwaited(host)) return;
   Member* const member = AddMember(host);
-  if (member->wanted_from == INT64_MAX || member->wanted_until != INT64_MAX) {
-    member->wanted_from = from;
-  }
+  member->wanted_from = from;
   member->wanted_until = INT64_MAX;
+}
+
+bool NetworkEvent::IsAwaited(uint32_t host) const {
+  const Member* const member = FindMember(host);
+  return member != nullptr && member->wanted_from != INT64_MAX && member->wanted_until == INT64_MAX;
 }
 
 void NetworkEvent::Forgo(uint32_t host, Nanos until) {

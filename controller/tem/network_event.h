@@ -141,6 +141,7 @@ class NetworkEvent {
               uint32_t reasons, Nanos now);
   bool IsMember(uint32_t host) const;
   bool HasJoined(uint32_t host) const;
+  bool IsAwaited(uint32_t host) const;  // from some instant on, without end
   void LookAgain() { LookAgainFrom(0); }
 
   // No interval that ends after `instant` is decided.

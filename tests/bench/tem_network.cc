@@ -17,7 +17,7 @@
 namespace trumpet {
 namespace {
 
-constexpr Nanos kPatience = 120 * kNanosPerSecond;
+constexpr Nanos kPatience = 600 * kNanosPerSecond;
 
 // The number after `"key":`; 0 if it is not there.
 Nanos NumberOf(std::string_view line, std::string_view key) {
@@ -188,7 +188,7 @@ void TemNetwork::RunUntil(const std::function<bool()>& done) {
   look.RunEvery(kNanosPerMilli);
   const Nanos end = clock_.MonotonicNow() + kPatience;
   while (!done()) {
-    if (clock_.MonotonicNow() > end) GiveUp("nothing happened for two minutes");
+    if (clock_.MonotonicNow() > end) GiveUp("nothing happened for ten minutes");
     event_base_loop(base_.get(), EVLOOP_ONCE);
   }
 }
