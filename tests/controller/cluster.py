@@ -209,13 +209,15 @@ class Cluster:
         with open(self.path("controller.log"), encoding="utf-8", errors="replace") as lines:
             return lines.read()
 
-    def metric(self, name, **labels):
-        """The sum of the series of that name and those labels in /metrics."""
+    def metrics(self):
         with urllib.request.urlopen(f"http://127.0.0.1:{self.rest_port}/metrics",
                                     timeout=PATIENCE_S) as answer:
-            text = answer.read().decode()
+            return answer.read().decode()
+
+    def metric(self, name, **labels):
+        """The sum of the series of that name and those labels in /metrics."""
         total = 0.0
-        for line in text.splitlines():
+        for line in self.metrics().splitlines():
             series = re.fullmatch(r"([a-z_]+)(?:\{(.*)\})? (\S+)", line)
             if not series or series[1] not in (name, f"{name}_total"):
                 continue

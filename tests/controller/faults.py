@@ -5,6 +5,7 @@ controller that run, and may say something about what it saw."""
 
 import json
 import os
+import re
 import signal
 import socket
 import ssl
@@ -419,3 +420,18 @@ def full_disk_loses_no_event_and_writes_reports_when_there_is_room(cluster):
     eventually(lambda: "reports are written again" in cluster.log(), "there is room again")
     eventually(lambda: cluster.stored_reports()[0] > known, "reports are kept")
     assert cluster.metric("trumpet_report_store_failing") == 0
+
+
+@case
+def alerts_and_the_dashboard_ask_for_metrics_there_are(cluster):
+    cluster.kill_controller()
+    cluster.more_configuration = "openflow:\n  listen: ['ptcp:0:127.0.0.1']\n"
+    cluster.start_controller(port=cluster.agents_port)
+    served = set(re.findall(r"^# TYPE (\w+)", cluster.metrics(), re.M))
+    asked = set()
+    for name in ("alerts.yaml", "dashboard.json"):
+        with open(f"{cluster.source}/docs/monitoring/{name}", encoding="utf-8") as text:
+            asked |= set(re.findall(r"\b(trumpet_\w+?)(?:_bucket)?\b", text.read()))
+    assert len(asked) > 30, asked
+    assert asked <= served, f"nobody serves {sorted(asked - served)}"
+    return f"{len(asked)} of {len(served)}"
