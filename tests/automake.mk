@@ -6,6 +6,7 @@ include tests/bench/automake.mk
 include tests/build/automake.mk
 include tests/controller/automake.mk
 include tests/differential/automake.mk
+include tests/measure/automake.mk
 include tests/mutation/automake.mk
 include tests/network/automake.mk
 include tests/replay/automake.mk
