@@ -25,8 +25,12 @@ EXTRA_DIST += utilities/demo
 # Everything of trumpetctl but its main().
 noinst_LIBRARIES += utilities/libtrumpet-ctl.a
 utilities_libtrumpet_ctl_a_SOURCES = \
+	utilities/ctl/campaign_commands.cc \
 	utilities/ctl/commands.cc \
 	utilities/ctl/commands.h \
+	utilities/ctl/ctl_run.cc \
+	utilities/ctl/ctl_run.h \
+	utilities/ctl/event_commands.cc \
 	utilities/ctl/event_stream.cc \
 	utilities/ctl/event_stream.h \
 	utilities/ctl/http_client.cc \
@@ -37,6 +41,7 @@ utilities_libtrumpet_ctl_a_SOURCES = \
 	utilities/ctl/output.h \
 	utilities/ctl/network_file.cc \
 	utilities/ctl/network_file.h \
+	utilities/ctl/report_commands.cc \
 	utilities/ctl/slice_case_reader.h \
 	utilities/ctl/slice_cases.cc \
 	utilities/ctl/slice_cases.h \

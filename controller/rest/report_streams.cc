@@ -9,6 +9,8 @@
 
 #include "controller/rest/json_views.h"
 #include "controller/rest/rest_call.h"
+#include "controller/rest/slice_views.h"
+#include "controller/slice/campaign_manager.h"
 #include "lib/wire/wire_clock.h"
 
 namespace trumpet {
@@ -17,15 +19,14 @@ namespace {
 constexpr Nanos kTick = 50 * kNanosPerMilli;
 constexpr size_t kBatch = 256;     // reports looked at, at once
 constexpr int kBatchesAtOnce = 8;  // then others have their turn
-constexpr size_t kMaxEventsNamed = 64;
+constexpr size_t kMaxNamed = 64;
 
 }  // namespace
 
 struct ReportStreams::Stream {
   std::shared_ptr<HttpExchange> exchange;
-  uint64_t last = 0;  // number of the last report looked at
-  std::string tenant;
-  std::vector<std::string> events;
+  StreamWish wish;
+  uint64_t last = 0;       // number of the last report, or piece of news, looked at
   bool is_asking = false;  // the store
   bool is_over = false;
   uint64_t given_bytes = 0;
@@ -33,9 +34,10 @@ struct ReportStreams::Stream {
   Nanos taken_at = 0;        // when it had last risen, or there was nothing to take
   Nanos said_at = 0;         // when anything was last written
 
-  bool Wants(const ReportRow& row) const {
-    if (!tenant.empty() && row.tenant != tenant) return false;
-    return events.empty() || std::find(events.begin(), events.end(), row.event) != events.end();
+  bool Wants(const std::string& tenant, const std::string& name) const {
+    if (!wish.tenant.empty() && tenant != wish.tenant) return false;
+    const auto& names = wish.names;
+    return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
   }
 
   void Say(const std::string& text, Nanos now) {
@@ -48,25 +50,33 @@ struct ReportStreams::Stream {
 ReportStreams::ReportStreams(RestServer* server, const RestParts& parts, size_t max_streams)
     : server_(server),
       hub_(parts.reports),
+      feed_(parts.campaigns == nullptr ? nullptr : &parts.campaigns->feed()),
       clock_(parts.clock),
       max_streams_(max_streams),
       ticker_(parts.base, [this] { Tick(); }) {
   hub_->Add(this);
+  if (feed_ != nullptr) {
+    feed_->SetListener([this](const CampaignNews&) {
+      for (const auto& stream : streams_) {
+        if (stream->wish.is_of_slices) Pump(stream);
+      }
+    });
+  }
   ticker_.RunEvery(kTick);
 }
 
 ReportStreams::~ReportStreams() {
   hub_->Remove(this);
+  if (feed_ != nullptr) feed_->SetListener(nullptr);
   for (const auto& stream : streams_) stream->is_over = true;
 }
 
-void ReportStreams::Begin(std::shared_ptr<HttpExchange> exchange, uint64_t after,
-                          std::string tenant, std::vector<std::string> events) {
+void ReportStreams::Begin(std::shared_ptr<HttpExchange> exchange, StreamWish wish) {
   auto stream = std::make_shared<Stream>();
   stream->exchange = std::move(exchange);
-  stream->last = std::min(after, hub_->last_number());
-  stream->tenant = std::move(tenant);
-  stream->events = std::move(events);
+  stream->last =
+      std::min(wish.after, wish.is_of_slices ? feed_->last_number() : hub_->last_number());
+  stream->wish = std::move(wish);
   const Nanos now = clock_->MonotonicNow();
   stream->taken_at = now;
   stream->exchange->set_on_gone([gone = std::weak_ptr<Stream>(stream)] {
@@ -90,10 +100,13 @@ void ReportStreams::End() {
 }
 
 void ReportStreams::OnReports(const ReportRows&) {
-  for (const auto& stream : streams_) Pump(stream);
+  for (const auto& stream : streams_) {
+    if (!stream->wish.is_of_slices) Pump(stream);
+  }
 }
 
 void ReportStreams::Pump(const std::shared_ptr<Stream>& stream) {
+  if (stream->wish.is_of_slices) return PumpNews(stream.get());
   for (int batch = 0; batch < kBatchesAtOnce; ++batch) {
     if (stream->is_over || stream->is_asking || stream->last >= hub_->last_number() ||
         stream->exchange->waiting_bytes() > kMaxWaiting) {
@@ -111,12 +124,29 @@ void ReportStreams::Pump(const std::shared_ptr<Stream>& stream) {
   }
 }
 
+void ReportStreams::PumpNews(Stream* stream) {
+  for (int batch = 0; batch < kBatchesAtOnce; ++batch) {
+    if (stream->is_over || stream->exchange->waiting_bytes() > kMaxWaiting) return;
+    const CampaignFeed::Rows rows = feed_->After(stream->last, kBatch);
+    if (rows.empty()) return;
+    if (rows.front()->number > stream->last + 1) SayGap(stream, rows.front()->number);
+    stream->last = rows.back()->number;
+    std::string text;
+    for (const auto& news : rows) {
+      if (!stream->Wants(news->tenant, news->name)) continue;
+      text += "id: " + std::to_string(news->number) + "\nevent: slice\ndata: " +
+              ToJson(*news).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n\n";
+    }
+    if (!text.empty()) stream->Say(text, clock_->MonotonicNow());
+  }
+}
+
 void ReportStreams::AskStore(const std::shared_ptr<Stream>& stream) {
   ReportQuery query;
   query.after_number = stream->last;
-  query.tenant = stream->tenant;
+  query.tenant = stream->wish.tenant;
   query.limit = kBatch;
-  if (stream->events.size() == 1) query.event = stream->events.front();
+  if (stream->wish.names.size() == 1) query.event = stream->wish.names.front();
   stream->is_asking = true;
   hub_->store()->Query(query, [this, stream](Result<ReportRows> rows) {
     // When the streams have ended, so has this one.
@@ -144,20 +174,25 @@ void ReportStreams::SkipToMemory(Stream* stream) {
   if (next <= stream->last + 1) return;
   // A filter leaves numbers out, too, and the store would have had them.
   const bool has_store = hub_->store() != nullptr;
-  if (!has_store || (stream->tenant.empty() && stream->events.empty())) {
-    ++gaps_;
-    stream->Say("id: " + std::to_string(next - 1) + "\nevent: gap\ndata: {\"after\":" +
-                    std::to_string(stream->last) + ",\"before\":" + std::to_string(next) + "}\n\n",
-                clock_->MonotonicNow());
+  if (!has_store || (stream->wish.tenant.empty() && stream->wish.names.empty())) {
+    SayGap(stream, next);
   }
   stream->last = next - 1;
+}
+
+// What was between the last one looked at and `next` is lost to this stream.
+void ReportStreams::SayGap(Stream* stream, uint64_t next) {
+  ++gaps_;
+  stream->Say("id: " + std::to_string(next - 1) + "\nevent: gap\ndata: {\"after\":" +
+                  std::to_string(stream->last) + ",\"before\":" + std::to_string(next) + "}\n\n",
+              clock_->MonotonicNow());
 }
 
 void ReportStreams::Give(Stream* stream, const ReportRows& rows) {
   std::string text;
   for (const auto& row : rows) {
     stream->last = std::max(stream->last, row->number);
-    if (!stream->Wants(*row)) continue;
+    if (!stream->Wants(row->tenant, row->event)) continue;
     text += "id: ";
     text += std::to_string(row->number);
     text += "\ndata: ";
@@ -191,21 +226,51 @@ void ReportStreams::Tick() {
   }
 }
 
-void StreamReports(const RestCall& call) {
-  std::vector<std::string> events;
-  std::istringstream names(call.query("event"));
-  for (std::string name; std::getline(names, name, ',');) {
-    if (!name.empty()) events.push_back(name);
+namespace {
+
+// False, and answered, if the call asks for no stream that there is.
+bool ReadWish(const RestCall& call, StreamWish* wish) {
+  const std::string kind = call.query("kind");
+  wish->is_of_slices = kind == "slice";
+  const char* const other = wish->is_of_slices ? "event" : "slice";
+  std::string problem;
+  if (call.has("kind") && kind != "report" && kind != "slice") {
+    problem = "the parameter 'kind' takes report or slice";
+  } else if (call.has(other)) {
+    problem = std::string("a stream of kind ") + (wish->is_of_slices ? "slice" : "report") +
+              " has no parameter '" + other + "'";
   }
-  uint64_t after = call.parts.reports->last_number();
-  if (!ReadNumber(call, "after", UINT64_MAX, &after)) return;
+  if (!problem.empty()) {
+    AnswerProblem(call.exchange.get(), 400, problem);
+    return false;
+  }
+  if (wish->is_of_slices && call.parts.campaigns == nullptr) {
+    AnswerProblem(call.exchange.get(), 501, "this controller runs no campaigns of slices");
+    return false;
+  }
+  std::istringstream names(call.query(wish->is_of_slices ? "slice" : "event"));
+  for (std::string name; std::getline(names, name, ',');) {
+    if (!name.empty()) wish->names.push_back(name);
+  }
+  wish->tenant = call.caller.tenant;
+  wish->after = wish->is_of_slices ? call.parts.campaigns->feed().last_number()
+                                   : call.parts.reports->last_number();
+  if (!ReadNumber(call, "after", UINT64_MAX, &wish->after)) return false;
   // A client that comes again says what it had last, whatever its URL says.
   const std::string last(call.request().header("last-event-id"));
   if (!last.empty() && last.size() < 20 && last.find_first_not_of("0123456789") == last.npos) {
-    after = std::stoull(last);
+    wish->after = std::stoull(last);
   }
-  if (events.size() > kMaxEventsNamed) {
-    AnswerProblem(call.exchange.get(), 400, "a stream is of at most 64 events by name");
+  return true;
+}
+
+}  // namespace
+
+void StreamReports(const RestCall& call) {
+  StreamWish wish;
+  if (!ReadWish(call, &wish)) return;
+  if (wish.names.size() > kMaxNamed) {
+    AnswerProblem(call.exchange.get(), 400, "a stream is of at most 64 events or slices by name");
   } else if (call.streams->is_full()) {
     AnswerProblem(call.exchange.get(), 503, "there are as many streams as this controller gives");
   } else if (call.request().is_head) {
@@ -213,7 +278,7 @@ void StreamReports(const RestCall& call) {
     answer.content_type = "text/event-stream";
     call.exchange->Answer(std::move(answer));
   } else {
-    call.streams->Begin(call.exchange, after, call.caller.tenant, std::move(events));
+    call.streams->Begin(call.exchange, std::move(wish));
   }
 }
 

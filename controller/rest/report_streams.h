@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The Trumpet Authors.
 // SPDX-License-Identifier: Apache-2.0
 //
-// ReportStreams: reports to clients as they come, as server-sent events.
+// ReportStreams: reports to clients as they come, as server-sent events; and likewise what happens
+// to runs of campaigns.
 //
 //   id: 17
 //   data: {"number":17,"event":"heavy",...}
@@ -13,6 +14,12 @@
 //
 //   event: gap
 //   data: {"after":17,"before":1000}
+//
+// A stream of campaigns is the same, without a store:
+//
+//   id: 1785
+//   event: slice
+//   data: {"number":1785,"slice":"web","what":"slot-begun",...}
 //
 // Threads: that of the libevent loop.
 
@@ -27,6 +34,7 @@
 #include <vector>
 
 #include "controller/rest/http_exchange.h"
+#include "controller/slice/campaign_feed.h"
 #include "controller/tem/report_hub.h"
 #include "lib/base/loop_event.h"
 
@@ -35,6 +43,14 @@ namespace trumpet {
 class RestServer;
 class WireClock;
 struct RestParts;
+
+// What a client asks for.
+struct StreamWish {
+  bool is_of_slices = false;
+  uint64_t after = 0;  // the number of the last one it had
+  std::string tenant;
+  std::vector<std::string> names;  // of events or campaigns; none: all
+};
 
 class ReportStreams final : private ReportSubscriber {
  public:
@@ -46,9 +62,7 @@ class ReportStreams final : private ReportSubscriber {
   ~ReportStreams() override;
 
   bool is_full() const { return streams_.size() >= max_streams_; }
-  // Reports after `after` of the events named, of any if there is none named.
-  void Begin(std::shared_ptr<HttpExchange> exchange, uint64_t after, std::string tenant,
-             std::vector<std::string> events);
+  void Begin(std::shared_ptr<HttpExchange> exchange, StreamWish wish);
 
   // All of them; no more reports are given.
   void End();
@@ -61,6 +75,8 @@ class ReportStreams final : private ReportSubscriber {
 
   void OnReports(const ReportRows& rows) override;
   void Pump(const std::shared_ptr<Stream>& stream);
+  void PumpNews(Stream* stream);
+  void SayGap(Stream* stream, uint64_t next);
   void AskStore(const std::shared_ptr<Stream>& stream);
   void OnStored(const std::shared_ptr<Stream>& stream, Result<ReportRows> rows);
   void Give(Stream* stream, const ReportRows& rows);
@@ -69,6 +85,7 @@ class ReportStreams final : private ReportSubscriber {
 
   RestServer* const server_;
   ReportHub* const hub_;
+  CampaignFeed* const feed_;  // null: there are no campaigns
   const WireClock* const clock_;
   const size_t max_streams_;
   // Shared with the calls back of the store, which may come when the stream has ended.

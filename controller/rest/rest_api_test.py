@@ -104,6 +104,12 @@ def multipart(**parts):
     return body + b"--BOUND--\r\n", {"Content-Type": "multipart/form-data; boundary=BOUND"}
 
 
+def news_after(call, number):
+    """The first piece of news of campaigns after this number, or what says that it is lost."""
+    stream = call(200, "GET", f"/v1/stream?kind=slice&slice=web&after={number}").decode()
+    return json.loads(next(line[6:] for line in stream.splitlines() if line.startswith("data: ")))
+
+
 def slices(call, json_type):
     """Campaigns, in a network of two routers without drivers or an analyzer."""
     text_type = {"Content-Type": "text/plain"}
@@ -130,6 +136,13 @@ def slices(call, json_type):
     run = json.loads(call(200, "GET", "/v1/slices/web/results", one + "/results"))
     assert (run["state"], run["problem"]) == \
         ("failed", "no analyzer is there to take the copies"), run
+    first = news_after(call, news_after(call, 0)["before"] - 1)
+    assert (first["slice"], first["what"], first["run"]["state"]) == ("web", "run-begun", "planning")
+    last = news_after(call, first["number"])
+    assert (last["what"], last["run"]["run"], last["run"]["state"]) == \
+        ("run-ended", first["run"]["run"], "failed"), last
+    for wrong in ("kind=x", "kind=slice&event=a", "slice=web"):
+        call(400, "GET", "/v1/stream?" + wrong)
     call(200, "PATCH", "/v1/slices/web", one, body='{"enabled": false}', headers=json_type)
     call(422, "PATCH", "/v1/slices/web", one, body='{"enabled": 1}', headers=json_type)
     call(202, "POST", "/v1/slices/web/run", one + "/run")

@@ -54,7 +54,7 @@ const std::vector<RestRoute>& RestServer::Routes() {
       {"POST", "/v1/check", Role::kRead, true, " ", CheckEvents},
       {"GET", "/v1/reports", Role::kRead, true, " from until event bucket order cursor limit ",
        ListReports},
-      {"GET", "/v1/stream", Role::kRead, true, " event after ", StreamReports},
+      {"GET", "/v1/stream", Role::kRead, true, " kind slice event after ", StreamReports},
       {"GET", "/v1/hosts", Role::kRead, false, " ", ListHosts},
       {"GET", "/v1/hosts/{name}", Role::kRead, false, " ", ShowHost},
       {"GET", "/v1/topology", Role::kRead, false, " ", ShowTopology},

@@ -192,7 +192,7 @@ void ShowCampaignResults(const RestCall& call) {
   const auto campaign = FindOrAnswer(call);
   if (!campaign) return;
   const SliceRunView* const run = campaign->now != nullptr ? campaign->now : campaign->last.get();
-  if (run != nullptr) return AnswerJson(call.exchange.get(), 200, ToJson(*run, true));
+  if (run != nullptr) return AnswerJson(call.exchange.get(), 200, ToJson(*run));
   AnswerProblem(call.exchange.get(), 404, "campaign '" + call.name + "' has not run yet");
 }
 

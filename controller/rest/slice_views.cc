@@ -33,24 +33,27 @@ Json PlannedJson(const CampaignPlan& plan, const slice::PlannedQuery& query, boo
 
 }  // namespace
 
-Json ToJson(const SliceRunView& run, bool is_whole) {
-  Json json = {{"run", run.run},
-               {"state", NameOf(run.state)},
-               {"problem", run.problem},
-               {"started_ns", run.started},
-               {"ended_ns", run.ended},
-               {"slots", run.slots},
-               {"slots_to_come", run.planned},
-               {"bootstrap_slots", run.bootstrap_slots},
-               {"failed_slots", run.failed_slots},
-               {"over_budget", run.over_budget},
-               {"replans", run.replans},
-               {"topology_changed", run.has_topology_changed},
-               {"slot_ns", run.slot},
-               {"spacing_ns", run.spacing},
-               {"copied_bytes", run.copied_bytes},
-               {"warnings", run.warnings}};
-  if (!is_whole) return json;
+Json SummaryJson(const SliceRunSummary& run) {
+  return {{"run", run.run},
+          {"state", NameOf(run.state)},
+          {"problem", run.problem},
+          {"started_ns", run.started},
+          {"ended_ns", run.ended},
+          {"slots", run.slots},
+          {"slots_to_come", run.planned},
+          {"bootstrap_slots", run.bootstrap_slots},
+          {"failed_slots", run.failed_slots},
+          {"over_budget", run.over_budget},
+          {"replans", run.replans},
+          {"topology_changed", run.has_topology_changed},
+          {"slot_ns", run.slot},
+          {"spacing_ns", run.spacing},
+          {"copied_bytes", run.copied_bytes},
+          {"warnings", run.warnings}};
+}
+
+Json ToJson(const SliceRunView& run) {
+  Json json = SummaryJson(run);
   Json queries = Json::array();
   for (const SliceQueryView& query : run.queries) queries.push_back(QueryJson(query));
   json["queries"] = std::move(queries);
@@ -58,6 +61,13 @@ Json ToJson(const SliceRunView& run, bool is_whole) {
   Json answers = Json::parse(run.answers, nullptr, false);
   json["answers"] = answers.is_object() ? std::move(answers) : Json::object();
   return json;
+}
+
+Json ToJson(const CampaignNews& news) {
+  return {{"number", news.number},       {"slice", news.name},
+          {"tenant", news.tenant},       {"what", NameOf(news.moment.kind)},
+          {"slot", news.moment.slot},    {"slot_bytes", news.moment.slot_bytes},
+          {"run", SummaryJson(news.run)}};
 }
 
 Json ToJson(const CampaignView& campaign) {
@@ -80,8 +90,8 @@ Json ToJson(const CampaignView& campaign) {
                {"missed", campaign.missed},
                {"triggered", campaign.triggered},
                {"triggers_withheld", campaign.withheld}};
-  json["now"] = campaign.now == nullptr ? Json() : ToJson(*campaign.now, false);
-  json["last"] = campaign.last == nullptr ? Json() : ToJson(*campaign.last, false);
+  json["now"] = campaign.now == nullptr ? Json() : SummaryJson(*campaign.now);
+  json["last"] = campaign.last == nullptr ? Json() : SummaryJson(*campaign.last);
   return json;
 }
 

@@ -18,8 +18,10 @@ using Json = nlohmann::ordered_json;
 
 Json ToJson(const CampaignView& campaign);
 Json ToJson(const CampaignPlan& plan);
-// With `is_whole`, also its queries and the answers of the analyzer.
-Json ToJson(const SliceRunView& run, bool is_whole);
+Json ToJson(const CampaignNews& news);
+Json SummaryJson(const SliceRunSummary& run);
+// With its queries and the answers of the analyzer.
+Json ToJson(const SliceRunView& run);
 
 }  // namespace trumpet
 

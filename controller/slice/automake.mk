@@ -9,6 +9,7 @@ controller_libtrumpet_slice_a_SOURCES = \
 	controller/slice/campaign_admission.cc \
 	controller/slice/campaign_definition.cc \
 	controller/slice/campaign_definition.h \
+	controller/slice/campaign_feed.h \
 	controller/slice/campaign_loop.h \
 	controller/slice/campaign_manager.cc \
 	controller/slice/campaign_manager.h \

@@ -160,8 +160,8 @@ void CampaignManager::Begin(Live* live) {
   ++running_;
   granted_bps_ += view.campaign.using_bps;
   ++counters_.runs_started;
+  Tell(*live, {SliceMoment::Kind::kRunBegun}, live->run->view());
   live->run->Start();
-  Tell(*live, live->run->view());
 }
 
 void CampaignManager::Reap() {
@@ -196,17 +196,22 @@ void CampaignManager::Close(Live* live) {
   if (run->state == SliceRunState::kFailed) {
     Log("warn", "campaign " + live->view.record.name + ": " + run->problem);
   }
-  Tell(*live, *run);
+  Tell(*live, {SliceMoment::Kind::kRunEnded}, *run);
 }
 
-void CampaignManager::Tell(const Live& live, const SliceRunView& run) {
-  if (!listener_) return;
-  CampaignNews news;
-  news.number = ++last_news_;
-  news.name = live.view.record.name;
-  news.tenant = live.view.record.tenant;
-  news.run = run;
-  listener_(news);
+void CampaignManager::OnMoment(uint64_t run, const SliceMoment& moment) {
+  const auto is_it = [run](const Live& live) { return live.run && live.run->view().run == run; };
+  for (const auto& [name, live] : campaigns_) {
+    if (is_it(*live)) Tell(*live, moment, live->run->view());
+  }
+  for (const auto& live : leaving_) {
+    if (is_it(*live)) Tell(*live, moment, live->run->view());
+  }
+}
+
+void CampaignManager::Tell(const Live& live, const SliceMoment& moment,
+                           const SliceRunSummary& run) {
+  feed_.Publish({0, live.view.record.name, live.view.record.tenant, moment, run});
 }
 
 }  // namespace trumpet

@@ -26,13 +26,16 @@ CampaignManager::CampaignManager(const CampaignParts& parts, const CampaignOptio
       demands_(options.demand_memory),
       // Another controller may have used low ones a moment ago.
       tags_(static_cast<uint32_t>(parts.clock->UnixNow() / kNanosPerMilli % kMaxSliceTag)),
-      shared_(options.budget_bps) {
+      shared_(options.budget_bps),
+      // Numbers rise over restarts, for no controller has a piece of news each microsecond.
+      feed_(static_cast<uint64_t>(parts.clock->UnixNow() / kNanosPerMicro)) {
   run_parts_.clock = parts_.clock;
   run_parts_.planner = parts_.planner;
   run_parts_.demands = &demands_;
   run_parts_.tags = &tags_;
   run_parts_.shared = &shared_;
   run_parts_.changed = [this] { Touch(); };
+  run_parts_.happened = [this](uint64_t run, const SliceMoment& moment) { OnMoment(run, moment); };
   run_parts_.log = parts_.log;
   if (parts_.reports != nullptr) parts_.reports->Add(this);
 }

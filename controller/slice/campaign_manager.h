@@ -30,6 +30,7 @@
 #include "controller/plan/topology.h"
 #include "controller/plan/topology_change.h"
 #include "controller/slice/campaign_definition.h"
+#include "controller/slice/campaign_feed.h"
 #include "controller/slice/campaign_run.h"
 #include "controller/store/event_store.h"
 #include "controller/tem/caller.h"
@@ -70,14 +71,6 @@ struct CampaignView {
   const SliceRunView* now = nullptr;         // until the next Step(); null: it does not run
   std::string schedule;                      // of that run: slots still to come
   std::shared_ptr<const SliceRunView> last;  // null: none yet
-};
-
-// A campaign's run has begun or ended.
-struct CampaignNews {
-  uint64_t number = 0;  // rises
-  std::string name;
-  std::string tenant;
-  SliceRunView run;  // without its queries if it has just begun
 };
 
 // What a text would do.
@@ -158,10 +151,7 @@ class CampaignManager final : public TopologyObserver,
     return run_parts_.collector != nullptr && run_parts_.collector->is_ready();
   }
   CopyCollector* collector() const { return run_parts_.collector; }
-  // Called with each piece of news; null ends it.
-  void SetListener(std::function<void(const CampaignNews&)> listener) {
-    listener_ = std::move(listener);
-  }
+  CampaignFeed& feed() { return feed_; }
 
  private:
   struct Live {
@@ -198,7 +188,8 @@ class CampaignManager final : public TopologyObserver,
   void Begin(Live* live);
   void Reap();
   void Close(Live* live);
-  void Tell(const Live& live, const SliceRunView& run);
+  void OnMoment(uint64_t run, const SliceMoment& moment);
+  void Tell(const Live& live, const SliceMoment& moment, const SliceRunSummary& run);
   void Touch();
   void Log(const char* level, const std::string& text) const {
     if (parts_.log) parts_.log(level, text);
@@ -216,7 +207,6 @@ class CampaignManager final : public TopologyObserver,
   std::vector<std::unique_ptr<Live>> leaving_;  // removed or replaced, until their runs have ended
   std::map<std::string, Nanos> tenants_served_;
   uint64_t last_run_ = 0;
-  uint64_t last_news_ = 0;
   size_t running_ = 0;
   int64_t granted_bps_ = 0;
   bool is_loaded_ = false;
@@ -225,7 +215,7 @@ class CampaignManager final : public TopologyObserver,
   bool is_touched_ = false;
   std::string store_state_ = "not opened yet";
   CampaignCounters counters_;
-  std::function<void(const CampaignNews&)> listener_;
+  CampaignFeed feed_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

@@ -59,9 +59,12 @@ class Campaigns : public testing::Test {
     manager_->AddDriver(&network_);
     manager_->SetCollector(&network_);
     manager_->SetTopology(PaperTopology());
-    manager_->SetListener([this](const CampaignNews& news) {
-      history_ +=
-          news.name + ":" + (IsOver(news.run.state) ? NameOf(news.run.state) : "begins") + " ";
+    manager_->feed().SetListener([this](const CampaignNews& news) {
+      const auto kind = news.moment.kind;
+      if (kind == SliceMoment::Kind::kRunBegun) history_ += news.name + ":begins ";
+      if (kind == SliceMoment::Kind::kRunEnded) {
+        history_ += news.name + ":" + NameOf(news.run.state) + " ";
+      }
     });
     manager_->Start();
     RunUntil(clock_.now);
@@ -134,6 +137,41 @@ TEST_F(Campaigns, RunAtOnceAndThenEvery) {
   ASSERT_EQ(Put("web", path_ + "USING 15 Mb/s DURING 450 ms EVERY 5 s"), "");  // once more
   RunFor(kSecond);
   EXPECT_EQ(View("web").runs, 4u);
+}
+
+TEST_F(Campaigns, TellWhatHappensAsItHappens) {
+  CampaignFeed& feed = manager_->feed();
+  const uint64_t before = feed.last_number();
+  ASSERT_EQ(Put("web", path_ + "USING 15 Mb/s DURING 90 ms EVERY 5 s"), "");
+  RunFor(2 * kSecond);
+  const auto last = View("web").last;
+  ASSERT_NE(last, nullptr);
+  std::string kinds;
+  int64_t bytes = 0;
+  uint64_t number = before;
+  for (const auto& news : feed.After(before, 1000)) {
+    EXPECT_EQ(news->number, ++number);
+    EXPECT_EQ(news->run.run, last->run);
+    kinds += std::string(NameOf(news->moment.kind)) + std::to_string(news->moment.slot) + " ";
+    bytes += news->moment.slot_bytes;
+  }
+  std::string slots;
+  for (uint32_t slot = 1; slot <= last->slots + last->bootstrap_slots; ++slot) {
+    slots += "slot-begun" + std::to_string(slot) + " slot-ended" + std::to_string(slot) + " ";
+  }
+  EXPECT_EQ(kinds, "run-begun0 " + slots + "run-ended0 ");
+  EXPECT_EQ(bytes, last->copied_bytes);
+  EXPECT_EQ(feed.After(before + 1, 2).back()->number, before + 3);
+  EXPECT_TRUE(feed.After(number, 1).empty());
+}
+
+TEST_F(Campaigns, KeepTheLatestNewsOnly) {
+  CampaignFeed feed(100);
+  EXPECT_TRUE(feed.After(0, 10).empty());
+  for (size_t i = 0; i < CampaignFeed::kKept + 5; ++i) feed.Publish({});
+  EXPECT_EQ(feed.After(100, 1).front()->number, 106u);
+  EXPECT_EQ(feed.After(110, 1).front()->number, 111u);
+  EXPECT_EQ(feed.After(0, SIZE_MAX).size(), CampaignFeed::kKept);
 }
 
 TEST_F(Campaigns, GoOnAtTheirNextTimeAfterARestart) {

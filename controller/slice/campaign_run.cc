@@ -39,6 +39,22 @@ const char* NameOf(SliceRunState state) {
   return "failed";
 }
 
+const char* NameOf(SliceMoment::Kind kind) {
+  switch (kind) {
+    case SliceMoment::Kind::kRunBegun:
+      return "run-begun";
+    case SliceMoment::Kind::kSlotBegun:
+      return "slot-begun";
+    case SliceMoment::Kind::kSlotEnded:
+      return "slot-ended";
+    case SliceMoment::Kind::kOverBudget:
+      return "over-budget";
+    case SliceMoment::Kind::kRunEnded:
+      break;
+  }
+  return "run-ended";
+}
+
 CampaignRun::CampaignRun(const SliceRunParts& parts, const SliceRunOptions& options, uint64_t run,
                          std::string source_name, std::string text, SliceCampaign campaign,
                          std::shared_ptr<const SliceMap> map, Nanos spacing)
@@ -63,6 +79,11 @@ void CampaignRun::SetState(SliceRunState state, Nanos due) {
   view_.state = state;
   due_ = due;
   if (parts_.changed) parts_.changed();
+}
+
+void CampaignRun::Tell(SliceMoment::Kind kind, int64_t slot_bytes) {
+  if (!parts_.happened) return;
+  parts_.happened(view_.run, {kind, view_.slots + view_.bootstrap_slots + 1, slot_bytes});
 }
 
 void CampaignRun::Step() {

@@ -65,6 +65,8 @@ struct SliceRunParts {
   TagPool* tags = nullptr;
   SecondBudget* shared = nullptr;  // of all campaigns together
   std::function<void()> changed;   // some run's due() or state has; may be called within calls
+  // What happens in a run, as it happens; called within calls.
+  std::function<void(uint64_t run, const struct SliceMoment& moment)> happened;
   std::function<void(const char* level, const std::string& text)> log;
 };
 
@@ -98,7 +100,17 @@ struct SliceQueryView {
   uint64_t withheld = 0;  // packets beyond a cap
 };
 
-struct SliceRunView {
+// What can happen to a run.
+struct SliceMoment {
+  enum class Kind : uint8_t { kRunBegun, kSlotBegun, kSlotEnded, kOverBudget, kRunEnded };
+  Kind kind = Kind::kRunBegun;
+  uint32_t slot = 0;       // of this run, with those that only look; from 1; 0: it is of no slot
+  int64_t slot_bytes = 0;  // copied in the slot that has ended
+};
+
+const char* NameOf(SliceMoment::Kind kind);
+
+struct SliceRunSummary {
   uint64_t run = 0;
   SliceRunState state = SliceRunState::kPlanning;
   std::string problem;   // why it failed or was stopped
@@ -114,8 +126,11 @@ struct SliceRunView {
   Nanos slot = 0;
   Nanos spacing = 0;
   int64_t copied_bytes = 0;  // as routers and the analyzer say, the larger counts
-  std::vector<SliceQueryView> queries;
   std::vector<std::string> warnings;
+};
+
+struct SliceRunView : SliceRunSummary {
+  std::vector<SliceQueryView> queries;
   std::string explanation;
   std::string answers;  // of the analyzer, JSON
 };
@@ -204,6 +219,7 @@ class CampaignRun {
   void Finish(SliceRunState state, const std::string& problem);
   void End();
   void SetState(SliceRunState state, Nanos due);
+  void Tell(SliceMoment::Kind kind, int64_t slot_bytes);
   Nanos Now() const { return parts_.clock->MonotonicNow(); }
   int64_t SlotBytes() const;
   // Drops calls back into a run that has gone.

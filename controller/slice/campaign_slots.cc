@@ -178,6 +178,7 @@ void CampaignRun::AllAnswered() {
   failures_ = 0;
   expected_end_ = parts_.clock->UnixNow() + slot_;
   SetState(SliceRunState::kMirroring, Now() + slot_ + spacing_);
+  Tell(SliceMoment::Kind::kSlotBegun, 0);
 }
 
 // The slot is due again, unless that has happened too often.
@@ -309,13 +310,15 @@ void CampaignRun::CloseSlot() {
   for (const ActiveSlice& slice : active_) copied += CountSlice(slice, now);
   view_.copied_bytes += copied;
   ReleaseSlot(copied);
+  const bool is_over_budget = copied > SlotBytes() || budget_.is_exceeded(now);
+  Tell(SliceMoment::Kind::kSlotEnded, copied);
+  if (is_over_budget) Tell(SliceMoment::Kind::kOverBudget, copied);
   if (is_looking_) {
     ++view_.bootstrap_slots;
   } else {
     ++view_.slots;
   }
   ++next_slot_;
-  const bool is_over_budget = copied > SlotBytes() || budget_.is_exceeded(now);
   if (is_over_budget) {
     ++view_.over_budget;
     is_plan_stale_ = true;

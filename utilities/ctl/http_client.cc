@@ -40,7 +40,7 @@ struct Exchange {
     if (request.progress && to_send > 0) {
       request.progress(static_cast<uint64_t>(sent), static_cast<uint64_t>(to_send));
     }
-    return 0;
+    return request.goes_on && !request.goes_on() ? 1 : 0;
   }
 };
 

@@ -38,6 +38,8 @@ struct ApiRequest {
   std::function<void(uint64_t sent, uint64_t total)> progress;
   // Takes the body of a success as it comes, instead of ApiAnswer::body; false ends the request.
   std::function<bool(std::string_view bytes)> receive;
+  // Asked now and then, at least once a second, whether to go on; may be null.
+  std::function<bool()> goes_on;
 };
 
 struct ApiAnswer {
@@ -55,6 +57,9 @@ class HttpClient {
   ~HttpClient();
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
+
+  // A client of the same server, for use while a request of this one is under way.
+  HttpClient Another() const { return {server_, token_, ca_file_}; }
 
   // An error says why there is no answer.
   Result<ApiAnswer> Send(const ApiRequest& request);

@@ -95,6 +95,31 @@ def test_every_command(user):
     assert user.says("event rm heavy mean") == "" and user.says("event list") == "no events\n"
 
 
+def test_campaigns(user):
+    """A run is followed to its end, however it goes; here nobody can take copies."""
+    user.write("web.slices", "MIRROR 10.0.0.0/8 ON [A B] USING 1 Mb/s DURING 100 ms EVERY 1 h")
+    assert "mirror at: A B" in user.says("slice plan --controller web.slices")
+    for line in ("slice run web web.slices --wait", "slice run web --wait=50"):
+        done = user.run(line)
+        assert done.returncode == 1 and done.stderr == "", done
+        assert "failed: no analyzer is there" in done.stdout, done
+    done = user.run("slice run web --wait -o json")
+    results = json.loads(done.stdout)
+    assert (done.returncode, results["state"], results["queries"][0]["slots"]) == (1, "failed", 0), done
+    assert json.loads(user.says("slice run web -o json"))["name"] == "web"
+    assert user.says("slice run web web.slices") == ""
+    user.fails("slice run other --wait", "no campaign named 'other'")
+    user.fails("slice run other --wait=1 nowhere.slices", "cannot read nowhere.slices")
+    user.says("event add events.yaml --replace")
+    user.write("web.json", json.dumps({
+        "campaign": "MIRROR 10.0.0.0/8 ON [A B]", "trigger_on": ["heavy"]}))
+    user.fails("slice run later web.json --wait=1", "the run has not ended yet")
+    assert [one["name"] for one in json.loads(user.says("slice list -o json"))] == ["later", "web"]
+    assert user.says("slice show web").startswith("campaign web: ")
+    user.fails("slice stop other", "no campaign named 'other'")
+    assert user.says("slice rm web later") == "" and user.says("event rm heavy mean") == ""
+
+
 def test_mistakes(user):
     """What is wrong is said in one line, with the place and what may help."""
     for line, expected in (("", "--help"), ("evnt list", "'evnt' is no command"),
@@ -236,7 +261,8 @@ def test_completion(user):
 
 def main():
     with Server(rate=1000) as server, User(server.port) as user:
-        for test, arguments in ((test_every_command, (user,)), (test_mistakes, (user,)),
+        for test, arguments in ((test_every_command, (user,)), (test_campaigns, (user,)),
+                                (test_mistakes, (user,)),
                                 (test_a_watch_that_is_cut_off, (user, server.port)),
                                 (test_completion, (user,))):
             test(*arguments)

@@ -1,0 +1,90 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// CtlRun: a command of trumpetctl under way: what was asked, whom to ask, and where to say what
+// came of it.  The commands themselves are in the files of their nouns.
+//
+// Threads: one.  Calls return when the answer is there.
+// Lifetime: what it is made of must outlive it.
+
+#ifndef TRUMPET_UTILITIES_CTL_CTL_RUN_H
+#define TRUMPET_UTILITIES_CTL_CTL_RUN_H
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "controller/view/api_tables.h"
+#include "utilities/ctl/commands.h"
+#include "utilities/ctl/event_stream.h"
+#include "utilities/ctl/http_client.h"
+
+namespace trumpet {
+
+struct CtlDocument {
+  std::string name;  // for messages
+  std::string text;
+  bool is_json = false;
+};
+
+struct CtlRun {
+  using ToTable = std::function<std::string(const ApiJson&)>;
+
+  const CtlInvocation& invocation;
+  const CtlTerminal& terminal;
+  HttpClient* client;
+
+  const std::string& argument(size_t index) const { return invocation.arguments[index]; }
+
+  // Says what is wrong; the exit status that goes with it.
+  int Fail(const std::string& text);
+  // The answer as JSON; null after a failure, which has been told.
+  std::optional<ApiJson> Ask(const ApiRequest& request, const CtlDocument* document = nullptr);
+  std::optional<ApiJson> Get(const std::string& path);
+  // Table, JSON or YAML; the exit status.
+  int Print(const ApiJson& json, const ToTable& to_table);
+  // The list `key` of what is at `path`.
+  int List(const char* path, const char* key, std::string (*to_table)(const ApiJson&));
+  void ShowProgress(const std::string& text);
+  // A file, or "-"; null after a failure, which has been told.
+  std::optional<CtlDocument> ReadDocument(const std::string& name);
+  // `method` at the path of each argument; nothing is printed.
+  int ForEach(const char* method, const char* collection, const char* what,
+              const std::string& body = "");
+
+  // Reads a stream, and goes on where it was when the connection is cut, until `on_event` returns
+  // false, which is a success, or until the time is up, told as `late`.  `on_open` is called once,
+  // when the first stream is there; false ends it all.
+  struct Following {
+    std::vector<std::pair<std::string, std::string>> query;
+    std::function<bool(const StreamedEvent& event)> on_event;
+    std::function<bool()> on_open;  // may be null
+    std::optional<std::chrono::steady_clock::time_point> deadline;
+    std::string late;
+  };
+  int Follow(const Following& following);
+};
+
+// "/v1/events/NAME"
+std::string ApiPath(const char* collection, const std::string& name);
+ApiRequest RequestWith(const char* method, const std::string& path, const CtlDocument& document,
+                       const char* content_type);
+
+// When `--wait=SECONDS` is up.
+std::chrono::steady_clock::time_point WaitsUntil(const CtlInvocation& invocation);
+
+// The commands; each returns the exit status.
+int AddCtlEvents(CtlRun* run);
+int CheckCtlEvents(CtlRun* run);
+int ShowCtlEvent(CtlRun* run);
+int WatchCtlEvents(CtlRun* run);
+int ListCtlReports(CtlRun* run);
+int SimulateCtlEvents(CtlRun* run);
+int PlanCtlSlices(CtlRun* run);
+int RunCtlSlices(CtlRun* run);
+int ShowCtlSlices(CtlRun* run);
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_UTILITIES_CTL_CTL_RUN_H
