@@ -139,6 +139,16 @@ void ReadOvsdb(ConfigSection* section, OvsdbConfig* ovsdb) {
                     [&](ConfigSection* one) { ReadSwitchDatabase(one, &ovsdb->switches); });
 }
 
+// Ports to analyzers are made in databases that we follow.
+void CheckAnalyzers(ConfigSection* openflow, const ControllerConfig& config) {
+  for (const OpenflowSwitchConfig& one : config.openflow.switches) {
+    if (one.analyzer.empty() || !config.ovsdb.switches.empty()) continue;
+    return openflow->ComplainOf("switches", "the port of '" + one.name +
+                                                "' to its analyzer is made in the switch's "
+                                                "database, and 'ovsdb: switches' names none");
+  }
+}
+
 void ReadAll(ConfigSection* root, ControllerConfig* config) {
   root->Text("name", &config->manager.name);
   root->Text("database", &config->database);
@@ -151,8 +161,10 @@ void ReadAll(ConfigSection* root, ControllerConfig* config) {
                 [&](ConfigSection* section) { ReadTls(section, &config->database_tls); });
   root->Section("notify", [&](ConfigSection* section) { ReadNotify(section, &config->notify); });
   root->Section("ovsdb", [&](ConfigSection* section) { ReadOvsdb(section, &config->ovsdb); });
-  root->Section("openflow",
-                [&](ConfigSection* section) { ReadOpenflow(section, &config->openflow); });
+  root->Section("openflow", [&](ConfigSection* section) {
+    ReadOpenflow(section, &config->openflow);
+    CheckAnalyzers(section, *config);
+  });
   root->Section("reports", [&](ConfigSection* section) { ReadReports(section, &config->reports); });
   root->Section("slices", [&](ConfigSection* section) { ReadSlices(section, &config->slices); });
   root->Section("rest", [&](ConfigSection* section) { ReadRest(section, &config->rest); });

@@ -90,6 +90,59 @@ TEST(Config, ReadsSwitchesWhoseDatabasesAreFollowed) {
             std::string::npos);
 }
 
+TEST(Config, ReadsSwitchesThatSpeakOpenflow) {
+  ControllerConfig config;
+  EXPECT_EQ(Read("ovsdb: {switches: [{name: s1, database: 'tcp:h'}]}\n"
+                 "openflow:\n"
+                 "  listen: ['pssl:0', 'ptcp:0:127.0.0.1']\n"
+                 "  max_switches: 7\n"
+                 "  switches:\n"
+                 "  - {name: a, datapath_id: 'ab', connect: 'ssl:192.0.2.1',\n"
+                 "     copies: {port: 11, number: 5}}\n"
+                 "  - {name: b, datapath_id: '00000000000000ac',\n"
+                 "     copies: {analyzer: '2001:db8::9', number: 6, tunnel: erspan}}\n"
+                 "  - {name: c, datapath_id: 'ad'}\n",
+                 &config),
+            "");
+  EXPECT_EQ(config.openflow.listen.size(), 2u);
+  EXPECT_EQ(config.openflow.max_switches, 7u);
+  const std::vector<OpenflowSwitchConfig>& switches = config.openflow.switches;
+  ASSERT_EQ(switches.size(), 3u);
+  EXPECT_EQ(switches[0].datapath_id, 0xabu);
+  EXPECT_EQ(switches[0].connect, "ssl:192.0.2.1");
+  EXPECT_EQ(switches[0].copy.port, 11u);
+  EXPECT_FALSE(switches[0].copy.is_erspan);
+  EXPECT_EQ(switches[1].analyzer, "2001:db8::9");
+  EXPECT_EQ(switches[1].copy.switch_number, 6u);
+  EXPECT_TRUE(switches[1].copy.is_erspan);
+  EXPECT_EQ(switches[2].copy.switch_number, 0u);
+}
+
+TEST(Config, NamesThePlaceOfErrorsOfSwitchesThatSpeakOpenflow) {
+  const std::string head = "openflow: {switches: [{name: a, datapath_id: '1', ";
+  const std::string wrong_copies =
+      "c.yaml:1:59: copies need a number, and a port or the address of an analyzer";
+  EXPECT_EQ(ErrorOf(head + "copies: {port: 5}}]}\n"), wrong_copies);
+  EXPECT_EQ(ErrorOf(head + "copies: {number: 5}}]}\n"), wrong_copies);
+  EXPECT_EQ(ErrorOf(head + "copies: {number: 5, port: 5, analyzer: 192.0.2.9}}]}\n").substr(0, 75),
+            wrong_copies);
+  EXPECT_EQ(ErrorOf(head + "copies: {number: 5, analyzer: an1}}]}\n").substr(0, 55),
+            "c.yaml:1:81: 'an1' is no IPv4 or IPv6 address\nc.yaml:1:");
+  EXPECT_EQ(ErrorOf(head + "copies: {number: 5, analyzer: 192.0.2.9}}]}\n"),
+            "c.yaml:1:22: the port of 'a' to its analyzer is made in the switch's database, and "
+            "'ovsdb: switches' names none");
+  EXPECT_EQ(ErrorOf(head + "connect: 'tcp:192.0.2.9'}]}\n").substr(0, 13), "c.yaml:1:60: ");
+  EXPECT_EQ(ErrorOf(head + "copies: {port: 5, number: 1024}}]}\n").substr(0, 40),
+            "c.yaml:1:77: 'number' is '1024'; it take");
+  EXPECT_EQ(ErrorOf(head + "connect: ''}, {name: b, datapath_id: '01'}]}\n"),
+            "c.yaml:1:88: another switch has this id");
+  EXPECT_EQ(ErrorOf(head + "connect: ''}, {name: a, datapath_id: '2'}]}\n"),
+            "c.yaml:1:72: another switch has this name");
+  EXPECT_EQ(ErrorOf("openflow: {switches: [{name: a, datapath_id: xyz}]}\n").substr(0, 13),
+            "c.yaml:1:46: ");
+  EXPECT_EQ(ErrorOf("openflow: {listen: 'ptcp:6653:192.0.2.1'}\n").substr(0, 13), "c.yaml:1:20: ");
+}
+
 TEST(Config, ReadsReceiversOfReports) {
   ControllerConfig config;
   EXPECT_EQ(

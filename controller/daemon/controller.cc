@@ -144,7 +144,16 @@ Status Controller::FollowSwitches() {
       return switches_tls_->NewConnection();
     };
   }
-  switch_databases_ = std::make_unique<RemoteSwitches>(base_, clock_, options, nullptr);
+  std::vector<WantedAnalyzerPort> ports;
+  for (const OpenflowSwitchConfig& one : config_.openflow.switches) {
+    if (one.analyzer.empty()) continue;
+    ports.push_back({one.datapath_id, one.name, one.analyzer,
+                     one.copy.is_erspan ? TunnelKind::kErspan : TunnelKind::kGre});
+  }
+  analyzer_ports_ = std::make_unique<AnalyzerPorts>(ports, log_);
+  openflow_->FindMadePorts([this](uint64_t id) { return analyzer_ports_->NumberOf(id); });
+  switch_databases_ =
+      std::make_unique<RemoteSwitches>(base_, clock_, options, analyzer_ports_.get());
   for (const SwitchDatabaseConfig& one : config_.ovsdb.switches) {
     const Status status = switch_databases_->Add(one.name, one.database);
     if (!status.ok()) return Status::Error("ovsdb: " + status.message());

@@ -15,6 +15,7 @@
 
 #include "controller/daemon/config.h"
 #include "controller/daemon/slice_part.h"
+#include "controller/ovsdb/analyzer_ports.h"
 #include "controller/ovsdb/remote_switches.h"
 #include "controller/rest/rest_server.h"
 #include "controller/store/event_store.h"
@@ -57,6 +58,8 @@ class Controller {
   Topology CurrentTopology() const;
   // Switches whose databases are followed; those of the configuration.
   RemoteSwitches& switch_databases() { return *switch_databases_; }
+  // What they have for analyzers.
+  AnalyzerPorts& analyzer_ports() { return *analyzer_ports_; }
   // One JSON object: where we listen, port by port.
   std::string PortsJson() const;
 
@@ -87,6 +90,7 @@ class Controller {
   std::unique_ptr<TlsContext> database_tls_;
   std::unique_ptr<Notifier> notifier_;
   std::unique_ptr<TlsContext> switches_tls_;
+  std::unique_ptr<AnalyzerPorts> analyzer_ports_;
   std::unique_ptr<RemoteSwitches> switch_databases_;
   std::unique_ptr<EventStore> campaign_store_;
   std::unique_ptr<SlicePart> slices_;  // observes the topology, drives by OpenFlow

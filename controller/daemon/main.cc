@@ -86,7 +86,8 @@ void AddCommands(Daemon* daemon, Controller* controller) {
   for (DaemonCommand& command : MakeControlCommands(events, reports, notifier, topology)) {
     daemon->Add(std::move(command));
   }
-  for (DaemonCommand& command : MakeSwitchCommands(&controller->switch_databases())) {
+  for (DaemonCommand& command :
+       MakeSwitchCommands(&controller->switch_databases(), &controller->analyzer_ports())) {
     daemon->Add(std::move(command));
   }
   for (DaemonCommand& command : controller->openflow().MakeCommands()) {

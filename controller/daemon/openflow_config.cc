@@ -1,6 +1,8 @@
 // Copyright (c) 2026 The Trumpet Authors.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <sys/socket.h>
+
 #include <utility>
 
 #include "controller/daemon/openflow_part.h"
@@ -10,15 +12,23 @@
 namespace trumpet {
 namespace {
 
-void ReadCopies(ConfigSection* section, OpenflowCopyPort* copy) {
+void ReadCopies(ConfigSection* section, OpenflowSwitchConfig* one) {
+  if (!section->is_there()) return;
   size_t port = 0;
   size_t number = 0;
   size_t kind = 0;
   section->Count("port", 1, 0xfeff, &port);
   section->Count("number", 1, kMaxSwitchNumber, &number);
   section->Choice("tunnel", {"gre", "erspan"}, &kind);
-  if (port == 0 || number == 0) section->Complain("copies need a port and a number");
-  *copy = {static_cast<uint32_t>(port), static_cast<uint16_t>(number), kind == 1};
+  section->Text("analyzer", &one->analyzer);
+  sockaddr_storage unused;
+  if (!one->analyzer.empty() && ToSocketAddress(one->analyzer, 0, &unused) == 0) {
+    section->ComplainOf("analyzer", "'" + one->analyzer + "' is no IPv4 or IPv6 address");
+  }
+  if (number == 0 || (port == 0) == one->analyzer.empty()) {
+    section->Complain("copies need a number, and a port or the address of an analyzer");
+  }
+  one->copy = {static_cast<uint32_t>(port), static_cast<uint16_t>(number), kind == 1};
 }
 
 void ReadSwitch(ConfigSection* section, std::vector<OpenflowSwitchConfig>* switches) {
@@ -27,7 +37,7 @@ void ReadSwitch(ConfigSection* section, std::vector<OpenflowSwitchConfig>* switc
   section->Text("name", &one.name);
   section->Text("datapath_id", &id);
   section->Text("connect", &one.connect);
-  section->Section("copies", [&](ConfigSection* copies) { ReadCopies(copies, &one.copy); });
+  section->Section("copies", [&](ConfigSection* copies) { ReadCopies(copies, &one); });
   if (one.name.empty()) section->Complain("a switch needs a name");
   const Result<uint64_t> parsed = ParseDatapathId(id);
   if (parsed.ok()) one.datapath_id = *parsed;

@@ -3,7 +3,6 @@
 
 #include "controller/daemon/openflow_part.h"
 
-#include <optional>
 #include <utility>
 
 #include "controller/openflow/datapath_id.h"
@@ -37,17 +36,22 @@ Result<std::unique_ptr<OpenflowPart>> OpenflowPart::Start(event_base* base, Open
   for (const OpenflowSwitchConfig& one : config.switches) options.names[one.datapath_id] = one.name;
   std::unique_ptr<OpenflowPart> part(new OpenflowPart(std::move(config)));
   part->net_ = std::make_unique<OpenflowNet>(base, std::move(options), clock, std::move(log));
-  const OpenflowConfig* const known = &part->config_;
+  OpenflowPart* const self = part.get();
   part->driver_ = std::make_unique<OpenflowDriver>(
-      base, part->net_.get(), [known](const std::string& name) -> std::optional<OpenflowCopyPort> {
-        for (const OpenflowSwitchConfig& one : known->switches) {
-          if (one.name == name && one.copy.port != 0) return one.copy;
-        }
-        return std::nullopt;
-      });
+      base, part->net_.get(), [self](const std::string& name) { return self->CopyPort(name); });
   const Status status = part->Open();
   if (!status.ok()) return Status::Error("openflow: " + status.message());
   return part;
+}
+
+std::optional<OpenflowCopyPort> OpenflowPart::CopyPort(const std::string& name) const {
+  for (const OpenflowSwitchConfig& one : config_.switches) {
+    if (one.name != name) continue;
+    OpenflowCopyPort copy = one.copy;
+    if (!one.analyzer.empty() && made_port_) copy.port = made_port_(one.datapath_id);
+    if (copy.port != 0) return copy;
+  }
+  return std::nullopt;
 }
 
 // Loaded when the first address asks for it.
@@ -148,6 +152,7 @@ std::string OpenflowPart::ListJson() const {
                     {"address", AddressOf(*one)},
                     {"ports", std::move(ports)},
                     {"rules", one->rule_count()},
+                    {"copies_port", CopyPort(one->name()).value_or(OpenflowCopyPort()).port},
                     {"last_error", one->last_error()}});
   }
   return list.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,7 +31,8 @@ struct OpenflowSwitchConfig {
   std::string name;
   uint64_t datapath_id = 0;
   std::string connect;    // "tcp:127.0.0.1:6653", "ssl:HOST"; empty: it comes to us
-  OpenflowCopyPort copy;  // port 0: it takes no slices by OpenFlow
+  OpenflowCopyPort copy;  // number 0: it takes no slices by OpenFlow
+  std::string analyzer;   // address; empty: `copy` names the port, else it is made in the database
 };
 
 struct OpenflowConfig {
@@ -54,6 +56,10 @@ class OpenflowPart {
   OpenflowNet& net() { return *net_; }
   SliceDriver& driver() { return *driver_; }
   const std::vector<uint16_t>& ports() const { return ports_; }
+  // Asks for the ports to analyzers that are made in databases, by the bridge's datapath id; 0:
+  // there is none.
+  using MadePort = std::function<uint32_t(uint64_t datapath_id)>;
+  void FindMadePorts(MadePort made_port) { made_port_ = std::move(made_port); }
   void AddMetrics(MetricsText* text) const;
   // openflow/list, openflow/show, openflow/purge.  The part must outlive them.
   std::vector<DaemonCommand> MakeCommands();
@@ -66,8 +72,10 @@ class OpenflowPart {
   std::string ListJson() const;
   void Show(const std::string& name, CommandReply reply) const;
   void Purge(const std::string& name, CommandReply reply) const;
+  std::optional<OpenflowCopyPort> CopyPort(const std::string& name) const;
 
   const OpenflowConfig config_;
+  MadePort made_port_;
   std::unique_ptr<TlsContext> tls_;
   std::unique_ptr<OpenflowNet> net_;
   std::unique_ptr<OpenflowDriver> driver_;

@@ -41,14 +41,15 @@ std::string SwitchJson(const RemoteSwitches& switches) {
 
 }  // namespace
 
-std::vector<DaemonCommand> MakeSwitchCommands(RemoteSwitches* switches) {
+std::vector<DaemonCommand> MakeSwitchCommands(RemoteSwitches* switches, AnalyzerPorts* ports) {
   return {
       {"ovsdb/list", "[json]", 0, 1,
        [switches](const CommandArguments& arguments, const CommandReply& reply) {
          reply(arguments.empty() ? SwitchTable(*switches) : SwitchJson(*switches));
        }},
       {"ovsdb/uninstall", "", 0, 0,
-       [switches](const CommandArguments& /*arguments*/, const CommandReply& reply) {
+       [=](const CommandArguments& /*arguments*/, const CommandReply& reply) {
+         ports->StandDown();
          switches->Uninstall([reply](const Status& status) {
            if (!status.ok()) return reply(status);
            reply(std::string("nothing of this controller is left in the databases\n"));

@@ -9,12 +9,13 @@
 #include <vector>
 
 #include "controller/daemon/daemon.h"
+#include "controller/ovsdb/analyzer_ports.h"
 #include "controller/ovsdb/remote_switches.h"
 
 namespace trumpet {
 
-// `switches` must outlive them.
-std::vector<DaemonCommand> MakeSwitchCommands(RemoteSwitches* switches);
+// Both must outlive them.
+std::vector<DaemonCommand> MakeSwitchCommands(RemoteSwitches* switches, AnalyzerPorts* ports);
 
 }  // namespace trumpet
 

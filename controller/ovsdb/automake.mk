@@ -3,6 +3,8 @@
 
 noinst_LIBRARIES += controller/libtrumpet-switch-ovsdb.a
 controller_libtrumpet_switch_ovsdb_a_SOURCES = \
+	controller/ovsdb/analyzer_ports.cc \
+	controller/ovsdb/analyzer_ports.h \
 	controller/ovsdb/remote_switch.cc \
 	controller/ovsdb/remote_switch.h \
 	controller/ovsdb/remote_switches.cc \
@@ -23,6 +25,7 @@ gtest_programs += controller/ovsdb/switch_ovsdb_test
 endif
 EXTRA_PROGRAMS += controller/ovsdb/switch_ovsdb_test
 controller_ovsdb_switch_ovsdb_test_SOURCES = $(switch_test_kit) \
+	controller/ovsdb/analyzer_ports_test.cc \
 	controller/ovsdb/remote_switch_test.cc \
 	controller/ovsdb/remote_switches_test.cc \
 	controller/ovsdb/switch_wish_random_test.cc \

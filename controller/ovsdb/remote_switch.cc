@@ -74,7 +74,7 @@ void RemoteSwitch::EnsureAnalyzerPort(const std::string& bridge, const std::stri
   if (ToSocketAddress(address, 0, &unused) == 0) {
     waiting.problem = "'" + address + "' is no IPv4 or IPv6 address of an analyzer";
   } else {
-    waiting.is_new = wish_.tunnels.emplace(waiting.name, std::move(tunnel)).second;
+    wish_.tunnels.emplace(waiting.name, std::move(tunnel));
   }
   waiting_ports_.push_back(std::move(waiting));
   Wish();
@@ -117,15 +117,13 @@ void RemoteSwitch::Uninstall(Done done) {
 // --- making it so ---
 
 void RemoteSwitch::Work() {
-  if (client_.is_loaded()) {
-    view_ = ReadSwitchView(client_.tables());
-    Reconcile();
-  }
+  if (client_.is_loaded()) view_ = ReadSwitchView(client_.tables());
+  if (listener_ != nullptr) listener_->OnRemoteSwitch(this);
+  if (client_.is_loaded()) Reconcile();
   AnswerPorts();
   AnswerEnds();
   TellProblem();
   WakeLater();
-  if (listener_ != nullptr) listener_->OnRemoteSwitch(*this);
 }
 
 void RemoteSwitch::Reconcile() {
@@ -197,7 +195,6 @@ void RemoteSwitch::AnswerPorts() {
       ++port;
       continue;
     }
-    if (!answer->ok() && port->is_new && wish_.tunnels.erase(port->name) != 0) Wish();
     answers.emplace_back(std::move(port->done), std::move(*answer));
     port = waiting_ports_.erase(port);
   }

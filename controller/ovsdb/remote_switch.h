@@ -57,8 +57,9 @@ class RemoteSwitch;
 class RemoteSwitchListener {
  public:
   virtual ~RemoteSwitchListener() = default;
-  // Its view, its state or its problem is another one now.
-  virtual void OnRemoteSwitch(const RemoteSwitch& one) = 0;
+  // Its view or its state may be another one now.  What is wished for here counts before the switch
+  // is changed, so that nothing is removed that is wanted after all.
+  virtual void OnRemoteSwitch(RemoteSwitch* one) = 0;
 };
 
 struct RemoteSwitchCounters {
@@ -75,6 +76,7 @@ class RemoteSwitch final : private OvsdbListener {
   ~RemoteSwitch() override;
 
   const std::string& name() const { return options_.name; }
+  const std::string& owner() const { return options_.owner; }
   // Connected, and the view is as the database says.
   bool is_connected() const { return client_.is_loaded(); }
   bool has_lock() const { return client_.has_lock(); }
@@ -87,7 +89,8 @@ class RemoteSwitch final : private OvsdbListener {
   const RemoteSwitchCounters& counters() const { return counters_; }
 
   // A tunnel port on `bridge` to an analyzer at that IPv4 or IPv6 address: answers when the switch
-  // has taken it up.  A wish that was not there before is dropped if the answer is an error.
+  // has taken it up.  The wish holds even if the answer is an error, but not for what is no
+  // address.
   using PortDone = std::function<void(const Result<AnalyzerPort>&)>;
   void EnsureAnalyzerPort(const std::string& bridge, const std::string& address, TunnelKind kind,
                           PortDone done);
@@ -107,7 +110,6 @@ class RemoteSwitch final : private OvsdbListener {
  private:
   struct WaitingPort {
     std::string name;
-    bool is_new = false;  // the wish
     std::string problem;  // of the asking itself
     Nanos until = 0;
     PortDone done;

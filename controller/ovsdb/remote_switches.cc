@@ -3,7 +3,6 @@
 
 #include "controller/ovsdb/remote_switches.h"
 
-#include <cstdio>
 #include <utility>
 
 namespace trumpet {
@@ -42,28 +41,6 @@ RemoteSwitch* RemoteSwitches::Find(const std::string& name) const {
   return found == switches_.end() ? nullptr : found->second.get();
 }
 
-RemoteSwitches::Place RemoteSwitches::Locate(uint64_t datapath_id) const {
-  for (const auto& [name, one] : switches_) {
-    for (const SwitchBridge& bridge : one->view().bridges) {
-      if (datapath_id != 0 && bridge.datapath_id == datapath_id) return {one.get(), bridge.name};
-    }
-  }
-  return {};
-}
-
-void RemoteSwitches::EnsureAnalyzerPort(uint64_t datapath_id, const std::string& address,
-                                        TunnelKind kind, RemoteSwitch::PortDone done) {
-  const Place place = Locate(datapath_id);
-  if (place.one != nullptr) {
-    return place.one->EnsureAnalyzerPort(place.bridge, address, kind, std::move(done));
-  }
-  char id[17];
-  std::snprintf(id, sizeof id, "%016llx", static_cast<unsigned long long>(datapath_id));
-  const Status error =
-      Status::Error(std::string("no switch whose database is followed has a bridge ") + id);
-  Later([done = std::move(done), error] { done(error); });
-}
-
 void RemoteSwitches::Later(std::function<void()> action) {
   later_.push_back(std::move(action));
   later_event_.RunSoon();
@@ -73,12 +50,6 @@ void RemoteSwitches::RunLater() {
   std::vector<std::function<void()>> actions;
   actions.swap(later_);
   for (const auto& action : actions) action();
-}
-
-void RemoteSwitches::DropAnalyzerPort(uint64_t datapath_id, const std::string& address,
-                                      TunnelKind kind) {
-  const Place place = Locate(datapath_id);
-  if (place.one != nullptr) place.one->DropAnalyzerPort(place.bridge, address, kind);
 }
 
 void RemoteSwitches::Uninstall(RemoteSwitch::Done done) {

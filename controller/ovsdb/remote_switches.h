@@ -1,8 +1,7 @@
 // Copyright (c) 2026 The Trumpet Authors.
 // SPDX-License-Identifier: Apache-2.0
 //
-// RemoteSwitches: the switches whose databases a controller follows, and which of them has a
-// bridge.
+// RemoteSwitches: the switches whose databases a controller follows.
 //
 // Threads: that of the libevent loop.  Lifetime: as RemoteSwitch.
 // Memory: kMaxRemoteSwitches times that of a RemoteSwitch.
@@ -35,17 +34,6 @@ class RemoteSwitches {
   Status Add(const std::string& name, const std::string& database);
 
   RemoteSwitch* Find(const std::string& name) const;  // null: there is none
-  // The switch that has a bridge of this datapath id, and the bridge; null: none that we know of.
-  struct Place {
-    RemoteSwitch* one = nullptr;
-    std::string bridge;
-  };
-  Place Locate(uint64_t datapath_id) const;
-
-  // As RemoteSwitch has it, on the bridge of this datapath id.
-  void EnsureAnalyzerPort(uint64_t datapath_id, const std::string& address, TunnelKind kind,
-                          RemoteSwitch::PortDone done);
-  void DropAnalyzerPort(uint64_t datapath_id, const std::string& address, TunnelKind kind);
 
   // Of all; the first error is told when all have answered.
   void Uninstall(RemoteSwitch::Done done);

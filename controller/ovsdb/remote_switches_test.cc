@@ -23,43 +23,6 @@ RemoteSwitchOptions Options() {
   return options;
 }
 
-TEST(RemoteSwitches, FindABridgeByItsDatapathId) {
-  OvsdbTestLoop loop;
-  const SystemWireClock clock;
-  TestVswitch first, second;
-  for (TestVswitch* one : {&first, &second}) one->Start();
-  first.AddBridge("br0");
-  first.Vsctl({"set", "bridge", "br0", "other_config:datapath-id=000000000000000a"});
-  second.AddBridge("br0");
-  second.Vsctl({"set", "bridge", "br0", "other_config:datapath-id=000000000000000b"});
-  RemoteSwitches switches(loop.base(), clock, Options(), nullptr);
-  ASSERT_TRUE(switches.Add("s1", first.database().remote()).ok());
-  ASSERT_TRUE(switches.Add("s2", second.database().remote()).ok());
-  ASSERT_TRUE(loop.RunUntil(
-      [&] { return switches.Locate(10).one != nullptr && switches.Locate(11).one != nullptr; }));
-  EXPECT_EQ(switches.Locate(11).one->name(), "s2");
-  std::string text;
-  const auto done = [&](const Result<AnalyzerPort>& port) {
-    text = port.ok() ? port->name : port.message();
-  };
-  switches.EnsureAnalyzerPort(11, "127.0.0.9", TunnelKind::kGre, done);
-  EXPECT_EQ(text, "");
-  ASSERT_TRUE(loop.RunUntil([&] { return !text.empty(); }));
-  EXPECT_EQ(second.Vsctl({"list-ports", "br0"}), text);
-  text.clear();
-  switches.EnsureAnalyzerPort(12, "127.0.0.9", TunnelKind::kGre, done);
-  EXPECT_EQ(text, "");
-  ASSERT_TRUE(loop.RunUntil([&] { return !text.empty(); }));
-  EXPECT_EQ(text, "no switch whose database is followed has a bridge 000000000000000c");
-  bool is_over = false;
-  switches.Uninstall([&](const Status& status) {
-    EXPECT_TRUE(status.ok());
-    is_over = true;
-  });
-  ASSERT_TRUE(loop.RunUntil([&] { return is_over; }));
-  EXPECT_EQ(second.Vsctl({"list-ports", "br0"}), "");
-}
-
 TEST(RemoteSwitches, SpeakTls) {
   OvsdbTestLoop loop;
   const SystemWireClock clock;
