@@ -13,6 +13,7 @@ lib_libtrumpet_model_a_SOURCES = \
 	lib/model/flow_state.h \
 	lib/model/host_place.h \
 	lib/model/measure_field.h \
+	lib/model/measure_math.h \
 	lib/model/measure_program.h \
 	lib/model/network_report.cc \
 	lib/model/network_report.h \

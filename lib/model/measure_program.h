@@ -40,9 +40,11 @@ constexpr size_t kMaxMeasureTasks = 256;
 constexpr size_t kMaxMeasureStreams = 64;  // pkts and ctrl included
 constexpr size_t kMaxMeasureNodes = 4096;
 constexpr size_t kMaxMeasureExprs = 16384;
-constexpr size_t kMaxMeasureDepth = 64;   // of nodes, and of expressions
-constexpr size_t kMaxMeasureCopies = 64;  // of one packet, copies of copies included
-constexpr size_t kMaxMeasureNames = 256;  // params, endpoints, roles, headers: of each
+constexpr size_t kMaxMeasureDepth = 64;          // of nodes, and of expressions
+constexpr size_t kMaxMeasureBranches = 64;       // of one ++
+constexpr size_t kMaxMeasureDiagnostics = 1000;  // further ones are left out
+constexpr size_t kMaxMeasureCopies = 64;         // of one packet, copies of copies included
+constexpr size_t kMaxMeasureNames = 256;         // params, endpoints, roles, headers: of each
 constexpr uint32_t kMaxMeasureHashes = 16;
 constexpr uint64_t kMaxMeasureCells = uint64_t{1} << 26;  // of all variables
 constexpr Nanos kMaxMeasureWindow = 24 * 3600 * kNanosPerSecond;
@@ -313,6 +315,17 @@ struct MeasureProgram {
   std::vector<MeasureExpr> exprs;
   std::vector<MeasureDiagnostic> diagnostics;
 };
+
+// "total", the name of a variable where all of a program are listed: "first_hop.total" when another
+// role has one of the same name.
+inline std::string MeasureVariableLabel(const MeasureProgram& program,
+                                        const MeasureVariable& variable) {
+  for (const MeasureVariable& other : program.variables) {
+    if (other.name != variable.name || other.role == variable.role) continue;
+    return program.roles[variable.role].name + "." + variable.name;
+  }
+  return variable.name;
+}
 
 }  // namespace trumpet
 

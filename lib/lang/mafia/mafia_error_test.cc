@@ -1,0 +1,273 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Programs with mistakes, and what is said of them: every error with its place and a way out.
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "lib/lang/mafia/mafia_language.h"
+
+namespace trumpet {
+namespace {
+
+struct Row {
+  const char* text;
+  const char* error;  // all of them, one a line; without the name of the program
+};
+
+std::string ErrorsOf(const std::string& text, const MafiaOptions& options = {}) {
+  std::string errors;
+  for (const MafiaProblem& problem : CheckMafia(text, "p", options).errors) {
+    errors += (errors.empty() ? "" : "\n") + FormatMafiaProblem("p", problem).substr(2);
+  }
+  return errors.empty() ? "none" : errors;
+}
+
+template <size_t kCount>
+void CheckRows(const Row (&rows)[kCount]) {
+  for (const Row& row : rows) EXPECT_EQ(ErrorsOf(row.text), row.error) << "for: " << row.text;
+}
+
+TEST(MafiaErrors, OfTheReferencesRejectedProgramsAreTold) {
+  CheckRows({
+      {"a=Counter(); b=Counter(); c=Counter(); pkts >> a.set(1) ++ b.set(2) >> c.set(3)",
+       "1:69: '++' and '>>' are not mixed; put the steps that belong together into parentheses: "
+       "a >> (b ++ c)"},
+      {"pkts >> trajectory.insert();", "1:9: E1: 'trajectory' is not declared"},
+      {"endpoint C; pkts >> collect(C);",
+       "1:21: E5: collect() would take the packet away from its receiver; duplicate(STREAM) first, "
+       "and 'STREAM >> collect(C)'"},
+      {"a >> duplicate(b); b >> duplicate(a); pkts >> duplicate(a);",
+       "1:25: E7: copies would run in a circle: 'a' is where they come from; copy to another "
+       "stream"},
+      {"pkts >> tag(pkt.size, 1);",
+       "1:13: E3: 'pkt.size' is not written; it tells where the packet is"},
+      {"c=Counter(); pkts >> c.insert();",
+       "1:24: E2: 'c' is a Counter, which has no insert(); it has set(), add() and reset()"},
+      {"k=Key(ip.src); s=Sketch(alg=\"count-min\",key=k,nhash=2,size=16); c=Counter();\n"
+       "pkts >> c.set(s);",
+       "2:15: E4: 's' has several cells for a packet; read it by sum(), avg(), min() and max()"},
+      {"endpoint C; zz >> collect(C);",
+       "1:13: E8: nothing is copied to 'zz'; a task with duplicate(zz) fills it"},
+      {"k=Key(ip.src); s=Sketch(alg=\"count-min\",key=k,nhash=2,key=k,size=16);",
+       "1:55: E1: 'key' is given twice; leave one of the two out"},
+  });
+}
+
+TEST(MafiaErrors, OfNamesAreTold) {
+  CheckRows({
+      {"total=Counter(); pkts >> totl.add(1)",
+       "1:26: E1: 'totl' is not declared; did you mean 'total'?"},
+      {"pkts >> match(ipv4.scr == 1)",
+       "1:15: E1: 'ipv4.scr' is no field; did you mean 'ipv4.src'?"},
+      {"c=Counter(); c=Timestamp()",
+       "1:14: E1: 'c' is declared a second time; give one of the two another name"},
+      {"role every { c=Counter() } c=Counter()",
+       "1:28: E1: 'c' is declared a second time; give one of the two another name"},
+      {"role every { c=Counter() } role last_hop { pkts >> c.add(1) }",
+       "1:52: E1: 'c' is not declared"},
+      {"c=Counter(widht=8)",
+       "1:11: E1: 'widht' is no keyword of Counter, which takes width; did you mean 'width'?"},
+      {"m=HashMap(size=8)", "1:3: E1: this HashMap has no key=; it needs key, size, type"},
+      {"k=Key(ip.src) s=Sketch(alg=\"count-mni\", key=k, size=4)",
+       "1:28: E1: 'count-mni' is no algorithm of Sketch, which has count-min, store, pcsa, "
+       "hyperloglog; did you mean 'count-min'?"},
+      {"c=Counter() pkts >> match(c.x == 1)",
+       "1:27: E1: 'c.x' is no field: 'c' is a variable, read by its name alone"},
+      {"c=Counter() window(5s, mode=filp)",
+       "1:29: E1: 'filp' is no mode of a window; it is reset or flip; did you mean 'flip'?"},
+      {"header ipv4 when ipv4.ttl == 1 at 0 { a: 8; }",
+       "1:8: E1: 'ipv4' is a header that is always there; give this one another name"},
+      {"header h when udp.dst == 1 at 0 { a: 8; a: 8; }",
+       "1:41: E1: 'h.a' is declared a second time; give one of the two another name"},
+      {"header h when udp.dst == 1 at 0 {}",
+       "1:1: E1: this header has no field; it needs one, such as 'msg: 8;'"},
+      {"k=Key(ip.src) m=HashMap(key=k, size=4, type=Counter(), collide=\"evcit\")",
+       "1:64: E1: 'evcit' is nothing that keys of one slot do; they \"evict\" each other, or share "
+       "it without this keyword"},
+  });
+}
+
+TEST(MafiaErrors, OfKindsAreTold) {
+  CheckRows({
+      {"t=Timestamp(); pkts >> t.set(1)",
+       "1:26: E2: 't' is a Timestamp, which has no set(); it has timestamp(NAME) and reset()"},
+      {"c=Counter(); pkts >> timestamp(c)",
+       "1:32: E2: 'c' is a Counter; timestamp() writes Timestamp() and HashMap of Timestamp"},
+      {"c=Counter(); pkts >> match(c.min() > 1)",
+       "1:30: E2: 'c' is a Counter, which has no min(); it is read by its name alone"},
+      {"k=Key(ip.src); pkts >> match(k == 1)",
+       "1:30: E2: 'k' is a key, which has no value; read its fields"},
+      {"c=Counter(); pkts >> c.set()", "1:24: E2: set() of a Counter takes a value"},
+      {"c=Counter(); pkts >> c.reset(1)", "1:30: E2: reset() of a Counter takes no value"},
+      {"c=Counter(); d=HashMap(key=c, size=4, type=Counter())",
+       "1:28: E2: 'c' is no key; declare one by NAME = Key(FIELD, ...)"},
+      {"k=Key(ip.src); m=HashMap(key=k, size=4, type=Key(ip.src))",
+       "1:46: E2: a HashMap holds Counter() or Timestamp(), not 'Key'"},
+      {"c=Counter(); pkts >> match(c > 0.5)",
+       "1:30: E2: a decimal is only compared with a ratio, as in 'a / b > 0.05'"},
+      {"c=Counter(); pkts >> c.set(0.5)",
+       "1:28: E2: a decimal is only compared with a ratio, as in 'a / b > 0.05'; a whole number is "
+       "needed here"},
+      {"c=Counter(width=pkt.size)",
+       "1:17: E2: 'pkt.size' is known only of a packet; numbers, consts and params can stand here"},
+      {"endpoint E; pkts >> E.add(1)", "1:21: E2: 'E' is no variable"},
+      {"c=Counter(); header h when c == 1 at 0 { a: 8; }",
+       "1:28: E2: 'c' is state; whether a header is there is decided by fields of the packet"},
+  });
+}
+
+TEST(MafiaErrors, OfStreamsAreTold) {
+  CheckRows({
+      {"pkts >> duplicate(pkts)",
+       "1:19: E6: copies do not go to 'pkts', which is what the switch receives; name a stream of "
+       "your own"},
+      {"pkts >> duplicate(ctrl)",
+       "1:19: E6: copies do not go to 'ctrl', which is what the switch receives; name a stream of "
+       "your own"},
+      {"pkts >> duplicate(a); a >> duplicate(a)",
+       "1:28: E7: copies would run in a circle: 'a' is where they come from; copy to another "
+       "stream"},
+      {"endpoint C; pkts >> duplicate(samples); sampels >> collect(C)",
+       "1:41: E8: nothing is copied to 'sampels'; a task with duplicate(sampels) fills it; did you "
+       "mean 'samples'?"},
+      {"param T; pkts >> match(pkt.size > T)",
+       "1:7: E8: 'T' has no value; write 'param T = VALUE', or give one when it is installed"},
+  });
+}
+
+TEST(MafiaErrors, OfSizesAndWindowsAreTold) {
+  CheckRows({
+      {"k=Key(ip.src); s=Sketch(alg=\"hll\", key=k, size=100)",
+       "1:48: E9: the size of this sketch is 100; it takes a power of two, such as 128"},
+      {"k=Key(ip.src); s=Sketch(alg=\"pcsa\", key=k, size=1)",
+       "1:49: E9: the size of this sketch is 1; it takes a power of two, such as 2"},
+      {"c=Counter(); window(1s); window(2s)",
+       "1:26: E10: 'c' is in another window already; take one of the two away"},
+      {"c=Counter(); window(1s); pkts.window(1s) >> c.add(1)",
+       "1:31: E10: 'c' is in another window already; take one of the two away"},
+      {"window(1s)",
+       "1:1: E10: this window covers no variable; it stands beside those that it covers"},
+      {"k=Key(ip.src); b=BloomFilter(alg=\"membership\", key=k, nhash=2, size=32);\n"
+       "pkts >> tag(ipv4.id, b)",
+       "2:22: E11: a filter of 32 bits does not fit into 'ipv4.id', which has 16 bits; declare it "
+       "with size=16"},
+      {"k=Key(ip.src); b=BloomFilter(alg=\"membership\", key=k, size=128); c=Counter();\n"
+       "pkts >> c.set(b.read())",
+       "2:15: E11: 'b' has 128 bits; only a filter of at most 64 is a number, others are read by "
+       "test()"},
+      {"k=Key(ip.src); b=BloomFilter(alg=\"membership\", key=k, size=128); pkts >> b.init(1)",
+       "1:76: E11: 'b' has 128 bits; init() loads a filter of at most 64"},
+      {"pkts >> tag(ipv4.dst, 10.0.0.1)",
+       "1:13: E12: 'ipv4.dst' is not written on forwarded packets, which would change where they "
+       "go; write ipv4.tos, ipv4.id or ipv4.checksum, or duplicate() first and write on the copy"},
+      {"c=Counter(width=65)", "1:17: E12: width is 65; it takes 1 to 64"},
+      {"c=Counter(); window(0)",
+       "1:21: E12: the window in nanoseconds is 0; it takes 1 to 86400000000000"},
+      {"k=Key(ip.src); m=HashMap(key=k, size=0x4000001, type=Counter())",
+       "1:38: E12: size is 67108865; it takes 1 to 67108864"},
+      {"k=Key(ip.src); m=HashMap(key=k, size=0x4000000, type=Counter()); c=Counter()",
+       "1:66: E12: with this the program has 67108865 cells of state; at most 67108864 are "
+       "allowed"},
+      {"header h when udp.dst == 1 at 0 { a: 12; }",
+       "1:35: E12: 'h.a' has 12 bits; fields of headers have whole bytes, 8 to 64 bits"},
+  });
+}
+
+TEST(MafiaErrors, OfSyntaxAreTold) {
+  CheckRows({
+      {"pkts >> match(1", "1:16: expected ')', not the end of the program"},
+      {"pkts >> mach(1)",
+       "1:9: 'mach' is no step; match, tag, timestamp, duplicate, collect and NAME.set() are; did "
+       "you mean 'match'?"},
+      {"cosnt X = 1",
+       "1:1: 'cosnt' begins nothing; a declaration is 'NAME = ...', a task 'STREAM >> ...'; did "
+       "you "
+       "mean 'const'?"},
+      {"c = Conter()", "1:5: 'Conter' is nothing that can be declared; did you mean 'Counter'?"},
+      {"c = 5", "1:5: expected Key, Counter, Timestamp, HashMap, Sketch or BloomFilter, not '5'"},
+      {"pkts >> match(1 < 2 < 3)",
+       "1:21: comparisons do not follow each other; put one into parentheses"},
+      {"param T = 10mz", "1:11: '10mz' is no number; durations end in ns, us, ms or s"},
+      {"param T = 0.1ns", "1:11: '0.1ns' is no whole number of nanoseconds below 2^64"},
+      {"param T = 10.0.0.256", "1:11: '10.0.0.256' is no IPv4 address such as 10.0.0.1"},
+      {"param T = 18446744073709551616", "1:11: '18446744073709551616' does not fit into 64 bits"},
+      {"c = Counter() @", "1:15: '@' is no character of programs"},
+      {"s = Sketch(alg=\"pcsa)",
+       "1:16: this quote is not closed on its line\n"
+       "1:22: expected ')', not the end of the program"},
+      {"role every { role last_hop {} }",
+       "1:14: a role stands within no other; end that one with '}' first"},
+      {"param pkts = 1", "1:7: 'pkts' is a word of the language; nothing else has this name"},
+      {"pkts >> match(hh.tset())", "1:18: 'tset' is not read of a variable; did you mean 'test'?"},
+      {"pkts >> match(c.set(1))",
+       "1:17: 'set' is not read of a variable; that changes state, and is a step of a task; did "
+       "you "
+       "mean 'test'?"},
+      {"pkts >> c.min()",
+       "1:11: 'min' does nothing to a variable; that is read, within match(), tag() and so on"},
+      {"// \xc3\xa4\xc3\xb6\n  \xc3\xa4", "2:3: '?\?' is no character of programs"},
+  });
+}
+
+TEST(MafiaErrors, AreAllToldAtOnce) {
+  EXPECT_EQ(
+      ErrorsOf(
+          "pkts >> first.add(1);\npkts >> tag(pkt.size, second);\nendpoint C; pkts >> collect(C);"),
+      "1:9: E1: 'first' is not declared\n"
+      "2:13: E3: 'pkt.size' is not written; it tells where the packet is\n"
+      "2:23: E1: 'second' is not declared\n"
+      "3:21: E5: collect() would take the packet away from its receiver; duplicate(STREAM) "
+      "first, and 'STREAM >> collect(C)'");
+  EXPECT_EQ(ErrorsOf("pkts >> match(;\nc = Conter();\nrole every { pkts >> ; d = Counter( }"),
+            "1:15: expected a value, not ';'\n"
+            "2:5: 'Conter' is nothing that can be declared; did you mean 'Counter'?\n"
+            "3:22: expected a step of a task, not ';'\n"
+            "3:37: expected a keyword such as size=, not '}'");
+}
+
+TEST(MafiaErrors, OfADeclarationAreNotToldAgainWhereItIsUsed) {
+  EXPECT_EQ(ErrorsOf("k=Key(ip.scr); m=HashMap(key=k, size=4, type=Counter()); pkts >> m.add(1)"),
+            "1:7: E1: 'ip.scr' is no field; did you mean 'ip.src'?");
+}
+
+TEST(MafiaErrors, OfBoundParamsAreTold) {
+  MafiaOptions options;
+  options.params = {{"T", "soon"}};
+  EXPECT_EQ(ErrorsOf("param T = 5", options),
+            "1:7: E8: 'T' is given as 'soon'; it takes a number such as 5, 0.05, 10ms or 10.0.0.1");
+  options.params = {{"S", "5"}};
+  EXPECT_EQ(ErrorsOf("param T = 5", options),
+            "1:1: E8: 'S' is given a value, but is no param of the program; did you mean 'T'?");
+}
+
+TEST(MafiaErrors, OfHostileSizesAreTold) {
+  const auto repeat = [](const std::string& text, int count) {
+    std::string all;
+    for (int i = 0; i < count; ++i) all += text;
+    return all;
+  };
+  const std::string deep = "nested too deep here; at most 64 levels are allowed";
+  EXPECT_EQ(ErrorsOf("pkts >> match(" + repeat("(", 100) + "1" + repeat(")", 100) + ")"),
+            "1:79: " + deep);
+  EXPECT_EQ(ErrorsOf("pkts >> match(1" + repeat("+1", 100) + ")"), "1:142: " + deep);
+  EXPECT_EQ(ErrorsOf("pkts >> " + repeat("(", 100)), "1:73: " + deep);
+  EXPECT_EQ(ErrorsOf("m=" + repeat("HashMap(type=", 100)), "1:848: " + deep);
+  EXPECT_EQ(ErrorsOf(std::string(kMaxMafiaTextBytes + 1, ' ')),
+            "1:1: 65537 bytes; at most 65536 are read");
+  // Each stream makes two copies of what it gets.
+  std::string doubling = "pkts >> duplicate(s0);\n";
+  for (int i = 0; i < 20; ++i) {
+    const std::string copy = "duplicate(s" + std::to_string(i + 1) + ")";
+    doubling += "s" + std::to_string(i) + " >> " + copy + " >> " + copy + ";\n";
+  }
+  EXPECT_EQ(ErrorsOf(doubling),
+            "1:9: E12: one packet on 'pkts' could make more than 64 copies; use fewer duplicate() "
+            "steps");
+  EXPECT_EQ(CheckMafia(repeat("c=Counter(x=1);\n", 1000), "p").errors.size(), kMaxMafiaProblems);
+}
+
+}  // namespace
+}  // namespace trumpet

@@ -1,0 +1,70 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lib/lang/mafia/symbols.h"
+
+#include <algorithm>
+
+#include "lib/lang/event/diagnostic.h"
+#include "lib/lang/event/suggest.h"
+
+namespace trumpet::mafia {
+
+using event_lang::DidYouMean;
+using event_lang::Quote;
+
+Symbol* Symbols::Declare(const Word& name, SymbolKind kind, MeasureIndex role) {
+  // What the whole program sees must be new in every role, too.
+  const bool is_taken =
+      role == kNoIndex
+          ? std::any_of(scopes_.begin(), scopes_.end(),
+                        [&name](const auto& scope) { return scope.second.count(name.text) > 0; })
+          : Find(name.text, role) != nullptr;
+  if (is_taken) {
+    problems_->Add(
+        name.offset, "E1",
+        Quote(name.text) + " is declared a second time; give one of the two another " + "name");
+    return nullptr;
+  }
+  Symbol& symbol = scopes_[role][name.text];
+  symbol.kind = kind;
+  return &symbol;
+}
+
+const Symbol* Symbols::Find(const std::string& name, MeasureIndex role) const {
+  for (const MeasureIndex scope_role : {role, kNoIndex}) {
+    const auto scope = scopes_.find(scope_role);
+    if (scope == scopes_.end()) continue;
+    const auto symbol = scope->second.find(name);
+    if (symbol != scope->second.end()) return &symbol->second;
+  }
+  return nullptr;
+}
+
+const Symbol* Symbols::Require(const Word& name, MeasureIndex role) const {
+  const Symbol* symbol = Find(name.text, role);
+  if (symbol == nullptr) {
+    problems_->Add(name.offset, "E1",
+                   Quote(name.text) + " is not declared" + DidYouMean(name.text, NamesIn(role)));
+    return nullptr;
+  }
+  return symbol->is_sound ? symbol : nullptr;
+}
+
+std::vector<std::string> Symbols::NamesIn(MeasureIndex role) const {
+  std::vector<std::string> names;
+  for (const auto& [scope_role, scope] : scopes_) {
+    if (scope_role != role && scope_role != kNoIndex) continue;
+    for (const auto& [name, symbol] : scope) names.push_back(name);
+  }
+  return names;
+}
+
+std::vector<std::string> Symbols::NamesIn(MeasureIndex role, SymbolKind kind) const {
+  std::vector<std::string> names = NamesIn(role);
+  const auto is_other = [&](const std::string& name) { return Find(name, role)->kind != kind; };
+  names.erase(std::remove_if(names.begin(), names.end(), is_other), names.end());
+  return names;
+}
+
+}  // namespace trumpet::mafia

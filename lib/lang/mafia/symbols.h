@@ -1,0 +1,56 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Symbols: what the names of a measurement program stand for.
+//
+// A role is a scope of its own, also over several blocks of the same role; what it declares is not
+// seen elsewhere, and may not hide what the program declares outside of roles.  Params, endpoints
+// and headers belong to the whole program wherever they stand: they are bound once.
+
+#ifndef TRUMPET_LIB_LANG_MAFIA_SYMBOLS_H
+#define TRUMPET_LIB_LANG_MAFIA_SYMBOLS_H
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lib/lang/mafia/ast.h"
+#include "lib/lang/mafia/problems.h"
+
+namespace trumpet::mafia {
+
+enum class SymbolKind : uint8_t { kNumber, kEndpoint, kKey, kVariable, kHeader };
+
+struct Symbol {
+  SymbolKind kind = SymbolKind::kNumber;
+  // False when its declaration has a mistake: whoever uses it keeps quiet.
+  bool is_sound = false;
+  MeasureIndex index = kNoIndex;  // in the program's vector of its kind; not of kNumber
+  MeasureNumber number;           // kNumber: a const or a param
+};
+
+class Symbols {
+ public:
+  explicit Symbols(Problems* problems) : problems_(problems) {}
+
+  // E1 if the name is taken where it would be seen.  `role` is kNoIndex outside of roles.  Null
+  // then, else the new symbol, which is not sound yet.
+  Symbol* Declare(const Word& name, SymbolKind kind, MeasureIndex role);
+  const Symbol* Find(const std::string& name, MeasureIndex role) const;
+  // E1 when there is none; null then, or when it is not sound.
+  const Symbol* Require(const Word& name, MeasureIndex role) const;
+  // All that `role` sees of a kind, or of any.
+  std::vector<std::string> NamesIn(MeasureIndex role) const;
+  std::vector<std::string> NamesIn(MeasureIndex role, SymbolKind kind) const;
+
+ private:
+  using Scope = std::map<std::string, Symbol>;
+
+  Problems* const problems_;
+  std::map<MeasureIndex, Scope> scopes_;  // kNoIndex is the program's
+};
+
+}  // namespace trumpet::mafia
+
+#endif  // TRUMPET_LIB_LANG_MAFIA_SYMBOLS_H
