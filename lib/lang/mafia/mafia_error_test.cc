@@ -203,9 +203,7 @@ TEST(MafiaErrors, OfSyntaxAreTold) {
       {"param pkts = 1", "1:7: 'pkts' is a word of the language; nothing else has this name"},
       {"pkts >> match(hh.tset())", "1:18: 'tset' is not read of a variable; did you mean 'test'?"},
       {"pkts >> match(c.set(1))",
-       "1:17: 'set' is not read of a variable; that changes state, and is a step of a task; did "
-       "you "
-       "mean 'test'?"},
+       "1:17: 'set' is not read of a variable; that changes state, and is a step of a task"},
       {"pkts >> c.min()",
        "1:11: 'min' does nothing to a variable; that is read, within match(), tag() and so on"},
       {"// \xc3\xa4\xc3\xb6\n  \xc3\xa4", "2:3: '?\?' is no character of programs"},
