@@ -36,8 +36,7 @@ Result<std::string> ScheduleText(const CampaignManager& campaigns, const std::st
       if (!name.empty()) text = "campaign " + name + " does not run now\n";
       continue;
     }
-    text +=
-        SliceText(ToJson(campaign)) + SliceRunText(ToJson(*campaign.now, true)) + campaign.schedule;
+    text += SliceText(ToJson(campaign)) + SliceRunText(ToJson(*campaign.now)) + campaign.schedule;
   }
   if (!is_known) return Status::Error("there is no campaign '" + name + "'; slice/list shows them");
   return text.empty() ? "no campaign runs now\n" : text;
