@@ -12,4 +12,5 @@ EXTRA_DIST += \
 	tests/system/router_cases.py \
 	tests/system/run \
 	tests/system/slice_cases.py \
+	tests/system/slice_truth_cases.py \
 	tests/system/switch.py

@@ -14,6 +14,7 @@ import controller_cases
 import mark_cases
 import router_cases
 import slice_cases
+import slice_truth_cases
 from switch import CommandError, add_report, eventually, sent_by, settled, stat_of
 
 # Nothing in these depends on when a packet comes, so a pass at line rate and a replay agree.
@@ -235,4 +236,5 @@ ALL = [
     *mark_cases.ALL,
     *router_cases.ALL,
     *slice_cases.ALL,
+    *slice_truth_cases.ALL,
 ]
