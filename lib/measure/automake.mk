@@ -1,0 +1,59 @@
+# Copyright (c) 2026 The Trumpet Authors.
+# SPDX-License-Identifier: Apache-2.0
+
+# The engine of measurement programs; on the packet path nothing throws.
+noinst_LIBRARIES += lib/libtrumpet-measure.a
+lib_libtrumpet_measure_a_CXXFLAGS = $(AM_CXXFLAGS) -fno-exceptions
+lib_libtrumpet_measure_a_SOURCES = \
+	lib/measure/access_sets.cc \
+	lib/measure/access_sets.h \
+	lib/measure/cell.h \
+	lib/measure/compiled_program.h \
+	lib/measure/expression.cc \
+	lib/measure/expression.h \
+	lib/measure/expression_compiler.cc \
+	lib/measure/header_fields.cc \
+	lib/measure/header_fields.h \
+	lib/measure/kernels.h \
+	lib/measure/kernels_flow.cc \
+	lib/measure/kernels_write.cc \
+	lib/measure/key_slots.cc \
+	lib/measure/key_slots.h \
+	lib/measure/measure_hash.h \
+	lib/measure/operator_choice.cc \
+	lib/measure/operator_choice.h \
+	lib/measure/operators.h \
+	lib/measure/packet_values.cc \
+	lib/measure/packet_values.h \
+	lib/measure/program_check.cc \
+	lib/measure/program_check.h \
+	lib/measure/program_compiler.cc \
+	lib/measure/program_compiler.h \
+	lib/measure/program_layout.cc \
+	lib/measure/program_layout.h \
+	lib/measure/program_loader.cc \
+	lib/measure/program_loader.h \
+	lib/measure/program_set.cc \
+	lib/measure/program_set.h \
+	lib/measure/program_state.cc \
+	lib/measure/program_state.h \
+	lib/measure/read_state.cc \
+	lib/measure/read_state.h \
+	lib/measure/sketch_estimates.cc \
+	lib/measure/sketch_estimates.h \
+	lib/measure/stream_copies.cc
+
+gtest_programs += lib/measure/measure_test
+lib_measure_measure_test_SOURCES = \
+	lib/measure/measure_hash_test.cc \
+	lib/measure/program_loader_test.cc \
+	lib/measure/sketch_estimates_test.cc \
+	lib/measure/test_programs.h
+lib_measure_measure_test_LDADD = $(LIBTRUMPET_MEASURE) $(GTEST_MAIN_LIBS)
+
+fuzz_programs += lib/measure/program_load_fuzz
+lib_measure_program_load_fuzz_SOURCES = \
+	lib/measure/program_load_fuzz.cc \
+	lib/measure/test_programs.h
+lib_measure_program_load_fuzz_LDADD = $(LIBTRUMPET_MEASURE) $(FUZZ_MAIN)
+EXTRA_DIST += tests/corpus/program_load_fuzz

@@ -1,0 +1,215 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+
+#include "lib/measure/cell.h"
+#include "lib/measure/compiled_program.h"
+#include "lib/measure/kernels.h"
+#include "lib/measure/key_slots.h"
+#include "lib/measure/program_state.h"
+#include "lib/model/measure_math.h"
+
+namespace trumpet {
+
+const Operator* EndProgram(const Operator*, RunContext*) { return nullptr; }
+
+const Operator* EnterTask(const Operator* op, RunContext* context) {
+  if ((context->roles & op->mask) == 0 || context->is_collected ||
+      (context->clearing & op->constant) != 0) {
+    return op + op->skip;
+  }
+  if (op->target == UINT32_MAX) return op + 1;
+  context->state->AdvanceWindow(op->target, context);
+  return (context->clearing >> op->target & 1) != 0 ? op + op->skip : op + 1;
+}
+
+const Operator* Jump(const Operator* op, RunContext*) { return op + op->skip; }
+
+const Operator* RaiseFlag(const Operator* op, RunContext* context) {
+  context->flags |= uint64_t{1} << op->target;
+  return op + 1;
+}
+
+const Operator* LowerFlag(const Operator* op, RunContext* context) {
+  context->flags &= ~(uint64_t{1} << op->target);
+  return op + 1;
+}
+
+const Operator* SkipUnlessFlag(const Operator* op, RunContext* context) {
+  return (context->flags >> op->target & 1) != 0 ? op + 1 : op + op->skip;
+}
+
+const Operator* LoadKey(const Operator* op, RunContext* context) {
+  const CompiledProgram& program = *context->program;
+  PackedKey key;
+  PackKey(program, op->target, *context->packet, &key);
+  FillKeySlots(program, op->target, key, context->slots);
+  return op + 1;
+}
+
+const Operator* DuplicatePacket(const Operator* op, RunContext* context) {
+  context->state->PushCopy(op->target, *context->packet);
+  return op + 1;
+}
+
+const Operator* CollectPacket(const Operator* op, RunContext* context) {
+  context->state->Collect(op->target, *context);
+  context->is_collected = true;
+  return op + op->skip;
+}
+
+namespace {
+
+void RedoTag(WriteLogEntry* entry, PacketValues* packet) {
+  const uint64_t bit = uint64_t{1} << entry->field;
+  entry->before = packet->value[entry->field];
+  entry->was_present = (packet->present & bit) != 0;
+  entry->was_tagged = (packet->tagged & bit) != 0;
+  packet->value[entry->field] = entry->value;
+  packet->present |= bit;
+  packet->tagged |= bit;
+}
+
+void UndoTag(const WriteLogEntry& entry, PacketValues* packet) {
+  const uint64_t bit = uint64_t{1} << entry.field;
+  packet->value[entry.field] = entry.before;
+  if (!entry.was_present) packet->present &= ~bit;
+  if (!entry.was_tagged) packet->tagged &= ~bit;
+}
+
+// Writes what the entry says, and notes what was there.
+void Redo(WriteLogEntry* entry, RunContext* context) {
+  if (entry->kind == WriteKind::kTag) return RedoTag(entry, context->packet);
+  entry->before = LoadCell(entry->cell, entry->log2);
+  uint64_t after = entry->value;
+  if (entry->kind == WriteKind::kAdd) after += entry->before;
+  if (entry->kind == WriteKind::kClaim) {
+    entry->owner_before = LoadCell<uint64_t>(entry->owner);
+    if (entry->owner_before == entry->value) return;
+    StoreCell<uint64_t>(entry->owner, entry->value);
+    after = 0;
+  }
+  StoreCell(entry->cell, entry->log2, after & entry->mask);
+}
+
+void Undo(const WriteLogEntry& entry, RunContext* context) {
+  if (entry.kind == WriteKind::kTag) return UndoTag(entry, context->packet);
+  if (entry.kind == WriteKind::kClaim) StoreCell<uint64_t>(entry.owner, entry.owner_before);
+  StoreCell(entry.cell, entry.log2, entry.before);
+}
+
+}  // namespace
+
+const Operator* BeginFork(const Operator* op, RunContext* context) {
+  context->state->log_marks()[2 * op->target] = context->log_count;
+  return op + 1;
+}
+
+const Operator* BeginBranch(const Operator* op, RunContext* context) {
+  context->state->log_marks()[2 * op->target + 1] = context->log_count;
+  return op + 1;
+}
+
+const Operator* EndBranch(const Operator* op, RunContext* context) {
+  const uint32_t first = context->state->log_marks()[2 * op->target + 1];
+  for (uint32_t i = context->log_count; i > first; --i) Undo(context->log[i - 1], context);
+  return op + 1;
+}
+
+const Operator* CommitFork(const Operator* op, RunContext* context) {
+  const uint32_t first = context->state->log_marks()[2 * op->target];
+  for (uint32_t i = first; i < context->log_count; ++i) Redo(&context->log[i], context);
+  if (op->target == 0) context->log_count = 0;  // else the log of the fork around it
+  return op + 1;
+}
+
+// -- Guards --
+
+const Operator* MatchExpression(const Operator* op, RunContext* context) {
+  const bool is_true = Evaluate(&context->program->steps[op->expression], context) != 0;
+  return is_true ? op + 1 : op + op->skip;
+}
+
+namespace {
+
+template <MeasureOp kCompare>
+struct MatchField {
+  static const Operator* Run(const Operator* op, RunContext* context) {
+    const uint64_t value = context->packet->value[op->field] & op->mask;
+    return MeasureCompute(kCompare, value, op->constant) != 0 ? op + 1 : op + op->skip;
+  }
+};
+
+template <MeasureOp kCompare>
+struct MatchCell {
+  static const Operator* Run(const Operator* op, RunContext* context) {
+    const uint8_t* cell = context->regions[op->region] + context->slots[op->slot];
+    const uint64_t value = LoadCell(cell, op->log2);
+    return MeasureCompute(kCompare, value, op->constant) != 0 ? op + 1 : op + op->skip;
+  }
+};
+
+template <MeasureOp kCompare>
+struct MatchScalar {
+  static const Operator* Run(const Operator* op, RunContext* context) {
+    const uint64_t value = LoadCell(context->regions[op->region] + op->slot, op->log2);
+    return MeasureCompute(kCompare, value, op->constant) != 0 ? op + 1 : op + op->skip;
+  }
+};
+
+template <template <MeasureOp> class Match>
+Kernel ByCompare(MeasureOp compare) {
+  switch (compare) {
+    case MeasureOp::kEqual:
+      return Match<MeasureOp::kEqual>::Run;
+    case MeasureOp::kNotEqual:
+      return Match<MeasureOp::kNotEqual>::Run;
+    case MeasureOp::kLess:
+      return Match<MeasureOp::kLess>::Run;
+    case MeasureOp::kLessEqual:
+      return Match<MeasureOp::kLessEqual>::Run;
+    case MeasureOp::kGreater:
+      return Match<MeasureOp::kGreater>::Run;
+    default:
+      return Match<MeasureOp::kGreaterEqual>::Run;
+  }
+}
+
+// `kRows` 0: as many as the operator says.
+template <bool kNegated, uint32_t kRows>
+const Operator* MatchFilter(const Operator* op, RunContext* context) {
+  const uint8_t* region = context->regions[op->region];
+  const uint32_t* slots = context->slots + op->slot;
+  const uint32_t rows = kRows != 0 ? kRows : op->rows;
+  uint64_t all = 1;
+  for (uint32_t row = 0; row < rows; ++row) all &= LoadCell<uint8_t>(region + slots[row]);
+  return (all != 0) != kNegated ? op + 1 : op + op->skip;
+}
+
+}  // namespace
+
+Kernel MatchFieldKernel(MeasureOp compare) { return ByCompare<MatchField>(compare); }
+
+Kernel MatchCellKernel(MeasureOp compare, bool is_scalar) {
+  return is_scalar ? ByCompare<MatchScalar>(compare) : ByCompare<MatchCell>(compare);
+}
+
+Kernel MatchFilterKernel(bool is_negated, uint16_t rows) {
+  if (rows == 4) return is_negated ? MatchFilter<true, 4> : MatchFilter<false, 4>;
+  return is_negated ? MatchFilter<true, 0> : MatchFilter<false, 0>;
+}
+
+const Operator* MatchLeastRatio(const Operator* op, RunContext* context) {
+  const uint8_t* region = context->regions[op->region];
+  const uint32_t* slots = context->slots + op->slot;
+  uint64_t least = UINT64_MAX;
+  for (uint32_t row = 0; row < op->rows; ++row) {
+    least = std::min(least, LoadCell<uint32_t>(region + slots[row]));
+  }
+  const uint64_t total = LoadCell<uint32_t>(context->regions[op->field] + op->target);
+  const bool is_above = total != 0 && least * op->mask > total * op->constant;
+  return is_above ? op + 1 : op + op->skip;
+}
+
+}  // namespace trumpet

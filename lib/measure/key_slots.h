@@ -1,0 +1,70 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Key slots: from the fields of a packet to the cells that they select.
+//
+// A packed key is hashed once; each variable of the key takes its slots from that hash, by the
+// rules of its family (measure_hash.h).  Every slot lies inside the variable that it is of,
+// whatever the packet.
+//
+// Threads: pure functions.
+
+#ifndef TRUMPET_LIB_MEASURE_KEY_SLOTS_H
+#define TRUMPET_LIB_MEASURE_KEY_SLOTS_H
+
+#include <algorithm>
+#include <cstdint>
+
+#include "lib/measure/compiled_program.h"
+#include "lib/measure/packet_values.h"
+
+namespace trumpet {
+
+constexpr uint32_t kMaxKeyWords = 2 * kMaxMeasureKeyBytes / 8 + 1;
+
+// The fields of a key, in words; what they do not fill is 0.
+struct PackedKey {
+  uint64_t words[kMaxKeyWords];
+  uint64_t hash = 0;  // of the fast family
+};
+
+// Packs and hashes; `seed` is that of the program.
+inline void PackKeyWords(const KeyPlan& plan, const PacketValues& packet, PackedKey* key) {
+  for (uint32_t i = 0; i < plan.words; ++i) key->words[i] = 0;
+  for (const KeyPart& part : plan.parts) {
+    key->words[part.word] |= packet.value[part.field] << part.shift;
+  }
+}
+
+inline uint64_t HashPackedKey(const PackedKey& key, uint32_t words, uint64_t seed) {
+  return words == 1 ? HashNumber(key.words[0], seed)
+                    : HashBytes(key.words, words * sizeof(uint64_t), seed);
+}
+
+// Slots of all variables of key `key` of the program; the packed key is only looked at by the
+// reference family, the hash by both.
+void FillKeySlots(const CompiledProgram& program, uint32_t key, const PackedKey& packed,
+                  uint32_t* slots);
+void FillFastSlots(const std::vector<SlotPlan>& plans, uint64_t hash, uint32_t* slots);
+
+inline void PackKey(const CompiledProgram& program, uint32_t key, const PacketValues& packet,
+                    PackedKey* packed) {
+  const KeyPlan& plan = program.keys[key];
+  PackKeyWords(plan, packet, packed);
+  packed->hash = HashPackedKey(*packed, plan.words, program.seed);
+}
+
+// Has the cells of the slots brought into the cache.
+inline void PrefetchSlots(const std::vector<SlotPlan>& plans, const uint8_t* own,
+                          const uint32_t* slots) {
+  for (const SlotPlan& plan : plans) {
+    if (plan.region != kOwnRegion) continue;
+    const bool has_rows = plan.form == SlotForm::kRows || plan.form == SlotForm::kFilter;
+    const uint32_t cells = has_rows ? plan.rows : 1;
+    for (uint32_t i = 0; i < cells; ++i) __builtin_prefetch(own + slots[plan.first + i], 1);
+  }
+}
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_LIB_MEASURE_KEY_SLOTS_H

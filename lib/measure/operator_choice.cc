@@ -1,0 +1,204 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lib/measure/operator_choice.h"
+
+#include "lib/measure/cell.h"
+#include "lib/measure/kernels.h"
+#include "lib/measure/packet_values.h"
+#include "lib/measure/program_check.h"
+#include "lib/measure/program_compiler.h"
+
+namespace trumpet {
+namespace {
+
+bool IsConstant(const MeasureExpr& expr) { return expr.kind == MeasureExprKind::kConstant; }
+
+bool IsComparison(const MeasureExpr& expr) {
+  return expr.kind == MeasureExprKind::kBinary && expr.op >= MeasureOp::kEqual &&
+         expr.op <= MeasureOp::kGreaterEqual;
+}
+
+bool IsFilterTest(const MeasureProgram& program, const MeasureExpr& expr) {
+  return expr.kind == MeasureExprKind::kAggregate && expr.aggregate == MeasureAggregate::kTest &&
+         program.variables[expr.variable].kind == MeasureKind::kBloomMembership;
+}
+
+Operator ForVariable(const CompiledProgram& compiled, MeasureIndex variable) {
+  const VariablePlace& place = compiled.variables[variable];
+  Operator op;
+  op.region = place.region;
+  op.log2 = place.log2;
+  op.mask = place.mask;
+  op.is_shared = place.region == kSharedRegion;
+  const bool has_key = HasKey(compiled.source.variables[variable].kind);
+  op.slot = has_key ? place.first_slot : place.offset;
+  op.rows = has_key ? static_cast<uint16_t>(place.slot_count) : 1;
+  return op;
+}
+
+Operator MatchFilter(const CompiledProgram& compiled, MeasureIndex variable, bool is_negated) {
+  Operator op = ForVariable(compiled, variable);
+  op.kernel = MatchFilterKernel(is_negated, op.rows);
+  return op;
+}
+
+// `left` compared with a constant; false if there is no kernel for it.
+bool ChooseComparison(const CompiledProgram& compiled, const MeasureExpr& expr, Operator* op) {
+  const MeasureProgram& program = compiled.source;
+  const MeasureExpr& left = program.exprs[expr.a];
+  const uint64_t constant = program.exprs[expr.b].value;
+  if (left.kind == MeasureExprKind::kCell && !program.variables[left.variable].evicts) {
+    *op = ForVariable(compiled, left.variable);
+    op->kernel = MatchCellKernel(expr.op, !HasKey(program.variables[left.variable].kind));
+  } else if (left.kind == MeasureExprKind::kField) {
+    op->field = left.field;
+    op->mask = UINT64_MAX;
+    op->kernel = MatchFieldKernel(expr.op);
+  } else if (left.kind == MeasureExprKind::kBinary && left.op == MeasureOp::kBitAnd &&
+             program.exprs[left.a].kind == MeasureExprKind::kField &&
+             IsConstant(program.exprs[left.b])) {
+    op->field = program.exprs[left.a].field;
+    op->mask = program.exprs[left.b].value;
+    op->kernel = MatchFieldKernel(expr.op);
+  } else {
+    return false;
+  }
+  op->constant = constant;
+  return true;
+}
+
+// min() of cells of 32 bits over a counter of 32 bits, above a ratio that leaves products of 64
+// bits.
+bool ChooseLeastRatio(const CompiledProgram& compiled, const MeasureExpr& expr, Operator* op) {
+  const MeasureProgram& program = compiled.source;
+  const MeasureExpr& least = program.exprs[expr.a];
+  const MeasureExpr& total = program.exprs[expr.b];
+  if (expr.op != MeasureOp::kGreater || least.kind != MeasureExprKind::kAggregate ||
+      least.aggregate != MeasureAggregate::kMin || total.kind != MeasureExprKind::kCell ||
+      HasKey(program.variables[total.variable].kind) || expr.value > UINT32_MAX ||
+      expr.denominator > UINT32_MAX) {
+    return false;
+  }
+  const VariablePlace& counter = compiled.variables[total.variable];
+  if (compiled.variables[least.variable].log2 != 2 || counter.log2 != 2) return false;
+  *op = ForVariable(compiled, least.variable);
+  op->kernel = MatchLeastRatio;
+  op->field = counter.region;
+  op->target = counter.offset;
+  op->mask = expr.denominator;
+  op->constant = expr.value;
+  return true;
+}
+
+// Whether the expression is the written cell plus a field or a constant.
+bool IsSimpleSum(const MeasureProgram& program, const MeasureExpr& expr) {
+  return expr.kind == MeasureExprKind::kBinary && expr.op == MeasureOp::kPlus &&
+         program.exprs[expr.a].kind == MeasureExprKind::kWrittenCell &&
+         (program.exprs[expr.b].kind == MeasureExprKind::kField ||
+          IsConstant(program.exprs[expr.b]));
+}
+
+// += `addend`.
+void ChooseAdd(MeasureIndex addend, bool is_scalar, bool adds, bool is_logged,
+               CompiledProgram* compiled, Operator* op) {
+  const MeasureExpr& expr = compiled->source.exprs[addend];
+  OperandKind operand = OperandKind::kExpression;
+  if (IsConstant(expr)) {
+    operand = OperandKind::kConstant;
+    op->constant = expr.value;
+  } else if (expr.kind == MeasureExprKind::kField) {
+    operand = OperandKind::kField;
+    op->field = expr.field;
+  } else {
+    op->expression = CompileExpression(addend, compiled);
+  }
+  op->kernel = AddKernel(operand, *op, is_scalar, adds, is_logged);
+}
+
+void ChooseSet(MeasureIndex value, bool is_scalar, bool is_logged, CompiledProgram* compiled,
+               Operator* op) {
+  const MeasureExpr& expr = compiled->source.exprs[value];
+  if (IsSimpleSum(compiled->source, expr)) {
+    return ChooseAdd(expr.b, is_scalar, false, is_logged, compiled, op);
+  }
+  if (IsConstant(expr)) {
+    op->constant = expr.value;
+    op->kernel = FillKernel(is_scalar, is_logged);
+    return;
+  }
+  op->expression = CompileExpression(value, compiled);
+  op->kernel = SetKernel(is_scalar, is_logged);
+}
+
+}  // namespace
+
+Operator ChooseMatch(MeasureIndex index, CompiledProgram* compiled) {
+  const MeasureProgram& program = compiled->source;
+  const MeasureExpr& expr = program.exprs[index];
+  Operator op;
+  if (IsFilterTest(program, expr)) return MatchFilter(*compiled, expr.variable, false);
+  if (expr.kind == MeasureExprKind::kUnary && expr.op == MeasureOp::kNot &&
+      IsFilterTest(program, program.exprs[expr.a])) {
+    return MatchFilter(*compiled, program.exprs[expr.a].variable, true);
+  }
+  if (IsComparison(expr) && IsConstant(program.exprs[expr.b]) &&
+      ChooseComparison(*compiled, expr, &op)) {
+    return op;
+  }
+  if (expr.kind == MeasureExprKind::kRatio && ChooseLeastRatio(*compiled, expr, &op)) return op;
+  op.kernel = MatchExpression;
+  op.expression = CompileExpression(index, compiled);
+  return op;
+}
+
+Operator ChooseTag(const MeasureNode& node, bool is_logged, CompiledProgram* compiled) {
+  Operator op;
+  op.field = node.field;
+  op.mask = BitMask(FieldBits(compiled->source, node.field));
+  op.constant = node.field < kMeasureFieldCount &&
+                kMeasureFields[node.field].source == MeasureSource::kMetadata;
+  op.expression = CompileExpression(node.expr, compiled);
+  op.kernel = TagKernel(is_logged);
+  return op;
+}
+
+Operator ChooseStamp(const MeasureNode& node, bool is_logged, const CompiledProgram& compiled) {
+  Operator op = ForVariable(compiled, node.target);
+  op.kernel = StampKernel(!HasKey(compiled.source.variables[node.target].kind), is_logged);
+  return op;
+}
+
+Operator ChooseUpdate(const MeasureNode& node, bool is_logged, CompiledProgram* compiled) {
+  const MeasureKind kind = compiled->source.variables[node.target].kind;
+  const bool is_scalar = !HasKey(kind);
+  Operator op = ForVariable(*compiled, node.target);
+  switch (node.update) {
+    case MeasureUpdate::kAdd:
+      ChooseAdd(node.expr, is_scalar, true, is_logged, compiled, &op);
+      break;
+    case MeasureUpdate::kReset:
+    case MeasureUpdate::kInsert:
+      op.constant = node.update == MeasureUpdate::kInsert;
+      op.kernel = FillKernel(is_scalar, is_logged);
+      break;
+    case MeasureUpdate::kUpdate:
+      op.kernel = kind == MeasureKind::kPcsa ? BitmapKernel(is_logged) : RegisterKernel(is_logged);
+      break;
+    case MeasureUpdate::kInit:
+      if (kind == MeasureKind::kBloomMembership) {
+        op.slot = compiled->variables[node.target].offset;
+        op.rows = static_cast<uint16_t>(compiled->variables[node.target].cell_count);
+        op.expression = CompileExpression(node.expr, compiled);
+        op.kernel = InitFilterKernel(is_logged);
+        break;
+      }
+      [[fallthrough]];
+    case MeasureUpdate::kSet:
+      ChooseSet(node.expr, is_scalar, is_logged, compiled, &op);
+      break;
+  }
+  return op;
+}
+
+}  // namespace trumpet

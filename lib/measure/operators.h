@@ -1,0 +1,88 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Operators: what a measurement program is compiled to, and what they work on.
+//
+// A program is one vector of operators.  Each has a kernel, which does its work and answers the
+// operator to go on with: the next one, or the one `skip` further down, never one before; so a
+// packet costs at most the length of the vector.  Cells are reached by slots only: byte offsets
+// into a region that were scaled into range when they were computed.
+//
+// Threads: operators are constant; a RunContext belongs to one thread.
+
+#ifndef TRUMPET_LIB_MEASURE_OPERATORS_H
+#define TRUMPET_LIB_MEASURE_OPERATORS_H
+
+#include <cstdint>
+#include <vector>
+
+#include "lib/measure/packet_values.h"
+#include "lib/model/measure_program.h"
+
+namespace trumpet {
+
+struct CompiledProgram;
+class ProgramState;
+struct Operator;
+
+enum class WriteKind : uint8_t {
+  kAssign,
+  kAdd,
+  kTag,    // a field of the packet
+  kClaim,  // of a slot of a map that evicts: a new owner finds the cell 0
+};
+
+// One write inside a branch of `++`: enough to take it back, and to do it again at the commit.
+struct WriteLogEntry {
+  WriteKind kind;
+  uint8_t log2;  // of the bytes of the cell
+  bool was_present;
+  bool was_tagged;
+  MeasureFieldId field;
+  uint8_t* cell;
+  uint64_t mask;
+  uint64_t before;
+  uint64_t value;
+  uint8_t* owner;  // kClaim: the place of the owner
+  uint64_t owner_before;
+};
+
+// What kernels see while one packet runs through one program.
+struct RunContext {
+  PacketValues* packet = nullptr;
+  uint32_t* slots = nullptr;          // of this packet
+  uint8_t* const* regions = nullptr;  // start of each region of cells
+  const CompiledProgram* program = nullptr;
+  ProgramState* state = nullptr;
+  uint64_t now = 0;           // ns
+  uint64_t roles = 0;         // bit per role of the program that the switch plays for the packet
+  uint64_t clearing = 0;      // bit per window that is clearing its variables
+  uint64_t flags = 0;         // bit per `++` that has yielded
+  bool is_collected = false;  // which ends the packet
+  uint8_t* written_cell = nullptr;  // by the set, add or init that runs
+  uint64_t written_value = 0;
+  WriteLogEntry* log = nullptr;
+  uint32_t log_count = 0;
+};
+
+using Kernel = const Operator* (*)(const Operator* op, RunContext* context);
+
+// Which members count depends on the kernel.
+struct Operator {
+  Kernel kernel = nullptr;
+  uint32_t skip = 1;  // where to go on when the packet does not: so many operators further
+  uint32_t slot = 0;  // the first one; of a scalar: its byte offset in the region
+  uint16_t rows = 1;  // slots
+  uint16_t region = 0;
+  uint16_t field = 0;
+  uint8_t log2 = 0;         // of the bytes of a cell
+  bool is_shared = false;   // other threads write the cells, too
+  uint32_t expression = 0;  // first step in CompiledProgram::steps
+  uint32_t target = 0;      // stream, endpoint, window, key, flag or depth
+  uint64_t mask = 0;        // of the cell or field
+  uint64_t constant = 0;
+};
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_LIB_MEASURE_OPERATORS_H

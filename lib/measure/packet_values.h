@@ -1,0 +1,62 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// PacketValues: the fields of one packet, as measurement programs read and tag them.
+//
+// Fields that the packet lacks read as 0.  A tag changes the value here and marks the field in
+// `tagged`; who forwards or exports the packet puts it into the bytes.
+//
+// Threads: values.
+
+#ifndef TRUMPET_LIB_MEASURE_PACKET_VALUES_H
+#define TRUMPET_LIB_MEASURE_PACKET_VALUES_H
+
+#include <cstdint>
+
+#include "lib/model/measure_program.h"
+#include "lib/packet/parse.h"
+
+namespace trumpet {
+
+// Of the table and of a program's own headers together.
+constexpr uint32_t kMaxPacketFields = 64;
+
+struct PacketValues {
+  uint64_t present = 0;  // bit per field
+  uint64_t tagged = 0;
+  const uint8_t* payload = nullptr;  // of TCP or UDP; borrowed with the frame
+  uint32_t payload_bytes = 0;        // that were captured
+  uint64_t value[kMaxPacketFields] = {};
+
+  bool Has(MeasureFieldId field) const { return (present >> field & 1) != 0; }
+  void Set(MeasureFieldId field, uint64_t number) {
+    value[field] = number;
+    present |= uint64_t{1} << field;
+  }
+};
+
+// What the switch knows of a packet beyond its bytes.
+struct PacketPlace {
+  uint16_t input_port = 0;
+  uint16_t output_port = 0;
+  uint16_t in_queue_length = 0;
+  uint8_t switch_id = 0;
+};
+
+// Overwrites `values` with the fields of the frame; its metadata are absent but pkt.size.  Headers
+// are taken as they are: lengths and checksums are not verified.  IPv4 only behind Ethernet and at
+// most two VLAN tags; ports only of first fragments.  The segway header only with all its bytes.
+void ReadPacketValues(const Frame& frame, PacketValues* values);
+
+// Sets pkt.* and switch.id; the latter is readable, and no field of the packet.
+void PlacePacket(const PacketPlace& place, PacketValues* values);
+
+// Width of a field of the table or of the program's own headers.
+inline uint8_t FieldBits(const MeasureProgram& program, MeasureFieldId field) {
+  return field < kMeasureFieldCount ? kMeasureFields[field].bits
+                                    : program.header_fields[field - kMeasureFieldCount].bits;
+}
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_LIB_MEASURE_PACKET_VALUES_H

@@ -1,0 +1,125 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lib/measure/program_set.h"
+
+#include <algorithm>
+
+#include "lib/measure/header_fields.h"
+#include "lib/measure/key_slots.h"
+
+namespace trumpet {
+namespace {
+
+// What lies in the second-level cache anyway need not be fetched.
+constexpr uint32_t kPrefetchBytes = 256 * 1024;
+
+uint64_t RolesAt(const MeasureProgram& program, uint32_t hops,
+                 const std::vector<std::string>& site_roles) {
+  uint64_t roles = uint64_t{1} << 63;  // of tasks without a role
+  for (size_t i = 0; i < program.roles.size(); ++i) {
+    const MeasureRole& role = program.roles[i];
+    const bool plays =
+        role.kind == MeasureRoleKind::kEvery ||
+        (role.kind == MeasureRoleKind::kFirstHop && (hops & kFirstHopBit) != 0) ||
+        (role.kind == MeasureRoleKind::kLastHop && (hops & kLastHopBit) != 0) ||
+        (role.kind == MeasureRoleKind::kIntermediate && hops == 0) ||
+        (role.kind == MeasureRoleKind::kSite &&
+         std::find(site_roles.begin(), site_roles.end(), role.name) != site_roles.end());
+    if (plays) roles |= uint64_t{1} << i;
+  }
+  return roles;
+}
+
+bool IsSame(const KeyPlan& a, const KeyPlan& b) {
+  const auto is_same = [](const KeyPart& x, const KeyPart& y) {
+    return x.field == y.field && x.word == y.word && x.shift == y.shift;
+  };
+  return std::equal(a.parts.begin(), a.parts.end(), b.parts.begin(), b.parts.end(), is_same);
+}
+
+}  // namespace
+
+ProgramSet::ProgramSet(const std::vector<ProgramState*>& states,
+                       const std::vector<std::string>& site_roles) {
+  for (ProgramState* state : states) {
+    Entry entry;
+    entry.state = state;
+    entry.program = &state->program();
+    for (uint32_t hops = 0; hops < 4; ++hops) {
+      entry.roles[hops] = RolesAt(entry.program->source, hops, site_roles);
+    }
+    for (uint32_t key = 0; key < entry.program->keys.size(); ++key) {
+      const KeyPlan& plan = entry.program->keys[key];
+      if (plan.is_late || entry.program->slots[key].empty()) continue;
+      KeyUse use;
+      use.key = key;
+      use.shared_key = ShareKey(*entry.program, plan, &use.is_first);
+      entry.keys.push_back(use);
+    }
+    entry.prefetches = entry.program->own_bytes > kPrefetchBytes;
+    slot_stride_ = std::max(slot_stride_, entry.program->slot_count);
+    for (SharedKey& key : keys_) key.changed |= entry.program->tagged_fields | ~kTableFieldBits;
+    entries_.push_back(std::move(entry));
+  }
+  slots_.resize(size_t{slot_stride_} * kMaxMeasureBurst);
+}
+
+uint32_t ProgramSet::ShareKey(const CompiledProgram& program, const KeyPlan& plan, bool* is_first) {
+  *is_first = false;
+  for (uint32_t i = 0; i < keys_.size(); ++i) {
+    const bool is_valid = keys_[i].seed == program.seed && (keys_[i].changed & plan.fields) == 0;
+    if (is_valid && IsSame(*keys_[i].plan, plan)) return i;
+  }
+  *is_first = true;
+  keys_.emplace_back();
+  keys_.back().plan = &plan;
+  keys_.back().seed = program.seed;
+  return static_cast<uint32_t>(keys_.size() - 1);
+}
+
+void ProgramSet::Run(MeasuredPacket* packets, uint32_t count) {
+  for (const Entry& entry : entries_) RunProgram(entry, packets, count);
+}
+
+void ProgramSet::RunProgram(const Entry& entry, MeasuredPacket* packets, uint32_t count) {
+  if (entry.program->field_count > kMeasureFieldCount) {
+    for (uint32_t i = 0; i < count; ++i) ReadHeaderFields(*entry.program, packets[i].values);
+  }
+  for (const KeyUse& use : entry.keys) FillSlots(entry, use, packets, count);
+  if (entry.prefetches) {
+    const uint8_t* own = entry.state->regions()[kOwnRegion];
+    for (uint32_t i = 0; i < count; ++i) {
+      for (const KeyUse& use : entry.keys) {
+        PrefetchSlots(entry.program->slots[use.key], own, SlotsOf(i));
+      }
+    }
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    MeasuredPacket& packet = packets[i];
+    entry.state->Run(packet.stream, packet.values, SlotsOf(i), packet.now,
+                     entry.roles[packet.hops]);
+  }
+}
+
+void ProgramSet::FillSlots(const Entry& entry, const KeyUse& use, const MeasuredPacket* packets,
+                           uint32_t count) {
+  SharedKey* shared = &keys_[use.shared_key];
+  const KeyPlan& plan = *shared->plan;
+  const bool is_reference = entry.program->family == MeasureHashFamily::kReference;
+  PackedKey packed;
+  if (use.is_first || is_reference) {
+    for (uint32_t i = 0; i < count; ++i) {
+      PackKeyWords(plan, *packets[i].values, &packed);
+      shared->hashes[i] = HashPackedKey(packed, plan.words, shared->seed);
+      if (!is_reference) continue;
+      packed.hash = shared->hashes[i];
+      FillKeySlots(*entry.program, use.key, packed, SlotsOf(i));
+    }
+  }
+  if (is_reference) return;
+  const std::vector<SlotPlan>& plans = entry.program->slots[use.key];
+  for (uint32_t i = 0; i < count; ++i) FillFastSlots(plans, shared->hashes[i], SlotsOf(i));
+}
+
+}  // namespace trumpet

@@ -1,0 +1,80 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// ProgramSet: the measurement programs that one packet thread runs, side by side.
+//
+// A burst goes through one program after the other, in two passes each: first the keys of all
+// packets, hashed once for all programs that share a key, with the cells they select prefetched;
+// then the operators, packet by packet.  A program sees the tags of those before it, as if each
+// packet had gone through all programs alone.
+//
+// Changing what runs means to make another set off the packet thread, with the states of the
+// programs that stay, and to hand it over between two bursts.
+//
+// Threads: Run() is for the packet thread.  Lifetime: the states must outlive the set.
+
+#ifndef TRUMPET_LIB_MEASURE_PROGRAM_SET_H
+#define TRUMPET_LIB_MEASURE_PROGRAM_SET_H
+
+#include <cstdint>
+#include <vector>
+
+#include "lib/measure/program_state.h"
+
+namespace trumpet {
+
+constexpr uint32_t kMaxMeasureBurst = 32;
+
+// Where a packet is on its way through the network, by the ports it takes.
+enum PacketHop : uint8_t { kFirstHopBit = 1, kLastHopBit = 2 };
+
+struct MeasuredPacket {
+  PacketValues* values = nullptr;
+  uint64_t now = 0;  // ns, of the switch's clock
+  MeasureIndex stream = kPktsStream;
+  uint8_t hops = 0;  // PacketHop bits; none: intermediate
+};
+
+class ProgramSet {
+ public:
+  // `site_roles`: names of roles of the users' own that this switch has.
+  ProgramSet(const std::vector<ProgramState*>& states, const std::vector<std::string>& site_roles);
+
+  // At most kMaxMeasureBurst packets.
+  void Run(MeasuredPacket* packets, uint32_t count);
+
+ private:
+  struct SharedKey {
+    const KeyPlan* plan = nullptr;
+    uint64_t seed = 0;
+    uint64_t changed = 0;  // fields that programs since may have tagged
+    uint64_t hashes[kMaxMeasureBurst];
+  };
+  struct KeyUse {
+    uint32_t shared_key = 0;
+    uint32_t key = 0;  // of the program
+    bool is_first = false;
+  };
+  struct Entry {
+    ProgramState* state = nullptr;
+    const CompiledProgram* program = nullptr;
+    std::vector<KeyUse> keys;
+    uint64_t roles[4] = {};  // of the program, by PacketHop bits
+    bool prefetches = false;
+  };
+
+  uint32_t ShareKey(const CompiledProgram& program, const KeyPlan& plan, bool* is_first);
+  void RunProgram(const Entry& entry, MeasuredPacket* packets, uint32_t count);
+  void FillSlots(const Entry& entry, const KeyUse& use, const MeasuredPacket* packets,
+                 uint32_t count);
+  uint32_t* SlotsOf(uint32_t packet) { return &slots_[size_t{packet} * slot_stride_]; }
+
+  std::vector<Entry> entries_;
+  std::vector<SharedKey> keys_;
+  std::vector<uint32_t> slots_;
+  uint32_t slot_stride_ = 0;
+};
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_LIB_MEASURE_PROGRAM_SET_H

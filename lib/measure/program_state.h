@@ -1,0 +1,132 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// ProgramState: what one measurement program keeps for one packet thread.
+//
+// Cells lie in an arena that is taken when the state is made, off the packet thread; so are the
+// queue of copies, the log of writes and the ring of collected packets.
+//
+// Threads: Run() is for the packet thread; ReadCollected() and ClearRetired() for one other; cells
+// may be read by any.  Lifetime: the program and the shared cells must outlive the state.
+
+#ifndef TRUMPET_LIB_MEASURE_PROGRAM_STATE_H
+#define TRUMPET_LIB_MEASURE_PROGRAM_STATE_H
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "lib/base/page_buffer.h"
+#include "lib/base/spsc_ring.h"
+#include "lib/base/status.h"
+#include "lib/measure/compiled_program.h"
+
+namespace trumpet {
+
+// Cells that all packet threads of a program write.
+class SharedCells {
+ public:
+  [[nodiscard]] bool Init(const CompiledProgram& program, PageSource* source = nullptr) {
+    return cells_.Allocate(program.shared_bytes, source);
+  }
+  uint8_t* data() { return cells_.data(); }
+
+ private:
+  PageBuffer<uint8_t> cells_;
+};
+
+// A packet on its way to an endpoint.
+struct CollectedPacket {
+  uint64_t now = 0;  // ns
+  uint64_t present = 0;
+  uint32_t endpoint = 0;
+  std::vector<uint64_t> values;  // of the fields present, in their order
+};
+
+class ProgramState {
+ public:
+  struct Options {
+    uint64_t random_seed = 0;  // only for the fast family; the reference one starts at 12345
+    size_t ring_bytes = 1 << 18;
+    PageSource* source = nullptr;
+  };
+  struct Counters {
+    std::atomic<uint64_t> collected{0};
+    std::atomic<uint64_t> lost{0};        // collected packets that the ring had no room for
+    std::atomic<uint64_t> evictions{0};   // owners of slots of maps that gave way to others
+    std::atomic<uint64_t> late_flips{0};  // packets that found the retired epoch not yet cleared
+  };
+
+  // Null if the machine has no memory.
+  static std::unique_ptr<ProgramState> Create(const CompiledProgram* program, SharedCells* shared,
+                                              const Options& options);
+
+  // Runs a packet of stream `stream` (kPktsStream or kCtrlStream) through the program, then its
+  // copies.  `slots` are those of the packet; `roles` has a bit per role of the program.
+  void Run(MeasureIndex stream, PacketValues* packet, uint32_t* slots, uint64_t now,
+           uint64_t roles);
+
+  // The oldest collected packet; false when there is none.
+  bool ReadCollected(CollectedPacket* packet);
+
+  // Clears the epochs that flipping windows have retired.
+  void ClearRetired();
+
+  // Cell `index` of a variable, of the current epoch or of the retired one.
+  uint64_t ReadCell(MeasureIndex variable, uint32_t index, bool is_retired = false) const;
+
+  const CompiledProgram& program() const { return *program_; }
+  const Counters& counters() const { return counters_; }
+  uint8_t* const* regions() const { return regions_.data(); }
+
+  // For kernels.
+  uint64_t Draw(uint64_t low, uint64_t high);
+  void PushCopy(MeasureIndex stream, const PacketValues& packet);
+  void Collect(MeasureIndex endpoint, const RunContext& context);
+  void CountEviction() { Count(&counters_.evictions); }
+  // Lets a window look at a packet: its bit in `clearing` says whether the packet is spent on it.
+  void AdvanceWindow(uint32_t window, RunContext* context);
+  uint32_t* log_marks() { return log_marks_.data(); }
+
+ private:
+  struct Window {
+    bool has_started = false;
+    bool is_clearing = false;
+    uint64_t start = 0;
+    uint32_t next_variable = 0;  // while clearing
+    uint32_t next_cell = 0;
+    std::atomic<uint32_t> epoch{0};
+    std::atomic<bool> is_retired_clean{true};
+  };
+  struct Copy {
+    MeasureIndex stream = 0;
+    PacketValues values;
+  };
+
+  ProgramState() = default;
+  static void Count(std::atomic<uint64_t>* counter) {
+    counter->store(counter->load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+  void RunStream(MeasureIndex stream, RunContext* context);
+  bool ClearCells(const WindowPlan& plan, Window* window);
+  void ClearCell(MeasureIndex variable, uint32_t index);
+  void Flip(uint32_t number, const WindowPlan& plan, RunContext* context);
+  uint8_t* EpochOf(uint32_t window, uint32_t epoch) const;
+
+  const CompiledProgram* program_ = nullptr;
+  PageBuffer<uint8_t> arena_;
+  std::vector<uint8_t*> regions_;
+  std::unique_ptr<Window[]> windows_;
+  std::vector<Copy> copies_;
+  uint32_t copy_count_ = 0;
+  std::vector<WriteLogEntry> log_;
+  std::vector<uint32_t> log_marks_;  // two per depth of forks
+  std::unique_ptr<SpscRing> ring_;   // null: the program collects nothing
+  uint64_t random_ = 0;
+  RunContext context_;
+  Counters counters_;
+};
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_LIB_MEASURE_PROGRAM_STATE_H

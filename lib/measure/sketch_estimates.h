@@ -1,0 +1,27 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// What sketches of measurement programs tell: cardinalities and their errors.
+//
+// Threads: pure functions.
+
+#ifndef TRUMPET_LIB_MEASURE_SKETCH_ESTIMATES_H
+#define TRUMPET_LIB_MEASURE_SKETCH_ESTIMATES_H
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace trumpet {
+
+// How many different keys updated the sketch.
+double EstimateHyperLogLog(const std::vector<uint64_t>& registers);
+double EstimatePcsa(const std::vector<uint64_t>& bitmaps);
+
+// One standard deviation of the estimate, as a share of it.
+double HyperLogLogError(size_t registers);
+double PcsaError(size_t bitmaps);
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_LIB_MEASURE_SKETCH_ESTIMATES_H
