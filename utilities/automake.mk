@@ -6,14 +6,23 @@
 # Everything of trumpet-replay but its main(), so that tests can call it.
 noinst_LIBRARIES += utilities/libtrumpet-replay.a
 utilities_libtrumpet_replay_a_SOURCES = \
+	utilities/replay/packet_meta.cc \
+	utilities/replay/packet_meta.h \
+	utilities/replay/program_replay.cc \
+	utilities/replay/program_replay.h \
+	utilities/replay/program_report.cc \
+	utilities/replay/program_report.h \
 	utilities/replay/replay.cc \
 	utilities/replay/replay.h \
 	utilities/replay/replay_options.cc \
 	utilities/replay/replay_options.h \
 	utilities/replay/schedule.cc \
-	utilities/replay/schedule.h
+	utilities/replay/schedule.h \
+	utilities/replay/text_file.cc \
+	utilities/replay/text_file.h
 LIBTRUMPET_REPLAY = utilities/libtrumpet-replay.a lib/libtrumpet-tpm.a \
-	lib/libtrumpet-verdict.a $(XXHASH_LIBS) $(LIBTRUMPET_LANG)
+	lib/libtrumpet-verdict.a lib/libtrumpet-measure.a $(XXHASH_LIBS) $(LIBTRUMPET_LANG) \
+	$(OPENSSL_LIBS)
 
 bin_PROGRAMS += utilities/trumpet-replay
 utilities_trumpet_replay_SOURCES = utilities/replay/main.cc

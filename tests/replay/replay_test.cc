@@ -180,8 +180,8 @@ TEST(Replay, RefusesAWrongCommandLineWithOneClearMessage) {
     std::string message;
   };
   const Row rows[] = {
-      {{}, "--events FILE.yaml is missing"},
-      {{"a.pcap"}, "--events FILE.yaml is missing"},
+      {{}, "--events FILE.yaml or --program FILE.mafia is missing"},
+      {{"a.pcap"}, "--events FILE.yaml or --program FILE.mafia is missing"},
       {{"--events", "e.yaml"}, "no capture is given"},
       {{"--events"}, "--events needs a value"},
       {{"--events="}, "--events: the name of the file is empty"},
@@ -189,8 +189,12 @@ TEST(Replay, RefusesAWrongCommandLineWithOneClearMessage) {
       {{"--evens", "e.yaml", "a.pcap"}, "--evens: unknown option"},
       {{"-x"}, "-x: unknown option"},
       {{"--stats=yes"}, "--stats takes no value"},
-      {{"--program=p.mafia", "--events=e", "a"},
-       "--program: measurement programs are not supported by this version"},
+      {{"--program=p.mafia", "--events=e", "a"}, "--events and --program cannot be given together"},
+      {{"--program=p.mafia", "a", "b"}, "--program takes one capture"},
+      {{"--program=p.mafia", "--threads=2", "a"}, "--threads needs --events FILE.yaml"},
+      {{"--events=e", "--state", "a"}, "--state needs --program FILE.mafia"},
+      {{"--hash=crc", "--program=p", "a"}, "--hash is 'crc'; it takes fast or reference"},
+      {{"--param=x", "--program=p", "a"}, "--param is 'x'; it takes NAME=VALUE"},
       {{"--flow-timeout=10"}, "--flow-timeout is '10'; it takes 1ms to 3600s, like 10s"},
       {{"--flow-timeout=0s"}, "--flow-timeout is '0s'; it takes 1ms to 3600s, like 10s"},
       {{"--flow-timeout=3601s"}, "--flow-timeout is '3601s'; it takes 1ms to 3600s, like 10s"},

@@ -12,8 +12,10 @@
 #include "lib/lang/event/event_language.h"
 #include "lib/packet/capture_merge.h"
 #include "lib/tpm/offline_run.h"
+#include "utilities/replay/program_replay.h"
 #include "utilities/replay/replay_options.h"
 #include "utilities/replay/schedule.h"
+#include "utilities/replay/text_file.h"
 
 namespace trumpet {
 namespace {
@@ -23,21 +25,8 @@ constexpr size_t kMaxTextBytes = 1u << 20;
 // taken by buckets that exist.
 constexpr uint32_t kOfflineBuckets = 1u << 24;
 
-// The whole file, or a little more than the language reads, which then says so.
-Result<std::string> ReadTextFile(const std::string& path) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"),
-                                                             &std::fclose);
-  if (!file) return Status::Error(path + ": cannot be read: " + std::strerror(errno));
-  std::string text(kMaxTextBytes + 1, '\0');
-  text.resize(std::fread(text.data(), 1, text.size(), file.get()));
-  if (std::ferror(file.get())) {
-    return Status::Error(path + ": cannot be read: " + std::strerror(errno));
-  }
-  return text;
-}
-
 Result<HostVerdicts::Plans> LoadPlans(const std::string& path) {
-  const auto text = ReadTextFile(path);
+  const auto text = ReadTextFile(path, kMaxTextBytes);
   if (!text.ok()) return text.status();
   auto events = ParseEventsYaml(*text, path);
   if (!events.ok()) return events.status();
@@ -52,7 +41,7 @@ Result<HostVerdicts::Plans> LoadPlans(const std::string& path) {
 
 Result<Schedule> LoadSchedule(const std::string& path, const HostVerdicts::Plans& plans) {
   if (path.empty()) return Schedule{plans, {}};
-  const auto text = ReadTextFile(path);
+  const auto text = ReadTextFile(path, kMaxTextBytes);
   if (!text.ok()) return text.status();
   if (text->size() > kMaxTextBytes) return Status::Error(path + ": is longer than 1 MiB");
   return ParseSchedule(*text, path, plans);
@@ -155,7 +144,8 @@ int RunReplay(const std::vector<std::string>& arguments, std::FILE* out, std::FI
     std::fprintf(out, "trumpet-replay (Trumpet for Open vSwitch) %s\n", TRUMPET_VERSION);
     return kExitOk;
   }
-  const Status status = Replay(*options, out, err);
+  const Status status = options->program_path.empty() ? Replay(*options, out, err)
+                                                      : ReplayProgram(*options, out, err);
   if (status.ok()) return kExitOk;
   std::fprintf(err, "%s\n", status.message().c_str());
   return kExitInput;

@@ -59,8 +59,12 @@ class OptionParser {
         if (options_.wants_help || options_.wants_version) return options_;
       }
     }
-    if (options_.events_path.empty()) return Status::Error("--events FILE.yaml is missing");
+    if (options_.events_path.empty() && options_.program_path.empty()) {
+      return Status::Error("--events FILE.yaml or --program FILE.mafia is missing");
+    }
     if (options_.captures.empty()) return Status::Error("no capture is given");
+    Status status = CheckProgramOptions();
+    if (!status.ok()) return status;
     return options_;
   }
 
@@ -71,12 +75,14 @@ class OptionParser {
     if (name == "-h" || name == "--help") return TakeFlag(argument, &options_.wants_help);
     if (name == "-V" || name == "--version") return TakeFlag(argument, &options_.wants_version);
     if (name == "--stats") return TakeFlag(argument, &options_.wants_stats);
-    if (name == "--program") {
-      return Status::Error("--program: measurement programs are not supported by this version");
+    if (name == "--state") {
+      is_of_program_ = name;
+      return TakeFlag(argument, &options_.wants_state);
     }
     static constexpr std::string_view kWithValue[] = {
         "--events",      "--schedule", "--flow-timeout", "--burst-gap", "--vxlan-port",
-        "--geneve-port", "--threads",  "--split",        "--flows"};
+        "--geneve-port", "--threads",  "--split",        "--flows",     "--program",
+        "--meta",        "--hash",     "--param"};
     if (std::count(std::begin(kWithValue), std::end(kWithValue), name) == 0) {
       return Status::Error(name + ": unknown option");
     }
@@ -101,6 +107,11 @@ class OptionParser {
 
   Status TakeValue(const std::string& name, const std::string& value) {
     if (name == "--events") return TakePath(name, value, &options_.events_path);
+    if (name == "--program") return TakePath(name, value, &options_.program_path);
+    if (name == "--meta" || name == "--hash" || name == "--param") {
+      return TakeProgramValue(name, value);
+    }
+    is_of_events_ = name;
     if (name == "--schedule") return TakePath(name, value, &options_.schedule_path);
     if (name == "--threads") return TakeCount(name, value, 1, kMaxThreads, &options_.thread_count);
     if (name == "--flows") {
@@ -126,6 +137,39 @@ class OptionParser {
     return TakePort(
         name, value,
         name == "--vxlan-port" ? &options_.parse.vxlan_ports : &options_.parse.geneve_ports);
+  }
+
+  // What belongs to measurement programs.
+  Status TakeProgramValue(const std::string& name, const std::string& value) {
+    is_of_program_ = name;
+    if (name == "--meta") return TakePath(name, value, &options_.meta_path);
+    if (name == "--param") {
+      const size_t equals = value.find('=');
+      if (equals == std::string::npos || equals == 0) {
+        return Status::Error("--param is '" + value + "'; it takes NAME=VALUE");
+      }
+      options_.params[value.substr(0, equals)] = value.substr(equals + 1);
+      return Status::Ok();
+    }
+    if (value != "fast" && value != "reference") {
+      return Status::Error("--hash is '" + value + "'; it takes fast or reference");
+    }
+    options_.hash = value == "fast" ? MeasureHashFamily::kFast : MeasureHashFamily::kReference;
+    return Status::Ok();
+  }
+
+  // Events and a program do not mix, nor do their options.
+  Status CheckProgramOptions() const {
+    if (options_.program_path.empty()) {
+      if (is_of_program_.empty()) return Status::Ok();
+      return Status::Error(is_of_program_ + " needs --program FILE.mafia");
+    }
+    if (!options_.events_path.empty()) {
+      return Status::Error("--events and --program cannot be given together");
+    }
+    if (!is_of_events_.empty()) return Status::Error(is_of_events_ + " needs --events FILE.yaml");
+    if (options_.captures.size() == 1) return Status::Ok();
+    return Status::Error("--program takes one capture");
   }
 
   static Status TakePath(const std::string& name, const std::string& value, std::string* path) {
@@ -178,6 +222,8 @@ class OptionParser {
 
   const std::vector<std::string>& arguments_;
   size_t at_ = 0;
+  std::string is_of_events_;   // an option that only events have
+  std::string is_of_program_;  // an option that only programs have
   ReplayOptions options_;
 };
 
@@ -188,9 +234,10 @@ Result<ReplayOptions> ParseReplayOptions(const std::vector<std::string>& argumen
 }
 
 const char* ReplayHelp() {
-  return R"(trumpet-replay: run events over packet captures
+  return R"(trumpet-replay: run events or a measurement program over packet captures
 
 Usage: trumpet-replay --events FILE.yaml [OPTION]... PCAP...
+       trumpet-replay --program FILE.mafia [OPTION]... PCAP
 
 The monitor that runs inside the switch reads the captures (pcap or pcapng, merged by
 time as the traffic of one host; '-' is standard input) by the clock of their time stamps and
@@ -214,6 +261,14 @@ Options:
                           connection, the default), direction, or packet (in turn)
   --flows N               room for so many flows a thread: 16 to 4194304 (default:
                           enough); what finds none marks reports incomplete
+  --program FILE.mafia    a measurement program, see docs/measurement-language.md; prints
+                          each collected packet as one JSON object a line.  Programs with
+                          roles run on three switches in a row
+  --state                 prints one JSON object instead: variables, diagnostics, and
+                          sums of what was collected and forwarded
+  --meta FILE.csv         of each packet: path,qlen1,qlen2,qlen3,in_port,is_ctrl
+  --hash FAMILY           fast (default), or reference: murmur3, to compare cell by cell
+  --param NAME=VALUE      another value of a param of the program; may be repeated
   --stats                 sum up the run on standard error
   -h, --help              print this text
   -V, --version           print the version

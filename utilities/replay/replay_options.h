@@ -6,11 +6,13 @@
 #ifndef TRUMPET_UTILITIES_REPLAY_REPLAY_OPTIONS_H
 #define TRUMPET_UTILITIES_REPLAY_REPLAY_OPTIONS_H
 
+#include <map>
 #include <string>
 #include <vector>
 
 #include "lib/base/status.h"
 #include "lib/base/units.h"
+#include "lib/measure/measure_hash.h"
 #include "lib/packet/parse.h"
 #include "lib/tpm/offline_run.h"
 
@@ -21,6 +23,11 @@ struct ReplayOptions {
   bool wants_version = false;  // likewise
   bool wants_stats = false;
   std::string events_path;
+  std::string program_path;                   // a measurement program; then there are no events
+  std::string meta_path;                      // empty: packets without metadata
+  std::map<std::string, std::string> params;  // of the program
+  MeasureHashFamily hash = MeasureHashFamily::kFast;
+  bool wants_state = false;
   std::string schedule_path;  // empty: all events run throughout
   std::vector<std::string> captures;
   uint32_t thread_count = 1;

@@ -1,0 +1,35 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// PacketMeta: what a capture does not say of its packets, from a file beside it.
+//
+//   path,qlen1,qlen2,qlen3,in_port,is_ctrl
+//   0,14,29,5,1,0
+//
+// Line n + 1 describes packet n.
+
+#ifndef TRUMPET_UTILITIES_REPLAY_PACKET_META_H
+#define TRUMPET_UTILITIES_REPLAY_PACKET_META_H
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/base/status.h"
+
+namespace trumpet {
+
+struct PacketMeta {
+  uint16_t path = 0;              // which of two ways the packet takes: 0 or 1
+  uint16_t queue_length[3] = {};  // at hop 1, 2, 3
+  uint16_t in_port = 0;
+  uint16_t is_ctrl = 0;  // 0 or 1
+};
+
+// Errors name the line.
+Result<std::vector<PacketMeta>> ParsePacketMeta(std::string_view text, const std::string& name);
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_UTILITIES_REPLAY_PACKET_META_H
