@@ -96,13 +96,14 @@ void AddShared(const Operator& op, uint8_t* cell, uint64_t value) {
 template <OperandKind kOperand, bool kScalar, bool kAdds, bool kLogged>
 const Operator* AddAny(const Operator* op, RunContext* context) {
   for (uint32_t row = 0; row < op->rows; ++row) {
-    const uint64_t value = OperandOf<kOperand>(*op, context);
     uint8_t* cell = CellAt<kScalar>(*op, *context, row);
+    context->written_value = LoadCell(cell, op->log2);
+    const uint64_t value = OperandOf<kOperand>(*op, context);
     if (op->is_shared && !kLogged) {
       AddShared(*op, cell, value);
       continue;
     }
-    const uint64_t sum = (LoadCell(cell, op->log2) + value) & op->mask;
+    const uint64_t sum = (context->written_value + value) & op->mask;
     if constexpr (kLogged) {
       NoteCell(context, kAdds ? WriteKind::kAdd : WriteKind::kAssign, cell, op->log2, op->mask,
                kAdds ? value : sum);

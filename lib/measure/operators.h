@@ -54,13 +54,12 @@ struct RunContext {
   uint8_t* const* regions = nullptr;  // start of each region of cells
   const CompiledProgram* program = nullptr;
   ProgramState* state = nullptr;
-  uint64_t now = 0;           // ns
-  uint64_t roles = 0;         // bit per role of the program that the switch plays for the packet
-  uint64_t clearing = 0;      // bit per window that is clearing its variables
-  uint64_t flags = 0;         // bit per `++` that has yielded
-  bool is_collected = false;  // which ends the packet
-  uint8_t* written_cell = nullptr;  // by the set, add or init that runs
-  uint64_t written_value = 0;
+  uint64_t now = 0;            // ns
+  uint64_t roles = 0;          // bit per role of the program that the switch plays for the packet
+  uint64_t clearing = 0;       // bit per window that is clearing its variables
+  uint64_t flags = 0;          // bit per `++` that has yielded
+  bool is_collected = false;   // which ends the packet
+  uint64_t written_value = 0;  // of the cell that a set, add or init is at
   WriteLogEntry* log = nullptr;
   uint32_t log_count = 0;
 };
