@@ -10,60 +10,33 @@ Skipped (77) in a build without Open vSwitch.
 
 import json
 import os
-import re
-import subprocess
 import sys
-import tempfile
-import unittest
 
-BUILD = os.path.abspath(os.environ.get("top_builddir", "."))
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tests/controller"))
+
+from daemon_kit import BUILD, DaemonTest, main  # noqa: E402
+
 PROGRAM = os.path.join(BUILD, "controller/daemon/trumpet-analyzer")
-ENVIRONMENT_FILE = os.path.join(BUILD, "vswitchd-plugin/ovs-env.sh")
-PATIENCE_S = 60
 
 
-def appctl_path():
-    with open(ENVIRONMENT_FILE, encoding="utf-8") as lines:
-        return re.search(r"^OVS_APPCTL='(.*)'$", lines.read(), re.M).group(1)
-
-
-class AnalyzerTest(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory(prefix="trumpet-")
-        self.addCleanup(self.folder.cleanup)
-        run_dir = self.folder.name
-        self.env = dict(os.environ, OVS_RUNDIR=run_dir, OVS_LOGDIR=run_dir,
-                        TRUMPET_SYSCONFDIR=run_dir, TRUMPET_STATEDIR=run_dir)
-
-    def run_program(self, *arguments):
-        return subprocess.run([PROGRAM, *arguments], env=self.env, capture_output=True, text=True,
-                              timeout=PATIENCE_S, check=False)
-
-    def appctl(self, *arguments):
-        return subprocess.run([appctl_path(), "-t", "trumpet-analyzer", *arguments], env=self.env,
-                              capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+class AnalyzerTest(DaemonTest):
+    PROGRAM = PROGRAM
 
     def test_tells_of_itself_until_it_ends(self):
         # Nobody listens at the discard port.
-        started = self.run_program("--detach", "--pidfile", "--log-file", "-vconsole:off",
-                                   "--name=an1", "--controller=tcp:127.0.0.1:9")
-        self.assertEqual(started.returncode, 0, started.stderr)
-        try:
-            shown = json.loads(self.appctl("analyzer/show", "json").stdout)
-            self.assertEqual(shown["controller"], "away")
-            self.assertEqual(shown["counters"]["copies"], 0)
-            self.assertIn("runs finished: 0\n", self.appctl("analyzer/show").stdout)
-            self.assertEqual(self.appctl("analyzer/slices", "json").stdout, "[]\n")
-            wrong = self.appctl("analyzer/show", "xml")
-            self.assertNotEqual(wrong.returncode, 0)
-            self.assertIn("'xml' is not known; it takes json", wrong.stderr)
-        finally:
-            self.assertEqual(self.appctl("exit").returncode, 0)
+        self.start("--name=an1", "--controller=tcp:127.0.0.1:9")
+        shown = json.loads(self.answer("analyzer/show", "json"))
+        self.assertEqual(shown["controller"], "away")
+        self.assertEqual(shown["counters"]["copies"], 0)
+        self.assertIn("runs finished: 0\n", self.answer("analyzer/show"))
+        self.assertEqual(self.answer("analyzer/slices", "json"), "[]\n")
+        wrong = self.appctl("analyzer/show", "xml")
+        self.assertNotEqual(wrong.returncode, 0)
+        self.assertIn("'xml' is not known; it takes json", wrong.stderr)
 
     def test_says_what_is_wrong(self):
-        path = os.path.join(self.folder.name, "analyzer.yaml")
-        with open(path, "w", encoding="utf-8") as text:
-            text.write("packets: {snap: 1}\n")
+        path = self.write("analyzer.yaml", "packets: {snap: 1}\n")
         checked = self.run_program("--check-config")
         self.assertEqual(checked.returncode, 1)
         self.assertIn("analyzer.yaml:1:17: ", checked.stderr)
@@ -75,7 +48,4 @@ class AnalyzerTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if not os.path.exists(PROGRAM):
-        print(f"skipped: there is no {PROGRAM}")
-        sys.exit(77)
-    unittest.main(verbosity=2)
+    sys.exit(main(PROGRAM))

@@ -10,68 +10,26 @@ Skipped (77) in a build without Open vSwitch.
 
 import concurrent.futures
 import os
-import re
 import signal
-import subprocess
 import sys
-import tempfile
-import time
-import unittest
 
-BUILD = os.path.abspath(os.environ.get("top_builddir", "."))
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tests/controller"))
+
+from daemon_kit import BUILD, DaemonTest, main, wait_until  # noqa: E402
+
 PROGRAM = os.path.join(BUILD, "controller/daemon/small_daemon")
-ENVIRONMENT_FILE = os.path.join(BUILD, "vswitchd-plugin/ovs-env.sh")
-PATIENCE_S = 60
 
 
-def appctl_path():
-    with open(ENVIRONMENT_FILE, encoding="utf-8") as lines:
-        return re.search(r"^OVS_APPCTL='(.*)'$", lines.read(), re.M).group(1)
+class SmallDaemonTest(DaemonTest):
+    PROGRAM = PROGRAM
 
-
-def wait_until(condition):
-    deadline = time.monotonic() + PATIENCE_S
-    while not condition():
-        if time.monotonic() > deadline:
-            raise TimeoutError("nothing happened in a minute")
-        time.sleep(0.01)  # between looks at the condition
-
-
-class DaemonTest(unittest.TestCase):
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory(prefix="trumpet-")
-        self.run_dir = self.folder.name
-        self.env = dict(os.environ, OVS_RUNDIR=self.run_dir, OVS_LOGDIR=self.run_dir)
-        self.start("--detach", "--pidfile", "--log-file", "-vconsole:off")
-
-    def tearDown(self):
-        if os.path.exists(self.path("small_daemon.pid")):
-            self.appctl("exit")
-        self.folder.cleanup()
-
-    def start(self, *arguments):
-        return subprocess.run([PROGRAM, *arguments], env=self.env, capture_output=True, text=True,
-                              timeout=PATIENCE_S, check=False)
-
-    def appctl(self, *arguments):
-        return subprocess.run([appctl_path(), "-t", "small_daemon", *arguments], env=self.env,
-                              capture_output=True, text=True, timeout=PATIENCE_S, check=False)
-
-    def answer(self, *arguments):
-        done = self.appctl(*arguments)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return done.stdout
-
-    def path(self, name):
-        return os.path.join(self.run_dir, name)
+        super().setUp()
+        self.start()
 
     def pid(self):
-        with open(self.path("small_daemon.pid"), encoding="utf-8") as text:
-            return int(text.read())
-
-    def log(self):
-        with open(self.path("small_daemon.log"), encoding="utf-8") as text:
-            return text.read()
+        return int(self.read("small_daemon.pid"))
 
     def test_answers_what_every_daemon_of_the_family_answers(self):
         commands = self.answer("list-commands")
@@ -136,45 +94,35 @@ class DaemonTest(unittest.TestCase):
             self.assertEqual(self.answer("exit"), "")
             self.assertEqual(waiting.result().returncode, 0)
         wait_until(lambda: not os.path.exists(self.path("small_daemon.pid")))
-        self.assertEqual([n for n in os.listdir(self.run_dir) if n.endswith(".ctl")], [])
+        self.assertEqual([n for n in os.listdir(self.folder.name) if n.endswith(".ctl")], [])
 
     def test_a_signal_ends_it_and_takes_its_files_away(self):
         os.kill(self.pid(), signal.SIGTERM)
         wait_until(lambda: not os.path.exists(self.path("small_daemon.pid")))
 
     def test_refuses_to_run_twice(self):
-        second = self.start("--detach", "--pidfile")
+        second = self.run_program("--detach", "--pidfile")
         self.assertNotEqual(second.returncode, 0)
         self.assertIn("already running", second.stderr)
 
     def test_comes_again_when_it_crashed_under_monitor(self):
         self.answer("exit")
         wait_until(lambda: not os.path.exists(self.path("small_daemon.pid")))
-        self.start("--detach", "--pidfile", "--monitor", "--log-file", "-vconsole:off")
+        self.start("--monitor")
         first = self.pid()
         os.kill(first, signal.SIGABRT)
         wait_until(lambda: os.path.exists(self.path("small_daemon.pid")) and self.pid() != first)
         wait_until(lambda: self.appctl("test/greeting").stdout == "hello\n")
 
     def test_explains_its_options(self):
-        text = self.start("--help").stdout
+        text = self.run_program("--help").stdout
         for option in ("--greeting=TEXT", "--detach", "--pidfile", "--overwrite-pidfile", "--no-chdir",
                        "--monitor", "--user", "--unixctl", "--log-file", "--syslog-target"):
             self.assertIn(option, text)
-        wrong = self.start("--nonsense")
+        wrong = self.run_program("--nonsense")
         self.assertEqual(wrong.returncode, 1)
         self.assertIn("nonsense", wrong.stderr)
 
 
-def main():
-    if not os.path.exists(PROGRAM) or not os.path.exists(ENVIRONMENT_FILE):
-        print("this build is without Open vSwitch\n(control_socket_test.py)")
-        return 77
-    result = unittest.main(exit=False, verbosity=2).result
-    failed = len(result.failures) + len(result.errors)
-    print(f"{result.testsRun - failed} passed, {failed} failed")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(PROGRAM))

@@ -11,18 +11,14 @@ Skipped (77) in a build without Open vSwitch.
 import json
 import os
 import re
-import subprocess
 import sys
-import tempfile
-import time
-import unittest
 
-BUILD = os.path.abspath(os.environ.get("top_builddir", "."))
-SOURCE = os.path.abspath(os.environ.get("top_srcdir", "."))
-CONTROLLER = os.path.join(BUILD, "controller/daemon/trumpet-controller")
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tests/controller"))
+
+from daemon_kit import BUILD, CONTROLLER, SOURCE, DaemonTest, main, run  # noqa: E402
+
 CTL = os.path.join(BUILD, "utilities/trumpetctl")
-ENVIRONMENT_FILE = os.path.join(BUILD, "vswitchd-plugin/ovs-env.sh")
-PATIENCE_S = 60
 LINE = "*, count(packets) > 1, srcIP, 10ms"
 
 CONFIG = """
@@ -32,54 +28,11 @@ rest:
 """
 
 
-def appctl_path():
-    with open(ENVIRONMENT_FILE, encoding="utf-8") as lines:
-        return re.search(r"^OVS_APPCTL='(.*)'$", lines.read(), re.M).group(1)
-
-
-def run(command, env, text=None):
-    return subprocess.run(command, env=env, input=text, capture_output=True, text=True,
-                          timeout=PATIENCE_S, check=False)
-
-
-class ControllerTest(unittest.TestCase):
+class ControllerTest(DaemonTest):
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory(prefix="trumpet-")
-        self.env = dict(os.environ, OVS_RUNDIR=self.folder.name, OVS_LOGDIR=self.folder.name,
-                        TRUMPET_SYSCONFDIR=self.folder.name, TRUMPET_STATEDIR=self.folder.name,
-                        HOME=self.folder.name, XDG_CONFIG_HOME=self.folder.name)
-        self.write("controller.yaml", CONFIG)
-        started = run([CONTROLLER, "--detach", "--pidfile", "--log-file", "-vconsole:off",
-                       "--db=memory:", "--reports-db=", "--agents=ptcp:0:127.0.0.1",
-                       "--ports-file=" + self.path("ports.json")], self.env)
-        self.assertEqual(started.returncode, 0, started.stderr)
-        with open(self.path("ports.json"), encoding="utf-8") as text:
-            port = json.load(text)["rest"][0]
+        super().setUp()
+        port = self.start_controller(CONFIG)["rest"][0]
         self.env["TRUMPET_SERVER"] = f"http://127.0.0.1:{port}"
-
-    def tearDown(self):
-        self.appctl("exit")
-        deadline = time.monotonic() + PATIENCE_S
-        while os.path.exists(self.path("trumpet-controller.pid")):
-            self.assertLess(time.monotonic(), deadline, "the controller did not end")
-            time.sleep(0.01)  # between looks at the condition
-        self.folder.cleanup()
-
-    def path(self, name):
-        return os.path.join(self.folder.name, name)
-
-    def write(self, name, text):
-        with open(self.path(name), "w", encoding="utf-8") as file:
-            file.write(text)
-        return self.path(name)
-
-    def appctl(self, *arguments):
-        return run([appctl_path(), "-t", "trumpet-controller", *arguments], self.env)
-
-    def answer(self, *arguments):
-        done = self.appctl(*arguments)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return done.stdout
 
     def ctl(self, *arguments, text=None):
         return run([CTL, *arguments], self.env, text)
@@ -157,32 +110,22 @@ class ControllerTest(unittest.TestCase):
 
     def test_refuses_a_wrong_configuration_by_its_place(self):
         path = self.write("wrong.yaml", "agents:\n  listne: [\"ptcp:1:127.0.0.1\"]\n")
-        done = run([CONTROLLER, "--check-config", "--config=" + path], self.env)
+        done = self.run_program("--check-config", "--config=" + path)
         self.assertEqual(done.returncode, 1)
         self.assertIn(path + ":2:3: ", done.stderr)
 
     def test_takes_the_configuration_that_is_installed(self):
         path = os.path.join(SOURCE, "controller/daemon/controller.yaml")
-        done = run([CONTROLLER, "--check-config", "--config=" + path], self.env)
+        done = self.run_program("--check-config", "--config=" + path)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         # And with every key that is commented out, too.
         with open(path, encoding="utf-8") as text:
             whole = re.sub(r"^( *)#(?=[a-z]|  -|    )", r"\1", text.read(), flags=re.M)
         self.assertNotIn("\n  #", whole)
         path = self.write("whole.yaml", whole)
-        done = run([CONTROLLER, "--check-config", "--config=" + path], self.env)
+        done = self.run_program("--check-config", "--config=" + path)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
 
-def main():
-    if not all(os.path.exists(p) for p in (CONTROLLER, CTL, ENVIRONMENT_FILE)):
-        print("this build is without Open vSwitch\n(controller_commands_test.py)")
-        return 77
-    result = unittest.main(exit=False, verbosity=2).result
-    failed = len(result.failures) + len(result.errors)
-    print(f"{result.testsRun - failed} passed, {failed} failed")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(CONTROLLER, CTL))

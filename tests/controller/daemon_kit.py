@@ -1,0 +1,174 @@
+# Copyright (c) 2026 The Trumpet Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""What tests of our daemons share: a daemon in a folder of its own, asked by Open vSwitch's own
+ovs-appctl, and a stock switch beside it.  Tests import it by this folder's path."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+BUILD = os.path.abspath(os.environ.get("top_builddir", "."))
+SOURCE = os.path.abspath(os.environ.get("top_srcdir", "."))
+CONTROLLER = os.path.join(BUILD, "controller/daemon/trumpet-controller")
+ENVIRONMENT_FILE = os.path.join(BUILD, "vswitchd-plugin/ovs-env.sh")
+PATIENCE_S = 60
+
+
+def wait_until(condition, what="something"):
+    """Asks until `condition()` is true, and gives its answer."""
+    deadline = time.monotonic() + PATIENCE_S
+    while True:
+        answer = condition()
+        if answer:
+            return answer
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"not within {PATIENCE_S} s: {what}")
+        time.sleep(0.01)  # between looks at the condition
+
+
+def ovs_path(name):
+    """Of a program of the Open vSwitch that this build has, as OVS_APPCTL."""
+    with open(ENVIRONMENT_FILE, encoding="utf-8") as lines:
+        return re.search(rf"^{name}='(.*)'$", lines.read(), re.M).group(1)
+
+
+def run(command, env, text=None):
+    return subprocess.run(command, env=env, input=text, capture_output=True, text=True,
+                          timeout=PATIENCE_S, check=False)
+
+
+class DaemonTest(unittest.TestCase):
+    """PROGRAM is the daemon's path; its files lie in a folder that goes with the test."""
+
+    PROGRAM = CONTROLLER
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="trumpet-")
+        self.addCleanup(self.folder.cleanup)
+        self.env = dict(os.environ, OVS_RUNDIR=self.folder.name, OVS_LOGDIR=self.folder.name,
+                        TRUMPET_SYSCONFDIR=self.folder.name, TRUMPET_STATEDIR=self.folder.name,
+                        HOME=self.folder.name, XDG_CONFIG_HOME=self.folder.name)
+        self.name = os.path.basename(self.PROGRAM)
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def write(self, name, text):
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            file.write(text)
+        return self.path(name)
+
+    def read(self, name):
+        with open(self.path(name), encoding="utf-8") as file:
+            return file.read()
+
+    def run_program(self, *arguments):
+        return run([self.PROGRAM, *arguments], self.env)
+
+    def start(self, *arguments):
+        """Detached, until the test ends."""
+        started = self.run_program("--detach", "--pidfile", "--log-file", "-vconsole:off", *arguments)
+        self.assertEqual(started.returncode, 0, started.stderr)
+        self.addCleanup(self.stop)
+
+    def start_controller(self, config, *arguments):
+        """Without a database, at free ports; gives these."""
+        self.write("controller.yaml", config)
+        self.start("--db=memory:", "--reports-db=", "--agents=ptcp:0:127.0.0.1",
+                   "--ports-file=" + self.path("ports.json"), *arguments)
+        return json.loads(self.read("ports.json"))
+
+    def stop(self):
+        if os.path.exists(self.path(self.name + ".pid")):
+            self.appctl("exit")
+        wait_until(lambda: not os.path.exists(self.path(self.name + ".pid")), "the daemon's end")
+
+    def appctl(self, *arguments):
+        return run([ovs_path("OVS_APPCTL"), "-t", self.name, *arguments], self.env)
+
+    def answer(self, *arguments):
+        done = self.appctl(*arguments)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def log(self):
+        return self.read(self.name + ".log")
+
+
+class Vswitch:
+    """A stock ovs-vswitchd with its database, all devices of which are dummies; it needs no
+    privileges, and goes with the test."""
+
+    def __init__(self, test):
+        self.folder = test.path("switch")
+        os.mkdir(self.folder)
+        self.env = dict(test.env, OVS_RUNDIR=self.folder, OVS_LOGDIR=self.folder,
+                        OVS_SYSCONFDIR=self.folder, OVS_DBDIR=self.folder)
+        self.database = f"unix:{self.folder}/db.sock"
+        self._run("OVSDB_TOOL", "create", f"{self.folder}/conf.db", ovs_path("OVS_SCHEMA"))
+        self._spawn(test, "OVSDB_SERVER", f"--remote=p{self.database}", f"{self.folder}/conf.db",
+                    f"--unixctl={self.folder}/db.ctl")
+        wait_until(lambda: os.path.exists(f"{self.folder}/db.sock"), "the switch's database")
+        self.vsctl("--no-wait", "init")
+        self._spawn(test, "OVS_VSWITCHD_PLAIN", self.database, "--enable-dummy=override",
+                    "--disable-system", f"--unixctl={self.folder}/vswitchd.ctl",
+                    f"--log-file={self.folder}/vswitchd.log", "-vfile:info")
+        self.vsctl("set", "Open_vSwitch", ".", "external_ids:up=1")  # returns when it is
+
+    def _spawn(self, test, name, *arguments):
+        process = subprocess.Popen(
+            [ovs_path(name), *arguments, "--no-chdir", "-vconsole:off", "-vsyslog:off"], env=self.env,
+            stdin=subprocess.DEVNULL)
+
+        def end():
+            process.send_signal(signal.SIGKILL)
+            process.wait(PATIENCE_S)
+        test.addCleanup(end)
+
+    def _run(self, name, *arguments):
+        done = run([ovs_path(name), *arguments], self.env)
+        if done.returncode != 0:
+            raise AssertionError(f"{name} {' '.join(arguments)}: {done.stderr}")
+        return done.stdout.strip()
+
+    def vsctl(self, *arguments):
+        return self._run("OVS_VSCTL", "--timeout=60", f"--db={self.database}", *arguments)
+
+    def appctl(self, *arguments):
+        return self._run("OVS_APPCTL", "-t", f"{self.folder}/vswitchd.ctl", *arguments)
+
+    def ofctl(self, version, command, bridge, *arguments):
+        return self._run("OVS_OFCTL", "-O", version, command,
+                         f"unix:{self.folder}/{bridge}.mgmt", *arguments)
+
+    def add_bridge(self, name, number, protocols="OpenFlow13,OpenFlow14,OpenFlow15"):
+        """Ports 1 and 2; `number` is its datapath id."""
+        self.vsctl("add-br", name, "--", "set", "bridge", name, "datapath_type=dummy",
+                   "fail-mode=secure", f"protocols={protocols}",
+                   f"other_config:datapath-id={number:016x}",
+                   *(word for port in "12" for word in (
+                       "--", "add-port", name, f"{name}p{port}", "--", "set", "interface",
+                       f"{name}p{port}", "type=dummy", f"ofport_request={port}")))
+
+    def log(self):
+        with open(f"{self.folder}/vswitchd.log", encoding="utf-8") as text:
+            return text.read()
+
+
+def main(*programs):
+    """Runs the tests of the script; 77 (skipped) in a build without these programs, which is one
+    without Open vSwitch."""
+    missing = [path for path in (*programs, ENVIRONMENT_FILE) if not os.path.exists(path)]
+    if missing:
+        print(f"this build is without Open vSwitch\n({os.path.basename(sys.argv[0])})")
+        return 77
+    result = unittest.main(exit=False, verbosity=2).result
+    failed = len(result.failures) + len(result.errors)
+    print(f"{result.testsRun - failed} passed, {failed} failed")
+    return 1 if failed else 0
