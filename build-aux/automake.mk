@@ -165,7 +165,7 @@ coverage:
 	  $(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(coverage_tests)') || status=$$?; \
 	$(top_srcdir)/build-aux/coverage-report $(top_srcdir) coverage-build && exit $$status
 
-demo: need-plugin all
+demo: need-plugin all tests/support/link_emulator
 	$(script_environment) $(top_srcdir)/utilities/demo/run
 
 # A release is tested without the switch: its source is not part of it.

@@ -48,13 +48,15 @@ def ip(*arguments):
     subprocess.run(["ip", *arguments], check=True)
 
 
+def start_piped(argv):
+    return subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
+
+
 class Links:
     """The emulator and what it counts."""
 
-    def __init__(self, program, links, seed, watched):
-        self.process = subprocess.Popen(
-            [program, f"--seed={seed}", f"--watch={watched}", *links], stdout=subprocess.PIPE,
-            text=True)
+    def __init__(self, argv, start):
+        self.process = start(argv)
         if self.process.stdout.readline() != "ready\n":
             raise AssertionError("the link emulator does not start")
 
@@ -69,10 +71,11 @@ class Links:
 
 
 class Routers:
-    """`switch` is a Switch of tests/system; its bridges are named after the routers."""
+    """`switch` is a Switch of tests/system; its bridges are named after the routers.  `start` starts the
+    emulator, whose standard output is read."""
 
     def __init__(self, switch, emulator, links=None, source="A", target="D", delay_ms=5, loss=0.01,
-                 collector_delay_ms=1, seed=1):
+                 collector_delay_ms=1, seed=1, start=start_piped):
         self.switch = switch
         self.weights = links or PAPER_LINKS
         self.source, self.target = source, target
@@ -80,7 +83,7 @@ class Routers:
         arguments = [f"{name},{name[::-1]},{delay_ms},{loss}" for name in self.weights]
         arguments += [f"col-sw,{COLLECTOR_DEVICE},{collector_delay_ms},0", "src-sw,src,0,0",
                       "dst-sw,dst,0,0"]
-        self.links = Links(emulator, arguments, seed, PREFIX)
+        self.links = Links([emulator, f"--seed={seed}", f"--watch={PREFIX}", *arguments], start)
         try:
             self._connect()
             self.route()

@@ -8,9 +8,11 @@ EXTRA_DIST += \
 	tests/system/captures.py \
 	tests/system/cases.py \
 	tests/system/controller_cases.py \
+	tests/system/demo_cases.py \
 	tests/system/mark_cases.py \
 	tests/system/router_cases.py \
 	tests/system/run \
 	tests/system/slice_cases.py \
+	tests/system/slice_fault_cases.py \
 	tests/system/slice_truth_cases.py \
 	tests/system/switch.py

@@ -11,9 +11,11 @@ import time
 import attack_cases
 import captures
 import controller_cases
+import demo_cases
 import mark_cases
 import router_cases
 import slice_cases
+import slice_fault_cases
 import slice_truth_cases
 from switch import CommandError, add_report, eventually, sent_by, settled, stat_of
 
@@ -233,8 +235,10 @@ ALL = [
     a_thousand_interruptions_lose_no_packet,
     *attack_cases.ALL,
     *controller_cases.ALL,
+    *demo_cases.ALL,
     *mark_cases.ALL,
     *router_cases.ALL,
     *slice_cases.ALL,
+    *slice_fault_cases.ALL,
     *slice_truth_cases.ALL,
 ]

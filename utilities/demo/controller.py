@@ -32,10 +32,10 @@ rest:
 
 
 class Controller:
-    """Runs in a namespace of its own; its files are in a folder of that name."""
+    """Its files are in a folder of its own."""
 
-    def __init__(self, lab, build, ovs_programs):
-        self.lab = lab
+    def __init__(self, lab, build, ovs_programs, namespace=CONTROL):
+        self.lab, self.namespace = lab, namespace
         self.here = here = lab.path(CONTROL)
         os.mkdir(here)
         self.daemon = os.path.join(build, "controller", "daemon", "trumpet-controller")
@@ -52,7 +52,7 @@ class Controller:
     def path(self, name):
         return os.path.join(self.here, name)
 
-    def _write(self, name, text):
+    def write(self, name, text):
         with open(self.path(name), "w", opener=lambda path, flags: os.open(path, flags, 0o600)) as f:
             f.write(text)
 
@@ -76,11 +76,14 @@ class Controller:
         return (self.path(host + "-privkey.pem"), self.path(host + "-cert.pem"),
                 self.path("pki/controllerca/cacert.pem"))
 
-    def start(self):
-        self._write("topology.yaml", "hosts:\n" + "".join(
-            "  - {id: %s, prefixes: [%s]}\n" % (host, prefix(host)) for host in HOSTS))
+    def start_for_hosts(self):
+        self.start("hosts:\n" + "".join(
+            "  - {id: %s, prefixes: [%s]}\n" % (host, prefix(host)) for host in HOSTS), CONFIG)
+
+    def start(self, topology, config):
+        self.write("topology.yaml", topology)
         self._make_token()
-        self._write("controller.yaml", CONFIG.format(here=self.here))
+        self.write("controller.yaml", config.replace("{here}", self.here))
         self._start([TRUMPET_DB, "serve", "--file=" + self.path("trumpet.db")], "trumpet-db",
                     "trumpet-db.sock")
         self._start([self.daemon, "--ports-file=" + self.path("ports"), "--pidfile",
@@ -88,7 +91,7 @@ class Controller:
                      "-vsyslog:off"], "trumpet-controller", "ports")
 
     def _start(self, argv, name, sign):
-        child = self.lab.start(argv, self.path(name + ".out"), self.env, CONTROL)
+        child = self.lab.start(argv, self.path(name + ".out"), self.env, self.namespace)
 
         def is_ready():
             if child.poll() is not None:
@@ -101,14 +104,14 @@ class Controller:
     def _make_token(self):
         done = run([self.trumpetctl, "token", "new", "demo", "--role=admin"], env=self.env)
         token, _, entry = done.partition("\n")
-        self._write("token", token + "\n")
-        self._write("tokens.yaml", "tokens:\n" + entry)
+        self.write("token", token + "\n")
+        self.write("tokens.yaml", "tokens:\n" + entry)
 
     # --- commands ------------------------------------------------------------
 
     def ctl(self, *arguments):
         """What trumpetctl prints."""
-        return run(self.lab.inside(CONTROL, [self.trumpetctl] + list(arguments)), env=self.env,
+        return run(self.lab.inside(self.namespace, [self.trumpetctl] + list(arguments)), env=self.env,
                    timeout=PATIENCE + 60, what="trumpetctl " + " ".join(arguments[:2]))
 
     def ask(self, *arguments):
@@ -121,7 +124,7 @@ class Controller:
 
     def add_events(self, name, text):
         """The events of a YAML text; returns once all hosts count them."""
-        self._write(name, text)
+        self.write(name, text)
         self.ctl("event", "add", self.path(name), "--wait=%d" % PATIENCE)
 
     def wait_until_decided(self, until_ns):

@@ -6,6 +6,7 @@ Everything made is written to DIRECTORY/lab.json at once, so that remove() can
 take it away again, from this process or (run --stop DIRECTORY) from another.
 Nothing outside is touched: no system daemon, no address or link of the host.
 """
+import ctypes
 import json
 import os
 import shutil
@@ -18,6 +19,7 @@ import time
 from show import DemoError
 
 STATE = "lab.json"
+CLONE_NEWNET = 0x40000000               # of sched.h
 
 
 def run(argv, timeout=60, env=None, what=None):
@@ -66,6 +68,7 @@ class Lab:
         self.namespaces = []
         self.processes = []             # (pid, when it was started)
         self._children = {}             # pid -> Popen
+        self._home = None               # the namespace that enter() has left
         self._save()
 
     @classmethod
@@ -80,7 +83,7 @@ class Lab:
         lab.directory, lab.tag = directory, state["tag"]
         lab.namespaces = state["namespaces"]
         lab.processes = [tuple(each) for each in state["processes"]]
-        lab._children = {}
+        lab._children, lab._home = {}, None
         return lab
 
     def _save(self):
@@ -100,6 +103,21 @@ class Lab:
         self._save()
         run(["ip", "netns", "add", full], what="making a network namespace")
         self.run_in(name, ["ip", "link", "set", "lo", "up"])
+
+    def enter(self, name):
+        """This thread, and all threads and processes that it starts, are in the namespace from now on;
+        remove() leaves it again."""
+        if self._home is None:
+            self._home = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
+        inside = os.open("/run/netns/%s-%s" % (self.tag, name), os.O_RDONLY)
+        self._enter(inside)
+        os.close(inside)
+
+    @staticmethod
+    def _enter(namespace):
+        library = ctypes.CDLL(None, use_errno=True)
+        if library.setns(namespace, CLONE_NEWNET) != 0:
+            raise DemoError("entering a network namespace: " + os.strerror(ctypes.get_errno()))
 
     def inside(self, name, argv):
         """`argv` as a command that runs in the namespace."""
@@ -187,6 +205,10 @@ class Lab:
             end = time.monotonic() + seconds
             while any(self._is_ours(*each) for each in alive) and time.monotonic() < end:
                 let_run(0.02)
+        if self._home is not None:
+            self._enter(self._home)
+            os.close(self._home)
+            self._home = None
         for name in self.namespaces:
             subprocess.run(["ip", "netns", "del", name], stderr=subprocess.DEVNULL, check=False)
         shutil.rmtree(self.directory, ignore_errors=True)

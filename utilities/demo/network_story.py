@@ -69,7 +69,7 @@ class NetworkStory:
                  STORAGE_ADDRESS)
         self.controller.make_keys()
         self.hypervisors.start(sorted(os.sched_getaffinity(0)))
-        self.controller.start()
+        self.controller.start_for_hosts()
         self.hypervisors.connect(self.controller.keys)
         self.controller.wait_for_hosts()
         self.hypervisors.check_ways()
