@@ -42,5 +42,13 @@ lib_libtrumpet_lang_a_SOURCES += \
 gtest_programs += lib/lang/mafia/lang_mafia_test
 lib_lang_mafia_lang_mafia_test_SOURCES = \
 	lib/lang/mafia/mafia_error_test.cc \
+	lib/lang/mafia/mafia_print_test.cc \
 	lib/lang/mafia/mafia_usecase_test.cc
 lib_lang_mafia_lang_mafia_test_LDADD = $(LIBTRUMPET_LANG) $(GTEST_MAIN_LIBS)
+
+fuzz_programs += lib/lang/mafia/mafia_fuzz
+lib_lang_mafia_mafia_fuzz_SOURCES = lib/lang/mafia/mafia_fuzz.cc
+lib_lang_mafia_mafia_fuzz_LDADD = $(LIBTRUMPET_LANG) $(FUZZ_MAIN)
+
+# The examples are tests, too.
+EXTRA_DIST += docs/measurements tests/corpus/mafia_fuzz

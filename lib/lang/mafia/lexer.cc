@@ -52,12 +52,19 @@ std::optional<MeasureNumber> Decimal(std::string_view text) {
 }
 
 std::optional<uint64_t> Duration(std::string_view digits, uint64_t nanos) {
-  const bool is_whole = digits.find('.') == digits.npos;
-  const auto number = is_whole ? Decimal(std::string(digits).append(".0")) : Decimal(digits);
-  if (!number) return std::nullopt;
-  const Uint128 scaled = Uint128{number->numerator} * nanos;
-  if (scaled % number->denominator != 0) return std::nullopt;
-  const Uint128 value = scaled / number->denominator;
+  MeasureNumber number;
+  if (digits.find('.') == digits.npos) {
+    const auto whole = Whole(digits, 10);
+    if (!whole) return std::nullopt;
+    number.numerator = *whole;
+  } else {
+    const auto decimal = Decimal(digits);
+    if (!decimal) return std::nullopt;
+    number = *decimal;
+  }
+  const Uint128 scaled = Uint128{number.numerator} * nanos;
+  if (scaled % number.denominator != 0) return std::nullopt;
+  const Uint128 value = scaled / number.denominator;
   if (value > UINT64_MAX) return std::nullopt;
   return static_cast<uint64_t>(value);
 }
