@@ -48,6 +48,7 @@ utilities_libtrumpet_ctl_a_SOURCES = \
 	utilities/ctl/options.h \
 	utilities/ctl/output.cc \
 	utilities/ctl/output.h \
+	utilities/ctl/measure_commands.cc \
 	utilities/ctl/network_file.cc \
 	utilities/ctl/network_file.h \
 	utilities/ctl/report_commands.cc \
@@ -76,6 +77,7 @@ gtest_programs += utilities/ctl/ctl_test
 utilities_ctl_ctl_test_SOURCES = \
 	utilities/ctl/commands_test.cc \
 	utilities/ctl/event_stream_test.cc \
+	utilities/ctl/measure_commands_test.cc \
 	utilities/ctl/options_test.cc \
 	utilities/ctl/output_test.cc \
 	utilities/ctl/slice_cases_test.cc \

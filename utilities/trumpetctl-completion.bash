@@ -26,7 +26,7 @@ _trumpetctl_values() {
 
 # Does this option, as far as it was typed, want a value?
 _trumpetctl_wants_value() {
-  [[ $1 == *= || $1 =~ ^(-o|--(output|server|token-file|ca|event|role|topologies|seconds|map|borders|routes|rate|path-ms|slice-ms|spacing-ms))$ ]]
+  [[ $1 == *= || $1 =~ ^(-o|--(output|server|token-file|ca|event|role|topologies|seconds|map|borders|routes|rate|path-ms|slice-ms|spacing-ms|param))$ ]]
 }
 
 _trumpetctl() {

@@ -126,6 +126,10 @@ int RunCtl(const CtlInvocation& invocation, const CtlTerminal& terminal) {
   const bool is_offline =
       name == "slice solve" || (name == "slice plan" && !invocation.Has("controller"));
   if (is_offline) return RunSliceCommand(invocation, terminal);
+  if (name == "measure check") {
+    CtlRun offline{invocation, terminal, nullptr};
+    return CheckCtlMeasure(&offline);
+  }
   std::string token;
   if (!invocation.token_file.empty() && name != "token new") {
     std::ifstream file(invocation.token_file);

@@ -82,6 +82,7 @@ int WatchCtlEvents(CtlRun* run);
 int ListCtlReports(CtlRun* run);
 int SimulateCtlEvents(CtlRun* run);
 int PlanCtlSlices(CtlRun* run);
+int CheckCtlMeasure(CtlRun* run);  // needs no controller
 int RunCtlSlices(CtlRun* run);
 int ShowCtlSlices(CtlRun* run);
 

@@ -237,7 +237,7 @@ void Parser::Recover(size_t start) {
 }
 
 void Parser::Items(std::vector<Item>* items, bool is_in_role) {
-  while (!at_.AtEnd() && !(is_in_role && at_.At("}"))) {
+  while (!at_.AtEnd() && !(is_in_role && at_.At("}")) && !at_.HasEnough()) {
     if (at_.Take(";")) continue;
     const size_t start = at_.Peek().offset;
     const size_t depth = at_.depth();

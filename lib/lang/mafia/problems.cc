@@ -40,7 +40,7 @@ bool Problems::AddAt(MeasurePlace place, std::string code, std::string message) 
     return !IsBefore(problem, other) && !IsBefore(other, problem);
   };
   const bool is_known = std::any_of(problems_.begin(), problems_.end(), is_here);
-  if (!is_known && problems_.size() < kMaxMafiaProblems) problems_.push_back(problem);
+  if (!is_known && !is_full()) problems_.push_back(problem);
   return false;
 }
 

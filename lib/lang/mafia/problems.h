@@ -33,11 +33,14 @@ class Problems {
 
   // False, so that a parser can `return Add(...)`.  Of errors at one place the first one stays.
   bool Add(size_t offset, std::string code, std::string message) {
-    return AddAt(places_.At(offset), std::move(code), std::move(message));
+    // A place in a long line takes its time.
+    return !is_full() && AddAt(places_.At(offset), std::move(code), std::move(message));
   }
   bool AddAt(MeasurePlace place, std::string code, std::string message);
 
   bool empty() const { return problems_.empty(); }
+  // Whoever would work hard on a message need not: it would not be kept.
+  bool is_full() const { return problems_.size() >= kMaxMafiaProblems; }
   const Places& places() const { return places_; }
   // In the order of the text.
   std::vector<MafiaProblem> Take();

@@ -279,9 +279,12 @@ uint32_t FieldBits(const MeasureProgram& program, MeasureFieldId field) {
 std::optional<MeasureFieldId> RequireField(const MeasureProgram& program, const Word& name,
                                            Problems* problems) {
   const size_t count = kMeasureFieldCount + program.header_fields.size();
-  std::vector<std::string> names = AliasNames();
   for (MeasureFieldId field = 0; field < count; ++field) {
     if (FieldName(program, field) == name.text) return field;
+  }
+  if (problems->is_full()) return std::nullopt;
+  std::vector<std::string> names = AliasNames();
+  for (MeasureFieldId field = 0; field < count; ++field) {
     names.emplace_back(FieldName(program, field));
   }
   problems->Add(name.offset, "E1",

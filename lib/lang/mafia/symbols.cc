@@ -10,6 +10,9 @@
 
 namespace trumpet::mafia {
 
+// Names that are asked whether a mistyped one was meant to be them.
+constexpr size_t kMaxCandidates = 500;
+
 using event_lang::DidYouMean;
 using event_lang::Quote;
 
@@ -43,27 +46,21 @@ const Symbol* Symbols::Find(const std::string& name, MeasureIndex role) const {
 
 const Symbol* Symbols::Require(const Word& name, MeasureIndex role) const {
   const Symbol* symbol = Find(name.text, role);
-  if (symbol == nullptr) {
+  if (symbol == nullptr && !problems_->is_full()) {
     problems_->Add(name.offset, "E1",
                    Quote(name.text) + " is not declared" + DidYouMean(name.text, NamesIn(role)));
-    return nullptr;
   }
-  return symbol->is_sound ? symbol : nullptr;
+  return symbol != nullptr && symbol->is_sound ? symbol : nullptr;
 }
 
 std::vector<std::string> Symbols::NamesIn(MeasureIndex role) const {
   std::vector<std::string> names;
   for (const auto& [scope_role, scope] : scopes_) {
     if (scope_role != role && scope_role != kNoIndex) continue;
-    for (const auto& [name, symbol] : scope) names.push_back(name);
+    for (const auto& [name, symbol] : scope) {
+      if (names.size() < kMaxCandidates) names.push_back(name);
+    }
   }
-  return names;
-}
-
-std::vector<std::string> Symbols::NamesIn(MeasureIndex role, SymbolKind kind) const {
-  std::vector<std::string> names = NamesIn(role);
-  const auto is_other = [&](const std::string& name) { return Find(name, role)->kind != kind; };
-  names.erase(std::remove_if(names.begin(), names.end(), is_other), names.end());
   return names;
 }
 

@@ -40,11 +40,11 @@ class Symbols {
   const Symbol* Find(const std::string& name, MeasureIndex role) const;
   // E1 when there is none; null then, or when it is not sound.
   const Symbol* Require(const Word& name, MeasureIndex role) const;
-  // All that `role` sees of a kind, or of any.
-  std::vector<std::string> NamesIn(MeasureIndex role) const;
-  std::vector<std::string> NamesIn(MeasureIndex role, SymbolKind kind) const;
 
  private:
+  // What `role` sees, to suggest some of it.
+  std::vector<std::string> NamesIn(MeasureIndex role) const;
+
   using Scope = std::map<std::string, Symbol>;
 
   Problems* const problems_;

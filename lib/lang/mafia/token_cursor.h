@@ -42,6 +42,8 @@ class TokenCursor {
     return true;
   }
 
+  // No further mistake would be kept.
+  bool HasEnough() const { return problems_->is_full(); }
   bool FailAt(size_t offset, std::string message) {
     return problems_->Add(offset, "", std::move(message));
   }

@@ -1,0 +1,116 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// The commands of trumpetctl for measurement programs.
+
+#include <ostream>
+#include <sstream>
+
+#include "lib/lang/mafia/mafia_language.h"
+#include "utilities/ctl/ctl_run.h"
+
+namespace trumpet {
+namespace {
+
+// "A=1,B=10ms"
+Status ReadParams(const std::string& list, MafiaOptions* options) {
+  std::istringstream params(list);
+  for (std::string param; std::getline(params, param, ',');) {
+    const size_t equals = param.find('=');
+    if (equals == param.npos || equals == 0) {
+      return Status::Error("--param: '" + param + "' is no NAME=VALUE");
+    }
+    options->params[param.substr(0, equals)] = param.substr(equals + 1);
+  }
+  return Status::Ok();
+}
+
+ApiJson ProblemsJson(const std::vector<MafiaProblem>& problems) {
+  ApiJson list = ApiJson::array();
+  for (const MafiaProblem& problem : problems) {
+    list.push_back({{"line", problem.place.line},
+                    {"column", problem.place.column},
+                    {"code", problem.code},
+                    {"message", problem.message}});
+  }
+  return list;
+}
+
+const char* MergeText(MeasureMerge merge) {
+  switch (merge) {
+    case MeasureMerge::kSum:
+      return "sum";
+    case MeasureMerge::kOr:
+      return "or";
+    case MeasureMerge::kMax:
+      return "max";
+    case MeasureMerge::kMinNonzero:
+      return "least but 0";
+    case MeasureMerge::kShared:
+      break;
+  }
+  return "none: shared by all threads";
+}
+
+ApiJson VariablesJson(const MeasureProgram& program) {
+  ApiJson list = ApiJson::array();
+  for (const MeasureVariable& variable : program.variables) {
+    list.push_back({{"name", MeasureVariableLabel(program, variable)},
+                    {"cells", variable.CellCount()},
+                    {"bits", variable.bits},
+                    {"merge", MergeText(variable.merge)}});
+  }
+  return list;
+}
+
+ApiJson CheckJson(const std::string& file, const MafiaCheck& check) {
+  const bool is_ok = check.ok();
+  ApiJson json = {{"file", file},
+                  {"ok", is_ok},
+                  {"errors", ProblemsJson(check.errors)},
+                  {"warnings", ProblemsJson(check.warnings)}};
+  if (is_ok) json["variables"] = VariablesJson(check.program);
+  return json;
+}
+
+std::string ProblemsText(const std::string& file, const std::vector<MafiaProblem>& problems) {
+  std::string text;
+  for (const MafiaProblem& problem : problems) text += FormatMafiaProblem(file, problem) + "\n";
+  return text;
+}
+
+std::string VariablesText(const ApiJson& check) {
+  std::string text;
+  for (const ApiJson& variable : check["variables"]) {
+    text += variable["name"].get<std::string>() + ": " + variable["cells"].dump() + " x " +
+            variable["bits"].dump() + " bits; threads merge by " +
+            variable["merge"].get<std::string>() + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+int CheckCtlMeasure(CtlRun* run) {
+  const auto document = run->ReadDocument(run->argument(0));
+  if (!document) return 1;
+  MafiaOptions options;
+  options.is_strict = run->invocation.Has("strict");
+  const Status params = ReadParams(run->invocation.Get("param"), &options);
+  if (!params) return run->Fail(params.message());
+  const MafiaCheck check = CheckMafia(document->text, document->name, options);
+  if (run->invocation.output == OutputFormat::kTable) {
+    *run->terminal.err << ProblemsText(document->name, check.errors)
+                       << ProblemsText(document->name, check.warnings);
+  }
+  if (check.ok() && run->invocation.Has("print")) {
+    *run->terminal.out << *PrintMafia(document->text, document->name);
+    return 0;
+  }
+  const ApiJson json = CheckJson(document->name, check);
+  const bool tells = check.ok() || run->invocation.output != OutputFormat::kTable;
+  if (tells) run->Print(json, VariablesText);
+  return check.ok() ? 0 : 1;
+}
+
+}  // namespace trumpet

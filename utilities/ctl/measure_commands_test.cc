@@ -1,0 +1,97 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "utilities/ctl/commands.h"
+
+namespace trumpet {
+namespace {
+
+struct Said {
+  int status = 0;
+  std::string out;
+  std::string err;
+};
+
+// `measure check` of a program on standard input.
+Said Check(const std::string& program, std::vector<std::string> options = {}) {
+  options.insert(options.begin(), {"measure", "check", "-"});
+  const auto invocation = ParseCtlArguments(
+      options, [](const char*) { return std::string(); }, "", "");
+  if (!invocation) return {2, "", invocation.message()};
+  std::istringstream in(program);
+  std::ostringstream out, err;
+  CtlTerminal terminal;
+  terminal.in = &in;
+  terminal.out = &out;
+  terminal.err = &err;
+  const int status = RunCtl(*invocation, terminal);
+  return {status, out.str(), err.str()};
+}
+
+constexpr const char* kGuarded =
+    "param LIMIT;\n"
+    "total = Counter();\n"
+    "pkts >> total.add(1) >> match(total > LIMIT) >> tag(ipv4.tos, total);\n";
+
+TEST(MeasureCheck, ListsTheStateOfAProgram) {
+  const Said said = Check(
+      "k = Key(ip.src); s = Sketch(alg=\"countmin\", key=k, nhash=4, size=256);\n"
+      "total = Counter(width=64);\n"
+      "pkts >> s.add(1) >> total.add(1);");
+  EXPECT_EQ(said.status, 0);
+  EXPECT_EQ(said.err, "");
+  EXPECT_EQ(said.out,
+            "s: 1024 x 32 bits; threads merge by sum\n"
+            "total: 1 x 64 bits; threads merge by sum\n");
+}
+
+TEST(MeasureCheck, TellsAllMistakesWithTheirPlaces) {
+  const Said said = Check("pkts >> totl.add(1);\npkts >> tag(pkt.size, 1);");
+  EXPECT_EQ(said.status, 1);
+  EXPECT_EQ(said.out, "");
+  EXPECT_EQ(said.err,
+            "(standard input):1:9: E1: 'totl' is not declared\n"
+            "(standard input):2:13: E3: 'pkt.size' is not written; it tells where the packet is\n");
+}
+
+TEST(MeasureCheck, TakesParamsAndWarns) {
+  EXPECT_EQ(Check(kGuarded).err,
+            "(standard input):1:7: E8: 'LIMIT' has no value; write 'param LIMIT = VALUE', or give "
+            "one when it is installed\n");
+  const Said said = Check(kGuarded, {"--param", "LIMIT=5"});
+  EXPECT_EQ(said.status, 0);
+  EXPECT_EQ(said.err,
+            "(standard input):3:49: warning: the value is wider than 'ipv4.tos', and is cut; "
+            "'& MASK' says which bits are meant\n");
+  EXPECT_EQ(said.out, "total: 1 x 32 bits; threads merge by none: shared by all threads\n");
+  EXPECT_EQ(Check(kGuarded, {"--param=LIMIT=5", "--strict"}).status, 1);
+  EXPECT_EQ(Check(kGuarded, {"--param=LIMIT"}).err,
+            "trumpetctl: --param: 'LIMIT' is no NAME=VALUE\n");
+}
+
+TEST(MeasureCheck, PrintsTheCanonicalForm) {
+  const Said said = Check("c=Counter(w=8)pkts>>c.set((c+1))", {"--print"});
+  EXPECT_EQ(said.status, 0);
+  EXPECT_EQ(said.out, "c = Counter(width=8);\npkts >> c.set(c + 1);\n");
+}
+
+TEST(MeasureCheck, SpeaksJson) {
+  const Said wrong = Check("pkts >> c.add(1)", {"-o", "json"});
+  EXPECT_EQ(wrong.status, 1);
+  EXPECT_EQ(wrong.err, "");
+  const auto json = nlohmann::json::parse(wrong.out);
+  EXPECT_FALSE(json["ok"].get<bool>());
+  EXPECT_EQ(json["errors"][0]["code"], "E1");
+  EXPECT_EQ(json["errors"][0]["column"], 9);
+  const auto right = nlohmann::json::parse(Check("c = Counter()", {"-o", "json"}).out);
+  EXPECT_TRUE(right["ok"].get<bool>());
+  EXPECT_EQ(right["variables"][0]["name"], "c");
+}
+
+}  // namespace
+}  // namespace trumpet
