@@ -10,9 +10,14 @@ EXTRA_DIST += \
 	tests/controller/cluster.py \
 	tests/controller/daemon_kit.py \
 	tests/controller/faults.py \
+	tests/controller/openflow_recorder.py \
+	tests/controller/openflow_test.py \
 	tests/controller/os_ken_switch.py \
 	tests/controller/os_ken_test.py \
 	tests/controller/proxy.py \
 	tests/controller/run \
 	tests/controller/trumpet_db_test.sh
-TESTS += tests/controller/os_ken_test.py tests/controller/trumpet_db_test.sh
+TESTS += \
+	tests/controller/openflow_test.py \
+	tests/controller/os_ken_test.py \
+	tests/controller/trumpet_db_test.sh

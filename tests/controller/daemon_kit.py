@@ -123,7 +123,7 @@ class Vswitch:
 
     def _spawn(self, test, name, *arguments):
         process = subprocess.Popen(
-            [ovs_path(name), *arguments, "--no-chdir", "-vconsole:off", "-vsyslog:off"], env=self.env,
+            [ovs_path(name), "--no-chdir", "-vconsole:off", "-vsyslog:off", *arguments], env=self.env,
             stdin=subprocess.DEVNULL)
 
         def end():
