@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "lib/lang/mafia/mafia_language.h"
+#include "lib/measure/program_loader.h"
 #include "utilities/ctl/ctl_run.h"
 
 namespace trumpet {
@@ -63,13 +64,30 @@ ApiJson VariablesJson(const MeasureProgram& program) {
   return list;
 }
 
-ApiJson CheckJson(const std::string& file, const MafiaCheck& check) {
+ApiJson CostJson(const CostCertificate& cost) {
+  return {{"operators", cost.operators},
+          {"hashes", cost.hashes},
+          {"cache_lines", cost.cache_lines},
+          {"bytes", cost.bytes}};
+}
+
+// With what the engine says of a program that the language accepts: its cost, or that it costs too
+// much for any switch.
+void AddCost(MafiaCheck* check, ApiJson* cost) {
+  if (!check->ok()) return;
+  const auto loaded = LoadMeasureProgram(check->program, MeasureLoadOptions());
+  if (loaded) *cost = CostJson((*loaded)->cost);
+  if (!loaded) check->errors.push_back({"E12", MeasurePlace(), loaded.message()});
+}
+
+ApiJson CheckJson(const std::string& file, const MafiaCheck& check, const ApiJson& cost) {
   const bool is_ok = check.ok();
   ApiJson json = {{"file", file},
                   {"ok", is_ok},
                   {"errors", ProblemsJson(check.errors)},
                   {"warnings", ProblemsJson(check.warnings)}};
   if (is_ok) json["variables"] = VariablesJson(check.program);
+  if (is_ok) json["cost"] = cost;
   return json;
 }
 
@@ -79,8 +97,11 @@ std::string ProblemsText(const std::string& file, const std::vector<MafiaProblem
   return text;
 }
 
-std::string VariablesText(const ApiJson& check) {
-  std::string text;
+std::string AcceptedText(const ApiJson& check) {
+  const ApiJson& cost = check["cost"];
+  std::string text = "a packet costs at most " + cost["operators"].dump() + " operators, " +
+                     cost["hashes"].dump() + " hashes, " + cost["cache_lines"].dump() +
+                     " cache lines; a thread keeps " + cost["bytes"].dump() + " bytes\n";
   for (const ApiJson& variable : check["variables"]) {
     text += variable["name"].get<std::string>() + ": " + variable["cells"].dump() + " x " +
             variable["bits"].dump() + " bits; threads merge by " +
@@ -98,7 +119,9 @@ int CheckCtlMeasure(CtlRun* run) {
   options.is_strict = run->invocation.Has("strict");
   const Status params = ReadParams(run->invocation.Get("param"), &options);
   if (!params) return run->Fail(params.message());
-  const MafiaCheck check = CheckMafia(document->text, document->name, options);
+  MafiaCheck check = CheckMafia(document->text, document->name, options);
+  ApiJson cost;
+  AddCost(&check, &cost);
   if (run->invocation.output == OutputFormat::kTable) {
     *run->terminal.err << ProblemsText(document->name, check.errors)
                        << ProblemsText(document->name, check.warnings);
@@ -107,9 +130,9 @@ int CheckCtlMeasure(CtlRun* run) {
     *run->terminal.out << *PrintMafia(document->text, document->name);
     return 0;
   }
-  const ApiJson json = CheckJson(document->name, check);
+  const ApiJson json = CheckJson(document->name, check, cost);
   const bool tells = check.ok() || run->invocation.output != OutputFormat::kTable;
-  if (tells) run->Print(json, VariablesText);
+  if (tells) run->Print(json, AcceptedText);
   return check.ok() ? 0 : 1;
 }
 

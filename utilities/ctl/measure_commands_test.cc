@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -16,6 +17,12 @@ struct Said {
   std::string out;
   std::string err;
 };
+
+// What is printed of a program that is accepted, behind its cost.
+std::string State(const std::string& out) {
+  EXPECT_EQ(out.rfind("a packet costs at most ", 0), 0u) << out;
+  return out.substr(std::min(out.find('\n'), out.size() - 1) + 1);
+}
 
 // `measure check` of a program on standard input.
 Said Check(const std::string& program, std::vector<std::string> options = {}) {
@@ -45,7 +52,7 @@ TEST(MeasureCheck, ListsTheStateOfAProgram) {
       "pkts >> s.add(1) >> total.add(1);");
   EXPECT_EQ(said.status, 0);
   EXPECT_EQ(said.err, "");
-  EXPECT_EQ(said.out,
+  EXPECT_EQ(State(said.out),
             "s: 1024 x 32 bits; threads merge by sum\n"
             "total: 1 x 64 bits; threads merge by sum\n");
 }
@@ -68,10 +75,18 @@ TEST(MeasureCheck, TakesParamsAndWarns) {
   EXPECT_EQ(said.err,
             "(standard input):3:49: warning: the value is wider than 'ipv4.tos', and is cut; "
             "'& MASK' says which bits are meant\n");
-  EXPECT_EQ(said.out, "total: 1 x 32 bits; threads merge by none: shared by all threads\n");
+  EXPECT_EQ(State(said.out), "total: 1 x 32 bits; threads merge by none: shared by all threads\n");
   EXPECT_EQ(Check(kGuarded, {"--param=LIMIT=5", "--strict"}).status, 1);
   EXPECT_EQ(Check(kGuarded, {"--param=LIMIT"}).err,
             "trumpetctl: --param: 'LIMIT' is no NAME=VALUE\n");
+}
+
+TEST(MeasureCheck, TellsWhatIsTooDearForAnySwitch) {
+  const Said said = Check(
+      "k = Key(ip.src); m = HashMap(key=k, size=0x4000000, type=Timestamp());\n"
+      "pkts >> timestamp(m);");
+  EXPECT_EQ(said.status, 1);
+  EXPECT_EQ(said.err.rfind("(standard input):1:1: E12: ", 0), 0u) << said.err;
 }
 
 TEST(MeasureCheck, PrintsTheCanonicalForm) {
@@ -91,6 +106,7 @@ TEST(MeasureCheck, SpeaksJson) {
   const auto right = nlohmann::json::parse(Check("c = Counter()", {"-o", "json"}).out);
   EXPECT_TRUE(right["ok"].get<bool>());
   EXPECT_EQ(right["variables"][0]["name"], "c");
+  EXPECT_GE(right["cost"]["bytes"], 4);
 }
 
 }  // namespace
