@@ -31,6 +31,12 @@ controller_libtrumpet_slice_a_SOURCES = \
 	controller/slice/slice_planner.h \
 	controller/slice/tag_pool.h
 
+fuzz_programs += controller/slice/campaign_fuzz
+controller_slice_campaign_fuzz_SOURCES = controller/slice/campaign_fuzz.cc
+controller_slice_campaign_fuzz_LDADD = $(FUZZ_MAIN) $(LIBTRUMPET_SLICE)
+controller_slice_campaign_fuzz_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+EXTRA_DIST += tests/corpus/campaign_fuzz
+
 gtest_programs += controller/slice/slice_test
 TSAN_TESTS += controller/slice/slice_test
 controller_slice_slice_test_SOURCES = \

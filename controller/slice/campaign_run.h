@@ -221,6 +221,7 @@ class CampaignRun {
   void SetState(SliceRunState state, Nanos due);
   void Tell(SliceMoment::Kind kind, int64_t slot_bytes);
   Nanos Now() const { return parts_.clock->MonotonicNow(); }
+  Nanos WallAhead() const { return parts_.clock->UnixNow() - Now(); }
   int64_t SlotBytes() const;
   // Drops calls back into a run that has gone.
   template <typename Argument, typename Action>
@@ -265,6 +266,7 @@ class CampaignRun {
   std::string failure_;     // of one of them
   Nanos slot_began_ = 0;    // monotonic
   Nanos expected_end_ = 0;  // wall clock
+  Nanos wall_ahead_ = 0;    // of the monotonic clock, when the slot began
   int64_t reserved_ = 0;    // bytes
   bool has_tallies_ = false;
   std::map<std::pair<uint32_t, std::string>, SliceTally> tallies_;  // by tag and switch

@@ -88,6 +88,28 @@ struct Lab {
   uint64_t runs = 0;
 };
 
+TEST(CampaignRun, IsNotMovedByAClockThatIsSet) {
+  constexpr Nanos kHour = 3600 * kNanosPerSecond;
+  // Wherever in a slot it happens.
+  for (Nanos at = 200 * kMs; at < 240 * kMs; at += 3 * kMs) {
+    for (const Nanos jump : {kHour, -kHour}) {
+      SCOPED_TRACE(testing::Message() << jump << " ns at " << at);
+      Lab lab;
+      lab.AddFlow(kPrefix, "ABCD", 2'000'000);
+      lab.agenda.After(at, [&lab, jump] { lab.clock.wall_ahead = jump; });
+      lab.Begin("MIRROR 1.2.3.0/24 ON [A B C D] USING 15 Mb/s DURING 450 ms");
+      lab.RunToEnd();
+      const SliceRunView& view = lab.run->view();
+      EXPECT_EQ(view.state, SliceRunState::kDone) << view.problem;
+      EXPECT_EQ(view.failed_slots, 0u);
+      EXPECT_GE(view.slots, 12u);
+      EXPECT_LT(lab.run->spacing(), 50 * kMs);
+      EXPECT_EQ(lab.network.on(), 0u);
+      EXPECT_EQ(lab.network.mistake, "");
+    }
+  }
+}
+
 TEST(CampaignRun, LooksFirstAndThenRunsThePapersExample) {
   Lab lab;
   lab.AddFlow("1.2.3.0/25", "ABCD", 2'000'000);

@@ -4,6 +4,7 @@
 // CampaignRun, slot by slot.
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "controller/slice/campaign_run.h"
 
@@ -11,7 +12,8 @@ namespace trumpet {
 namespace {
 
 constexpr Nanos kRetryAfter = 100 * kNanosPerMilli;
-constexpr int64_t kLeastCapBytes = 1600;  // one packet: less would show nothing
+constexpr Nanos kClockSlack = 2 * kNanosPerMilli;  // by which a clock is pulled straight in a slot
+constexpr int64_t kLeastCapBytes = 1600;           // one packet: less would show nothing
 
 FilterExpr FilterOf(const Prefix& prefix) {
   FilterExpr filter;
@@ -177,6 +179,7 @@ void CampaignRun::AllAnswered() {
   }
   failures_ = 0;
   expected_end_ = parts_.clock->UnixNow() + slot_;
+  wall_ahead_ = WallAhead();
   SetState(SliceRunState::kMirroring, Now() + slot_ + spacing_);
   Tell(SliceMoment::Kind::kSlotBegun, 0);
 }
@@ -262,9 +265,11 @@ void CampaignRun::OnTallies(uint64_t attempt, const Result<std::vector<SliceTall
     return Finish(SliceRunState::kFailed, "the analyzer: " + tallies.message());
   }
   has_tallies_ = true;
+  // When somebody has set the clock meanwhile, times of arrival say nothing.
+  const bool has_jumped = std::abs(WallAhead() - wall_ahead_) > kClockSlack;
   for (const SliceTally& tally : *tallies) {
     tallies_[{tally.tag, tally.switch_name}] = tally;
-    slowest_ = std::max(slowest_, tally.last - expected_end_);
+    if (!has_jumped) slowest_ = std::max(slowest_, tally.last - expected_end_);
   }
   spacing_ = std::clamp(std::max(spacing_, slowest_ + kNanosPerMilli), options_.least_spacing,
                         options_.most_spacing);

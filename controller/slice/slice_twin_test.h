@@ -31,9 +31,10 @@ constexpr int64_t kTunnelBytes = 50;
 
 class TwinClock final : public WireClock {
  public:
-  Nanos UnixNow() const override { return 1'700'000'000 * kNanosPerSecond + now; }
+  Nanos UnixNow() const override { return 1'700'000'000 * kNanosPerSecond + now + wall_ahead; }
   Nanos MonotonicNow() const override { return now; }
   Nanos now = kNanosPerSecond;
+  Nanos wall_ahead = 0;  // somebody has set the clock
 };
 
 // What happens when; of one instant, in the order in which it was said.
