@@ -53,7 +53,9 @@ openflow_test_libs = $(LIBTRUMPET_OPENFLOW) $(LIBTRUMPET_OVSDB) $(GTEST_MAIN_LIB
 controller_openflow_openflow_test_SOURCES = $(openflow_test_kit) \
 	controller/openflow/openflow_channel_test.cc \
 	controller/openflow/openflow_message_test.cc \
-	controller/openflow/openflow_switch_test.cc
+	controller/openflow/openflow_mutation_test.cc \
+	controller/openflow/openflow_switch_test.cc \
+	controller/openflow/switch_messages_test.h
 controller_openflow_openflow_test_LDADD = $(openflow_test_libs)
 controller_openflow_openflow_test_DEPENDENCIES = \
 	$(filter %.a,$(controller_openflow_openflow_test_LDADD)) $(OPENFLOW_CODEC_FILES)
