@@ -214,14 +214,16 @@ class Effects:
         elif kind == "timestamp":
             self.touch(step[1], self.writes)
         elif kind == "update":
-            self.touch(step[1], self.writes)
+            self.touch(step[1], self.writes, by_key=step[2] != "init")
             self.expr(step[3])
         return self
 
-    def touch(self, name, where):
+    def touch(self, name, where, by_key=True):
+        """Whoever finds cells by a key reads its fields; a filter as a number has them all."""
         where.add(name)
         variable = self.layout.variables[name]
-        self.reads |= set(self.layout.keys[variable.key]) if variable.key else set()
+        if variable.key and (by_key or not variable.serialises):
+            self.reads |= set(self.layout.keys[variable.key])
 
     def expr(self, expr):
         if expr is None:
@@ -229,7 +231,7 @@ class Effects:
         if expr[0] == "field":
             self.reads.add(expr[1])
         elif expr[0] in ("name", "call") and expr[1] in self.layout.variables:
-            self.touch(expr[1], self.reads)
+            self.touch(expr[1], self.reads, by_key=expr[0] == "call" and expr[2] != "read")
         for part in expr[1:]:
             if isinstance(part, tuple):
                 self.expr(part)
@@ -259,7 +261,19 @@ def conjuncts(expr):
     return [expr]
 
 
+def kinds_of(expr):
+    yield expr[0]
+    for part in expr[1:]:
+        if isinstance(part, tuple):
+            yield from kinds_of(part)
+
+
 def complementary(a, b):
+    """Whether never both hold, as far as can be seen without thinking; another draw is another value."""
+    if "random" in kinds_of(a):
+        return False
+    if a[:2] == b[:2] == ("unary", "!"):
+        return complementary(a[2], b[2])
     if a == ("unary", "!", b) or b == ("unary", "!", a):
         return True
     return a[0] == b[0] == "binary" and OPPOSITE.get(a[1]) == b[1] and a[2:] == b[2:]

@@ -124,9 +124,11 @@ class Maker:
         rng, items = self.rng, []
         if rng.random() < 0.3:
             items += self.scope(["pkts"], False)
-        shared = dict(self.variables), list(self.keys)
+        shared, made_names = (dict(self.variables), list(self.keys)), self.made_names
         for role in rng.sample(("first_hop", "intermediate", "last_hop", "every"), rng.randint(1, 4)):
             self.variables, self.keys = dict(shared[0]), list(shared[1])
+            # Names may come again, for no switch has two of these roles; every is beside all of them.
+            self.made_names = made_names + 1000 * (role == "every")
             items.append(("role", role, self.scope(["pkts"] + [self.name("stream") for _ in range(rng.randrange(3))],
                                                    False)))
         return items
@@ -233,7 +235,9 @@ class Maker:
     def guarded(self, stream, steps):
         """Two branches of which a packet takes one, as far as their guards tell."""
         operator = self.rng.choice(COMPARISONS)
-        left, right = self.expr(1), self.expr(1)
+        # Of what is no constant, for nobody guards by one.
+        left = ("binary", "+", ("field", self.rng.choice(list(mafia_packets.WIDTHS))), self.expr(1))
+        right = self.expr(1)
         guards = ("binary", operator, left, right), ("binary", OPPOSITE[operator], left, right)
         if self.rng.random() < 0.3:
             guards = guards[0], ("unary", "!", guards[0])
@@ -249,7 +253,13 @@ class Maker:
             fields = list(FORWARDED) + [name for name, _ in self.declared_fields]
             if stream not in ("pkts", "ctrl"):
                 fields += ["ipv4.src", "ipv4.ttl", "tcp.src", "eth.dst"]
-            return ("tag", rng.choice(fields), self.expr(2, in_tag=True))
+            field = rng.choice(fields)
+            # A serialised filter must fit the field that carries it.
+            filters = [name for name, (_, alg, size) in self.variables.items()
+                       if alg == "membership" and size <= self.field_width(field)]
+            if filters and rng.random() < 0.4:
+                return ("tag", field, self.serialised(rng.choice(filters)))
+            return ("tag", field, self.expr(2, in_tag=True))
         if kind == "timestamp":
             stamps = [name for name, (_, alg, _) in self.variables.items() if alg == "Timestamp"]
             if stamps:
@@ -267,7 +277,7 @@ class Maker:
     def update(self):
         rng = self.rng
         name = rng.choice(list(self.variables))
-        alg, size = self.variables[name][1:]
+        alg = self.variables[name][1]
         operation = rng.choice({
             "Counter": ("set", "set", "add", "reset"), "Timestamp": ("reset",),
             "membership": ("insert", "insert", "set", "init", "reset"), "counting": ("set", "add", "init", "reset"),
@@ -276,11 +286,15 @@ class Maker:
         argument = None
         if operation in ("add", "init") or operation == "set" and alg != "membership":
             argument = self.expr(2, own=None if alg == "membership" else name)
-        if operation == "init" and alg == "membership" and size > 64:
-            return ("update", name, "insert", None)
         return ("update", name, operation, argument)
 
+    def field_width(self, field):
+        return dict(self.declared_fields).get(field) or mafia_packets.WIDTHS[field]
+
     # --- expressions
+    def serialised(self, name):
+        return self.rng.choice((("name", name), ("call", name, "read", None)))
+
     def condition(self, depth):
         rng = self.rng
         roll = rng.random()
@@ -290,6 +304,9 @@ class Maker:
             return ("unary", "!", self.expr(1))
         if roll < 0.5:
             ratio = ("binary", "/", self.expr(1), self.expr(1))
+            if rng.random() < 0.6:  # one that is near the bound
+                small = ("binary", "%", self.expr(1), ("int", rng.randint(2, 20)))
+                ratio = ("binary", "/", small, ("int", rng.randint(1, 8)))
             bound = ("name", rng.choice(self.decimals)) if self.decimals and rng.random() < 0.5 else \
                 ("decimal", Fraction(rng.choice(DECIMALS)))
             sides = (ratio, bound) if rng.random() < 0.8 else (bound, ratio)
@@ -324,14 +341,11 @@ class Maker:
         if own and roll < 0.75:
             return ("name", own)
         name = rng.choice(list(self.variables))
-        kind, alg, size = self.variables[name]
+        kind, alg, _ = self.variables[name]
         if kind in ("Counter", "Timestamp", "HashMap"):
             return ("name", name)
         if alg == "membership":
-            # A serialised filter must fit the field that carries it.
-            if size <= (8 if in_tag else 64) and rng.random() < 0.5:
-                return rng.choice((("name", name), ("call", name, "read", None)))
-            return ("call", name, "test", None)
+            return self.serialised(name) if not in_tag and rng.random() < 0.5 else ("call", name, "test", None)
         if alg in ("pcsa", "hyperloglog"):
             return ("call", name, "test", None)
         methods = ("sum", "avg", "min", "max") + (() if alg == "count-min" else ("any", "all"))
