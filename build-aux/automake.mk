@@ -15,6 +15,8 @@ help:
 	  '  check-controller  faults around the controller: kills, cuts, floods, full disks, wrong keys' \
 	  '  check-slices    the slice planner on random cases, and on a reference set if SLICE_REFERENCE' \
 	  '                  (by default beside the source tree) is there' \
+	  '  check-measure   measurement programs on random ones, and on a reference set if MEASURE_REFERENCE' \
+	  '                  (by default beside the source tree) is there' \
 	  '  check-ovs       Open vSwitch'"'"'s own tests of the userspace datapath (2 minutes)' \
 	  '  check-ovs-full  the same with ofproto-dpif and tunnels (a quarter of an hour)' \
 	  '  check-mutation  which test catches which of the seeded bugs, as far as' \
@@ -81,6 +83,15 @@ SLICE_REFERENCE = $(top_srcdir)/../shared/data/stroboscope
 check-slices: utilities/trumpetctl
 	$(script_environment) $(top_srcdir)/tests/slices/check-slices \
 	  --cases $(SLICE_CASES) --reference '$(SLICE_REFERENCE)'
+
+# The same of measurement programs.
+MEASURE_CASES = 3000
+MEASURE_REFERENCE = $(top_srcdir)/../shared/data/mafia
+.PHONY: check-measure
+check-measure: utilities/trumpet-replay
+	$(script_environment) $(top_srcdir)/tests/measure/check-twin --reference '$(MEASURE_REFERENCE)'
+	$(script_environment) $(top_srcdir)/tests/measure/measure-differential \
+	  --replay utilities/trumpet-replay --cases $(MEASURE_CASES) --reference '$(MEASURE_REFERENCE)'
 
 ovs_check = $(top_srcdir)/build-aux/ovs-check --source '$(OVS_SOURCE)' --cache '$(OVS_CACHE_DIR)'
 check-ovs: need-plugin
