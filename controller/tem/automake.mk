@@ -4,6 +4,8 @@
 noinst_LIBRARIES += controller/libtrumpet-tem.a
 controller_libtrumpet_tem_a_SOURCES = \
 	controller/tem/caller.h \
+	controller/tem/cell_table.cc \
+	controller/tem/cell_table.h \
 	controller/tem/event_book.cc \
 	controller/tem/event_book.h \
 	controller/tem/event_manager.cc \
@@ -37,6 +39,7 @@ controller_libtrumpet_tem_a_SOURCES = \
 
 gtest_programs += controller/tem/tem_test
 controller_tem_tem_test_SOURCES = \
+	controller/tem/cell_table_test.cc \
 	controller/tem/event_manager_absence_test.cc \
 	controller/tem/event_manager_hosts_test.cc \
 	controller/tem/event_manager_kit_test.h \

@@ -4,7 +4,6 @@
 #include "controller/tem/network_event.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "lib/model/bucket_key.h"
@@ -12,27 +11,12 @@
 namespace trumpet {
 namespace {
 
-constexpr size_t kHostNumberBytes = 4;
-
 // As the controller runs it: with its own cap on buckets.
 std::shared_ptr<const TriggerPlan> ForNetwork(const TriggerPlan& plan, uint32_t max_buckets) {
   auto own = std::make_shared<TriggerPlan>(plan);
   own->spec.max_buckets = max_buckets;
   return own;
 }
-
-struct CellsKey {
-  CellsKey(uint32_t host, std::string_view key) : size(kHostNumberBytes + key.size()) {
-    for (size_t i = 0; i < kHostNumberBytes; ++i) {
-      bytes[i] = static_cast<char>(host >> (24 - 8 * i));
-    }
-    if (!key.empty()) std::memcpy(bytes + kHostNumberBytes, key.data(), key.size());
-  }
-  std::string_view view() const { return {bytes, size}; }
-
-  char bytes[kHostNumberBytes + kMaxBucketKeyBytes];
-  size_t size;
-};
 
 Nanos SumOrMax(Nanos a, Nanos b) {
   Nanos sum = 0;
@@ -42,7 +26,7 @@ Nanos SumOrMax(Nanos a, Nanos b) {
 }  // namespace
 
 NetworkEvent::Waiting::Waiting(size_t max_key_bytes, size_t word_count, uint64_t hash_seed)
-    : cells(kHostBytes + max_key_bytes, word_count, hash_seed), polls(max_key_bytes, hash_seed) {}
+    : cells(max_key_bytes, word_count, hash_seed), polls(max_key_bytes, hash_seed) {}
 
 NetworkEvent::NetworkEvent(std::shared_ptr<const TriggerPlan> plan, Nanos from,
                            const NetworkEventOptions& options, const NetworkLimits& limits,
@@ -59,7 +43,7 @@ NetworkEvent::NetworkEvent(std::shared_ptr<const TriggerPlan> plan, Nanos from,
       flows_(options.flow_timeout_ns, hash_seed),
       split_(verdicts_.predicate().split()),
       rate_(options.reports_per_second, options.report_burst),
-      spare_(kHostBytes + max_key_bytes_, word_count_, hash_seed) {
+      spare_(max_key_bytes_, word_count_, hash_seed) {
   if (options_.deadline_ns <= 0) options_.deadline_ns = interval_ns_;
   if (options_.splits_threshold && split_.is_sound()) {
     shares_.emplace(plan->spec.id, split_.least, options.last_share_generation,
@@ -164,13 +148,6 @@ void NetworkEvent::LookAgainFrom(size_t place) {
 void NetworkEvent::ShareApplied(uint32_t host, uint64_t generation, Nanos from,
                                 NetworkOutput* output) {
   if (shares_) shares_->Applied(host, generation, from, &output->shares);
-}
-
-uint32_t NetworkEvent::HostOf(std::string_view cells_key) {
-  static_assert(kHostBytes == kHostNumberBytes);
-  uint32_t host = 0;
-  for (size_t i = 0; i < kHostBytes; ++i) host = host << 8 | static_cast<uint8_t>(cells_key[i]);
-  return host;
 }
 
 const NetworkEvent::Member* NetworkEvent::FindMember(uint32_t host) const {
@@ -292,27 +269,20 @@ void NetworkEvent::Add(uint32_t host, const Partials& partials) {
   });
 }
 
-uint32_t NetworkEvent::FindCells(uint32_t host, std::string_view key,
-                                 const Waiting& waiting) const {
-  return waiting.cells.Find(CellsKey(host, key).view());
-}
-
 void NetworkEvent::Store(uint32_t host, const PartialView& partial, Waiting* waiting) {
-  const CellsKey key(host, partial.bucket_key);
-  const size_t count = waiting->cells.count();
-  const uint32_t index = waiting->cells.FindOrAdd(key.view());
-  if (waiting->cells.count() == count) {
+  CellTable& cells = waiting->cells;
+  uint32_t index = kNoBucket;
+  if (!cells.FindOrAdd(host, partial.bucket_key, &index)) {
     ++counters_.replaced_partials;
-  } else if (Charge(BucketStore::kBytesPerBucket + kHostBytes + max_key_bytes_ + 8 * word_count_,
-                    waiting)) {
+  } else if (Charge(CellTable::kBytesPerCell + max_key_bytes_ + 8 * word_count_, waiting)) {
     ++counters_.partials;
   } else {
-    waiting->cells.Remove(index);
+    cells.Remove(index);
     ++counters_.refused_partials;
     return;
   }
-  std::copy_n(partial.words, word_count_, waiting->cells.words(index));
-  waiting->cells.bucket(index).is_unscaled = partial.is_unscaled;
+  std::copy_n(partial.words, word_count_, cells.words(index));
+  cells.SetUnscaled(index, partial.is_unscaled);
 }
 
 // Takes `bytes` of what may wait; if there is no room, the interval is marked.
@@ -383,6 +353,13 @@ Nanos NetworkEvent::NextDue() const {
   return due;
 }
 
+void NetworkEvent::TellRest(Nanos now, NetworkOutput* output) {
+  while (!options_.waits_to_be_placed && verdicts_.NextEnd() <= now) {
+    if (!SkipQuiet(SumOrMax(now, options_.deadline_ns))) Decide(now, output);
+  }
+  TellEnd(now, output);
+}
+
 // Passes over intervals whose deadline is over, in which nothing was delivered and nothing can
 // fire.
 bool NetworkEvent::SkipQuiet(Nanos now) {
@@ -451,7 +428,7 @@ void NetworkEvent::Decide(Nanos now, NetworkOutput* output) {
   const size_t bucket_room =
       budget_->max_buckets - std::min(budget_->max_buckets, budget_->buckets);
   verdicts_.LimitBuckets(verdicts_.bucket_count() + bucket_room);
-  MergeAll(waiting);
+  MergeAll(&waiting);
   const size_t flow_room = budget_->max_flows - std::min(budget_->max_flows, budget_->flows);
   flows_.LimitFlows(flows_.count() + flow_room);
   flows_.ApplyUntil(verdicts_.NextEnd());
@@ -465,11 +442,12 @@ void NetworkEvent::Decide(Nanos now, NetworkOutput* output) {
   Finish();
 }
 
-void NetworkEvent::MergeAll(const Waiting& waiting) {
-  const BucketStore& cells = waiting.cells;
-  for (uint32_t index = cells.oldest(); index != kNoBucket; index = cells.Newer(index)) {
-    verdicts_.AddToNext(cells.key(index).substr(kHostBytes), cells.words(index),
-                        cells.is_unscaled(index));
+void NetworkEvent::MergeAll(Waiting* waiting) {
+  CellTable& cells = waiting->cells;
+  for (uint32_t index = cells.First(); index != kNoBucket; index = cells.Next(index)) {
+    uint32_t& bucket = cells.merged_into(index);
+    bucket = verdicts_.AddToNext(cells.bucket_key(index), cells.words(index),
+                                 cells.is_unscaled(index), bucket);
   }
 }
 
@@ -479,8 +457,7 @@ void NetworkEvent::Finish() {
   budget_->bytes -= waiting->second.bytes;
   std::swap(waiting->second.cells, spare_);
   waiting_.erase(waiting);
-  spare_.Clear();
-  spare_.Trim();
+  spare_.Recycle();
   verdicts_.Finish();
   flows_.Expire(verdicts_.NextStart());
 
@@ -513,12 +490,7 @@ void NetworkEvent::ForgetLeft() {
 
 void NetworkEvent::DropCells(uint32_t host) {
   for (auto& [interval, waiting] : waiting_) {
-    BucketStore& cells = waiting.cells;
-    for (uint32_t index = cells.oldest(); index != kNoBucket;) {
-      const uint32_t newer = cells.Newer(index);
-      if (HostOf(cells.key(index)) == host) cells.Remove(index);
-      index = newer;
-    }
+    waiting.cells.RemoveHost(host);
     for (uint32_t bucket = 0; bucket < waiting.polls.bucket_count(); ++bucket) {
       waiting.polls.Set(bucket, host, PollState::kUntold);
     }

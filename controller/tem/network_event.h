@@ -29,6 +29,7 @@
 #include <string_view>
 #include <vector>
 
+#include "controller/tem/cell_table.h"
 #include "controller/tem/network_host.h"
 #include "controller/tem/poll_table.h"
 #include "controller/tem/report_rate.h"
@@ -153,6 +154,8 @@ class NetworkEvent {
   bool is_over() const { return verdicts_.NextEnd() == INT64_MAX; }
   // Clears what somebody was told of.  Advance() does so at the end.
   void TellEnd(Nanos now, NetworkOutput* output);
+  // Nobody waits any longer: decides what had ended, with what is there, and clears the rest.
+  void TellRest(Nanos now, NetworkOutput* output);
 
   // Nothing waits for a verdict, and nothing can happen until something is delivered: then it is
   // enough to advance now and then, and before a delivery is taken in or a member begins anew
@@ -176,8 +179,6 @@ class NetworkEvent {
   bool is_asleep = false;
 
  private:
-  static constexpr size_t kHostBytes = 4;  // of the key of a host's cells, before the bucket's
-
   struct Member {
     uint32_t host;
     // It counts: what it counted in between is its to deliver.  Nothing until it has joined.
@@ -194,7 +195,7 @@ class NetworkEvent {
     bool is_empty() const { return cells.count() == 0 && reasons == 0; }
     bool is_quiet() const { return is_empty() && polls.bucket_count() == 0; }
 
-    BucketStore cells;  // by host and bucket
+    CellTable cells;
     PollTable polls;
     std::vector<uint32_t> asked_hosts;  // that are asked for what they did not report
     std::vector<bool> is_asked;         // by host
@@ -221,7 +222,6 @@ class NetworkEvent {
   bool IsOff(const Member& member, int64_t interval) const;
   bool HaveAllEnded(int64_t interval, Waiting* waiting) const;
   bool IsReady(Nanos now, Waiting* waiting) const;
-  static uint32_t HostOf(std::string_view cells_key);
   const Member* FindMember(uint32_t host) const;
   void IndexMembers();
   void ForgetLeft();
@@ -237,14 +237,13 @@ class NetworkEvent {
   void SpareHopeless(int64_t interval, Waiting* waiting);
   bool CanReach(std::string_view key, int64_t interval, const Waiting& waiting) const;
   void NoteReported(uint32_t host, std::string_view key, Nanos now, Waiting* waiting);
-  uint32_t FindCells(uint32_t host, std::string_view key, const Waiting& waiting) const;
 
   bool SkipQuiet(Nanos now);
   void SkipEnded(Nanos now);
   void Passed(uint64_t intervals, bool are_incomplete);
   Nanos UnchangedUntil(const Member& member) const;
   void Decide(Nanos now, NetworkOutput* output);
-  void MergeAll(const Waiting& waiting);
+  void MergeAll(Waiting* waiting);
   void Tell(const std::vector<EventVerdicts::Decision>& decisions, Nanos now,
             const Waiting& waiting, NetworkOutput* output);
   NetworkReport CommonReport(const Waiting& waiting) const;
@@ -276,7 +275,7 @@ class NetworkEvent {
   Nanos missed_until_ = INT64_MIN;       // by some that have joined since
   std::vector<uint32_t> member_places_;  // by host: place in members_, plus 1; 0: no member
   std::map<int64_t, Waiting> waiting_;   // by interval number
-  BucketStore spare_;                    // memory of the last one that had its turn
+  CellTable spare_;                      // of the last one that had its turn
   size_t waiting_bytes_ = 0;
   size_t buckets_counted_ = 0;  // of budget_
   size_t flows_counted_ = 0;

@@ -21,10 +21,9 @@ bool NetworkEvent::BeginSplit(uint64_t last_share_generation, NetworkOutput* out
     }
   }
   for (auto& [interval, waiting] : waiting_) {
-    const BucketStore& cells = waiting.cells;
-    for (uint32_t index = cells.oldest(); index != kNoBucket; index = cells.Newer(index)) {
-      NoteReported(HostOf(cells.key(index)), cells.key(index).substr(kHostBytes), /*now=*/0,
-                   &waiting);
+    const CellTable& cells = waiting.cells;
+    for (uint32_t index = cells.First(); index != kNoBucket; index = cells.Next(index)) {
+      NoteReported(cells.host(index), cells.bucket_key(index), /*now=*/0, &waiting);
     }
   }
   return true;
@@ -144,7 +143,7 @@ bool NetworkEvent::CanReach(std::string_view key, int64_t interval, const Waitin
   Int128 most = 0;
   for (const Member& member : members_) {
     if (!Owes(member, interval)) continue;
-    const uint32_t cells = FindCells(member.host, key, waiting);
+    const uint32_t cells = waiting.cells.Find(member.host, key);
     most += cells != kNoBucket ? split_.ValueOf(waiting.cells.words(cells))
                                : shares_->Largest(member.host) - 1;
     if (most >= split_.least) return true;

@@ -107,7 +107,7 @@ void NetworkEvent::NamePollGaps(std::string_view key, const Waiting& waiting,
     if (!Owes(member, next()) || !HasEnded(member, next()) || IsOff(member, next())) continue;
     const bool has_told = bucket != kNoBucket
                               ? waiting.polls.state(bucket, member.host) == PollState::kTold
-                              : FindCells(member.host, key, waiting) != kNoBucket;
+                              : waiting.cells.Find(member.host, key) != kNoBucket;
     if (has_told) continue;
     reasons |= kHostSilent;
     report->silent_hosts.push_back((*hosts_)[member.host]->name);
@@ -118,18 +118,18 @@ void NetworkEvent::NamePollGaps(std::string_view key, const Waiting& waiting,
 // are looked for by the cells.
 void NetworkEvent::AddHostShares(const Waiting& waiting, NetworkReport* first,
                                  NetworkReport* last) const {
-  const BucketStore& cells = waiting.cells;
+  const CellTable& cells = waiting.cells;
   if (static_cast<size_t>(last - first) * members_.size() < cells.count()) {
     for (NetworkReport* report = first; report != last; ++report) {
       for (const Member& member : members_) {
-        const uint32_t index = FindCells(member.host, report->report.bucket_key, waiting);
+        const uint32_t index = cells.Find(member.host, report->report.bucket_key);
         if (index != kNoBucket) AddHostShare(waiting, index, report);
       }
     }
     return;
   }
-  for (uint32_t index = cells.oldest(); index != kNoBucket; index = cells.Newer(index)) {
-    const std::string_view key = cells.key(index).substr(kHostBytes);
+  for (uint32_t index = cells.First(); index != kNoBucket; index = cells.Next(index)) {
+    const std::string_view key = cells.bucket_key(index);
     NetworkReport* found =
         std::lower_bound(first, last, key, [](const NetworkReport& report, std::string_view of) {
           return report.report.bucket_key < of;
@@ -142,7 +142,7 @@ void NetworkEvent::AddHostShare(const Waiting& waiting, uint32_t cells,
                                 NetworkReport* report) const {
   if (report->is_clear) return;
   const uint64_t* words = waiting.cells.words(cells);
-  const uint32_t number = HostOf(waiting.cells.key(cells));
+  const uint32_t number = waiting.cells.host(cells);
   const NetworkHost& host = *(*hosts_)[number];
   const Nanos start = report->report.start_ns;
   const Nanos end = report->report.end_ns;

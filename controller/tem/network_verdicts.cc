@@ -84,7 +84,7 @@ Status NetworkVerdicts::Install(const std::shared_ptr<const TriggerPlan>& plan, 
                                 const NetworkEventOptions& options, NetworkOutput* output) {
   const auto there = events_.find(plan->spec.id);
   if (there != events_.end() && there->second->is_ending()) {
-    if (output != nullptr) there->second->TellEnd(from, output);
+    if (output != nullptr) there->second->TellRest(from, output);
     Erase(there);
   }
   std::unique_ptr<NetworkEvent>& event = events_[plan->spec.id];

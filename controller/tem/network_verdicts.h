@@ -64,7 +64,7 @@ class NetworkVerdicts {
 
   // An event, from the instant `from` on; or a change of one that is there, if its cells and its
   // interval stay the same (else it needs another id).  One that was being uninstalled begins anew;
-  // `output` then has its last clears.
+  // `output` then has what it still had to tell, decided without the hosts that it waited for.
   Status Install(const std::shared_ptr<const TriggerPlan>& plan, Nanos from,
                  const NetworkEventOptions& options, NetworkOutput* output = nullptr);
   // Intervals that end by `until` are still decided.  Then what was told of is cleared.

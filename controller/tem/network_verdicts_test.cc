@@ -485,6 +485,20 @@ TEST(NetworkVerdicts, AnUninstalledEventDecidesWhatEndedBefore) {
   EXPECT_EQ(network.verdicts.budget().buckets, 0u);
 }
 
+TEST(NetworkVerdicts, AnEventThatIsInstalledAgainFirstTellsWhatItOwed) {
+  Network network(2);
+  network.Volume(0, 0, 80, 11);
+  network.End(0, 10);
+  network.verdicts.Uninstall(kEvent, Ms(12));
+  EXPECT_EQ(network.At(12), Lines());
+  ASSERT_TRUE(network.verdicts.Install(network.plan, Ms(14), {}, &network.output).ok());
+  ASSERT_EQ(network.output.reports.size(), 2u);
+  EXPECT_EQ(network.output.reports[0].report.value, Number::Integer(11));
+  EXPECT_EQ(network.output.reports[0].silent_hosts.size(), 1u);
+  EXPECT_TRUE(network.output.reports[1].is_clear);
+  EXPECT_EQ(network.verdicts.budget().bytes, 0u);
+}
+
 // --- split thresholds --------------------------------------------------------------------------
 
 NetworkEventOptions Split() {

@@ -67,6 +67,7 @@ void BucketStore::Remove(uint32_t index) {
   *link = links_[index].next;
   Unlink(index);
   links_[index].next = free_;
+  links_[index].key_bytes = kNoBucket;
   free_ = index;
   --count_;
 }

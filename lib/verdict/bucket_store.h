@@ -51,7 +51,15 @@ class BucketStore {
   size_t room() const { return links_.capacity(); }  // buckets that fit without more memory
   size_t max_key_bytes() const { return max_key_bytes_; }
   uint32_t oldest() const { return oldest_; }
+  uint32_t newest() const { return newest_; }
   uint32_t Newer(uint32_t index) const { return links_[index].newer; }
+  uint32_t Older(uint32_t index) const { return links_[index].older; }
+
+  // Is the bucket of that key there?  Any index will do.
+  bool Has(uint32_t index, std::string_view key) const {
+    return index < links_.size() && links_[index].key_bytes == key.size() &&
+           this->key(index) == key;
+  }
 
   Bucket& bucket(uint32_t index) { return buckets_[index]; }
   const Bucket& bucket(uint32_t index) const { return buckets_[index]; }
@@ -71,7 +79,7 @@ class BucketStore {
     uint32_t next;  // in the hash chain or in the free list
     uint32_t older;
     uint32_t newer;
-    uint32_t key_bytes;
+    uint32_t key_bytes;  // kNoBucket: the place is free
   };
 
   uint64_t HashOf(std::string_view key) const;

@@ -32,6 +32,18 @@ std::vector<std::string> OldestFirst(const BucketStore& store) {
   return keys;
 }
 
+TEST(BucketStore, TellsWhetherAGuessIsRight) {
+  BucketStore store(16, 2, 1);
+  EXPECT_FALSE(store.Has(kNoBucket, "a"));
+  const uint32_t a = store.Add("a");
+  EXPECT_TRUE(store.Has(a, "a"));
+  EXPECT_FALSE(store.Has(a, "b"));
+  EXPECT_FALSE(store.Has(a + 1, "a"));
+  store.Remove(a);
+  EXPECT_FALSE(store.Has(a, "a"));
+  EXPECT_FALSE(store.Has(a, ""));
+}
+
 TEST(BucketStore, KeepsTheMemoryThatTheLastIntervalNeeded) {
   BucketStore store(16, 2, 1);
   for (int interval = 0; interval < 3; ++interval) {

@@ -83,11 +83,10 @@ void EventVerdicts::Replay(const Ahead& ahead) {
   ahead_count_ -= store.count();
 }
 
-void EventVerdicts::AddToNext(std::string_view key, const uint64_t* words, bool is_unscaled) {
-  const bool has_room = store_.count() < MaxBuckets();
-  uint32_t index = has_room ? store_.FindOrAdd(key) : store_.Find(key);
-  if (index == kNoBucket) index = AddByEviction(key);
-  if (index == kNoBucket) return;
+uint32_t EventVerdicts::AddToNext(std::string_view key, const uint64_t* words, bool is_unscaled,
+                                  uint32_t guess) {
+  const uint32_t index = store_.Has(guess, key) ? guess : FindOrAdd(key);
+  if (index == kNoBucket) return kNoBucket;
   Bucket& bucket = store_.bucket(index);
   if (bucket.last_packet != next_) {
     bucket.last_packet = next_;
@@ -97,6 +96,13 @@ void EventVerdicts::AddToNext(std::string_view key, const uint64_t* words, bool 
   }
   bucket.is_unscaled |= is_unscaled;
   MergeCells(plan_->cells, words, store_.words(index));
+  return index;
+}
+
+uint32_t EventVerdicts::FindOrAdd(std::string_view key) {
+  if (store_.count() < MaxBuckets()) return store_.FindOrAdd(key);
+  const uint32_t index = store_.Find(key);
+  return index != kNoBucket ? index : AddByEviction(key);
 }
 
 size_t EventVerdicts::SaidBuckets() const {
@@ -183,10 +189,11 @@ void EventVerdicts::SortDecisions() {
 
 void EventVerdicts::Finish() {
   if (KeepsAny()) {
-    for (uint32_t index = store_.oldest(); index != kNoBucket;) {
-      const uint32_t newer = store_.Newer(index);
+    // The newest first: what comes again in the same order then has the same places again.
+    for (uint32_t index = store_.newest(); index != kNoBucket;) {
+      const uint32_t older = store_.Older(index);
       if (!IsKept(store_.bucket(index))) store_.Remove(index);
-      index = newer;
+      index = older;
     }
   } else {
     store_.Clear();

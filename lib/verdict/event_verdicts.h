@@ -41,8 +41,10 @@ class EventVerdicts {
 
   // False: its interval was decided already.
   bool Add(const PartialView& partial);
-  // Cells of a bucket in the next interval to decide.
-  void AddToNext(std::string_view key, const uint64_t* words, bool is_unscaled);
+  // Cells of a bucket in the next interval to decide.  Returns where they went, which is a good
+  // guess for the next time, also in later intervals; kNoBucket: nowhere, or no guess.
+  uint32_t AddToNext(std::string_view key, const uint64_t* words, bool is_unscaled,
+                     uint32_t guess = kNoBucket);
 
   // End of the next interval to decide; INT64_MAX when there is none.
   Nanos NextEnd() const;
@@ -101,6 +103,7 @@ class EventVerdicts {
   Ahead* AheadOf(int64_t interval);
   void Keep(const PartialView& partial, Ahead* ahead);
   void Replay(const Ahead& ahead);
+  uint32_t FindOrAdd(std::string_view key);
   uint32_t AddByEviction(std::string_view key);
   size_t SaidBuckets() const;
   size_t MaxBuckets() const { return std::min(SaidBuckets(), limit_); }
