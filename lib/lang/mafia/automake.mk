@@ -43,6 +43,7 @@ gtest_programs += lib/lang/mafia/lang_mafia_test
 lib_lang_mafia_lang_mafia_test_SOURCES = \
 	lib/lang/mafia/mafia_error_test.cc \
 	lib/lang/mafia/mafia_print_test.cc \
+	lib/lang/mafia/mafia_program_test.cc \
 	lib/lang/mafia/mafia_usecase_test.cc
 lib_lang_mafia_lang_mafia_test_LDADD = $(LIBTRUMPET_LANG) $(GTEST_MAIN_LIBS)
 

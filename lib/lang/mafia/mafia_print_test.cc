@@ -292,7 +292,7 @@ class RandomTree {
 };
 
 TEST(MafiaPrint, ReadsBackAsTheSameTree) {
-  for (uint64_t seed = 0; seed < 3000; ++seed) {
+  for (uint64_t seed = 0; seed < 1500; ++seed) {
     const Tree tree = RandomTree(seed).Next();
     const std::string printed = Print(tree);
     if (printed.size() > kMaxMafiaTextBytes) continue;

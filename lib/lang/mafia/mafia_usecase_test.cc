@@ -25,9 +25,9 @@ constexpr const char* kNames[] = {
     "uc13_path_change_latency"};
 
 std::string ReadProgram(const std::string& name) {
-  const char* source_root = std::getenv("srcdir");  // set by make check
-  const std::string path = std::string(source_root != nullptr ? source_root : ".") +
-                           "/docs/measurements/" + name + ".mafia";
+  const char* const top = std::getenv("top_srcdir");
+  const std::string path =
+      std::string(top != nullptr ? top : ".") + "/docs/measurements/" + name + ".mafia";
   std::ifstream file(path);
   std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   EXPECT_FALSE(text.empty()) << "cannot read " << path;
