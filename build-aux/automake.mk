@@ -26,6 +26,7 @@ help:
 	  '  bench-ovs       the monitor in the switch, beside sFlow and IPFIX (root, 8 minutes);' \
 	  '                  BENCH_OVS_FLAGS=--quick takes one' \
 	  '  bench-tem       the event manager with a thousand hosts (a minute)' \
+	  '  bench-measure   measurement programs per packet, beside the same written by hand' \
 	  '  bench-slices    planning of slices by size, beside plain implementations' \
 	  '  bench-slice-length  how long slices last in a real switch (root)' \
 	  '  bench-attack    the same under a flood of new flows (root, 2 minutes)' \
@@ -129,6 +130,11 @@ endif
 bench-tem: need-plugin tests/bench/bench-tem controller/daemon/trumpet-controller
 	$(script_environment) tests/bench/bench-tem $(BENCH_TEM_FLAGS) --json tests/bench/bench-tem.json
 CLEANFILES += tests/bench/bench-tem tests/bench/bench-tem.json
+
+.PHONY: bench-measure
+bench-measure: tests/bench/bench-measure
+	tests/bench/bench-measure $(top_srcdir)/docs/measurements
+CLEANFILES += tests/bench/bench-measure
 
 .PHONY: bench-slices bench-slice-length
 bench-slice-length: need-plugin all

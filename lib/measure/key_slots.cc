@@ -35,7 +35,7 @@ void FillBucket(const SlotPlan& plan, uint32_t hash, uint32_t* slots) {
 }
 
 template <typename Indices>
-void Fill(const SlotPlan& plan, const Indices& indices, uint64_t owner, uint32_t* slots) {
+inline void Fill(const SlotPlan& plan, const Indices& indices, uint64_t owner, uint32_t* slots) {
   slots += plan.first;
   switch (plan.form) {
     case SlotForm::kMap:
@@ -79,16 +79,21 @@ size_t WriteBytes(const KeyPlan& plan, const PackedKey& key, uint8_t* bytes) {
 
 }  // namespace
 
-void FillFastSlots(const std::vector<SlotPlan>& plans, uint64_t hash, uint32_t* slots) {
-  for (const SlotPlan& plan : plans) {
-    Fill(plan, FastIndices{FastVariableHash(hash, plan.number), plan}, hash, slots);
+void FillFastSlots(const std::vector<SlotPlan>& plans, const uint64_t* hashes, uint32_t count,
+                   uint32_t stride, uint32_t* slots) {
+  for (const SlotPlan& one : plans) {
+    const SlotPlan plan = one;  // slots could alias the plan itself
+    for (uint32_t i = 0; i < count; ++i) {
+      const FastIndices indices{FastVariableHash(hashes[i], plan.number), plan};
+      Fill(plan, indices, hashes[i], slots + size_t{i} * stride);
+    }
   }
 }
 
 void FillKeySlots(const CompiledProgram& program, uint32_t key, const PackedKey& packed,
                   uint32_t* slots) {
   if (program.family == MeasureHashFamily::kFast) {
-    return FillFastSlots(program.slots[key], packed.hash, slots);
+    return FillFastSlots(program.slots[key], &packed.hash, 1, 0, slots);
   }
   uint8_t bytes[kMaxMeasureKeyBytes];
   const size_t count = WriteBytes(program.keys[key], packed, bytes);

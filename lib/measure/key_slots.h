@@ -28,24 +28,34 @@ struct PackedKey {
   uint64_t hash = 0;  // of the fast family
 };
 
-// Packs and hashes; `seed` is that of the program.
+// Each word is put together in a register: adding to it in memory would wait for the part before.
 inline void PackKeyWords(const KeyPlan& plan, const PacketValues& packet, PackedKey* key) {
-  for (uint32_t i = 0; i < plan.words; ++i) key->words[i] = 0;
+  uint32_t word = 0;
+  uint64_t packed = 0;
   for (const KeyPart& part : plan.parts) {
-    key->words[part.word] |= packet.value[part.field] << part.shift;
+    if (part.word != word) {
+      key->words[word++] = packed;
+      packed = 0;
+    }
+    packed |= packet.value[part.field] << part.shift;
   }
+  key->words[word] = packed;
 }
 
+// Five-tuples take two words: for a length that is known the hash is a handful of instructions.
 inline uint64_t HashPackedKey(const PackedKey& key, uint32_t words, uint64_t seed) {
-  return words == 1 ? HashNumber(key.words[0], seed)
-                    : HashBytes(key.words, words * sizeof(uint64_t), seed);
+  if (words == 2) return HashBytes(key.words, 2 * sizeof(uint64_t), seed);
+  if (words == 1) return HashNumber(key.words[0], seed);
+  return HashBytes(key.words, words * sizeof(uint64_t), seed);
 }
 
 // Slots of all variables of key `key` of the program; the packed key is only looked at by the
 // reference family, the hash by both.
 void FillKeySlots(const CompiledProgram& program, uint32_t key, const PackedKey& packed,
                   uint32_t* slots);
-void FillFastSlots(const std::vector<SlotPlan>& plans, uint64_t hash, uint32_t* slots);
+// The same for a burst, by the fast family; slots of packet i begin at i * `stride`.
+void FillFastSlots(const std::vector<SlotPlan>& plans, const uint64_t* hashes, uint32_t count,
+                   uint32_t stride, uint32_t* slots);
 
 inline void PackKey(const CompiledProgram& program, uint32_t key, const PacketValues& packet,
                     PackedKey* packed) {

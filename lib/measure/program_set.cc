@@ -118,8 +118,7 @@ void ProgramSet::FillSlots(const Entry& entry, const KeyUse& use, const Measured
     }
   }
   if (is_reference) return;
-  const std::vector<SlotPlan>& plans = entry.program->slots[use.key];
-  for (uint32_t i = 0; i < count; ++i) FillFastSlots(plans, shared->hashes[i], SlotsOf(i));
+  FillFastSlots(entry.program->slots[use.key], shared->hashes, count, slot_stride_, SlotsOf(0));
 }
 
 }  // namespace trumpet

@@ -97,3 +97,11 @@ tests_bench_bench_tem_LDADD = $(LIBTRUMPET_TEM) $(GTEST_LIBS)
 EXTRA_PROGRAMS += tests/bench/bench-slices
 tests_bench_bench_slices_SOURCES = tests/bench/bench_slices.cc
 tests_bench_bench_slices_LDADD = $(LIBTRUMPET_SLICE_PLAN)
+
+# Measurement programs beside what is written by hand; `make bench-measure` runs it.
+EXTRA_PROGRAMS += tests/bench/bench-measure
+tests_bench_bench_measure_SOURCES = \
+	tests/bench/bench_measure.cc \
+	tests/bench/measure_contenders.h \
+	tests/bench/measure_hand.cc
+tests_bench_bench_measure_LDADD = $(LIBTRUMPET_REPLAY)

@@ -1,0 +1,208 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Measurement programs per packet, beside the same tasks written by hand and an exact hash
+// map: `make bench-measure`.
+//
+// All contenders of a load take turns, one short run each, many rounds; told are the least and the
+// median over rounds of processor time per packet.  All rows contain what "fields alone" takes: to
+// set the fields of the packet.
+
+#include <time.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <random>
+
+#include "lib/lang/mafia/mafia_language.h"
+#include "lib/measure/program_loader.h"
+#include "tests/bench/measure_contenders.h"
+#include "utilities/replay/text_file.h"
+
+namespace trumpet {
+namespace {
+
+constexpr uint32_t kPackets = 1 << 16;
+constexpr uint64_t kSpacing = 100;  // ns between packets
+constexpr int kRounds = 25;
+
+class Engine : public MeasureContender {
+ public:
+  Status Add(const std::string& path) {
+    const auto text = ReadTextFile(path, kMaxMafiaTextBytes);
+    if (!text.ok()) return text.status();
+    const auto source = CompileMafia(*text, path);
+    if (!source.ok()) return source.status();
+    MeasureLoadOptions options;
+    options.seed = 1;
+    auto program = LoadMeasureProgram(*source, options);
+    if (!program.ok()) return program.status();
+    programs_.push_back(std::move(*program));
+    states_.push_back(ProgramState::Create(programs_.back().get(), nullptr, {}));
+    return states_.back() != nullptr ? Status::Ok() : Status::Error("no memory");
+  }
+  void Start() {
+    std::vector<ProgramState*> states;
+    for (const auto& state : states_) states.push_back(state.get());
+    set_ = std::make_unique<ProgramSet>(states, std::vector<std::string>{});
+  }
+  void Run(MeasuredPacket* packets, uint32_t count) override { set_->Run(packets, count); }
+  uint64_t Sum() const override { return states_.size(); }
+
+ private:
+  std::vector<std::unique_ptr<const CompiledProgram>> programs_;
+  std::vector<std::unique_ptr<ProgramState>> states_;
+  std::unique_ptr<ProgramSet> set_;
+};
+
+struct FlowPacket {
+  uint32_t src;
+  uint32_t dst;
+  uint16_t port;
+  uint16_t size;
+};
+
+// One packet after the other; `is_zipf`: flow n as often as 1 / n says, else each as often.
+std::vector<FlowPacket> MakePackets(uint32_t flows, bool is_zipf) {
+  std::mt19937_64 random(1);
+  std::vector<double> sums(flows);
+  double sum = 0;
+  for (uint32_t i = 0; i < flows; ++i) sums[i] = sum += is_zipf ? 1.0 / (i + 1) : 1.0;
+  std::vector<FlowPacket> packets(kPackets);
+  for (FlowPacket& packet : packets) {
+    const double draw = std::uniform_real_distribution<double>(0, sum)(random);
+    const auto flow =
+        static_cast<uint32_t>(std::lower_bound(sums.begin(), sums.end(), draw) - sums.begin());
+    packet = {static_cast<uint32_t>(MixBits(flow)), static_cast<uint32_t>(MixBits(flow) >> 32),
+              static_cast<uint16_t>(flow), static_cast<uint16_t>(64 + flow % 1400)};
+  }
+  return packets;
+}
+
+// As a reader of frames does, into the same values burst by burst.
+void SetFields(const FlowPacket& packet, PacketValues* values) {
+  values->Set(kIpv4Src, packet.src);
+  values->Set(kIpv4Dst, packet.dst);
+  values->Set(kTcpSrc, packet.port);
+  values->Set(kTcpDst, 80);
+  values->Set(kIpv4Proto, 6);
+  values->Set(kPktSize, packet.size);
+  values->Set(kPktInputPort, 1);
+}
+
+class FieldsAlone : public MeasureContender {
+ public:
+  void Run(MeasuredPacket* packets, uint32_t count) override {
+    for (uint32_t i = 0; i < count; ++i) sum_ += packets[i].values->value[kPktSize];
+  }
+  uint64_t Sum() const override { return sum_; }
+
+ private:
+  uint64_t sum_ = 0;
+};
+
+double CpuNanos() {
+  timespec time;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
+}
+
+struct Row {
+  std::string name;
+  std::unique_ptr<MeasureContender> contender;
+  std::vector<double> nanos;
+};
+
+double RunOnce(MeasureContender* contender, const std::vector<FlowPacket>& packets, uint64_t* now) {
+  static PacketValues values[kMaxMeasureBurst];
+  MeasuredPacket burst[kMaxMeasureBurst];
+  for (uint32_t i = 0; i < kMaxMeasureBurst; ++i) burst[i].values = &values[i];
+  const double start = CpuNanos();
+  for (size_t at = 0; at < packets.size(); at += kMaxMeasureBurst) {
+    for (uint32_t i = 0; i < kMaxMeasureBurst; ++i) {
+      SetFields(packets[at + i], &values[i]);
+      burst[i].now = *now += kSpacing;
+    }
+    contender->Run(burst, kMaxMeasureBurst);
+  }
+  return (CpuNanos() - start) / static_cast<double>(packets.size());
+}
+
+Status AddEngine(const std::string& name, const std::vector<std::string>& paths,
+                 std::vector<Row>* rows) {
+  auto engine = std::make_unique<Engine>();
+  for (const std::string& path : paths) {
+    Status status = engine->Add(path);
+    if (!status.ok()) return status;
+  }
+  engine->Start();
+  rows->push_back({name, std::move(engine), {}});
+  return Status::Ok();
+}
+
+Status AddEngines(const std::string& directory, std::vector<Row>* rows) {
+  static const char* const kNames[] = {
+      "uc01_flow_volume_duration",   "uc02_flow_volume_cm", "uc03_cardinality_pcsa",
+      "uc04_cardinality_hll",        "uc05_thresholds",     "uc06_sampling_stochastic",
+      "uc07_sampling_deterministic", "uc08_postcards",      "uc09_trajectory",
+      "uc10_two_phase_hh",           "uc11_topk_congested", "uc12_path_changes",
+      "uc13_path_change_latency"};
+  std::vector<std::string> all;
+  for (const char* name : kNames) {
+    all.push_back(directory + "/" + name + ".mafia");
+    Status status = AddEngine(name, {all.back()}, rows);
+    if (!status.ok()) return status;
+  }
+  Status status = AddEngine("all 13", all, rows);
+  for (const size_t count : {4, 16}) {
+    if (!status.ok()) return status;
+    status =
+        AddEngine(std::to_string(count) + " x uc02", std::vector<std::string>(count, all[1]), rows);
+  }
+  return status;
+}
+
+Status RunLoad(const std::string& directory, const char* load, uint32_t flows, bool is_zipf) {
+  std::vector<Row> rows;
+  rows.push_back({"fields alone", std::make_unique<FieldsAlone>(), {}});
+  rows.push_back({"by hand: uc02", MakeHandCountMin(), {}});
+  rows.push_back({"by hand: uc04", MakeHandHyperLogLog(), {}});
+  rows.push_back({"by hand: uc10", MakeHandHeavyHitters(), {}});
+  rows.push_back({"exact hash map", MakeExactMap(flows), {}});
+  Status status = AddEngines(directory, &rows);
+  if (!status.ok()) return status;
+  const std::vector<FlowPacket> packets = MakePackets(flows, is_zipf);
+  uint64_t now = 1;
+  for (int round = 0; round < kRounds; ++round) {
+    for (Row& row : rows) {
+      row.nanos.push_back(RunOnce(row.contender.get(), packets, &now));
+    }
+  }
+  std::printf("%s\n  %-30s %9s %9s\n", load, "ns per packet", "least", "median");
+  uint64_t sum = 0;
+  for (Row& row : rows) {
+    std::sort(row.nanos.begin(), row.nanos.end());
+    std::printf("  %-30s %9.1f %9.1f\n", row.name.c_str(), row.nanos[0], row.nanos[kRounds / 2]);
+    sum += row.contender->Sum();
+  }
+  std::printf("  (sum %llu)\n", static_cast<unsigned long long>(sum));
+  return Status::Ok();
+}
+
+int Main(const std::string& directory) {
+  Status status = RunLoad(directory, "10,000 flows, Zipf", 10000, true);
+  if (status.ok()) status = RunLoad(directory, "1,000,000 flows, uniform", 1000000, false);
+  if (status.ok()) return 0;
+  std::fprintf(stderr, "bench-measure: %s\n", status.message().c_str());
+  return 1;
+}
+
+}  // namespace
+}  // namespace trumpet
+
+int main(int argc, char** argv) {
+  if (argc == 2) return trumpet::Main(argv[1]);
+  std::fputs("usage: bench-measure DIRECTORY-OF-PROGRAMS\n", stderr);
+  return 2;
+}

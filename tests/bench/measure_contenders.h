@@ -1,0 +1,36 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// What bench-measure compares: things that take bursts of packets whose fields have been read.
+
+#ifndef TRUMPET_TESTS_BENCH_MEASURE_CONTENDERS_H
+#define TRUMPET_TESTS_BENCH_MEASURE_CONTENDERS_H
+
+#include <cstdint>
+#include <memory>
+
+#include "lib/measure/program_set.h"
+
+namespace trumpet {
+
+class MeasureContender {
+ public:
+  virtual ~MeasureContender() = default;
+  // At most kMaxMeasureBurst packets.
+  virtual void Run(MeasuredPacket* packets, uint32_t count) = 0;
+  // So that the work cannot be left out.
+  virtual uint64_t Sum() const = 0;
+};
+
+// The tasks of the programs of the same names, written for the purpose: one loop each, all sizes
+// constant, two passes a burst.
+std::unique_ptr<MeasureContender> MakeHandCountMin();
+std::unique_ptr<MeasureContender> MakeHandHyperLogLog();
+std::unique_ptr<MeasureContender> MakeHandHeavyHitters();
+
+// Bytes of each flow exactly, in a hash map with open addressing for `flows` flows.
+std::unique_ptr<MeasureContender> MakeExactMap(uint32_t flows);
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_TESTS_BENCH_MEASURE_CONTENDERS_H
