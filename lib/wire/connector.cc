@@ -9,6 +9,7 @@
 #include <openssl/ssl.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace trumpet {
@@ -31,6 +32,7 @@ Connector::Connector(event_base* base, const Address& address, TlsContext* tls,
       clock_(clock),
       owner_(owner),
       backoff_(options.first_backoff, options.longest_backoff, options.seed),
+      patience_(options.session.handshake_timeout),
       reaper_(base, [this] { dead_.clear(); }),
       ticker_(base, [this] { Tick(); }) {}
 
@@ -80,8 +82,10 @@ void Connector::Attempt() {
     return Schedule();
   }
   SessionOwner* const self = this;
+  SessionOptions session_options = options_.session;
+  session_options.handshake_timeout = patience_;
   session_ =
-      std::make_unique<Session>(stream, Session::Role::kAgent, options_.session, clock_, self);
+      std::make_unique<Session>(stream, Session::Role::kAgent, session_options, clock_, self);
   session_->set_peer_address(address().host + ":" + std::to_string(address().port));
   if (BeginConnecting(stream)) return;
   last_error_ = "cannot begin to connect";
@@ -135,6 +139,7 @@ void Connector::Tick() {
 
 void Connector::OnEstablished(Session* session) {
   ++counters_.established;
+  patience_ = options_.session.handshake_timeout;
   owner_->OnEstablished(session);
 }
 
@@ -144,6 +149,9 @@ void Connector::OnMessage(Session* session, Message message) {
 
 void Connector::OnClosed(Session* session, CloseCause cause, const std::string& text) {
   ++counters_.closed[static_cast<size_t>(cause)];
+  if (cause == CloseCause::kHandshakeTimeout) {
+    patience_ = std::min(2 * patience_, options_.longest_handshake);
+  }
   counters_.sessions.Add(session->counters());
   last_error_ = std::string(CloseCauseName(cause)) + (text.empty() ? "" : ": " + text);
   dead_.push_back(std::move(session_));

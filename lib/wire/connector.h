@@ -34,7 +34,11 @@ struct event_base;
 namespace trumpet {
 
 struct ConnectorOptions {
+  // Attempts begin with session.handshake_timeout of patience.  Each that has run out of it doubles
+  // it for the next: a controller to which a thousand come at once, on a busy machine, would do the
+  // same handshakes again and again.
   SessionOptions session;
+  Nanos longest_handshake = 40 * kNanosPerSecond;
   std::vector<Address> others;  // to try after the first; over TLS if that is
   Nanos first_backoff = 200 * kNanosPerMilli;
   Nanos longest_backoff = 8 * kNanosPerSecond;
@@ -92,6 +96,7 @@ class Connector final : private SessionOwner {
   const WireClock& clock_;
   SessionOwner* const owner_;
   Backoff backoff_;
+  Nanos patience_;                  // of the next attempt
   evdns_base* resolver_ = nullptr;  // while a name is looked up
   std::unique_ptr<Session> session_;
   std::vector<std::unique_ptr<Session>> dead_;  // until the loop comes round

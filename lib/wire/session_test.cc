@@ -475,6 +475,33 @@ TEST_F(PlainSession, RefusesMoreAgentsThanItTakes) {
             "this controller takes 1 agents");
 }
 
+TEST_F(PlainSession, AnAgentThatIsNotAnsweredInTimeIsMorePatientNextTime) {
+  RawServer server(loop_.base());
+  auto connector = Connector::Connect(loop_.base(), {false, "127.0.0.1", server.port()}, nullptr,
+                                      connector_options_, agent_clock_, &agent_);
+  ASSERT_TRUE(connector.ok()) << connector.message();
+  const auto timeouts = [&] {
+    return (*connector)->counters().closed[static_cast<size_t>(CloseCause::kHandshakeTimeout)];
+  };
+  uint64_t attempts = 0;
+  for (const Nanos seconds : {5, 10, 20, 40, 40}) {
+    const auto has_come = [&] {
+      return server.peers().size() > attempts &&
+             server.peers()[attempts]->Find(MessageKind::kHello) != nullptr;
+    };
+    ASSERT_TRUE(loop_.RunUntil(has_come)) << attempts;
+    agent_clock_.Advance(seconds * kNanosPerSecond);
+    (*connector)->Tick();
+    EXPECT_EQ(timeouts(), attempts) << "too early";
+    agent_clock_.Advance(1);
+    (*connector)->Tick();
+    EXPECT_EQ(timeouts(), ++attempts) << "too late";
+    agent_clock_.Advance((*connector)->next_attempt_at() - agent_clock_.monotonic);
+    (*connector)->Tick();
+  }
+  connector->reset();
+}
+
 // An agent whose controller takes it in, and then does as the test says.
 class StalledController : public PlainSession {
  protected:
