@@ -25,7 +25,7 @@ class SlicePlanCommand : public ::testing::Test {
                                      "links: [{from: a, to: b}]\n";
   }
   ~SlicePlanCommand() override {
-    for (const char* name : {"square.edges", "net.yaml", "net.json", "c.slices"}) {
+    for (const char* name : {"square.edges", "net.yaml", "net.json", "net.gml", "c.slices"}) {
       std::remove(At(name).c_str());
     }
     std::remove(directory_.c_str());
@@ -77,6 +77,52 @@ TEST_F(SlicePlanCommand, ReadsATopology) {
     const std::string plan =
         Run("MIRROR 10.0.0.0/8 ON [a -> b]", {"--map", At(name), "--rate", "1"});
     EXPECT_NE(plan.find("mirror at: a b\n"), std::string::npos) << plan;
+  }
+  std::ofstream(At("net.gml")) << "graph [ node [ id 0 label \"a\" ] node [ id 1 label \"a\" ]\n"
+                                  "  edge [ source 0 target 1 ] ]\n";
+  const std::string plan =
+      Run("MIRROR 10.0.0.0/8 ON [\"0\" -> \"1\"]", {"--map", At("net.gml"), "--rate", "1"});
+  EXPECT_NE(plan.find("mirror at: 0 1\n"), std::string::npos) << plan;
+}
+
+TEST_F(SlicePlanCommand, RefusesMapsOfAllKindsByTheirPlace) {
+  const std::string deep(100000, '[');
+  const std::string noise = "\xff\xfe\x01[{";
+  const struct {
+    const char* name;
+    std::string text;
+    const char* error;
+  } cases[] = {
+      {"net.gml", "graph [\n node [ id 0 label \"open ]\n]",
+       "net.gml:3: the file ends inside a list\n"},
+      {"net.gml", "graph [ node [ id 0 ]\n edge [ source 0 target 7 ] ]",
+       "net.gml:2: this edge ends at '7', and no node before it has this id\n"},
+      {"net.gml", "graph " + deep, "net.gml:1: "},
+      {"net.gml", noise, "net.gml:1: "},
+      {"net.json", R"({"nodes": [{"id": "a"}],
+ "links": [{"source": "a", "target": "z"}]})",
+       "net.json:2:38: there is no node 'z'\n"},
+      {"net.json", "{\"nodes\":", "net.json:1:10: not valid JSON here\n"},
+      {"net.json", deep, "net.json:1:17: the file is nested too deep here\n"},
+      {"net.json", noise, "net.json:1:1: the file is not UTF-8 here\n"},
+      {"net.json", std::string(2000000, ' '),
+       "net.json:1:1: the file is 2000000 bytes long; at most 1048576 are allowed\n"},
+      {"net.yaml", "switches: [{name: a}]\nlinks: [{from: a, to: z}]\n",
+       "net.yaml:2:23: there is no host or switch 'z'; did you mean 'a'?\n"},
+      {"net.yaml", "a: &a [x]\nb: [*a, *a]\n",
+       "net.yaml:1:4: YAML anchors are not accepted here\n"},
+      {"net.yaml", deep, "net.yaml:1:9: the file is nested too deep here\n"},
+      {"net.yaml", noise, "net.yaml:1:1: the file is not UTF-8 here\n"},
+      {"square.edges", "a b 1\na b -1\n",
+       "square.edges:2: the weight is '-1'; it takes 1 to 4294967295\n"},
+      {"square.edges", noise, "square.edges:1: "},
+  };
+  for (const auto& one : cases) {
+    std::ofstream(At(one.name)) << one.text;
+    const std::string said =
+        Run("MIRROR 10.0.0.0/8 ON [a -> b]", {"--map", At(one.name), "--rate", "1"});
+    EXPECT_EQ(said.substr(0, std::string(one.error).size()), one.error) << one.text.substr(0, 60);
+    EXPECT_EQ(said.find('\n') + 1, said.size()) << said.substr(0, 300);
   }
 }
 
