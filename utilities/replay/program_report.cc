@@ -228,13 +228,23 @@ std::string ProgramReport::VariableJson(const ProgramState& state, MeasureIndex 
   return text + "}";
 }
 
+// With its role only beside another one of the same name.
+std::string ProgramReport::NameAt(MeasureIndex index, size_t switch_index) const {
+  const MeasureProgram& source = program_->source;
+  const MeasureVariable& variable = source.variables[index];
+  const bool is_alone = std::none_of(
+      source.variables.begin(), source.variables.end(), [&](const MeasureVariable& other) {
+        return &other != &variable && other.name == variable.name && IsAt(other.role, switch_index);
+      });
+  return is_alone ? variable.name : MeasureVariableLabel(source, variable);
+}
+
 std::string ProgramReport::SwitchJson(const ProgramState& state, size_t switch_index) const {
   std::vector<std::string> variables;
   const MeasureProgram& source = program_->source;
   for (MeasureIndex i = 0; i < source.variables.size(); ++i) {
     if (!IsAt(source.variables[i].role, switch_index)) continue;
-    variables.push_back(Quoted(MeasureVariableLabel(source, source.variables[i])) + ":" +
-                        VariableJson(state, i));
+    variables.push_back(Quoted(NameAt(i, switch_index)) + ":" + VariableJson(state, i));
   }
   return "{" + Joined(variables) + "}";
 }

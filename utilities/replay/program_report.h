@@ -51,6 +51,7 @@ class ProgramReport {
 
   std::string FieldName(uint32_t field) const;
   bool IsAt(MeasureIndex role, size_t switch_index) const;
+  std::string NameAt(MeasureIndex index, size_t switch_index) const;
   std::string DiagnosticsJson(size_t switch_index) const;
   std::string SwitchJson(const ProgramState& state, size_t switch_index) const;
   std::string VariableJson(const ProgramState& state, MeasureIndex variable) const;

@@ -84,7 +84,10 @@ void ConflictSearch::AddNode(const MeasureNode& node, Access* access) const {
   if (node.kind != MeasureNodeKind::kUpdate && node.kind != MeasureNodeKind::kTimestamp) return;
   const MeasureVariable& variable = program_.variables[node.target];
   access->writes.insert(variable.name);
-  AddKey(variable, &access->reads);
+  const bool is_all_cells = node.kind == MeasureNodeKind::kUpdate &&
+                            node.update == MeasureUpdate::kInit &&
+                            variable.kind == MeasureKind::kBloomMembership;
+  if (!is_all_cells) AddKey(variable, &access->reads);
 }
 
 Access ConflictSearch::AccessOf(MeasureIndex root) const {
