@@ -1,18 +1,22 @@
 # Copyright (c) 2026 The Trumpet Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# A slow, obvious interpreter of measurement programs: against itself with planted mistakes, and
-# against a reference set if there is one.
-TESTS += tests/measure/check-twin
-EXTRA_DIST += \
+# A slow, obvious interpreter of measurement programs: against itself with planted mistakes, against
+# a reference set if there is one, and against utilities/trumpet-replay of the build directory.  How
+# many random stories: MEASURE_CASES in the environment, 500 without it.
+measure_tests = \
 	tests/measure/check-twin \
+	tests/measure/measure-differential
+TESTS += $(measure_tests)
+EXTRA_DIST += $(measure_tests)
+
+EXTRA_DIST += \
 	tests/measure/mafia_packets.py \
 	tests/measure/mafia_program.py \
 	tests/measure/mafia_stories.py \
 	tests/measure/mafia_syntax.py \
 	tests/measure/mafia_text.py \
 	tests/measure/mafia_twin.py \
-	tests/measure/measure-differential \
 	tests/measure/measure_compare.py \
 	tests/measure/named_cases.py \
 	tests/measure/reference_hash.py \

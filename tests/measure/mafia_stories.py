@@ -116,8 +116,9 @@ class Maker:
         rng, name = self.rng, self.name("header")
         fields = [("part%d" % place, rng.choice((8, 16, 24, 32, 48, 64))) for place in range(rng.randint(1, 3))]
         self.declared_fields += [("%s.%s" % (name, part), bits) for part, bits in fields]
+        # Not where segway_header is, whose bytes it would share.
         port = ("field", rng.choice(("udp.dst", "tcp.dst")))
-        return ("header", name, ("binary", "==", port, ("int", rng.choice((53, 80, 30000)))), rng.choice((0, 1, 4)),
+        return ("header", name, ("binary", "==", port, ("int", rng.choice((53, 80)))), rng.choice((0, 1, 4)),
                 fields)
 
     def with_roles(self):
