@@ -21,6 +21,9 @@ Result<std::unique_ptr<SlicePart>> SlicePart::Start(const Parts& parts, const Sl
   const Status status = part->Listen(analyzers);
   if (!status.ok()) return status;
   part->campaigns().SetCollector(part->collector_.get());
+  part->prober_ = std::make_unique<LatencyProber>(*parts.clock, parts.openflow,
+                                                  part->collector_.get(), &part->latencies_);
+  part->probing_->RunEvery(LatencyProber::kInterval);
   return part;
 }
 
@@ -39,6 +42,8 @@ SlicePart::SlicePart(const Parts& parts, SlicesConfig slices)
   campaigns.reports = parts_.reports;
   campaigns.log = parts_.log;
   loop_ = std::make_unique<CampaignLoop>(parts_.base, campaigns, config_.campaigns);
+  probing_ = std::make_unique<LoopEvent>(parts_.base, [this] { prober_->Round(); });
+  this->campaigns().SetLatencies(&latencies_);
   this->campaigns().AddDriver(datapath_.get());
   this->campaigns().AddDriver(parts_.openflow);
   // Who holds the lock of events runs the campaigns, too: of two controllers never each one half.
@@ -74,6 +79,11 @@ void SlicePart::AddMetrics(MetricsText* text) const {
   const CampaignCounters& counters = campaigns.counters();
   text->Gauge("trumpet_analyzers_connected", "Analyzers that take copies of packets.",
               static_cast<double>(collector_->Analyzers().size()));
+  text->Family("trumpet_slice_copy_latency_seconds", MetricsText::Type::kGauge,
+               "From a switch to the analyzer, as probes of the last minute say.");
+  for (const LatencyView& view : latencies_.All(parts_.clock->MonotonicNow())) {
+    text->AddSeconds({{"switch", view.latency.switch_name}}, view.latency.latency);
+  }
   text->Gauge("trumpet_slice_campaigns", "Campaigns of slices that are kept.",
               static_cast<double>(campaigns.Campaigns(Caller()).size()));
   text->Gauge("trumpet_slice_running", "Runs under way.", static_cast<double>(campaigns.running()));
@@ -98,6 +108,7 @@ void SlicePart::AddMetrics(MetricsText* text) const {
 }
 
 void SlicePart::Stop() {
+  probing_->Cancel();
   campaigns().Stop();
   collector_->Stop();
 }

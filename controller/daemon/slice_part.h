@@ -20,6 +20,7 @@
 #include "controller/slice/analyzer_collector.h"
 #include "controller/slice/campaign_loop.h"
 #include "controller/slice/datapath_driver.h"
+#include "controller/slice/latency_prober.h"
 #include "controller/store/event_store.h"
 #include "controller/tem/event_manager.h"
 #include "controller/tem/report_hub.h"
@@ -88,6 +89,9 @@ class SlicePart {
   std::unique_ptr<TlsContext> tls_;
   std::unique_ptr<AnalyzerCollector> collector_;
   std::unique_ptr<DatapathDriver> datapath_;
+  LatencyBook latencies_;
+  std::unique_ptr<LatencyProber> prober_;
+  std::unique_ptr<LoopEvent> probing_;
   std::unique_ptr<CampaignLoop> loop_;
   std::unique_ptr<LoopEvent> starter_;
   std::vector<uint16_t> ports_;

@@ -178,6 +178,15 @@ void AnalyzerCollector::AskPackets(uint32_t tag, uint64_t first, uint32_t max_pa
 
 // --- Answers ---
 
+std::optional<Nanos> AnalyzerCollector::ClockError() const {
+  Nanos worst = 0;
+  for (const Session* session : analyzers_) {
+    if (!session->clock_estimate().has_estimate()) return std::nullopt;
+    worst = std::max(worst, session->clock_estimate().BoundAt(clock_.MonotonicNow()));
+  }
+  return worst;
+}
+
 // By our clock; instants of 0 say nothing.
 Nanos AnalyzerCollector::OurTime(const Session& session, Nanos theirs) const {
   const ClockEstimate& estimate = session.clock_estimate();

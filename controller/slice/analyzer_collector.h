@@ -61,6 +61,7 @@ class AnalyzerCollector final : public CopyCollector, private SessionOwner {
   void Stop();
 
   bool is_ready() const override { return !analyzers_.empty(); }
+  std::optional<Nanos> ClockError() const override;
   void Expect(const std::vector<ExpectedSlice>& slices) override;
   void AskTallies(const std::vector<uint32_t>& tags, Tallies answer) override;
   void SetLatencies(uint64_t run, const std::vector<CopyLatency>& latencies) override;

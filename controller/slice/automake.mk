@@ -23,6 +23,10 @@ controller_libtrumpet_slice_a_SOURCES = \
 	controller/slice/demand_book.h \
 	controller/slice/flow_match.cc \
 	controller/slice/flow_match.h \
+	controller/slice/latency_book.cc \
+	controller/slice/latency_book.h \
+	controller/slice/latency_prober.cc \
+	controller/slice/latency_prober.h \
 	controller/slice/openflow_driver.cc \
 	controller/slice/openflow_driver.h \
 	controller/slice/second_budget.h \
@@ -42,6 +46,7 @@ TSAN_TESTS += controller/slice/slice_test
 controller_slice_slice_test_SOURCES = \
 	controller/slice/campaign_manager_test.cc \
 	controller/slice/campaign_run_test.cc \
+	controller/slice/latency_test.cc \
 	controller/slice/slice_parts_test.cc \
 	controller/slice/slice_twin_test.h
 controller_slice_slice_test_LDADD = $(LIBTRUMPET_SLICE) $(GTEST_MAIN_LIBS)

@@ -110,6 +110,7 @@ class CampaignManager final : public TopologyObserver,
   // Before Start(); asked in this order.  They must outlive the manager.
   void AddDriver(SliceDriver* driver);
   void SetCollector(CopyCollector* collector) { run_parts_.collector = collector; }
+  void SetLatencies(const LatencyBook* latencies) { run_parts_.latencies = latencies; }
   void AddDemandSource(DemandSource* source) { demands_.AddSource(source); }
   // The first one; the same as OnTopologyChange() if there was one before.
   void SetTopology(const Topology& topology);

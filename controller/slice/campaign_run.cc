@@ -169,8 +169,23 @@ slice::SlicePlanOptions CampaignRun::PlanOptions(const SliceCampaign& campaign) 
   return options;
 }
 
+// From any router to the analyzer, as probes say.
+Nanos CampaignRun::LongestLatency() const {
+  Nanos longest = 0;
+  for (const LatencyView& view : parts_.latencies->All(Now())) {
+    const CopyLatency& latency = view.latency;
+    if (!map_->network.Find(latency.switch_name)) continue;
+    longest = std::max(longest, latency.latency + latency.error);
+  }
+  return longest;
+}
+
 void CampaignRun::Plan() {
   is_plan_stale_ = false;
+  if (parts_.latencies != nullptr) {
+    spacing_ = std::clamp(std::max(spacing_, LongestLatency() + kNanosPerMilli),
+                          options_.least_spacing, options_.most_spacing);
+  }
   SlicePlanRequest request;
   request.source_name = source_name_;
   request.text = text_;
@@ -317,6 +332,7 @@ void CampaignRun::Finish(SliceRunState state, const std::string& problem) {
   last_state_ = state;
   view_.problem = problem;
   if (!has_expected_ || parts_.collector == nullptr || !parts_.collector->is_ready()) return End();
+  TellLatencies();
   SetState(SliceRunState::kFinishing, Now() + options_.finish_patience);
   parts_.collector->Finish(view_.run,
                            Guarded<const Result<std::string>&>([this](const auto& answers) {
@@ -327,6 +343,20 @@ void CampaignRun::Finish(SliceRunState state, const std::string& problem) {
                              }
                              End();
                            }));
+}
+
+void CampaignRun::TellLatencies() {
+  if (parts_.latencies == nullptr) return;
+  std::set<std::string> routers;
+  for (const SliceQueryView& query : view_.queries) {
+    routers.insert(query.locations.begin(), query.locations.end());
+  }
+  std::vector<CopyLatency> latencies;
+  for (const std::string& router : routers) {
+    const auto view = parts_.latencies->Find(router, Now());
+    if (view) latencies.push_back(view->latency);
+  }
+  parts_.collector->SetLatencies(view_.run, latencies);
 }
 
 void CampaignRun::End() {

@@ -28,6 +28,7 @@
 #include "controller/plan/topology_change.h"
 #include "controller/slice/copy_collector.h"
 #include "controller/slice/demand_book.h"
+#include "controller/slice/latency_book.h"
 #include "controller/slice/second_budget.h"
 #include "controller/slice/slice_driver.h"
 #include "controller/slice/slice_planner.h"
@@ -62,6 +63,7 @@ struct SliceRunParts {
   std::vector<SliceDriver*> drivers;   // the first that serves a switch is asked
   CopyCollector* collector = nullptr;  // may be null: then nothing starts
   DemandBook* demands = nullptr;
+  const LatencyBook* latencies = nullptr;  // may be null
   TagPool* tags = nullptr;
   SecondBudget* shared = nullptr;  // of all campaigns together
   std::function<void()> changed;   // some run's due() or state has; may be called within calls
@@ -196,6 +198,8 @@ class CampaignRun {
   Job AddQuery(const slice::PlannedQuery& planned);
   size_t NumberOf(SliceQueryView query, const std::string& key);
   Status CheckPlaces(const SlotJobs& jobs) const;
+  Nanos LongestLatency() const;
+  void TellLatencies();
   SliceDriver* DriverOf(const std::string& router) const;
 
   // campaign_slots.cc

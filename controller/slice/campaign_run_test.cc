@@ -110,6 +110,24 @@ TEST(CampaignRun, IsNotMovedByAClockThatIsSet) {
   }
 }
 
+TEST(CampaignRun, SpacesSlotsByWhatProbesSayAndTellsTheAnalyzer) {
+  Lab lab;
+  lab.AddFlow(kPrefix, "ABCD", 1'000'000);
+  LatencyBook book;
+  book.Add("A", {0, 41 * kMs, 2 * kMs, 0});
+  book.Add("B", {0, 7 * kMs, 2 * kMs, 0});
+  book.Add("elsewhere", {0, 400 * kMs, 0, 0});
+  lab.parts.latencies = &book;
+  lab.Begin("MIRROR {1.2.3.0/24} ON {[A B]} USING 10 Mb/s DURING 450 ms EVERY 5 s");
+  lab.RunToEnd();
+  EXPECT_EQ(lab.run->view().state, SliceRunState::kDone) << lab.run->view().problem;
+  EXPECT_EQ(lab.run->view().spacing, 42 * kMs);  // 40, 1 of error, 1 more
+  ASSERT_EQ(lab.network.latencies.size(), 2u);
+  EXPECT_EQ(lab.network.latencies[0].switch_name, "A");
+  EXPECT_EQ(lab.network.latencies[0].latency, 40 * kMs);
+  EXPECT_EQ(lab.network.latencies[1].latency, 6 * kMs);
+}
+
 TEST(CampaignRun, LooksFirstAndThenRunsThePapersExample) {
   Lab lab;
   lab.AddFlow("1.2.3.0/25", "ABCD", 2'000'000);

@@ -10,6 +10,7 @@
 #define TRUMPET_CONTROLLER_SLICE_COPY_COLLECTOR_H
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,8 @@ class CopyCollector {
 
   // Whether an analyzer is there to take copies.
   virtual bool is_ready() const = 0;
+  // By how much instants that it tells may be wrong; none: nobody knows yet.
+  virtual std::optional<Nanos> ClockError() const { return 0; }
   // Ahead of the slot; its copies are kept and matched until Finish().
   virtual void Expect(const std::vector<ExpectedSlice>& slices) = 0;
   // What has arrived of these tags.

@@ -4,6 +4,7 @@
 #include "controller/slice/openflow_driver.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "controller/slice/flow_match.h"
@@ -61,6 +62,19 @@ std::string CopyActions(const SliceSpec& spec, const OpenflowCopyPort& to) {
   const std::string max = std::to_string(spec.snap_bytes);
   return key + (spec.snap_bytes == 0 ? ",output:" + port
                                      : ",output(port=" + port + ",max_len=" + max + ")");
+}
+
+// Of an EtherType for experiments, from nobody to nobody; it says which one it is.
+constexpr char kProbeHead[] = "\x02\0\0\0\0\1\x02\0\0\0\0\2\x88\xb5trumpet probe ";
+constexpr size_t kProbeHeadBytes = sizeof kProbeHead - 1;
+constexpr size_t kProbeBytes = 60;
+constexpr uint32_t kFromController = 0xfffffffd;  // OFPP_CONTROLLER: no flow has brought it here
+
+std::string MakeProbe(uint32_t tag) {
+  std::string frame(kProbeHead, kProbeHeadBytes);
+  frame += std::to_string(tag);
+  frame.resize(kProbeBytes);
+  return frame;
 }
 
 std::string Timeout(Nanos duration) {
@@ -285,6 +299,38 @@ void OpenflowDriver::Finish(Slice* slice) {
   Later([this, end, last] {
     if (ended_) ended_(end);
   });
+}
+
+std::vector<std::string> OpenflowDriver::ProbeTargets() const {
+  std::vector<std::string> names;
+  for (const OpenflowSwitch* which : net_->Switches()) {
+    if (Serves(which->name())) names.push_back(which->name());
+  }
+  return names;
+}
+
+void OpenflowDriver::Probe(const std::string& switch_name, uint32_t tag,
+                           std::function<void()> back) {
+  OpenflowSwitch* const which = net_->Find(switch_name);
+  const auto port = find_port_(switch_name);
+  if (which == nullptr || !port) return;
+  SliceSpec spec;
+  spec.tag = tag;
+  probes_[{which, tag}] = std::move(back);
+  (void)which->SendPacketOut(0, MakeProbe(tag), "controller," + CopyActions(spec, *port)).ok();
+}
+
+void OpenflowDriver::OnPacketIn(OpenflowSwitch* which, const OpenflowMessage& packet_in) {
+  if (packet_in.head.in_port != kFromController) return;
+  const std::string& frame = packet_in.packet;
+  if (frame.compare(0, kProbeHeadBytes, kProbeHead, kProbeHeadBytes) != 0) return;
+  const auto tag =
+      static_cast<uint32_t>(strtoul(frame.substr(kProbeHeadBytes).c_str(), nullptr, 10));
+  const auto probe = probes_.find({which, tag});
+  if (probe == probes_.end()) return;
+  const std::function<void()> back = std::move(probe->second);
+  probes_.erase(probe);
+  back();
 }
 
 void OpenflowDriver::TurnOff(const std::string& switch_name, uint32_t tag, Done done) {

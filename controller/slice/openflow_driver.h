@@ -21,9 +21,11 @@
 #include <cstdint>
 #include <functional>
 #include <list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "controller/openflow/openflow_net.h"
@@ -55,6 +57,8 @@ class OpenflowDriver final : public SliceDriver, private OpenflowObserver {
   uint16_t NumberOf(const std::string& switch_name) const override;
   void TurnOn(const std::string& switch_name, const SliceSpec& slice, Done done) override;
   void TurnOff(const std::string& switch_name, uint32_t tag, Done done) override;
+  std::vector<std::string> ProbeTargets() const override;
+  void Probe(const std::string& switch_name, uint32_t tag, std::function<void()> back) override;
   void OnEnd(Ended ended) override { ended_ = std::move(ended); }
 
   size_t slice_count() const { return slices_.size(); }
@@ -72,6 +76,7 @@ class OpenflowDriver final : public SliceDriver, private OpenflowObserver {
   void LookAtCaps(Slice* slice);
   void Finish(Slice* slice);
   void Later(std::function<void()> action);
+  void OnPacketIn(OpenflowSwitch* which, const OpenflowMessage& packet_in) override;
   void OnFlowRemoved(OpenflowSwitch* which, const OpenflowMessage& removed) override;
 
   event_base* const base_;
@@ -80,6 +85,8 @@ class OpenflowDriver final : public SliceDriver, private OpenflowObserver {
   Ended ended_;
   Slices slices_;
   uint64_t last_life_ = 0;
+  // By switch and tag; a later probe takes the place of one that was lost.
+  std::map<std::pair<const OpenflowSwitch*, uint32_t>, std::function<void()>> probes_;
   std::vector<std::function<void()>> later_;
   LoopEvent later_event_;
 };

@@ -111,6 +111,22 @@ TEST_F(OpenflowDriverTest, CopiesPacketsAsTheyArriveAndForwardsThemAsBefore) {
   EXPECT_TRUE(TurnOff(77).ok());
 }
 
+TEST_F(OpenflowDriverTest, SendsAProbeToTheAnalyzerAndBack) {
+  EXPECT_EQ(driver_->ProbeTargets(), std::vector<std::string>{name_});
+  std::vector<uint32_t> back;
+  for (const uint32_t tag : {kFirstProbeTag, kMaxSliceTag}) {
+    driver_->Probe(name_, tag, [&back, tag] { back.push_back(tag); });
+  }
+  driver_->Probe("nobody", 7, [&back] { back.push_back(0); });
+  ASSERT_TRUE(test_.RunUntil([&] { return back.size() == 2; }));
+  EXPECT_EQ(back, (std::vector<uint32_t>{kFirstProbeTag, kMaxSliceTag}));
+  ASSERT_TRUE(test_.RunUntil([&] { return Sent(3, 12).size() == 2; }));
+  EXPECT_EQ(Sent(3, 12), std::vector<int>(2, 0x88));
+  EXPECT_EQ(Sent(3, 13), std::vector<int>(2, 0xb5));
+  EXPECT_TRUE(Sent(2, 12).empty());
+  EXPECT_EQ(ovs_.Flows("br0"), theirs_);
+}
+
 TEST_F(OpenflowDriverTest, EndsAtTheDeadline) {
   ASSERT_TRUE(TurnOn(Spec(5, "dstIP=10.1.0.0/16", 40 * kNanosPerMilli)).ok());
   ASSERT_TRUE(RunUntilEnded());

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "lib/base/status.h"
 #include "lib/base/units.h"
@@ -52,6 +53,13 @@ class SliceDriver {
   virtual void TurnOn(const std::string& switch_name, const SliceSpec& slice, Done done) = 0;
   // Before its deadline; fine if it has ended already.
   virtual void TurnOff(const std::string& switch_name, uint32_t tag, Done done) = 0;
+  // Switches that Probe() can be asked of now.
+  virtual std::vector<std::string> ProbeTargets() const { return {}; }
+  // Has the switch send one packet to the analyzer, under this tag, and one back: `back` is called
+  // when it comes.  What is lost on the way is not told.
+  virtual void Probe(const std::string& switch_name, uint32_t tag, std::function<void()> back) {
+    (void)switch_name, (void)tag, (void)back;
+  }
   // Of every slice that was on, once.
   virtual void OnEnd(Ended ended) = 0;
 };

@@ -22,12 +22,12 @@ constexpr Nanos kSecond = kNanosPerSecond;
 Prefix P(const std::string& text) { return *ParsePrefix(text); }
 
 TEST(TagPool, GoesRoundAndRestsEachTag) {
-  TagPool tags(kMaxSliceTag - 2);
-  EXPECT_EQ(tags.Take(0), kMaxSliceTag - 1);
-  EXPECT_EQ(tags.Take(0), kMaxSliceTag);
+  TagPool tags(TagPool::kLast - 2);
+  EXPECT_EQ(tags.Take(0), TagPool::kLast - 1);
+  EXPECT_EQ(tags.Take(0), kFirstProbeTag - 1);
   EXPECT_EQ(tags.Take(0), 1u);
   tags.Release(1, 0);
-  tags.Release(kMaxSliceTag, 0);
+  tags.Release(TagPool::kLast, 0);
   EXPECT_EQ(tags.Take(0), 2u);
   EXPECT_EQ(tags.taken(), 4u);
   EXPECT_EQ(tags.Take(TagPool::kRest), 3u);

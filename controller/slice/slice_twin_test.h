@@ -99,6 +99,7 @@ class TwinNetwork final : public SliceDriver, public CopyCollector, public Slice
   size_t on() const { return on_.size(); }
   const std::vector<ExpectedSlice>& expected() const { return expected_; }
   int finished = 0;
+  std::vector<CopyLatency> latencies;  // of the last run
 
   // --- SliceDriver ---
   const char* name() const override { return "twin"; }
@@ -145,6 +146,7 @@ class TwinNetwork final : public SliceDriver, public CopyCollector, public Slice
       answer(tallies);
     });
   }
+  void SetLatencies(uint64_t, const std::vector<CopyLatency>& told) override { latencies = told; }
   void Finish(uint64_t, std::function<void(const Result<std::string>&)> answer) override {
     ++finished;
     if (!has_analyzer || !analyzer_answers) return;

@@ -26,10 +26,11 @@ class TagPool {
  public:
   static constexpr Nanos kRest = 60 * kNanosPerSecond;
   // Of all, so that a free one is found after few steps.
-  static constexpr size_t kMaxTaken = kMaxSliceTag / 2;
+  static constexpr uint32_t kLast = kFirstProbeTag - 1;
+  static constexpr size_t kMaxTaken = kLast / 2;
 
   // A restarted controller begins elsewhere: copies of its last life may still come.
-  explicit TagPool(uint32_t first) : next_(first % kMaxSliceTag + 1) {}
+  explicit TagPool(uint32_t first) : next_(first % kLast + 1) {}
 
   // 0: all are taken.
   uint32_t Take(Nanos now) {
@@ -50,7 +51,7 @@ class TagPool {
   size_t taken() const { return taken_.size(); }  // with those that rest
 
  private:
-  void Advance() { next_ = next_ % kMaxSliceTag + 1; }
+  void Advance() { next_ = next_ % kLast + 1; }
 
   uint32_t next_;
   std::unordered_set<uint32_t> taken_;

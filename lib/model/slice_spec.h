@@ -23,6 +23,9 @@ namespace trumpet {
 
 constexpr uint32_t kSliceTagBits = 20;
 constexpr uint32_t kMaxSliceTag = (1u << kSliceTagBits) - 1;
+// The last tags are for probes, never for slices.
+constexpr uint32_t kProbeTags = 8;
+constexpr uint32_t kFirstProbeTag = kMaxSliceTag - kProbeTags + 1;
 constexpr uint16_t kMaxSwitchNumber = 1023;  // an ERSPAN session id has ten bits
 
 constexpr uint32_t SliceGreKey(uint16_t switch_number, uint32_t tag) {

@@ -148,14 +148,13 @@ def datagram(number, flow, payload_bytes):
     return GATEWAY + HOST + struct.pack("!H", ETHERTYPE_IPV4) + head + udp + payload
 
 
-class Arrivals(threading.Thread):
-    """What comes to the prefix: {number: (TTL, seconds on the monotonic clock)}, until close()."""
+class Listener(threading.Thread):
+    """Calls `take` with each IPv4 frame that a device receives, until close()."""
 
-    def __init__(self):
+    def __init__(self, device):
         super().__init__(daemon=True)
-        self.seen = {}
         self._socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETHERTYPE_IPV4))
-        self._socket.bind(("dst", ETHERTYPE_IPV4))
+        self._socket.bind((device, ETHERTYPE_IPV4))
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 32 << 20)
         self._socket.settimeout(0.2)
         self._ends = threading.Event()
@@ -167,13 +166,28 @@ class Arrivals(threading.Thread):
                 data, address = self._socket.recvfrom(65536)
             except TimeoutError:
                 continue
-            if address[2] != socket.PACKET_OUTGOING and data[:6] == GATEWAY:
-                self.seen[struct.unpack("!Q", data[42:50])[0]] = (data[22], time.monotonic())
+            if address[2] != socket.PACKET_OUTGOING:
+                self.take(data)
+
+    def take(self, frame):
+        raise NotImplementedError
 
     def close(self):
         self._ends.set()
         self.join()
         self._socket.close()
+
+
+class Arrivals(Listener):
+    """What comes to the prefix: {number: (TTL, seconds on the monotonic clock)}."""
+
+    def __init__(self):
+        self.seen = {}
+        super().__init__("dst")
+
+    def take(self, frame):
+        if frame[:6] == GATEWAY:
+            self.seen[struct.unpack("!Q", frame[42:50])[0]] = (frame[22], time.monotonic())
 
 
 class Sender(threading.Thread):

@@ -2,17 +2,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """What campaigns tell of a network of routers, against what is true there; run with cases.py."""
 
-import json
+import collections
 import random
+import struct
+import time
 
-from routers import Sender
+from routers import COLLECTOR_DEVICE, Listener, Sender
 from slice_cases import slices_on
+from switch import eventually
 
 LOSS_OF_A_LINK = 0.02
 FLOWS = 16
 QUERIES = """MIRROR { 1.2.3.0/24 } ON { [A -> D] }
 USING 60 Mb/s DURING 4 s EVERY 60 s
 """
+DELAY_NS = 15_000_000  # three links of 5 ms
+SECTION_7_4 = """MIRROR { 1.2.3.0/24 } ON { [C D] }
+USING 5 Mb/s DURING 4 s EVERY 60 s
+"""
+GRE, FIRST_PROBE_TAG = 47, 0xffff8
 
 
 def told_of_paths(told):
@@ -24,7 +32,33 @@ def told_of_paths(told):
             if query["query"] not in bootstraps}
 
 
-def losses_and_shares_are_told_truly(switch):
+class Copies(Listener):
+    """Copies that come to the collector: [(seconds on the monotonic clock, tag, bytes)]."""
+
+    def __init__(self):
+        self.seen = []
+        super().__init__(COLLECTOR_DEVICE)
+
+    def take(self, frame):
+        if frame[23] != GRE:
+            return
+        tag = struct.unpack("!I", frame[38:42])[0] & 0xfffff
+        if tag < FIRST_PROBE_TAG:
+            self.seen.append((time.monotonic(), tag, len(frame)))
+
+
+def most_in_a_second(copies):
+    most, total, first = 0, 0, 0
+    for at, _, size in copies:
+        total += size
+        while copies[first][0] <= at - 1:
+            total -= copies[first][2]
+            first += 1
+        most = max(most, total)
+    return most
+
+
+def losses_shares_and_delays_are_told_truly(switch):
     seed = random.randrange(1 << 30)
     with slices_on(switch, shortest_slice_ms=200, loss=LOSS_OF_A_LINK, seed=seed) as network:
         sender = Sender(2_400_000, payload_bytes=200, flows=FLOWS)
@@ -51,7 +85,43 @@ def losses_and_shares_are_told_truly(switch):
             assert low <= loss <= high and high - low < 0.1, (told_loss, loss)
             assert copies["value"] < 0.01, query
             assert abs(share["value"] - truth) <= 0.05, (share, truth)
+            # A busy machine makes some packets late, but never early.
+            delay = query["delay"]
+            notes.append(f"delay {delay['lowest_ns'] / 1e6:.2f} ms (median "
+                         f"{delay['median_ns'] / 1e6:.2f}, error {delay['error_ns'] / 1e6:.2f})")
+            assert abs(delay["lowest_ns"] - DELAY_NS) < 1_000_000, delay
         return "; ".join(notes)
 
 
-ALL = [losses_and_shares_are_told_truly]
+def a_flow_that_jumps_above_the_budget_exceeds_it_by_one_slot_at_most(switch):
+    """Section 7.4 of the paper: 1 Mb/s, copied at two routers, becomes more than the 5 Mb/s."""
+    with slices_on(switch, loss=0) as network:
+        sender, copies = Sender(1_000_000), Copies()
+        try:
+            network.run("web", SECTION_7_4)
+            eventually(lambda: len({tag for _, tag, _ in copies.seen}) > 10, "slots go by")
+            sender.bits_per_second = 6_000_000
+            jumped = time.monotonic()
+            eventually(lambda: network.ctl("slice", "show", "web")["last"], "the run is over")
+        finally:
+            sender.close()
+            copies.close()
+        told = network.ctl("slice", "show", "web")["last"]
+        assert told["state"] == "done" and told["over_budget"] >= 1, told
+        slots = collections.Counter()
+        for _, tag, size in copies.seen:
+            slots[tag] += size
+        budget = 5_000_000 // 8
+        before, after = ([copy for copy in copies.seen if (copy[0] < jumped) == is_before]
+                         for is_before in (True, False))
+        assert most_in_a_second(before) < budget, most_in_a_second(before)
+        largest, most = max(slots.values()), most_in_a_second(copies.seen)
+        assert after and most <= budget + largest, (most, budget, largest)
+        return (f"{most} bytes in the worst second of {budget}, {largest} in the largest of "
+                f"{len(slots)} slots, {told['over_budget']} over the budget")
+
+
+ALL = [
+    losses_shares_and_delays_are_told_truly,
+    a_flow_that_jumps_above_the_budget_exceeds_it_by_one_slot_at_most,
+]
