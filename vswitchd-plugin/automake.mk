@@ -75,6 +75,7 @@ vswitchd_plugin_plugin_test_SOURCES = \
 	vswitchd-plugin/plugin_test.cc \
 	vswitchd-plugin/report_log_test.cc \
 	vswitchd-plugin/settings_test.cc \
+	vswitchd-plugin/slice_table_random_test.cc \
 	vswitchd-plugin/slice_table_test.cc \
 	vswitchd-plugin/watchdog_test.cc \
 	vswitchd-plugin/wall_clock_test.cc \

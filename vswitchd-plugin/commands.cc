@@ -88,9 +88,10 @@ const std::vector<Commands::Entry>& Commands::Table() {
       {"trumpet/flow-table-show", "[json]", 0, 1, &Commands::ShowFlowTables},
       {"trumpet/perf-show", "[json]", 0, 1, &Commands::ShowPerf},
       {"trumpet/slice-on",
-       "[json] TAG MILLISECONDS FILTER [bridge=NAME] [packets=N] [bytes=N] [pps=N]", 3, 8,
-       &Commands::TurnOnSlice},
-      {"trumpet/slice-off", "[json] TAG", 1, 2, &Commands::TurnOffSlice},
+       "[json] TAG MILLISECONDS FILTER [bridge=NAME] [packets=N] [bytes=N] [pps=N] "
+       "[mark=N]",
+       3, 9, &Commands::TurnOnSlice},
+      {"trumpet/slice-off", "[json] TAG [bridge=NAME]", 1, 3, &Commands::TurnOffSlice},
       {"trumpet/slice-show", "[json]", 0, 1, &Commands::ShowSlices},
       {"trumpet/enable", "[json]", 0, 1, &Commands::Enable},
       {"trumpet/disable", "[json]", 0, 1, &Commands::Disable},
@@ -206,10 +207,9 @@ Result<std::string> Commands::TurnOnSlice(const Arguments& arguments, bool as_js
 }
 
 Result<std::string> Commands::TurnOffSlice(const Arguments& arguments, bool as_json) {
-  if (arguments.size() > 1) return Unexpected(arguments[1]);
-  const Result<uint32_t> tag = ReadSliceTag(arguments[0]);
-  if (!tag.ok()) return tag.status();
-  agent_->slices().TurnOff(*tag, agent_->MonotonicNow());
+  const Result<SliceOff> off = ReadSliceOff(arguments);
+  if (!off.ok()) return off.status();
+  agent_->slices().TurnOff(off->bridge, off->tag, agent_->MonotonicNow());
   agent_->Wake();
   return std::string(as_json ? "{\"on\":false}\n" : "off\n");
 }

@@ -365,23 +365,25 @@ void ControllerLink::TakeMessage(Message message) {
   } else if (auto* on = std::get_if<SliceOn>(&message)) {
     TakeSliceOn(std::move(on->slice));
   } else if (const auto* off = std::get_if<SliceOff>(&message)) {
-    TakeSliceOff(off->tag);
+    TakeSliceOff(*off);
   }
 }
 
 // At once: packets are marked before the answer is on its way.
 void ControllerLink::TakeSliceOn(SliceSpec slice) {
-  const uint32_t tag = slice.tag;
+  SliceAck ack{slice.bridge, slice.tag, false, ""};
   TellSliceEnds();
   const trumpet::Status status = parts_.slices->TurnOn(std::move(slice), clock_.MonotonicNow());
-  Send(SliceAck{tag, status.ok(), status.ok() ? "" : status.message()});
+  ack.is_on = status.ok();
+  if (!status.ok()) ack.error = status.message();
+  Send(ack);
   is_due_ = true;
 }
 
-void ControllerLink::TakeSliceOff(uint32_t tag) {
-  parts_.slices->TurnOff(tag, clock_.MonotonicNow());
+void ControllerLink::TakeSliceOff(const SliceOff& off) {
+  parts_.slices->TurnOff(off.bridge, off.tag, clock_.MonotonicNow());
   TellSliceEnds();
-  Send(SliceAck{tag, false, ""});
+  Send(SliceAck{off.bridge, off.tag, false, ""});
   is_due_ = true;
 }
 

@@ -131,7 +131,7 @@ class ControllerLink final : private SessionOwner {
   void OnClosed(Session* session, CloseCause cause, const std::string& text) override;
   void TakeMessage(Message message);
   void TakeSliceOn(SliceSpec slice);
-  void TakeSliceOff(uint32_t tag);
+  void TakeSliceOff(const SliceOff& off);
   bool Send(const Message& message);
 
   const LinkParts parts_;

@@ -40,20 +40,35 @@ Result<FilterExpr> ReadFilter(const std::string& text) {
   return std::move(event->filter);
 }
 
+Status ReadTag(const std::string& text, uint32_t* tag) {
+  return ReadNumber("tag", text, 1, kMaxSliceTag, tag);
+}
+
+bool ReadBridge(const std::string& option, std::string* bridge) {
+  constexpr std::string_view kHead = "bridge=";
+  if (option.compare(0, kHead.size(), kHead) != 0 || option.size() == kHead.size()) return false;
+  *bridge = option.substr(kHead.size());
+  return true;
+}
+
+Status Unexpected(const std::string& argument) {
+  return Status::Error("unexpected argument " + event_lang::Quote(argument));
+}
+
 Status ReadOption(const std::string& option, SliceSpec* slice) {
+  if (ReadBridge(option, &slice->bridge)) return Status::Ok();
   const size_t equals = option.find('=');
   const std::string key = option.substr(0, equals);
   const std::string value = equals == std::string::npos ? "" : option.substr(equals + 1);
-  if (key == "bridge" && !value.empty()) {
-    slice->bridge = value;
-    return Status::Ok();
-  }
   constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
   if (key == "packets") return ReadNumber("packets", value, 1, kMost, &slice->max_packets);
   if (key == "bytes") return ReadNumber("bytes", value, 1, kMost, &slice->max_bytes);
   if (key == "pps") return ReadNumber("pps", value, 1, UINT32_MAX, &slice->packets_per_second);
-  return Status::Error("unexpected argument " + event_lang::Quote(option));
+  if (key == "mark") return ReadNumber("mark", value, 1, kMaxSliceMark, &slice->mark);
+  return Unexpected(option);
 }
+
+std::string BridgeText(const std::string& bridge) { return bridge.empty() ? "(all)" : bridge; }
 
 std::string Milliseconds(Nanos length) {
   char text[32];
@@ -69,21 +84,24 @@ std::string Hex(uint32_t value) {
 
 }  // namespace
 
-Result<uint32_t> ReadSliceTag(const std::string& text) {
-  uint32_t tag = 0;
-  if (Status status = ReadNumber("tag", text, 1, kMaxSliceTag, &tag); !status.ok()) return status;
-  return tag;
+Result<SliceOff> ReadSliceOff(const std::vector<std::string>& arguments) {
+  SliceOff off;
+  const Status status = ReadTag(arguments[0], &off.tag);
+  if (!status.ok()) return status;
+  for (size_t i = 1; i < arguments.size(); ++i) {
+    if (!ReadBridge(arguments[i], &off.bridge)) return Unexpected(arguments[i]);
+  }
+  return off;
 }
 
 Result<SliceSpec> ReadSliceArguments(const std::vector<std::string>& arguments) {
   if (arguments.size() < 3) return Status::Error("a slice takes TAG MILLISECONDS FILTER");
   SliceSpec slice;
-  const Result<uint32_t> tag = ReadSliceTag(arguments[0]);
-  if (!tag.ok()) return tag.status();
-  slice.tag = *tag;
+  Status status = ReadTag(arguments[0], &slice.tag);
+  if (!status.ok()) return status;
   Nanos milliseconds = 0;
-  Status status = ReadNumber("milliseconds", arguments[1], 1,
-                             kMaxSliceNs / static_cast<uint64_t>(kNanosPerMilli), &milliseconds);
+  status = ReadNumber("milliseconds", arguments[1], 1,
+                      kMaxSliceNs / static_cast<uint64_t>(kNanosPerMilli), &milliseconds);
   if (!status.ok()) return status;
   slice.duration = milliseconds * kNanosPerMilli;
   Result<FilterExpr> filter = ReadFilter(arguments[2]);
@@ -100,9 +118,9 @@ std::string FormatSlices(const SliceTableStatus& slices, bool as_json) {
   Json rows = Json::array();
   for (const SliceStatus& slice : slices.on) {
     const SliceCounts& counts = slice.counts;
-    table.Add({std::to_string(slice.tag), slice.bridge.empty() ? "(all)" : slice.bridge,
-               Milliseconds(slice.left), std::to_string(counts.packets),
-               std::to_string(counts.bytes), std::to_string(counts.withheld)});
+    table.Add({std::to_string(slice.tag), BridgeText(slice.bridge), Milliseconds(slice.left),
+               std::to_string(counts.packets), std::to_string(counts.bytes),
+               std::to_string(counts.withheld)});
     rows.push_back({{"tag", slice.tag},
                     {"bridge", slice.bridge},
                     {"left_ns", slice.left},
@@ -110,15 +128,16 @@ std::string FormatSlices(const SliceTableStatus& slices, bool as_json) {
                     {"bytes", counts.bytes},
                     {"withheld", counts.withheld}});
   }
-  TextTable ended(
-      {">ended", ">ms long", ">first after ms", ">first to last ms", ">packets", ">withheld"});
+  TextTable ended({">ended", "bridge", ">ms long", ">first after ms", ">first to last ms",
+                   ">packets", ">withheld"});
   Json ends = Json::array();
   for (const EndedSlice& slice : slices.ended) {
     const HostSliceEnd& end = slice.end;
-    ended.Add({std::to_string(end.tag), Milliseconds(end.lasted_ns),
+    ended.Add({std::to_string(end.tag), BridgeText(end.bridge), Milliseconds(end.lasted_ns),
                Milliseconds(slice.first_after), Milliseconds(end.span_ns),
                std::to_string(end.packets), std::to_string(end.withheld)});
     ends.push_back({{"tag", end.tag},
+                    {"bridge", end.bridge},
                     {"lasted_ns", end.lasted_ns},
                     {"first_after_ns", slice.first_after},
                     {"span_ns", end.span_ns},

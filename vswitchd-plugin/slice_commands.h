@@ -13,13 +13,15 @@
 
 #include "lib/base/status.h"
 #include "lib/model/slice_spec.h"
+#include "lib/wire/slice_order.h"
 #include "vswitchd-plugin/slice_table.h"
 
 namespace trumpet {
 
-// TAG MILLISECONDS FILTER [bridge=NAME] [packets=N] [bytes=N] [pps=N]
+// TAG MILLISECONDS FILTER [bridge=NAME] [packets=N] [bytes=N] [pps=N] [mark=N]
 Result<SliceSpec> ReadSliceArguments(const std::vector<std::string>& arguments);
-Result<uint32_t> ReadSliceTag(const std::string& text);
+// TAG [bridge=NAME]
+Result<SliceOff> ReadSliceOff(const std::vector<std::string>& arguments);
 
 std::string FormatSlices(const SliceTableStatus& slices, bool as_json);
 

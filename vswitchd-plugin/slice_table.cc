@@ -47,7 +47,23 @@ HostSliceEnd EndOf(const LiveSlice& slice, Nanos now) {
   const SliceCounts counts = slice.counts();
   const Nanos lasted = std::max<Nanos>(0, std::min(now, slice.deadline()) - slice.on());
   const Nanos span = counts.packets > 0 ? std::max<Nanos>(0, counts.last - counts.first) : 0;
-  return {slice.spec().tag, counts.packets, counts.bytes, counts.withheld, lasted, span};
+  return {slice.spec().bridge,
+          slice.spec().tag,
+          counts.packets,
+          counts.bytes,
+          counts.withheld,
+          lasted,
+          span};
+}
+
+// No bridge is any of them.
+bool IsOneOf(const SliceSpec& slice, const std::string& bridge, uint32_t tag) {
+  return slice.tag == tag && (bridge.empty() || slice.bridge == bridge);
+}
+
+std::string NameOf(const SliceSpec& slice) {
+  const std::string tag = "tag " + std::to_string(slice.tag);
+  return slice.bridge.empty() ? tag : tag + " of bridge '" + slice.bridge + "'";
 }
 
 }  // namespace
@@ -117,8 +133,9 @@ Status SliceTable::Check(const SliceSpec& spec) const {
     return Status::Error(std::to_string(kMaxSlices) + " slices are on; that is the most");
   }
   for (const auto& slice : slices_) {
-    if (slice->spec().tag == spec.tag) {
-      return Status::Error("tag " + std::to_string(spec.tag) + " is on already");
+    const SliceSpec& other = slice->spec();
+    if (IsOneOf(other, spec.bridge, spec.tag) || IsOneOf(spec, other.bridge, other.tag)) {
+      return Status::Error(NameOf(other) + " is on already");
     }
   }
   return Status::Ok();
@@ -160,13 +177,13 @@ Status SliceTable::TurnOn(SliceSpec spec, Nanos now) {
   return Status::Ok();
 }
 
-void SliceTable::TurnOff(uint32_t tag, Nanos now) {
+void SliceTable::TurnOff(const std::string& bridge, uint32_t tag, Nanos now) {
   const bool was_any_on = is_any_on();
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     Slices next;
     for (const auto& slice : slices_) {
-      if (slice->spec().tag != tag) next.push_back(slice);
+      if (!IsOneOf(slice->spec(), bridge, tag)) next.push_back(slice);
     }
     if (next.size() < slices_.size()) Publish(std::move(next), now);
   }

@@ -4,6 +4,9 @@
 // SliceTable: the slices that are on at this switch.  Turns them on on all packet threads at once,
 // takes them away after their deadline, and tells what they were.
 //
+// A slice is known by its bridge and its tag, and takes packets that arrive at ports of that
+// bridge.  So one that goes through several bridges, from port to port, is marked at each.
+//
 // The packet threads end a slice by themselves at its deadline (lib/tpm/slice_set.h); EndDue() only
 // cleans up behind them.  Instants are of the monotonic clock, which packets are stamped with.
 //
@@ -78,7 +81,8 @@ class SliceTable {
   void Allow(bool is_allowed, Nanos now);
 
   Status TurnOn(SliceSpec spec, Nanos now);
-  void TurnOff(uint32_t tag, Nanos now);  // fine if it is not on
+  // Fine if it is not on; without a bridge, at all of them.
+  void TurnOff(const std::string& bridge, uint32_t tag, Nanos now);
   void EndDue(Nanos now);
 
   // Those that have ended since the last call.

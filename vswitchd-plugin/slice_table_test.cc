@@ -24,6 +24,22 @@ class SliceTableTest : public ::testing::Test {
     still_.RunMs(1);
   }
 
+  // br-int with the port 8, br-phy with 7 and a tunnel.
+  static HostFacts TwoBridges() {
+    HostFacts facts;
+    facts.bridges = {{"br-int", 1, {}, "netdev"}, {"br-phy", 2, {}, "netdev"}};
+    facts.ports.resize(3);
+    facts.ports[0].bridge = "br-int";
+    facts.ports[0].name = "vm8";
+    facts.ports[1].bridge = "br-phy";
+    facts.ports[1].name = "gre0";
+    facts.ports[1].type = "gre";
+    facts.ports[1].remote_ip = "192.0.2.1";
+    facts.ports[2].bridge = "br-phy";
+    facts.ports[2].name = "vm7";
+    return facts;
+  }
+
   SliceTable& slices() { return still_.plugin.agent().slices(); }
   SliceTableStatus Now() { return slices().Snapshot(still_.monotonic); }
 
@@ -100,16 +116,7 @@ TEST_F(SliceTableTest, AJumpOfTheWallClockDoesNotChangeASlice) {
 }
 
 TEST_F(SliceTableTest, OnlyPortsOfTheBridgeAreCopiedFrom) {
-  HostFacts facts;
-  facts.bridges = {{"br-int", 1, {}, "netdev"}, {"br-phy", 2, {}, "netdev"}};
-  facts.ports.resize(2);
-  facts.ports[0].bridge = "br-int";
-  facts.ports[0].name = "vm8";
-  facts.ports[1].bridge = "br-phy";
-  facts.ports[1].name = "gre0";
-  facts.ports[1].type = "gre";
-  facts.ports[1].remote_ip = "192.0.2.1";
-  const SlicePlaces places = SlicePlaces::Of(facts);
+  const SlicePlaces places = SlicePlaces::Of(TwoBridges());
   ASSERT_EQ(places.analyzers.size(), 1u);
   EXPECT_EQ(places.analyzers[0], (IpBytes{192, 0, 2, 1}));
   slices().SetPlaces(places);
@@ -118,6 +125,33 @@ TEST_F(SliceTableTest, OnlyPortsOfTheBridgeAreCopiedFrom) {
   EXPECT_EQ(still_.Receive(still_.threads[0], 1, 0x0a008001, 8), 1);
   EXPECT_EQ(still_.Command("trumpet/slice-on", {"2", "5", "*", "bridge=br-x"}),
             "error: no bridge 'br-x' is known");
+}
+
+TEST_F(SliceTableTest, ATagBelongsToItsBridge) {
+  slices().SetPlaces(SlicePlaces::Of(TwoBridges()));
+  EXPECT_EQ(still_.Command("trumpet/slice-on", {"5", "9", "*", "bridge=br-int"}), "on\n");
+  EXPECT_EQ(still_.Command("trumpet/slice-on", {"5", "9", "*", "bridge=br-int"}),
+            "error: tag 5 of bridge 'br-int' is on already");
+  EXPECT_EQ(still_.Command("trumpet/slice-on", {"5", "9", "*", "bridge=br-phy", "mark=2"}), "on\n");
+  // Copies of a slice of all ports could not be told from theirs.
+  EXPECT_EQ(still_.Command("trumpet/slice-on", {"5", "9", "*"}),
+            "error: tag 5 of bridge 'br-int' is on already");
+  EXPECT_EQ(still_.Receive(still_.threads[0], 1, 0x0a008001, 8), 1);
+  EXPECT_EQ(still_.last_mark, kMark | 5u);
+  EXPECT_EQ(still_.Receive(still_.threads[0], 2, 0x0a008001, 7), 2);
+  EXPECT_EQ(still_.last_mark, 0x00200005u);
+  EXPECT_EQ(still_.Command("trumpet/slice-off", {"5", "bridge=br-int"}), "off\n");
+  ASSERT_EQ(Now().on.size(), 1u);
+  EXPECT_EQ(Now().on[0].bridge, "br-phy");
+  EXPECT_EQ(still_.Command("trumpet/slice-off", {"5"}), "off\n");
+  EXPECT_TRUE(Now().on.empty());
+  ASSERT_EQ(Now().ended.size(), 2u);
+  EXPECT_EQ(Now().ended[0].end.bridge, "br-int");
+  EXPECT_EQ(Now().ended[0].end.packets, 1u);
+  EXPECT_EQ(Now().ended[1].end.packets, 2u);
+  EXPECT_EQ(still_.Command("trumpet/slice-on", {"5", "9", "*"}), "on\n");
+  EXPECT_EQ(still_.Command("trumpet/slice-on", {"5", "9", "*", "bridge=br-phy"}),
+            "error: tag 5 is on already");
 }
 
 TEST_F(SliceTableTest, TellsWhatASliceWas) {
@@ -130,8 +164,8 @@ TEST_F(SliceTableTest, TellsWhatASliceWas) {
   still_.monotonic += 4 * kNanosPerMilli;
   still_.Receive(still_.threads[1], 5);
   EXPECT_FALSE(slices().TurnOn(spec, still_.monotonic).ok());  // of that tag
-  slices().TurnOff(7, still_.monotonic);
-  slices().TurnOff(7, still_.monotonic);
+  slices().TurnOff("", 7, still_.monotonic);
+  slices().TurnOff("", 7, still_.monotonic);
   const auto ends = slices().TakeEnds();
   ASSERT_EQ(ends.size(), 1u);
   EXPECT_EQ(ends[0].tag, 7u);

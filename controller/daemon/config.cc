@@ -149,6 +149,25 @@ void CheckAnalyzers(ConfigSection* openflow, const ControllerConfig& config) {
   }
 }
 
+// A switch that both name is marked by its datapath, and its flows that copy are ours.
+void JoinSwitches(ConfigSection* root, ControllerConfig* config) {
+  for (OpenflowSwitchConfig& one : config->openflow.switches) {
+    if (one.copy.switch_number == 0) continue;
+    for (const DatapathSwitchConfig& marked : config->slices.switches) {
+      if (marked.name != one.name) continue;
+      one.is_marked = true;
+      if (!one.analyzer.empty()) {
+        root->Complain("the datapath of switch '" + one.name + "' marks packets (slices), so its " +
+                       "copies under openflow take a port, not an analyzer");
+      }
+      if (marked.place.number == one.copy.switch_number) continue;
+      root->Complain("copies of switch '" + one.name + "' have the number " +
+                     std::to_string(one.copy.switch_number) + " under openflow and " +
+                     std::to_string(marked.place.number) + " under slices");
+    }
+  }
+}
+
 void ReadAll(ConfigSection* root, ControllerConfig* config) {
   root->Text("name", &config->manager.name);
   root->Text("database", &config->database);
@@ -203,6 +222,7 @@ Status ReadConfig(std::string_view text, std::string_view source_name, Controlle
   std::vector<std::string> errors;
   ConfigSection root(source, &*document, "", &errors);
   ReadAll(&root, &read);
+  JoinSwitches(&root, &read);
   root.Finish();
   if (errors.empty()) {
     *config = std::move(read);

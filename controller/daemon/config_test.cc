@@ -143,6 +143,33 @@ TEST(Config, NamesThePlaceOfErrorsOfSwitchesThatSpeakOpenflow) {
   EXPECT_EQ(ErrorOf("openflow: {listen: 'ptcp:6653:192.0.2.1'}\n").substr(0, 13), "c.yaml:1:20: ");
 }
 
+TEST(Config, TakesTheFlowsThatCopyForOursWhereBothSectionsNameTheSwitch) {
+  const auto text = [](int number) {
+    return "openflow:\n  switches:\n"
+           "    - {name: a, datapath_id: '1', copies: {port: 3, number: " +
+           std::to_string(number) +
+           "}}\n"
+           "    - {name: b, datapath_id: '2', copies: {port: 3, number: 6}}\n"
+           "    - {name: c, datapath_id: '3'}\n"
+           "slices: {switches: [{name: a, host: h, bridge: br-a, number: 5},"
+           " {name: c, host: h, number: 7}]}\n";
+  };
+  ControllerConfig config;
+  EXPECT_EQ(Read(text(5), &config), "");
+  ASSERT_EQ(config.openflow.switches.size(), 3u);
+  EXPECT_TRUE(config.openflow.switches[0].is_marked);
+  EXPECT_FALSE(config.openflow.switches[1].is_marked);
+  EXPECT_FALSE(config.openflow.switches[2].is_marked);
+  EXPECT_EQ(ErrorOf(text(4)),
+            "c.yaml:1:1: copies of switch 'a' have the number 4 under openflow and 5 under slices");
+  EXPECT_EQ(ErrorOf("ovsdb: {switches: [{name: s1, database: 'tcp:h'}]}\n"
+                    "openflow: {switches: [{name: a, datapath_id: '1', "
+                    "copies: {analyzer: 192.0.2.9, number: 5}}]}\n"
+                    "slices: {switches: [{name: a, host: h, number: 5}]}\n"),
+            "c.yaml:1:1: the datapath of switch 'a' marks packets (slices), so its copies under "
+            "openflow take a port, not an analyzer");
+}
+
 TEST(Config, ReadsReceiversOfReports) {
   ControllerConfig config;
   EXPECT_EQ(

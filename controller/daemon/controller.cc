@@ -186,6 +186,7 @@ Status Controller::StartSlices() {
   parts.manager = manager_.get();
   parts.reports = hub_.get();
   parts.openflow = &openflow_->driver();
+  parts.copy_flows_of = [this](const std::string& name) { return openflow_->CopyFlowsOf(name); };
   parts.name = config_.manager.name;
   parts.log = log_;
   auto slices = SlicePart::Start(parts, config_.slices, config_.analyzers);

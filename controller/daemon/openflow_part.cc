@@ -7,6 +7,7 @@
 
 #include "controller/openflow/datapath_id.h"
 #include "controller/rest/json_views.h"
+#include "controller/slice/copy_flows.h"
 #include "lib/base/text_table.h"
 #include "lib/wire/address.h"
 
@@ -33,7 +34,10 @@ Result<std::unique_ptr<OpenflowPart>> OpenflowPart::Start(event_base* base, Open
   OpenflowOptions options;
   options.max_switches = config.max_switches;
   options.seed = seed;
-  for (const OpenflowSwitchConfig& one : config.switches) options.names[one.datapath_id] = one.name;
+  for (const OpenflowSwitchConfig& one : config.switches) {
+    options.names[one.datapath_id] = one.name;
+    if (one.is_marked) options.standing_rules[one.datapath_id] = CopyFlows(one.copy);
+  }
   std::unique_ptr<OpenflowPart> part(new OpenflowPart(std::move(config)));
   part->net_ = std::make_unique<OpenflowNet>(base, std::move(options), clock, std::move(log));
   OpenflowPart* const self = part.get();
@@ -84,6 +88,16 @@ Status OpenflowPart::Open() {
     if (!status.ok()) return status;
   }
   return Status::Ok();
+}
+
+CopyFlowState OpenflowPart::CopyFlowsOf(const std::string& switch_name) const {
+  for (const OpenflowSwitchConfig& one : config_.switches) {
+    if (one.name != switch_name || !one.is_marked) continue;
+    const OpenflowSwitch* const which = net_->Find(one.datapath_id);
+    const bool is_there = which != nullptr && which->has_standing_rules();
+    return is_there ? CopyFlowState::kOurs : CopyFlowState::kMissing;
+  }
+  return CopyFlowState::kAdministrators;
 }
 
 void OpenflowPart::AddMetrics(MetricsText* text) const {

@@ -20,6 +20,7 @@
 #include "controller/daemon/daemon.h"
 #include "controller/openflow/openflow_net.h"
 #include "controller/rest/metrics_text.h"
+#include "controller/slice/datapath_driver.h"
 #include "controller/slice/openflow_driver.h"
 #include "lib/base/status.h"
 #include "lib/wire/tls_context.h"
@@ -30,9 +31,10 @@ namespace trumpet {
 struct OpenflowSwitchConfig {
   std::string name;
   uint64_t datapath_id = 0;
-  std::string connect;    // "tcp:127.0.0.1:6653", "ssl:HOST"; empty: it comes to us
-  OpenflowCopyPort copy;  // number 0: it takes no slices by OpenFlow
-  std::string analyzer;   // address; empty: `copy` names the port, else it is made in the database
+  std::string connect;     // "tcp:127.0.0.1:6653", "ssl:HOST"; empty: it comes to us
+  OpenflowCopyPort copy;   // number 0: it takes no slices by OpenFlow
+  std::string analyzer;    // address; empty: `copy` names the port, else it is made in the database
+  bool is_marked = false;  // by its datapath: it has the flows of copy_flows.h
 };
 
 struct OpenflowConfig {
@@ -60,6 +62,7 @@ class OpenflowPart {
   // there is none.
   using MadePort = std::function<uint32_t(uint64_t datapath_id)>;
   void FindMadePorts(MadePort made_port) { made_port_ = std::move(made_port); }
+  CopyFlowState CopyFlowsOf(const std::string& switch_name) const;
   void AddMetrics(MetricsText* text) const;
   // openflow/list, openflow/show, openflow/purge.  The part must outlive them.
   std::vector<DaemonCommand> MakeCommands();

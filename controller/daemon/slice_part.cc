@@ -32,7 +32,10 @@ SlicePart::SlicePart(const Parts& parts, SlicesConfig slices)
   datapath_ = std::make_unique<DatapathDriver>(
       parts_.base, parts_.manager, [this](const std::string& name) -> std::optional<DatapathPlace> {
         for (const DatapathSwitchConfig& one : config_.switches) {
-          if (one.name == name) return one.place;
+          if (one.name != name) continue;
+          DatapathPlace place = one.place;
+          place.flow = parts_.copy_flows_of(name);
+          return place;
         }
         return std::nullopt;
       });

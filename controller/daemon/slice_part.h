@@ -65,7 +65,8 @@ class SlicePart {
     EventManager* manager = nullptr;
     ReportHub* reports = nullptr;
     SliceDriver* openflow = nullptr;  // for switches that the datapath driver does not serve
-    std::string name;                 // of this controller
+    std::function<CopyFlowState(const std::string& switch_name)> copy_flows_of;
+    std::string name;  // of this controller
     Log log;
   };
 

@@ -225,6 +225,11 @@ OpenflowSwitch* OpenflowNet::FindOrAdd(uint64_t datapath_id) {
       base_, datapath_id,
       name == options_.names.end() ? DatapathIdText(datapath_id) : name->second);
   OpenflowSwitch* const which = made.get();
+  if (const auto rules = options_.standing_rules.find(datapath_id);
+      rules != options_.standing_rules.end()) {
+    const Status status = which->SetStandingRules(rules->second);
+    if (!status.ok()) log_("warn", "switch " + which->name() + ": " + status.message());
+  }
   which->OnPorts([this, which] { TellObservers([&](auto* o) { o->OnPorts(which); }); });
   which->OnPacketIn([this, which](const OpenflowMessage& message) {
     TellObservers([&](auto* o) { o->OnPacketIn(which, message); });

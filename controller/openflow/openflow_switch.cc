@@ -3,6 +3,7 @@
 
 #include "controller/openflow/openflow_switch.h"
 
+#include <algorithm>
 #include <memory>
 #include <set>
 
@@ -12,6 +13,8 @@ namespace trumpet {
 namespace {
 
 using Kind = OpenflowRule::Kind;
+
+constexpr uint8_t kAnyVersion = 4;  // rules have the same place in all of them
 
 // "meter=60000" of "meter=60000,pktps,...".
 std::string NumberPart(const std::string& text) { return text.substr(0, text.find(',')); }
@@ -189,6 +192,7 @@ void OpenflowSwitch::OnMessage(const OpenflowMessage& message) {
       if (ports_changed_) ports_changed_();
       return;
     case TRUMPET_OF_FLOW_REMOVED:
+      if (IsLasting(message.head.cookie)) PutBack();
       if (removed_) removed_(message);
       return;
     default:
@@ -197,6 +201,36 @@ void OpenflowSwitch::OnMessage(const OpenflowMessage& message) {
 }
 
 // ---- What is there against what should be ----
+
+Status OpenflowSwitch::SetStandingRules(const std::vector<OpenflowRule>& rules) {
+  for (const OpenflowRule& rule : rules) {
+    const auto spelled = PlaceAndText(kAnyVersion, rule);
+    if (!spelled.ok()) return spelled.status();
+    rules_[spelled->first] = rule;
+  }
+  has_standing_rules_ = !rules.empty();
+  return Status::Ok();
+}
+
+bool OpenflowSwitch::IsLasting(uint64_t cookie) const {
+  return std::any_of(rules_.begin(), rules_.end(), [&](const auto& one) {
+    return one.second.lasts && one.second.cookie == cookie;
+  });
+}
+
+// Many that go together come back together.
+void OpenflowSwitch::PutBack() {
+  if (is_putting_back_) return;
+  is_putting_back_ = true;
+  Acquire([this] {
+    is_putting_back_ = false;
+    Reconcile([this](const Status& status) {
+      if (!status.ok() && channel_ != nullptr) {
+        channel_->Close(CloseCause::kByUs, status.message());  // it comes anew
+      }
+    });
+  });
+}
 
 void OpenflowSwitch::Reconcile(Done ready) {
   std::vector<OpenflowRequest> requests;
@@ -281,6 +315,7 @@ void OpenflowSwitch::Compare(const OpenflowAnswers& answers, Done ready) {
 void OpenflowSwitch::Purge(Done done) {
   Acquire([this, done] {
     rules_.clear();
+    has_standing_rules_ = false;
     if (life() == 0) {
       Release();
       return done(Status::Ok());  // nothing of ours will survive when it comes back

@@ -7,6 +7,10 @@
 // known by their cookie, are compared with that: what is missing is added, what is not ours to have
 // any more is removed, and nothing else is touched.  Rules with a timeout are not brought back.
 //
+// Standing rules are there from the beginning: when the switch comes for the first time they are
+// compared, too, so those of an earlier life of ours stay.  One that somebody deletes is put back
+// at once, if it has send_flow_rem.
+//
 // Ours are flows whose cookie begins with kOpenflowCookie, and groups and meters of our numbers.
 //
 // Threads: that of the libevent loop.  Everything is called back from the loop, never from within
@@ -81,11 +85,15 @@ class OpenflowSwitch {
   void AskSimple(trumpet_of_ask what, AnswersDone done);
   // False if there is no connection or no room.
   Result<bool> SendPacketOut(uint32_t in_port, std::string_view packet, const std::string& actions);
-  // Removes all that is ours, known or not, and forgets it.
+  // Removes all that is ours, known or not, standing or not, and forgets it.
   void Purge(Done done);
+  // Standing rules are as they should be, if it has any.
+  bool has_standing_rules() const { return is_ready_ && has_standing_rules_; }
 
   // ---- For OpenflowNet ----
 
+  // Before anything comes.  An error if one of them is no rule.
+  Status SetStandingRules(const std::vector<OpenflowRule>& rules);
   // A connection has come, or gone (null); `ready` is called when ours is as it should be.
   void Attach(OpenflowChannel* channel, Done ready);
   void Detach(const std::string& why);
@@ -117,6 +125,8 @@ class OpenflowSwitch {
   void AskPorts(Done ready);
   void Reconcile(Done ready);
   void Compare(const OpenflowAnswers& answers, Done ready);
+  bool IsLasting(uint64_t cookie) const;
+  void PutBack();
 
   const uint64_t datapath_id_;
   const std::string name_;
@@ -124,6 +134,8 @@ class OpenflowSwitch {
   uint64_t life_ = 0;
   bool is_ready_ = false;
   bool has_bundles_ = true;  // until it says no
+  bool has_standing_rules_ = false;
+  bool is_putting_back_ = false;
   bool is_busy_ = false;
   std::deque<std::function<void()>> waiting_;
   std::map<uint32_t, OpenflowPort> ports_;

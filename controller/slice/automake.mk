@@ -17,6 +17,8 @@ controller_libtrumpet_slice_a_SOURCES = \
 	controller/slice/campaign_run.h \
 	controller/slice/campaign_slots.cc \
 	controller/slice/copy_collector.h \
+	controller/slice/copy_flows.cc \
+	controller/slice/copy_flows.h \
 	controller/slice/datapath_driver.cc \
 	controller/slice/datapath_driver.h \
 	controller/slice/demand_book.cc \
@@ -57,6 +59,7 @@ gtest_programs += controller/slice/openflow_driver_test
 endif
 EXTRA_PROGRAMS += controller/slice/openflow_driver_test
 controller_slice_openflow_driver_test_SOURCES = $(openflow_test_kit) \
+	controller/slice/copy_flows_test.cc \
 	controller/slice/flow_match_test.cc \
 	controller/slice/openflow_driver_test.cc
 controller_slice_openflow_driver_test_LDADD = $(LIBTRUMPET_SLICE) $(openflow_test_libs)

@@ -48,12 +48,12 @@ struct SliceRunOptions {
   double plan_seconds = 1;                       // for the solvers
   // How much more than the budget a slot may copy, as a part of it, before anybody knows better.
   double excess = 1;
-  uint32_t copy_overhead = 50;        // bytes of the tunnel's headers
-  int64_t unseen_bps = 64'000;        // of a prefix that nobody has seen a packet of
-  int bootstrap_slots = 3;            // that look for it
-  int failures = 3;                   // slots in a row that cannot be turned on end a run
-  uint32_t confine_packets = 2;       // of a slot at one router: one proves that the region leaks
-  uint16_t confine_snap_bytes = 192;  // and its headers say who it is
+  uint32_t copy_overhead = 50;   // bytes of the tunnel's headers
+  int64_t unseen_bps = 64'000;   // of a prefix that nobody has seen a packet of
+  int bootstrap_slots = 3;       // that look for it
+  int failures = 3;              // slots in a row that cannot be turned on end a run
+  uint32_t confine_packets = 2;  // of a slot at one router: one proves that the region leaks
+  uint16_t confine_snap_bytes = kSliceSnapBytes;  // and its headers say who it is
 };
 
 // What all runs share.

@@ -5,6 +5,8 @@
 
 #include <variant>
 
+#include "controller/slice/copy_flows.h"
+
 namespace trumpet {
 
 struct DatapathDriver::Slice {
@@ -14,6 +16,23 @@ struct DatapathDriver::Slice {
   std::vector<Done> off;  // likewise
   std::unique_ptr<LoopEvent> timer;
 };
+
+namespace {
+
+Status CheckCopies(const DatapathPlace& place, const SliceSpec& slice) {
+  if (place.flow == CopyFlowState::kMissing) {
+    return Status::Error("the flows that copy what it marks are not there; openflow/list says why");
+  }
+  const bool can_cut = slice.snap_bytes == 0 || slice.snap_bytes == kSliceSnapBytes;
+  if (place.flow == CopyFlowState::kOurs && !can_cut) {
+    return Status::Error("it copies packets whole or their first " +
+                         std::to_string(kSliceSnapBytes) + " bytes, not " +
+                         std::to_string(slice.snap_bytes));
+  }
+  return Status::Ok();
+}
+
+}  // namespace
 
 DatapathDriver::DatapathDriver(event_base* base, EventManager* manager, FindPlace find_place)
     : base_(base),
@@ -35,7 +54,7 @@ void DatapathDriver::Later(std::function<void()> action) {
 
 bool DatapathDriver::Serves(const std::string& switch_name) const {
   const std::optional<DatapathPlace> place = find_place_(switch_name);
-  return place && manager_->TakesSlices(place->host);
+  return place && place->flow != CopyFlowState::kMissing && manager_->TakesSlices(place->host);
 }
 
 uint16_t DatapathDriver::NumberOf(const std::string& switch_name) const {
@@ -51,12 +70,18 @@ void DatapathDriver::TurnOn(const std::string& switch_name, const SliceSpec& sli
   };
   const std::optional<DatapathPlace> place = find_place_(switch_name);
   if (!place) return refuse("its host is not known");
+  if (const Status status = CheckCopies(*place, slice); !status.ok()) {
+    return refuse(status.message());
+  }
   SliceOn order{slice};
   order.slice.bridge = place->bridge;
+  if (place->flow == CopyFlowState::kOurs) {
+    order.slice.mark = slice.snap_bytes == 0 ? kWholeMark : kBeginningMark;
+  }
   if (Find(switch_name, slice.tag) != slices_.end()) return refuse("the tag is in use");
   const Result<std::string> host = manager_->SendSlice(place->host, order);
   if (!host.ok()) return refuse(host.message());
-  const Key key{*host, slice.tag};
+  const Key key{*host, place->bridge, slice.tag};
   auto one = std::make_unique<Slice>();
   one->switch_name = switch_name;
   one->duration = slice.duration;
@@ -69,7 +94,7 @@ void DatapathDriver::TurnOn(const std::string& switch_name, const SliceSpec& sli
 void DatapathDriver::TurnOff(const std::string& switch_name, uint32_t tag, Done done) {
   const auto at = Find(switch_name, tag);
   if (at == slices_.end()) return Later([done = std::move(done)] { done(Status::Ok()); });
-  const Result<std::string> sent = manager_->SendSlice(at->first.first, SliceOff{tag});
+  const Result<std::string> sent = SendOff(at->first);
   if (sent.ok()) {
     at->second->off.push_back(std::move(done));
   } else {
@@ -79,20 +104,27 @@ void DatapathDriver::TurnOff(const std::string& switch_name, uint32_t tag, Done 
   }
 }
 
+Result<std::string> DatapathDriver::SendOff(const Key& key) {
+  const auto& [host, bridge, tag] = key;
+  return manager_->SendSlice(host, SliceOff{bridge, tag});
+}
+
 DatapathDriver::Slices::iterator DatapathDriver::Find(const std::string& switch_name,
                                                       uint32_t tag) {
   for (auto at = slices_.begin(); at != slices_.end(); ++at) {
-    if (at->first.second == tag && at->second->switch_name == switch_name) return at;
+    if (std::get<uint32_t>(at->first) == tag && at->second->switch_name == switch_name) return at;
   }
   return slices_.end();
 }
 
 void DatapathDriver::OnMessage(const std::string& host, const Message* message) {
   if (message == nullptr) return OnHostGone(host);
-  if (const auto* ack = std::get_if<SliceAck>(message)) return OnAck({host, ack->tag}, *ack);
+  if (const auto* ack = std::get_if<SliceAck>(message)) {
+    return OnAck({host, ack->bridge, ack->tag}, *ack);
+  }
   const auto* told = std::get_if<HostSliceEnd>(message);
   if (told == nullptr) return;
-  const auto at = slices_.find({host, told->tag});
+  const auto at = slices_.find({host, told->bridge, told->tag});
   if (at == slices_.end()) return;
   End(at, {at->second->switch_name, told->tag, told->packets, told->bytes, told->withheld,
            told->lasted_ns});
@@ -112,7 +144,8 @@ void DatapathDriver::OnAck(const Key& key, const SliceAck& ack) {
 void DatapathDriver::OnHostGone(const std::string& host) {
   for (auto at = slices_.begin(); at != slices_.end();) {
     const auto next = std::next(at);
-    if (at->first.first == host && at->second->on != nullptr) Refuse(at, "its host has gone");
+    if (std::get<0>(at->first) == host && at->second->on != nullptr)
+      Refuse(at, "its host has gone");
     at = next;
   }
 }
@@ -120,8 +153,10 @@ void DatapathDriver::OnHostGone(const std::string& host) {
 void DatapathDriver::OnTime(const Key& key) {
   const auto at = slices_.find(key);
   if (at == slices_.end()) return;
-  if (at->second->on == nullptr) return End(at, {at->second->switch_name, key.second, 0, 0, 0, 0});
-  static_cast<void>(manager_->SendSlice(key.first, SliceOff{key.second}));
+  if (at->second->on == nullptr) {
+    return End(at, {at->second->switch_name, std::get<uint32_t>(key), 0, 0, 0, 0});
+  }
+  static_cast<void>(SendOff(key));
   Refuse(at, "its host does not answer");
 }
 

@@ -5,7 +5,11 @@
 // manager.
 //
 // The host ends a slice by itself; when its session is away by then, what is told of the slice has
-// no counts.  Of `snap_bytes` the static flow of the bridge decides (docs/slices.md).
+// no counts.
+//
+// Copies are made by static flows of the bridge.  Those of ours (copy_flows.h) copy whole packets
+// or their first kSliceSnapBytes, and slices of another `snap_bytes` are refused; that of an
+// administrator copies what it says, whatever the slice does (docs/slices.md).
 //
 // Threads: that of the loop.  Lifetime: `base` and `manager` must outlive it.
 
@@ -18,6 +22,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -27,11 +32,19 @@
 
 namespace trumpet {
 
+// Who sees to it that marked packets are copied.
+enum class CopyFlowState : uint8_t {
+  kAdministrators,  // no business of ours
+  kOurs,            // they are there
+  kMissing,         // they should be ours, and are not there now
+};
+
 // A switch as its host knows it.
 struct DatapathPlace {
   std::string host;     // id or name
   std::string bridge;   // empty: every port of the datapath
   uint16_t number = 0;  // SliceGreKey; as in the flow that sends copies
+  CopyFlowState flow = CopyFlowState::kAdministrators;
 };
 
 class DatapathDriver final : public SliceDriver {
@@ -51,7 +64,7 @@ class DatapathDriver final : public SliceDriver {
   void OnEnd(Ended ended) override { ended_ = std::move(ended); }
 
  private:
-  using Key = std::pair<std::string, uint32_t>;  // id of the host, tag
+  using Key = std::tuple<std::string, std::string, uint32_t>;  // id of the host, bridge, tag
   struct Slice;
   using Slices = std::map<Key, std::unique_ptr<Slice>>;
 
@@ -59,6 +72,7 @@ class DatapathDriver final : public SliceDriver {
   void OnAck(const Key& key, const SliceAck& ack);
   void OnHostGone(const std::string& host);
   void OnTime(const Key& key);
+  Result<std::string> SendOff(const Key& key);
   void Refuse(Slices::iterator at, const std::string& why);
   void End(Slices::iterator at, SliceEnd end);
   Slices::iterator Find(const std::string& switch_name, uint32_t tag);

@@ -12,9 +12,11 @@ class DatapathDriverTest : public EventManagerHostsTest {
  protected:
   DatapathDriverTest() {
     driver_ = std::make_unique<DatapathDriver>(
-        loop_.base(), manager_.get(), [](const std::string& name) -> std::optional<DatapathPlace> {
+        loop_.base(), manager_.get(),
+        [this](const std::string& name) -> std::optional<DatapathPlace> {
           if (name == "nowhere") return std::nullopt;
-          return DatapathPlace{name, "br-" + name, 7};
+          const std::string host = name.substr(0, 2);  // of "h0" and of "h0-east"
+          return DatapathPlace{host, "br-" + name, 7, flow_};
         });
     driver_->OnEnd([this](const SliceEnd& end) { ends_.push_back(end); });
   }
@@ -51,6 +53,7 @@ class DatapathDriverTest : public EventManagerHostsTest {
     return order;
   }
 
+  CopyFlowState flow_ = CopyFlowState::kAdministrators;
   std::unique_ptr<DatapathDriver> driver_;
   std::vector<SliceEnd> ends_;
   std::vector<std::string> answers_;
@@ -66,10 +69,10 @@ TEST_F(DatapathDriverTest, TurnsASliceOnAndTellsItsEndOnce) {
   EXPECT_EQ(order.slice.tag, 7u);
   EXPECT_EQ(order.slice.bridge, "br-h0");
   EXPECT_EQ(order.slice.max_packets, 9u);
-  Agent(0).Send(SliceAck{7, true, ""});
+  Agent(0).Send(SliceAck{"br-h0", 7, true, ""});
   EXPECT_EQ(Answer(), "ok");
-  Agent(0).Send(HostSliceEnd{7, 3, 180, 1, 5 * kNanosPerMilli, 4 * kNanosPerMilli});
-  Agent(0).Send(HostSliceEnd{7, 3, 180, 1, 5 * kNanosPerMilli, 4 * kNanosPerMilli});
+  Agent(0).Send(HostSliceEnd{"br-h0", 7, 3, 180, 1, 5 * kNanosPerMilli, 4 * kNanosPerMilli});
+  Agent(0).Send(HostSliceEnd{"br-h0", 7, 3, 180, 1, 5 * kNanosPerMilli, 4 * kNanosPerMilli});
   ASSERT_TRUE(RunUntil([&] { return !ends_.empty(); }));
   loop_.RunReady();
   ASSERT_EQ(ends_.size(), 1u);
@@ -88,7 +91,7 @@ TEST_F(DatapathDriverTest, SaysWhyASliceIsNotOn) {
   TurnOn("h0", Spec(1));
   TurnOn("h0", Spec(1));
   EXPECT_EQ(Answer(), "switch 'h0': the tag is in use");
-  Agent(0).Send(SliceAck{1, false, "the monitor of this switch is off"});
+  Agent(0).Send(SliceAck{"br-h0", 1, false, "the monitor of this switch is off"});
   EXPECT_EQ(Answer(), "switch 'h0': the monitor of this switch is off");
   EXPECT_TRUE(ends_.empty());
 }
@@ -98,21 +101,70 @@ TEST_F(DatapathDriverTest, TurnsASliceOff) {
   driver_->TurnOff("h0", 5, Note());
   EXPECT_EQ(Answer(), "ok");
   TurnOn("h0", Spec(5, kNanosPerSecond));
-  Agent(0).Send(SliceAck{5, true, ""});
+  Agent(0).Send(SliceAck{"br-h0", 5, true, ""});
   EXPECT_EQ(Answer(), "ok");
   Next<SliceOn>(0);
   driver_->TurnOff("h0", 5, Note());
-  EXPECT_EQ(Next<SliceOff>(0).tag, 5u);
+  const auto off = Next<SliceOff>(0);
+  EXPECT_EQ(off.bridge, "br-h0");
+  EXPECT_EQ(off.tag, 5u);
   EXPECT_TRUE(answers_.empty());
-  Agent(0).Send(HostSliceEnd{5, 1, 60, 0, 9, 0});
+  Agent(0).Send(HostSliceEnd{"br-h0", 5, 1, 60, 0, 9, 0});
   EXPECT_EQ(Answer(), "ok");
   EXPECT_EQ(ends_.size(), 1u);
+}
+
+TEST_F(DatapathDriverTest, KeepsBridgesOfOneHostApart) {
+  Connect(0);
+  for (const char* name : {"h0-east", "h0-west"}) TurnOn(name, Spec(7));
+  EXPECT_EQ(Next<SliceOn>(0).slice.bridge, "br-h0-east");
+  EXPECT_EQ(Next<SliceOn>(0).slice.bridge, "br-h0-west");
+  Agent(0).Send(SliceAck{"br-h0-west", 7, false, "no bridge 'br-h0-west' is known"});
+  EXPECT_EQ(Answer(), "switch 'h0-west': no bridge 'br-h0-west' is known");
+  Agent(0).Send(SliceAck{"br-h0-east", 7, true, ""});
+  EXPECT_EQ(Answer(), "ok");
+  TurnOn("h0-west", Spec(7));
+  Agent(0).Send(SliceAck{"br-h0-west", 7, true, ""});
+  EXPECT_EQ(Answer(), "ok");
+  Agent(0).Send(HostSliceEnd{"br-h0-west", 7, 2, 120, 0, 5 * kNanosPerMilli, 0});
+  Agent(0).Send(HostSliceEnd{"br-h0-south", 7, 9, 999, 0, 5 * kNanosPerMilli, 0});
+  Agent(0).Send(HostSliceEnd{"br-h0-east", 7, 3, 180, 0, 5 * kNanosPerMilli, 0});
+  ASSERT_TRUE(RunUntil([&] { return ends_.size() == 2; }));
+  EXPECT_EQ(ends_[0].switch_name, "h0-west");
+  EXPECT_EQ(ends_[0].packets, 2u);
+  EXPECT_EQ(ends_[1].switch_name, "h0-east");
+  EXPECT_EQ(ends_[1].packets, 3u);
+}
+
+TEST_F(DatapathDriverTest, MarksForTheFlowThatCopiesAsMuchAsIsAskedFor) {
+  Connect(0);
+  SliceSpec spec = Spec(7);
+  spec.snap_bytes = 100;
+  TurnOn("h0", spec);
+  EXPECT_EQ(Next<SliceOn>(0).slice.mark, 0u);  // the administrator knows what he wants
+  flow_ = CopyFlowState::kOurs;
+  TurnOn("h0", Spec(8));
+  EXPECT_EQ(Next<SliceOn>(0).slice.mark, 0x721u);
+  spec.tag = 9;
+  spec.snap_bytes = kSliceSnapBytes;
+  TurnOn("h0", spec);
+  EXPECT_EQ(Next<SliceOn>(0).slice.mark, 0x722u);
+  spec.tag = 10;
+  spec.snap_bytes = 100;
+  TurnOn("h0", spec);
+  EXPECT_EQ(Answer(), "switch 'h0': it copies packets whole or their first 192 bytes, not 100");
+  EXPECT_TRUE(driver_->Serves("h0"));
+  flow_ = CopyFlowState::kMissing;
+  EXPECT_FALSE(driver_->Serves("h0"));
+  TurnOn("h0", Spec(11));
+  EXPECT_EQ(Answer(),
+            "switch 'h0': the flows that copy what it marks are not there; openflow/list says why");
 }
 
 TEST_F(DatapathDriverTest, AHostThatGoesLeavesNothingOpen) {
   Connect(0);
   TurnOn("h0", Spec(1, kNanosPerMilli));
-  Agent(0).Send(SliceAck{1, true, ""});
+  Agent(0).Send(SliceAck{"br-h0", 1, true, ""});
   EXPECT_EQ(Answer(), "ok");
   TurnOn("h0", Spec(2));
   Agent(0).Kill();

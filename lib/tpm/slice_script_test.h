@@ -49,7 +49,9 @@ class SliceTwin {
     return has_room;
   }
 
-  uint32_t tag() const { return spec_.tag; }
+  uint32_t mark() const {
+    return (spec_.mark == 0 ? kScriptMark : spec_.mark * (kMaxSliceTag + 1)) + spec_.tag;
+  }
   bool IsLike(const SliceCounts& counts) const {
     uint64_t sum = 0;
     for (const auto& [time, size] : taken_) sum += size;
@@ -132,7 +134,9 @@ class SliceScript {
 
   std::shared_ptr<LiveSlice> NextSlice(uint32_t number) {
     SliceSpec spec;
-    spec.tag = number % 2 == 0 ? number + 1 : kMaxSliceTag - number;
+    // Of several bridges, so that a tag may come more than once.
+    spec.tag = number % 2 == 0 ? number % 4 + 1 : kMaxSliceTag - number;
+    if (number % 3 == 0) spec.mark = static_cast<uint16_t>(number * 300 + 1);
     spec.filter = ScriptFilter(in_);
     spec.duration = in_->Two() * kNanosPerMicro;
     const uint8_t caps = in_->Byte();
@@ -183,7 +187,7 @@ class SliceScript {
     ParsePacket(frame, ParseOptions(), &packet);
     for (SliceTwin& twin : twins_) {
       if (twin.Wants(packet, port, now_) && twin.Take(packet.bytes, now_)) {
-        return kScriptMark + twin.tag();
+        return twin.mark();
       }
     }
     return 0;

@@ -123,9 +123,14 @@ uint32_t SliceSet::MarkOf(const ParsedPacket& packet, uint32_t in_port, Nanos no
   for (size_t i = 0; i < count; ++i) {
     LiveSlice& slice = *slices_[matches[i]];
     if (now < slice.on() || now >= slice.deadline() || !slice.Covers(in_port)) continue;
-    if (slice.Take(packet.bytes, now)) return mark_base_ | slice.spec().tag;
+    if (slice.Take(packet.bytes, now)) return MarkFor(slice.spec());
   }
   return 0;
+}
+
+uint32_t SliceSet::MarkFor(const SliceSpec& spec) const {
+  const uint32_t base = spec.mark == 0 ? mark_base_ : uint32_t{spec.mark} << kSliceTagBits;
+  return base | spec.tag;
 }
 
 bool SliceSet::Mark(const Frame* frames, int count, uint32_t in_port, Nanos now,

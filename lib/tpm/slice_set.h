@@ -77,8 +77,9 @@ class LiveSlice {
 
 class SliceSet {
  public:
-  // `slices` in the order in which they were turned on, at most kMaxSlices.  Marks are
-  // `mark_base` with the tag in its low kSliceTagBits.  GRE to `analyzers` is never marked.
+  // `slices` in the order in which they were turned on, at most kMaxSlices.  A mark has the tag in
+  // its low kSliceTagBits, and above them what the slice says, or else `mark_base`.  GRE to
+  // `analyzers` is never marked.
   SliceSet(std::vector<std::shared_ptr<LiveSlice>> slices, uint32_t mark_base,
            std::vector<IpBytes> analyzers, const ParseOptions& parse);
 
@@ -90,6 +91,7 @@ class SliceSet {
 
  private:
   uint32_t MarkOf(const ParsedPacket& packet, uint32_t in_port, Nanos now) const;
+  uint32_t MarkFor(const SliceSpec& spec) const;
   bool IsCopy(const ParsedPacket& packet) const;
 
   const std::vector<std::shared_ptr<LiveSlice>> slices_;

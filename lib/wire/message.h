@@ -38,7 +38,7 @@ constexpr uint64_t kCapabilityPartials = 1;
 constexpr uint64_t kCapabilityPoll = 2;
 constexpr uint64_t kCapabilityFlowStates = 4;
 constexpr uint64_t kCapabilityPlace = 8;
-constexpr uint64_t kCapabilitySlices = 16;
+constexpr uint64_t kCapabilitySlices = 32;
 constexpr uint64_t kCapabilityAnalyzer = 1024;
 
 struct Hello {

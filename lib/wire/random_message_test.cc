@@ -494,11 +494,12 @@ Message RandomMessages::AnyOfAnalyzers(MessageKind kind) {
     case MessageKind::kSliceOn:
       return AnySliceOn();
     case MessageKind::kSliceOff:
-      return SliceOff{Tag()};
+      return SliceOff{Text(kMaxTextBytes), Tag()};
     case MessageKind::kSliceAck:
-      return Coin() ? SliceAck{Tag(), true, ""} : SliceAck{Tag(), false, Text(kMaxLongTextBytes)};
+      return AnySliceAck();
     case MessageKind::kSliceEnd:
-      return HostSliceEnd{Tag(),
+      return HostSliceEnd{Text(kMaxTextBytes),
+                          Tag(),
                           Number(),
                           Number(),
                           Number(),
@@ -507,6 +508,12 @@ Message RandomMessages::AnyOfAnalyzers(MessageKind kind) {
     default:
       return KeepAlive();
   }
+}
+
+SliceAck RandomMessages::AnySliceAck() {
+  SliceAck ack{Text(kMaxTextBytes), Tag(), Coin(), ""};
+  if (!ack.is_on) ack.error = Text(kMaxLongTextBytes);
+  return ack;
 }
 
 SliceOn RandomMessages::AnySliceOn() {
@@ -519,6 +526,7 @@ SliceOn RandomMessages::AnySliceOn() {
   on.slice.max_bytes = Number();
   on.slice.packets_per_second = static_cast<uint32_t>(Number());
   on.slice.snap_bytes = static_cast<uint16_t>(Number());
+  on.slice.mark = static_cast<uint16_t>(Below(kMaxSliceMark + 1));
   return on;
 }
 

@@ -56,6 +56,7 @@ class RandomMessages {
   IntervalEnd AnyIntervalEnd();
   PollReply AnyPollReply();
   SliceOn AnySliceOn();
+  SliceAck AnySliceAck();
   ExpectedSlice AnySlice();
   uint32_t Tag();
   Message AnyOfAnalyzers(MessageKind kind);

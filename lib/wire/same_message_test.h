@@ -181,20 +181,22 @@ inline bool Same(const SliceOn& a, const SliceOn& b) {
   const auto tie = [](const SliceOn& x) {
     return std::tie(x.slice.tag, x.slice.bridge, x.slice.filter, x.slice.duration,
                     x.slice.max_packets, x.slice.max_bytes, x.slice.packets_per_second,
-                    x.slice.snap_bytes);
+                    x.slice.snap_bytes, x.slice.mark);
   };
   return tie(a) == tie(b);
 }
 
-inline bool Same(const SliceOff& a, const SliceOff& b) { return a.tag == b.tag; }
+inline bool Same(const SliceOff& a, const SliceOff& b) {
+  return std::tie(a.bridge, a.tag) == std::tie(b.bridge, b.tag);
+}
 
 inline bool Same(const SliceAck& a, const SliceAck& b) {
-  return std::tie(a.tag, a.is_on, a.error) == std::tie(b.tag, b.is_on, b.error);
+  return std::tie(a.bridge, a.tag, a.is_on, a.error) == std::tie(b.bridge, b.tag, b.is_on, b.error);
 }
 
 inline bool Same(const HostSliceEnd& a, const HostSliceEnd& b) {
   const auto tie = [](const HostSliceEnd& x) {
-    return std::tie(x.tag, x.packets, x.bytes, x.withheld, x.lasted_ns, x.span_ns);
+    return std::tie(x.bridge, x.tag, x.packets, x.bytes, x.withheld, x.lasted_ns, x.span_ns);
   };
   return tie(a) == tie(b);
 }

@@ -19,17 +19,21 @@ struct SliceOn {
   SliceSpec slice;
 };
 
+// A slice is known by its bridge and its tag.
 struct SliceOff {
+  std::string bridge;  // empty: that of any bridge
   uint32_t tag = 0;
 };
 
 struct SliceAck {
+  std::string bridge;
   uint32_t tag = 0;
   bool is_on = false;
   std::string error;  // why it is not on although it was to be
 };
 
 struct HostSliceEnd {
+  std::string bridge;
   uint32_t tag = 0;
   uint64_t packets = 0;
   uint64_t bytes = 0;

@@ -103,6 +103,10 @@ class Routers:
         commands += ["--", "add-br", "phy", "--", "set", "bridge", "phy", "datapath_type=netdev",
                      "--", "add-port", "phy", "col-sw"]
         self.switch.vsctl(*commands[1:])
+        self.reach_collector()
+
+    def reach_collector(self):
+        """Again, after the switch has forgotten its neighbours."""
         ip("address", "replace", f"{SWITCHES_ADDRESS}/24", "dev", "phy")
         ip("link", "set", "phy", "up")
         mac = json.loads(subprocess.run(["ip", "-json", "link", "show", COLLECTOR_DEVICE], check=True,

@@ -8,6 +8,7 @@ EXTRA_DIST += \
 	tests/system/captures.py \
 	tests/system/cases.py \
 	tests/system/controller_cases.py \
+	tests/system/datapath_cases.py \
 	tests/system/demo_cases.py \
 	tests/system/mark_cases.py \
 	tests/system/router_cases.py \

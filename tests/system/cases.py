@@ -11,6 +11,7 @@ import time
 import attack_cases
 import captures
 import controller_cases
+import datapath_cases
 import demo_cases
 import mark_cases
 import router_cases
@@ -235,6 +236,7 @@ ALL = [
     a_thousand_interruptions_lose_no_packet,
     *attack_cases.ALL,
     *controller_cases.ALL,
+    *datapath_cases.ALL,
     *demo_cases.ALL,
     *mark_cases.ALL,
     *router_cases.ALL,

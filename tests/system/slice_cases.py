@@ -6,10 +6,10 @@ import contextlib
 import subprocess
 
 import routers as router_network
-from controller_cases import Network
+from controller_cases import HOST, Network, give_keys
 from router_cases import routers_of
 from routers import Sender
-from switch import eventually
+from switch import call, eventually
 
 # Fig. 2b of the paper, in its spelling.
 PAPER_QUERIES = """CONFINE { 1.2.3.0/24 } ON { [A -> D] }
@@ -22,10 +22,11 @@ COPY_PORT = 100
 
 
 class SliceNetwork(Network):
-    """A controller that drives the routers by OpenFlow, and an analyzer."""
+    """A controller that drives the routers, by OpenFlow or in their datapath, and an analyzer."""
 
-    def __init__(self, switch, routers, shortest_slice_ms=25):
+    def __init__(self, switch, routers, shortest_slice_ms=25, in_datapath=False):
         super().__init__(switch.paths)
+        self.in_datapath = in_datapath
         self.switch, self.routers, self.analyzer = switch, routers, None
         self.shortest_slice_ms = shortest_slice_ms
         self.numbers = {name: number for number, name in enumerate(routers.names, 1)}
@@ -40,11 +41,36 @@ class SliceNetwork(Network):
         self.more_configuration = self.slice_configuration()
         super().start()
         self.start_analyzer()
+        self.introduce_switches()
+        self.routers.route()
+
+    def introduce_switches(self):
         for name in self.numbers:
             self.switch.vsctl("set-controller", name, f"tcp:127.0.0.1:{self.ports['openflow'][0]}")
+        if self.in_datapath:
+            self.switch.vsctl("set", "Open_vSwitch", ".", f"external_ids:system-id={HOST}")
+            give_keys(self.switch, self)
+            self.switch.set_config(enable="true", memory_mb="16",
+                                   controller=f"ssl:127.0.0.1:{self.agents_port}")
+        self.wait_for_switches()
+
+    def wait_for_switches(self):
         eventually(lambda: self.metric("trumpet_openflow_switches") == len(self.numbers),
                    "all switches have come")
-        self.routers.route()
+        if self.in_datapath:
+            eventually(self.knows_bridges, "the bridges are known")
+
+    def restart_controller(self):
+        self.start_controller(port=self.agents_port)
+        self.introduce_switches()
+
+    def knows_bridges(self):
+        host = self.host()
+        return host and {bridge["name"] for bridge in host["bridges"]} >= set(self.numbers)
+
+    def tell(self, method, *arguments):
+        """A command for the controller."""
+        return call(self.path("controller.ctl"), method, *arguments)
 
     def write_topology(self):
         links = "".join(f"  - {{from: '{name[0]}', to: '{name[1]}', weight: {weight}}}\n"
@@ -64,7 +90,15 @@ class SliceNetwork(Network):
         return (f"topology: {self.path('topology.yaml')}\n"
                 "analyzers:\n  listen: ['ptcp:0:127.0.0.1']\n"
                 f"openflow:\n  listen: ['ptcp:0:127.0.0.1']\n  switches:\n{switches}"
-                f"slices:\n  longest_path: 20ms\n  shortest_slice: {self.shortest_slice_ms}ms\n")
+                f"slices:\n  longest_path: 20ms\n  shortest_slice: {self.shortest_slice_ms}ms\n"
+                + self.datapath_configuration())
+
+    def datapath_configuration(self):
+        if not self.in_datapath:
+            return ""
+        return "  switches:\n" + "".join(
+            f"    - {{name: '{name}', host: {HOST}, bridge: '{name}', number: {number}}}\n"
+            for name, number in self.numbers.items())
 
     def start_analyzer(self):
         with open(self.path("analyzer.out"), "wb") as out:
@@ -79,6 +113,10 @@ class SliceNetwork(Network):
         self.closers += [self.analyzer.kill, self.analyzer.wait]
         eventually(lambda: self.metric("trumpet_analyzers_connected") == 1, "the analyzer has come")
 
+    def ended_run(self, name):
+        """What is told of the last one; nothing until it has ended."""
+        return self.ctl("slice", "show", name)["last"]
+
     def run(self, name, text, *flags):
         path = self.path(f"{name}.slices")
         with open(path, "w", encoding="utf-8") as out:
@@ -87,9 +125,9 @@ class SliceNetwork(Network):
 
 
 @contextlib.contextmanager
-def slices_on(switch, shortest_slice_ms=25, **options):
+def slices_on(switch, shortest_slice_ms=25, in_datapath=False, **options):
     with routers_of(switch, **options) as routers:
-        network = SliceNetwork(switch, routers, shortest_slice_ms)
+        network = SliceNetwork(switch, routers, shortest_slice_ms, in_datapath)
         try:
             network.start()
             yield network
@@ -109,21 +147,27 @@ def flows_that_copy(switch, network):
                 if "cookie=" in line and "dl_type=0x88cc" not in line]] if lines}
 
 
+def run_the_example(network):
+    """To its end, while packets flow; returns the queries of the plan, and a note."""
+    sender = Sender(5_000_000, flows=64)
+    try:
+        told = network.run("web", PAPER_QUERIES, "--wait")
+    finally:
+        sender.close()
+    assert told["state"] == "done" and told["failed_slots"] == 0, told
+    queries = [query for query in told["queries"] if not query["bootstrap"]]
+    assert [("".join(query["path"]), "".join(query["locations"])) for query in queries] == [
+        ("ABCDL", "FHP"), ("ABCD", "ABD"), ("ALCD", "ALD")], queries
+    assert all(query["packets"] > 0 for query in queries[1:]), queries
+    assert queries[0]["packets"] == 0, "nothing leaves the region"
+    return f"{told['slots']} slots, {sum(query['packets'] for query in queries)} copies"
+
+
 def the_example_of_the_paper_runs(switch):
     with slices_on(switch) as network:
-        sender = Sender(5_000_000, flows=64)
-        try:
-            told = network.run("web", PAPER_QUERIES, "--wait")
-        finally:
-            sender.close()
-        assert told["state"] == "done" and told["failed_slots"] == 0, told
-        queries = [query for query in told["queries"] if not query["bootstrap"]]
-        assert [("".join(query["path"]), "".join(query["locations"])) for query in queries] == [
-            ("ABCDL", "FHP"), ("ABCD", "ABD"), ("ALCD", "ALD")], queries
-        assert all(query["packets"] > 0 for query in queries[1:]), queries
-        assert queries[0]["packets"] == 0, "nothing leaves the region"
+        note = run_the_example(network)
         eventually(lambda: not flows_that_copy(switch, network), "no flow of ours is left")
-        return f"{told['slots']} slots, {sum(query['packets'] for query in queries)} copies"
+        return note
 
 
 def slices_end_when_their_controller_is_killed(switch):

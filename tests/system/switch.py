@@ -35,6 +35,27 @@ def eventually(condition, what, seconds=30, pause=0.01):
         time.sleep(pause)
 
 
+def call(control, method, *arguments):
+    """A command at the control socket of a daemon."""
+    with socket.socket(socket.AF_UNIX) as peer:
+        peer.connect(control)
+        peer.sendall(json.dumps({"id": 0, "method": method, "params": arguments}).encode())
+        text, decoder = "", json.JSONDecoder()
+        while True:
+            got = peer.recv(1 << 16)
+            if not got:
+                raise AssertionError(f"the daemon hung up on {method}")
+            text += got.decode()
+            try:
+                answer, _ = decoder.raw_decode(text)
+                break
+            except json.JSONDecodeError:
+                continue
+    if answer["error"] is not None:
+        raise CommandError(answer["error"].strip())
+    return answer["result"]
+
+
 class Switch:
     """Starts ovsdb-server and ovs-vswitchd with DPDK, without huge pages; close() leaves nothing."""
 
@@ -69,16 +90,31 @@ class Switch:
                    "other_config:pmd-cpu-mask=0x2", "other_config:dpdk-lcore-mask=0x1",
                    "other_config:dpdk-extra=--no-pci --no-huge --legacy-mem -m 512 --file-prefix=trumpet-system"
                    + str(os.getpid()))
+        self._start_vswitchd()
+        self.vsctl("add-br", "br0", "--", "set", "bridge", "br0", "datapath_type=netdev",
+                   "fail-mode=secure")
+        # A port that is always there keeps the PMD thread, and with it the monitor, in place.
+        self.add_dpdk_port("sink0", "net_null0,no-rx=1")
+        self._wait_for_pmd()
+
+    def _start_vswitchd(self):
         self.control = f"{self.folder}/switch.ctl"
         self._spawn("ovs-vswitchd", [self.paths["OVS_VSWITCHD"], self.database,
                                      f"--unixctl={self.control}",
                                      f"--log-file={self.folder}/switch.log"])
         eventually(lambda: os.path.exists(self.control), "ovs-vswitchd listens")
-        self.vsctl("add-br", "br0", "--", "set", "bridge", "br0", "datapath_type=netdev",
-                   "fail-mode=secure")
-        # A port that is always there keeps the PMD thread, and with it the monitor, in place.
-        self.add_dpdk_port("sink0", "net_null0,no-rx=1")
+
+    def _wait_for_pmd(self):
         eventually(lambda: any(t["is_pmd"] for t in self.status()["threads"]), "a PMD thread runs")
+
+    def crash_and_restart(self):
+        """Flows are gone then, and bridges are there."""
+        crashed = self.processes.pop()
+        crashed.kill()
+        crashed.wait()
+        os.remove(self.control)
+        self._start_vswitchd()
+        self._wait_for_pmd()
 
     def _spawn(self, name, command):
         with open(f"{self.folder}/{name}.out", "wb") as out:
@@ -136,23 +172,7 @@ class Switch:
 
     def rpc(self, method, *arguments):
         """The same without a process for each call."""
-        with socket.socket(socket.AF_UNIX) as peer:
-            peer.connect(self.control)
-            peer.sendall(json.dumps({"id": 0, "method": method, "params": arguments}).encode())
-            text, decoder = "", json.JSONDecoder()
-            while True:
-                got = peer.recv(1 << 16)
-                if not got:
-                    raise AssertionError(f"the switch hung up on {method}")
-                text += got.decode()
-                try:
-                    answer, _ = decoder.raw_decode(text)
-                    break
-                except json.JSONDecodeError:
-                    continue
-        if answer["error"] is not None:
-            raise CommandError(answer["error"].strip())
-        return answer["result"]
+        return call(self.control, method, *arguments)
 
     def ask(self, command, *arguments):
         return json.loads(self.rpc(f"trumpet/{command}", "json", *arguments))

@@ -1,0 +1,136 @@
+# Copyright (c) 2026 The Trumpet Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Campaigns of slices in the datapath of the routers, all of which are bridges of one host."""
+
+import collections
+import re
+
+from routers import Sender
+from slice_cases import PAPER_QUERIES, flows_that_copy, run_the_example, slices_on
+from switch import eventually
+
+LONG = PAPER_QUERIES.replace("450 ms", "60 s").replace("5 s", "120 s")
+BRIEF = PAPER_QUERIES.replace("450 ms", "9 s").replace("5 s", "120 s")
+LONG_SLICE_MS = 2000
+
+
+def on_at(switch):
+    """The slices that are on."""
+    return switch.ask("slice-show")["on"]
+
+
+def have_copy_flows(switch, network):
+    """At each bridge the two that copy what is marked, and nothing else of ours."""
+    flows = flows_that_copy(switch, network)
+    return set(flows) == set(network.numbers) and all(
+        len(lines) == 2 and all("pkt_mark=0x72" in line for line in lines)
+        for lines in flows.values())
+
+
+def packets_copied(switch, network):
+    """By the flows that copy, so far."""
+    switch.rpc("revalidator/wait")
+    return sum(int(re.search(r"n_packets=(\d+)", line).group(1))
+               for lines in flows_that_copy(switch, network).values() for line in lines)
+
+
+def copies_nothing(switch, network, sender):
+    copied, sent = packets_copied(switch, network), len(sender.sent)
+    eventually(lambda: len(sender.sent) > sent + 300, "more packets go through")
+    assert packets_copied(switch, network) == copied, "nothing is copied"
+
+
+def the_example_of_the_paper_runs_in_the_datapath(switch):
+    with slices_on(switch, in_datapath=True) as network:
+        assert have_copy_flows(switch, network), flows_that_copy(switch, network)
+        commits = network.metric("trumpet_openflow_commits")
+        note = run_the_example(network)
+        assert network.metric("trumpet_openflow_commits") == commits, "no flow was touched"
+        eventually(lambda: not on_at(switch), "no slice is left")
+        bridges = collections.defaultdict(set)
+        for end in switch.ask("slice-show")["ended"]:
+            bridges[end["tag"]].add(end["bridge"])
+        assert {"A", "B", "D"} in bridges.values() and {"A", "L", "D"} in bridges.values(), bridges
+        assert packets_copied(switch, network) > 0
+        for name in network.numbers:
+            network.tell("openflow/purge", name)
+        assert not flows_that_copy(switch, network), "nothing of ours is left"
+        return note
+
+
+def slices_in_the_datapath_end_when_their_controller_is_killed(switch):
+    with slices_on(switch, shortest_slice_ms=LONG_SLICE_MS, in_datapath=True) as network:
+        sender = Sender(2_000_000, flows=64)
+        try:
+            network.run("web", LONG)
+            eventually(lambda: on_at(switch), "a slice is on")
+            network.kill_controller()
+            eventually(lambda: not on_at(switch), "all slices end", seconds=10)
+            assert have_copy_flows(switch, network), flows_that_copy(switch, network)
+            copies_nothing(switch, network, sender)
+        finally:
+            sender.close()
+        switch.ofctl("-O", "OpenFlow14", "del-flows", "A")
+        network.restart_controller()
+        eventually(lambda: have_copy_flows(switch, network), "what was lost meanwhile is put back")
+
+
+def disabling_the_monitor_ends_a_campaign_in_the_datapath(switch):
+    with slices_on(switch, shortest_slice_ms=LONG_SLICE_MS, in_datapath=True) as network:
+        sender = Sender(2_000_000, flows=64)
+        try:
+            network.run("web", LONG)
+            eventually(lambda: on_at(switch), "a slice is on")
+            switch.rpc("trumpet/disable")
+            assert not on_at(switch), "all slices end at once"
+            copies_nothing(switch, network, sender)
+            told = eventually(lambda: network.ended_run("web"), "the run ends")
+            assert told["state"] == "failed" and "the monitor of this switch is off" in told["problem"], told
+            switch.rpc("trumpet/enable")
+            told = network.run("web", BRIEF, "--wait")
+            assert told["state"] == "done", told
+        finally:
+            sender.close()
+
+
+def check_restart(switch, in_datapath):
+    """A switch that crashes in the middle of a slice forgets it, and is used again."""
+    def is_on():
+        return on_at(switch) if in_datapath else flows_that_copy(switch, network)
+
+    with slices_on(switch, shortest_slice_ms=LONG_SLICE_MS, in_datapath=in_datapath) as network:
+        sender = Sender(2_000_000, flows=64)
+        try:
+            network.run("web", LONG)
+            eventually(is_on, "a slice is on")
+            switch.crash_and_restart()
+            network.ctl("slice", "stop", "web", output="table")
+            network.routers.reach_collector()
+            network.wait_for_switches()
+            network.routers.route()
+            if in_datapath:
+                eventually(lambda: have_copy_flows(switch, network), "what copies is put back")
+            eventually(lambda: not is_on(), "no slice is left")
+            told = network.run("web", BRIEF, "--wait")
+            assert told["state"] == "done", told
+            assert all(query["packets"] > 0 for query in told["queries"]
+                       if query["action"] == "MIRROR"), told
+        finally:
+            sender.close()
+
+
+def a_switch_that_crashes_in_a_slice_is_used_again(switch):
+    check_restart(switch, in_datapath=False)
+
+
+def a_switch_that_crashes_in_a_slice_of_its_datapath_is_used_again(switch):
+    check_restart(switch, in_datapath=True)
+
+
+ALL = [
+    the_example_of_the_paper_runs_in_the_datapath,
+    slices_in_the_datapath_end_when_their_controller_is_killed,
+    disabling_the_monitor_ends_a_campaign_in_the_datapath,
+    a_switch_that_crashes_in_a_slice_is_used_again,
+    a_switch_that_crashes_in_a_slice_of_its_datapath_is_used_again,
+]
