@@ -71,7 +71,7 @@ Nanos Agent::Step() {
     now = std::max(now, rules_.clock.UnixNs(parts_.read_clocks().monotonic_ns));
     Gather(now);
   }
-  if (mode_ == Mode::kOff && !enabled_) network_.TellOff();
+  if (mode_ == Mode::kOff) network_.TellWhetherOff(!enabled_);
   AnswerController();
   const Nanos next = NextRound(now);
   KeepStatus(now, mode_ != before || next == INT64_MAX);

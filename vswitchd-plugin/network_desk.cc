@@ -276,9 +276,10 @@ void NetworkDesk::Close(Nanos until, Nanos epoch_ns) {
   AnswerSome();
 }
 
-void NetworkDesk::TellOff() {
-  if (!is_connected_ || has_told_off_) return;
-  has_told_off_ = wants_end_ = true;  // that it is on again is told at once, too
+void NetworkDesk::TellWhetherOff(bool is_off) {
+  if (!is_connected_ || has_told_off_ == is_off) return;
+  has_told_off_ = is_off;
+  wants_end_ = true;  // the first end of an interval afterwards is told at once, too
   TellEnd();
 }
 

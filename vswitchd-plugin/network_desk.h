@@ -84,8 +84,9 @@ class NetworkDesk : private FeedSink {
   // All threads have delivered until then.  The end is told when an epoch has ended.
   void Close(Nanos until, Nanos epoch_ns);
   Nanos told_until() const { return told_until_; }
-  // The monitor is switched off, and nothing is left to deliver: the session hears of it, once.
-  void TellOff();
+  // Of a monitor that has nothing to deliver: whether it is switched off.  The session hears of it
+  // once, and once when it is on again, also without any event.
+  void TellWhetherOff(bool is_off);
 
   // Questions are answered at once as far as their intervals have ended, and kQuestionsAtOnce at a
   // time.  True: there are more that could be answered now.

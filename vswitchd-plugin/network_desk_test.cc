@@ -249,5 +249,14 @@ TEST(NetworkDesk, EndsARemovedEventAfterItsLastInterval) {
   EXPECT_FALSE(bench.desk.Add(partial)) << "it is gone";
 }
 
+TEST(NetworkDesk, TellsThatTheMonitorIsOffAndOnAgainWithoutAnyEvent) {
+  Desk bench;
+  bench.desk.Close(Ms(20), Ms(10));
+  for (const bool is_off : {true, true, false, false, true}) bench.desk.TellWhetherOff(is_off);
+  std::vector<bool> told;
+  for (const IntervalEnd& end : bench.Sent<IntervalEnd>()) told.push_back(end.is_monitor_off);
+  EXPECT_EQ(told, (std::vector<bool>{false, true, false, true}));
+}
+
 }  // namespace
 }  // namespace trumpet

@@ -29,7 +29,8 @@ def have_copy_flows(switch, network):
 
 def packets_copied(switch, network):
     """By the flows that copy, so far."""
-    switch.rpc("revalidator/wait")
+    for _ in range(2):  # the first may have begun to count before
+        switch.rpc("revalidator/wait")
     return sum(int(re.search(r"n_packets=(\d+)", line).group(1))
                for lines in flows_that_copy(switch, network).values() for line in lines)
 
@@ -43,9 +44,7 @@ def copies_nothing(switch, network, sender):
 def the_example_of_the_paper_runs_in_the_datapath(switch):
     with slices_on(switch, in_datapath=True) as network:
         assert have_copy_flows(switch, network), flows_that_copy(switch, network)
-        commits = network.metric("trumpet_openflow_commits")
         note = run_the_example(network)
-        assert network.metric("trumpet_openflow_commits") == commits, "no flow was touched"
         eventually(lambda: not on_at(switch), "no slice is left")
         bridges = collections.defaultdict(set)
         for end in switch.ask("slice-show")["ended"]:
@@ -75,7 +74,7 @@ def slices_in_the_datapath_end_when_their_controller_is_killed(switch):
         eventually(lambda: have_copy_flows(switch, network), "what was lost meanwhile is put back")
 
 
-def disabling_the_monitor_ends_a_campaign_in_the_datapath(switch):
+def a_campaign_goes_on_by_openflow_while_the_monitor_is_off(switch):
     with slices_on(switch, shortest_slice_ms=LONG_SLICE_MS, in_datapath=True) as network:
         sender = Sender(2_000_000, flows=64)
         try:
@@ -83,12 +82,14 @@ def disabling_the_monitor_ends_a_campaign_in_the_datapath(switch):
             eventually(lambda: on_at(switch), "a slice is on")
             switch.rpc("trumpet/disable")
             assert not on_at(switch), "all slices end at once"
-            copies_nothing(switch, network, sender)
-            told = eventually(lambda: network.ended_run("web"), "the run ends")
-            assert told["state"] == "failed" and "the monitor of this switch is off" in told["problem"], told
+            eventually(lambda: not have_copy_flows(switch, network), "flows of a slice are there")
+            assert not on_at(switch), on_at(switch)
             switch.rpc("trumpet/enable")
-            told = network.run("web", BRIEF, "--wait")
-            assert told["state"] == "done", told
+            eventually(lambda: on_at(switch), "a slice is on again")
+            eventually(lambda: have_copy_flows(switch, network), "flows of slices are gone")
+            network.stop_run("web")
+            eventually(lambda: not on_at(switch), "it has stopped")
+            assert network.ended_run("web")["failed_slots"] <= 1, network.ended_run("web")
         finally:
             sender.close()
 
@@ -104,7 +105,7 @@ def check_restart(switch, in_datapath):
             network.run("web", LONG)
             eventually(is_on, "a slice is on")
             switch.crash_and_restart()
-            network.ctl("slice", "stop", "web", output="table")
+            network.stop_run("web")
             network.routers.reach_collector()
             network.wait_for_switches()
             network.routers.route()
@@ -130,7 +131,7 @@ def a_switch_that_crashes_in_a_slice_of_its_datapath_is_used_again(switch):
 ALL = [
     the_example_of_the_paper_runs_in_the_datapath,
     slices_in_the_datapath_end_when_their_controller_is_killed,
-    disabling_the_monitor_ends_a_campaign_in_the_datapath,
+    a_campaign_goes_on_by_openflow_while_the_monitor_is_off,
     a_switch_that_crashes_in_a_slice_is_used_again,
     a_switch_that_crashes_in_a_slice_of_its_datapath_is_used_again,
 ]

@@ -117,6 +117,14 @@ class SliceNetwork(Network):
         """What is told of the last one; nothing until it has ended."""
         return self.ctl("slice", "show", name)["last"]
 
+    def stop_run(self, name):
+        """Which may have ended by itself."""
+        try:
+            self.ctl("slice", "stop", name, output="table")
+        except AssertionError as error:
+            if "does not run now" not in str(error):
+                raise
+
     def run(self, name, text, *flags):
         path = self.path(f"{name}.slices")
         with open(path, "w", encoding="utf-8") as out:
