@@ -81,13 +81,17 @@ gtest_programs += lib/wire/wire_test
 lib_wire_wire_test_SOURCES = $(wire_test_kit) \
 	lib/wire/address_test.cc \
 	lib/wire/clock_estimate_test.cc \
+	lib/wire/codec_kit_test.h \
 	lib/wire/codec_test.cc \
+	lib/wire/count_codec_test.cc \
 	lib/wire/frame_reader_test.cc \
 	lib/wire/partials_reader_test.cc \
 	lib/wire/place_codec_test.cc \
 	lib/wire/send_queue_test.cc \
 	lib/wire/session_test.cc \
-	lib/wire/tls_session_test.cc
+	lib/wire/slice_codec_test.cc \
+	lib/wire/tls_session_test.cc \
+	lib/wire/trigger_codec_test.cc
 lib_wire_wire_test_LDADD = $(LIBTRUMPET_WIRE) $(GTEST_MAIN_LIBS)
 $(lib_wire_wire_test_OBJECTS): lib/wire/trumpet.pb.h
 
