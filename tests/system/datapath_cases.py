@@ -74,26 +74,6 @@ def slices_in_the_datapath_end_when_their_controller_is_killed(switch):
         eventually(lambda: have_copy_flows(switch, network), "what was lost meanwhile is put back")
 
 
-def a_campaign_goes_on_by_openflow_while_the_monitor_is_off(switch):
-    with slices_on(switch, shortest_slice_ms=LONG_SLICE_MS, in_datapath=True) as network:
-        sender = Sender(2_000_000, flows=64)
-        try:
-            network.run("web", LONG)
-            eventually(lambda: on_at(switch), "a slice is on")
-            switch.rpc("trumpet/disable")
-            assert not on_at(switch), "all slices end at once"
-            eventually(lambda: not have_copy_flows(switch, network), "flows of a slice are there")
-            assert not on_at(switch), on_at(switch)
-            switch.rpc("trumpet/enable")
-            eventually(lambda: on_at(switch), "a slice is on again")
-            eventually(lambda: have_copy_flows(switch, network), "flows of slices are gone")
-            network.stop_run("web")
-            eventually(lambda: not on_at(switch), "it has stopped")
-            assert network.ended_run("web")["failed_slots"] <= 1, network.ended_run("web")
-        finally:
-            sender.close()
-
-
 def check_restart(switch, in_datapath):
     """A switch that crashes in the middle of a slice forgets it, and is used again."""
     def is_on():
@@ -131,7 +111,6 @@ def a_switch_that_crashes_in_a_slice_of_its_datapath_is_used_again(switch):
 ALL = [
     the_example_of_the_paper_runs_in_the_datapath,
     slices_in_the_datapath_end_when_their_controller_is_killed,
-    a_campaign_goes_on_by_openflow_while_the_monitor_is_off,
     a_switch_that_crashes_in_a_slice_is_used_again,
     a_switch_that_crashes_in_a_slice_of_its_datapath_is_used_again,
 ]
