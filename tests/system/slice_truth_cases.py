@@ -85,11 +85,12 @@ def losses_shares_and_delays_are_told_truly(switch):
             assert low <= loss <= high and high - low < 0.1, (told_loss, loss)
             assert copies["value"] < 0.01, query
             assert abs(share["value"] - truth) <= 0.05, (share, truth)
-            # A busy machine makes some packets late, but never early.
+            # Copies that wait on a busy machine make delays look shorter or longer than they are.
             delay = query["delay"]
             notes.append(f"delay {delay['lowest_ns'] / 1e6:.2f} ms (median "
                          f"{delay['median_ns'] / 1e6:.2f}, error {delay['error_ns'] / 1e6:.2f})")
-            assert abs(delay["lowest_ns"] - DELAY_NS) < 1_000_000 + delay["error_ns"], delay
+            margin = 1_000_000 + delay["error_ns"]
+            assert delay["lowest_ns"] - margin < DELAY_NS < delay["median_ns"] + margin, delay
         return "; ".join(notes)
 
 
