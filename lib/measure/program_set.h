@@ -67,7 +67,8 @@ class ProgramSet {
   void RunProgram(const Entry& entry, MeasuredPacket* packets, uint32_t count);
   void FillSlots(const Entry& entry, const KeyUse& use, const MeasuredPacket* packets,
                  uint32_t count);
-  uint32_t* SlotsOf(uint32_t packet) { return &slots_[size_t{packet} * slot_stride_]; }
+  // Programs without keys have no slots at all.
+  uint32_t* SlotsOf(uint32_t packet) { return slots_.data() + size_t{packet} * slot_stride_; }
 
   std::vector<Entry> entries_;
   std::vector<SharedKey> keys_;
