@@ -20,6 +20,7 @@ lib_libtrumpet_measure_a_SOURCES = \
 	lib/measure/key_slots.cc \
 	lib/measure/key_slots.h \
 	lib/measure/measure_hash.h \
+	lib/measure/measured_packet.h \
 	lib/measure/operator_choice.cc \
 	lib/measure/operator_choice.h \
 	lib/measure/operators.h \
@@ -45,6 +46,8 @@ lib_libtrumpet_measure_a_SOURCES = \
 
 gtest_programs += lib/measure/measure_test
 lib_measure_measure_test_SOURCES = \
+	lib/measure/fast_bounds_test.cc \
+	lib/measure/key_slots_test.cc \
 	lib/measure/measure_hash_test.cc \
 	lib/measure/program_loader_test.cc \
 	lib/measure/sketch_estimates_test.cc \

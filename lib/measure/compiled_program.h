@@ -35,7 +35,16 @@ struct KeyPart {
   uint8_t bytes = 0;
 };
 
+// Widths of the fields of common keys, for which there is code of their own.
+enum class KeyShape : uint8_t {
+  kAny,
+  kOneField,
+  kTwoAddresses,  // 4 and 4 bytes
+  kFiveTuple,     // 4, 4, 2, 2 and 1 bytes
+};
+
 struct KeyPlan {
+  KeyShape shape = KeyShape::kAny;
   std::vector<KeyPart> parts;
   uint32_t words = 0;
   uint64_t fields = 0;   // bit per field
@@ -51,6 +60,10 @@ enum class SlotForm : uint8_t {
   kBitmap,    // pcsa: cell and bit
   kRegister,  // hyperloglog: cell and rank
 };
+
+constexpr bool HasRows(SlotForm form) {
+  return form == SlotForm::kRows || form == SlotForm::kFilter;
+}
 
 struct SlotPlan {
   SlotForm form = SlotForm::kMap;
@@ -104,6 +117,8 @@ struct CompiledProgram {
   uint64_t seed = 0;
   std::vector<Operator> operators;
   std::vector<ExpressionStep> steps;
+  // Packets of pkts may take the operators one by one, all of a burst each: they share no variable.
+  bool runs_by_operator = false;
   std::vector<uint32_t> entries;  // of each stream: its first operator, or kNoCode
   std::vector<KeyPlan> keys;
   std::vector<std::vector<SlotPlan>> slots;  // of each key

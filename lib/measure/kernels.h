@@ -24,6 +24,9 @@ const Operator* EndProgram(const Operator* op, RunContext* context);
 // Skips unless the packet has a role of `mask`, was not collected, and no window of `constant` is
 // clearing; nor window `target` (if it is not UINT32_MAX), which then looks at the packet.
 const Operator* EnterTask(const Operator* op, RunContext* context);
+// The same without a window of its own, and for a burst without any.
+const Operator* EnterTaskWithoutWindow(const Operator* op, RunContext* context);
+void EnterTaskByRole(const Operator& op, BurstContext* context);
 const Operator* Jump(const Operator* op, RunContext* context);
 const Operator* RaiseFlag(const Operator* op, RunContext* context);
 const Operator* LowerFlag(const Operator* op, RunContext* context);
@@ -46,7 +49,7 @@ const Operator* CommitFork(const Operator* op, RunContext* context);
 
 const Operator* MatchExpression(const Operator* op, RunContext* context);
 // (field & mask) `compare` constant
-Kernel MatchFieldKernel(MeasureOp compare);
+KernelPair MatchFieldKernel(MeasureOp compare);
 // The cell at the first slot, or a scalar, `compare` constant.
 Kernel MatchCellKernel(MeasureOp compare, bool is_scalar);
 // All `rows` cells of a membership filter are set, or not all of them.
@@ -54,13 +57,17 @@ Kernel MatchFilterKernel(bool is_negated, uint16_t rows);
 // Least of the `rows` cells of 32 bits over a scalar of 32 bits (in region `field` at `target`)
 // above constant / mask.
 const Operator* MatchLeastRatio(const Operator* op, RunContext* context);
+// Adds field `expression` to the four cells first, which nobody else writes.
+const Operator* AddAndMatchLeastRatio(const Operator* op, RunContext* context);
 
 // -- Writes --
 
 Kernel TagKernel(bool is_logged);
+// Whether `kernel` adds a field to four cells of 32 bits of one thread, unlogged.
+bool AddsFieldToFourCells(Kernel kernel);
 // Cells, or a scalar, += operand modulo `mask` + 1; committed as a sum if `adds`, else as a value.
-Kernel AddKernel(OperandKind operand, const Operator& op, bool is_scalar, bool adds,
-                 bool is_logged);
+KernelPair AddKernel(OperandKind operand, const Operator& op, bool is_scalar, bool adds,
+                     bool is_logged);
 // Each cell = expression, where the cell is what kWrittenCell reads.
 Kernel SetKernel(bool is_scalar, bool is_logged);
 // Each cell = constant.
@@ -70,8 +77,8 @@ Kernel StampKernel(bool is_scalar, bool is_logged);
 Kernel InitFilterKernel(bool is_logged);
 // Makes the key the owner of its slot in a map that evicts.
 Kernel ClaimKernel(bool is_logged);
-Kernel BitmapKernel(bool is_logged);    // pcsa
-Kernel RegisterKernel(bool is_logged);  // hyperloglog
+KernelPair BitmapKernel(uint8_t log2, bool is_logged);    // pcsa
+KernelPair RegisterKernel(uint8_t log2, bool is_logged);  // hyperloglog
 
 }  // namespace trumpet
 

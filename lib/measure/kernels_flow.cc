@@ -11,17 +11,41 @@
 #include "lib/model/measure_math.h"
 
 namespace trumpet {
+namespace {
+
+template <typename IsKept>
+void KeepChosen(BurstContext* context, const IsKept& is_kept) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < context->count; ++i) {
+    const uint8_t number = context->chosen[i];
+    context->chosen[kept] = number;
+    kept += is_kept(context->packets[number]) ? 1 : 0;
+  }
+  context->count = kept;
+}
+
+}  // namespace
 
 const Operator* EndProgram(const Operator*, RunContext*) { return nullptr; }
 
+const Operator* EnterTaskWithoutWindow(const Operator* op, RunContext* context) {
+  const bool enters = (context->roles & op->mask) != 0 && !context->is_collected &&
+                      (context->clearing & op->constant) == 0;
+  return GoOn(enters ? op + 1 : op + op->skip, context);
+}
+
 const Operator* EnterTask(const Operator* op, RunContext* context) {
-  if ((context->roles & op->mask) == 0 || context->is_collected ||
-      (context->clearing & op->constant) != 0) {
-    return op + op->skip;
-  }
-  if (op->target == UINT32_MAX) return op + 1;
+  const bool enters = (context->roles & op->mask) != 0 && !context->is_collected &&
+                      (context->clearing & op->constant) == 0;
+  if (!enters) return op + op->skip;
   context->state->AdvanceWindow(op->target, context);
   return (context->clearing >> op->target & 1) != 0 ? op + op->skip : op + 1;
+}
+
+void EnterTaskByRole(const Operator& op, BurstContext* context) {
+  KeepChosen(context, [&](const MeasuredPacket& packet) {
+    return (context->roles[packet.hops] & op.mask) != 0;
+  });
 }
 
 const Operator* Jump(const Operator* op, RunContext*) { return op + op->skip; }
@@ -134,45 +158,61 @@ const Operator* MatchExpression(const Operator* op, RunContext* context) {
 namespace {
 
 template <MeasureOp kCompare>
+void MatchFieldOfAll(const Operator& op, BurstContext* context) {
+  const uint64_t mask = op.mask;
+  const uint64_t constant = op.constant;
+  const uint16_t field = op.field;
+  KeepChosen(context, [=](const MeasuredPacket& packet) {
+    return MeasureCompute(kCompare, packet.values->value[field] & mask, constant) != 0;
+  });
+}
+
+template <MeasureOp kCompare>
 struct MatchField {
+  static constexpr BurstKernel kAll = MatchFieldOfAll<kCompare>;
   static const Operator* Run(const Operator* op, RunContext* context) {
     const uint64_t value = context->packet->value[op->field] & op->mask;
-    return MeasureCompute(kCompare, value, op->constant) != 0 ? op + 1 : op + op->skip;
+    return GoOn(MeasureCompute(kCompare, value, op->constant) != 0 ? op + 1 : op + op->skip,
+                context);
   }
 };
 
 template <MeasureOp kCompare>
 struct MatchCell {
+  static constexpr BurstKernel kAll = nullptr;
   static const Operator* Run(const Operator* op, RunContext* context) {
     const uint8_t* cell = context->regions[op->region] + context->slots[op->slot];
     const uint64_t value = LoadCell(cell, op->log2);
-    return MeasureCompute(kCompare, value, op->constant) != 0 ? op + 1 : op + op->skip;
+    return GoOn(MeasureCompute(kCompare, value, op->constant) != 0 ? op + 1 : op + op->skip,
+                context);
   }
 };
 
 template <MeasureOp kCompare>
 struct MatchScalar {
+  static constexpr BurstKernel kAll = nullptr;
   static const Operator* Run(const Operator* op, RunContext* context) {
     const uint64_t value = LoadCell(context->regions[op->region] + op->slot, op->log2);
-    return MeasureCompute(kCompare, value, op->constant) != 0 ? op + 1 : op + op->skip;
+    return GoOn(MeasureCompute(kCompare, value, op->constant) != 0 ? op + 1 : op + op->skip,
+                context);
   }
 };
 
 template <template <MeasureOp> class Match>
-Kernel ByCompare(MeasureOp compare) {
+KernelPair ByCompare(MeasureOp compare) {
   switch (compare) {
     case MeasureOp::kEqual:
-      return Match<MeasureOp::kEqual>::Run;
+      return {Match<MeasureOp::kEqual>::Run, Match<MeasureOp::kEqual>::kAll};
     case MeasureOp::kNotEqual:
-      return Match<MeasureOp::kNotEqual>::Run;
+      return {Match<MeasureOp::kNotEqual>::Run, Match<MeasureOp::kNotEqual>::kAll};
     case MeasureOp::kLess:
-      return Match<MeasureOp::kLess>::Run;
+      return {Match<MeasureOp::kLess>::Run, Match<MeasureOp::kLess>::kAll};
     case MeasureOp::kLessEqual:
-      return Match<MeasureOp::kLessEqual>::Run;
+      return {Match<MeasureOp::kLessEqual>::Run, Match<MeasureOp::kLessEqual>::kAll};
     case MeasureOp::kGreater:
-      return Match<MeasureOp::kGreater>::Run;
+      return {Match<MeasureOp::kGreater>::Run, Match<MeasureOp::kGreater>::kAll};
     default:
-      return Match<MeasureOp::kGreaterEqual>::Run;
+      return {Match<MeasureOp::kGreaterEqual>::Run, Match<MeasureOp::kGreaterEqual>::kAll};
   }
 }
 
@@ -184,21 +224,31 @@ const Operator* MatchFilter(const Operator* op, RunContext* context) {
   const uint32_t rows = kRows != 0 ? kRows : op->rows;
   uint64_t all = 1;
   for (uint32_t row = 0; row < rows; ++row) all &= LoadCell<uint8_t>(region + slots[row]);
-  return (all != 0) != kNegated ? op + 1 : op + op->skip;
+  return GoOn((all != 0) != kNegated ? op + 1 : op + op->skip, context);
 }
 
 }  // namespace
 
-Kernel MatchFieldKernel(MeasureOp compare) { return ByCompare<MatchField>(compare); }
+KernelPair MatchFieldKernel(MeasureOp compare) { return ByCompare<MatchField>(compare); }
 
 Kernel MatchCellKernel(MeasureOp compare, bool is_scalar) {
-  return is_scalar ? ByCompare<MatchScalar>(compare) : ByCompare<MatchCell>(compare);
+  return (is_scalar ? ByCompare<MatchScalar>(compare) : ByCompare<MatchCell>(compare)).one;
 }
 
 Kernel MatchFilterKernel(bool is_negated, uint16_t rows) {
   if (rows == 4) return is_negated ? MatchFilter<true, 4> : MatchFilter<false, 4>;
   return is_negated ? MatchFilter<true, 0> : MatchFilter<false, 0>;
 }
+
+namespace {
+
+inline const Operator* MatchRatio(const Operator* op, RunContext* context, uint64_t least) {
+  const uint64_t total = LoadCell<uint32_t>(context->regions[op->field] + op->target);
+  const bool is_above = total != 0 && least * op->mask > total * op->constant;
+  return GoOn(is_above ? op + 1 : op + op->skip, context);
+}
+
+}  // namespace
 
 const Operator* MatchLeastRatio(const Operator* op, RunContext* context) {
   const uint8_t* region = context->regions[op->region];
@@ -207,9 +257,21 @@ const Operator* MatchLeastRatio(const Operator* op, RunContext* context) {
   for (uint32_t row = 0; row < op->rows; ++row) {
     least = std::min(least, LoadCell<uint32_t>(region + slots[row]));
   }
-  const uint64_t total = LoadCell<uint32_t>(context->regions[op->field] + op->target);
-  const bool is_above = total != 0 && least * op->mask > total * op->constant;
-  return is_above ? op + 1 : op + op->skip;
+  return MatchRatio(op, context, least);
+}
+
+const Operator* AddAndMatchLeastRatio(const Operator* op, RunContext* context) {
+  const auto addend = static_cast<uint32_t>(context->packet->value[op->expression]);
+  uint8_t* region = context->regions[op->region];
+  const uint32_t* slots = context->slots + op->slot;
+  uint32_t least = UINT32_MAX;
+  for (uint32_t row = 0; row < 4; ++row) {
+    uint8_t* cell = region + slots[row];
+    const auto sum = static_cast<uint32_t>(LoadCell<uint32_t>(cell) + addend);
+    StoreCell<uint32_t>(cell, sum);
+    least = std::min(least, sum);
+  }
+  return MatchRatio(op, context, least);
 }
 
 }  // namespace trumpet

@@ -68,16 +68,49 @@ uint64_t OperandOf(const Operator& op, RunContext* context) {
   return Evaluate(&context->program->steps[op.expression], context);
 }
 
+template <typename Cell>
+void AddToCell(uint8_t* cell, uint64_t value) {
+  StoreCell<Cell>(cell, LoadCell<Cell>(cell) + value);
+}
+
+template <typename Cell, uint32_t kRows>
+void AddToRows(uint8_t* region, const uint32_t* slots, uint32_t rows, uint64_t value) {
+  const uint32_t count = kRows != 0 ? kRows : rows;
+  for (uint32_t row = 0; row < count; ++row) AddToCell<Cell>(region + slots[row], value);
+}
+
 // The fast way: full-width cells of one thread, not logged.  `kRows` 0: as the operator says.
 template <typename Cell, OperandKind kOperand, uint32_t kRows, bool kScalar>
 const Operator* AddPlain(const Operator* op, RunContext* context) {
   const uint64_t value = OperandOf<kOperand>(*op, context);
-  const uint32_t rows = kRows != 0 ? kRows : op->rows;
-  for (uint32_t row = 0; row < rows; ++row) {
-    uint8_t* cell = CellAt<kScalar>(*op, *context, row);
-    StoreCell<Cell>(cell, LoadCell<Cell>(cell) + value);
+  uint8_t* region = context->regions[op->region];
+  if constexpr (kScalar) {
+    AddToCell<Cell>(region + op->slot, value);
+  } else {
+    AddToRows<Cell, kRows>(region, context->slots + op->slot, op->rows, value);
   }
-  return op + 1;
+  return GoOn(op + 1, context);
+}
+
+template <typename Cell, OperandKind kOperand, uint32_t kRows, bool kScalar>
+void AddPlainToAll(const Operator& op, BurstContext* context) {
+  const uint64_t constant = op.constant;
+  const uint16_t field = op.field;
+  const uint32_t count = context->count;
+  const uint32_t rows = op.rows;
+  const uint32_t stride = context->stride;
+  const MeasuredPacket* packets = context->packets;
+  const uint32_t* slots = context->slots + op.slot;
+  uint8_t* region = context->regions[op.region];
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    const size_t number = context->chosen[i];
+    const uint64_t value =
+        kOperand == OperandKind::kConstant ? constant : packets[number].values->value[field];
+    sum += value;
+    if constexpr (!kScalar) AddToRows<Cell, kRows>(region, slots + number * stride, rows, value);
+  }
+  if constexpr (kScalar) AddToCell<Cell>(region + op.slot, sum);
 }
 
 void AddShared(const Operator& op, uint8_t* cell, uint64_t value) {
@@ -130,14 +163,14 @@ const Operator* Fill(const Operator* op, RunContext* context) {
     uint8_t* cell = CellAt<kScalar>(*op, *context, row);
     Assign<kLogged>(context, cell, op->log2, op->mask, op->constant);
   }
-  return op + 1;
+  return GoOn(op + 1, context);
 }
 
 template <bool kScalar, bool kLogged>
 const Operator* Stamp(const Operator* op, RunContext* context) {
   uint8_t* cell = CellAt<kScalar>(*op, *context, 0);
   Assign<kLogged>(context, cell, op->log2, op->mask, context->now);
-  return op + 1;
+  return GoOn(op + 1, context);
 }
 
 template <bool kLogged>
@@ -161,11 +194,11 @@ const Operator* Claim(const Operator* op, RunContext* context) {
     context->log[context->log_count - 1].owner = place;
     context->log[context->log_count - 1].owner_before = before;
   }
-  if (before == owner) return op + 1;
+  if (before == owner) return GoOn(op + 1, context);
   if (before != 0) context->state->CountEviction();
   StoreCell<uint64_t>(place, owner);
   StoreCell(cell, op->log2, 0);
-  return op + 1;
+  return GoOn(op + 1, context);
 }
 
 template <bool kLogged>
@@ -173,7 +206,7 @@ const Operator* Bitmap(const Operator* op, RunContext* context) {
   uint8_t* cell = CellAt<false>(*op, *context, 0);
   const uint64_t bit = uint64_t{1} << context->slots[op->slot + 1];
   Assign<kLogged>(context, cell, op->log2, op->mask, LoadCell(cell, op->log2) | bit);
-  return op + 1;
+  return GoOn(op + 1, context);
 }
 
 template <bool kLogged>
@@ -184,19 +217,73 @@ const Operator* Register(const Operator* op, RunContext* context) {
   if (kLogged || rank > before) {
     Assign<kLogged>(context, cell, op->log2, op->mask, std::max(rank, before));
   }
-  return op + 1;
+  return GoOn(op + 1, context);
+}
+
+// Updates of a pcsa or hyperloglog: `new_cell` answers the cell that comes after `before`.
+template <typename Cell, typename NewCell>
+void UpdateAll(const Operator& op, BurstContext* context, const NewCell& new_cell) {
+  const uint32_t count = context->count;
+  const uint32_t stride = context->stride;
+  const uint64_t mask = op.mask;
+  const uint32_t* slots = context->slots + op.slot;
+  uint8_t* region = context->regions[op.region];
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint32_t* own = slots + size_t{context->chosen[i]} * stride;
+    uint8_t* cell = region + own[0];
+    const uint64_t before = LoadCell<Cell>(cell);
+    const uint64_t after = new_cell(before, own[1], mask);
+    if (after != before) StoreCell<Cell>(cell, after);  // seldom
+  }
+}
+
+template <typename Cell>
+struct BitmapOfAll {
+  static void Run(const Operator& op, BurstContext* context) {
+    UpdateAll<Cell>(op, context, [](uint64_t before, uint32_t bit, uint64_t mask) {
+      return (before | uint64_t{1} << bit) & mask;
+    });
+  }
+};
+
+template <typename Cell>
+struct RegisterOfAll {
+  static void Run(const Operator& op, BurstContext* context) {
+    UpdateAll<Cell>(op, context, [](uint64_t before, uint32_t rank, uint64_t mask) {
+      return rank > before ? rank & mask : before;
+    });
+  }
+};
+
+template <template <typename> class OfAll>
+BurstKernel ByCell(uint8_t log2) {
+  switch (log2) {
+    case 0:
+      return OfAll<uint8_t>::Run;
+    case 1:
+      return OfAll<uint16_t>::Run;
+    case 2:
+      return OfAll<uint32_t>::Run;
+    default:
+      return OfAll<uint64_t>::Run;
+  }
+}
+
+template <typename Cell, OperandKind kOperand, uint32_t kRows, bool kScalar>
+KernelPair PlainAdd() {
+  return {AddPlain<Cell, kOperand, kRows, kScalar>, AddPlainToAll<Cell, kOperand, kRows, kScalar>};
 }
 
 template <typename Cell, OperandKind kOperand>
-Kernel PlainAdd(bool is_scalar, uint16_t rows) {
-  if (is_scalar) return AddPlain<Cell, kOperand, 1, true>;
-  if (rows == 1) return AddPlain<Cell, kOperand, 1, false>;
-  if (rows == 4) return AddPlain<Cell, kOperand, 4, false>;
-  return AddPlain<Cell, kOperand, 0, false>;
+KernelPair PlainAdd(bool is_scalar, uint16_t rows) {
+  if (is_scalar) return PlainAdd<Cell, kOperand, 1, true>();
+  if (rows == 1) return PlainAdd<Cell, kOperand, 1, false>();
+  if (rows == 4) return PlainAdd<Cell, kOperand, 4, false>();
+  return PlainAdd<Cell, kOperand, 0, false>();
 }
 
 template <OperandKind kOperand>
-Kernel PlainAdd(const Operator& op, bool is_scalar) {
+KernelPair PlainAdd(const Operator& op, bool is_scalar) {
   switch (op.log2) {
     case 0:
       return PlainAdd<uint8_t, kOperand>(is_scalar, op.rows);
@@ -216,10 +303,12 @@ Kernel SlowAdd(bool adds, bool is_logged) {
 }
 
 template <OperandKind kOperand>
-Kernel AnyAdd(const Operator& op, bool is_scalar, bool adds, bool is_logged) {
+KernelPair AnyAdd(const Operator& op, bool is_scalar, bool adds, bool is_logged) {
   const bool fills_cell = op.mask == BitMask(8u << op.log2);
   const bool is_plain = fills_cell && !op.is_shared && !is_logged;
-  if (is_plain && kOperand != OperandKind::kExpression) return PlainAdd<kOperand>(op, is_scalar);
+  if constexpr (kOperand != OperandKind::kExpression) {
+    if (is_plain) return PlainAdd<kOperand>(op, is_scalar);
+  }
   return is_scalar ? SlowAdd<kOperand, true>(adds, is_logged)
                    : SlowAdd<kOperand, false>(adds, is_logged);
 }
@@ -228,8 +317,12 @@ Kernel AnyAdd(const Operator& op, bool is_scalar, bool adds, bool is_logged) {
 
 Kernel TagKernel(bool is_logged) { return is_logged ? Tag<true> : Tag<false>; }
 
-Kernel AddKernel(OperandKind operand, const Operator& op, bool is_scalar, bool adds,
-                 bool is_logged) {
+bool AddsFieldToFourCells(Kernel kernel) {
+  return kernel == AddPlain<uint32_t, OperandKind::kField, 4, false>;
+}
+
+KernelPair AddKernel(OperandKind operand, const Operator& op, bool is_scalar, bool adds,
+                     bool is_logged) {
   switch (operand) {
     case OperandKind::kConstant:
       return AnyAdd<OperandKind::kConstant>(op, is_scalar, adds, is_logged);
@@ -259,8 +352,14 @@ Kernel InitFilterKernel(bool is_logged) { return is_logged ? InitFilter<true> : 
 
 Kernel ClaimKernel(bool is_logged) { return is_logged ? Claim<true> : Claim<false>; }
 
-Kernel BitmapKernel(bool is_logged) { return is_logged ? Bitmap<true> : Bitmap<false>; }
+KernelPair BitmapKernel(uint8_t log2, bool is_logged) {
+  return is_logged ? KernelPair(Bitmap<true>)
+                   : KernelPair(Bitmap<false>, ByCell<BitmapOfAll>(log2));
+}
 
-Kernel RegisterKernel(bool is_logged) { return is_logged ? Register<true> : Register<false>; }
+KernelPair RegisterKernel(uint8_t log2, bool is_logged) {
+  return is_logged ? KernelPair(Register<true>)
+                   : KernelPair(Register<false>, ByCell<RegisterOfAll>(log2));
+}
 
 }  // namespace trumpet

@@ -3,6 +3,8 @@
 
 #include "lib/measure/key_slots.h"
 
+#include <emmintrin.h>
+
 namespace trumpet {
 namespace {
 
@@ -27,11 +29,12 @@ struct ReferenceIndices {
   uint32_t Bits() const { return Murmur3(bytes, byte_count, 1); }
 };
 
-void FillBucket(const SlotPlan& plan, uint32_t hash, uint32_t* slots) {
-  const BucketRank rank = RankOf(hash, static_cast<uint32_t>(__builtin_ctz(plan.size)));
+// `most` is of the bits of a pcsa.
+inline void FillBucket(const SlotPlan& plan, uint32_t log2_size, uint32_t most, uint32_t hash,
+                       uint32_t* slots) {
+  const BucketRank rank = RankOf(hash, log2_size);
   slots[0] = plan.offset + (rank.bucket << plan.log2);
-  slots[1] = plan.form == SlotForm::kBitmap ? std::min<uint32_t>(rank.zeros, plan.bits - 1u)
-                                            : rank.zeros + 1;
+  slots[1] = plan.form == SlotForm::kBitmap ? std::min(rank.zeros, most) : rank.zeros + 1;
 }
 
 template <typename Indices>
@@ -61,7 +64,86 @@ inline void Fill(const SlotPlan& plan, const Indices& indices, uint64_t owner, u
       return;
     case SlotForm::kBitmap:
     case SlotForm::kRegister:
-      return FillBucket(plan, indices.Bits(), slots);
+      return FillBucket(plan, static_cast<uint32_t>(__builtin_ctz(plan.size)), plan.bits - 1u,
+                        indices.Bits(), slots);
+  }
+}
+
+// Four rows: 16 bits of the hash each, scaled to the size of a row.
+void FillSlicedRows(const SlotPlan& plan, const uint64_t* hashes, uint32_t count, uint32_t stride,
+                    uint32_t* slots) {
+  const uint32_t row = plan.form == SlotForm::kRows ? plan.size << plan.log2 : 0;
+  const __m128i rows = _mm_setr_epi32(
+      static_cast<int>(plan.offset), static_cast<int>(plan.offset + row),
+      static_cast<int>(plan.offset + 2 * row), static_cast<int>(plan.offset + 3 * row));
+  const __m128i size = _mm_set1_epi16(static_cast<int16_t>(plan.size));
+  const __m128i log2 = _mm_cvtsi32_si128(plan.log2);
+  slots += plan.first;
+  for (uint32_t i = 0; i < count; ++i, slots += stride) {
+    const __m128i hash = _mm_cvtsi64_si128(static_cast<int64_t>(hashes[i]));
+    const __m128i index = _mm_unpacklo_epi16(_mm_mulhi_epu16(hash, size), _mm_setzero_si128());
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(slots),
+                     _mm_add_epi32(_mm_sll_epi32(index, log2), rows));
+  }
+}
+
+// `owners`: the hashes of the keys themselves; all by the fast family.
+void FillVariable(const SlotPlan& plan, const uint64_t* hashes, const uint64_t* owners,
+                  uint32_t count, uint32_t stride, uint32_t* slots) {
+  if (HasRows(plan.form) && plan.is_sliced) {
+    return FillSlicedRows(plan, hashes, count, stride, slots);
+  }
+  if (plan.form == SlotForm::kMap) {
+    for (uint32_t i = 0; i < count; ++i) {
+      const uint32_t index = ScaleHash(static_cast<uint32_t>(hashes[i] >> 32), plan.size);
+      slots[size_t{i} * stride + plan.first] = plan.offset + (index << plan.log2);
+    }
+    return;
+  }
+  if (plan.form == SlotForm::kRegister || plan.form == SlotForm::kBitmap) {
+    const auto log2_size = static_cast<uint32_t>(__builtin_ctz(plan.size));
+    slots += plan.first;
+    for (uint32_t i = 0; i < count; ++i, slots += stride) {
+      const auto bits = static_cast<uint32_t>(hashes[i] >> 32);
+      FillBucket(plan, log2_size, plan.bits - 1u, bits, slots);
+    }
+    return;
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    Fill(plan, FastIndices{hashes[i], plan}, owners[i], slots + size_t{i} * stride);
+  }
+}
+
+void HashOneField(const KeyPlan& plan, const MeasuredPacket* packets, uint32_t count, uint64_t seed,
+                  uint64_t* hashes) {
+  const MeasureFieldId field = plan.parts[0].field;
+  for (uint32_t i = 0; i < count; ++i) {
+    hashes[i] = HashNumber(packets[i].values->value[field], seed);
+  }
+}
+
+void HashTwoAddresses(const KeyPlan& plan, const MeasuredPacket* packets, uint32_t count,
+                      uint64_t seed, uint64_t* hashes) {
+  const MeasureFieldId first = plan.parts[0].field;
+  const MeasureFieldId second = plan.parts[1].field;
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint64_t* value = packets[i].values->value;
+    hashes[i] = HashNumber(value[first] | value[second] << 32, seed);
+  }
+}
+
+void HashFiveTuples(const KeyPlan& plan, const MeasuredPacket* packets, uint32_t count,
+                    uint64_t seed, uint64_t* hashes) {
+  const MeasureFieldId address = plan.parts[0].field;
+  const MeasureFieldId other_address = plan.parts[1].field;
+  const MeasureFieldId port = plan.parts[2].field;
+  const MeasureFieldId other_port = plan.parts[3].field;
+  const MeasureFieldId protocol = plan.parts[4].field;
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint64_t* value = packets[i].values->value;
+    const uint64_t words[2] = {value[address] | value[other_address] << 32,
+                               value[port] | value[other_port] << 16 | value[protocol] << 32};
+    hashes[i] = HashBytes(words, sizeof words, seed);
   }
 }
 
@@ -79,14 +161,36 @@ size_t WriteBytes(const KeyPlan& plan, const PackedKey& key, uint8_t* bytes) {
 
 }  // namespace
 
+void HashKeys(const KeyPlan& plan, const MeasuredPacket* packets, uint32_t count, uint64_t seed,
+              uint64_t* hashes) {
+  switch (plan.shape) {
+    case KeyShape::kOneField:
+      return HashOneField(plan, packets, count, seed, hashes);
+    case KeyShape::kTwoAddresses:
+      return HashTwoAddresses(plan, packets, count, seed, hashes);
+    case KeyShape::kFiveTuple:
+      return HashFiveTuples(plan, packets, count, seed, hashes);
+    case KeyShape::kAny:
+      break;
+  }
+  PackedKey packed;
+  for (uint32_t i = 0; i < count; ++i) {
+    PackKeyWords(plan, *packets[i].values, &packed);
+    hashes[i] = HashPackedKey(packed, plan.words, seed);
+  }
+}
+
 void FillFastSlots(const std::vector<SlotPlan>& plans, const uint64_t* hashes, uint32_t count,
                    uint32_t stride, uint32_t* slots) {
+  uint64_t mixed[kMaxMeasureBurst];
   for (const SlotPlan& one : plans) {
     const SlotPlan plan = one;  // slots could alias the plan itself
-    for (uint32_t i = 0; i < count; ++i) {
-      const FastIndices indices{FastVariableHash(hashes[i], plan.number), plan};
-      Fill(plan, indices, hashes[i], slots + size_t{i} * stride);
+    const uint64_t* own = hashes;
+    if (plan.number != 0) {
+      for (uint32_t i = 0; i < count; ++i) mixed[i] = FastVariableHash(hashes[i], plan.number);
+      own = mixed;
     }
+    FillVariable(plan, own, hashes, count, stride, slots);
   }
 }
 

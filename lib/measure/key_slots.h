@@ -16,7 +16,7 @@
 #include <cstdint>
 
 #include "lib/measure/compiled_program.h"
-#include "lib/measure/packet_values.h"
+#include "lib/measure/measured_packet.h"
 
 namespace trumpet {
 
@@ -53,7 +53,10 @@ inline uint64_t HashPackedKey(const PackedKey& key, uint32_t words, uint64_t see
 // reference family, the hash by both.
 void FillKeySlots(const CompiledProgram& program, uint32_t key, const PackedKey& packed,
                   uint32_t* slots);
-// The same for a burst, by the fast family; slots of packet i begin at i * `stride`.
+// Hashes of the key of each packet, at most kMaxMeasureBurst of them, by the fast family.
+void HashKeys(const KeyPlan& plan, const MeasuredPacket* packets, uint32_t count, uint64_t seed,
+              uint64_t* hashes);
+// The slots of a burst, by the fast family; those of packet i begin at i * `stride`.
 void FillFastSlots(const std::vector<SlotPlan>& plans, const uint64_t* hashes, uint32_t count,
                    uint32_t stride, uint32_t* slots);
 
@@ -69,8 +72,7 @@ inline void PrefetchSlots(const std::vector<SlotPlan>& plans, const uint8_t* own
                           const uint32_t* slots) {
   for (const SlotPlan& plan : plans) {
     if (plan.region != kOwnRegion) continue;
-    const bool has_rows = plan.form == SlotForm::kRows || plan.form == SlotForm::kFilter;
-    const uint32_t cells = has_rows ? plan.rows : 1;
+    const uint32_t cells = HasRows(plan.form) ? plan.rows : 1;
     for (uint32_t i = 0; i < cells; ++i) __builtin_prefetch(own + slots[plan.first + i], 1);
   }
 }

@@ -75,10 +75,10 @@ struct BucketRank {
 };
 inline BucketRank RankOf(uint32_t hash, uint32_t log2_size) {
   const uint32_t bits = 32 - log2_size;
-  const uint64_t rest = hash & ((uint64_t{1} << bits) - 1);
-  const uint32_t zeros =
-      rest == 0 ? bits : static_cast<uint32_t>(__builtin_clzll(rest)) - (64 - bits);
-  return {static_cast<uint32_t>(uint64_t{hash} >> bits), zeros};
+  const uint64_t rest = uint64_t{hash} << (32 + log2_size);
+  const uint64_t end = uint64_t{1} << (63 - bits);  // so that no more than `bits` are counted
+  return {static_cast<uint32_t>(uint64_t{hash} >> bits),
+          static_cast<uint32_t>(__builtin_clzll(rest | end))};
 }
 
 }  // namespace trumpet

@@ -27,6 +27,7 @@ bool IsFilterTest(const MeasureProgram& program, const MeasureExpr& expr) {
 Operator ForVariable(const CompiledProgram& compiled, MeasureIndex variable) {
   const VariablePlace& place = compiled.variables[variable];
   Operator op;
+  op.target = variable;
   op.region = place.region;
   op.log2 = place.log2;
   op.mask = place.mask;
@@ -52,15 +53,17 @@ bool ChooseComparison(const CompiledProgram& compiled, const MeasureExpr& expr, 
     *op = ForVariable(compiled, left.variable);
     op->kernel = MatchCellKernel(expr.op, !HasKey(program.variables[left.variable].kind));
   } else if (left.kind == MeasureExprKind::kField) {
+    op->target = kNoIndex;
     op->field = left.field;
     op->mask = UINT64_MAX;
-    op->kernel = MatchFieldKernel(expr.op);
+    op->Use(MatchFieldKernel(expr.op));
   } else if (left.kind == MeasureExprKind::kBinary && left.op == MeasureOp::kBitAnd &&
              program.exprs[left.a].kind == MeasureExprKind::kField &&
              IsConstant(program.exprs[left.b])) {
+    op->target = kNoIndex;
     op->field = program.exprs[left.a].field;
     op->mask = program.exprs[left.b].value;
-    op->kernel = MatchFieldKernel(expr.op);
+    op->Use(MatchFieldKernel(expr.op));
   } else {
     return false;
   }
@@ -113,7 +116,7 @@ void ChooseAdd(MeasureIndex addend, bool is_scalar, bool adds, bool is_logged,
   } else {
     op->expression = CompileExpression(addend, compiled);
   }
-  op->kernel = AddKernel(operand, *op, is_scalar, adds, is_logged);
+  op->Use(AddKernel(operand, *op, is_scalar, adds, is_logged));
 }
 
 void ChooseSet(MeasureIndex value, bool is_scalar, bool is_logged, CompiledProgram* compiled,
@@ -183,7 +186,8 @@ Operator ChooseUpdate(const MeasureNode& node, bool is_logged, CompiledProgram* 
       op.kernel = FillKernel(is_scalar, is_logged);
       break;
     case MeasureUpdate::kUpdate:
-      op.kernel = kind == MeasureKind::kPcsa ? BitmapKernel(is_logged) : RegisterKernel(is_logged);
+      op.Use(kind == MeasureKind::kPcsa ? BitmapKernel(op.log2, is_logged)
+                                        : RegisterKernel(op.log2, is_logged));
       break;
     case MeasureUpdate::kInit:
       if (kind == MeasureKind::kBloomMembership) {

@@ -16,7 +16,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "lib/measure/packet_values.h"
+#include "lib/measure/measured_packet.h"
 #include "lib/model/measure_program.h"
 
 namespace trumpet {
@@ -66,9 +66,36 @@ struct RunContext {
 
 using Kernel = const Operator* (*)(const Operator* op, RunContext* context);
 
+// What kernels see that do one operator for all packets of a burst.
+struct BurstContext {
+  const MeasuredPacket* packets = nullptr;
+  const uint32_t* slots = nullptr;  // of packet i they begin at i * `stride`
+  uint32_t stride = 0;
+  uint8_t* const* regions = nullptr;
+  const uint64_t* roles = nullptr;   // by hops
+  uint32_t count = 0;                // packets that no guard has taken out
+  uint8_t chosen[kMaxMeasureBurst];  // their numbers
+};
+
+// A guard takes packets out; anything else leaves `chosen` alone.
+using BurstKernel = void (*)(const Operator& op, BurstContext* context);
+
+// Both do the same; without a burst kernel packets go through the program one by one.
+struct KernelPair {
+  KernelPair(Kernel one, BurstKernel all = nullptr) : one(one), all(all) {}
+  Kernel one;
+  BurstKernel all;
+};
+
 // Which members count depends on the kernel.
 struct Operator {
+  void Use(const KernelPair& pair) {
+    kernel = pair.one;
+    burst_kernel = pair.all;
+  }
+
   Kernel kernel = nullptr;
+  BurstKernel burst_kernel = nullptr;
   uint32_t skip = 1;  // where to go on when the packet does not: so many operators further
   uint32_t slot = 0;  // the first one; of a scalar: its byte offset in the region
   uint16_t rows = 1;  // slots
@@ -77,10 +104,17 @@ struct Operator {
   uint8_t log2 = 0;         // of the bytes of a cell
   bool is_shared = false;   // other threads write the cells, too
   uint32_t expression = 0;  // first step in CompiledProgram::steps
-  uint32_t target = 0;      // stream, endpoint, window, key, flag or depth
+  uint32_t target = 0;      // stream, endpoint, window, key, flag, depth or variable
   uint64_t mask = 0;        // of the cell or field
   uint64_t constant = 0;
 };
+
+// What frequent kernels end with instead of returning the operator: the call to the next one is the
+// last thing they do, so it is a jump where compilers optimize, and no deeper than the program is
+// long where they do not.
+inline const Operator* GoOn(const Operator* op, RunContext* context) {
+  return op->kernel(op, context);
+}
 
 }  // namespace trumpet
 

@@ -4,6 +4,7 @@
 #include "lib/measure/program_compiler.h"
 
 #include <algorithm>
+#include <bitset>
 
 #include "lib/measure/access_sets.h"
 #include "lib/measure/kernels.h"
@@ -27,6 +28,7 @@ class TaskCompiler {
     for (MeasureIndex stream = 0; stream < source_.streams.size(); ++stream) EmitStream(stream);
     if (is_too_deep_) return Status::Error("the program nests ++ too deep");
     AddUpCost();
+    compiled_.runs_by_operator = RunsByOperator();
     return Status::Ok();
   }
 
@@ -49,7 +51,30 @@ class TaskCompiler {
 
   void LandHere(const Jumps& jumps) {
     for (const uint32_t jump : jumps) compiled_.operators[jump].skip = Here() - jump;
+    landed_ = Here();
   }
+
+  // Whether each operator of pkts has a burst kernel, no two of them know the same variable, and
+  // guards end the packet.
+  bool RunsByOperator() const {
+    const uint32_t entry = compiled_.entries[kPktsStream];
+    if (entry == CompiledProgram::kNoCode || !compiled_.windows.empty()) return false;
+    std::bitset<kMaxMeasureVariables> written;
+    const Operator* op = &compiled_.operators[entry];
+    for (; op->kernel != EndProgram; ++op) {
+      if (op->burst_kernel == nullptr) return false;
+      if (IsGuard(*op)) {
+        if (op[op->skip].kernel != EndProgram) return false;
+        continue;
+      }
+      if (written[op->target]) return false;
+      written.set(op->target);
+    }
+    return true;
+  }
+
+  // Of those with burst kernels, which read no variable.
+  static bool IsGuard(const Operator& op) { return op.target == kNoIndex; }
 
   // -- Cost --
 
@@ -124,12 +149,13 @@ class TaskCompiler {
     const MeasureTask& task = source_.tasks[index];
     Jumps leave;
     Operator enter;
-    enter.kernel = EnterTask;
     enter.mask = task.role == kNoIndex ? UINT64_MAX : uint64_t{1} << task.role;
     enter.target = task.window == kNoIndex ? UINT32_MAX : task.window;
     enter.constant = WindowsOver(task);
+    enter.kernel = task.window == kNoIndex ? EnterTaskWithoutWindow : EnterTask;
     const bool is_free = task.role == kNoIndex && task.window == kNoIndex && enter.constant == 0 &&
                          !stream_collects_;
+    if (enter.target == UINT32_MAX && enter.constant == 0) enter.burst_kernel = EnterTaskByRole;
     if (!is_free) leave.push_back(Push(enter));
     EmitNode(task.root, false, &leave);
     LandHere(leave);
@@ -177,7 +203,22 @@ class TaskCompiler {
     }
     LoadLateKeys(node);
     CountLinesOf(node.expr);
-    (leading != nullptr ? leading : leave)->push_back(Push(ChooseMatch(node.expr, &compiled_)));
+    (leading != nullptr ? leading : leave)
+        ->push_back(PushMatch(ChooseMatch(node.expr, &compiled_)));
+  }
+
+  // A sum whose least is asked for at once takes one operator.
+  uint32_t PushMatch(const Operator& match) {
+    if (match.kernel != MatchLeastRatio || landed_ == Here() || Here() == 0) return Push(match);
+    Operator* last = &compiled_.operators.back();
+    const bool is_sum = AddsFieldToFourCells(last->kernel) && last->region == match.region &&
+                        last->slot == match.slot;
+    if (!is_sum) return Push(match);
+    const uint16_t addend = last->field;
+    *last = match;
+    last->kernel = AddAndMatchLeastRatio;
+    last->expression = addend;
+    return Here() - 1;
   }
 
   void EmitPrimitive(const MeasureNode& node, Jumps* leave) {
@@ -350,9 +391,10 @@ class TaskCompiler {
   bool drops_guard_ = false;  // the first match to come is known to be true
   Jumps* leading_ = nullptr;  // of the first match to come
   bool is_too_deep_ = false;
-  uint32_t flags_ = 0;  // in use
-  uint32_t forks_ = 0;  // that are logged, around here
-  uint32_t log_ = 0;    // entries of the outermost of them
+  uint32_t landed_ = 0;  // where jumps last came in
+  uint32_t flags_ = 0;   // in use
+  uint32_t forks_ = 0;   // that are logged, around here
+  uint32_t log_ = 0;     // entries of the outermost of them
 };
 
 }  // namespace

@@ -21,6 +21,17 @@ uint64_t RoundUp(uint64_t bytes, uint64_t unit) { return (bytes + unit - 1) / un
 // Small variables lie together, large ones start a cache line.
 uint64_t AlignFor(uint64_t at, uint64_t bytes) { return RoundUp(at, bytes < kLineBytes ? 8 : 64); }
 
+KeyShape ShapeOf(const std::vector<KeyPart>& parts) {
+  const auto has_bytes = [&parts](std::initializer_list<uint8_t> bytes) {
+    return std::equal(parts.begin(), parts.end(), bytes.begin(), bytes.end(),
+                      [](const KeyPart& part, uint8_t count) { return part.bytes == count; });
+  };
+  if (parts.size() == 1) return KeyShape::kOneField;
+  if (has_bytes({4, 4})) return KeyShape::kTwoAddresses;
+  if (has_bytes({4, 4, 2, 2, 1})) return KeyShape::kFiveTuple;
+  return KeyShape::kAny;
+}
+
 KeyPlan PlanKey(const MeasureProgram& program, const MeasureKey& key, uint64_t tagged) {
   KeyPlan plan;
   uint32_t used = 64;  // bits of the last word
@@ -35,6 +46,7 @@ KeyPlan PlanKey(const MeasureProgram& program, const MeasureKey& key, uint64_t t
     used += 8 * bytes;
     plan.fields |= uint64_t{1} << field;
   }
+  plan.shape = ShapeOf(plan.parts);
   plan.is_late = (plan.fields & tagged) != 0;
   return plan;
 }
@@ -56,10 +68,11 @@ SlotForm FormOf(const MeasureVariable& variable) {
   }
 }
 
-uint32_t SlotsOf(SlotForm form, uint32_t rows) {
-  if (form == SlotForm::kRows || form == SlotForm::kFilter) return rows;
-  if (form == SlotForm::kOwnedMap) return 4;
-  return form == SlotForm::kMap ? 1 : 2;
+// Sliced rows are written all four in one go.
+uint32_t SlotsOf(const SlotPlan& plan) {
+  if (HasRows(plan.form)) return plan.is_sliced ? kSlicedRows : plan.rows;
+  if (plan.form == SlotForm::kOwnedMap) return 4;
+  return plan.form == SlotForm::kMap ? 1 : 2;
 }
 
 class Layout {
@@ -154,8 +167,7 @@ class Layout {
       std::vector<SlotPlan>* plans = &compiled_.slots[variable.key];
       SlotPlan plan;
       plan.form = FormOf(variable);
-      const bool has_rows = plan.form == SlotForm::kRows || plan.form == SlotForm::kFilter;
-      plan.rows = has_rows ? variable.hashes : 1;
+      plan.rows = HasRows(plan.form) ? variable.hashes : 1;
       plan.size = static_cast<uint32_t>(variable.size);
       plan.is_sliced = plan.rows <= kSlicedRows && plan.size <= kMaxSlicedCells;
       plan.log2 = place->log2;
@@ -167,7 +179,7 @@ class Layout {
       plan.first = compiled_.slot_count;
       place->first_slot = plan.first;
       place->slot_count = plan.rows;
-      compiled_.slot_count += SlotsOf(plan.form, plan.rows);
+      compiled_.slot_count += SlotsOf(plan);
       plans->push_back(plan);
     }
   }

@@ -95,11 +95,7 @@ void ProgramSet::RunProgram(const Entry& entry, MeasuredPacket* packets, uint32_
       }
     }
   }
-  for (uint32_t i = 0; i < count; ++i) {
-    MeasuredPacket& packet = packets[i];
-    entry.state->Run(packet.stream, packet.values, SlotsOf(i), packet.now,
-                     entry.roles[packet.hops]);
-  }
+  entry.state->Run(packets, count, SlotsOf(0), slot_stride_, entry.roles);
 }
 
 void ProgramSet::FillSlots(const Entry& entry, const KeyUse& use, const MeasuredPacket* packets,
@@ -107,17 +103,16 @@ void ProgramSet::FillSlots(const Entry& entry, const KeyUse& use, const Measured
   SharedKey* shared = &keys_[use.shared_key];
   const KeyPlan& plan = *shared->plan;
   const bool is_reference = entry.program->family == MeasureHashFamily::kReference;
-  PackedKey packed;
-  if (use.is_first || is_reference) {
+  if (use.is_first) HashKeys(plan, packets, count, shared->seed, shared->hashes);
+  if (is_reference) {
+    PackedKey packed;
     for (uint32_t i = 0; i < count; ++i) {
       PackKeyWords(plan, *packets[i].values, &packed);
-      shared->hashes[i] = HashPackedKey(packed, plan.words, shared->seed);
-      if (!is_reference) continue;
       packed.hash = shared->hashes[i];
       FillKeySlots(*entry.program, use.key, packed, SlotsOf(i));
     }
+    return;
   }
-  if (is_reference) return;
   FillFastSlots(entry.program->slots[use.key], shared->hashes, count, slot_stride_, SlotsOf(0));
 }
 

@@ -19,21 +19,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "lib/measure/measured_packet.h"
 #include "lib/measure/program_state.h"
 
 namespace trumpet {
-
-constexpr uint32_t kMaxMeasureBurst = 32;
-
-// Where a packet is on its way through the network, by the ports it takes.
-enum PacketHop : uint8_t { kFirstHopBit = 1, kLastHopBit = 2 };
-
-struct MeasuredPacket {
-  PacketValues* values = nullptr;
-  uint64_t now = 0;  // ns, of the switch's clock
-  MeasureIndex stream = kPktsStream;
-  uint8_t hops = 0;  // PacketHop bits; none: intermediate
-};
 
 class ProgramSet {
  public:

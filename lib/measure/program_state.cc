@@ -20,6 +20,12 @@ struct CollectedHeader {
   uint64_t endpoint;
 };
 
+bool AreAllOfPkts(const MeasuredPacket* packets, uint32_t count) {
+  MeasureIndex other = 0;
+  for (uint32_t i = 0; i < count; ++i) other |= packets[i].stream ^ kPktsStream;
+  return other == 0;
+}
+
 // A number in [0, range) out of `bits` even bits.
 uint64_t Scale(uint64_t random, uint64_t range, uint32_t bits) {
   return static_cast<uint64_t>(Uint128{random} * range >> bits);
@@ -51,31 +57,66 @@ std::unique_ptr<ProgramState> ProgramState::Create(const CompiledProgram* progra
   return state;
 }
 
-void ProgramState::Run(MeasureIndex stream, PacketValues* packet, uint32_t* slots, uint64_t now,
-                       uint64_t roles) {
-  context_.packet = packet;
-  context_.slots = slots;
-  context_.now = now;
-  context_.roles = roles;
-  context_.clearing = 0;
+inline void ProgramState::RunStream(MeasureIndex stream, RunContext* context) {
+  const uint32_t entry = program_->entries[stream];
+  if (entry == CompiledProgram::kNoCode) return;
+  context->is_collected = false;
+  const Operator* op = &program_->operators[entry];
+  do op = op->kernel(op, context);
+  while (op != nullptr);
+}
+
+void ProgramState::Run(const MeasuredPacket* packets, uint32_t count, uint32_t* slots,
+                       uint32_t stride, const uint64_t* roles) {
+  if (program_->runs_by_operator && AreAllOfPkts(packets, count)) {
+    return RunByOperator(packets, count, slots, stride, roles);
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    const MeasuredPacket& packet = packets[i];
+    context_.packet = packet.values;
+    context_.slots = slots + size_t{i} * stride;
+    context_.now = packet.now;
+    context_.roles = roles[packet.hops];
+    context_.clearing = 0;
+    if (packet.now >= quiet_until_) AdvanceWindows();
+    RunStream(packet.stream, &context_);
+    if (copy_count_ != 0) RunCopies();
+  }
+}
+
+void ProgramState::RunByOperator(const MeasuredPacket* packets, uint32_t count,
+                                 const uint32_t* slots, uint32_t stride, const uint64_t* roles) {
+  BurstContext context;
+  context.packets = packets;
+  context.slots = slots;
+  context.stride = stride;
+  context.regions = regions_.data();
+  context.roles = roles;
+  context.count = count;
+  for (uint32_t i = 0; i < count; ++i) context.chosen[i] = static_cast<uint8_t>(i);
+  const Operator* op = &program_->operators[program_->entries[kPktsStream]];
+  for (; op->burst_kernel != nullptr; ++op) op->burst_kernel(*op, &context);
+}
+
+// Lets the windows of scopes look at the packet, and finds out how long they need not.
+void ProgramState::AdvanceWindows() {
+  quiet_until_ = UINT64_MAX;
   for (uint32_t i = 0; i < program_->windows.size(); ++i) {
     const WindowPlan& plan = program_->windows[i];
-    if (plan.is_of_scope && (plan.roles & roles) != 0) AdvanceWindow(i, &context_);
+    if (!plan.is_of_scope) continue;
+    if ((plan.roles & context_.roles) != 0) AdvanceWindow(i, &context_);
+    const Window& window = windows_[i];
+    const bool is_quiet = window.has_started && !window.is_clearing;
+    quiet_until_ = std::min(quiet_until_, is_quiet ? window.start + uint64_t(plan.duration) : 0);
   }
-  RunStream(stream, &context_);
+}
+
+void ProgramState::RunCopies() {
   for (uint32_t i = 0; i < copy_count_; ++i) {
     context_.packet = &copies_[i].values;
     RunStream(copies_[i].stream, &context_);
   }
   copy_count_ = 0;
-}
-
-void ProgramState::RunStream(MeasureIndex stream, RunContext* context) {
-  const uint32_t entry = program_->entries[stream];
-  if (entry == CompiledProgram::kNoCode) return;
-  context->is_collected = false;
-  const Operator* op = &program_->operators[entry];
-  while (op != nullptr) op = op->kernel(op, context);
 }
 
 void ProgramState::PushCopy(MeasureIndex stream, const PacketValues& packet) {

@@ -20,6 +20,7 @@
 #include "lib/base/spsc_ring.h"
 #include "lib/base/status.h"
 #include "lib/measure/compiled_program.h"
+#include "lib/measure/measured_packet.h"
 
 namespace trumpet {
 
@@ -61,10 +62,10 @@ class ProgramState {
   static std::unique_ptr<ProgramState> Create(const CompiledProgram* program, SharedCells* shared,
                                               const Options& options);
 
-  // Runs a packet of stream `stream` (kPktsStream or kCtrlStream) through the program, then its
-  // copies.  `slots` are those of the packet; `roles` has a bit per role of the program.
-  void Run(MeasureIndex stream, PacketValues* packet, uint32_t* slots, uint64_t now,
-           uint64_t roles);
+  // Runs packets of the streams kPktsStream and kCtrlStream through the program, each followed by
+  // its copies.  Slots of packet i begin at i * `stride`; `roles`, by hops, have a bit per role.
+  void Run(const MeasuredPacket* packets, uint32_t count, uint32_t* slots, uint32_t stride,
+           const uint64_t* roles);
 
   // The oldest collected packet; false when there is none.
   bool ReadCollected(CollectedPacket* packet);
@@ -108,6 +109,10 @@ class ProgramState {
     counter->store(counter->load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
   void RunStream(MeasureIndex stream, RunContext* context);
+  void RunByOperator(const MeasuredPacket* packets, uint32_t count, const uint32_t* slots,
+                     uint32_t stride, const uint64_t* roles);
+  void AdvanceWindows();
+  void RunCopies();
   bool ClearCells(const WindowPlan& plan, Window* window);
   void ClearCell(MeasureIndex variable, uint32_t index);
   void Flip(uint32_t number, const WindowPlan& plan, RunContext* context);
@@ -123,6 +128,7 @@ class ProgramState {
   std::vector<uint32_t> log_marks_;  // two per depth of forks
   std::unique_ptr<SpscRing> ring_;   // null: the program collects nothing
   uint64_t random_ = 0;
+  uint64_t quiet_until_ = 0;  // no window of a scope has anything to do before
   RunContext context_;
   Counters counters_;
 };
