@@ -30,6 +30,7 @@ lib_libtrumpet_measure_a_SOURCES = \
 	lib/measure/program_check.h \
 	lib/measure/program_compiler.cc \
 	lib/measure/program_compiler.h \
+	lib/measure/program_handover.h \
 	lib/measure/program_layout.cc \
 	lib/measure/program_layout.h \
 	lib/measure/program_loader.cc \
@@ -49,6 +50,7 @@ lib_measure_measure_test_SOURCES = \
 	lib/measure/fast_bounds_test.cc \
 	lib/measure/key_slots_test.cc \
 	lib/measure/measure_hash_test.cc \
+	lib/measure/program_handover_test.cc \
 	lib/measure/program_loader_test.cc \
 	lib/measure/sketch_estimates_test.cc \
 	lib/measure/test_programs.h

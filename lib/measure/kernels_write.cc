@@ -100,7 +100,8 @@ void AddPlainToAll(const Operator& op, BurstContext* context) {
   const uint32_t rows = op.rows;
   const uint32_t stride = context->stride;
   const MeasuredPacket* packets = context->packets;
-  const uint32_t* slots = context->slots + op.slot;
+  // A scalar has no slots, and its place is no number of one.
+  const uint32_t* slots = kScalar ? nullptr : context->slots + op.slot;
   uint8_t* region = context->regions[op.region];
   uint64_t sum = 0;
   for (uint32_t i = 0; i < count; ++i) {
