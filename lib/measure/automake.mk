@@ -11,6 +11,8 @@ lib_libtrumpet_measure_a_SOURCES = \
 	lib/measure/compiled_program.h \
 	lib/measure/expression.cc \
 	lib/measure/expression.h \
+	lib/measure/expression_check.cc \
+	lib/measure/expression_check.h \
 	lib/measure/expression_compiler.cc \
 	lib/measure/header_fields.cc \
 	lib/measure/header_fields.h \

@@ -32,6 +32,10 @@ inline bool HasKey(MeasureKind kind) {
   return kind != MeasureKind::kCounter && kind != MeasureKind::kTimestamp;
 }
 
+inline bool IsMap(MeasureKind kind) {
+  return kind == MeasureKind::kCounterMap || kind == MeasureKind::kTimestampMap;
+}
+
 }  // namespace trumpet
 
 #endif  // TRUMPET_LIB_MEASURE_PROGRAM_CHECK_H
