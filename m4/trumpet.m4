@@ -111,6 +111,10 @@ AC_DEFUN([TRUMPET_LIBRARIES], [
   PKG_CHECK_MODULES([BENCHMARK], [benchmark], [have_benchmark=yes], [have_benchmark=no
     AC_MSG_WARN([benchmark not found, so `make bench' is off; on Debian: apt-get install libbenchmark-dev])])
   AM_CONDITIONAL([HAVE_BENCHMARK], [test "$have_benchmark" = yes])
+  PKG_CHECK_MODULES([DPDK], [libdpdk], [have_dpdk=yes], [have_dpdk=no
+    AC_MSG_WARN([libdpdk not found, so bench-measure leaves its sketch out; on Debian: apt-get install libdpdk-dev])])
+  DPDK_CFLAGS=`AS_ECHO(["$DPDK_CFLAGS"]) | sed 's/-I/-isystem /g'`  # warnings are for code of ours
+  AM_CONDITIONAL([HAVE_DPDK], [test "$have_dpdk" = yes])
   AC_CHECK_PROGS([RST2MAN], [rst2man rst2man.py])
   AS_IF([test -z "$RST2MAN"], [AC_MSG_WARN([rst2man not found, so there are no manual pages; on Debian: apt-get install python3-docutils])])
   AM_CONDITIONAL([HAVE_RST2MAN], [test -n "$RST2MAN"])

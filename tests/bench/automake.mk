@@ -104,4 +104,16 @@ tests_bench_bench_measure_SOURCES = \
 	tests/bench/bench_measure.cc \
 	tests/bench/measure_contenders.h \
 	tests/bench/measure_hand.cc
-tests_bench_bench_measure_LDADD = $(LIBTRUMPET_REPLAY)
+# The headers of DPDK want flags that must not change the other contenders.
+EXTRA_LIBRARIES = tests/bench/libbench-rte-member.a
+if HAVE_DPDK
+tests_bench_libbench_rte_member_a_SOURCES = tests/bench/measure_rte_member.cc
+tests_bench_libbench_rte_member_a_CXXFLAGS = $(AM_CXXFLAGS) $(DPDK_CFLAGS) -DALLOW_EXPERIMENTAL_API
+else
+tests_bench_libbench_rte_member_a_SOURCES = tests/bench/measure_no_rte_member.cc
+endif
+EXTRA_DIST += \
+	tests/bench/measure_no_rte_member.cc \
+	tests/bench/measure_rte_member.cc
+CLEANFILES += tests/bench/libbench-rte-member.a
+tests_bench_bench_measure_LDADD = tests/bench/libbench-rte-member.a $(LIBTRUMPET_REPLAY) $(DPDK_LIBS)

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The Trumpet Authors.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Measurement programs per packet, beside the same tasks written by hand and an exact hash
-// map: `make bench-measure`.
+// Measurement programs per packet, beside the same tasks written by hand, an exact hash map and a
+// sketch of DPDK: `make bench-measure`.
 //
 // All contenders of a load take turns, one short run each, many rounds; told are the least and the
 // median over rounds of processor time per packet.  All rows contain what "fields alone" takes: to
@@ -170,6 +170,11 @@ Status RunLoad(const std::string& directory, const char* load, uint32_t flows, b
   rows.push_back({"by hand: uc04", MakeHandHyperLogLog(), {}});
   rows.push_back({"by hand: uc10", MakeHandHeavyHitters(), {}});
   rows.push_back({"exact hash map", MakeExactMap(flows), {}});
+  for (const float rate : {1.0F, 0.01F}) {
+    auto sketch = MakeRteMember(rate);
+    const std::string name = rate == 1.0F ? "rte_member" : "rte_member, 1 % sampled";
+    if (sketch != nullptr) rows.push_back({name, std::move(sketch), {}});
+  }
   Status status = AddEngines(directory, &rows);
   if (!status.ok()) return status;
   const std::vector<FlowPacket> packets = MakePackets(flows, is_zipf);

@@ -31,6 +31,9 @@ std::unique_ptr<MeasureContender> MakeHandHeavyHitters();
 // Bytes of each flow exactly, in a hash map with open addressing for `flows` flows.
 std::unique_ptr<MeasureContender> MakeExactMap(uint32_t flows);
 
+// Bytes of flows in a sketch of DPDK that looks at a share of the updates; null without DPDK.
+std::unique_ptr<MeasureContender> MakeRteMember(float sample_rate);
+
 }  // namespace trumpet
 
 #endif  // TRUMPET_TESTS_BENCH_MEASURE_CONTENDERS_H
