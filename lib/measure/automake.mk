@@ -54,6 +54,7 @@ lib_measure_measure_test_SOURCES = \
 	lib/measure/measure_hash_test.cc \
 	lib/measure/program_handover_test.cc \
 	lib/measure/program_loader_test.cc \
+	lib/measure/read_state_test.cc \
 	lib/measure/sketch_estimates_test.cc \
 	lib/measure/test_programs.h
 lib_measure_measure_test_LDADD = $(LIBTRUMPET_MEASURE) $(GTEST_MAIN_LIBS)

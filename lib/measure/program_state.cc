@@ -253,15 +253,25 @@ void ProgramState::ClearRetired() {
   }
 }
 
+// As others than the packet thread see it.
+const uint8_t* ProgramState::RegionOf(MeasureIndex variable, bool is_retired) const {
+  const MeasureIndex window = program_->source.variables[variable].window;
+  if (window == kNoIndex || !program_->windows[window].flips) {
+    return regions_[program_->variables[variable].region];
+  }
+  const uint32_t epoch = windows_[window].epoch.load(std::memory_order_acquire);
+  return EpochOf(window, is_retired ? 1 - epoch : epoch);
+}
+
 uint64_t ProgramState::ReadCell(MeasureIndex variable, uint32_t index, bool is_retired) const {
   const VariablePlace& place = program_->variables[variable];
-  const uint8_t* region = regions_[place.region];
-  const MeasureIndex window = program_->source.variables[variable].window;
-  if (window != kNoIndex && program_->windows[window].flips) {
-    const uint32_t epoch = windows_[window].epoch.load(std::memory_order_acquire);
-    region = EpochOf(window, is_retired ? 1 - epoch : epoch);
-  }
+  const uint8_t* region = RegionOf(variable, is_retired);
   return LoadCell(region + place.offset + (size_t{index} << place.log2), place.log2);
+}
+
+uint64_t ProgramState::ReadOwner(MeasureIndex variable, uint32_t index) const {
+  const uint32_t owners = program_->variables[variable].owners;
+  return LoadCell<uint64_t>(RegionOf(variable, false) + owners + size_t{index} * sizeof(uint64_t));
 }
 
 }  // namespace trumpet

@@ -75,6 +75,8 @@ class ProgramState {
 
   // Cell `index` of a variable, of the current epoch or of the retired one.
   uint64_t ReadCell(MeasureIndex variable, uint32_t index, bool is_retired = false) const;
+  // Of a map that evicts: the number of the key that cell `index` belongs to; 0: nobody.
+  uint64_t ReadOwner(MeasureIndex variable, uint32_t index) const;
 
   const CompiledProgram& program() const { return *program_; }
   const Counters& counters() const { return counters_; }
@@ -117,6 +119,7 @@ class ProgramState {
   void ClearCell(MeasureIndex variable, uint32_t index);
   void Flip(uint32_t number, const WindowPlan& plan, RunContext* context);
   uint8_t* EpochOf(uint32_t window, uint32_t epoch) const;
+  const uint8_t* RegionOf(MeasureIndex variable, bool is_retired) const;
 
   const CompiledProgram* program_ = nullptr;
   PageBuffer<uint8_t> arena_;

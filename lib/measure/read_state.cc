@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "lib/measure/key_slots.h"
+
 namespace trumpet {
 
 uint64_t MergeCells(MeasureMerge merge, uint64_t a, uint64_t b) {
@@ -20,19 +22,55 @@ uint64_t MergeCells(MeasureMerge merge, uint64_t a, uint64_t b) {
   }
 }
 
-std::vector<uint64_t> ReadVariable(const std::vector<const ProgramState*>& states,
-                                   MeasureIndex variable, bool is_retired) {
+uint64_t ReadMergedCell(const std::vector<const ProgramState*>& states, MeasureIndex variable,
+                        uint32_t index, bool is_retired) {
   const CompiledProgram& program = states[0]->program();
   const VariablePlace& place = program.variables[variable];
   const MeasureMerge merge = program.source.variables[variable].merge;
+  uint64_t cell = states[0]->ReadCell(variable, index, is_retired);
+  if (place.region == kSharedRegion) return cell;
+  for (size_t thread = 1; thread < states.size(); ++thread) {
+    cell =
+        MergeCells(merge, cell, states[thread]->ReadCell(variable, index, is_retired)) & place.mask;
+  }
+  return cell;
+}
+
+std::vector<uint64_t> ReadVariable(const std::vector<const ProgramState*>& states,
+                                   MeasureIndex variable, bool is_retired) {
+  const VariablePlace& place = states[0]->program().variables[variable];
   std::vector<uint64_t> cells(place.cell_count);
   for (uint32_t i = 0; i < place.cell_count; ++i) {
-    cells[i] = states[0]->ReadCell(variable, i, is_retired);
-    if (place.region == kSharedRegion) continue;
-    for (size_t thread = 1; thread < states.size(); ++thread) {
-      cells[i] = MergeCells(merge, cells[i], states[thread]->ReadCell(variable, i, is_retired)) &
-                 place.mask;
+    cells[i] = ReadMergedCell(states, variable, i, is_retired);
+  }
+  return cells;
+}
+
+std::vector<uint64_t> ReadKeyCells(const std::vector<const ProgramState*>& states,
+                                   MeasureIndex variable, const PacketValues& key) {
+  const CompiledProgram& program = states[0]->program();
+  const MeasureVariable& declared = program.source.variables[variable];
+  const VariablePlace& place = program.variables[variable];
+  PackedKey packed;
+  PackKey(program, declared.key, key, &packed);
+  std::vector<uint32_t> slots(program.slot_count);
+  FillKeySlots(program, declared.key, packed, slots.data());
+  const uint32_t* slot = &slots[place.first_slot];
+  const auto index_of = [&place](uint32_t offset) { return (offset - place.offset) >> place.log2; };
+  std::vector<uint64_t> cells;
+  if (declared.evicts) {
+    const uint32_t index = index_of(slot[0]);
+    const uint64_t owner = uint64_t{slot[3]} << 32 | slot[2];
+    cells.push_back(0);
+    for (const ProgramState* state : states) {
+      if (state->ReadOwner(variable, index) != owner) continue;
+      cells[0] =
+          MergeCells(declared.merge, cells[0], state->ReadCell(variable, index)) & place.mask;
     }
+    return cells;
+  }
+  for (uint32_t i = 0; i < place.slot_count; ++i) {
+    cells.push_back(ReadMergedCell(states, variable, index_of(slot[i])));
   }
   return cells;
 }

@@ -18,10 +18,20 @@ namespace trumpet {
 // Two values of a cell as one, by the rule of the variable.
 uint64_t MergeCells(MeasureMerge merge, uint64_t a, uint64_t b);
 
+// Cell `index` of a variable over all threads; `states` as below.
+uint64_t ReadMergedCell(const std::vector<const ProgramState*>& states, MeasureIndex variable,
+                        uint32_t index, bool is_retired = false);
+
 // All cells of a variable in the order of their index, over all threads; `states` are of the same
 // program and at least one.  `is_retired`: of the epoch before, where a window flips.
 std::vector<uint64_t> ReadVariable(const std::vector<const ProgramState*>& states,
                                    MeasureIndex variable, bool is_retired = false);
+
+// What a variable holds of one key: its selected cells over all threads, in the order of rows or
+// functions.  Of a map that evicts, threads where the cell belongs to another key count as 0.
+// `key`: the fields of the variable's key; `variable` has one, and is no pcsa or hyperloglog.
+std::vector<uint64_t> ReadKeyCells(const std::vector<const ProgramState*>& states,
+                                   MeasureIndex variable, const PacketValues& key);
 
 }  // namespace trumpet
 
