@@ -20,7 +20,6 @@
 namespace trumpet {
 namespace {
 
-constexpr auto kLongestVisit = std::chrono::milliseconds(100);
 constexpr size_t kMaxOffTimes = 256;
 constexpr unsigned long kTimerSlackNs = 10'000;  // the usual 50 us would show in the reports' delay
 
@@ -40,15 +39,6 @@ class SignalsBlocked {
   sigset_t before_;
 };
 
-bool WaitUntilLeft(const ThreadMonitor& thread, std::chrono::steady_clock::time_point deadline) {
-  const uint64_t seen = thread.visits();
-  while (!thread.HasLeft(seen)) {
-    if (std::chrono::steady_clock::now() > deadline) return false;
-    std::this_thread::yield();
-  }
-  return true;
-}
-
 }  // namespace
 
 Agent::Agent(AgentParts parts)
@@ -58,6 +48,11 @@ Agent::Agent(AgentParts parts)
                 UpdateAttached();
                 Wake();
               }),
+      measurements_(parts_.host, parts_.hash_seed,
+                    [this] {
+                      UpdateAttached();
+                      Wake();
+                    }),
       network_(parts_.hash_seed),
       desk_(parts_.reports, &network_, parts_.hash_seed),
       link_({parts_.host, &rules_.clock, parts_.read_clocks, &network_,
@@ -108,16 +103,16 @@ bool Agent::SetEnabled(bool enabled) {
   UpdateAttached();
   Wake();
   if (enabled) return true;
-  const auto deadline = std::chrono::steady_clock::now() + kLongestVisit;
   const std::lock_guard<std::mutex> lock(mutex_);  // keeps the slots in place
-  bool all_left = true;
-  for (const auto& slot : slots_) all_left &= WaitUntilLeft(slot->thread(), deadline);
-  return all_left;
+  std::vector<ThreadMonitor*> threads;
+  for (const auto& slot : slots_) threads.push_back(&slot->thread());
+  return WaitUntilLeft(threads);
 }
 
 void Agent::UpdateAttached() {
   const std::lock_guard<std::mutex> lock(attach_mutex_);
-  const bool wanted = is_enabled_.load() && (wants_hooks_.load() || slices_.is_any_on());
+  const bool wanted = is_enabled_.load() &&
+                      (wants_hooks_.load() || slices_.is_any_on() || measurements_.is_any_on());
   if (wanted == attached_) return;
   attached_ = wanted;
   parts_.host->ops().set_attached(wanted);
@@ -147,6 +142,7 @@ ThreadMonitor* Agent::AddThread(const trumpet_thread_info& info) {
   auto slot = std::make_unique<MonitorSlot>(info, rules_, parts_.read_clocks().monotonic_ns);
   ThreadMonitor* thread = &slot->thread();
   slices_.AddThread(thread);
+  measurements_.AddThread(thread);
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     wishes_.come.push_back(std::move(slot));
@@ -157,6 +153,7 @@ ThreadMonitor* Agent::AddThread(const trumpet_thread_info& info) {
 
 void Agent::RemoveThread(ThreadMonitor* thread) {
   slices_.RemoveThread(thread);
+  measurements_.RemoveThread(thread);
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     for (auto* slots : {&slots_, &wishes_.come}) {

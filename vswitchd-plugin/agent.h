@@ -50,6 +50,7 @@
 #include "vswitchd-plugin/delivery_desk.h"
 #include "vswitchd-plugin/event_registry.h"
 #include "vswitchd-plugin/host.h"
+#include "vswitchd-plugin/measurement_table.h"
 #include "vswitchd-plugin/monitor_slot.h"
 #include "vswitchd-plugin/network_desk.h"
 #include "vswitchd-plugin/port_table.h"
@@ -97,6 +98,8 @@ class Agent {
 
   // What is on is its own affair; the agent only cleans up and tells the controller.
   SliceTable& slices() { return slices_; }
+  // Likewise the measurement programs, which run whenever the monitor is enabled.
+  MeasurementTable& measurements() { return measurements_; }
   Nanos MonotonicNow() const { return parts_.read_clocks().monotonic_ns; }
 
   // Something else changed (events, ports): take it in soon.
@@ -192,6 +195,7 @@ class Agent {
   std::unique_ptr<PeerExchange> peers_;
 
   SliceTable slices_;
+  MeasurementTable measurements_;
   uint64_t slice_places_version_ = 0;  // of the facts that it was told
 
   // The agent's own; slots_ is changed under mutex_ and read by Snapshot().

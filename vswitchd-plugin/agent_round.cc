@@ -58,6 +58,7 @@ Nanos Agent::Step() {
   TakeWishes(now);
   FollowController(now);
   FollowSlices();
+  measurements_.Follow();
   const Mode before = mode_;
   ReachMode(now);
   if (mode_ == Mode::kRunning) {
@@ -524,7 +525,9 @@ void Agent::Gather(Nanos now) {
 }
 
 Nanos Agent::NextRound(Nanos now) const {
-  return std::min(NextRoundOfEvents(now), slices_.next_deadline());
+  const Nanos next = std::min(NextRoundOfEvents(now), slices_.next_deadline());
+  const Nanos spacing = measurements_.spacing();
+  return spacing == 0 ? next : std::min(next, rules_.clock.MonotonicNs(now) + spacing);
 }
 
 Nanos Agent::NextRoundOfEvents(Nanos now) const {

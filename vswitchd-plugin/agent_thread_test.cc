@@ -200,6 +200,52 @@ TEST_F(AgentThread, TakesEventsThreadsAndSettingsWhilePacketsRun) {
   EXPECT_EQ(fake_.TakeLogText().find("error"), std::string::npos);
 }
 
+constexpr char kCountPackets[] =
+    "flow = Key(ipv4.dst);\n"
+    "total = Counter(width=64);\n"
+    "sizes = Sketch(alg=\"count-min\", key=flow, nhash=4, size=64, width=64);\n"
+    "endpoint C;\n"
+    "pkts >> total.set(total + 1) >> sizes.set(sizes + 1) >> duplicate(copies);\n"
+    "copies >> collect(C);\n";
+
+TEST_F(AgentThread, ProgramsCountEveryPacketWhileOthersComeAndGo) {
+  ASSERT_TRUE(plugin_.RunCommand("trumpet/program-add", {"all", kCountPackets}).ok());
+  constexpr uint64_t kBatches = 3000;
+  for (auto& thread : threads_) thread->Send(kBatches);
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_TRUE(plugin_.RunCommand("trumpet/program-add", {"other", kCountPackets}).ok());
+    ASSERT_TRUE(plugin_.RunCommand("trumpet/program-read", {"other", "sizes"}).ok());
+    ASSERT_TRUE(plugin_.RunCommand("trumpet/program-show", {"other"}).ok());
+    ASSERT_TRUE(plugin_.RunCommand("trumpet/program-del", {"other"}).ok());
+  }
+  ASSERT_TRUE(
+      Eventually([&] { return threads_[0]->has_sent_all() && threads_[1]->has_sent_all(); }));
+  threads_[1]->Stop();  // what it counted stays
+  EXPECT_EQ(threads_[0]->seen() + threads_[1]->seen(), 2 * 8 * kBatches);
+  const auto total = plugin_.RunCommand("trumpet/program-read", {"all", "total"});
+  ASSERT_TRUE(total.ok()) << total.message();
+  EXPECT_NE(total->find(" " + std::to_string(2 * 8 * kBatches) + "\n"), std::string::npos)
+      << *total;
+}
+
+TEST_F(AgentThread, ProgramsSurviveInterruptionsAndNewThreads) {
+  for (auto& thread : threads_) thread->Send(UINT64_MAX / 2);
+  ASSERT_TRUE(plugin_.RunCommand("trumpet/program-add", {"all", kCountPackets}).ok());
+  for (int i = 0; i < 20; ++i) {
+    plugin_.agent().SetEnabled(false);
+    threads_[1]->Stop();
+    threads_[1] = std::make_unique<PacketThread>(&fake_, &plugin_.agent(), 1);
+    threads_[1]->Send(UINT64_MAX / 2);
+    plugin_.agent().SetEnabled(true);
+  }
+  const auto seen = [&] { return threads_[1]->seen(); };
+  EXPECT_TRUE(Eventually([&] { return seen() > 100; }));
+  const auto programs = plugin_.agent().measurements().Snapshot().programs;
+  ASSERT_EQ(programs.size(), 1u);
+  EXPECT_EQ(programs[0].threads, 2u);
+  EXPECT_EQ(programs[0].view.states.size(), 2u);
+}
+
 // Where memory runs out in a library below, nothing is left to do but to leave the switch alone.
 TEST(AgentOutOfMemory, StopsTheMonitorUntilItIsEnabledAgain) {
   std::atomic<bool> has_memory{false};

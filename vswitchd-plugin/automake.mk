@@ -3,7 +3,8 @@
 
 # The monitor as ovs-vswitchd links it, all but the file that sees its headers.
 LIBTRUMPET_PLUGIN = vswitchd-plugin/libtrumpet-plugin.a lib/libtrumpet-ovsdb.a \
-	lib/libtrumpet-wire.a lib/libtrumpet-wire-pb.a $(LIBTRUMPET_TPM) $(LIBTRUMPET_LANG) $(PROTOBUF_LIBS) \
+	lib/libtrumpet-wire.a lib/libtrumpet-wire-pb.a $(LIBTRUMPET_TPM) \
+	lib/libtrumpet-measure.a $(LIBTRUMPET_LANG) $(PROTOBUF_LIBS) \
 	$(LIBEVENT_OPENSSL_LIBS) $(LIBEVENT_LIBS) $(OPENSSL_LIBS)
 
 noinst_LIBRARIES += vswitchd-plugin/libtrumpet-plugin.a
@@ -29,6 +30,16 @@ vswitchd_plugin_libtrumpet_plugin_a_SOURCES = \
 	vswitchd-plugin/link_status.h \
 	vswitchd-plugin/local_facts.cc \
 	vswitchd-plugin/local_facts.h \
+	vswitchd-plugin/ingress_limits.cc \
+	vswitchd-plugin/ingress_limits.h \
+	vswitchd-plugin/input_file.cc \
+	vswitchd-plugin/input_file.h \
+	vswitchd-plugin/measurement_commands.cc \
+	vswitchd-plugin/measurement_commands.h \
+	vswitchd-plugin/measurement_table.cc \
+	vswitchd-plugin/measurement_table.h \
+	vswitchd-plugin/measurement_text.cc \
+	vswitchd-plugin/measurement_text.h \
 	vswitchd-plugin/monitor_memory.cc \
 	vswitchd-plugin/monitor_memory.h \
 	vswitchd-plugin/monitor_slot.cc \
@@ -55,6 +66,8 @@ vswitchd_plugin_libtrumpet_plugin_a_SOURCES = \
 	vswitchd-plugin/switch_database.h \
 	vswitchd-plugin/thread_monitor.cc \
 	vswitchd-plugin/thread_monitor.h \
+	vswitchd-plugin/thread_programs.cc \
+	vswitchd-plugin/thread_programs.h \
 	vswitchd-plugin/wall_clock.cc \
 	vswitchd-plugin/wall_clock.h \
 	vswitchd-plugin/zone_map.cc \
@@ -70,6 +83,7 @@ vswitchd_plugin_plugin_test_SOURCES = \
 	vswitchd-plugin/event_registry_test.cc \
 	vswitchd-plugin/fake_switch_test.h \
 	vswitchd-plugin/local_facts_test.cc \
+	vswitchd-plugin/measurement_table_test.cc \
 	vswitchd-plugin/monitor_memory_test.cc \
 	vswitchd-plugin/network_desk_test.cc \
 	vswitchd-plugin/plugin_test.cc \

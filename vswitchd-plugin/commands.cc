@@ -9,6 +9,8 @@
 
 #include "lib/lang/event/diagnostic.h"
 #include "vswitchd-plugin/event_input.h"
+#include "vswitchd-plugin/measurement_commands.h"
+#include "vswitchd-plugin/measurement_text.h"
 #include "vswitchd-plugin/slice_commands.h"
 #include "vswitchd-plugin/status_text.h"
 
@@ -93,6 +95,15 @@ const std::vector<Commands::Entry>& Commands::Table() {
        3, 9, &Commands::TurnOnSlice},
       {"trumpet/slice-off", "[json] TAG [bridge=NAME]", 1, 3, &Commands::TurnOffSlice},
       {"trumpet/slice-show", "[json]", 0, 1, &Commands::ShowSlices},
+      {"trumpet/program-add", "[json] NAME @FILE|TEXT [PARAM=VALUE...]", 2, 3 + kMaxMeasureNames,
+       &Commands::AddProgram},
+      {"trumpet/program-del", "[json] NAME", 1, 2, &Commands::DeleteProgram},
+      {"trumpet/program-list", "[json]", 0, 1, &Commands::ListPrograms},
+      {"trumpet/program-show", "[json] NAME", 1, 2, &Commands::ShowProgram},
+      {"trumpet/program-read", "[json] NAME [VARIABLE] [key=VALUE,...] [top=N]", 1, 5,
+       &Commands::ReadProgram},
+      {"trumpet/program-budget", "[json] [operators=N] [hashes=N] [cache-lines=N] [bytes=N]", 0, 5,
+       &Commands::ProgramBudget},
       {"trumpet/enable", "[json]", 0, 1, &Commands::Enable},
       {"trumpet/disable", "[json]", 0, 1, &Commands::Disable},
   };
@@ -216,6 +227,51 @@ Result<std::string> Commands::TurnOffSlice(const Arguments& arguments, bool as_j
 
 Result<std::string> Commands::ShowSlices(const Arguments&, bool as_json) {
   return FormatSlices(agent_->slices().Snapshot(agent_->MonotonicNow()), as_json);
+}
+
+Result<std::string> Commands::AddProgram(const Arguments& arguments, bool as_json) {
+  const Result<ProgramToAdd> added = ReadProgramArguments(arguments);
+  if (!added.ok()) return added.status();
+  const Status status = agent_->measurements().Add(added->name, added->program, Now());
+  if (!status.ok()) return status;
+  return FormatProgramAdded(*added, agent_->Snapshot().is_enabled, as_json);
+}
+
+Result<std::string> Commands::DeleteProgram(const Arguments& arguments, bool as_json) {
+  if (arguments.size() > 1) return Unexpected(arguments[1]);
+  const Status status = agent_->measurements().Remove(arguments[0]);
+  if (!status.ok()) return status;
+  const std::string& name = arguments[0];
+  return as_json ? "{\"deleted\":\"" + name + "\"}\n" : "program " + name + " deleted\n";
+}
+
+Result<std::string> Commands::ListPrograms(const Arguments&, bool as_json) {
+  return FormatProgramList(agent_->measurements().Snapshot(), as_json);
+}
+
+Result<std::string> Commands::ShowProgram(const Arguments& arguments, bool as_json) {
+  if (arguments.size() > 1) return Unexpected(arguments[1]);
+  agent_->measurements().Follow();
+  const Result<MeasurementStatus> status = agent_->measurements().Show(arguments[0]);
+  if (!status.ok()) return status.status();
+  return FormatProgram(*status, as_json);
+}
+
+Result<std::string> Commands::ReadProgram(const Arguments& arguments, bool as_json) {
+  const Result<ProgramQuestion> question = ReadProgramQuestion(arguments);
+  if (!question.ok()) return question.status();
+  const Result<MeasurementView> view = agent_->measurements().Find(question->name);
+  if (!view.ok()) return view.status();
+  if (question->variable.empty()) return FormatVariables(*view, as_json);
+  if (question->key) return FormatAtKey(*view, question->variable, *question->key, as_json);
+  return FormatVariable(*view, question->variable, question->top, as_json);
+}
+
+Result<std::string> Commands::ProgramBudget(const Arguments& arguments, bool as_json) {
+  MeasureBudget budget = agent_->measurements().Snapshot().budget;
+  if (Status status = ReadBudgetArguments(arguments, &budget); !status.ok()) return status;
+  agent_->measurements().SetBudget(budget);
+  return FormatBudget(agent_->measurements().Snapshot(), as_json);
 }
 
 Result<std::string> Commands::Enable(const Arguments&, bool as_json) {

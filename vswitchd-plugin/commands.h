@@ -60,6 +60,12 @@ class Commands {
   Answer TurnOnSlice(const Arguments& arguments, bool as_json);
   Answer TurnOffSlice(const Arguments& arguments, bool as_json);
   Answer ShowSlices(const Arguments& arguments, bool as_json);
+  Answer AddProgram(const Arguments& arguments, bool as_json);
+  Answer DeleteProgram(const Arguments& arguments, bool as_json);
+  Answer ListPrograms(const Arguments& arguments, bool as_json);
+  Answer ShowProgram(const Arguments& arguments, bool as_json);
+  Answer ReadProgram(const Arguments& arguments, bool as_json);
+  Answer ProgramBudget(const Arguments& arguments, bool as_json);
   Answer Enable(const Arguments& arguments, bool as_json);
   Answer Disable(const Arguments& arguments, bool as_json);
   Nanos Now() const;

@@ -3,12 +3,6 @@
 
 #include "vswitchd-plugin/event_input.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <charconv>
 #include <set>
 #include <utility>
@@ -16,48 +10,14 @@
 #include "lib/lang/event/diagnostic.h"
 #include "lib/lang/event/event_language.h"
 #include "lib/lang/event/label.h"
+#include "vswitchd-plugin/input_file.h"
 
 namespace trumpet {
 namespace {
 
 using event_lang::Quote;
 
-constexpr size_t kMaxFileBytes = 1 << 20;
-
 bool StartsWith(const std::string& text, const char* prefix) { return text.rfind(prefix, 0) == 0; }
-
-Status FileError(const std::string& path, const char* what) {
-  return Status::Error("reading events from " + Quote(path) + ": " + what);
-}
-
-// Reads at most one byte more than allowed, so that the caller can tell.
-Result<std::string> ReadOpenFile(int fd, const std::string& path) {
-  struct stat found {};
-  if (fstat(fd, &found) != 0) return FileError(path, strerror(errno));
-  if (!S_ISREG(found.st_mode)) return FileError(path, "it is not a regular file");
-  std::string text(kMaxFileBytes + 1, '\0');
-  size_t size = 0;
-  while (size < text.size()) {
-    const ssize_t got = read(fd, &text[size], text.size() - size);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return FileError(path, strerror(errno));
-    if (got == 0) break;
-    size += static_cast<size_t>(got);
-  }
-  if (size > kMaxFileBytes) return FileError(path, "it is larger than 1 MiB");
-  text.resize(size);
-  return text;
-}
-
-Result<std::string> ReadFile(const std::string& path) {
-  // The switch's working directory is not that of whoever typed the path.
-  if (path.empty() || path[0] != '/') return FileError(path, "the path must be absolute");
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  if (fd < 0) return FileError(path, strerror(errno));
-  Result<std::string> text = ReadOpenFile(fd, path);
-  close(fd);
-  return text;
-}
 
 // Sets what `key=value` says; an unknown key is answered by false.
 bool SetOption(const std::string& key, const std::string& value, EventSpec* spec, Status* status) {
@@ -133,7 +93,7 @@ Result<std::vector<EventSpec>> ReadEventArguments(const std::vector<std::string>
   if (is_json) return ParseEventsJson(text, "event");
   if (is_yaml) return ParseEventsYaml(text, "event");
   const std::string path = text.substr(1);
-  Result<std::string> file = ReadFile(path);
+  Result<std::string> file = ReadInputFile(path, "events");
   if (!file.ok()) return file.status();
   const bool is_json_file = path.size() > 5 && path.compare(path.size() - 5, 5, ".json") == 0;
   return is_json_file ? ParseEventsJson(*file, path) : ParseEventsYaml(*file, path);

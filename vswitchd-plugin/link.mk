@@ -16,6 +16,7 @@ plugin_archives = \
 	lib/libtrumpet-wire-pb.a \
 	lib/libtrumpet-tpm.a \
 	lib/libtrumpet-verdict.a \
+	lib/libtrumpet-measure.a \
 	lib/libtrumpet-lang.a \
 	lib/libtrumpet-model.a \
 	lib/libtrumpet-packet.a \

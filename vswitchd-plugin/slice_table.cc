@@ -6,8 +6,6 @@
 #include <arpa/inet.h>
 
 #include <algorithm>
-#include <chrono>
-#include <thread>
 #include <utility>
 
 #include "lib/wire/limits.h"
@@ -15,7 +13,6 @@
 namespace trumpet {
 namespace {
 
-constexpr auto kLongestVisit = std::chrono::milliseconds(100);
 constexpr size_t kMaxEnds = 4096;  // that nobody has asked for
 constexpr size_t kMaxShown = 32;
 
@@ -29,18 +26,6 @@ bool ReadAddress(const std::string& text, IpBytes* address) {
   *address = {};
   return inet_pton(AF_INET, text.c_str(), address->data()) == 1 ||
          inet_pton(AF_INET6, text.c_str(), address->data()) == 1;
-}
-
-bool HaveLeft(const std::vector<ThreadMonitor*>& threads) {
-  const auto deadline = std::chrono::steady_clock::now() + kLongestVisit;
-  for (const ThreadMonitor* thread : threads) {
-    const uint64_t seen = thread->visits();
-    while (!thread->HasLeft(seen)) {
-      if (std::chrono::steady_clock::now() > deadline) return false;
-      std::this_thread::yield();
-    }
-  }
-  return true;
 }
 
 HostSliceEnd EndOf(const LiveSlice& slice, Nanos now) {
@@ -212,7 +197,7 @@ void SliceTable::Publish(Slices next, Nanos now) {
   std::swap(set_, set);
   std::swap(slices_, next);
   if (set != nullptr) retired_.push_back(std::move(set));
-  if (HaveLeft(threads_)) retired_.clear();
+  if (WaitUntilLeft(threads_)) retired_.clear();
   is_any_on_.store(!slices_.empty());
   for (const auto& slice : next) {
     if (std::find(slices_.begin(), slices_.end(), slice) != slices_.end()) continue;

@@ -4,9 +4,15 @@
 #include "vswitchd-plugin/thread_monitor.h"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 namespace trumpet {
 namespace {
+
+constexpr auto kLongestVisit = std::chrono::milliseconds(100);
+
+static_assert(TRUMPET_BATCH_MAX <= kMaxMeasureBurst);
 
 // Frames go to the monitor as they came: copying a batch cost 6 ns.
 static_assert(sizeof(Frame) == sizeof(trumpet_frame) && alignof(Frame) == alignof(trumpet_frame));
@@ -20,8 +26,8 @@ const Frame* AsFrames(const trumpet_frame* frames) {
 
 }  // namespace
 
-// Inside a hook; `view()` and `slices()` are what may be touched until the end of the visit, or
-// null.
+// Inside a hook; `view()`, `slices()` and `programs()` are what may be touched until the end of the
+// visit, or null.
 class ThreadMonitor::Visit {
  public:
   explicit Visit(ThreadMonitor* thread) : thread_(thread) {
@@ -32,6 +38,7 @@ class ThreadMonitor::Visit {
     if (!rules.is_safe.load(std::memory_order_seq_cst)) return;
     view_ = thread->view_.load(std::memory_order_seq_cst);
     slices_ = thread->slices_.load(std::memory_order_seq_cst);
+    programs_ = thread->programs_.load(std::memory_order_seq_cst);
   }
   ~Visit() {
     const uint64_t visits = thread_->visits_.load(std::memory_order_relaxed);
@@ -42,11 +49,13 @@ class ThreadMonitor::Visit {
 
   const LiveView* view() const { return view_; }
   const SliceSet* slices() const { return slices_; }
+  ThreadPrograms* programs() const { return programs_; }
 
  private:
   ThreadMonitor* thread_;
   const LiveView* view_ = nullptr;
   const SliceSet* slices_ = nullptr;
+  ThreadPrograms* programs_ = nullptr;
 };
 
 ThreadMonitor::ThreadMonitor(const trumpet_thread_info& info, const ThreadRules& rules)
@@ -67,6 +76,10 @@ bool ThreadMonitor::OnReceive(const trumpet_frame* frames, size_t count, uint32_
   const int frame_count = static_cast<int>(count);
   if (visit.view() != nullptr) {
     Count(*visit.view(), AsFrames(frames), frame_count, in_port, Stamp(now_us));
+  }
+  if (visit.programs() != nullptr) {
+    visit.programs()->Run(AsFrames(frames), frame_count, in_port,
+                          rules_.clock.UnixNs(now_us * kNanosPerMicro));
   }
   // By the monotonic clock: a slice has its length whatever is done to the wall clock.
   return visit.slices() != nullptr && visit.slices()->Mark(AsFrames(frames), frame_count, in_port,
@@ -113,6 +126,18 @@ void ThreadMonitor::OnIdle(int64_t now_us) {
   if (next == INT64_MAX) return;
   // Rounded up: waking a moment early would find nothing to do and ask again.
   next_wakeup_us_ = (rules_.clock.MonotonicNs(next) + kNanosPerMicro - 1) / kNanosPerMicro;
+}
+
+bool WaitUntilLeft(const std::vector<ThreadMonitor*>& threads) {
+  const auto deadline = std::chrono::steady_clock::now() + kLongestVisit;
+  for (const ThreadMonitor* thread : threads) {
+    const uint64_t seen = thread->visits();
+    while (!thread->HasLeft(seen)) {
+      if (std::chrono::steady_clock::now() > deadline) return false;
+      std::this_thread::yield();
+    }
+  }
+  return true;
 }
 
 }  // namespace trumpet

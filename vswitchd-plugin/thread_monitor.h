@@ -25,10 +25,12 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "lib/tpm/packet_monitor.h"
 #include "lib/tpm/slice_set.h"
 #include "vswitchd-plugin/glue.h"
+#include "vswitchd-plugin/thread_programs.h"
 #include "vswitchd-plugin/wall_clock.h"
 #include "vswitchd-plugin/zone_map.h"
 
@@ -68,6 +70,10 @@ class ThreadMonitor {
   // Likewise the slices that are on, on the monotonic clock; null: none.  They work whether a
   // monitor is shown or not.
   void ShowSlices(const SliceSet* slices) { slices_.store(slices, std::memory_order_seq_cst); }
+  // Likewise the thread's measurement programs; null: none.
+  void ShowPrograms(ThreadPrograms* programs) {
+    programs_.store(programs, std::memory_order_seq_cst);
+  }
   // Odd while the thread is inside a hook.  Any thread.
   uint64_t visits() const { return visits_.load(std::memory_order_seq_cst); }
   // Was every visit that may have begun before `seen` was read left since?  Any thread.
@@ -98,7 +104,12 @@ class ThreadMonitor {
   alignas(64) std::atomic<const LiveView*> view_{
       nullptr};  // written by the agent, as the next: a line of their own
   std::atomic<const SliceSet*> slices_{nullptr};
+  std::atomic<ThreadPrograms*> programs_{nullptr};
 };
+
+// Waits until every visit that may have begun before was left: then what was taken away is not
+// used any more.  False: one was not within 100 ms.
+bool WaitUntilLeft(const std::vector<ThreadMonitor*>& threads);
 
 }  // namespace trumpet
 

@@ -11,6 +11,7 @@ EXTRA_DIST += \
 	tests/system/datapath_cases.py \
 	tests/system/demo_cases.py \
 	tests/system/mark_cases.py \
+	tests/system/measure_cases.py \
 	tests/system/router_cases.py \
 	tests/system/run \
 	tests/system/slice_cases.py \

@@ -14,6 +14,7 @@ import controller_cases
 import datapath_cases
 import demo_cases
 import mark_cases
+import measure_cases
 import router_cases
 import slice_cases
 import slice_fault_cases
@@ -144,7 +145,7 @@ def commands_answer_text_and_json(switch):
     switch.set_config(enable="true", memory_mb="16")
     switch.install({"heavy": "dstIP=10.0.128.0/24, sum(volume)>125KB, 5-tuple, 10ms"})
     for command in ("status", "event-list", "reports", "flow-table-show", "perf-show",
-                    "slice-show"):
+                    "slice-show", "program-list", "program-budget"):
         code, text, _ = switch.appctl(f"trumpet/{command}")
         assert code == 0 and text.endswith("\n"), command
         code, text, _ = switch.appctl(f"trumpet/{command}", "json")
@@ -154,7 +155,7 @@ def commands_answer_text_and_json(switch):
     assert "active since" in text and "applied on" in text, text
     code, text, _ = switch.appctl("list-commands")
     usages = dict(re.findall(r"^\s*(trumpet/\S+)\s+(\S.*)$", text, re.M))
-    assert len(usages) == 13 and all("[json]" in usage for usage in usages.values()), usages
+    assert len(usages) == 19 and all("[json]" in usage for usage in usages.values()), usages
 
 
 def wrong_arguments_give_one_line_and_change_nothing(switch):
@@ -239,6 +240,7 @@ ALL = [
     *datapath_cases.ALL,
     *demo_cases.ALL,
     *mark_cases.ALL,
+    *measure_cases.ALL,
     *router_cases.ALL,
     *slice_cases.ALL,
     *slice_fault_cases.ALL,

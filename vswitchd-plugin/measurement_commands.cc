@@ -1,0 +1,277 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "vswitchd-plugin/measurement_commands.h"
+
+#include <algorithm>
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "lib/base/text_table.h"
+#include "lib/lang/event/diagnostic.h"
+#include "lib/lang/mafia/mafia_language.h"
+#include "vswitchd-plugin/input_file.h"
+
+namespace trumpet {
+namespace {
+
+using event_lang::Quote;
+using Json = nlohmann::ordered_json;
+
+std::string Dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Status Unexpected(const std::string& argument) {
+  return Status::Error("unexpected argument " + Quote(argument));
+}
+
+// "name=value"; false if it is not that.
+bool Split(const std::string& argument, std::string* name, std::string* value) {
+  const size_t equals = argument.find('=');
+  if (equals == std::string::npos || equals == 0) return false;
+  *name = argument.substr(0, equals);
+  *value = argument.substr(equals + 1);
+  return true;
+}
+
+Status ReadNumber(const std::string& name, const std::string& text, uint64_t low, uint64_t high,
+                  uint64_t* number) {
+  uint64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [last, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || last != end || value < low || value > high) {
+    return Status::Error(name + " is " + Quote(text) + "; it takes " + std::to_string(low) +
+                         " to " + std::to_string(high));
+  }
+  *number = value;
+  return Status::Ok();
+}
+
+Status ReadParams(const std::vector<std::string>& arguments, MafiaOptions* options) {
+  for (size_t i = 2; i < arguments.size(); ++i) {
+    std::string name;
+    std::string value;
+    if (!Split(arguments[i], &name, &value)) {
+      return Status::Error(Quote(arguments[i]) +
+                           " is not PARAM=VALUE (quote a program with spaces)");
+    }
+    if (!options->params.emplace(name, value).second) {
+      return Status::Error(name + "= is given twice");
+    }
+  }
+  return Status::Ok();
+}
+
+// Of the tasks, those that wait for requests: none come yet.
+size_t TasksOfRequests(const MeasureProgram& program) {
+  return static_cast<size_t>(
+      std::count_if(program.tasks.begin(), program.tasks.end(),
+                    [](const MeasureTask& task) { return task.stream == kCtrlStream; }));
+}
+
+std::string NumberText(const MeasureNumber& number) {
+  std::string text = std::to_string(number.numerator);
+  if (number.denominator == 1) return text;
+  const size_t digits = std::to_string(number.denominator).size() - 1;  // a power of ten
+  if (text.size() <= digits) text.insert(0, digits + 1 - text.size(), '0');
+  return text.insert(text.size() - digits, ".");
+}
+
+Json CostJson(const CostCertificate& cost) {
+  return {{"operators", cost.operators},
+          {"hashes", cost.hashes},
+          {"cache_lines", cost.cache_lines},
+          {"bytes", cost.bytes}};
+}
+
+Json CopyJson(const MeasureProgram& program, const CollectedPacket& copy) {
+  Json fields = Json::object();
+  size_t at = 0;
+  for (uint64_t left = copy.present; left != 0; left &= left - 1) {
+    const auto field = static_cast<uint32_t>(__builtin_ctzll(left));
+    const std::string name = field < kMeasureFieldCount
+                                 ? kMeasureFields[field].name
+                                 : program.header_fields[field - kMeasureFieldCount].name;
+    fields[name] = copy.values[at++];
+  }
+  return {{"time_ns", copy.now},
+          {"endpoint", program.endpoints[copy.endpoint]},
+          {"packet", std::move(fields)}};
+}
+
+Json ProgramJson(const MeasurementStatus& status) {
+  const MeasureProgram& source = status.view.program().source;
+  Json params = Json::object();
+  for (const MeasureParam& param : source.params) params[param.name] = NumberText(param.value);
+  return {{"name", status.view.measurement->name},
+          {"since_ns", status.view.measurement->since},
+          {"threads", status.threads},
+          {"params", std::move(params)},
+          {"tasks", source.tasks.size()},
+          {"request_tasks", TasksOfRequests(source)},
+          {"variables", source.variables.size()},
+          {"cost", CostJson(status.view.program().cost)},
+          {"collected", status.collected},
+          {"lost", status.lost},
+          {"evictions", status.evictions},
+          {"late_flips", status.late_flips}};
+}
+
+std::string Line(const char* what, const std::string& value) {
+  std::string line = what;
+  line.resize(std::max<size_t>(line.size() + 1, 22), ' ');
+  return line + value + "\n";
+}
+
+std::string CostText(const CostCertificate& cost) {
+  return std::to_string(cost.operators) + " operators, " + std::to_string(cost.hashes) +
+         " hashes, " + std::to_string(cost.cache_lines) + " cache lines a packet; " +
+         std::to_string(cost.bytes) + " bytes a thread";
+}
+
+CostCertificate AsCost(const MeasureBudget& budget) {
+  return {budget.operators, budget.hashes, budget.cache_lines, budget.bytes};
+}
+
+}  // namespace
+
+Result<ProgramToAdd> ReadProgramArguments(const std::vector<std::string>& arguments) {
+  if (arguments.size() < 2) return Status::Error("a program takes NAME and its text, or @FILE");
+  ProgramToAdd added;
+  added.name = arguments[0];
+  std::string text = arguments[1];
+  std::string place = added.name;
+  MafiaOptions options;
+  if (Status status = ReadParams(arguments, &options); !status.ok()) return status;
+  if (!text.empty() && text[0] == '@') {
+    place = text.substr(1);
+    Result<std::string> file = ReadInputFile(place, "a program");
+    if (!file.ok()) return file.status();
+    text = std::move(*file);
+  }
+  MafiaCheck check = CheckMafia(text, place, options);
+  if (!check.ok()) return Status::Error(FormatMafiaProblem(place, check.errors[0]));
+  for (const MafiaProblem& warning : check.warnings) {
+    added.warnings.push_back(FormatMafiaProblem(place, warning));
+  }
+  added.program = std::move(check.program);
+  added.program.name = added.name;
+  return added;
+}
+
+Result<ProgramQuestion> ReadProgramQuestion(const std::vector<std::string>& arguments) {
+  ProgramQuestion question;
+  question.name = arguments[0];
+  for (size_t i = 1; i < arguments.size(); ++i) {
+    std::string name;
+    std::string value;
+    if (!Split(arguments[i], &name, &value)) {
+      if (i > 1 || arguments[i].empty()) return Unexpected(arguments[i]);
+      question.variable = arguments[i];
+    } else if (name == "key") {
+      question.key = value;
+    } else if (name == "top") {
+      uint64_t top = 0;
+      if (Status status = ReadNumber(name, value, 1, kMaxShownCells, &top); !status.ok()) {
+        return status;
+      }
+      question.top = static_cast<size_t>(top);
+    } else {
+      return Unexpected(arguments[i]);
+    }
+  }
+  if (question.variable.empty() && arguments.size() > 1) {
+    return Status::Error("key= and top= go with a variable");
+  }
+  return question;
+}
+
+Status ReadBudgetArguments(const std::vector<std::string>& arguments, MeasureBudget* budget) {
+  const struct {
+    const char* name;
+    uint64_t most;
+    uint64_t* value;
+  } kLimits[] = {{"operators", 1 << 20, &budget->operators},
+                 {"hashes", 1 << 20, &budget->hashes},
+                 {"cache-lines", 1 << 20, &budget->cache_lines},
+                 {"bytes", uint64_t{1} << 32, &budget->bytes}};
+  for (const std::string& argument : arguments) {
+    std::string name;
+    std::string value;
+    if (!Split(argument, &name, &value)) return Unexpected(argument);
+    const auto* const limit = std::find_if(std::begin(kLimits), std::end(kLimits),
+                                           [&name](const auto& each) { return name == each.name; });
+    if (limit == std::end(kLimits)) return Unexpected(argument);
+    Status status = ReadNumber(name, value, 0, limit->most, limit->value);
+    if (!status.ok()) return status;
+  }
+  return Status::Ok();
+}
+
+std::string FormatProgramAdded(const ProgramToAdd& added, bool is_enabled, bool as_json) {
+  if (as_json) return Dump({{"installed", added.name}, {"warnings", added.warnings}});
+  std::string text = "program " + added.name + " installed\n";
+  for (const std::string& warning : added.warnings) text += warning + "\n";
+  if (TasksOfRequests(added.program) > 0) {
+    text += "its tasks of ctrl do not run: ask with trumpet/program-read instead\n";
+  }
+  if (!is_enabled) text += "the monitor is off: see trumpet/enable\n";
+  return text;
+}
+
+std::string FormatProgramList(const MeasurementTableStatus& programs, bool as_json) {
+  Json rows = Json::array();
+  TextTable table({"program", ">threads", ">variables", ">operators", ">bytes a thread",
+                   ">collected", ">lost"});
+  for (const MeasurementStatus& status : programs.programs) {
+    const CompiledProgram& program = status.view.program();
+    rows.push_back(ProgramJson(status));
+    table.Add({status.view.measurement->name, std::to_string(status.threads),
+               std::to_string(program.source.variables.size()),
+               std::to_string(program.cost.operators), std::to_string(program.cost.bytes),
+               std::to_string(status.collected), std::to_string(status.lost)});
+  }
+  if (as_json) {
+    return Dump({{"programs", std::move(rows)},
+                 {"budget", CostJson(AsCost(programs.budget))},
+                 {"used", CostJson(programs.used)},
+                 {"refused", programs.refused},
+                 {"threads_without_memory", programs.without_memory}});
+  }
+  return programs.programs.empty() ? "no program is installed\n" : table.ToString(0);
+}
+
+std::string FormatProgram(const MeasurementStatus& status, bool as_json) {
+  const MeasureProgram& source = status.view.program().source;
+  Json json = ProgramJson(status);
+  json["copies"] = Json::array();
+  for (const CollectedPacket& copy : status.copies)
+    json["copies"].push_back(CopyJson(source, copy));
+  if (as_json) return Dump(json);
+  std::string text = Line("program", status.view.measurement->name);
+  text += Line("since", FormatTime(status.view.measurement->since));
+  text += Line("runs on", std::to_string(status.threads) + " packet threads");
+  for (const MeasureParam& param : source.params) {
+    text += Line("param", param.name + " = " + NumberText(param.value));
+  }
+  text += Line("costs at most", CostText(status.view.program().cost));
+  text += Line("packets collected", std::to_string(status.collected) + ", " +
+                                        std::to_string(status.lost) + " of them lost");
+  text += Line("slots of maps", std::to_string(status.evictions) + " evictions");
+  text += Line("windows", std::to_string(status.late_flips) + " packets found no clean epoch");
+  if (TasksOfRequests(source) > 0) {
+    text += Line("tasks of ctrl", std::to_string(TasksOfRequests(source)) + ", which do not run");
+  }
+  for (const Json& copy : json["copies"]) text += "copy " + copy.dump() + "\n";
+  return text;
+}
+
+std::string FormatBudget(const MeasurementTableStatus& programs, bool as_json) {
+  if (as_json) {
+    return Dump({{"budget", CostJson(AsCost(programs.budget))}, {"used", CostJson(programs.used)}});
+  }
+  return Line("budget", CostText(AsCost(programs.budget))) + Line("used", CostText(programs.used));
+}
+
+}  // namespace trumpet

@@ -1,0 +1,334 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "vswitchd-plugin/measurement_table.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "lib/base/hash.h"
+#include "lib/lang/event/diagnostic.h"
+#include "vswitchd-plugin/ingress_limits.h"
+#include "vswitchd-plugin/monitor_memory.h"
+
+namespace trumpet {
+namespace {
+
+using event_lang::Quote;
+
+constexpr size_t kMaxNameBytes = 64;
+constexpr PageSource::Options kTouched = {/*touches=*/true, /*takes_reserved=*/false};
+constexpr int kMostCopiesAtOnce = 4096;  // of a thread
+// The clock is looked at so often; copies and epochs that flip want more.
+constexpr Nanos kQuietSpacing = kNanosPerSecond;
+constexpr Nanos kBusySpacing = 10 * kNanosPerMilli;
+
+// Threads come and go, so what does not merge is always shared.
+constexpr uint32_t kManyThreads = 2;
+
+uint64_t Rest(uint64_t all, uint64_t used) { return all > used ? all - used : 0; }
+
+CostCertificate Sum(const CostCertificate& a, const CostCertificate& b) {
+  return {a.operators + b.operators, a.hashes + b.hashes, a.cache_lines + b.cache_lines,
+          a.bytes + b.bytes};
+}
+
+Status NoMemory(const CompiledProgram& program, size_t threads) {
+  return Status::Error("the machine has no " +
+                       std::to_string((program.cost.bytes * threads >> 20) + 1) +
+                       " MiB left, which the program takes");
+}
+
+bool IsBusy(const CompiledProgram& program) {
+  const auto flips = [](const WindowPlan& window) { return window.flips; };
+  return program.collects || std::any_of(program.windows.begin(), program.windows.end(), flips);
+}
+
+bool IsNameByte(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         c == '-' || c == '.';
+}
+
+}  // namespace
+
+std::string MeasurementNameProblem(const std::string& name) {
+  const bool is_word = std::all_of(name.begin(), name.end(), IsNameByte);
+  if (is_word && !name.empty() && name.size() <= kMaxNameBytes && name[0] != '-' &&
+      name[0] != '.' && name != "json") {
+    return "";
+  }
+  return "the name of a program is " + Quote(name) +
+         "; it takes at most 64 letters, digits, '_', '-' and '.', does not begin with '-' or '.', "
+         "and is not json";
+}
+
+MeasurementTable::MeasurementTable(const Host* host, uint64_t seed, std::function<void()> on_change)
+    : host_(host), seed_(seed), on_change_(std::move(on_change)) {}
+
+void MeasurementTable::AddThread(ThreadMonitor* thread) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  bool has_all = true;
+  for (const auto& measurement : measurements_) has_all &= GiveState(thread, measurement.get());
+  if (!has_all) {
+    ++without_memory_;
+    host_->Warn("a packet thread came, and there is no memory for its measurement programs");
+  }
+  threads_.push_back({thread, ProgramsOf(thread)});
+  thread->ShowPrograms(threads_.back().programs.get());
+}
+
+void MeasurementTable::RemoveThread(ThreadMonitor* thread) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  thread->ShowPrograms(nullptr);
+  for (auto it = threads_.begin(); it != threads_.end(); ++it) {
+    if (it->monitor != thread) continue;
+    threads_.erase(it);
+    break;
+  }
+  for (const auto& measurement : measurements_) {
+    for (auto& replica : measurement->replicas) {
+      if (replica.thread == thread) replica.thread = nullptr;
+    }
+  }
+}
+
+// False: there is no memory.
+bool MeasurementTable::GiveState(const ThreadMonitor* thread, Measurement* measurement) {
+  auto& replicas = measurement->replicas;
+  const auto free = std::find_if(replicas.begin(), replicas.end(),
+                                 [](const auto& replica) { return replica.thread == nullptr; });
+  if (free != replicas.end()) {
+    free->thread = thread;
+    return true;
+  }
+  const MemoryPreference node(thread->numa_id());
+  PageSource source(kTouched);
+  ProgramState::Options options;
+  options.source = &source;
+  options.random_seed = MixBits(seed_ + ++made_states_);
+  auto state = ProgramState::Create(measurement->program.get(), &measurement->shared, options);
+  if (state == nullptr) return false;
+  replicas.push_back({std::move(state), thread});
+  return true;
+}
+
+// To all threads as they are now; some may have come or gone since the program got its states.
+bool MeasurementTable::GiveStates(Measurement* measurement) {
+  std::vector<const ThreadMonitor*> without;
+  for (const Thread& thread : threads_) without.push_back(thread.monitor);
+  for (auto& replica : measurement->replicas) {
+    const auto owner = std::find(without.begin(), without.end(), replica.thread);
+    if (owner != without.end()) {
+      without.erase(owner);
+    } else {
+      replica.thread = nullptr;
+    }
+  }
+  return std::all_of(without.begin(), without.end(),
+                     [&](const ThreadMonitor* thread) { return GiveState(thread, measurement); });
+}
+
+std::unique_ptr<ThreadPrograms> MeasurementTable::ProgramsOf(const ThreadMonitor* thread) const {
+  std::vector<ProgramState*> states;
+  for (const auto& measurement : measurements_) {
+    for (const auto& replica : measurement->replicas) {
+      if (replica.thread == thread) states.push_back(replica.state.get());
+    }
+  }
+  return states.empty() ? nullptr : std::make_unique<ThreadPrograms>(states);
+}
+
+// --- changes -----------------------------------------------------------------
+
+Status MeasurementTable::CheckRoom(const std::string& name) const {
+  const std::string problem = MeasurementNameProblem(name);
+  if (!problem.empty()) return Status::Error(problem);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (FindLocked(name) != nullptr) {
+    return Status::Error("a program " + Quote(name) + " is installed already");
+  }
+  if (measurements_.size() == kMaxMeasurements) {
+    return Status::Error(std::to_string(kMaxMeasurements) +
+                         " programs are installed; that is the most");
+  }
+  return Status::Ok();
+}
+
+Status MeasurementTable::Load(const MeasureProgram& program, Measurement* measurement) const {
+  MeasureLoadOptions options;
+  options.seed = seed_;
+  options.thread_count = kManyThreads;
+  bool is_first = true;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    options.budget = {Rest(budget_.operators, used_.operators), Rest(budget_.hashes, used_.hashes),
+                      Rest(budget_.cache_lines, used_.cache_lines),
+                      Rest(budget_.bytes, used_.bytes)};
+    is_first = measurements_.empty();
+  }
+  auto loaded = LoadMeasureProgram(program, options);
+  if (!loaded.ok() && is_first) return loaded.status();
+  if (!loaded.ok()) {
+    return Status::Error(loaded.message() + ", beside the programs that are installed");
+  }
+  if (Status status = CheckIngressLimits(**loaded); !status.ok()) return status;
+  measurement->program = std::move(*loaded);
+  return Status::Ok();
+}
+
+Result<std::shared_ptr<Measurement>> MeasurementTable::Make(const std::string& name,
+                                                            const MeasureProgram& program) {
+  auto measurement = std::make_shared<Measurement>();
+  measurement->name = name;
+  if (Status status = Load(program, measurement.get()); !status.ok()) return status;
+  std::vector<const ThreadMonitor*> threads;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (const Thread& thread : threads_) threads.push_back(thread.monitor);
+  }
+  const uint64_t bytes = measurement->program->cost.bytes * threads.size();
+  PageSource source(kTouched);
+  bool has_memory =
+      CheckMachineHas(bytes).ok() && measurement->shared.Init(*measurement->program, &source);
+  for (const ThreadMonitor* thread : threads) {
+    has_memory = has_memory && GiveState(thread, measurement.get());
+  }
+  if (!has_memory) return NoMemory(*measurement->program, threads.size());
+  return measurement;
+}
+
+Status MeasurementTable::Add(const std::string& name, const MeasureProgram& program, Nanos now) {
+  {
+    const std::lock_guard<std::mutex> change(change_mutex_);
+    Status status = CheckRoom(name);
+    auto made = status.ok() ? Make(name, program) : Result<std::shared_ptr<Measurement>>(status);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (made.ok() && !GiveStates(made->get())) {
+      made = NoMemory(*(*made)->program, threads_.size());
+    }
+    if (!made.ok()) {
+      ++refused_;
+      return made.status();
+    }
+    (*made)->since = now;
+    Measurements next = measurements_;
+    next.push_back(std::move(*made));
+    Publish(std::move(next));
+  }
+  on_change_();
+  return Status::Ok();
+}
+
+Status MeasurementTable::Remove(const std::string& name) {
+  {
+    const std::lock_guard<std::mutex> change(change_mutex_);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto gone = FindLocked(name);
+    if (gone == nullptr) return Status::Error("no program " + Quote(name) + " is installed");
+    Measurements next = measurements_;
+    next.erase(std::find(next.begin(), next.end(), gone));
+    Publish(std::move(next));
+  }
+  on_change_();
+  return Status::Ok();
+}
+
+void MeasurementTable::SetBudget(const MeasureBudget& budget) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  budget_ = budget;
+}
+
+void MeasurementTable::Publish(Measurements next) {
+  for (const auto& measurement : measurements_) {
+    if (std::find(next.begin(), next.end(), measurement) == next.end()) {
+      retired_.push_back(measurement);
+    }
+  }
+  measurements_ = std::move(next);
+  used_ = {};
+  Nanos spacing = measurements_.empty() ? 0 : kQuietSpacing;
+  for (const auto& measurement : measurements_) {
+    used_ = Sum(used_, measurement->program->cost);
+    if (IsBusy(*measurement->program)) spacing = kBusySpacing;
+  }
+  std::vector<ThreadMonitor*> monitors;
+  for (Thread& thread : threads_) {
+    std::unique_ptr<ThreadPrograms> programs = ProgramsOf(thread.monitor);
+    thread.monitor->ShowPrograms(programs.get());
+    std::swap(thread.programs, programs);
+    if (programs != nullptr) retired_programs_.push_back(std::move(programs));
+    monitors.push_back(thread.monitor);
+  }
+  spacing_.store(spacing);
+  if (!WaitUntilLeft(monitors)) return;
+  retired_programs_.clear();
+  retired_.clear();
+}
+
+// --- what they have measured -------------------------------------------------
+
+void MeasurementTable::Follow() {
+  if (!is_any_on()) return;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto& measurement : measurements_) {
+    if (!IsBusy(*measurement->program)) continue;
+    for (const auto& replica : measurement->replicas) {
+      replica.state->ClearRetired();
+      CollectedPacket packet;
+      for (int i = 0; i < kMostCopiesAtOnce && replica.state->ReadCollected(&packet); ++i) {
+        if (measurement->copies.size() == kKeptCopies) measurement->copies.pop_front();
+        measurement->copies.push_back(packet);
+      }
+    }
+  }
+}
+
+std::shared_ptr<Measurement> MeasurementTable::FindLocked(const std::string& name) const {
+  for (const auto& measurement : measurements_) {
+    if (measurement->name == name) return measurement;
+  }
+  return nullptr;
+}
+
+Result<MeasurementStatus> MeasurementTable::Show(const std::string& name) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto measurement = FindLocked(name);
+  if (measurement == nullptr) return Status::Error("no program " + Quote(name) + " is installed");
+  return StatusOf(measurement);
+}
+
+Result<MeasurementView> MeasurementTable::Find(const std::string& name) const {
+  Result<MeasurementStatus> status = Show(name);
+  if (!status.ok()) return status.status();
+  if (status->view.states.empty()) return Status::Error("the switch has no packet thread yet");
+  return std::move(status->view);
+}
+
+MeasurementStatus MeasurementTable::StatusOf(const std::shared_ptr<Measurement>& measurement) {
+  MeasurementStatus status;
+  status.view.measurement = measurement;
+  status.copies.assign(measurement->copies.begin(), measurement->copies.end());
+  for (const auto& replica : measurement->replicas) {
+    const ProgramState::Counters& counters = replica.state->counters();
+    status.view.states.push_back(replica.state.get());
+    status.threads += replica.thread != nullptr ? 1 : 0;
+    status.collected += counters.collected.load(std::memory_order_relaxed);
+    status.lost += counters.lost.load(std::memory_order_relaxed);
+    status.evictions += counters.evictions.load(std::memory_order_relaxed);
+    status.late_flips += counters.late_flips.load(std::memory_order_relaxed);
+  }
+  return status;
+}
+
+MeasurementTableStatus MeasurementTable::Snapshot() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  MeasurementTableStatus status;
+  status.budget = budget_;
+  status.used = used_;
+  status.refused = refused_;
+  status.without_memory = without_memory_;
+  for (const auto& measurement : measurements_) status.programs.push_back(StatusOf(measurement));
+  return status;
+}
+
+}  // namespace trumpet

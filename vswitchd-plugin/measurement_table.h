@@ -1,0 +1,152 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// MeasurementTable: the measurement programs that are installed at this switch.
+//
+// Each packet thread has a state of its own for each program; they are read as one.  The state of a
+// thread that has ended is read on, and goes to the next thread that comes.  A program runs on all
+// threads or is not installed at all; only a thread that comes later may find no memory, which is
+// logged and counted.
+//
+// Together the programs stay within the switch's budget (program_loader.h).  What needs more than
+// arriving packets can tell is refused: tags of forwarded packets, the port a packet leaves by, the
+// length of its queue, the number of the switch, and roles by place.  Packets that a program
+// collects are counted, and the last few kept.
+//
+// Threads: locked; any thread off the packet path.  A call that changes what is on waits until no
+// packet thread uses what was on before: as long as one hook takes, and at most 100 ms.
+
+#ifndef TRUMPET_VSWITCHD_PLUGIN_MEASUREMENT_TABLE_H
+#define TRUMPET_VSWITCHD_PLUGIN_MEASUREMENT_TABLE_H
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "lib/base/status.h"
+#include "lib/measure/program_loader.h"
+#include "lib/measure/program_state.h"
+#include "vswitchd-plugin/host.h"
+#include "vswitchd-plugin/thread_monitor.h"
+
+namespace trumpet {
+
+constexpr size_t kMaxMeasurements = 64;
+constexpr size_t kKeptCopies = 16;  // of the packets that a program has collected
+
+// What all programs of a switch together may cost, unless it is told otherwise.
+constexpr MeasureBudget kDefaultMeasureBudget = {4096, 256, 4096, uint64_t{64} << 20};
+
+// One installed program.  `replicas`, `copies` and what they hold belong to the table.
+struct Measurement {
+  struct Replica {
+    std::unique_ptr<ProgramState> state;
+    const ThreadMonitor* thread = nullptr;  // null: it has ended
+  };
+
+  std::string name;
+  Nanos since = 0;  // Unix time
+  std::unique_ptr<const CompiledProgram> program;
+  SharedCells shared;
+  std::vector<Replica> replicas;
+  std::deque<CollectedPacket> copies;  // the last ones, oldest first
+};
+
+// A program and the states of its threads, which live as long as this does.
+struct MeasurementView {
+  std::shared_ptr<const Measurement> measurement;
+  std::vector<const ProgramState*> states;  // at least one
+
+  const CompiledProgram& program() const { return *measurement->program; }
+};
+
+struct MeasurementStatus {
+  MeasurementView view;
+  uint64_t threads = 0;  // that run it
+  uint64_t collected = 0;
+  uint64_t lost = 0;  // of those collected: the switch did not keep up
+  uint64_t evictions = 0;
+  uint64_t late_flips = 0;
+  std::vector<CollectedPacket> copies;
+};
+
+struct MeasurementTableStatus {
+  std::vector<MeasurementStatus> programs;  // as they were installed
+  MeasureBudget budget;
+  CostCertificate used;
+  uint64_t refused = 0;
+  uint64_t without_memory = 0;  // threads that came and found none
+};
+
+// Why `name` can not be the name of a program; empty if it can.
+std::string MeasurementNameProblem(const std::string& name);
+
+class MeasurementTable {
+ public:
+  // `host` must outlive the table.  `seed` is unknown to those who send packets.  `on_change` is
+  // called without a lock whenever a program was installed or removed.
+  MeasurementTable(const Host* host, uint64_t seed, std::function<void()> on_change);
+
+  void AddThread(ThreadMonitor* thread);
+  void RemoveThread(ThreadMonitor* thread);  // its hooks are not called again
+
+  // An error, and nothing has changed, if the name is taken, the program is unsound, goes over what
+  // is left of the budget, or needs what this switch does not do.
+  Status Add(const std::string& name, const MeasureProgram& program, Nanos now);
+  Status Remove(const std::string& name);
+  // For programs installed later.
+  void SetBudget(const MeasureBudget& budget);
+
+  // Takes in what was collected and clears retired epochs; to be called every spacing().
+  void Follow();
+  Nanos spacing() const { return spacing_.load(); }  // 0: nothing is installed
+  bool is_any_on() const { return spacing() != 0; }
+
+  Result<MeasurementView> Find(const std::string& name) const;
+  Result<MeasurementStatus> Show(const std::string& name) const;
+  MeasurementTableStatus Snapshot() const;
+
+ private:
+  struct Thread {
+    ThreadMonitor* monitor = nullptr;
+    std::unique_ptr<ThreadPrograms> programs;  // null: it has none
+  };
+  using Measurements = std::vector<std::shared_ptr<Measurement>>;
+
+  Result<std::shared_ptr<Measurement>> Make(const std::string& name, const MeasureProgram& program);
+  Status Load(const MeasureProgram& program, Measurement* measurement) const;
+  Status CheckRoom(const std::string& name) const;
+  bool GiveState(const ThreadMonitor* thread, Measurement* measurement);
+  bool GiveStates(Measurement* measurement);
+  std::unique_ptr<ThreadPrograms> ProgramsOf(const ThreadMonitor* thread) const;
+  void Publish(Measurements next);
+  std::shared_ptr<Measurement> FindLocked(const std::string& name) const;
+  static MeasurementStatus StatusOf(const std::shared_ptr<Measurement>& measurement);
+
+  const Host* const host_;
+  const uint64_t seed_;
+  const std::function<void()> on_change_;
+  std::atomic<Nanos> spacing_{0};
+  std::atomic<uint64_t> made_states_{0};
+
+  std::mutex change_mutex_;  // one change at a time; taken before mutex_
+  mutable std::mutex mutex_;
+  std::vector<Thread> threads_;
+  Measurements measurements_;
+  MeasureBudget budget_ = kDefaultMeasureBudget;
+  CostCertificate used_;
+  uint64_t refused_ = 0;
+  uint64_t without_memory_ = 0;
+  // A packet thread that was stopped by the machine inside a hook may still use these.
+  std::vector<std::unique_ptr<ThreadPrograms>> retired_programs_;
+  Measurements retired_;
+};
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_VSWITCHD_PLUGIN_MEASUREMENT_TABLE_H

@@ -1,0 +1,279 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "vswitchd-plugin/measurement_table.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "vswitchd-plugin/fake_switch_test.h"
+
+namespace trumpet {
+namespace {
+
+using testing::StillSwitch;
+
+constexpr char kSizes[] =
+    "flow = Key(ipv4.src, ipv4.dst, udp.src, udp.dst);\n"
+    "total = Counter(width=32);\n"
+    "size = Sketch(alg=\"count-min\", key=flow, nhash=4, size=256, width=32);\n"
+    "pkts >> total.set(total + 1) >> size.set(size + pkt.size);\n";
+constexpr char kFlow[] = "key=10.0.0.1,10.0.128.1,1000,2000";
+
+class MeasurementTableTest : public ::testing::Test {
+ protected:
+  MeasurementTableTest() : still_(2) {
+    still_.plugin.SetConfig({{"trumpet-enable", "true"}});
+    still_.RunMs(1);
+  }
+
+  std::string Add(const std::string& name, const std::string& text) {
+    return still_.Command("trumpet/program-add", {name, text});
+  }
+  nlohmann::json Ask(const std::string& command, std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "json");
+    const std::string answer = still_.Command("trumpet/" + command, arguments);
+    EXPECT_NE(answer.substr(0, 6), "error:") << answer;
+    return nlohmann::json::parse(answer);
+  }
+  uint64_t Total(const std::string& program) {
+    return Ask("program-read", {program, "total"})["largest"].empty()
+               ? 0
+               : Ask("program-read", {program, "total"})["largest"][0]["value"].get<uint64_t>();
+  }
+
+  StillSwitch still_;
+};
+
+TEST_F(MeasurementTableTest, RunsOnAllThreadsAndIsReadAsOne) {
+  EXPECT_FALSE(still_.fake.is_attached());
+  EXPECT_EQ(Add("sizes", kSizes), "program sizes installed\n");
+  EXPECT_TRUE(still_.fake.is_attached());
+  still_.Receive(still_.threads[0], 5);
+  still_.Receive(still_.threads[1], 3);
+  still_.Receive(still_.threads[1], 2, 0x0a008002);
+  EXPECT_EQ(Total("sizes"), 10u);
+  EXPECT_EQ(still_.Command("trumpet/program-read", {"sizes", "size", kFlow}),
+            "size of 10.0.0.1,10.0.128.1,1000,2000: 480, too large by at most 6 (98.2%)\n");
+  const auto at_key = Ask("program-read", {"sizes", "size", kFlow});
+  EXPECT_EQ(at_key["value"], 480);
+  EXPECT_EQ(at_key["cells"].size(), 4u);
+  const auto variables = Ask("program-read", {"sizes"})["variables"];
+  EXPECT_EQ(variables[0]["value"], 10);
+  EXPECT_EQ(variables[1]["kind"], "count-min");
+  EXPECT_EQ(still_.Command("trumpet/program-del", {"sizes"}), "program sizes deleted\n");
+  EXPECT_FALSE(still_.fake.is_attached());
+  EXPECT_EQ(still_.Command("trumpet/program-read", {"sizes"}),
+            "error: no program 'sizes' is installed");
+}
+
+TEST_F(MeasurementTableTest, MarksAndForwardsNothingAndLeavesEventsTheirPackets) {
+  still_.Install({"*, sum(packets) >= 6, 10ms"});
+  Add("sizes", kSizes);
+  still_.RunMs(30);
+  still_.RunToBoundary();
+  EXPECT_EQ(still_.Receive(still_.threads[0], 6), 0);
+  still_.RunMs(30);
+  EXPECT_EQ(still_.Reports().size(), 1u);
+  EXPECT_EQ(Total("sizes"), 6u);
+}
+
+TEST_F(MeasurementTableTest, DisablingStopsProgramsAndKeepsWhatTheyHold) {
+  Add("sizes", kSizes);
+  still_.Receive(still_.threads[0], 2);
+  still_.Command("trumpet/disable");
+  EXPECT_FALSE(still_.fake.is_attached());
+  const testing::UdpFrame udp(1, 2, 3, 4);
+  const trumpet_frame frame{udp.bytes.data(), 60, 60};
+  uint32_t mark = 0;
+  still_.threads[0]->OnReceive(&frame, 1, 7, still_.monotonic / 1000, &mark);
+  EXPECT_EQ(Total("sizes"), 2u);
+  EXPECT_EQ(Add("more", kSizes),
+            "program more installed\nthe monitor is off: see trumpet/enable\n");
+  EXPECT_FALSE(still_.fake.is_attached());
+  still_.Command("trumpet/enable");
+  EXPECT_TRUE(still_.fake.is_attached());
+  still_.Receive(still_.threads[0], 3);
+  EXPECT_EQ(Total("sizes"), 5u);
+  EXPECT_EQ(Total("more"), 3u);
+}
+
+TEST_F(MeasurementTableTest, ThreadsComeAndGoAndNothingIsLost) {
+  Add("sizes", kSizes);
+  ThreadMonitor* const late = still_.AddThread(5);
+  still_.Receive(late, 4);
+  still_.RemoveThread(late);
+  still_.RunMs(1);
+  EXPECT_EQ(Total("sizes"), 4u);
+  EXPECT_EQ(Ask("program-show", {"sizes"})["threads"], 2);
+  ThreadMonitor* const next = still_.AddThread(6);
+  still_.Receive(next, 3);
+  EXPECT_EQ(Total("sizes"), 7u);
+  EXPECT_EQ(Ask("program-show", {"sizes"})["threads"], 3);
+  Add("later", kSizes);
+  still_.Receive(next, 1);
+  EXPECT_EQ(Total("later"), 1u);
+}
+
+TEST_F(MeasurementTableTest, ProgramsAreChangedWhileOthersKeepTheirState) {
+  Add("a", kSizes);
+  still_.Receive(still_.threads[0], 2);
+  Add("b", kSizes);
+  still_.Receive(still_.threads[0], 2);
+  EXPECT_EQ(Total("a"), 4u);
+  EXPECT_EQ(Total("b"), 2u);
+  still_.Command("trumpet/program-del", {"a"});
+  still_.Receive(still_.threads[0], 2);
+  EXPECT_EQ(Total("b"), 4u);
+  Add("a", kSizes);
+  EXPECT_EQ(Total("a"), 0u);
+}
+
+TEST_F(MeasurementTableTest, TimeIsUnixTimeAndPortsAreThoseOfTheDatapath) {
+  Add("when",
+      "t = Timestamp();\nports = Counter(width=32);\n"
+      "pkts >> timestamp(t) >> ports.set(pkt.input_port);\n");
+  still_.Receive(still_.threads[0], 1, 0x0a008001, 9);
+  const auto variables = Ask("program-read", {"when"})["variables"];
+  EXPECT_EQ(variables[0]["value"], StillSwitch::kBoot + still_.monotonic);
+  EXPECT_EQ(variables[1]["value"], 9);
+}
+
+TEST_F(MeasurementTableTest, CountsKeysWithTheirConfidence) {
+  Add("keys",
+      "flow = Key(ipv4.dst);\n"
+      "flows = Sketch(alg=\"hyperloglog\", key=flow, nhash=1, size=1024);\n"
+      "pkts >> flows.update();\n");
+  for (uint32_t i = 0; i < 3000; ++i) still_.Receive(still_.threads[i % 2], 1, 0x0a100000 + i);
+  const auto keys = Ask("program-read", {"keys", "flows"})["keys"];
+  EXPECT_NEAR(keys["value"].get<double>(), 3000, 4 * 0.0325 * 3000);
+  EXPECT_LT(keys["low"], keys["value"]);
+  EXPECT_GT(keys["high"], keys["value"]);
+  EXPECT_EQ(still_.Command("trumpet/program-read", {"keys", "flows", "key=10.16.0.1"}),
+            "error: 'flows' tells how many keys there were, but nothing of one");
+}
+
+TEST_F(MeasurementTableTest, KeepsTheLastPacketsThatWereCollected) {
+  Add("copies",
+      "endpoint C;\n"
+      "pkts >> match(pkt.size > 50) >> duplicate(found);\n"
+      "found >> collect(C);\n");
+  still_.Receive(still_.threads[0], 20);
+  still_.RunMs(20);
+  const auto program = Ask("program-show", {"copies"});
+  EXPECT_EQ(program["collected"], 20);
+  EXPECT_EQ(program["lost"], 0);
+  ASSERT_EQ(program["copies"].size(), kKeptCopies);
+  EXPECT_EQ(program["copies"][0]["endpoint"], "C");
+  EXPECT_EQ(program["copies"][0]["packet"]["udp.dst"], 2000);
+  // The agent takes copies out of the threads' rings, so they do not fill.
+  for (int i = 0; i < 300; ++i) {
+    still_.Receive(still_.threads[0], 100);
+    still_.RunMs(1);
+    still_.plugin.agent().measurements().Follow();
+  }
+  EXPECT_EQ(Ask("program-show", {"copies"})["lost"], 0);
+}
+
+TEST_F(MeasurementTableTest, EpochsThatFlipAreClearedInTime) {
+  Add("flip",
+      "total = Counter(width=32);\n"
+      "window(30ms, mode=flip);\n"
+      "pkts >> total.set(total + 1);\n");
+  for (int i = 0; i < 10; ++i) {
+    still_.Receive(still_.threads[0], 1);
+    still_.RunMs(31);
+  }
+  EXPECT_EQ(Total("flip"), 1u);
+  EXPECT_EQ(Ask("program-show", {"flip"})["late_flips"], 0);
+}
+
+TEST_F(MeasurementTableTest, RefusesWhatThisSwitchDoesNotDo) {
+  EXPECT_EQ(Add("tag", "pkts >> tag(ipv4.tos, 1);\n"),
+            "error: the program tags ipv4.tos of forwarded packets; this switch tags only copies "
+            "yet");
+  EXPECT_EQ(Add("out", "t = Counter(width=32);\npkts >> t.set(pkt.output_port);\n"),
+            "error: the program reads pkt.output_port, which this switch does not tell programs "
+            "yet");
+  EXPECT_EQ(Add("key",
+                "k = Key(switch.id);\nm = HashMap(key=k, size=8, type=Counter(width=32));\n"
+                "pkts >> m.set(1);\n"),
+            "error: the program reads switch.id, which this switch does not tell programs yet");
+  EXPECT_EQ(Add("role", "role last_hop { t = Counter(width=32); pkts >> t.set(t + 1); }\n"),
+            "error: the program has the role last_hop; this switch does not know its place in the "
+            "network yet");
+  EXPECT_EQ(Ask("program-list", {})["refused"], 4);
+  EXPECT_TRUE(Ask("program-list", {})["programs"].empty());
+  EXPECT_FALSE(still_.fake.is_attached());
+}
+
+TEST_F(MeasurementTableTest, ProgramsStayWithinOneBudget) {
+  EXPECT_EQ(still_.Command("trumpet/program-budget", {"hashes=1"}).substr(0, 6), "budget");
+  EXPECT_EQ(Add("a", kSizes), "program a installed\n");
+  EXPECT_EQ(Add("b", kSizes),
+            "error: the program takes 1 hashes a packet; the budget is 0, beside the programs that "
+            "are installed");
+  const auto budget = Ask("program-budget", {"hashes=2"});
+  EXPECT_EQ(budget["budget"]["hashes"], 2);
+  EXPECT_EQ(budget["used"]["hashes"], 1);
+  EXPECT_EQ(Add("b", kSizes), "program b installed\n");
+  still_.Command("trumpet/program-budget", {"hashes=9", "bytes=100"});
+  EXPECT_NE(Add("c", kSizes).find("bytes a packet thread; the budget is 0"), std::string::npos);
+}
+
+TEST_F(MeasurementTableTest, TakesSoManyAndNoMore) {
+  for (size_t i = 0; i < kMaxMeasurements; ++i) {
+    ASSERT_EQ(Add("p" + std::to_string(i), "pkts >> match(pkt.size > 2);\n").substr(0, 7),
+              "program");
+  }
+  EXPECT_EQ(Add("more", "pkts >> match(pkt.size > 2);\n"),
+            "error: 64 programs are installed; that is the most");
+}
+
+TEST_F(MeasurementTableTest, WrongArgumentsGiveOneClearLine) {
+  Add("sizes", kSizes);
+  EXPECT_EQ(Add("sizes", kSizes), "error: a program 'sizes' is installed already");
+  EXPECT_EQ(Add("-x", kSizes).substr(0, 36), "error: the name of a program is '-x'");
+  EXPECT_EQ(Add("bad", "pkts >> totl.set(1);\n").substr(0, 14), "error: bad:1:9");
+  EXPECT_EQ(still_.Command("trumpet/program-add", {"x", kSizes, "PORT"}),
+            "error: 'PORT' is not PARAM=VALUE (quote a program with spaces)");
+  EXPECT_EQ(still_.Command("trumpet/program-add", {"x", "@nowhere"}),
+            "error: reading a program from 'nowhere': the path must be absolute");
+  EXPECT_EQ(still_.Command("trumpet/program-add", {"x"}),
+            "error: a program takes NAME and its text, or @FILE");
+  const auto read = [this](std::vector<std::string> arguments) {
+    return still_.Command("trumpet/program-read", std::move(arguments));
+  };
+  EXPECT_EQ(read({"size"}), "error: no program 'size' is installed");
+  EXPECT_EQ(read({"sizes", "sizes"}), "error: the program 'sizes' has no variable 'sizes'");
+  EXPECT_EQ(read({"sizes", "key=1"}), "error: key= and top= go with a variable");
+  EXPECT_EQ(read({"sizes", "total", "key=1"}), "error: 'total' has no key");
+  EXPECT_EQ(read({"sizes", "size", "key=10.0.0.1"}),
+            "error: the key is '10.0.0.1'; it takes values of ipv4.src,ipv4.dst,udp.src,udp.dst");
+  EXPECT_EQ(read({"sizes", "size", "key=10.0.0.1,10.0.0.2,65536,1"}),
+            "error: udp.src is '65536'; it takes a number of 16 bits");
+  EXPECT_EQ(read({"sizes", "size", "top=0"}), "error: top is '0'; it takes 1 to 10000");
+  EXPECT_EQ(still_.Command("trumpet/program-budget", {"bits=1"}),
+            "error: unexpected argument 'bits=1'");
+}
+
+TEST_F(MeasurementTableTest, ReadsFilesAndParams) {
+  const std::string path = ::testing::TempDir() + "measurement_table_test.mafia";
+  std::ofstream(path) << "param LEAST = 10;\ntotal = Counter(width=32);\n"
+                         "pkts >> match(pkt.size >= LEAST) >> total.set(total + 1);\n";
+  const auto add = [&](const std::string& name, const std::string& param) {
+    return still_.Command("trumpet/program-add", {name, "@" + path, param});
+  };
+  EXPECT_EQ(add("few", "LEAST=61"), "program few installed\n");
+  EXPECT_EQ(add("all", "LEAST=60"), "program all installed\n");
+  EXPECT_EQ(add("none", "MOST=60").substr(0, 6), "error:");
+  still_.Receive(still_.threads[0], 3);
+  EXPECT_EQ(Total("few"), 0u);
+  EXPECT_EQ(Total("all"), 3u);
+  EXPECT_EQ(Ask("program-show", {"few"})["params"]["LEAST"], "61");
+}
+
+}  // namespace
+}  // namespace trumpet
