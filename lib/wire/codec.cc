@@ -24,12 +24,34 @@ namespace trumpet {
 namespace {
 
 constexpr const char* kKindNames[kMessageKindCount] = {
-    "hello",           "hello_reply",    "refusal",       "keep_alive",   "bye",
-    "trigger_set",     "trigger_ack",    "host_facts",    "poll",         "poll_reply",
-    "report",          "partials",       "flow_states",   "interval_end", "host_place",
-    "expect_slices",   "tally_request",  "slice_tallies", "finish_run",   "run_answer",
-    "packets_request", "packet_records", "slice_on",      "slice_off",    "slice_ack",
+    "hello",
+    "hello_reply",
+    "refusal",
+    "keep_alive",
+    "bye",
+    "trigger_set",
+    "trigger_ack",
+    "host_facts",
+    "poll",
+    "poll_reply",
+    "report",
+    "partials",
+    "flow_states",
+    "interval_end",
+    "host_place",
+    "expect_slices",
+    "tally_request",
+    "slice_tallies",
+    "finish_run",
+    "run_answer",
+    "packets_request",
+    "packet_records",
+    "slice_on",
+    "slice_off",
+    "slice_ack",
     "slice_end",
+    "packet_file_request",
+    "packet_file_piece",
 };
 
 static_assert(pb::Frame::kHello == static_cast<int>(MessageKind::kHello) + 1);
@@ -40,19 +62,23 @@ static_assert(pb::Frame::kIntervalEnd == static_cast<int>(MessageKind::kInterval
 static_assert(pb::Frame::kHostPlace == static_cast<int>(MessageKind::kHostPlace) + 1);
 
 // The kinds up to kHostPlace are numbered from 1, those of slices in the datapath from 40, those of
-// analyzers from 50.
+// analyzers from 50,
+// and those of their files from 80.
 constexpr size_t KindOfBody(int number) {
   const auto from = [number](int first, MessageKind kind) {
     return static_cast<size_t>(number - first) + static_cast<size_t>(kind);
   };
-  return number < pb::Frame::kSliceOn ? from(pb::Frame::kHello, MessageKind::kHello)
-         : number < pb::Frame::kExpectSlices
-             ? from(pb::Frame::kSliceOn, MessageKind::kSliceOn)
-             : from(pb::Frame::kExpectSlices, MessageKind::kExpectSlices);
+  return number < pb::Frame::kSliceOn        ? from(pb::Frame::kHello, MessageKind::kHello)
+         : number < pb::Frame::kExpectSlices ? from(pb::Frame::kSliceOn, MessageKind::kSliceOn)
+         : number < pb::Frame::kPacketFileRequest
+             ? from(pb::Frame::kExpectSlices, MessageKind::kExpectSlices)
+             : from(pb::Frame::kPacketFileRequest, MessageKind::kPacketFileRequest);
 }
 static_assert(KindOfBody(pb::Frame::kSliceEnd) == static_cast<size_t>(MessageKind::kSliceEnd));
 static_assert(KindOfBody(pb::Frame::kPacketRecords) ==
               static_cast<size_t>(MessageKind::kPacketRecords));
+static_assert(KindOfBody(pb::Frame::kPacketFilePiece) ==
+              static_cast<size_t>(MessageKind::kPacketFilePiece));
 
 // Calls `visit` with the message that the frame holds; false if there is none.
 template <typename Visitor>
@@ -110,6 +136,10 @@ bool VisitBody(const pb::Frame& frame, const Visitor& visit) {
       return visit(frame.slice_ack());
     case pb::Frame::kSliceEnd:
       return visit(frame.slice_end());
+    case pb::Frame::kPacketFileRequest:
+      return visit(frame.packet_file_request());
+    case pb::Frame::kPacketFilePiece:
+      return visit(frame.packet_file_piece());
     case pb::Frame::BODY_NOT_SET:
       break;
   }
@@ -147,6 +177,12 @@ struct BodyWriter {
   void operator()(const SliceOff& body) const { Write(body, frame->mutable_slice_off()); }
   void operator()(const SliceAck& body) const { Write(body, frame->mutable_slice_ack()); }
   void operator()(const HostSliceEnd& body) const { Write(body, frame->mutable_slice_end()); }
+  void operator()(const PacketFileRequest& body) const {
+    Write(body, frame->mutable_packet_file_request());
+  }
+  void operator()(const PacketFilePiece& body) const {
+    Write(body, frame->mutable_packet_file_piece());
+  }
 };
 
 bool CheckFrame(const pb::Frame& frame, Checker* checker) {

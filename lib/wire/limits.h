@@ -56,6 +56,7 @@ constexpr size_t kMaxLatencies = 4096;
 constexpr uint32_t kMaxAnswerParts = 4096;
 constexpr uint32_t kMaxPacketsAsked = 4096;
 constexpr size_t kMaxRecordBytes = 65535;
+constexpr uint32_t kMaxPacketFileBytes = 128 * 1024;  // of a piece
 
 }  // namespace trumpet
 

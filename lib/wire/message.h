@@ -40,6 +40,7 @@ constexpr uint64_t kCapabilityFlowStates = 4;
 constexpr uint64_t kCapabilityPlace = 8;
 constexpr uint64_t kCapabilitySlices = 32;
 constexpr uint64_t kCapabilityAnalyzer = 1024;
+constexpr uint64_t kCapabilityPacketFiles = 2048;
 
 struct Hello {
   uint32_t min_version = kMinProtocolVersion;
@@ -281,11 +282,11 @@ struct FlowStates {
   std::vector<std::pair<FlowKey, FlowState>> states;
 };
 
-using Message =
-    std::variant<Hello, HelloReply, Refusal, KeepAlive, Bye, TriggerSet, TriggerAck, HostFacts,
-                 Poll, PollReply, HostReport, Partials, FlowStates, IntervalEnd, HostPlacePart,
-                 ExpectSlices, TallyRequest, SliceTallies, FinishRun, RunAnswer, PacketsRequest,
-                 PacketRecords, SliceOn, SliceOff, SliceAck, HostSliceEnd>;
+using Message = std::variant<Hello, HelloReply, Refusal, KeepAlive, Bye, TriggerSet, TriggerAck,
+                             HostFacts, Poll, PollReply, HostReport, Partials, FlowStates,
+                             IntervalEnd, HostPlacePart, ExpectSlices, TallyRequest, SliceTallies,
+                             FinishRun, RunAnswer, PacketsRequest, PacketRecords, SliceOn, SliceOff,
+                             SliceAck, HostSliceEnd, PacketFileRequest, PacketFilePiece>;
 
 // In the order of Message.
 enum class MessageKind : uint8_t {
@@ -315,8 +316,10 @@ enum class MessageKind : uint8_t {
   kSliceOff,
   kSliceAck,
   kSliceEnd,
+  kPacketFileRequest,
+  kPacketFilePiece,
 };
-constexpr size_t kMessageKindCount = 26;
+constexpr size_t kMessageKindCount = 28;
 static_assert(std::variant_size_v<Message> == kMessageKindCount);
 
 inline MessageKind KindOf(const Message& message) {

@@ -491,6 +491,14 @@ Message RandomMessages::AnyOfAnalyzers(MessageKind kind) {
       }
       return records;
     }
+    case MessageKind::kPacketFileRequest:
+      return PacketFileRequest{Number(), Number(), FilePlace(),
+                               static_cast<uint32_t>(1 + Below(kMaxPacketFileBytes))};
+    case MessageKind::kPacketFilePiece:
+      if (Coin()) {
+        return PacketFilePiece{Number(), FilePlace(), Coin(), Bytes(300) + "x", ""};
+      }
+      return PacketFilePiece{Number(), FilePlace(), true, "", Text(kMaxLongTextBytes)};
     case MessageKind::kSliceOn:
       return AnySliceOn();
     case MessageKind::kSliceOff:
@@ -508,6 +516,10 @@ Message RandomMessages::AnyOfAnalyzers(MessageKind kind) {
     default:
       return KeepAlive();
   }
+}
+
+PacketFilePlace RandomMessages::FilePlace() {
+  return {static_cast<uint32_t>(Number()), static_cast<uint32_t>(Number()), Number()};
 }
 
 SliceAck RandomMessages::AnySliceAck() {

@@ -57,6 +57,7 @@ class RandomMessages {
   PollReply AnyPollReply();
   SliceOn AnySliceOn();
   SliceAck AnySliceAck();
+  PacketFilePlace FilePlace();
   ExpectedSlice AnySlice();
   uint32_t Tag();
   Message AnyOfAnalyzers(MessageKind kind);

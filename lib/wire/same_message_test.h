@@ -266,6 +266,21 @@ inline bool Same(const PacketRecords& a, const PacketRecords& b) {
          Same(a.records, b.records);
 }
 
+inline bool Same(const PacketFilePlace& a, const PacketFilePlace& b) {
+  return std::tie(a.slot, a.query, a.offset) == std::tie(b.slot, b.query, b.offset);
+}
+
+inline bool Same(const PacketFileRequest& a, const PacketFileRequest& b) {
+  return std::tie(a.number, a.run, a.max_bytes) == std::tie(b.number, b.run, b.max_bytes) &&
+         Same(a.from, b.from);
+}
+
+inline bool Same(const PacketFilePiece& a, const PacketFilePiece& b) {
+  return std::tie(a.number, a.is_last, a.bytes, a.error) ==
+             std::tie(b.number, b.is_last, b.bytes, b.error) &&
+         Same(a.next, b.next);
+}
+
 template <typename T>
 bool Same(const std::vector<T>& a, const std::vector<T>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),

@@ -35,6 +35,7 @@ SendClass ClassOf(MessageKind kind) {
     case MessageKind::kPoll:
     case MessageKind::kPollReply:
     case MessageKind::kPacketRecords:
+    case MessageKind::kPacketFilePiece:
       return SendClass::kReport;
     case MessageKind::kPartials:
     case MessageKind::kFlowStates:

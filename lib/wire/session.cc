@@ -73,6 +73,7 @@ bool IsFromAgent(MessageKind kind) {
     case MessageKind::kPacketRecords:
     case MessageKind::kSliceAck:
     case MessageKind::kSliceEnd:
+    case MessageKind::kPacketFilePiece:
       return true;
     default:
       return false;
@@ -90,6 +91,7 @@ bool IsFromController(MessageKind kind) {
     case MessageKind::kPacketsRequest:
     case MessageKind::kSliceOn:
     case MessageKind::kSliceOff:
+    case MessageKind::kPacketFileRequest:
       return true;
     default:
       return false;
@@ -121,6 +123,9 @@ uint64_t CapabilityFor(MessageKind kind) {
     case MessageKind::kPacketsRequest:
     case MessageKind::kPacketRecords:
       return kCapabilityAnalyzer;
+    case MessageKind::kPacketFileRequest:
+    case MessageKind::kPacketFilePiece:
+      return kCapabilityPacketFiles;
     case MessageKind::kSliceOn:
     case MessageKind::kSliceOff:
     case MessageKind::kSliceAck:

@@ -15,6 +15,7 @@ namespace trumpet {
 namespace {
 
 static_assert(pb::CAPABILITY_ANALYZER == kCapabilityAnalyzer);
+static_assert(pb::CAPABILITY_PACKET_FILES == kCapabilityPacketFiles);
 
 constexpr size_t kRoom = kMaxFrameToController / 2;  // of a part; the rest is for heads
 
@@ -98,6 +99,15 @@ size_t BytesOf(const ExpectedSlice& slice) {
 size_t BytesOf(const SliceTally& tally) { return 96 + tally.switch_name.size(); }
 size_t BytesOf(const PacketRecord& record) {
   return 64 + record.switch_name.size() + record.bytes.size();
+}
+
+void WritePlace(const PacketFilePlace& place, pb::PacketFilePlace* out) {
+  out->set_slot(place.slot);
+  out->set_query(place.query);
+  out->set_offset(place.offset);
+}
+PacketFilePlace ReadPlace(const pb::PacketFilePlace& in) {
+  return {in.slot(), in.query(), in.offset()};
 }
 
 // Calls `part(elements, is_last)`, at least once.
@@ -188,6 +198,24 @@ bool Check(const pb::PacketRecords& records, const Place& place, Checker* checke
   return true;
 }
 
+bool Check(const pb::PacketFileRequest& request, const Place& place, Checker* checker) {
+  return checker->Range(place, "max_bytes", request.max_bytes(), 1, kMaxPacketFileBytes);
+}
+
+bool Check(const pb::PacketFilePiece& piece, const Place& place, Checker* checker) {
+  if (!checker->Count(place, "bytes", piece.bytes().size(), kMaxPacketFileBytes) ||
+      !checker->Text(place, "error", piece.error(), kMaxLongTextBytes)) {
+    return false;
+  }
+  if (piece.error().empty()) {
+    // Who asks on must come to an end.
+    if (piece.is_last() || !piece.bytes().empty()) return true;
+    return checker->Fail(place, "goes on without bytes");
+  }
+  if (piece.bytes().empty()) return true;
+  return checker->Fail(Place(place, "error"), "stands with bytes");
+}
+
 void Write(const ExpectSlices& expect, pb::ExpectSlices* out) {
   for (const ExpectedSlice& slice : expect.slices) WriteSlice(slice, out->add_slices());
 }
@@ -250,6 +278,21 @@ void Write(const PacketRecords& records, pb::PacketRecords* out) {
   }
 }
 
+void Write(const PacketFileRequest& request, pb::PacketFileRequest* out) {
+  out->set_number(request.number);
+  out->set_run(request.run);
+  WritePlace(request.from, out->mutable_from());
+  out->set_max_bytes(request.max_bytes);
+}
+
+void Write(const PacketFilePiece& piece, pb::PacketFilePiece* out) {
+  out->set_number(piece.number);
+  WritePlace(piece.next, out->mutable_next());
+  out->set_is_last(piece.is_last);
+  out->set_bytes(piece.bytes);
+  out->set_error(piece.error);
+}
+
 ExpectSlices Read(const pb::ExpectSlices& in) {
   ExpectSlices expect;
   for (const pb::ExpectedSlice& slice : in.slices()) expect.slices.push_back(ReadSlice(slice));
@@ -290,6 +333,14 @@ PacketRecords Read(const pb::PacketRecords& in) {
         {one.switch_name(), one.time_ns(), one.wire_bytes(), one.is_ethernet(), one.bytes()});
   }
   return records;
+}
+
+PacketFileRequest Read(const pb::PacketFileRequest& in) {
+  return {in.number(), in.run(), ReadPlace(in.from()), in.max_bytes()};
+}
+
+PacketFilePiece Read(const pb::PacketFilePiece& in) {
+  return {in.number(), ReadPlace(in.next()), in.is_last(), in.bytes(), in.error()};
 }
 
 void SplitExpectSlices(std::vector<ExpectedSlice> slices, const SendMessage& send) {

@@ -25,6 +25,8 @@ class FinishRun;
 class RunAnswer;
 class PacketsRequest;
 class PacketRecords;
+class PacketFileRequest;
+class PacketFilePiece;
 }  // namespace pb
 
 bool Check(const pb::ExpectSlices& expect, const Place& place, Checker* checker);
@@ -34,6 +36,8 @@ bool Check(const pb::FinishRun& finish, const Place& place, Checker* checker);
 bool Check(const pb::RunAnswer& answer, const Place& place, Checker* checker);
 bool Check(const pb::PacketsRequest& request, const Place& place, Checker* checker);
 bool Check(const pb::PacketRecords& records, const Place& place, Checker* checker);
+bool Check(const pb::PacketFileRequest& request, const Place& place, Checker* checker);
+bool Check(const pb::PacketFilePiece& piece, const Place& place, Checker* checker);
 
 void Write(const ExpectSlices& expect, pb::ExpectSlices* out);
 void Write(const TallyRequest& request, pb::TallyRequest* out);
@@ -42,6 +46,8 @@ void Write(const FinishRun& finish, pb::FinishRun* out);
 void Write(const RunAnswer& answer, pb::RunAnswer* out);
 void Write(const PacketsRequest& request, pb::PacketsRequest* out);
 void Write(const PacketRecords& records, pb::PacketRecords* out);
+void Write(const PacketFileRequest& request, pb::PacketFileRequest* out);
+void Write(const PacketFilePiece& piece, pb::PacketFilePiece* out);
 
 ExpectSlices Read(const pb::ExpectSlices& in);
 TallyRequest Read(const pb::TallyRequest& in);
@@ -50,6 +56,8 @@ FinishRun Read(const pb::FinishRun& in);
 RunAnswer Read(const pb::RunAnswer& in);
 PacketsRequest Read(const pb::PacketsRequest& in);
 PacketRecords Read(const pb::PacketRecords& in);
+PacketFileRequest Read(const pb::PacketFileRequest& in);
+PacketFilePiece Read(const pb::PacketFilePiece& in);
 
 // In messages whose frames stay within the limits of the protocol.  Each slice must fit into one.
 void SplitExpectSlices(std::vector<ExpectedSlice> slices, const SendMessage& send);

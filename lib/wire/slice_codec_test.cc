@@ -91,6 +91,19 @@ std::vector<BadCase> AnalyzerCases() {
        "packets_request.max_packets is 0; it takes 1 to 4096"},
       {[](pb::Frame* f) { f->mutable_packet_records()->add_records(); },
        "packet_records.records[0].switch_name is missing"},
+      {[](pb::Frame* f) { f->mutable_packet_file_request(); },
+       "packet_file_request.max_bytes is 0; it takes 1 to 131072"},
+      {[](pb::Frame* f) { f->mutable_packet_file_request()->set_max_bytes(131073); },
+       "packet_file_request.max_bytes is 131073; it takes 1 to 131072"},
+      {[](pb::Frame* f) { f->mutable_packet_file_piece(); },
+       "packet_file_piece goes on without bytes"},
+      {[](pb::Frame* f) { f->mutable_packet_file_piece()->set_bytes(std::string(131073, 'x')); },
+       "packet_file_piece.bytes has 131073 elements; at most 131072 are allowed"},
+      {[](pb::Frame* f) {
+         f->mutable_packet_file_piece()->set_bytes("x");
+         f->mutable_packet_file_piece()->set_error("why");
+       },
+       "packet_file_piece.error stands with bytes"},
   };
 }
 

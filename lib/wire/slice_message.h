@@ -66,6 +66,28 @@ struct PacketRecords {
   std::vector<PacketRecord> records;
 };
 
+// In the files of a run.
+struct PacketFilePlace {
+  uint32_t slot = 0;
+  uint32_t query = 0;
+  uint64_t offset = 0;
+};
+
+struct PacketFileRequest {
+  uint64_t number = 0;
+  uint64_t run = 0;
+  PacketFilePlace from;
+  uint32_t max_bytes = 0;
+};
+
+struct PacketFilePiece {
+  uint64_t number = 0;
+  PacketFilePlace next;
+  bool is_last = true;
+  std::string bytes;
+  std::string error;
+};
+
 }  // namespace trumpet
 
 #endif  // TRUMPET_LIB_WIRE_SLICE_MESSAGE_H
