@@ -24,6 +24,8 @@ lib_libtrumpet_packet_a_SOURCES = \
 	lib/packet/pcap_reader.h \
 	lib/packet/pcapng_header.cc \
 	lib/packet/pcapng_header.h \
+	lib/packet/pcapng_joiner.cc \
+	lib/packet/pcapng_joiner.h \
 	lib/packet/pcapng_writer.cc \
 	lib/packet/pcapng_writer.h \
 	lib/packet/plain_frame.h \
@@ -41,6 +43,7 @@ lib_packet_packet_test_SOURCES = \
 	lib/packet/parse_test.cc \
 	lib/packet/parse_tunnel_test.cc \
 	lib/packet/pcap_reader_test.cc \
+	lib/packet/pcapng_joiner_test.cc \
 	lib/packet/pcapng_writer_test.cc \
 	lib/packet/prefix_test.cc \
 	lib/packet/reference_parse.cc \
