@@ -12,54 +12,59 @@ namespace trumpet {
 void LatencyProber::Round() {
   const std::optional<Nanos> clock_error = collector_->ClockError();
   if (!collector_->is_ready() || !clock_error) {
-    probes_->clear();
+    probes_ = std::make_shared<RoundOfProbes>();
     return;
   }
-  if (!probes_->empty()) Ask(*clock_error);
+  if (probes_->sent > 0) Ask(*clock_error);
   Begin();
 }
 
 void LatencyProber::Begin() {
-  probes_ = std::make_shared<std::vector<Probe>>();
+  first_ += probes_->sent;  // go on where the last one stopped
+  probes_ = std::make_shared<RoundOfProbes>();
   const std::vector<std::string> targets = driver_->ProbeTargets();
   if (targets.empty()) return;
+  first_ %= targets.size();
   // Tags take turns, so that a copy that comes very late is not taken for one of this round.
   tag_ = kFirstProbeTag + static_cast<uint32_t>(rounds_++ % kProbeTags);
   ExpectedSlice expected;
   expected.tag = tag_;
   expected.name = "latency";
   for (size_t i = 0; i < std::min(targets.size(), kPerRound); ++i) {
-    const std::string& name = targets[(next_ + i) % targets.size()];
+    const std::string& name = targets[(first_ + i) % targets.size()];
     Probe probe;
     probe.switch_name = name;
-    probes_->push_back(probe);
+    probes_->probes.push_back(probe);
     expected.path.push_back(name);
     expected.numbers.push_back(driver_->NumberOf(name));
   }
-  next_ = (next_ + probes_->size()) % targets.size();
   expected.locations = expected.path;
   expected.start = clock_.UnixNow();
   expected.end = expected.start + kInterval;
   collector_->Expect({expected});
-  for (size_t i = 0; i < probes_->size(); ++i) Send(i);
+  const size_t lines = (targets.size() + kPerRound - 1) / kPerRound;
+  for (size_t i = 0; i < lines; ++i) SendNext(probes_);
 }
 
-void LatencyProber::Send(size_t index) {
-  Probe& probe = (*probes_)[index];
+void LatencyProber::SendNext(const Probes& probes) {
+  if (probes != probes_ || probes->sent == probes->probes.size()) return;
+  const size_t index = probes->sent++;
+  Probe& probe = probes->probes[index];
   probe.sent = clock_.MonotonicNow();
   probe.sent_unix = clock_.UnixNow();
   driver_->Probe(probe.switch_name, tag_,
-                 [this, alive = std::weak_ptr<bool>(alive_), probes = probes_, index] {
+                 [this, alive = std::weak_ptr<bool>(alive_), probes, index] {
                    if (alive.expired()) return;
-                   Probe& back = (*probes)[index];
+                   Probe& back = probes->probes[index];
                    back.round_trip = clock_.MonotonicNow() - back.sent;
+                   SendNext(probes);
                  });
 }
 
 void LatencyProber::Ask(Nanos clock_error) {
   collector_->AskTallies({tag_}, [this, alive = std::weak_ptr<bool>(alive_), probes = probes_,
                                   clock_error](const Result<std::vector<SliceTally>>& tallies) {
-    if (!alive.expired() && tallies.ok()) Take(*tallies, *probes, clock_error);
+    if (!alive.expired() && tallies.ok()) Take(*tallies, probes->probes, clock_error);
   });
 }
 

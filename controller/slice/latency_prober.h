@@ -9,6 +9,12 @@
 // are probed at most, each once, and then the next ones.  A copy that takes longer than to the next
 // round says nothing.
 //
+// A switch is probed when the probe of the one before has come back.  Probes that are sent together
+// wait for each other, in one switch that has several bridges and in the controller, and always in
+// the same order: those first in line would seem to be nearer than they are, and those last
+// further. With more than kPerRound switches several lines are probed at the same time, one for
+// each kPerRound.  Where a probe is lost its line ends, until the next round.
+//
 // Threads: one.  Whoever owns it calls Round() every kInterval.  Lifetime: the parts must outlive
 // it; its end drops answers.
 
@@ -47,10 +53,15 @@ class LatencyProber {
     Nanos round_trip = -1;  // not back yet
   };
   // Of one round.  Shared with answers that are still to come.
-  using Probes = std::shared_ptr<std::vector<Probe>>;
+  struct RoundOfProbes {
+    std::vector<Probe> probes;
+    size_t sent = 0;  // the first ones
+  };
+  using Probes = std::shared_ptr<RoundOfProbes>;
 
   void Begin();
-  void Send(size_t index);
+  // The next one of the round that is not sent yet.
+  void SendNext(const Probes& probes);
   void Ask(Nanos clock_error);
   void Take(const std::vector<SliceTally>& tallies, const std::vector<Probe>& probes,
             Nanos clock_error);
@@ -59,10 +70,10 @@ class LatencyProber {
   SliceDriver* const driver_;
   CopyCollector* const collector_;
   LatencyBook* const book_;
-  Probes probes_ = std::make_shared<std::vector<Probe>>();
+  Probes probes_ = std::make_shared<RoundOfProbes>();
   uint32_t tag_ = 0;  // of the last round
   size_t rounds_ = 0;
-  size_t next_ = 0;  // switch
+  size_t first_ = 0;  // switch of the last round
   // Gone with this prober, so that answers know.
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <random>
@@ -51,13 +52,15 @@ class ProbedNetwork final : public SliceDriver, public CopyCollector {
     Nanos there = kMs;
     Nanos back = kMs;
     Nanos to_analyzer = 3 * kMs;
-    Nanos queue = 0;  // on top of each, at most
-    double loss = 0;
+    Nanos queue = 0;     // on top of each, at most
+    double loss = 0;     // of what goes to the analyzer
+    double silence = 0;  // likewise, of what comes back
   };
 
   ProbedNetwork(TwinClock* clock, Agenda* agenda) : clock_(clock), agenda_(agenda) {}
 
   std::map<std::string, Way> ways;
+  Nanos work = 0;
   bool has_analyzer = true;
   std::optional<Nanos> clock_error = 0;
   Nanos clock_jump = 0;
@@ -79,8 +82,13 @@ class ProbedNetwork final : public SliceDriver, public CopyCollector {
   }
   void Probe(const std::string& name, uint32_t tag, std::function<void()> back) override {
     const Way way = ways.at(name);
-    agenda_->After(way.there + Queue(way), [this, name, tag, way, back] {
-      agenda_->After(way.back + Queue(way), back);
+    // One process is all switches, and takes this long for each.
+    busy_until_ = std::max(busy_until_, clock_->now) + work;
+    const Nanos wait = busy_until_ - clock_->now;
+    agenda_->After(wait + way.there + Queue(way), [this, name, tag, way, back] {
+      if (std::uniform_real_distribution<double>()(random_) >= way.silence) {
+        agenda_->After(way.back + Queue(way), back);
+      }
       if (std::uniform_real_distribution<double>()(random_) < way.loss) return;
       agenda_->After(way.to_analyzer + Queue(way), [this, name, tag] { Arrive(name, tag); });
     });
@@ -118,6 +126,7 @@ class ProbedNetwork final : public SliceDriver, public CopyCollector {
 
   TwinClock* const clock_;
   Agenda* const agenda_;
+  Nanos busy_until_ = 0;
   std::mt19937_64 random_{1};
   std::map<uint32_t, std::map<std::string, SliceTally>> tallies_;
 };
@@ -174,7 +183,7 @@ TEST_F(LatencyProberTest, HoldsTheTruthWithinItsErrorWhateverTheWays) {
     way.back = static_cast<Nanos>(random() % (20 * kMs));
     way.to_analyzer = static_cast<Nanos>(random() % (100 * kMs));
   }
-  Run(3);
+  Run(10);
   for (const auto& [name, way] : network_.ways) {
     const CopyLatency told = book_.Find(name, clock_.now)->latency;
     EXPECT_LE(std::abs(told.latency - way.to_analyzer), told.error) << name;
@@ -186,6 +195,27 @@ TEST_F(LatencyProberTest, ComesToAllOfManySwitches) {
   Run(4);
   EXPECT_EQ(book_.All(clock_.now).size(), 150u);
   EXPECT_EQ(network_.most_in_round, LatencyProber::kPerRound);
+}
+
+TEST_F(LatencyProberTest, FindsNoSwitchFurtherForBeingLastInLine) {
+  for (char name = 'A'; name < 'P'; ++name) network_.ways[std::string(1, name)] = {};
+  network_.work = 2 * kMs;
+  Run(3);
+  for (const auto& [name, way] : network_.ways) {
+    // Half of the work for one, whose end nobody sees, is taken for a way.
+    EXPECT_EQ(Of(name), way.to_analyzer + kMs) << name;
+    EXPECT_EQ(book_.Find(name, clock_.now)->latency.error, 2 * kMs) << name;
+  }
+}
+
+TEST_F(LatencyProberTest, GoesOnBehindASwitchThatDoesNotAnswer) {
+  for (char name = 'A'; name < 'K'; ++name) network_.ways[std::string(1, name)] = {};
+  network_.ways["C"].silence = 1;
+  network_.ways["H"].silence = 0.5;
+  Run(30);
+  for (const auto& [name, way] : network_.ways) {
+    EXPECT_EQ(Of(name), name == "C" ? -1 : way.to_analyzer) << name;
+  }
 }
 
 TEST_F(LatencyProberTest, UsesOnlyTagsThatNoSliceHas) {
