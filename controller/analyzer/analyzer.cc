@@ -31,6 +31,7 @@ Analyzer::Analyzer(event_base* base, const AnalyzerOptions& options, const WireC
       started_at_(clock.UnixNow()),
       book_(options.book),
       archive_(options.archive),
+      files_(options.archive.directory),
       step_(base, [this] { Step(); }) {}
 
 Analyzer::~Analyzer() = default;
@@ -48,7 +49,7 @@ void Analyzer::Stop() {
 
 Hello Analyzer::MakeHello() {
   Hello hello;
-  hello.capabilities = kCapabilityAnalyzer;
+  hello.capabilities = kCapabilityAnalyzer | kCapabilityPacketFiles;
   hello.host_id = options_.name;
   hello.host_name = options_.name;
   hello.software = std::string("trumpet ") + TRUMPET_VERSION;
@@ -75,6 +76,8 @@ void Analyzer::OnMessage(Session*, Message message) {
     Answer(*tally);
   } else if (const auto* packets = std::get_if<PacketsRequest>(&message)) {
     Answer(*packets);
+  } else if (const auto* files = std::get_if<PacketFileRequest>(&message)) {
+    Answer(*files);
   } else if (auto* finish = std::get_if<FinishRun>(&message)) {
     Begin(std::move(*finish));
   }
@@ -101,6 +104,17 @@ void Analyzer::Answer(const PacketsRequest& request) {
   }
   SplitPacketRecords(request.number, request.first, std::move(records),
                      [this](Message&& message) { Send(message); });
+}
+
+void Analyzer::Answer(const PacketFileRequest& request) {
+  const bool is_finishing =
+      std::any_of(finishing_.begin(), finishing_.end(),
+                  [&](const Finishing& finishing) { return finishing.run == request.run; });
+  if (is_finishing) {
+    Send(PacketFilePiece{request.number, request.from, true, "", "its files are being written"});
+  } else {
+    Send(files_.Read(request));
+  }
 }
 
 void Analyzer::Begin(FinishRun finish) {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "controller/analyzer/packet_archive.h"
+#include "controller/analyzer/packet_files.h"
 #include "controller/analyzer/run_answer.h"
 #include "controller/analyzer/slice_book.h"
 #include "lib/base/loop_event.h"
@@ -78,6 +79,7 @@ class Analyzer final : private SessionOwner {
 
   void Answer(const TallyRequest& request);
   void Answer(const PacketsRequest& request);
+  void Answer(const PacketFileRequest& request);
   void Begin(FinishRun finish);
   void Step();
   void WriteFile(const SliceRecord& slice);
@@ -91,6 +93,7 @@ class Analyzer final : private SessionOwner {
   const Nanos started_at_;
   SliceBook book_;
   PacketArchive archive_;
+  PacketFiles files_;
   AnalyzerCounters counters_;
   std::string told_end_;  // of the last session, as it stands in the log
   std::deque<Finishing> finishing_;

@@ -70,7 +70,7 @@ std::optional<Refusal> AnalyzerCollector::OnHello(Session* session, const Hello&
     if (other->hello().host_id != hello.host_id) continue;
     return Refusal{RefusalReason::kDuplicateHost, "'" + hello.host_id + "' is connected"};
   }
-  reply->capabilities &= kCapabilityAnalyzer;
+  reply->capabilities &= kCapabilityAnalyzer | kCapabilityPacketFiles;
   reply->controller_id = options_.controller_id;
   reply->controller_name = options_.name;
   return std::nullopt;
@@ -100,6 +100,8 @@ void AnalyzerCollector::OnMessage(Session* session, Message message) {
     Take(session, *part);
   } else if (auto* records = std::get_if<PacketRecords>(&message)) {
     Take(session, std::move(*records));
+  } else if (auto* piece = std::get_if<PacketFilePiece>(&message)) {
+    Take(session, std::move(*piece));
   }
 }
 
@@ -116,19 +118,18 @@ void AnalyzerCollector::Expect(const std::vector<ExpectedSlice>& slices) {
   });
 }
 
-uint64_t AnalyzerCollector::Ask(Question question,
-                                const std::function<Message(uint64_t number)>& make) {
+void AnalyzerCollector::Ask(Question question, const std::set<Session*>& whom,
+                            const MakeMessage& make) {
   const uint64_t number = next_number_++;
   question.deadline = clock_.MonotonicNow() + options_.patience;
-  question.owing = analyzers_;
+  question.owing = whom;
   const auto asked = questions_.emplace(number, std::move(question)).first;
-  const std::set<Session*> analyzers = analyzers_;
-  for (Session* session : analyzers) {
+  const std::set<Session*> sessions = whom;
+  for (Session* session : sessions) {
     const Status sent = session->Send(make(number));
     if (!sent.ok()) asked->second.owing.erase(session);
   }
   concluder_.RunSoon();
-  return number;
 }
 
 void AnalyzerCollector::AskTallies(const std::vector<uint32_t>& tags, Tallies answer) {
@@ -173,6 +174,39 @@ void AnalyzerCollector::AskPackets(uint32_t tag, uint64_t first, uint32_t max_pa
   };
   Ask(std::move(question), [&](uint64_t number) {
     return PacketsRequest{number, tag, first, max_packets};
+  });
+}
+
+Session* AnalyzerCollector::FindSession(const std::string& name) const {
+  const auto found =
+      std::find_if(analyzers_.begin(), analyzers_.end(),
+                   [&](const Session* session) { return session->hello().host_id == name; });
+  return found == analyzers_.end() ? nullptr : *found;
+}
+
+std::vector<std::string> AnalyzerCollector::Keepers() const {
+  std::vector<std::string> names;
+  for (const AnalyzerView& view : Analyzers()) names.push_back(view.name);
+  return names;
+}
+
+void AnalyzerCollector::AskPacketFile(const std::string& keeper, uint64_t run,
+                                      const PacketFilePlace& from, Piece answer) {
+  std::set<Session*> whom;
+  std::string why = "is not connected";
+  if (Session* const session = FindSession(keeper)) {
+    const bool is_able = (session->capabilities() & kCapabilityPacketFiles) != 0;
+    if (is_able) whom = {session};
+    why = is_able ? "has gone, or does not answer" : "is too old to hand out packets";
+  }
+  Question question;
+  question.done = [keeper, why, answer = std::move(answer)](Question* asked, const Status&) {
+    const auto& piece = asked->piece;
+    if (piece && piece->error.empty()) return answer(*piece);
+    answer(Status::Error("analyzer '" + keeper + "'" + (piece ? ": " + piece->error : " " + why)));
+  };
+  Ask(std::move(question), whom, [&](uint64_t number) {
+    return PacketFileRequest{number, run, from, kMaxPacketFileBytes};
   });
 }
 
@@ -240,6 +274,13 @@ void AnalyzerCollector::Take(Session* session, PacketRecords records) {
     question->second.packets.push_back(std::move(record));
   }
   if (records.is_last) Answered(question, session);
+}
+
+void AnalyzerCollector::Take(Session* session, PacketFilePiece piece) {
+  const auto question = questions_.find(piece.number);
+  if (question == questions_.end() || question->second.owing.count(session) == 0) return;
+  question->second.piece = std::move(piece);
+  Answered(question, session);
 }
 
 void AnalyzerCollector::Answered(Questions::iterator question, Session* session) {

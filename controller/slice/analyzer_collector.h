@@ -20,11 +20,14 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "controller/slice/copy_collector.h"
+#include "controller/slice/packet_keeper.h"
 #include "lib/base/loop_event.h"
 #include "lib/wire/listener.h"
 
@@ -46,7 +49,7 @@ struct AnalyzerView {
   Nanos clock_error = 0;
 };
 
-class AnalyzerCollector final : public CopyCollector, private SessionOwner {
+class AnalyzerCollector final : public CopyCollector, public PacketKeeper, private SessionOwner {
  public:
   using Packets = std::function<void(const Result<std::vector<PacketRecord>>&)>;
   using Log = std::function<void(const char* level, const std::string& text)>;
@@ -70,6 +73,10 @@ class AnalyzerCollector final : public CopyCollector, private SessionOwner {
   // Packets of a slice, by arrival; of all analyzers, `max_packets` of each at most.
   void AskPackets(uint32_t tag, uint64_t first, uint32_t max_packets, Packets answer);
 
+  std::vector<std::string> Keepers() const override;
+  void AskPacketFile(const std::string& keeper, uint64_t run, const PacketFilePlace& from,
+                     Piece answer) override;
+
   std::vector<AnalyzerView> Analyzers() const;
 
  private:
@@ -80,20 +87,27 @@ class AnalyzerCollector final : public CopyCollector, private SessionOwner {
     Nanos deadline = 0;        // monotonic
     std::map<std::pair<uint32_t, std::string>, SliceTally> tallies;
     std::vector<PacketRecord> packets;
+    std::optional<PacketFilePiece> piece;
     std::map<Session*, std::string> texts;
     std::function<void(Question*, const Status&)> done;
   };
   using Questions = std::map<uint64_t, Question>;
+  using MakeMessage = std::function<Message(uint64_t number)>;
 
   std::optional<Refusal> OnHello(Session* session, const Hello& hello, HelloReply* reply) override;
   void OnEstablished(Session* session) override;
   void OnMessage(Session* session, Message message) override;
   void OnClosed(Session* session, CloseCause cause, const std::string& text) override;
 
-  uint64_t Ask(Question question, const std::function<Message(uint64_t number)>& make);
+  void Ask(Question question, const MakeMessage& make) {
+    Ask(std::move(question), analyzers_, make);
+  }
+  void Ask(Question question, const std::set<Session*>& whom, const MakeMessage& make);
+  Session* FindSession(const std::string& name) const;
   void Take(Session* session, const SliceTallies& tallies);
   void Take(Session* session, const RunAnswer& part);
   void Take(Session* session, PacketRecords records);
+  void Take(Session* session, PacketFilePiece piece);
   void Answered(Questions::iterator question, Session* session);
   void Conclude();
   static void TellAnswer(uint64_t run, const Question& question,

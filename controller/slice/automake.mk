@@ -31,6 +31,7 @@ controller_libtrumpet_slice_a_SOURCES = \
 	controller/slice/latency_prober.h \
 	controller/slice/openflow_driver.cc \
 	controller/slice/openflow_driver.h \
+	controller/slice/packet_keeper.h \
 	controller/slice/second_budget.h \
 	controller/slice/slice_driver.h \
 	controller/slice/slice_planner.cc \

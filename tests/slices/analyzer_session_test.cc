@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -15,6 +17,7 @@
 #include "controller/slice/analyzer_collector.h"
 #include "lib/model/slice_spec.h"
 #include "lib/packet/test_frames.h"
+#include "lib/wire/limits.h"
 #include "lib/wire/session_kit_test.h"
 
 namespace trumpet {
@@ -75,6 +78,7 @@ class AnalyzerSession : public testing::Test {
     AnalyzerOptions options;
     options.name = name;
     options.settle = 0;
+    options.archive.directory = folder_.File("packets-" + name);
     options.connector.tick = 0;
     analyzers_.push_back(std::make_unique<Analyzer>(loop_.base(), options, analyzer_clock_, NoLog));
     const Status connected =
@@ -126,6 +130,44 @@ class AnalyzerSession : public testing::Test {
     });
     EXPECT_TRUE(loop_.RunUntil([&] { return is_there; }));
     return got;
+  }
+
+  static ExpectedSlice InSlot(uint32_t slot, ExpectedSlice slice) {
+    slice.slot = slot;
+    return slice;
+  }
+
+  Result<PacketFilePiece> AskFile(const std::string& analyzer, const PacketFilePlace& from) {
+    Result<PacketFilePiece> got = Status::Error("no answer");
+    bool is_there = false;
+    collector_->AskPacketFile(analyzer, 7, from, [&](const Result<PacketFilePiece>& piece) {
+      got = piece;
+      is_there = true;
+    });
+    EXPECT_FALSE(is_there);  // never from within
+    EXPECT_TRUE(loop_.RunUntil([&] { return is_there; }));
+    return got;
+  }
+
+  std::string ReadFiles(const std::string& analyzer) {
+    std::string bytes;
+    PacketFilePlace next;
+    for (bool is_last = false; !is_last;) {
+      const Result<PacketFilePiece> piece = AskFile(analyzer, next);
+      EXPECT_TRUE(piece.ok()) << piece.message();
+      if (!piece.ok()) break;
+      bytes += piece->bytes;
+      next = piece->next;
+      is_last = piece->is_last;
+    }
+    return bytes;
+  }
+
+  std::string FileOf(const std::string& analyzer, uint32_t slot) {
+    std::ifstream file(folder_.File("packets-" + analyzer) + "/run-7/slot-" + std::to_string(slot) +
+                           "-query-0.pcapng",
+                       std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   }
 
   TempFolder folder_;
@@ -219,6 +261,44 @@ TEST_F(AnalyzerSession, HandsOutPackets) {
   EXPECT_EQ(got[0].time, 2000);
   EXPECT_EQ(got[2999].time, 4999);
   EXPECT_EQ(got[0].bytes.size(), 44u);
+}
+
+// Frames become a section with an interface and a block each.
+TEST_F(AnalyzerSession, HandsOutFilesOfARunThatHasEnded) {
+  Start();
+  Analyzer* const first = Add("an1");
+  Analyzer* const second = Add("an2");
+  Expect({Slice(5), InSlot(1, Slice(6))});
+  for (uint16_t i = 0; i < 5000; ++i) Take(CopyOf(1, 5, 64, i), 1000 + i, first);
+  Take(CopyOf(1, 6, 64, 1), 9000, first);
+  Take(CopyOf(1, 5, 64, 1), 1000, second);
+  EXPECT_TRUE(AskFile("an1", {}).ok());  // nothing yet
+  ASSERT_TRUE(Finish(7).ok());
+  EXPECT_EQ(collector_->Keepers(), (std::vector<std::string>{"an1", "an2"}));
+  const std::string packets = ReadFiles("an1");
+  EXPECT_EQ(packets, FileOf("an1", 0) + FileOf("an1", 1));
+  EXPECT_GT(packets.size(), 2 * kMaxPacketFileBytes);
+  EXPECT_EQ(ReadFiles("an2"), FileOf("an2", 0));
+}
+
+TEST_F(AnalyzerSession, SaysWhyThereAreNoFiles) {
+  Start();
+  Analyzer* const analyzer = Add("an1");
+  EXPECT_EQ(AskFile("an2", {}).message(), "analyzer 'an2' is not connected");
+  EXPECT_EQ(AskFile("an1", {0, 0, 1}).message(),
+            "analyzer 'an1': its packets were removed meanwhile");
+  Expect({Slice(5)});
+  Take(CopyOf(1, 5, 64, 1), 1000, analyzer);
+  ASSERT_TRUE(Finish(7).ok());
+  Result<PacketFilePiece> got = PacketFilePiece();
+  bool is_there = false;
+  collector_->AskPacketFile("an1", 7, {}, [&](const Result<PacketFilePiece>& piece) {
+    got = piece;
+    is_there = true;
+  });
+  analyzers_.pop_back();
+  ASSERT_TRUE(loop_.RunUntil([&] { return is_there; }));
+  EXPECT_EQ(got.message(), "analyzer 'an1' has gone, or does not answer");
 }
 
 TEST_F(AnalyzerSession, TellsWhoComesLaterWhatToExpect) {
