@@ -246,6 +246,7 @@ Status Controller::ServeRest() {
   parts.events = manager_.get();
   parts.reports = hub_.get();
   parts.campaigns = &campaigns();
+  parts.packets = slices_->packets();
   parts.clock = &clock_;
   parts.log = log_;
   parts.topology = [this] { return CurrentTopology(); };

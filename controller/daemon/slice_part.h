@@ -76,6 +76,7 @@ class SlicePart {
   ~SlicePart();
 
   CampaignManager& campaigns() { return loop_->manager(); }
+  PacketKeeper* packets() { return collector_.get(); }
   const std::vector<uint16_t>& ports() const { return ports_; }
   void AddMetrics(MetricsText* text) const;
   // Turns everything off, and takes leave of the analyzers.

@@ -32,6 +32,8 @@ controller_libtrumpet_rest_a_SOURCES = \
 	controller/rest/metrics_text.h \
 	controller/rest/multipart.cc \
 	controller/rest/multipart.h \
+	controller/rest/packet_downloads.cc \
+	controller/rest/packet_downloads.h \
 	controller/rest/problem.cc \
 	controller/rest/problem.h \
 	controller/rest/report_routes.cc \

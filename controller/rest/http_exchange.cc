@@ -131,6 +131,10 @@ void HttpExchange::CutOff() {
   server_->Doom(connection);
 }
 
+void HttpExchange::BreakOff() {
+  if (is_open()) server_->Doom(static_cast<HttpConnection*>(connection_));
+}
+
 void HttpExchange::EndStream() {
   if (!is_open() || !is_stream_) return;
   on_gone_ = nullptr;

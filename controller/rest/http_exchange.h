@@ -64,6 +64,8 @@ class HttpExchange {
   void set_on_drained(std::function<void()> on_drained) { on_drained_ = std::move(on_drained); }
   // Ends the stream at once, and counts a slow reader.
   void CutOff();
+  // Likewise, for a reason of ours: the client sees that the answer has no end.
+  void BreakOff();
   void EndStream();
   // Called once if the client goes before the end.
   void set_on_gone(std::function<void()> on_gone) { on_gone_ = std::move(on_gone); }

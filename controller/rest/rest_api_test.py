@@ -136,6 +136,11 @@ def slices(call, json_type):
     run = json.loads(call(200, "GET", "/v1/slices/web/results", one + "/results"))
     assert (run["state"], run["problem"]) == \
         ("failed", "no analyzer is there to take the copies"), run
+    packets = "/v1/slices/web/packets"
+    call(503, "GET", packets, one + "/packets")  # no analyzer
+    call(404, "GET", packets + "?run=1", one + "/packets")
+    call(400, "GET", packets + "?run=x", one + "/packets")
+    call(401, "GET", packets, one + "/packets", role=None)
     # The campaign that was replaced may have begun a run, too.
     news = [news_after(call, news_after(call, 0)["before"] - 1)]
     while (news[-1]["what"], news[-1]["run"]["run"]) != ("run-ended", run["run"]):

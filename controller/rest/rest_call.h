@@ -24,6 +24,8 @@
 
 namespace trumpet {
 
+struct CampaignView;
+class PacketDownloads;
 class ReportStreams;
 class Simulations;
 
@@ -34,6 +36,7 @@ struct RestCall {
   const RestParts& parts;
   ReportStreams* streams;
   Simulations* simulations;
+  PacketDownloads* packets;
   std::shared_ptr<HttpExchange> exchange;
   Caller caller;
   std::string name;  // what stands for {name} in the route's path
@@ -50,6 +53,9 @@ void AnswerProblem(HttpExchange* exchange, int status, const std::string& detail
 bool ReadNumber(const RestCall& call, const std::string& parameter, uint64_t max, uint64_t* value);
 // Likewise "true" and "false".
 bool ReadFlag(const RestCall& call, const std::string& parameter, bool* value);
+
+// The campaign, if the caller may see it; none, and answered, otherwise.
+std::optional<CampaignView> FindCampaignOrAnswer(const RestCall& call);
 
 // The handlers, by their routes (rest_server.cc).
 void ListEvents(const RestCall& call);
@@ -76,6 +82,7 @@ void DeleteCampaign(const RestCall& call);
 void RunCampaign(const RestCall& call);
 void StopCampaign(const RestCall& call);
 void ShowCampaignResults(const RestCall& call);
+void DownloadPackets(const RestCall& call);
 void ShowHealth(const RestCall& call);
 void ShowReadiness(const RestCall& call);
 void ShowMetrics(const RestCall& call);

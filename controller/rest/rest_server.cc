@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "controller/rest/packet_downloads.h"
 #include "controller/rest/report_streams.h"
 #include "controller/rest/rest_call.h"
 #include "lib/wire/address.h"
@@ -69,6 +70,7 @@ const std::vector<RestRoute>& RestServer::Routes() {
       {"POST", "/v1/slices/{name}/run", Role::kOperate, true, " ", RunCampaign},
       {"POST", "/v1/slices/{name}/stop", Role::kOperate, true, " ", StopCampaign},
       {"GET", "/v1/slices/{name}/results", Role::kRead, true, " ", ShowCampaignResults},
+      {"GET", "/v1/slices/{name}/packets", Role::kRead, true, " run ", DownloadPackets},
       {"GET", "/healthz", Role::kNobody, true, " ", ShowHealth},
       {"GET", "/readyz", Role::kNobody, true, " ", ShowReadiness},
       {"GET", "/metrics", Role::kRead, false, " ", ShowMetrics},
@@ -83,6 +85,7 @@ RestServer::RestServer(const RestParts& parts, RestOptions options, Access acces
       access_(std::move(access)),
       streams_(std::make_unique<ReportStreams>(this, parts, options_.max_streams)),
       simulations_(std::make_unique<Simulations>(parts.base, options_.simulation)),
+      packets_(std::make_unique<PacketDownloads>(this, parts_)),
       started_ns_(parts.clock->UnixNow()),
       watcher_(parts.base, [this] { Reload(); }) {
   HttpOwner* const self = this;
@@ -131,6 +134,7 @@ void RestServer::Reload() {
 void RestServer::Stop() {
   http_->StopListening();
   streams_->End();
+  packets_->End();
 }
 
 bool RestServer::MayUpload(std::string_view method, std::string_view target,
@@ -224,8 +228,8 @@ void RestServer::Call(const RestRoute& route, std::string name,
       return;
     }
   }
-  route.handle(RestCall{this, parts_, streams_.get(), simulations_.get(), std::move(exchange),
-                        std::move(grant.caller), std::move(name)});
+  route.handle(RestCall{this, parts_, streams_.get(), simulations_.get(), packets_.get(),
+                        std::move(exchange), std::move(grant.caller), std::move(name)});
 }
 
 }  // namespace trumpet

@@ -34,6 +34,8 @@
 namespace trumpet {
 
 class CampaignManager;
+class PacketDownloads;
+class PacketKeeper;
 class ReportStreams;
 
 constexpr uint16_t kDefaultRestPort = 8650;
@@ -55,6 +57,7 @@ struct RestParts {
   EventManager* events = nullptr;
   ReportHub* reports = nullptr;
   CampaignManager* campaigns = nullptr;  // may be null: there are none
+  PacketKeeper* packets = nullptr;       // may be null: there are none
   const WireClock* clock = nullptr;
   std::function<void(const char* level, const std::string& text)> log;  // "info", "warn", "err"
   // More for /metrics, of those that REST does not know.
@@ -100,6 +103,7 @@ class RestServer final : private HttpOwner {
   const LatencyHistogram& durations() const { return durations_; }
   const HttpServer& http() const { return *http_; }
   const Access& access() const { return access_; }
+  const PacketDownloads& packets() const { return *packets_; }
   Nanos started_ns() const { return started_ns_; }
 
   // May whoever showed these go on listening?
@@ -123,6 +127,7 @@ class RestServer final : private HttpOwner {
   LatencyHistogram durations_;
   std::unique_ptr<ReportStreams> streams_;
   std::unique_ptr<Simulations> simulations_;
+  std::unique_ptr<PacketDownloads> packets_;
   std::unique_ptr<HttpServer> http_;
   std::vector<uint16_t> ports_;
   Nanos started_ns_;

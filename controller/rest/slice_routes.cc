@@ -23,17 +23,6 @@ CampaignManager* Manager(const RestCall& call) {
   return manager;
 }
 
-// The manager's, if the caller may see such a campaign; null and answered otherwise.
-std::optional<CampaignView> FindOrAnswer(const RestCall& call) {
-  CampaignManager* const manager = Manager(call);
-  if (manager == nullptr) return std::nullopt;
-  auto campaign = manager->Find(call.name, call.caller);
-  if (!campaign) {
-    AnswerProblem(call.exchange.get(), 404, "there is no campaign named '" + call.name + "'");
-  }
-  return campaign;
-}
-
 bool IsTheOneMeant(const RestCall& call, const CampaignView* campaign) {
   const std::string_view wanted = call.request().header("if-match");
   if (wanted.empty() || (wanted == "*" && campaign != nullptr)) return true;
@@ -108,6 +97,16 @@ CampaignManager::Changed AnswerWhenChanged(const RestCall& call, int status) {
 
 }  // namespace
 
+std::optional<CampaignView> FindCampaignOrAnswer(const RestCall& call) {
+  CampaignManager* const manager = Manager(call);
+  if (manager == nullptr) return std::nullopt;
+  auto campaign = manager->Find(call.name, call.caller);
+  if (!campaign) {
+    AnswerProblem(call.exchange.get(), 404, "there is no campaign named '" + call.name + "'");
+  }
+  return campaign;
+}
+
 void ListCampaigns(const RestCall& call) {
   CampaignManager* const manager = Manager(call);
   if (manager == nullptr) return;
@@ -130,7 +129,7 @@ void PlanCampaign(const RestCall& call) {
 }
 
 void ShowCampaign(const RestCall& call) {
-  if (const auto campaign = FindOrAnswer(call)) {
+  if (const auto campaign = FindCampaignOrAnswer(call)) {
     AnswerCampaign(call.exchange.get(), 200, *campaign);
   }
 }
@@ -146,7 +145,7 @@ void PutCampaign(const RestCall& call) {
 }
 
 void PatchCampaign(const RestCall& call) {
-  const auto campaign = FindOrAnswer(call);
+  const auto campaign = FindCampaignOrAnswer(call);
   if (!campaign || !IsTheOneMeant(call, &*campaign) || AnswerIfStoreIsAway(call)) return;
   const Json body = Json::parse(call.request().Text(), nullptr, false);
   const bool is_right = body.is_object() && body.size() == 1 && body.contains("enabled") &&
@@ -160,7 +159,7 @@ void PatchCampaign(const RestCall& call) {
 }
 
 void DeleteCampaign(const RestCall& call) {
-  const auto campaign = FindOrAnswer(call);
+  const auto campaign = FindCampaignOrAnswer(call);
   if (!campaign || !IsTheOneMeant(call, &*campaign) || AnswerIfStoreIsAway(call)) return;
   call.parts.campaigns->Remove(call.name, call.caller,
                                [exchange = call.exchange](const Result<EventRecord>& record) {
@@ -174,14 +173,14 @@ void DeleteCampaign(const RestCall& call) {
 }
 
 void RunCampaign(const RestCall& call) {
-  if (!FindOrAnswer(call) || AnswerIfStoreIsAway(call)) return;
+  if (!FindCampaignOrAnswer(call) || AnswerIfStoreIsAway(call)) return;
   const Status status = call.parts.campaigns->RunNow(call.name, call.caller);
   if (!status.ok()) return AnswerProblem(call.exchange.get(), 409, status.message());
   AnswerCampaign(call.exchange.get(), 202, *call.parts.campaigns->Find(call.name, call.caller));
 }
 
 void StopCampaign(const RestCall& call) {
-  if (!FindOrAnswer(call)) return;
+  if (!FindCampaignOrAnswer(call)) return;
   const Status status = call.parts.campaigns->StopRun(call.name, call.caller);
   if (!status.ok()) return AnswerProblem(call.exchange.get(), 409, status.message());
   AnswerCampaign(call.exchange.get(), 200, *call.parts.campaigns->Find(call.name, call.caller));
@@ -189,7 +188,7 @@ void StopCampaign(const RestCall& call) {
 
 // Of the run under way, or else of the last one.
 void ShowCampaignResults(const RestCall& call) {
-  const auto campaign = FindOrAnswer(call);
+  const auto campaign = FindCampaignOrAnswer(call);
   if (!campaign) return;
   const SliceRunView* const run = campaign->now != nullptr ? campaign->now : campaign->last.get();
   if (run != nullptr) return AnswerJson(call.exchange.get(), 200, ToJson(*run));

@@ -181,6 +181,10 @@ void CampaignManager::Close(Live* live) {
   live->spacing = live->run->spacing();
   live->view.last = run;
   ++live->view.runs;
+  live->view.ended_runs.push_back(run->run);
+  if (live->view.ended_runs.size() > CampaignView::kMaxEndedRuns) {
+    live->view.ended_runs.pop_front();
+  }
   --running_;
   granted_bps_ -= live->run->using_bps();
   counters_.runs_done += run->state == SliceRunState::kDone ? 1 : 0;

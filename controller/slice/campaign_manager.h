@@ -20,6 +20,7 @@
 #define TRUMPET_CONTROLLER_SLICE_CAMPAIGN_MANAGER_H
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -58,6 +59,8 @@ struct CampaignParts {
 };
 
 struct CampaignView {
+  static constexpr size_t kMaxEndedRuns = 100;
+
   EventRecord record;
   CampaignDefinition definition;
   SliceCampaign campaign;
@@ -71,6 +74,7 @@ struct CampaignView {
   const SliceRunView* now = nullptr;         // until the next Step(); null: it does not run
   std::string schedule;                      // of that run: slots still to come
   std::shared_ptr<const SliceRunView> last;  // null: none yet
+  std::deque<uint64_t> ended_runs;           // their numbers, rising; the last kMaxEndedRuns
 };
 
 // What a text would do.
