@@ -4,9 +4,13 @@
 // The commands of trumpetctl about campaigns of slices, which a controller runs.
 
 #include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <ostream>
 
 #include "controller/view/slice_tables.h"
 #include "utilities/ctl/ctl_run.h"
+#include "utilities/ctl/output.h"
 
 namespace trumpet {
 namespace {
@@ -55,6 +59,28 @@ int RunAndWait(CtlRun* run) {
   return results->value("state", "") == "done" ? 0 : 1;
 }
 
+// Gives packets to `out` as they come; the exit status.
+int ReceivePackets(CtlRun* run, std::ostream* out) {
+  uint64_t count = 0;
+  ApiRequest request;
+  request.path = SlicePath(*run) + "/packets";
+  if (run->invocation.Has("run")) request.query = {{"run", run->invocation.Get("run")}};
+  request.receive = [&](std::string_view bytes) {
+    count += bytes.size();
+    run->ShowProgress(std::to_string(count) + " bytes");
+    return static_cast<bool>(out->write(bytes.data(), static_cast<std::streamsize>(bytes.size())));
+  };
+  const Result<ApiAnswer> answer = run->client->Send(request);
+  run->ShowProgress("");
+  out->flush();
+  if (!*out) return run->Fail("the packets cannot be written");
+  if (answer && answer->is_success()) return 0;
+  if (answer) return run->Fail(DescribeProblem(answer->status, answer->body, "", ""));
+  if (count == 0) return run->Fail(answer.message());
+  return run->Fail("the packets broke off after " + std::to_string(count) +
+                   " bytes, the controller's log says why: " + answer.message());
+}
+
 }  // namespace
 
 int PlanCtlSlices(CtlRun* run) {
@@ -71,6 +97,25 @@ int RunCtlSlices(CtlRun* run) {
   const auto campaign = StartRun(run, run->client);
   if (!campaign) return 1;
   return run->Print(*campaign, [](const ApiJson&) { return std::string(); });
+}
+
+// A file gets its name when it is whole.
+int SaveCtlPackets(CtlRun* run) {
+  const std::string path = run->invocation.Get("write", "-");
+  if (path == "-") {
+    if (!run->terminal.out_is_terminal) return ReceivePackets(run, run->terminal.out);
+    return run->Fail("packets are not for terminals: -w FILE, or to another program");
+  }
+  const std::string fresh = path + ".part";
+  std::ofstream file(fresh, std::ios::binary | std::ios::trunc);
+  if (!file) return run->Fail("cannot write " + fresh);
+  int status = ReceivePackets(run, &file);
+  file.close();
+  if (status == 0 && (!file || std::rename(fresh.c_str(), path.c_str()) != 0)) {
+    status = run->Fail("cannot write " + path);
+  }
+  if (status != 0) std::remove(fresh.c_str());
+  return status;
 }
 
 int ShowCtlSlices(CtlRun* run) {

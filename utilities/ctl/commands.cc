@@ -86,6 +86,7 @@ int Do(CtlRun* run) {
   if (name == "slice run") return RunCtlSlices(run);
   if (name == "slice list") return run->List("/v1/slices", "slices", SliceTable);
   if (name == "slice show") return ShowCtlSlices(run);
+  if (name == "slice packets") return SaveCtlPackets(run);
   if (name == "slice stop") return run->ForEach("POST", "slices", "/stop");
   if (name == "slice rm") return run->ForEach("DELETE", "slices", "");
   if (name == "status") return ShowStatus(run);

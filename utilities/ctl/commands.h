@@ -18,6 +18,7 @@ struct CtlTerminal {
   std::ostream* out = nullptr;
   std::ostream* err = nullptr;
   bool out_has_colors = false;  // a terminal, and NO_COLOR is not set
+  bool out_is_terminal = false;
   bool err_is_terminal = false;
 };
 

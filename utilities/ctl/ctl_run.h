@@ -85,6 +85,7 @@ int PlanCtlSlices(CtlRun* run);
 int CheckCtlMeasure(CtlRun* run);  // needs no controller
 int RunCtlSlices(CtlRun* run);
 int ShowCtlSlices(CtlRun* run);
+int SaveCtlPackets(CtlRun* run);
 
 }  // namespace trumpet
 

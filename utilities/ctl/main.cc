@@ -44,7 +44,8 @@ int Main(int argc, char** argv) {
   terminal.in = &std::cin;
   terminal.out = &std::cout;
   terminal.err = &std::cerr;
-  terminal.out_has_colors = isatty(STDOUT_FILENO) == 1 && FromEnvironment("NO_COLOR").empty();
+  terminal.out_is_terminal = isatty(STDOUT_FILENO) == 1;
+  terminal.out_has_colors = terminal.out_is_terminal && FromEnvironment("NO_COLOR").empty();
   terminal.err_is_terminal = isatty(STDERR_FILENO) == 1;
   return RunCtl(*invocation, terminal);
 }

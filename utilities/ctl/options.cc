@@ -85,6 +85,7 @@ Status SplitWords(const std::vector<std::string>& arguments, Words* words) {
     if (word == "-o") word = "--output";
     if (word == "-h") word = "--help";
     if (word == "-V") word = "--version";
+    if (word == "-w") word = "--write";
     if (only_plain || word.size() < 2 || word[0] != '-') {
       words->plain.push_back(word);
       continue;
@@ -271,6 +272,13 @@ const std::vector<CtlCommand>& CtlCommands() {
        {{"wait", "SECONDS", "until the run has ended, and show it (--wait: 60)"}}},
       {"slice list", "", "list campaigns", 0, 0, {}},
       {"slice show", "NAME", "show a campaign, and its run or the last one", 1, 1, {}},
+      {"slice packets",
+       "NAME",
+       "packets of a run that has ended, as pcapng",
+       1,
+       1,
+       {{"run", "NUMBER", "of this run (default: the last one that has ended)"},
+        {"write", "FILE", "or -w FILE: to this file (default, and -: standard output)"}}},
       {"slice stop", "NAME...", "stop the runs under way", 1, kAny, {}},
       {"slice rm", "NAME...", "remove campaigns", 1, kAny, {}},
       {"measure check",

@@ -116,6 +116,10 @@ def test_campaigns(user):
     user.fails("slice run later web.json --wait=1", "the run has not ended yet")
     assert [one["name"] for one in json.loads(user.says("slice list -o json"))] == ["later", "web"]
     assert user.says("slice show web").startswith("campaign web: ")
+    for target in ("", " -w kept.pcapng", " --write=- --run=5"):
+        user.fails("slice packets other" + target, "no campaign named 'other'")
+    user.fails("slice packets later -w kept.pcapng", "campaign 'later' has not run yet")
+    assert not [name for name in os.listdir(user.folder) if name.startswith("kept")]
     user.fails("slice stop other", "no campaign named 'other'")
     assert user.says("slice rm web later") == "" and user.says("event rm heavy mean") == ""
 
