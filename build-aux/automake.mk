@@ -202,6 +202,7 @@ EXTRA_DIST += \
 	build-aux/check-lists \
 	build-aux/count-tests \
 	build-aux/coverage-report \
+	build-aux/fetch-tools \
 	build-aux/layers \
 	build-aux/lint \
 	build-aux/ovs-build \

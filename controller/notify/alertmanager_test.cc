@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The Trumpet Authors.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Alerts in a real Alertmanager, that of Debian's package prometheus-alertmanager; skipped where it
-// is not installed.
+// Alerts in a real Alertmanager, that of Debian's package prometheus-alertmanager: the one of
+// $TRUMPET_TOOLS, which build-aux/fetch-tools fills, or else the one that is installed.
 
 #include <curl/curl.h>
 #include <fcntl.h>
@@ -23,7 +23,11 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr char kProgram[] = "/usr/bin/prometheus-alertmanager";
+std::string Program() {
+  const char* tools = getenv("TRUMPET_TOOLS");
+  if (tools == nullptr) return "/usr/bin/prometheus-alertmanager";
+  return std::string(tools) + "/prometheus-alertmanager/start";
+}
 
 std::string Fetch(const std::string& url) {
   std::string text;
@@ -43,7 +47,7 @@ std::string Fetch(const std::string& url) {
 
 class Alertmanager {
  public:
-  Alertmanager() {
+  explicit Alertmanager(const std::string& program) {
     std::string folder = testing::TempDir() + "/trumpet-alertmanager-XXXXXX";
     folder_ = mkdtemp(folder.data());
     std::ofstream(folder_ + "/config.yml") << "route: {receiver: x}\nreceivers: [{name: x}]\n";
@@ -54,8 +58,8 @@ class Alertmanager {
     pid_ = fork();
     if (pid_ == 0) {
       dup2(log[1], STDERR_FILENO);
-      execl(kProgram, kProgram, config.c_str(), storage.c_str(), "--web.listen-address=127.0.0.1:0",
-            "--cluster.listen-address=", nullptr);
+      execl(program.c_str(), program.c_str(), config.c_str(), storage.c_str(),
+            "--web.listen-address=127.0.0.1:0", "--cluster.listen-address=", nullptr);
       _exit(127);
     }
     close(log[1]);
@@ -64,6 +68,7 @@ class Alertmanager {
     char line[4096];
     while (url_.empty() && fgets(line, sizeof line, lines) != nullptr) {
       const std::string text = line;
+      said_ += text;
       const size_t at = text.find("address=127.0.0.1:");
       if (at != text.npos)
         url_ = "http://" + text.substr(at + 8, text.find_first_of(" \n", at) - at - 8);
@@ -83,20 +88,26 @@ class Alertmanager {
     EXPECT_EQ(system(command.c_str()), 0);
   }
 
-  const std::string& url() const { return url_; }
+  const std::string& url() const { return url_; }    // empty: it did not start
+  const std::string& said() const { return said_; }  // until it did
   Json Alerts() const { return Json::parse(Fetch(url_ + "/api/v2/alerts"), nullptr, false); }
 
  private:
   std::string folder_;
   std::string url_;
+  std::string said_;
   pid_t pid_ = -1;
   std::thread reader_;
 };
 
 TEST(RealAlertmanager, ShowsAnAlertUntilItsEventIsClear) {
-  if (access(kProgram, X_OK) != 0) GTEST_SKIP() << "needs Debian's prometheus-alertmanager";
-  const Alertmanager alertmanager;
-  ASSERT_NE(alertmanager.url(), "");
+  const std::string program = Program();
+  if (access(program.c_str(), X_OK) != 0) {
+    ASSERT_EQ(getenv("TRUMPET_TOOLS"), nullptr) << program << " was not fetched";
+    GTEST_SKIP() << program << " is not there; build-aux/fetch-tools fetches it";
+  }
+  const Alertmanager alertmanager(program);
+  ASSERT_NE(alertmanager.url(), "") << alertmanager.said();
   const std::unique_ptr<event_base, void (*)(event_base*)> base(event_base_new(), event_base_free);
   ReportHub hub(nullptr);
   NotifyOptions options;

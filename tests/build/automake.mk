@@ -6,6 +6,7 @@ noinst_LIBRARIES += tests/build/libfuzz-main.a
 tests_build_libfuzz_main_a_SOURCES = tests/build/fuzz_main.cc
 
 build_tests = \
+	tests/build/alert_rules_test.sh \
 	tests/build/check_layers_test.sh \
 	tests/build/count_tests_test.sh \
 	tests/build/fuzz_corpora_test.sh \
