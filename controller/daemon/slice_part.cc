@@ -51,9 +51,10 @@ SlicePart::SlicePart(const Parts& parts, SlicesConfig slices)
   this->campaigns().AddDriver(parts_.openflow);
   // Who holds the lock of events runs the campaigns, too: of two controllers never each one half.
   starter_ = std::make_unique<LoopEvent>(parts_.base, [this] {
-    if (!parts_.events->is_ready()) return;
-    starter_->Cancel();
-    this->campaigns().Start();
+    const StoreState events = parts_.events->state();
+    if (events == StoreState::kReady && !is_started_) this->campaigns().Start();
+    if (events == StoreState::kStandby && is_started_) this->campaigns().StandBy();
+    if (events != StoreState::kAway) is_started_ = events == StoreState::kReady;
   });
   starter_->RunEvery(100 * kNanosPerMilli);
 }

@@ -96,6 +96,7 @@ class SlicePart {
   std::unique_ptr<LoopEvent> probing_;
   std::unique_ptr<CampaignLoop> loop_;
   std::unique_ptr<LoopEvent> starter_;
+  bool is_started_ = false;
   std::vector<uint16_t> ports_;
 };
 

@@ -56,6 +56,8 @@ void AddController(const RestCall& call, MetricsText* text) {
   text->AddSeconds({}, call.server->started_ns());
   text->Gauge("trumpet_event_store_ready", "Whether events can be changed (1) or not (0).",
               call.parts.events->is_store_ready() ? 1 : 0);
+  text->Gauge("trumpet_standby", "Whether another controller acts for the database (1).",
+              call.parts.events->is_standing_by() ? 1 : 0);
 }
 
 void AddEvents(const RestCall& call, MetricsText* text) {

@@ -218,13 +218,19 @@ TEST_F(RestServerTest, KeepsTenantsApart) {
 
 TEST_F(RestServerTest, RefusesChangesWhileTheStoreIsAway) {
   Start();
-  store_.SetReady(false, "its server has gone");
+  store_.SetState(StoreState::kAway, "its server has gone");
   loop_.RunReady();
   const std::string answer = Ask("operate", "PUT /v1/events/heavy", kHeavy);
   EXPECT_EQ(StatusOf(answer), 503);
   EXPECT_NE(answer.find("its server has gone"), answer.npos) << answer;
   EXPECT_EQ(Status("", "GET /readyz"), 503);
   EXPECT_EQ(Status("", "GET /healthz"), 200);
+  store_.SetState(StoreState::kStandby, "another has the lock");
+  loop_.RunReady();
+  EXPECT_EQ(StatusOf(Ask("operate", "PUT /v1/events/heavy", kHeavy)), 503);
+  const std::string standby = Ask("", "GET /readyz");
+  EXPECT_EQ(StatusOf(standby), 503);
+  EXPECT_NE(standby.find(R"("status":"standby")"), standby.npos) << standby;
 }
 
 TEST_F(RestServerTest, PagesThroughReports) {

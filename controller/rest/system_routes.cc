@@ -28,9 +28,11 @@ void ShowHealth(const RestCall& call) {
 // Can events be changed, and are reports kept?
 void ShowReadiness(const RestCall& call) {
   const bool has_events = call.parts.events->is_store_ready();
+  const bool is_standby = call.parts.events->is_standing_by();
   const bool keeps_reports = ReportProblem(*call.parts.reports).empty();
   AnswerJson(call.exchange.get(), has_events ? 200 : 503,
-             {{"status", !has_events     ? "not ready"
+             {{"status", is_standby      ? "standby"
+                         : !has_events   ? "not ready"
                          : keeps_reports ? "ok"
                                          : "degraded"},
               {"events", has_events ? "ok" : "not ready"},

@@ -39,6 +39,15 @@ void CampaignManager::Stop() {
   }
 }
 
+void CampaignManager::StandBy() {
+  parts_.store->Stop();
+  OnStoreState(StoreState::kStandby, "standing by: another controller runs campaigns");
+  for (const auto& [name, live] : campaigns_) {
+    live->view.is_waiting = false;
+    if (live->run) live->run->Stop("another controller runs campaigns");
+  }
+}
+
 void CampaignManager::StartDue() {
   const Nanos now = parts_.clock->MonotonicNow();
   for (const auto& [name, live] : campaigns_) {

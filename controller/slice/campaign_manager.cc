@@ -102,8 +102,8 @@ void CampaignManager::OnEventsChanged(std::vector<EventChange> changes) {
   Touch();
 }
 
-void CampaignManager::OnStoreState(bool is_ready, const std::string& text) {
-  is_store_ready_ = is_ready;
+void CampaignManager::OnStoreState(StoreState state, const std::string& text) {
+  is_store_ready_ = state == StoreState::kReady;
   store_state_ = text;
   Touch();
 }

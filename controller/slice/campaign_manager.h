@@ -122,6 +122,9 @@ class CampaignManager final : public TopologyObserver,
   void OnTopologyChange(const Topology& topology, const TopologyChange& change) override;
   // Opens the store; campaigns run from then on.
   void Start() { parts_.store->Start(this); }
+  // Turns everything off and lets the store go, for another controller runs campaigns now; until
+  // Start().  Not from within a call back of the store.
+  void StandBy();
   // Turns everything off.
   void Stop();
 
@@ -170,7 +173,7 @@ class CampaignManager final : public TopologyObserver,
 
   void OnEventsLoaded(const StoreIdentity& identity, std::vector<EventRecord> records) override;
   void OnEventsChanged(std::vector<EventChange> changes) override;
-  void OnStoreState(bool is_ready, const std::string& text) override;
+  void OnStoreState(StoreState state, const std::string& text) override;
   void OnReports(const ReportRows& rows) override;
 
   void Take(EventRecord record, bool is_new);

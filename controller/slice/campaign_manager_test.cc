@@ -192,6 +192,26 @@ TEST_F(Campaigns, GoOnAtTheirNextTimeAfterARestart) {
   EXPECT_EQ(network_.mistake, "");
 }
 
+TEST_F(Campaigns, StopWhileAnotherControllerRunsThem) {
+  options_.run.shortest_slice = 400 * kMs;
+  Begin();
+  ASSERT_EQ(Put("web", path_ + "USING 15 Mb/s DURING 2 s EVERY 1 h"), "");
+  RunFor(100 * kMs);
+  ASSERT_GT(network_.on(), 0u);
+  manager_->StandBy();
+  RunFor(20 * kMs);
+  EXPECT_EQ(network_.on(), 0u);
+  EXPECT_FALSE(store_.is_ready()) << "the lock is let go";
+  EXPECT_EQ(View("web").last->problem, "another controller runs campaigns");
+  EXPECT_NE(Put("other", path_ + "USING 15 Mb/s DURING 2 s"), "");
+  RunFor(2 * 3600 * kSecond);
+  EXPECT_EQ(View("web").runs, 1u);
+  manager_->Start();
+  RunFor(3600 * kSecond);
+  EXPECT_GE(View("web").runs, 2u);
+  EXPECT_EQ(Put("other", path_ + "USING 15 Mb/s DURING 2 s"), "");
+}
+
 TEST_F(Campaigns, GiveWayToHigherPriorities) {
   const std::string text = path_ + "USING 20 Mb/s DURING 900 ms EVERY 5 s";
   ASSERT_EQ(Put("low", text, 2), "");

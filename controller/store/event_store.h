@@ -52,6 +52,12 @@ struct EventChange {
   std::optional<bool> expected_enabled;
 };
 
+enum class StoreState : uint8_t {
+  kAway,     // it cannot be asked, or not yet; who acted goes on acting, without changes
+  kStandby,  // another process holds the database's lock, and acts
+  kReady,    // this one holds it
+};
+
 class EventStoreListener {
  public:
   virtual ~EventStoreListener() = default;
@@ -59,9 +65,9 @@ class EventStoreListener {
   virtual void OnEventsLoaded(const StoreIdentity& identity, std::vector<EventRecord> records) = 0;
   // Records as they are now, those that are gone without `put`.
   virtual void OnEventsChanged(std::vector<EventChange> changes) = 0;
-  // May this process act for the database (it holds the lock), and if not, why?  Events that run go
-  // on running while the store is away; changes are refused.
-  virtual void OnStoreState(bool is_ready, const std::string& text) = 0;
+  // May this process act for the database, and if not, why?  Changes are refused unless it is
+  // ready.
+  virtual void OnStoreState(StoreState state, const std::string& text) = 0;
 };
 
 struct EventStoreCounters {
@@ -79,11 +85,15 @@ class EventStore {
   virtual ~EventStore() = default;
   // Begins to connect and to call the listener.
   virtual void Start(EventStoreListener* listener) = 0;
+  // Lets the database and its lock go, until Start(); not from within a call back.  The listener
+  // hears no more, changes that wait are refused.
+  virtual void Stop() = 0;
   // All of the changes, each of another event, or none; what they expect is checked with the
   // change, so that nobody else's comes in between.  `done` is called once, after the listener has
   // heard of them.
   virtual void Write(std::vector<EventChange> changes, Done done) = 0;
-  virtual bool is_ready() const = 0;
+  virtual StoreState state() const = 0;
+  bool is_ready() const { return state() == StoreState::kReady; }
   virtual EventStoreCounters counters() const = 0;
 };
 

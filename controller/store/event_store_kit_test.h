@@ -91,8 +91,9 @@ class RecordingEventListener final : public EventStoreListener {
       }
     }
   }
-  void OnStoreState(bool ready, const std::string& text) override {
-    is_ready = ready;
+  void OnStoreState(StoreState now, const std::string& text) override {
+    is_ready = now == StoreState::kReady;
+    is_standby = now == StoreState::kStandby;
     state = text;
   }
 
@@ -107,6 +108,7 @@ class RecordingEventListener final : public EventStoreListener {
   StoreIdentity identity;
   std::map<std::string, EventRecord> records;
   bool is_ready = false;
+  bool is_standby = false;
   std::string state;
 };
 

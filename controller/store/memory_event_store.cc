@@ -34,21 +34,27 @@ void MemoryEventStore::RunPending() {
 
 void MemoryEventStore::Start(EventStoreListener* listener) {
   listener_ = listener;
-  is_ready_ = false;  // another one may have listened before
-  SetReady(true, "in memory");
+  state_ = StoreState::kAway;  // another one may have listened before
+  SetState(StoreState::kReady, "in memory");
 }
 
-void MemoryEventStore::SetReady(bool is_ready, const std::string& text) {
-  Later([this, is_ready, text] {
-    const bool has_come = is_ready && !is_ready_;
-    is_ready_ = is_ready;
+void MemoryEventStore::Stop() {
+  listener_ = nullptr;
+  state_ = StoreState::kAway;
+}
+
+void MemoryEventStore::SetState(StoreState state, const std::string& text) {
+  Later([this, state, text] {
+    if (listener_ == nullptr) return;
+    const bool has_come = state == StoreState::kReady && !is_ready();
+    state_ = state;
     if (has_come) {
       ++counters_.connections;
       std::vector<EventRecord> all;
       for (const auto& [name, record] : records_) all.push_back(record);
       listener_->OnEventsLoaded({controller_id_, "memory:"}, std::move(all));
     }
-    listener_->OnStoreState(is_ready, text);
+    listener_->OnStoreState(state, text);
   });
 }
 
@@ -59,7 +65,7 @@ void MemoryEventStore::Write(std::vector<EventChange> changes, Done done) {
 }
 
 Status MemoryEventStore::WhyNot(const std::vector<EventChange>& changes) const {
-  if (!is_ready_) return Status::Error("the events' database is not there");
+  if (!is_ready()) return Status::Error("the events' database is not there");
   std::set<std::string> names;
   for (const EventChange& change : changes) {
     if (!names.insert(change.name).second) {

@@ -30,11 +30,12 @@ class MemoryEventStore final : public EventStore {
 
   void Start(EventStoreListener* listener) override;
   void Write(std::vector<EventChange> changes, Done done) override;
-  bool is_ready() const override { return is_ready_; }
+  void Stop() override;
+  StoreState state() const override { return state_; }
   EventStoreCounters counters() const override { return counters_; }
 
   // As if its server had gone, or come back; for tests of those who use a store.
-  void SetReady(bool is_ready, const std::string& text);
+  void SetState(StoreState state, const std::string& text);
 
  private:
   void Later(std::function<void()> action);
@@ -45,7 +46,7 @@ class MemoryEventStore final : public EventStore {
   const uint64_t controller_id_;
   event* wake_;
   EventStoreListener* listener_ = nullptr;
-  bool is_ready_ = false;
+  StoreState state_ = StoreState::kAway;
   uint32_t last_id_ = 0;
   std::map<std::string, EventRecord> records_;  // by name
   std::vector<std::function<void()>> pending_;

@@ -14,6 +14,9 @@ constexpr int kMaxAttempts = 5;
 constexpr Nanos kRetryAfter = 20 * kNanosPerMilli;
 // When the database refused.
 constexpr Nanos kRetryRefusedAfter = kNanosPerSecond;
+// A server that was away hears of the end of our old connection, which had the lock, about when it
+// hears of the new one.
+constexpr Nanos kWaitForLock = kNanosPerSecond;
 // Of one transaction.
 constexpr size_t kMaxIdsAtOnce = 512;
 
@@ -41,7 +44,11 @@ OvsdbEventStore::OvsdbEventStore(event_base* base, OvsdbEventStoreOptions option
     : base_(base),
       options_(std::move(options)),
       later_event_(base, [this] { RunLater(); }),
-      work_event_(base, [this] { Work(); }) {
+      work_event_(base, [this] { Work(); }),
+      lock_event_(base, [this] {
+        lock_wait_ = LockWait::kLong;
+        UpdateState();
+      }) {
   OvsdbClientOptions& client = options_.client;
   client.database = kTrumpetDatabase;
   client.tables = TrumpetColumns(options_.table);
@@ -55,6 +62,17 @@ void OvsdbEventStore::Start(EventStoreListener* listener) {
   listener_ = listener;
   OvsdbListener* const self = this;
   client_ = std::make_unique<OvsdbClient>(base_, options_.client, self);
+}
+
+// Of a change that was under way nobody will hear whether it was made.
+void OvsdbEventStore::Stop() {
+  client_.reset();
+  lock_event_.Cancel();
+  lock_wait_ = LockWait::kNone;
+  is_busy_ = is_writing_ = false;
+  state_ = StoreState::kAway;
+  state_text_ = "this controller has let the database go";
+  RefuseWaiting();
 }
 
 EventStoreCounters OvsdbEventStore::counters() const {
@@ -204,21 +222,34 @@ void OvsdbEventStore::OnOvsdbState() {
   if (client_ != nullptr) UpdateState();
 }
 
+StoreState OvsdbEventStore::FindState() {
+  if (!client_->is_loaded() || client_->has_lock()) {
+    lock_event_.Cancel();
+    lock_wait_ = LockWait::kNone;
+    return client_->is_loaded() && has_told_ ? StoreState::kReady : StoreState::kAway;
+  }
+  if (lock_wait_ == LockWait::kNone) {
+    lock_wait_ = LockWait::kShort;
+    lock_event_.RunAfter(kWaitForLock);
+  }
+  return lock_wait_ == LockWait::kLong ? StoreState::kStandby : StoreState::kAway;
+}
+
 void OvsdbEventStore::UpdateState() {
-  const bool is_ready = client_->is_loaded() && client_->has_lock() && has_told_;
+  const StoreState state = FindState();
   std::string text = StateText();
-  if (is_ready == is_ready_ && text == state_) return;
-  is_ready_ = is_ready;
-  state_ = std::move(text);
-  if (!is_ready_) RefuseWaiting();
-  listener_->OnStoreState(is_ready_, state_);
+  if (state == state_ && text == state_text_) return;
+  state_ = state;
+  state_text_ = std::move(text);
+  if (!is_ready()) RefuseWaiting();
+  listener_->OnStoreState(state_, state_text_);
   work_event_.RunSoon();
 }
 
 // What is under way hears of its end from the client.
 void OvsdbEventStore::RefuseWaiting() {
   while (waiting_.size() > (is_writing_ ? 1 : 0)) {
-    Later([done = std::move(waiting_.back().done), text = state_] {
+    Later([done = std::move(waiting_.back().done), text = state_text_] {
       done(Status::Error("events cannot be changed now: " + text));
     });
     waiting_.pop_back();
@@ -229,7 +260,7 @@ void OvsdbEventStore::RefuseWaiting() {
 
 void OvsdbEventStore::Write(std::vector<EventChange> changes, Done done) {
   std::string why;
-  if (!is_ready_) why = "events cannot be changed now: " + state_;
+  if (!is_ready()) why = "events cannot be changed now: " + state_text_;
   if (waiting_.size() >= kMaxWaiting) why = "too many changes of events wait for the database";
   if (!why.empty()) return Later([done = std::move(done), why] { done(Status::Error(why)); });
   waiting_.push_back({std::move(changes), std::move(done)});
@@ -360,7 +391,7 @@ void OvsdbEventStore::WriteNext() {
   Commit(std::move(operations), [this, ids](const OvsdbOutcome& outcome) {
     is_writing_ = false;
     if (outcome.ok()) return Finish(ids);
-    if (IsRaced(outcome) && waiting_.front().attempts < kMaxAttempts && is_ready_) return;
+    if (IsRaced(outcome) && waiting_.front().attempts < kMaxAttempts && is_ready()) return;
     Finish(Status::Error("events were not changed: " + outcome.text));
   });
 }

@@ -51,7 +51,8 @@ class OvsdbEventStore final : public EventStore, private OvsdbListener {
 
   void Start(EventStoreListener* listener) override;
   void Write(std::vector<EventChange> changes, Done done) override;
-  bool is_ready() const override { return is_ready_; }
+  void Stop() override;
+  StoreState state() const override { return state_; }
   EventStoreCounters counters() const override;
 
  private:
@@ -60,6 +61,8 @@ class OvsdbEventStore final : public EventStore, private OvsdbListener {
     Done done;
     int attempts = 0;
   };
+
+  enum class LockWait : uint8_t { kNone, kShort, kLong };
 
   struct Global {
     std::string uuid;
@@ -79,6 +82,7 @@ class OvsdbEventStore final : public EventStore, private OvsdbListener {
   void TellLoaded();
   void TellChanges(const std::set<std::string>& names);
   void UpdateState();
+  StoreState FindState();
   std::string StateText() const;
 
   // --- what is to be done, one transaction at a time ---
@@ -108,8 +112,9 @@ class OvsdbEventStore final : public EventStore, private OvsdbListener {
   std::set<std::string> malformed_;             // UUIDs
   std::map<std::string, EventRecord> told_;     // by name: what the listener knows
   bool has_told_ = false;                       // since the copy was last loaded
-  bool is_ready_ = false;
-  std::string state_;
+  StoreState state_ = StoreState::kAway;
+  std::string state_text_;
+  LockWait lock_wait_ = LockWait::kNone;
   std::deque<Waiting> waiting_;  // the first one is under way if is_writing_
   bool is_busy_ = false;         // a transaction is under way
   bool is_writing_ = false;      // and it is that of the first of waiting_
@@ -117,6 +122,7 @@ class OvsdbEventStore final : public EventStore, private OvsdbListener {
   std::vector<std::function<void()>> later_;
   LoopEvent later_event_;
   LoopEvent work_event_;
+  LoopEvent lock_event_;
   std::unique_ptr<OvsdbClient> client_;
 };
 

@@ -127,6 +127,47 @@ TEST_F(OvsdbEventStoreTest, OneOfTwoActsAndTheOtherTakesOver) {
   EXPECT_GT((*Write(second.get(), {Put("b", "2")}))[0], id);
 }
 
+TEST_F(OvsdbEventStoreTest, StandsByWhileAnotherHasItsLock) {
+  const auto store = Open(&listener_);
+  ASSERT_TRUE(RunUntilReady(*store)) << listener_.state;
+  {
+    const TestProgram thief({"ovsdb-client", "steal", server_.remote(), "trumpet_controller"});
+    ASSERT_TRUE(loop_.RunUntil([&] { return !listener_.is_ready; }));
+    EXPECT_FALSE(listener_.is_standby) << "it may come back at once";
+    EXPECT_FALSE(Write(store.get(), {Put("a", "1")}).ok());
+    ASSERT_TRUE(loop_.RunUntil([&] { return listener_.is_standby; })) << listener_.state;
+    EXPECT_NE(listener_.state.find("another controller has the lock"), std::string::npos);
+  }
+  ASSERT_TRUE(RunUntilReady(*store)) << listener_.state;
+  EXPECT_FALSE(listener_.is_standby);
+  EXPECT_TRUE(Write(store.get(), {Put("a", "1")}).ok());
+}
+
+TEST_F(OvsdbEventStoreTest, LetsTheLockGoWhenItIsStoppedAndComesBack) {
+  const auto store = Open(&listener_);
+  ASSERT_TRUE(RunUntilReady(*store)) << listener_.state;
+  RecordingEventListener other;
+  const auto second = Open(&other);
+  server_.Signal(SIGSTOP);
+  std::vector<bool> answers;
+  for (const char* name : {"a", "b"}) {
+    store->Write({Put(name, "1")},
+                 [&](const Result<std::vector<uint32_t>>& ids) { answers.push_back(ids.ok()); });
+  }
+  loop_.RunFor(20 * kNanosPerMilli);  // the first is under way
+  store->Stop();
+  EXPECT_FALSE(store->is_ready());
+  EXPECT_TRUE(loop_.RunUntil([&] { return answers.size() == 2; }));
+  EXPECT_EQ(answers, std::vector<bool>(2, false));
+  server_.Signal(SIGCONT);
+  ASSERT_TRUE(RunUntilReady(*second)) << other.state;
+  store->Start(&listener_);
+  ASSERT_TRUE(loop_.RunUntil([&] { return listener_.is_standby; })) << listener_.state;
+  second->Stop();
+  ASSERT_TRUE(RunUntilReady(*store)) << listener_.state;
+  EXPECT_TRUE(Write(store.get(), {Put("c", "1")}).ok());
+}
+
 TEST_F(OvsdbEventStoreTest, KeepsCampaignsBesideEvents) {
   const auto events = Open(&listener_);
   ASSERT_TRUE(RunUntilReady(*events)) << listener_.state;

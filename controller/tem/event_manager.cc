@@ -355,8 +355,9 @@ ListenerCounters EventManager::listener_counters() const { return impl_->CountLi
 const NetworkBudget& EventManager::budget() const { return impl_->desk_.verdicts().budget(); }
 const VerdictLatencies& EventManager::latencies() const { return impl_->desk_.latencies(); }
 size_t EventManager::connected_hosts() const { return impl_->connected_hosts_; }
-bool EventManager::is_store_ready() const { return impl_->is_store_ready_; }
+bool EventManager::is_store_ready() const { return impl_->store_ == StoreState::kReady; }
+bool EventManager::is_standing_by() const { return impl_->store_ == StoreState::kStandby; }
 bool EventManager::is_settled() const { return impl_->IsSettled(); }
-const std::string& EventManager::store_state() const { return impl_->store_state_; }
+const std::string& EventManager::store_state() const { return impl_->store_text_; }
 
 }  // namespace trumpet

@@ -183,6 +183,7 @@ class EventManager {
   const VerdictLatencies& latencies() const;
   size_t connected_hosts() const;
   bool is_store_ready() const;
+  bool is_standing_by() const;  // another controller acts; agents are sent away
   // No set is under way or due: every connected host runs what it should, or has refused it.
   bool is_settled() const;
   const std::string& store_state() const;

@@ -155,6 +155,51 @@ TEST_F(EventManagerAbsenceTest, ClearsWhatItToldEvenIfTheEventBeginsAgainAtOnce)
   EXPECT_TRUE(Has(OnlyReport(), R"("reasons":["event-ended"])"));
 }
 
+TEST_F(EventManagerAbsenceTest, StandsByWhileAnotherControllerActsAndTakesOverAgain) {
+  Connect(0);
+  Put(kMean);
+  Settle();
+  const uint32_t id = Agent(0).Find("mean")->trigger.event.id;
+  WarmUp(1);
+  CountInNext("mean", 700);
+  EXPECT_FALSE(Has(OnlyReport(), "cleared"));
+  told_.rows.clear();
+  store_.SetState(StoreState::kStandby, "another has the lock");
+  ASSERT_TRUE(RunUntil([&] { return !Agent(0).is_connected(); }));
+  EXPECT_NE(Agent(0).last_error().find("another controller acts"), std::string::npos)
+      << Agent(0).last_error();
+  EXPECT_TRUE(manager_->is_standing_by());
+  EXPECT_EQ(manager_->connected_hosts(), 0u);
+  EXPECT_TRUE(Has(OnlyReport(), R"("reasons":["event-ended"])"));
+  EXPECT_EQ(View("mean").applied, 0u);
+  Agent(0).Connect({false, "127.0.0.1", port_}, nullptr);
+  ASSERT_TRUE(RunUntil([&] {
+    return Agent(0).last_error().find("standing by") != std::string::npos;
+  })) << Agent(0).last_error();
+  store_.SetState(StoreState::kReady, "ours again");
+  Connect(0);
+  Settle();
+  ASSERT_NE(Agent(0).Find("mean"), nullptr);
+  EXPECT_EQ(Agent(0).Find("mean")->trigger.event.id, id);
+  EXPECT_EQ(View("mean").applied, 1u);
+  EXPECT_FALSE(manager_->is_standing_by());
+  WarmUp(1);
+  CountInNext("mean", 700);
+  EXPECT_TRUE(Has(OnlyReport(), R"("value":700)"));
+}
+
+TEST_F(EventManagerAbsenceTest, GoesOnWhileTheDatabaseIsAway) {
+  Connect(0);
+  Put(kMean);
+  Settle();
+  WarmUp(1);
+  store_.SetState(StoreState::kAway, "connection refused");
+  ASSERT_TRUE(RunUntil([&] { return !manager_->is_store_ready(); }));
+  CountInNext("mean", 700);
+  EXPECT_TRUE(Has(OnlyReport(), R"("value":700)"));
+  EXPECT_TRUE(Agent(0).is_connected());
+}
+
 TEST_F(EventManagerAbsenceTest, SplitsTheThresholdOfAnEventThatWasThereBeforeItsHosts) {
   Put(kBig);
   EXPECT_EQ(View("big").mode, "partials");

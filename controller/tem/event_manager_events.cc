@@ -62,13 +62,32 @@ void EventManager::Impl::OnEventsChanged(std::vector<EventChange> changes) {
   }
 }
 
-void EventManager::Impl::OnStoreState(bool is_ready, const std::string& text) {
-  if (is_ready != is_store_ready_ || text != store_state_) {
-    Log(is_ready ? "info" : "warn", "events' database: " + text);
+void EventManager::Impl::OnStoreState(StoreState state, const std::string& text) {
+  if (state != store_ || text != store_text_) {
+    Log(state == StoreState::kReady ? "info" : "warn", "events' database: " + text);
   }
-  is_store_ready_ = is_ready;
-  has_acted_ |= is_ready;
-  store_state_ = text;
+  store_ = state;
+  store_text_ = text;
+  if (state == StoreState::kReady) acts_ = true;
+  if (state == StoreState::kStandby && acts_) StandBy();
+}
+
+// As a controller is that has not acted yet.  Agents look for the one that acts; whoever was told
+// of a bucket is told that nobody here knows any more.
+void EventManager::Impl::StandBy() {
+  acts_ = false;
+  Log("warn", "standing by: another controller acts; agents are sent to it");
+  for (const auto& [id, host] : hosts_.all()) {
+    Session* const session = host->session;
+    if (session == nullptr) continue;
+    Detach(host.get(), "sent away, to the controller that acts");
+    session->Close(ByeReason::kShuttingDown, "another controller acts");
+  }
+  for (const auto& [name, event] : events_.all()) {
+    if (!event->is_running) continue;
+    Halt(event.get());
+    Begin(event.get());
+  }
 }
 
 void EventManager::Impl::TakeRecord(EventRecord record) {

@@ -232,7 +232,7 @@ std::optional<Refusal> EventManager::Impl::OnHello(Session* session, const Hello
     return Refusal{RefusalReason::kTooMany, "the events have not been read yet"};
   }
   // Who stands by must not keep an agent from the controller that acts.
-  if (!has_acted_) return Refusal{RefusalReason::kTooMany, "standing by: " + store_state_};
+  if (!acts_) return Refusal{RefusalReason::kTooMany, "standing by: " + store_text_};
   ManagedHost* const host = hosts_.Find(hello.host_id);
   if (auto refusal = CheckIdentity(*session, hello, host)) {
     Log("warn", "refused " + session->peer_address() + ": " + refusal->text);

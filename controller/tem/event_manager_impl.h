@@ -66,9 +66,10 @@ class EventManager::Impl final : public SessionOwner,
   std::unique_ptr<Placement> placement_;
   StoreIdentity identity_;  // of the store, once it is loaded
   bool is_loaded_ = false;
-  bool is_store_ready_ = false;
-  bool has_acted_ = false;  // was ready once: then it goes on while the database is away
-  std::string store_state_ = "not opened yet";
+  StoreState store_ = StoreState::kAway;
+  bool acts_ =
+      false;  // since it was ready, and until it stands by, also while the database is away
+  std::string store_text_ = "not opened yet";
   size_t connected_hosts_ = 0;
   SliceListener slice_listener_;
 
@@ -76,7 +77,8 @@ class EventManager::Impl final : public SessionOwner,
   // --- events ---
   void OnEventsLoaded(const StoreIdentity& identity, std::vector<EventRecord> records) override;
   void OnEventsChanged(std::vector<EventChange> changes) override;
-  void OnStoreState(bool is_ready, const std::string& text) override;
+  void OnStoreState(StoreState state, const std::string& text) override;
+  void StandBy();
   void TakeRecord(EventRecord record);
   void TakeRemoval(const std::string& name);
   void Begin(LiveEvent* event);

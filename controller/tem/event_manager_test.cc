@@ -148,7 +148,7 @@ TEST_F(EventManagerTest, BoundsTheNumberOfEvents) {
 
 TEST_F(EventManagerTest, RefusesChangesWhileTheStoreIsAway) {
   EXPECT_EQ(Put("['*, 1, 1ms']"), "");
-  store_.SetReady(false, "connection refused");
+  store_.SetState(StoreState::kAway, "connection refused");
   ASSERT_TRUE(loop_.RunUntil([&] { return !manager_->is_store_ready(); }));
   EXPECT_EQ(Put("['*, 2, 1ms']"), "the events' database is not there");
   EXPECT_EQ(Names(), "event-1");

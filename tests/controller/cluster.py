@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A controller, its database and hosts, as processes with keys of their own, for fault tests."""
 
+import copy
 import hashlib
 import http.client
 import json
@@ -89,6 +90,7 @@ class Cluster:
         self.database = self.controller = None
         self.agents_port = self.rest_port = 0
         self.ports, self.more_configuration = {}, ""
+        self.name = "controller"
         self.token_file = self.path("tokens.yaml")
         self.environment = dict(os.environ, OVS_RUNDIR=self.folder, OVS_LOGDIR=self.folder,
                                 OVS_DBDIR=self.folder, OVS_SYSCONFDIR=self.folder,
@@ -175,7 +177,7 @@ class Cluster:
     # --- controller ---
 
     def start_controller(self, port=0):
-        with open(self.path("controller.yaml"), "w", encoding="utf-8") as config:
+        with open(self.path(f"{self.name}.yaml"), "w", encoding="utf-8") as config:
             config.write(
                 f"database: {self.remote}\n"
                 f"agents:\n  listen: ['pssl:{port}:127.0.0.1']\n"
@@ -184,15 +186,15 @@ class Cluster:
                 f"reports:\n  database: {self.reports}\n"
                 "rest:\n  listen: ['ptcp:0:127.0.0.1']\n  metrics_need_token: no\n"
                 f"  tokens: {self.token_file}\n" + self.more_configuration)
-        ports = self.path("ports.json")
+        ports = self.path(f"{self.name}.ports.json")
         if os.path.exists(ports):
             os.remove(ports)
-        with open(self.path("controller.out"), "ab") as out:
+        with open(self.path(f"{self.name}.out"), "ab") as out:
             self.controller = subprocess.Popen(
                 [f"{self.build}/controller/daemon/trumpet-controller",
-                 f"--config={self.path('controller.yaml')}", f"--ports-file={ports}",
-                 f"--unixctl={self.path('controller.ctl')}",
-                 f"--log-file={self.path('controller.log')}", "-vconsole:off",
+                 f"--config={self.path(self.name + '.yaml')}", f"--ports-file={ports}",
+                 f"--unixctl={self.path(self.name + '.ctl')}",
+                 f"--log-file={self.path(self.name + '.log')}", "-vconsole:off",
                  *self.controller_flags],
                 env=self.environment, stdin=subprocess.DEVNULL, stdout=out, stderr=out)
         eventually(lambda: os.path.exists(ports) and os.path.getsize(ports) > 0,
@@ -201,12 +203,20 @@ class Cluster:
             self.ports = json.load(text)
         self.agents_port, self.rest_port = self.ports["agents"][0], self.ports["rest"][0]
 
+    def add_controller(self):
+        """Another one of the same database, which is started; it shares all but what is its own."""
+        other = copy.copy(self)
+        other.name, other.reports = "second", self.path("second-reports.db")
+        other.start_controller()
+        self.closers += [lambda: other.controller.send_signal(signal.SIGCONT), other.kill_controller]
+        return other
+
     def kill_controller(self):
         self.controller.kill()
         self.controller.wait(PATIENCE_S)
 
     def log(self):
-        with open(self.path("controller.log"), encoding="utf-8", errors="replace") as lines:
+        with open(self.path(f"{self.name}.log"), encoding="utf-8", errors="replace") as lines:
             return lines.read()
 
     def metrics(self):
@@ -227,13 +237,18 @@ class Cluster:
 
     def ask(self, method, path, body=None, token="secret"):
         """The status of the answer; None if there was none."""
+        return self.answer(method, path, body, token)[0]
+
+    def answer(self, method, path, body=None, token="secret"):
+        """Status and text of the answer; None and nothing if there was none."""
         headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
         try:
             peer = http.client.HTTPConnection("127.0.0.1", self.rest_port, timeout=PATIENCE_S)
             peer.request(method, path, body, headers)
-            return peer.getresponse().status
+            answer = peer.getresponse()
+            return answer.status, answer.read().decode()
         except (OSError, http.client.HTTPException):
-            return None
+            return None, ""
         finally:
             peer.close()
 
@@ -243,12 +258,15 @@ class Cluster:
 
     # --- hosts ---
 
-    def add_host(self, name, port=None, keys=None, believes="controllers", ahead_ms=0, rate=0):
+    def add_host(self, name, port=None, keys=None, believes="controllers", ahead_ms=0, rate=0,
+                 others=()):
+        """`others`: ports of controllers besides the one at `port`."""
         if keys is None and not os.path.exists(self.path(f"{name}.pem")):
             self.make_keys(name, "switches")
         keys = keys or name
+        ports = (port or self.agents_port, *others)
         host = Host(f"{self.build}/tests/controller/fault_host",
-                    [name, f"ssl:127.0.0.1:{port or self.agents_port}", self.path(f"{keys}.key"),
+                    [name, ",".join(f"ssl:127.0.0.1:{one}" for one in ports), self.path(f"{keys}.key"),
                      self.path(f"{keys}.pem"), self.path(f"{believes}-ca.pem"), ahead_ms, rate])
         self.hosts.append(host)
         return host

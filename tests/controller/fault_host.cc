@@ -5,7 +5,8 @@
 // "counts" is made up.  It runs the events it is given, acknowledges them, and reports each event
 // of scope host at the rate asked for.  Says what happens on standard output, an object a line.
 //
-// usage: fault_host ID ADDRESS KEY CERTIFICATE CA [CLOCK-AHEAD-MS [REPORTS-PER-SECOND]]
+// usage: fault_host ID ADDRESS[,ADDRESS...] KEY CERTIFICATE CA [CLOCK-AHEAD-MS
+// [REPORTS-PER-SECOND]]
 
 #include <event2/event.h>
 
@@ -13,9 +14,11 @@
 #include <cstdlib>
 #include <map>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "lib/base/loop_event.h"
 #include "lib/model/report.h"
@@ -152,20 +155,27 @@ class FaultHost final : public SessionOwner {
 
 int Main(int argc, char** argv) {
   if (argc < 6) {
-    std::fprintf(stderr, "usage: fault_host ID ADDRESS KEY CERTIFICATE CA [AHEAD-MS [RATE]]\n");
+    std::fprintf(
+        stderr, "usage: fault_host ID ADDRESS[,ADDRESS...] KEY CERTIFICATE CA [AHEAD-MS [RATE]]\n");
     return 2;
   }
   event_base* base = event_base_new();
   const AheadClock clock((argc > 6 ? std::atol(argv[6]) : 0) * kNanosPerMilli);
   FaultHost host(argv[1], clock, argc > 7 ? std::atol(argv[7]) : 0);
-  const auto address = ParseActiveAddress(argv[2]);
-  if (!address.ok()) return std::fprintf(stderr, "%s\n", address.message().c_str()), 2;
+  std::vector<Address> addresses;
+  std::istringstream texts(argv[2]);
+  for (std::string text; std::getline(texts, text, ',');) {
+    const auto address = ParseActiveAddress(text);
+    if (!address.ok()) return std::fprintf(stderr, "%s\n", address.message().c_str()), 2;
+    addresses.push_back(*address);
+  }
   const auto tls = TlsContext::Load({argv[3], argv[4], argv[5]});
   if (!tls.ok()) return std::fprintf(stderr, "%s\n", tls.message().c_str()), 2;
   ConnectorOptions options;
   options.seed = static_cast<uint64_t>(clock.MonotonicNow());
   options.longest_backoff = kNanosPerSecond;
-  const auto connector = Connector::Connect(base, *address, tls->get(), options, clock, &host);
+  options.others.assign(addresses.begin() + 1, addresses.end());
+  const auto connector = Connector::Connect(base, addresses[0], tls->get(), options, clock, &host);
   if (!connector.ok()) return std::fprintf(stderr, "%s\n", connector.message().c_str()), 2;
   LoopEvent ticker(base, [&] { host.Tick(); });
   ticker.RunEvery(10 * kNanosPerMilli);

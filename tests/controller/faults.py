@@ -12,7 +12,7 @@ import ssl
 import subprocess
 import threading
 
-from cluster import eventually
+from cluster import eventually, run
 from proxy import Proxy
 
 ALL = []
@@ -131,6 +131,41 @@ def killed_database_stops_changes_but_not_events(cluster):
         eventually(lambda name=f"after-{round_number}": name in host.events(), "changes arrive")
         assert cluster.metric("trumpet_event_store_ready") == 1
     assert all(cluster.event_ids().values())
+
+
+def readiness(cluster):
+    status, text = cluster.answer("GET", "/readyz")
+    return status, json.loads(text or "{}").get("status")
+
+
+@case
+def controller_that_was_frozen_stands_by_for_the_one_that_took_over(cluster):
+    other = cluster.add_controller()
+    eventually(lambda: readiness(other) == (503, "standby"), "the second stands by")
+    host = cluster.add_host("h1", rate=100, others=[other.agents_port])
+    cluster.put_event("e")
+    before = has(host, "e")
+    acting, waiting = cluster, other
+    for round_number in range(2):
+        acting.controller.send_signal(signal.SIGSTOP)
+        run("ovs-appctl", "-t", cluster.path("db.ctl"), "ovsdb-server/reconnect",
+            env=cluster.environment)
+        eventually(lambda one=waiting: readiness(one) == (200, "ok"), "the other takes over")
+        acting.controller.send_signal(signal.SIGCONT)
+        acting, waiting = waiting, acting
+        eventually(lambda one=waiting: readiness(one) == (503, "standby"), "it stands by")
+        assert waiting.metric("trumpet_standby") == 1 and acting.metric("trumpet_standby") == 0
+        body = json.dumps({"name": "x", "event": "*, 1, 1ms"})
+        status, text = waiting.answer("PUT", "/v1/events/x", body)
+        assert status == 503 and "another controller has the lock" in text, (status, text)
+        eventually(lambda one=acting: one.metric("trumpet_host_connected", host="h1") == 1,
+                   "the host goes to the one that acts")
+        assert waiting.metric("trumpet_host_connected", host="h1") == 0
+        known = acting.stored_reports()[0]
+        eventually(lambda one=acting, known=known: one.stored_reports()[0] > known, "reports come on")
+        cluster.put_event(f"after-{round_number}")
+        eventually(lambda name=f"after-{round_number}": name in host.events(), "changes arrive")
+    assert host.events()["e"] == before["e"]
 
 
 @case
