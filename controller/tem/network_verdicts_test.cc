@@ -454,6 +454,37 @@ TEST(NetworkVerdicts, QuietNetworksSkipToTheirNextPacket) {
   EXPECT_GT(network.counters().intervals_decided, 300000u);
 }
 
+// Looks are bounded by members: many quiet events on a thousand hosts wait longer for their turn,
+// and each gets it.
+TEST(NetworkVerdicts, QuietEventsShareABoundOfLooksAtMembers) {
+  constexpr uint32_t kEvents = 2000;  // 41 in a slice; 17 of them have 17,000 members
+  constexpr size_t kHosts = 1000;
+  NetworkOptions limits;
+  limits.max_hosts = kHosts;
+  NetworkVerdicts verdicts(limits);
+  NetworkOutput output;
+  for (uint32_t id = 1; id <= kEvents; ++id) {
+    const auto plan =
+        Plan(Event(id, Op(Sum(Variable::kVolume), ExprOp::kGreater, Num(10)), ByPort()));
+    ASSERT_TRUE(verdicts.Install(plan, 0, NetworkEventOptions()).ok());
+  }
+  for (size_t i = 0; i < kHosts; ++i) {
+    const uint32_t host = *verdicts.AddHost("h" + std::to_string(i));
+    for (uint32_t id = 1; id <= kEvents; ++id) verdicts.Join(id, host, 0);
+  }
+  verdicts.Advance(Ms(1000), SIZE_MAX, &output);  // all fall asleep
+  const uint64_t before = verdicts.counters().intervals_decided;
+  ASSERT_EQ(before, kEvents * 99u);
+  verdicts.Advance(Ms(2000), SIZE_MAX, &output);
+  EXPECT_EQ(verdicts.counters().intervals_decided - before, 17u * 100u);
+  int slices = 1;
+  const NetworkEvent& last = *verdicts.Find(kEvents);
+  for (; last.counters().intervals_decided == 99 && slices < 1000; ++slices) {
+    verdicts.Advance(Ms(2000 + 20 * slices), SIZE_MAX, &output);
+  }
+  EXPECT_EQ(slices, 118);
+}
+
 TEST(NetworkVerdicts, ARemovedHostGivesItsNumberBackOnceNothingWaitsForIt) {
   Network network(2);
   network.verdicts.RemoveHost(1, Ms(10), &network.output);
