@@ -72,7 +72,7 @@ struct AgentParts {
   uint64_t hash_seed = 0;      // unknown to those who send packets
   bool has_own_thread = true;  // false: whoever owns the agent calls Step()
   event_base* base = nullptr;  // of who calls Step(), for the session with a controller
-  std::string database;        // socket of the switch's own database; empty: it is not read
+  std::string database;        // remotes of the switch's own; empty, or no remotes: it is not read
 };
 
 class Agent {

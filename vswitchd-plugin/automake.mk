@@ -19,6 +19,8 @@ vswitchd_plugin_libtrumpet_plugin_a_SOURCES = \
 	vswitchd-plugin/controller_link.h \
 	vswitchd-plugin/controller_set.cc \
 	vswitchd-plugin/controller_set.h \
+	vswitchd-plugin/database_remote.cc \
+	vswitchd-plugin/database_remote.h \
 	vswitchd-plugin/delivery_desk.cc \
 	vswitchd-plugin/delivery_desk.h \
 	vswitchd-plugin/event_input.cc \
@@ -79,6 +81,7 @@ vswitchd_plugin_plugin_test_SOURCES = \
 	vswitchd-plugin/agent_test.cc \
 	vswitchd-plugin/commands_test.cc \
 	vswitchd-plugin/controller_set_test.cc \
+	vswitchd-plugin/database_remote_test.cc \
 	vswitchd-plugin/event_input_test.cc \
 	vswitchd-plugin/event_registry_test.cc \
 	vswitchd-plugin/fake_switch_test.h \

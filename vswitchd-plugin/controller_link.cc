@@ -174,11 +174,13 @@ void ControllerLink::FollowDatabase(const Settings& settings, Nanos now) {
     facts_sent_version_ = 0;
     return;
   }
-  if (database_ == nullptr && !parts_.database.empty() && Open()) {
-    database_ = std::make_unique<SwitchDatabase>(base_, parts_.database, parts_.seed);
+  if (database_ == nullptr) {
+    auto remotes = ParseOvsdbRemotes(parts_.database);
+    if (!remotes.ok() || !Open()) return;
+    database_ = std::make_unique<SwitchDatabase>(base_, std::move(*remotes), parts_.seed);
     database_patience_ends_ = now + kDatabasePatience;
   }
-  if (database_ != nullptr) database_->Update(now, settings.uplinks);
+  database_->Update(now, settings.uplinks);
 }
 
 // Whether the switch's database may yet say what the settings do not.

@@ -51,7 +51,7 @@ struct LinkParts {
   std::function<void(std::shared_ptr<const HostPlace>)> on_place;
   SliceTable* slices = nullptr;  // that the controller turns on and off
   uint64_t seed = 0;
-  std::string database;        // socket of the switch's own database; empty: it is not read
+  std::string database;        // remotes of the switch's own; empty, or no remotes: it is not read
   event_base* base = nullptr;  // of a test, which runs it; null: one of its own
 };
 

@@ -110,7 +110,7 @@ class AgentsLink : public ::testing::Test {
     database_.Create(kSchema);
     database_.Start();
     database_.Transact(operations);
-    parts_.database = database_.folder().File("db.sock");
+    parts_.database = database_.remote();
   }
   void Listen(const char* address) {
     if (std::string(address).substr(0, 4) == "pssl") {

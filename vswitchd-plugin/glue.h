@@ -136,7 +136,8 @@ struct trumpet_host {
   // Version of Open vSwitch, for status output.  Static text.
   const char* ovs_version;
 
-  // Socket of the ovsdb-server of this switch.  Static text; null: not known.
+  // Remote of the ovsdb-server of this switch, unless the process has an argument that names
+  // another: "unix:/FOLDER/SOCKET".  Static text; null: not known.
   const char* database;
 };
 

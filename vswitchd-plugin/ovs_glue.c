@@ -263,7 +263,7 @@ static void plugin_exit(void) {
 // function of the same name in libopenvswitch.
 void dpif_netdev_monitor_plugin_init(void) {
   // Where ovs-vswitchd itself looks unless it is told otherwise.
-  host.database = xasprintf("%s/db.sock", ovs_rundir());
+  host.database = xasprintf("unix:%s/db.sock", ovs_rundir());
   if (!trumpet_plugin_init(&host)) {
     VLOG_ERR("the packet monitor could not be set up; switching goes on without it");
     return;

@@ -13,6 +13,7 @@
 #include <new>
 #include <utility>
 
+#include "vswitchd-plugin/database_remote.h"
 #include "vswitchd-plugin/glue.h"
 
 namespace trumpet {
@@ -45,7 +46,9 @@ AgentParts Plugin::Complete(AgentParts parts) {
   parts.reports = &reports_;
   if (parts.hash_seed == 0) parts.hash_seed = RandomSeed();
   const char* const database = host_.ops().database;
-  if (parts.database.empty() && database != nullptr) parts.database = database;
+  if (parts.database.empty() && database != nullptr) {
+    parts.database = DatabaseRemote(ProcessArguments(), database);
+  }
   return parts;
 }
 

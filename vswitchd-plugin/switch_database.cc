@@ -3,6 +3,8 @@
 
 #include "vswitchd-plugin/switch_database.h"
 
+#include <utility>
+
 namespace trumpet {
 namespace {
 
@@ -10,9 +12,9 @@ constexpr Nanos kSpacing = kNanosPerSecond / 2;
 constexpr size_t kMaxCopyBytes = 16 << 20;
 constexpr size_t kMaxMessageValues = 1 << 20;
 
-OvsdbClientOptions OptionsFor(const std::string& path, uint64_t seed) {
+OvsdbClientOptions OptionsFor(std::vector<OvsdbRemote> remotes, uint64_t seed) {
   OvsdbClientOptions options;
-  options.remotes = {{OvsdbRemote::Kind::kUnix, path, 0, "unix:" + path}};
+  options.remotes = std::move(remotes);
   options.database = "Open_vSwitch";
   options.tables = LocalFactsColumns();
   options.rpc.limits.max_bytes = options.max_copy_bytes = kMaxCopyBytes;
@@ -23,8 +25,8 @@ OvsdbClientOptions OptionsFor(const std::string& path, uint64_t seed) {
 
 }  // namespace
 
-SwitchDatabase::SwitchDatabase(event_base* base, const std::string& path, uint64_t seed)
-    : client_(base, OptionsFor(path, seed), this) {}
+SwitchDatabase::SwitchDatabase(event_base* base, std::vector<OvsdbRemote> remotes, uint64_t seed)
+    : client_(base, OptionsFor(std::move(remotes), seed), this) {}
 
 void SwitchDatabase::Update(Nanos monotonic_ns, const std::vector<std::string>& uplinks) {
   has_changed_ |= has_tables_ && uplinks != uplinks_;

@@ -28,8 +28,10 @@ namespace trumpet {
 
 class SwitchDatabase final : private OvsdbListener {
  public:
-  // Begins to connect to the server's socket of that path.  `seed`: another one for each process.
-  SwitchDatabase(event_base* base, const std::string& path, uint64_t seed);
+  // Begins to connect; `remotes` as ParseOvsdbRemotes() takes them.  Of those over TLS state() says
+  // that there are no keys: the switch's are not the agent's.  `seed`: another one for each
+  // process.
+  SwitchDatabase(event_base* base, std::vector<OvsdbRemote> remotes, uint64_t seed);
 
   // Takes in what has changed, as far as it is time to.
   void Update(Nanos monotonic_ns, const std::vector<std::string>& uplinks);

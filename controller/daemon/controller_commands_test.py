@@ -16,7 +16,8 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tests/controller"))
 
-from daemon_kit import BUILD, CONTROLLER, SOURCE, DaemonTest, main, run  # noqa: E402
+from daemon_kit import (BUILD, CONTROLLER, SOURCE, DaemonTest, Vswitch, main, run,  # noqa: E402
+                        wait_until)
 
 CTL = os.path.join(BUILD, "utilities/trumpetctl")
 LINE = "*, count(packets) > 1, srcIP, 10ms"
@@ -31,8 +32,8 @@ rest:
 class ControllerTest(DaemonTest):
     def setUp(self):
         super().setUp()
-        port = self.start_controller(CONFIG)["rest"][0]
-        self.env["TRUMPET_SERVER"] = f"http://127.0.0.1:{port}"
+        self.ports = self.start_controller(CONFIG)
+        self.env["TRUMPET_SERVER"] = f"http://127.0.0.1:{self.ports['rest'][0]}"
 
     def ctl(self, *arguments, text=None):
         return run([CTL, *arguments], self.env, text)
@@ -52,6 +53,17 @@ class ControllerTest(DaemonTest):
         path = self.write("more.yaml", f"- {{name: one, event: \"{LINE}\"}}\n")
         self.assertEqual(self.answer("event/add", "@" + path), "added one\n")
         self.assertEqual(self.answer("event/del", "heavy", "one"), "removed heavy\nremoved one\n")
+
+    def test_facts_of_a_switch_whose_database_is_not_in_the_run_directory(self):
+        switch = Vswitch(self, "OVS_VSWITCHD", "elsewhere.sock")
+        switch.add_bridge("br7", 7)
+        controller = f"tcp:127.0.0.1:{self.ports['agents'][0]}"
+        switch.vsctl("set", "Open_vSwitch", ".", "external_ids:system-id=hv7",
+                     "other_config:trumpet-enable=true",
+                     f"other_config:trumpet-controller={controller}")
+        wait_until(lambda: "br7p2" in self.appctl("host/show", "hv7").stdout, "the switch's ports")
+        self.assertRegex(self.answer("host/show", "hv7"), r"br7 .*0000000000000007")
+        self.assertIn("elsewhere.sock: connected", switch.appctl("trumpet/status"))
 
     def test_wrong_arguments_of_the_control_socket_change_nothing(self):
         for arguments, error in (

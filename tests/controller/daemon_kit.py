@@ -102,21 +102,21 @@ class DaemonTest(unittest.TestCase):
 
 
 class Vswitch:
-    """A stock ovs-vswitchd with its database, all devices of which are dummies; it needs no
-    privileges, and goes with the test."""
+    """A stock ovs-vswitchd, or ours, with its database, all devices of which are dummies; it needs
+    no privileges, and goes with the test."""
 
-    def __init__(self, test):
+    def __init__(self, test, program="OVS_VSWITCHD_PLAIN", socket="db.sock"):
         self.folder = test.path("switch")
         os.mkdir(self.folder)
         self.env = dict(test.env, OVS_RUNDIR=self.folder, OVS_LOGDIR=self.folder,
                         OVS_SYSCONFDIR=self.folder, OVS_DBDIR=self.folder)
-        self.database = f"unix:{self.folder}/db.sock"
+        self.database = f"unix:{self.folder}/{socket}"
         self._run("OVSDB_TOOL", "create", f"{self.folder}/conf.db", ovs_path("OVS_SCHEMA"))
         self._spawn(test, "OVSDB_SERVER", f"--remote=p{self.database}", f"{self.folder}/conf.db",
                     f"--unixctl={self.folder}/db.ctl")
-        wait_until(lambda: os.path.exists(f"{self.folder}/db.sock"), "the switch's database")
+        wait_until(lambda: os.path.exists(f"{self.folder}/{socket}"), "the switch's database")
         self.vsctl("--no-wait", "init")
-        self._spawn(test, "OVS_VSWITCHD_PLAIN", self.database, "--enable-dummy=override",
+        self._spawn(test, program, self.database, "--enable-dummy=override",
                     "--disable-system", f"--unixctl={self.folder}/vswitchd.ctl",
                     f"--log-file={self.folder}/vswitchd.log", "-vfile:info")
         self.vsctl("set", "Open_vSwitch", ".", "external_ids:up=1")  # returns when it is

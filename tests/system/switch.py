@@ -78,13 +78,15 @@ class Switch:
 
     def _start(self):
         database = f"{self.folder}/conf.db"
-        self.database = f"unix:{self.folder}/db.sock"
+        # Not where ovs-vswitchd looks by itself: agents, too, follow the one that it is told.
+        path = f"{self.folder}/switch.sock"
+        self.database = f"unix:{path}"
         subprocess.run([self.paths["OVSDB_TOOL"], "create", database, self.paths["OVS_SCHEMA"]],
                        check=True, env=self.environment)
         self._spawn("ovsdb-server", [self.paths["OVSDB_SERVER"], database,
-                                     f"--remote=punix:{self.folder}/db.sock",
+                                     f"--remote=punix:{path}",
                                      f"--unixctl={self.folder}/ovsdb.ctl"])
-        eventually(lambda: os.path.exists(f"{self.folder}/db.sock"), "ovsdb-server listens")
+        eventually(lambda: os.path.exists(path), "ovsdb-server listens")
         self.vsctl("--no-wait", "init")
         self.vsctl("--no-wait", "set", "Open_vSwitch", ".", "other_config:dpdk-init=true",
                    "other_config:pmd-cpu-mask=0x2", "other_config:dpdk-lcore-mask=0x1",
