@@ -16,7 +16,8 @@ FORWARDED = ("ipv4.tos", "ipv4.id", "ipv4.checksum", "segway_header.msg", "segwa
 WIDTHS = (1, 3, 7, 8, 12, 16, 24, 31, 32, 33, 48, 63, 64)
 NUMBERS = (0, 1, 2, 3, 5, 8, 16, 63, 64, 100, 255, 256, 1500, 65535, 2**32 - 1, 2**32, 2**63, 2**64 - 1)
 DECIMALS = ("0.5", "0.05", "1.0", "1.5", "0.333333", "2.25", "100.125", "0.0")
-MOST_COPIES = 30
+MOST_COPIES = 30  # as Maker counts them
+LIMIT_OF_COPIES = 64  # of the language
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
@@ -45,7 +46,33 @@ class Story:
 
 def make_story(seed):
     rng = random.Random(seed)
-    return Story(Maker(rng).program(), make_frames(rng))
+    items = Maker(rng).program()
+    # Roles of a program may share the names of streams; the limit is for all of them together.
+    while copies_of_a_packet(items) > LIMIT_OF_COPIES:
+        items = Maker(rng).program()
+    return Story(items, make_frames(rng))
+
+
+def copies_of_a_packet(items):
+    """How many copies one packet on pkts could make, if a switch had every role."""
+    edges = {}
+
+    def collect(head, step):
+        if step[0] in ("seq", "par"):
+            for each in step[1]:
+                collect(head, each)
+        elif step[0] == "duplicate":
+            edges.setdefault(head, []).append(step[1])
+
+    for item in items:
+        for task in item[2] if item[0] == "role" else [item]:
+            if task[0] == "task":
+                collect(task[1], task[3])
+
+    def copies(stream):
+        return sum(1 + copies(target) for target in edges.get(stream, ()))
+
+    return copies("pkts")
 
 
 # --- packets
