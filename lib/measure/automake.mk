@@ -45,7 +45,9 @@ lib_libtrumpet_measure_a_SOURCES = \
 	lib/measure/read_state.h \
 	lib/measure/sketch_estimates.cc \
 	lib/measure/sketch_estimates.h \
-	lib/measure/stream_copies.cc
+	lib/measure/stream_copies.cc \
+	lib/measure/variable_reading.cc \
+	lib/measure/variable_reading.h
 
 gtest_programs += lib/measure/measure_test
 lib_measure_measure_test_SOURCES = \
@@ -56,7 +58,8 @@ lib_measure_measure_test_SOURCES = \
 	lib/measure/program_loader_test.cc \
 	lib/measure/read_state_test.cc \
 	lib/measure/sketch_estimates_test.cc \
-	lib/measure/test_programs.h
+	lib/measure/test_programs.h \
+	lib/measure/variable_reading_test.cc
 lib_measure_measure_test_LDADD = $(LIBTRUMPET_MEASURE) $(GTEST_MAIN_LIBS)
 
 fuzz_programs += lib/measure/program_load_fuzz

@@ -15,6 +15,7 @@ lib_libtrumpet_model_a_SOURCES = \
 	lib/model/measure_field.h \
 	lib/model/measure_math.h \
 	lib/model/measure_program.h \
+	lib/model/measure_reading.h \
 	lib/model/network_report.cc \
 	lib/model/network_report.h \
 	lib/model/report.cc \

@@ -1,0 +1,44 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads merged cells of a variable: heavy keys with their error, largest cells, cardinalities with
+// confidence.
+//
+// Cells are merged over threads (read_state.h) and, if there are several, over hosts (MergeCells):
+// hosts that are merged have the same program and seed.
+//
+// Threads: pure functions.
+
+#ifndef TRUMPET_LIB_MEASURE_VARIABLE_READING_H
+#define TRUMPET_LIB_MEASURE_VARIABLE_READING_H
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "lib/model/measure_program.h"
+#include "lib/model/measure_reading.h"
+
+namespace trumpet {
+
+// Whether it tells how many keys there were, and nothing of one.
+constexpr bool CountsKeys(MeasureKind kind) {
+  return kind == MeasureKind::kPcsa || kind == MeasureKind::kHyperLogLog;
+}
+
+// `cells`: all of the variable, in the order of their index.  At most `most` of the largest.
+MeasureReading ReadingOf(const MeasureVariable& variable, const std::vector<uint64_t>& cells,
+                         size_t most);
+
+// `cells`: those that the key selects, at least one.  `total` as ReadingOf() tells it; none if the
+// variable has none.
+MeasureKeyReading ReadingOfKey(const MeasureVariable& variable, const std::vector<uint64_t>& key,
+                               const std::vector<uint64_t>& cells, std::optional<uint64_t> total);
+
+// The `most` largest, the largest first, each key once; those of value 0 are left out.
+std::vector<MeasureKeyReading> TopKeys(std::vector<MeasureKeyReading> keys, size_t most);
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_LIB_MEASURE_VARIABLE_READING_H
