@@ -3,8 +3,10 @@
 
 # A slow, obvious interpreter of measurement programs: against itself with planted mistakes, against
 # a reference set if there is one, and against utilities/trumpet-replay of the build directory.  How
-# many random stories: MEASURE_CASES in the environment, 500 without it.
+# many random stories: MEASURE_CASES in the environment, 500 without it.  What that measures with its
+# own hash is held against the truth.
 measure_tests = \
+	tests/measure/check-fast-hash \
 	tests/measure/check-twin \
 	tests/measure/measure-differential
 TESTS += $(measure_tests)
