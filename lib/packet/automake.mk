@@ -10,6 +10,8 @@ lib_libtrumpet_packet_a_SOURCES = \
 	lib/packet/fields.cc \
 	lib/packet/fields.h \
 	lib/packet/flow_key.h \
+	lib/packet/layers.cc \
+	lib/packet/layers.h \
 	lib/packet/mirror_copy.cc \
 	lib/packet/mirror_copy.h \
 	lib/packet/parse.cc \
@@ -37,6 +39,8 @@ lib_packet_packet_test_SOURCES = \
 	lib/packet/capture_merge_test.cc \
 	lib/packet/captures_test.cc \
 	lib/packet/fields_test.cc \
+	lib/packet/layers_test.cc \
+	lib/packet/layers_tshark_test.cc \
 	lib/packet/mirror_copy_test.cc \
 	lib/packet/parse_random_test.cc \
 	lib/packet/parse_tcp_test.cc \
@@ -46,6 +50,7 @@ lib_packet_packet_test_SOURCES = \
 	lib/packet/pcapng_joiner_test.cc \
 	lib/packet/pcapng_writer_test.cc \
 	lib/packet/prefix_test.cc \
+	lib/packet/random_stacks.h \
 	lib/packet/reference_parse.cc \
 	lib/packet/reference_parse.h \
 	lib/packet/test_captures.h \
@@ -60,7 +65,10 @@ lib_packet_parse_bench_SOURCES = \
 	lib/packet/test_frames.h
 lib_packet_parse_bench_LDADD = $(LIBTRUMPET_PACKET) $(BENCH_MAIN_LIBS)
 
-fuzz_programs += lib/packet/mirror_copy_fuzz lib/packet/parse_fuzz lib/packet/pcap_fuzz
+fuzz_programs += lib/packet/layers_fuzz lib/packet/mirror_copy_fuzz lib/packet/parse_fuzz lib/packet/pcap_fuzz
+lib_packet_layers_fuzz_SOURCES = lib/packet/layers_fuzz.cc
+lib_packet_layers_fuzz_LDADD = $(FUZZ_MAIN) $(LIBTRUMPET_PACKET)
+lib_packet_layers_fuzz_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 lib_packet_mirror_copy_fuzz_SOURCES = lib/packet/mirror_copy_fuzz.cc
 lib_packet_mirror_copy_fuzz_LDADD = $(FUZZ_MAIN) $(LIBTRUMPET_PACKET)
 lib_packet_mirror_copy_fuzz_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
@@ -74,4 +82,4 @@ lib_packet_pcap_fuzz_SOURCES = lib/packet/pcap_fuzz.cc
 lib_packet_pcap_fuzz_LDADD = $(FUZZ_MAIN) $(LIBTRUMPET_PACKET)
 lib_packet_pcap_fuzz_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 
-EXTRA_DIST += tests/corpus/mirror_copy_fuzz tests/corpus/parse_fuzz tests/corpus/pcap_fuzz
+EXTRA_DIST += tests/corpus/layers_fuzz tests/corpus/mirror_copy_fuzz tests/corpus/parse_fuzz tests/corpus/pcap_fuzz
