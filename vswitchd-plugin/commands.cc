@@ -260,11 +260,13 @@ Result<std::string> Commands::ShowProgram(const Arguments& arguments, bool as_js
 Result<std::string> Commands::ReadProgram(const Arguments& arguments, bool as_json) {
   const Result<ProgramQuestion> question = ReadProgramQuestion(arguments);
   if (!question.ok()) return question.status();
-  const Result<MeasurementView> view = agent_->measurements().Find(question->name);
-  if (!view.ok()) return view.status();
-  if (question->variable.empty()) return FormatVariables(*view, as_json);
-  if (question->key) return FormatAtKey(*view, question->variable, *question->key, as_json);
-  return FormatVariable(*view, question->variable, question->top, as_json);
+  agent_->measurements().Follow();
+  const Result<MeasurementStatus> status = agent_->measurements().Show(question->name);
+  if (!status.ok()) return status.status();
+  const MeasurementView& view = status->view;
+  if (question->variable.empty()) return FormatVariables(view, as_json);
+  if (question->key) return FormatAtKey(view, question->variable, *question->key, as_json);
+  return FormatVariable(*status, question->variable, question->top, as_json);
 }
 
 Result<std::string> Commands::ProgramBudget(const Arguments& arguments, bool as_json) {

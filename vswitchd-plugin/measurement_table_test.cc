@@ -56,7 +56,7 @@ TEST_F(MeasurementTableTest, RunsOnAllThreadsAndIsReadAsOne) {
   still_.Receive(still_.threads[1], 2, 0x0a008002);
   EXPECT_EQ(Total("sizes"), 10u);
   EXPECT_EQ(still_.Command("trumpet/program-read", {"sizes", "size", kFlow}),
-            "size of 10.0.0.1,10.0.128.1,1000,2000: 480, too large by at most 6 (98.2%)\n");
+            "size of 10.0.0.1,10.0.128.1,1000,2000: 480, and not less than 474 (98.2%)\n");
   const auto at_key = Ask("program-read", {"sizes", "size", kFlow});
   EXPECT_EQ(at_key["value"], 480);
   EXPECT_EQ(at_key["cells"].size(), 4u);
@@ -175,6 +175,26 @@ TEST_F(MeasurementTableTest, KeepsTheLastPacketsThatWereCollected) {
     still_.plugin.agent().measurements().Follow();
   }
   EXPECT_EQ(Ask("program-show", {"copies"})["lost"], 0);
+}
+
+TEST_F(MeasurementTableTest, RanksTheKeysOfCollectedPacketsByTheirVolume) {
+  Add("heavy",
+      "endpoint C;\n"
+      "pair = Key(ipv4.src, ipv4.dst);\n"
+      "bytes = Sketch(alg=\"count-min\", key=pair, nhash=4, size=1024);\n"
+      "pkts >> bytes.add(pkt.size) >> match(bytes.min() > 100) >> duplicate(found);\n"
+      "found >> collect(C);\n");
+  still_.Receive(still_.threads[0], 3);
+  still_.Receive(still_.threads[1], 5, 0x0a008002);
+  still_.Receive(still_.threads[1], 1, 0x0a008003);
+  const auto read = Ask("program-read", {"heavy", "bytes"});
+  EXPECT_EQ(read["total"], 9 * 60);
+  ASSERT_EQ(read["top_keys"].size(), 2u);
+  EXPECT_EQ(read["top_keys"][0]["key"], "10.0.0.1,10.0.128.2");
+  EXPECT_EQ(read["top_keys"][0]["value"], 300);
+  EXPECT_NEAR(read["top_keys"][0]["least"].get<double>(), 300 - 540 * 2.71828 / 1024, 0.001);
+  EXPECT_EQ(read["top_keys"][1]["key"], "10.0.0.1,10.0.128.1");
+  EXPECT_EQ(Ask("program-read", {"heavy", "bytes", "top=1"})["top_keys"].size(), 1u);
 }
 
 TEST_F(MeasurementTableTest, EpochsThatFlipAreClearedInTime) {

@@ -17,7 +17,7 @@
 #include "lib/measure/cell.h"
 #include "lib/measure/packet_values.h"
 #include "lib/measure/read_state.h"
-#include "lib/measure/sketch_estimates.h"
+#include "lib/measure/variable_reading.h"
 #include "lib/packet/fields.h"
 
 namespace trumpet {
@@ -25,8 +25,6 @@ namespace {
 
 using event_lang::Quote;
 using Json = nlohmann::ordered_json;
-
-constexpr double kDeviations95 = 1.96;
 
 std::string Dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -58,40 +56,20 @@ const char* KindName(MeasureKind kind) {
   return "";
 }
 
-bool IsDistinctCount(MeasureKind kind) {
-  return kind == MeasureKind::kPcsa || kind == MeasureKind::kHyperLogLog;
-}
-
 std::string Rounded(double number) {
   char text[64];
   std::snprintf(text, sizeof text, "%.0f", number);
   return text;
 }
 
-// How many distinct keys updated a sketch.
-struct Estimate {
-  double value = 0;
-  double low = 0;
-  double high = 0;
-};
-
-Estimate EstimateOf(const MeasurementView& view, MeasureIndex variable) {
-  const std::vector<uint64_t> cells = ReadVariable(view.states, variable);
-  const bool is_pcsa = view.program().source.variables[variable].kind == MeasureKind::kPcsa;
-  const double value = is_pcsa ? EstimatePcsa(cells) : EstimateHyperLogLog(cells);
-  const double error = is_pcsa ? PcsaError(cells.size()) : HyperLogLogError(cells.size());
-  return {value, std::max(0.0, value * (1 - kDeviations95 * error)),
-          value * (1 + kDeviations95 * error)};
-}
-
-Json EstimateJson(const Estimate& estimate) {
+Json EstimateJson(const MeasureEstimate& estimate) {
   return {{"value", estimate.value},
           {"low", estimate.low},
           {"high", estimate.high},
-          {"confidence", 0.95}};
+          {"confidence", estimate.confidence}};
 }
 
-std::string EstimateText(const Estimate& estimate) {
+std::string EstimateText(const MeasureEstimate& estimate) {
   return "about " + Rounded(estimate.value) + " keys (" + Rounded(estimate.low) + " to " +
          Rounded(estimate.high) + ", 95%)";
 }
@@ -105,42 +83,8 @@ Result<MeasureIndex> IndexOf(const MeasurementView& view, const std::string& nam
                        Quote(name));
 }
 
-struct Cell {
-  uint32_t index = 0;
-  uint64_t value = 0;
-};
-
-bool IsLarger(const Cell& a, const Cell& b) {
-  return a.value != b.value ? a.value > b.value : a.index < b.index;
-}
-
-// The largest cells first; keeps no more than these, however many the variable has.
-std::vector<Cell> LargestCells(const MeasurementView& view, MeasureIndex variable, size_t most,
-                               uint64_t* in_use) {
-  std::vector<Cell> cells;
-  const uint32_t count = view.program().variables[variable].cell_count;
-  for (uint32_t i = 0; i < count; ++i) {
-    const Cell cell = {i, ReadMergedCell(view.states, variable, i)};
-    if (cell.value == 0) continue;
-    ++*in_use;
-    cells.push_back(cell);
-    if (cells.size() < 2 * most) continue;
-    std::nth_element(cells.begin(), cells.begin() + static_cast<ptrdiff_t>(most), cells.end(),
-                     IsLarger);
-    cells.resize(most);
-  }
-  std::sort(cells.begin(), cells.end(), IsLarger);
-  cells.resize(std::min(cells.size(), most));
-  return cells;
-}
-
-uint64_t CountInUse(const MeasurementView& view, MeasureIndex variable) {
-  uint64_t in_use = 0;
-  const uint32_t count = view.program().variables[variable].cell_count;
-  for (uint32_t i = 0; i < count; ++i) {
-    if (ReadMergedCell(view.states, variable, i) != 0) ++in_use;
-  }
-  return in_use;
+MeasureReading ReadingOf(const MeasurementView& view, MeasureIndex index, size_t most) {
+  return ReadingOf(view.program().source.variables[index], ReadVariable(view.states, index), most);
 }
 
 // --- keys --------------------------------------------------------------------
@@ -202,38 +146,89 @@ Result<PacketValues> ReadKey(const MeasureProgram& program, const MeasureKey& ke
   return values;
 }
 
-// What all keys together have added to a count-min sketch: each of its rows holds all of it.
-uint64_t SumOfRow(const MeasurementView& view, MeasureIndex variable) {
-  uint64_t sum = 0;
-  const uint64_t size = view.program().source.variables[variable].size;
-  for (uint32_t i = 0; i < size; ++i) sum += ReadMergedCell(view.states, variable, i);
-  return sum;
+std::vector<uint64_t> ValuesOf(const MeasureKey& key, const PacketValues& packet) {
+  std::vector<uint64_t> values;
+  for (const MeasureFieldId field : key.fields) values.push_back(packet.value[field]);
+  return values;
+}
+
+MeasureKeyReading ReadingAt(const MeasurementView& view, MeasureIndex index,
+                            const PacketValues& packet, std::optional<uint64_t> total) {
+  const MeasureProgram& program = view.program().source;
+  const MeasureVariable& variable = program.variables[index];
+  return ReadingOfKey(variable, ValuesOf(program.keys[variable.key], packet),
+                      ReadKeyCells(view.states, index, packet), total);
 }
 
 // Adds what the cells of a key say of it.
-void AddMeaning(const MeasurementView& view, MeasureIndex index, const std::vector<uint64_t>& cells,
-                Json* json, std::string* text) {
-  const MeasureVariable& variable = view.program().source.variables[index];
-  const uint64_t least = *std::min_element(cells.begin(), cells.end());
+void AddMeaning(const MeasureVariable& variable, const MeasureKeyReading& reading, Json* json,
+                std::string* text) {
   if (variable.kind == MeasureKind::kBloomMembership) {
-    (*json)["is_member"] = least != 0;
-    *text += least != 0 ? "inserted, or taken for another key" : "not inserted";
+    (*json)["is_member"] = reading.value != 0;
+    *text += reading.value != 0 ? "inserted, or taken for another key" : "not inserted";
     return;
   }
   if (variable.kind == MeasureKind::kStore) {
     *text += "cells";
-    for (const uint64_t cell : cells) *text += " " + std::to_string(cell);
+    for (const uint64_t cell : reading.cells) *text += " " + std::to_string(cell);
     return;
   }
-  (*json)["value"] = least;
-  *text += std::to_string(least);
-  if (variable.kind != MeasureKind::kCountMin || variable.merge != MeasureMerge::kSum) return;
-  const double excess = std::exp(1.0) / static_cast<double>(variable.size) *
-                        static_cast<double>(SumOfRow(view, index));
-  const double confidence = 1 - std::exp(-static_cast<double>(variable.hashes));
-  (*json)["most_excess"] = excess;
-  (*json)["confidence"] = confidence;
-  *text += ", too large by at most " + Rounded(excess) + " (" + FormatShare(confidence, 1.0) + ")";
+  (*json)["value"] = reading.value;
+  *text += std::to_string(reading.value);
+  if (!reading.estimate) return;
+  (*json)["least"] = reading.estimate->low;
+  (*json)["confidence"] = reading.estimate->confidence;
+  *text += ", and not less than " + Rounded(reading.estimate->low) + " (" +
+           FormatShare(reading.estimate->confidence, 1.0) + ")";
+}
+
+// --- keys of packets that were collected -------------------------------------
+
+PacketValues FieldsOf(const CollectedPacket& packet) {
+  PacketValues values;
+  size_t at = 0;
+  for (uint64_t left = packet.present; left != 0; left &= left - 1) {
+    values.Set(static_cast<MeasureFieldId>(__builtin_ctzll(left)), packet.values[at++]);
+  }
+  return values;
+}
+
+std::string FieldText(MeasureFieldId field, uint64_t value) {
+  ValueKind kind = ValueKind::kNumber;
+  if (field == kIpv4Src || field == kIpv4Dst) kind = ValueKind::kIpv4;
+  if (field == kEthSrc || field == kEthDst) kind = ValueKind::kMac;
+  return FormatValue({kind, value});
+}
+
+std::string KeyText(const MeasureKey& key, const std::vector<uint64_t>& values) {
+  std::string text;
+  for (size_t i = 0; i < values.size(); ++i) {
+    text += (i == 0 ? "" : ",") + FieldText(key.fields[i], values[i]);
+  }
+  return text;
+}
+
+// Sketches keep no keys: those of the packets that the program collected last are looked up.
+void AddTopKeys(const MeasurementStatus& status, MeasureIndex index, const MeasureReading& whole,
+                size_t most, Json* json, std::string* text) {
+  const MeasureProgram& program = status.view.program().source;
+  const MeasureVariable& variable = program.variables[index];
+  std::vector<MeasureKeyReading> keys;
+  for (const CollectedPacket& packet : status.copies) {
+    keys.push_back(ReadingAt(status.view, index, FieldsOf(packet), whole.total));
+  }
+  const MeasureKey& key = program.keys[variable.key];
+  TextTable table({"key of a collected packet", "value"});
+  Json rows = Json::array();
+  for (const MeasureKeyReading& each : TopKeys(std::move(keys), most)) {
+    Json row = {{"key", KeyText(key, each.key)}};
+    std::string value;
+    AddMeaning(variable, each, &row, &value);
+    table.Add({KeyText(key, each.key), value});
+    rows.push_back(std::move(row));
+  }
+  (*json)["top_keys"] = std::move(rows);
+  if (!table.is_empty()) *text += table.ToString(0);
 }
 
 }  // namespace
@@ -244,55 +239,60 @@ std::string FormatVariables(const MeasurementView& view, bool as_json) {
   Json rows = Json::array();
   for (MeasureIndex i = 0; i < program.variables.size(); ++i) {
     const MeasureVariable& variable = program.variables[i];
-    const uint32_t cells = view.program().variables[i].cell_count;
-    const uint64_t in_use = CountInUse(view, i);
+    const MeasureReading reading = ReadingOf(view, i, 0);
     const std::string label = MeasureVariableLabel(program, variable);
-    Json row = {
-        {"name", label}, {"kind", KindName(variable.kind)}, {"cells", cells}, {"in_use", in_use}};
+    Json row = {{"name", label},
+                {"kind", KindName(variable.kind)},
+                {"cells", reading.cells},
+                {"in_use", reading.in_use}};
     std::string value = "-";
-    if (variable.key == kNoIndex) {
-      const uint64_t number = ReadMergedCell(view.states, i, 0);
-      row["value"] = number;
-      value = std::to_string(number);
-    } else if (IsDistinctCount(variable.kind)) {
-      const Estimate estimate = EstimateOf(view, i);
-      row["keys"] = EstimateJson(estimate);
-      value = EstimateText(estimate);
+    if (reading.number) {
+      row["value"] = *reading.number;
+      value = std::to_string(*reading.number);
+    } else if (reading.keys) {
+      row["keys"] = EstimateJson(*reading.keys);
+      value = EstimateText(*reading.keys);
+    } else if (reading.total) {
+      row["total"] = *reading.total;
+      value = std::to_string(*reading.total) + " in all";
     }
     rows.push_back(std::move(row));
-    table.Add(
-        {label, KindName(variable.kind), std::to_string(cells), std::to_string(in_use), value});
+    table.Add({label, KindName(variable.kind), std::to_string(reading.cells),
+               std::to_string(reading.in_use), value});
   }
   if (as_json) return Dump({{"program", view.measurement->name}, {"variables", std::move(rows)}});
   return table.is_empty() ? "the program has no variables\n" : table.ToString(0);
 }
 
-Result<std::string> FormatVariable(const MeasurementView& view, const std::string& name, size_t top,
-                                   bool as_json) {
+Result<std::string> FormatVariable(const MeasurementStatus& status, const std::string& name,
+                                   size_t top, bool as_json) {
+  const MeasurementView& view = status.view;
   const Result<MeasureIndex> index = IndexOf(view, name);
   if (!index.ok()) return index.status();
   const MeasureVariable& variable = view.program().source.variables[*index];
-  uint64_t in_use = 0;
-  const std::vector<Cell> largest = LargestCells(view, *index, top, &in_use);
+  const MeasureReading reading = ReadingOf(view, *index, top);
   TextTable table({">cell", ">value"});
   Json cells = Json::array();
-  for (const Cell& cell : largest) {
+  for (const MeasureCell& cell : reading.largest) {
     table.Add({std::to_string(cell.index), std::to_string(cell.value)});
     cells.push_back({{"cell", cell.index}, {"value", cell.value}});
   }
-  const uint32_t count = view.program().variables[*index].cell_count;
-  Json json = {{"program", view.measurement->name},
-               {"variable", name},
-               {"kind", KindName(variable.kind)},
-               {"cells", count},
-               {"in_use", in_use},
-               {"largest", std::move(cells)}};
+  Json json = {{"program", view.measurement->name}, {"variable", name},
+               {"kind", KindName(variable.kind)},   {"cells", reading.cells},
+               {"in_use", reading.in_use},          {"largest", std::move(cells)}};
   std::string text = table.is_empty() ? "" : table.ToString(0);
-  text += std::to_string(in_use) + " of " + std::to_string(count) + " cells are not 0\n";
-  if (IsDistinctCount(variable.kind)) {
-    const Estimate estimate = EstimateOf(view, *index);
-    json["keys"] = EstimateJson(estimate);
-    text += EstimateText(estimate) + "\n";
+  text += std::to_string(reading.in_use) + " of " + std::to_string(reading.cells) +
+          " cells are not 0\n";
+  if (reading.number) json["value"] = *reading.number;
+  if (reading.total) {
+    json["total"] = *reading.total;
+    text += "all keys together " + std::to_string(*reading.total) + "\n";
+  }
+  if (reading.keys) {
+    json["keys"] = EstimateJson(*reading.keys);
+    text += EstimateText(*reading.keys) + "\n";
+  } else if (variable.key != kNoIndex) {
+    AddTopKeys(status, *index, reading, top, &json, &text);
   }
   return as_json ? Dump(json) : text;
 }
@@ -304,19 +304,20 @@ Result<std::string> FormatAtKey(const MeasurementView& view, const std::string& 
   const MeasureProgram& program = view.program().source;
   const MeasureVariable& variable = program.variables[*index];
   if (variable.key == kNoIndex) return Status::Error(Quote(name) + " has no key");
-  if (IsDistinctCount(variable.kind)) {
+  if (CountsKeys(variable.kind)) {
     return Status::Error(Quote(name) + " tells how many keys there were, but nothing of one");
   }
   const Result<PacketValues> values = ReadKey(program, program.keys[variable.key], key);
   if (!values.ok()) return values.status();
-  const std::vector<uint64_t> cells = ReadKeyCells(view.states, *index, *values);
+  const MeasureKeyReading reading =
+      ReadingAt(view, *index, *values, ReadingOf(view, *index, 0).total);
   Json json = {{"program", view.measurement->name},
                {"variable", name},
                {"kind", KindName(variable.kind)},
                {"key", key},
-               {"cells", cells}};
+               {"cells", reading.cells}};
   std::string text = name + " of " + key + ": ";
-  AddMeaning(view, *index, cells, &json, &text);
+  AddMeaning(variable, reading, &json, &text);
   return as_json ? Dump(json) : text + "\n";
 }
 

@@ -57,11 +57,11 @@ MeasureReading ReadingOf(const MeasureVariable& variable, const std::vector<uint
   reading.cells = cells.size();
   reading.in_use =
       cells.size() - static_cast<size_t>(std::count(cells.begin(), cells.end(), uint64_t{0}));
+  reading.largest = LargestOf(cells, most);
   if (variable.key == kNoIndex) {
     reading.number = cells.empty() ? 0 : cells[0];
     return reading;
   }
-  reading.largest = LargestOf(cells, most);
   if (CountsKeys(variable.kind)) reading.keys = KeysOf(variable.kind, cells);
   if (Sums(variable)) {
     // Each row holds all of it; a row that wrapped round holds less.

@@ -26,7 +26,7 @@ TEST(VariableReading, TellsTheNumberOfAVariableWithoutKey) {
   const MeasureReading reading = ReadingOf(counter, {17}, 10);
   EXPECT_EQ(reading.number, 17u);
   EXPECT_EQ(reading.in_use, 1u);
-  EXPECT_TRUE(reading.largest.empty());
+  EXPECT_EQ(reading.largest.size(), 1u);
   EXPECT_FALSE(reading.keys);
 }
 
