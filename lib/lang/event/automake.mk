@@ -42,6 +42,7 @@ lib_libtrumpet_lang_a_SOURCES = \
 	lib/lang/event/suggest.cc \
 	lib/lang/event/suggest.h \
 	lib/lang/event/token_stream.h \
+	lib/lang/token_list.h \
 	lib/lang/event/yaml.cc
 
 gtest_programs += lib/lang/event/lang_event_test

@@ -6,12 +6,12 @@
 #ifndef TRUMPET_LIB_LANG_EVENT_TOKEN_STREAM_H
 #define TRUMPET_LIB_LANG_EVENT_TOKEN_STREAM_H
 
-#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "lib/lang/event/lexer.h"
+#include "lib/lang/token_list.h"
 
 namespace trumpet::event_lang {
 
@@ -20,19 +20,11 @@ namespace trumpet::event_lang {
 constexpr int kMaxDepth = 64;
 constexpr int kMaxParserDepth = 2 * kMaxDepth;
 
-class TokenStream {
+class TokenStream : public TokenList<Token> {
  public:
   TokenStream(std::vector<Token> tokens, Part part, Diagnostic* error)
-      : tokens_(std::move(tokens)), part_(part), error_(error) {}
+      : TokenList(std::move(tokens)), part_(part), error_(error) {}
 
-  const Token& Peek(size_t ahead = 0) const {
-    return tokens_[std::min(index_ + ahead, tokens_.size() - 1)];
-  }
-  const Token& Next() {
-    const Token& token = Peek();
-    if (index_ + 1 < tokens_.size()) ++index_;
-    return token;
-  }
   bool At(TokenKind kind) const { return Peek().kind == kind; }
   bool At(std::string_view word) const { return Peek().Is(word); }
   bool Take(TokenKind kind) {
@@ -64,10 +56,8 @@ class TokenStream {
   void Leave() { --depth_; }
 
  private:
-  const std::vector<Token> tokens_;
   const Part part_;
   Diagnostic* const error_;
-  size_t index_ = 0;
   int depth_ = 0;
 };
 

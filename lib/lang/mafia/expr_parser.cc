@@ -46,22 +46,13 @@ class ExprParser {
   bool NameOrField(Expr* expr);
   bool Method(Expr* expr);
   bool Operand(Expr* parent);
-  // Adds a child; a tree may only be so high.
-  bool Adopt(Expr* parent, Expr child);
 
   TokenCursor& at_;
 };
 
-bool ExprParser::Adopt(Expr* parent, Expr child) {
-  parent->depth = std::max(parent->depth, child.depth + 1);
-  parent->operands.push_back(std::move(child));
-  if (parent->depth <= kMaxMeasureDepth) return true;
-  return at_.FailAt(parent->offset, TokenCursor::DepthMessage());
-}
-
 bool ExprParser::Operand(Expr* parent) {
   Expr child;
-  return Binary(Level::kOr, &child) && Adopt(parent, std::move(child));
+  return Binary(Level::kOr, &child) && at_.Adopt(parent, &Expr::operands, std::move(child));
 }
 
 bool ExprParser::Binary(Level lowest, Expr* expr) {
@@ -84,8 +75,9 @@ bool ExprParser::Binary(Level lowest, Expr* expr) {
     whole.offset = at_.Next().offset;
     Expr right;
     const auto tighter = static_cast<Level>(static_cast<int>(found->level) + 1);
-    if (!Adopt(&whole, std::move(*expr)) || !Binary(tighter, &right)) return false;
-    if (!Adopt(&whole, std::move(right))) return false;
+    if (!at_.Adopt(&whole, &Expr::operands, std::move(*expr)) || !Binary(tighter, &right))
+      return false;
+    if (!at_.Adopt(&whole, &Expr::operands, std::move(right))) return false;
     *expr = std::move(whole);
   }
 }
@@ -99,7 +91,7 @@ bool ExprParser::Unary(Expr* expr) {
                            : MeasureOp::kComplement;
   expr->offset = at_.Next().offset;
   Expr operand;
-  const bool is_read = Unary(&operand) && Adopt(expr, std::move(operand));
+  const bool is_read = Unary(&operand) && at_.Adopt(expr, &Expr::operands, std::move(operand));
   at_.Leave();
   return is_read;
 }

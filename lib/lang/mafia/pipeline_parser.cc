@@ -24,17 +24,9 @@ class PipelineParser {
   bool One(Step* step);
   bool Primitive(Step* step);
   bool Update(Step* step);
-  bool Adopt(Step* parent, Step child);
 
   TokenCursor& at_;
 };
-
-bool PipelineParser::Adopt(Step* parent, Step child) {
-  parent->depth = std::max(parent->depth, child.depth + 1);
-  parent->children.push_back(std::move(child));
-  if (parent->depth <= kMaxMeasureDepth) return true;
-  return at_.FailAt(parent->offset, TokenCursor::DepthMessage());
-}
 
 bool PipelineParser::Pipeline(Step* step) {
   if (!One(step)) return false;
@@ -44,10 +36,10 @@ bool PipelineParser::Pipeline(Step* step) {
   Step whole;
   whole.kind = is_parallel ? MeasureNodeKind::kPar : MeasureNodeKind::kSeq;
   whole.offset = is_parallel ? at_.Peek().offset : step->offset;
-  if (!Adopt(&whole, std::move(*step))) return false;
+  if (!at_.Adopt(&whole, &Step::children, std::move(*step))) return false;
   while (at_.Take(sign)) {
     Step next;
-    if (!One(&next) || !Adopt(&whole, std::move(next))) return false;
+    if (!One(&next) || !at_.Adopt(&whole, &Step::children, std::move(next))) return false;
   }
   *step = std::move(whole);
   if (!at_.At(">>") && !at_.At("++")) return true;

@@ -13,22 +13,15 @@
 
 #include "lib/lang/mafia/ast.h"
 #include "lib/lang/mafia/lexer.h"
+#include "lib/lang/token_list.h"
 
 namespace trumpet::mafia {
 
-class TokenCursor {
+class TokenCursor : public TokenList<Token> {
  public:
   TokenCursor(std::vector<Token> tokens, Problems* problems)
-      : tokens_(std::move(tokens)), problems_(problems) {}
+      : TokenList(std::move(tokens)), problems_(problems) {}
 
-  const Token& Peek(size_t ahead = 0) const {
-    return tokens_[std::min(index_ + ahead, tokens_.size() - 1)];
-  }
-  const Token& Next() {
-    const Token& token = Peek();
-    if (index_ + 1 < tokens_.size()) ++index_;
-    return token;
-  }
   bool AtEnd() const { return Peek().kind == TokenKind::kEnd; }
   bool AtWord(size_t ahead = 0) const { return Peek(ahead).kind == TokenKind::kWord; }
   bool At(std::string_view text, size_t ahead = 0) const {
@@ -68,6 +61,13 @@ class TokenCursor {
     return FailAt(Peek().offset, DepthMessage());
   }
   void Leave() { --depth_; }
+  // Gives a node of the tree a child; a tree may only be so high.
+  template <typename Node>
+  bool Adopt(Node* parent, std::vector<Node> Node::*children, Node child) {
+    parent->depth = std::max(parent->depth, child.depth + 1);
+    (parent->*children).push_back(std::move(child));
+    return parent->depth <= kMaxMeasureDepth || FailAt(parent->offset, DepthMessage());
+  }
   size_t depth() const { return depth_; }
   void RestoreDepth(size_t depth) { depth_ = depth; }
   static std::string DepthMessage() {
@@ -76,9 +76,7 @@ class TokenCursor {
   }
 
  private:
-  const std::vector<Token> tokens_;
   Problems* const problems_;
-  size_t index_ = 0;
   size_t depth_ = 0;
 };
 
