@@ -12,10 +12,12 @@ Skipped (77) in a build without Open vSwitch.
 
 import glob
 import os
-import struct
 import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tests/support"))
+import frames  # noqa: E402
 
 BUILD = os.path.abspath(os.environ.get("top_builddir", "."))
 SAMPLES = os.path.join(BUILD, "controller/openflow/openflow_samples")
@@ -80,17 +82,13 @@ def check_os_ken(samples):
 
 def write_capture(path, samples):
     """As if each had been sent to a switch, on a connection for each version."""
-    with open(path, "wb") as out:
-        out.write(struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1))
-        sequence = {}
-        for version, _, data in samples:
-            at = sequence.get(version, 1)
-            sequence[version] = at + len(data)
-            tcp = struct.pack(">HHIIBBHHH", 40000 + version, 6653, at, 1, 5 << 4, 0x18, 65535, 0, 0)
-            ip = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 40 + len(data), 0, 0, 64, 6, 0,
-                             bytes([10, 0, 0, 1]), bytes([10, 0, 0, 2]))
-            frame = bytes(12) + b"\x08\x00" + ip + tcp + data
-            out.write(struct.pack("<IIII", 0, 0, len(frame), len(frame)) + frame)
+    packets, sequence = [], {}
+    for version, _, data in samples:
+        at = sequence.get(version, 1)
+        sequence[version] = at + len(data)
+        segment = frames.tcp(40000 + version, 6653, at, 1, 0x18, data)
+        packets.append(frames.ethernet(frames.ipv4((10, 0, 0, 1), (10, 0, 0, 2), 6, segment)))
+    frames.write_pcap(path, packets)
 
 
 def check_tshark(samples):

@@ -16,7 +16,6 @@ import selectors
 import shutil
 import socket
 import ssl
-import struct
 import subprocess
 import sys
 import tempfile
@@ -29,8 +28,10 @@ except ImportError:
     sys.exit(77)
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, f"{HERE}/../../tests/support"]
 
+import frames  # noqa: E402
 from rest_kit import PATIENCE, Server  # noqa: E402
 
 SOURCE = os.environ.get("top_srcdir", ".")
@@ -86,14 +87,9 @@ class Description:
 
 def capture():
     """A pcap of ten UDP packets of 1,000 bytes to 10.0.0.1, a millisecond apart."""
-    data = struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1)
-    for i in range(10):
-        udp = struct.pack(">HHHH", 1000, 2000, 1008, 0) + bytes(1000)
-        ip = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 20 + len(udp), i, 0, 64, 17, 0,
-                         bytes([192, 168, 0, 1]), bytes([10, 0, 0, 1]))
-        frame = bytes(12) + b"\x08\x00" + ip + udp
-        data += struct.pack("<IIII", 1700000000, i * 1000, len(frame), len(frame)) + frame
-    return data
+    packet = frames.ethernet(frames.ipv4((192, 168, 0, 1), (10, 0, 0, 1), 17,
+                                         frames.udp(1000, 2000, bytes(1000))))
+    return frames.pcap_file([packet] * 10, gap=1000)
 
 
 def multipart(**parts):

@@ -7,6 +7,8 @@ import socket
 import struct
 import threading
 
+import frames
+
 
 class OpenflowRecorder:
     """Listens at `port` of 127.0.0.1 and goes on to `target` there.  stop() ends all connections."""
@@ -71,18 +73,14 @@ class OpenflowRecorder:
 
     def write_capture(self, path, server_port=6653):
         """TCP over IPv4 over Ethernet, as if nothing had been lost; clients are at port 40000 and up."""
-        sent = {}
-        with open(path, "wb") as out:
-            out.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1))
-            for index, (number, is_forward, data) in enumerate(self.messages()):
-                ports = (40000 + number, server_port)
-                at = sent.get((number, is_forward), 1)
-                acked = sent.get((number, not is_forward), 1)
-                sent[number, is_forward] = at + len(data)
-                ends = (bytes([127, 0, 0, 1]), bytes([127, 0, 0, 2]))
-                if not is_forward:
-                    ports, ends = ports[::-1], ends[::-1]
-                tcp = struct.pack(">HHIIBBHHH", *ports, at, acked, 5 << 4, 0x18, 65535, 0, 0)
-                ip = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 40 + len(data), 0, 0, 64, 6, 0, *ends)
-                frame = bytes(12) + b"\x08\x00" + ip + tcp + data
-                out.write(struct.pack("<IIII", index // 1000, index % 1000, len(frame), len(frame)) + frame)
+        sent, packets = {}, []
+        for number, is_forward, data in self.messages():
+            ports, ends = (40000 + number, server_port), ((127, 0, 0, 1), (127, 0, 0, 2))
+            at = sent.get((number, is_forward), 1)
+            acked = sent.get((number, not is_forward), 1)
+            sent[number, is_forward] = at + len(data)
+            if not is_forward:
+                ports, ends = ports[::-1], ends[::-1]
+            segment = frames.tcp(*ports, at, acked, 0x18, data)
+            packets.append(frames.ethernet(frames.ipv4(*ends, 6, segment)))
+        frames.write_pcap(path, packets, gap=1000)

@@ -17,7 +17,8 @@ import sys
 from collections import Counter
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, f"{HERE}/../support"]
 
 from daemon_kit import CONTROLLER, DaemonTest, Vswitch, main, run, wait_until  # noqa: E402
 from openflow_recorder import OpenflowRecorder  # noqa: E402

@@ -10,4 +10,4 @@ tests_support_link_emulator_SOURCES = \
 tests_support_link_emulator_LDADD = $(LIBTRUMPET_PACKET) $(LIBEVENT_LIBS)
 
 TESTS += tests/support/link_emulator_test.py
-EXTRA_DIST += tests/support/link_emulator_test.py tests/support/routers.py
+EXTRA_DIST += tests/support/frames.py tests/support/link_emulator_test.py tests/support/routers.py

@@ -1,35 +1,11 @@
 # Copyright (c) 2026 The Trumpet Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the captures of the system tests: Ethernet frames as bytes, and pcap files of them."""
+"""Makes the captures of the system tests."""
 
 import random
 import struct
 
-MAC = bytes.fromhex("020000000002020000000001")
-
-
-def ipv4(source, destination, protocol, payload, identifier=0):
-    total = 20 + len(payload)
-    head = struct.pack("!BBHHHBBH4s4s", 0x45, 0, total, identifier & 0xFFFF, 0x4000, 64, protocol,
-                       0, bytes(source), bytes(destination))
-    sum16 = sum(struct.unpack("!10H", head))
-    sum16 = (sum16 & 0xFFFF) + (sum16 >> 16)
-    checksum = ~(sum16 + (sum16 >> 16)) & 0xFFFF
-    return head[:10] + struct.pack("!H", checksum) + head[12:] + payload
-
-
-def udp(source_port, destination_port, payload):
-    return struct.pack("!HHHH", source_port, destination_port, 8 + len(payload), 0) + payload
-
-
-def tcp(source_port, destination_port, seq, ack, flags, payload=b"", window=1000):
-    return struct.pack("!HHIIBBHHH", source_port, destination_port, seq & 0xFFFFFFFF,
-                       ack & 0xFFFFFFFF, 0x50, flags, window, 0, 0) + payload
-
-
-def ethernet(payload, ethertype=0x0800, vlan=None):
-    tag = b"" if vlan is None else struct.pack("!HH", 0x8100, vlan)
-    return MAC + tag + struct.pack("!H", ethertype) + payload
+from frames import ethernet, ipv4, tcp, udp, write_pcap  # noqa: F401 (for users of this module)
 
 
 def vxlan(vni, inner, flow):
@@ -68,14 +44,3 @@ def mixed(seed, rounds):
         if not flow:
             flows.remove(flow)
     return frames
-
-
-def write_pcap(path, frames):
-    """Frames a microsecond apart, so that nothing in a replay depends on long gaps."""
-    with open(path, "wb") as out:
-        out.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1))
-        for number, frame in enumerate(frames):
-            frame = frame.ljust(60, b"\0")
-            out.write(struct.pack("<IIII", 1700000000 + number // 1000000, number % 1000000,
-                                  len(frame), len(frame)))
-            out.write(frame)
