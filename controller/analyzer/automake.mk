@@ -22,7 +22,11 @@ controller_libtrumpet_analyzer_a_SOURCES = \
 	controller/analyzer/run_answer.cc \
 	controller/analyzer/run_answer.h \
 	controller/analyzer/slice_book.cc \
-	controller/analyzer/slice_book.h
+	controller/analyzer/slice_book.h \
+	controller/analyzer/trace_copy.cc \
+	controller/analyzer/trace_copy.h \
+	controller/analyzer/trace_table.cc \
+	controller/analyzer/trace_table.h
 
 gtest_programs += controller/analyzer/analyzer_test
 controller_analyzer_analyzer_test_SOURCES = \
@@ -33,5 +37,14 @@ controller_analyzer_analyzer_test_SOURCES = \
 	controller/analyzer/packet_identity_test.cc \
 	controller/analyzer/path_simulation_test.h \
 	controller/analyzer/path_statistics_test.cc \
-	controller/analyzer/slice_book_test.cc
+	controller/analyzer/slice_book_test.cc \
+	controller/analyzer/trace_copy_test.cc \
+	controller/analyzer/trace_table_test.cc
 controller_analyzer_analyzer_test_LDADD = $(LIBTRUMPET_ANALYZER) $(GTEST_MAIN_LIBS)
+
+fuzz_programs += controller/analyzer/trace_copy_fuzz
+controller_analyzer_trace_copy_fuzz_SOURCES = controller/analyzer/trace_copy_fuzz.cc
+controller_analyzer_trace_copy_fuzz_LDADD = $(FUZZ_MAIN) $(LIBTRUMPET_ANALYZER)
+controller_analyzer_trace_copy_fuzz_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+
+EXTRA_DIST += tests/corpus/trace_copy_fuzz

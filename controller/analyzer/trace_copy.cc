@@ -1,0 +1,134 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "controller/analyzer/trace_copy.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "controller/analyzer/packet_identity.h"
+#include "lib/base/byte_order.h"
+#include "lib/base/hash.h"
+#include "lib/model/slice_spec.h"
+
+namespace trumpet {
+namespace {
+
+constexpr uint16_t kGreKeyFlag = 0x2000;
+constexpr uint16_t kGreSequenceFlag = 0x1000;
+constexpr uint16_t kGreChecksumFlag = 0x8000;
+constexpr uint32_t kGreBytes = 4;
+constexpr uint32_t kFrameBytesHashed = 64;
+
+void SetOrigin(uint32_t key, TraceHop* hop) {
+  hop->switch_number = static_cast<uint16_t>(key >> kSliceTagBits);
+  hop->tag = key & kMaxSliceTag;
+}
+
+bool IsTunnel(LayerKind kind) {
+  switch (kind) {
+    case LayerKind::kGre:
+    case LayerKind::kVxlan:
+    case LayerKind::kVxlanGpe:
+    case LayerKind::kGeneve:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// True if the key says who made the copy.  Sets the sequence number, too.
+bool ReadGre(const uint8_t* gre, const Layer& layer, TraceHop* hop) {
+  const uint16_t flags = LoadBe16(gre);
+  const bool has_key = (flags & kGreKeyFlag) != 0;
+  uint32_t at = kGreBytes + ((flags & kGreChecksumFlag) != 0 ? 4 : 0);
+  if (layer.bytes == kGreBytes) return false;
+  if (has_key) {
+    SetOrigin(LoadBe32(gre + at), hop);
+    at += 4;
+  }
+  hop->has_sequence = (flags & kGreSequenceFlag) != 0;
+  if (hop->has_sequence) hop->sequence = LoadBe32(gre + at);
+  return has_key;
+}
+
+// ERSPAN III has no index: its platform's part and its hardware id are not ours to set.
+bool ReadErspan(const uint8_t* erspan, const Layer& layer, TraceHop* hop) {
+  hop->switch_number = LoadBe16(erspan + 2) & 0x3ff;
+  hop->tag = layer.kind == LayerKind::kErspan2 ? LoadBe32(erspan + 4) & kMaxSliceTag : 0;
+  return true;
+}
+
+// Where the copied packet begins in the list; 0: there is no tunnel.
+int FindPacket(const uint8_t* data, const Layers& layers, bool* has_origin, TraceHop* hop) {
+  int i = 0;
+  while (i < layers.count && !IsTunnel(layers.list[static_cast<size_t>(i)].kind)) ++i;
+  if (i == layers.count) return 0;
+  const Layer& tunnel = layers.list[static_cast<size_t>(i++)];
+  if (tunnel.kind != LayerKind::kGre) {
+    // A VNI has 24 bits: ten of the switch, 14 of the tag.
+    const uint32_t vni = LoadBe32(data + tunnel.at + 4) >> 8;
+    hop->switch_number = static_cast<uint16_t>(vni >> 14);
+    hop->tag = vni & 0x3fff;
+    *has_origin = true;
+    return i;
+  }
+  *has_origin = ReadGre(data + tunnel.at, tunnel, hop);
+  for (; i < layers.count; ++i) {
+    const Layer& layer = layers.list[static_cast<size_t>(i)];
+    switch (layer.kind) {
+      case LayerKind::kErspan2:
+      case LayerKind::kErspan3:
+        *has_origin = ReadErspan(data + layer.at, layer, hop);
+        break;
+      case LayerKind::kErspan1:
+      case LayerKind::kErspanPlatform:
+      case LayerKind::kMellanox:
+        break;
+      default:
+        return i;
+    }
+  }
+  return i;
+}
+
+uint8_t TtlOf(const uint8_t* data, const Layer& ip) {
+  return data[ip.at + (ip.kind == LayerKind::kIpv4 ? 8 : 7)];
+}
+
+}  // namespace
+
+TraceVerdict ReadTraceCopy(const Frame& frame, Nanos time, uint64_t seed,
+                           const LayerOptions& options, TraceCopy* copy) {
+  *copy = TraceCopy();
+  Layers layers;
+  ReadLayers(frame.data, frame.captured_length, LayerKind::kEthernet, options, &layers);
+  copy->hop.time = time;
+  bool has_origin = false;
+  const int first = FindPacket(frame.data, layers, &has_origin, &copy->hop);
+  if (first == 0) return TraceVerdict::kOther;
+  if (!has_origin) return TraceVerdict::kNoOrigin;
+  if (first == layers.count) return TraceVerdict::kMalformed;
+  const Layer* innermost = nullptr;
+  for (int i = first; i < layers.count; ++i) {
+    const Layer& layer = layers.list[static_cast<size_t>(i)];
+    if (layer.kind != LayerKind::kIpv4 && layer.kind != LayerKind::kIpv6) continue;
+    if (innermost == nullptr) copy->hop.outer_ttl = TtlOf(frame.data, layer);
+    innermost = &layer;
+  }
+  if (innermost == nullptr) {
+    const uint32_t at = layers.list[static_cast<size_t>(first)].at;
+    const uint32_t size = std::min(frame.captured_length - at, kFrameBytesHashed);
+    copy->key = HashBytes(frame.data + at, size, seed);
+    return TraceVerdict::kCopy;
+  }
+  const std::optional<PacketIdentity> identity = IdentifyPacket(
+      frame.data + innermost->at, frame.captured_length - innermost->at, false, seed);
+  if (!identity) return TraceVerdict::kMalformed;
+  copy->key = identity->hash;
+  copy->flow = identity->flow;
+  copy->hop.ttl = identity->ttl;
+  return TraceVerdict::kCopy;
+}
+
+}  // namespace trumpet

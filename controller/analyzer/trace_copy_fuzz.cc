@@ -1,0 +1,23 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Any bytes as a copy for a trace: no read out of bounds, and the origin fits its bits.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <vector>
+
+#include "controller/analyzer/trace_copy.h"
+#include "lib/model/slice_spec.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::vector<uint8_t> bytes(data, data + size);
+  const auto length = static_cast<uint32_t>(size);
+  trumpet::TraceCopy copy;
+  const trumpet::TraceVerdict verdict =
+      ReadTraceCopy({bytes.data(), length, length}, 1, 2, {}, &copy);
+  if (verdict != trumpet::TraceVerdict::kCopy) return 0;
+  if (copy.hop.tag > trumpet::kMaxSliceTag || copy.hop.time != 1) std::abort();
+  return 0;
+}

@@ -1,0 +1,195 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "controller/analyzer/trace_table.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace trumpet {
+namespace {
+
+// After so many traces that were complete, most of a longer wait is gone.
+constexpr Nanos kTracesToGoBack = 1024;
+
+// With half of the slots free a search ends soon.
+size_t SlotCount(size_t max_traces) {
+  size_t count = 16;
+  while (count < 2 * max_traces) count *= 2;
+  return count;
+}
+
+}  // namespace
+
+TraceTable::TraceTable(const TraceTableOptions& options, Tell tell)
+    : options_(options),
+      tell_(std::move(tell)),
+      quiet_(options.quiet),
+      slots_(SlotCount(options.max_traces), kNone),
+      entries_(std::max<size_t>(options.max_traces, 1)),
+      hops_(std::max<size_t>(options.max_hops, 1)) {
+  for (size_t i = entries_.size(); i-- > 0;) {
+    entries_[i].newer = std::exchange(free_entry_, static_cast<uint32_t>(i));
+  }
+  for (size_t i = hops_.size(); i-- > 0;) {
+    hops_[i].next = std::exchange(free_hop_, static_cast<uint32_t>(i));
+  }
+}
+
+size_t TraceTable::Find(Uint128 key) const {
+  size_t slot = SlotOf(key);
+  while (slots_[slot] != kNone && entries_[slots_[slot]].key != key) {
+    slot = (slot + 1) & (slots_.size() - 1);
+  }
+  return slot;
+}
+
+// Moves up what stood behind, so that no search ends too early.
+void TraceTable::Erase(size_t slot) {
+  const size_t mask = slots_.size() - 1;
+  for (size_t next = (slot + 1) & mask; slots_[next] != kNone; next = (next + 1) & mask) {
+    const size_t home = SlotOf(entries_[slots_[next]].key);
+    if (((next - home) & mask) < ((next - slot) & mask)) continue;
+    slots_[slot] = slots_[next];
+    slot = next;
+  }
+  slots_[slot] = kNone;
+}
+
+void TraceTable::Append(uint32_t at, List* list) {
+  entries_[at].older = list->newest;
+  entries_[at].newer = kNone;
+  (list->newest == kNone ? list->oldest : entries_[list->newest].newer) = at;
+  list->newest = at;
+}
+
+void TraceTable::Remove(uint32_t at, List* list) {
+  const Entry& entry = entries_[at];
+  (entry.older == kNone ? list->oldest : entries_[entry.older].newer) = entry.newer;
+  (entry.newer == kNone ? list->newest : entries_[entry.newer].older) = entry.older;
+}
+
+void TraceTable::Take(const TraceCopy& copy) {
+  ++counters_.copies;
+  if (free_hop_ == kNone) MakeRoom();
+  size_t slot = Find(copy.key);
+  if (slots_[slot] == kNone && free_entry_ == kNone) {
+    MakeRoom();
+    slot = Find(copy.key);
+  }
+  uint32_t at = slots_[slot];
+  if (at == kNone) {
+    at = Begin(copy, slot);
+  } else {
+    Entry& entry = entries_[at];
+    Remove(at, entry.is_told ? &told_ : &open_);
+    if (entry.is_told) {
+      ++counters_.late_copies;
+      ++entry.revision;
+      NoteLate(copy.hop.time - entry.last);
+    }
+  }
+  Entry& entry = entries_[at];
+  entry.is_told = false;
+  entry.last = std::max(entry.last, copy.hop.time);
+  Append(at, &open_);
+  AddHop(at, copy.hop);
+}
+
+uint32_t TraceTable::Begin(const TraceCopy& copy, size_t slot) {
+  const uint32_t at = free_entry_;
+  free_entry_ = entries_[at].newer;
+  entries_[at] = Entry();
+  entries_[at].key = copy.key;
+  entries_[at].flow = copy.flow;
+  entries_[at].last = copy.hop.time;
+  slots_[slot] = at;
+  ++trace_count_;
+  ++counters_.traces;
+  return at;
+}
+
+void TraceTable::AddHop(uint32_t at, const TraceHop& hop) {
+  Entry& entry = entries_[at];
+  if (entry.hop_count >= options_.max_hops_of_trace) {
+    ++entry.hops_not_kept;
+    ++counters_.hops_not_kept;
+    return;
+  }
+  const uint32_t place = free_hop_;
+  free_hop_ = hops_[place].next;
+  hops_[place] = {hop, kNone};
+  (entry.first_hop == kNone ? entry.first_hop : hops_[entry.last_hop].next) = place;
+  entry.last_hop = place;
+  ++entry.hop_count;
+  ++hop_count_;
+}
+
+// What is late by so much would have been in time with half as much again.
+void TraceTable::NoteLate(Nanos gap) {
+  quiet_ = std::clamp(std::max(quiet_, gap + gap / 2), options_.quiet, options_.max_quiet);
+}
+
+void TraceTable::MakeRoom() {
+  if (told_.oldest != kNone) {
+    ++counters_.forgotten;
+  } else {
+    ++counters_.evicted;
+    TellOldest(true);
+  }
+  ForgetOldest();
+}
+
+void TraceTable::TellOldest(bool is_evicted) {
+  const uint32_t at = open_.oldest;
+  Entry& entry = entries_[at];
+  trace_.key = entry.key;
+  trace_.flow = entry.flow;
+  trace_.hops.clear();
+  for (uint32_t hop = entry.first_hop; hop != kNone; hop = hops_[hop].next) {
+    trace_.hops.push_back(hops_[hop].hop);
+  }
+  trace_.hops_not_kept = entry.hops_not_kept;
+  trace_.revision = entry.revision;
+  trace_.is_evicted = is_evicted;
+  ++(entry.revision == 0 ? counters_.told : counters_.revised);
+  Remove(at, &open_);
+  entry.is_told = true;
+  Append(at, &told_);
+  tell_(trace_);
+}
+
+void TraceTable::ForgetOldest() {
+  const uint32_t at = told_.oldest;
+  Entry& entry = entries_[at];
+  Remove(at, &told_);
+  Erase(Find(entry.key));
+  if (entry.first_hop != kNone) {
+    hops_[entry.last_hop].next = free_hop_;
+    free_hop_ = entry.first_hop;
+  }
+  hop_count_ -= entry.hop_count;
+  --trace_count_;
+  entry.newer = free_entry_;
+  free_entry_ = at;
+}
+
+bool TraceTable::Advance(Nanos now, size_t max_traces) {
+  size_t count = 0;
+  while (open_.oldest != kNone && now - entries_[open_.oldest].last >= quiet_) {
+    if (count++ == max_traces) return true;
+    TellOldest(false);
+    quiet_ -= (quiet_ - options_.quiet) / kTracesToGoBack;
+  }
+  while (told_.oldest != kNone && now - entries_[told_.oldest].last >= quiet_ + options_.retain) {
+    if (count++ == max_traces) return true;
+    ForgetOldest();
+  }
+  return false;
+}
+
+void TraceTable::Finish() {
+  while (open_.oldest != kNone) TellOldest(false);
+}
+
+}  // namespace trumpet
