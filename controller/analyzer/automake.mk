@@ -9,6 +9,8 @@ controller_libtrumpet_analyzer_a_SOURCES = \
 	controller/analyzer/copy_matching.h \
 	controller/analyzer/copy_receiver.cc \
 	controller/analyzer/copy_receiver.h \
+	controller/analyzer/copy_sequences.cc \
+	controller/analyzer/copy_sequences.h \
 	controller/analyzer/estimates.cc \
 	controller/analyzer/estimates.h \
 	controller/analyzer/packet_archive.cc \
@@ -25,6 +27,8 @@ controller_libtrumpet_analyzer_a_SOURCES = \
 	controller/analyzer/slice_book.h \
 	controller/analyzer/trace_copy.cc \
 	controller/analyzer/trace_copy.h \
+	controller/analyzer/trace_judge.cc \
+	controller/analyzer/trace_judge.h \
 	controller/analyzer/trace_table.cc \
 	controller/analyzer/trace_table.h
 
@@ -32,6 +36,7 @@ gtest_programs += controller/analyzer/analyzer_test
 controller_analyzer_analyzer_test_SOURCES = \
 	controller/analyzer/copy_matching_test.cc \
 	controller/analyzer/copy_receiver_test.cc \
+	controller/analyzer/copy_sequences_test.cc \
 	controller/analyzer/estimates_test.cc \
 	controller/analyzer/packet_files_test.cc \
 	controller/analyzer/packet_identity_test.cc \
@@ -39,6 +44,8 @@ controller_analyzer_analyzer_test_SOURCES = \
 	controller/analyzer/path_statistics_test.cc \
 	controller/analyzer/slice_book_test.cc \
 	controller/analyzer/trace_copy_test.cc \
+	controller/analyzer/trace_judge_test.cc \
+	controller/analyzer/trace_simulation_test.h \
 	controller/analyzer/trace_table_test.cc
 controller_analyzer_analyzer_test_LDADD = $(LIBTRUMPET_ANALYZER) $(GTEST_MAIN_LIBS)
 

@@ -1,0 +1,94 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "controller/analyzer/copy_sequences.h"
+
+#include <algorithm>
+
+namespace trumpet {
+namespace {
+
+// A greater step, or one back so far, is a switch that began anew.
+constexpr uint32_t kMaxStep = 1 << 20;
+constexpr Nanos kSmoothing = 64;  // copies
+
+}  // namespace
+
+void CopySequences::Take(uint16_t switch_number, uint32_t sequence, Nanos time) {
+  if (switch_number > kMaxSwitchNumber) return;
+  Switch& from = switches_[switch_number];
+  const uint32_t step = sequence - from.highest;
+  const uint32_t step_back = from.highest - sequence;
+  if (!from.is_begun || (step > kMaxStep && step_back > kMaxStep)) {
+    from = Switch();
+    from.is_begun = true;
+    from.highest = sequence;
+    from.known_since = from.latest = time;
+    return;
+  }
+  if (step == 0) return;  // the same once more
+  if (step > kMaxStep) {
+    Fill(&from, sequence, time);
+    return;
+  }
+  if (step > 1) Open(&from, sequence, time);
+  const Nanos spacing = std::max<Nanos>(time - from.latest, 0) / step;
+  from.spacing += from.spacing == 0 ? spacing : (spacing - from.spacing) / kSmoothing;
+  from.highest = sequence;
+  from.latest = std::max(from.latest, time);
+}
+
+void CopySequences::Open(Switch* from, uint32_t sequence, Nanos time) {
+  from->lost += sequence - from->highest - 1;
+  from->gaps.push_back({from->highest + 1, sequence - 1, from->latest, time});
+  if (from->gaps.size() <= max_gaps_) return;
+  from->known_since = from->gaps.front().after;
+  from->gaps.pop_front();
+}
+
+// One that comes late was not lost.
+void CopySequences::Fill(Switch* from, uint32_t sequence, Nanos time) {
+  for (size_t i = from->gaps.size(); i-- > 0;) {
+    Gap& gap = from->gaps[i];
+    const bool is_after = sequence - gap.first < kMaxStep;
+    if (!is_after) continue;
+    if (gap.last - sequence >= kMaxStep) return;  // behind its end: it was here before
+    --from->lost;
+    if (gap.first == gap.last) {
+      from->gaps.erase(from->gaps.begin() + static_cast<std::ptrdiff_t>(i));
+    } else if (sequence == gap.first) {
+      ++gap.first;
+    } else if (sequence == gap.last) {
+      --gap.last;
+    } else {
+      const Gap behind = {sequence + 1, gap.last, gap.before, std::max(gap.after, time)};
+      gap.last = sequence - 1;
+      from->gaps.insert(from->gaps.begin() + static_cast<std::ptrdiff_t>(i) + 1, behind);
+    }
+    return;
+  }
+}
+
+CopySequences::Around CopySequences::Between(uint16_t switch_number, Nanos from,
+                                             Nanos until) const {
+  Around around;
+  if (switch_number > kMaxSwitchNumber) return around;
+  const Switch& asked = switches_[switch_number];
+  around.is_known = asked.is_begun && from >= asked.known_since && until <= asked.latest;
+  if (!around.is_known) return around;
+  const auto begin = std::partition_point(asked.gaps.begin(), asked.gaps.end(),
+                                          [from](const Gap& gap) { return gap.after < from; });
+  for (auto gap = begin; gap != asked.gaps.end() && gap->before <= until; ++gap) {
+    around.lost += gap->last - gap->first + 1;
+  }
+  const double span = static_cast<double>(until - from);
+  around.made = static_cast<double>(around.lost);
+  if (asked.spacing > 0) around.made += span / static_cast<double>(asked.spacing);
+  return around;
+}
+
+uint64_t CopySequences::lost(uint16_t switch_number) const {
+  return switch_number > kMaxSwitchNumber ? 0 : switches_[switch_number].lost;
+}
+
+}  // namespace trumpet

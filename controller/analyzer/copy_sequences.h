@@ -1,0 +1,70 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// CopySequences: which copies a switch has made and the analyzer has not got, by the numbers that
+// the switch gives them.
+//
+// This tells a copy that was lost from a packet that was: a switch without a gap in its numbers has
+// lost no copy.  It holds only where all copies of a switch's tunnel come to this analyzer, and the
+// switch numbers them (GRE with a sequence, ERSPAN II and III).
+//
+// Threads: one.  Memory: at most `max_gaps` of each of 1,024 switches; older gaps are forgotten,
+// and then nothing is known of their time.
+
+#ifndef TRUMPET_CONTROLLER_ANALYZER_COPY_SEQUENCES_H
+#define TRUMPET_CONTROLLER_ANALYZER_COPY_SEQUENCES_H
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "lib/base/units.h"
+#include "lib/model/slice_spec.h"
+
+namespace trumpet {
+
+class CopySequences {
+ public:
+  explicit CopySequences(size_t max_gaps = 4096)
+      : max_gaps_(max_gaps), switches_(kMaxSwitchNumber + 1) {}
+
+  // Switches beyond kMaxSwitchNumber are not followed.
+  void Take(uint16_t switch_number, uint32_t sequence, Nanos time);
+
+  struct Around {
+    bool is_known = false;
+    uint64_t lost = 0;  // may have been made between the two times
+    double made = 0;    // about so many were, those that are lost among them
+  };
+  Around Between(uint16_t switch_number, Nanos from, Nanos until) const;
+
+  uint64_t lost(uint16_t switch_number) const;
+
+ private:
+  struct Gap {
+    uint32_t first = 0;  // numbers that have not come
+    uint32_t last = 0;
+    Nanos before = 0;  // when its neighbours came
+    Nanos after = 0;
+  };
+  struct Switch {
+    bool is_begun = false;
+    uint32_t highest = 0;
+    Nanos latest = 0;
+    Nanos known_since = 0;
+    Nanos spacing = 0;  // of copies, smoothed
+    uint64_t lost = 0;
+    std::deque<Gap> gaps;
+  };
+
+  void Open(Switch* from, uint32_t sequence, Nanos time);
+  static void Fill(Switch* from, uint32_t sequence, Nanos time);
+
+  const size_t max_gaps_;
+  std::vector<Switch> switches_;
+};
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_CONTROLLER_ANALYZER_COPY_SEQUENCES_H

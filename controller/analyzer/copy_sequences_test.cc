@@ -1,0 +1,97 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "controller/analyzer/copy_sequences.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+namespace trumpet {
+namespace {
+
+TEST(CopySequences, KnowNothingOfATimeBeforeTheFirstCopyOrBehindTheLast) {
+  CopySequences sequences;
+  sequences.Take(1, 5, 100);
+  sequences.Take(1, 6, 200);
+  EXPECT_TRUE(sequences.Between(1, 100, 200).is_known);
+  EXPECT_FALSE(sequences.Between(1, 99, 200).is_known);
+  EXPECT_FALSE(sequences.Between(1, 100, 201).is_known);
+  EXPECT_FALSE(sequences.Between(2, 100, 200).is_known);
+  EXPECT_FALSE(sequences.Between(5000, 100, 200).is_known);
+}
+
+TEST(CopySequences, CountAGapUntilItsCopyComes) {
+  CopySequences sequences;
+  for (const uint32_t number : {10u, 11u, 15u, 16u}) sequences.Take(1, number, number * 10);
+  EXPECT_EQ(sequences.lost(1), 3u);
+  EXPECT_EQ(sequences.Between(1, 120, 140).lost, 3u);
+  EXPECT_EQ(sequences.Between(1, 100, 105).lost, 0u);
+  sequences.Take(1, 13, 170);
+  EXPECT_EQ(sequences.lost(1), 2u);
+  for (const uint32_t number : {12u, 14u, 14u, 13u, 9u}) sequences.Take(1, number, 180);
+  EXPECT_EQ(sequences.lost(1), 0u);
+}
+
+TEST(CopySequences, GoOnPastTheHighestNumberAndBeginAnewWithTheSwitch) {
+  CopySequences sequences;
+  for (const uint32_t number : {0xfffffffeu, 0xffffffffu, 1u}) sequences.Take(1, number, 10);
+  EXPECT_EQ(sequences.lost(1), 1u);
+  sequences.Take(1, 0x40000000, 20);
+  EXPECT_EQ(sequences.lost(1), 0u);
+  EXPECT_FALSE(sequences.Between(1, 10, 20).is_known);
+}
+
+TEST(CopySequences, ForgetTheOldestGapsAndSayThatTheyDo) {
+  CopySequences sequences(2);
+  for (uint32_t number = 0; number < 10; number += 2) sequences.Take(1, number, number * 10);
+  EXPECT_FALSE(sequences.Between(1, 10, 50).is_known);
+  EXPECT_EQ(sequences.Between(1, 45, 80).lost, 2u);
+}
+
+TEST(CopySequences, AreRightOfCopiesThatAreLostAndOvertakeEachOther) {
+  for (uint64_t seed = 0; seed < 100; ++seed) {
+    std::mt19937_64 random(seed);
+    struct Copy {
+      uint32_t number;
+      Nanos made;
+      Nanos arrived;
+      bool is_lost;
+    };
+    std::vector<Copy> made;
+    for (uint32_t i = 0; i < 500; ++i) {
+      const Nanos time = i * Nanos{100};
+      const bool is_lost = i > 5 && i < 490 && random() % 20 == 0;
+      made.push_back({i, time, time + static_cast<Nanos>(random() % 400), is_lost});
+    }
+    std::vector<Copy> arrived = made;
+    std::stable_sort(arrived.begin(), arrived.end(),
+                     [](const Copy& a, const Copy& b) { return a.arrived < b.arrived; });
+    CopySequences sequences;
+    for (const Copy& copy : arrived) {
+      if (!copy.is_lost) sequences.Take(1, copy.number, copy.arrived);
+    }
+    const auto lost = static_cast<uint64_t>(
+        std::count_if(made.begin(), made.end(), [](const Copy& copy) { return copy.is_lost; }));
+    EXPECT_EQ(sequences.lost(1), lost) << "seed " << seed;
+    // Every loss is told of the time around it, and where nothing was lost far and wide, none is.
+    for (size_t i = 20; i < 470; ++i) {
+      const auto around = sequences.Between(1, made[i].made - 500, made[i].made + 900);
+      ASSERT_TRUE(around.is_known);
+      if (made[i].is_lost) {
+        EXPECT_GE(around.lost, 1u) << "seed " << seed << ", copy " << i;
+      }
+      const bool is_far = std::none_of(made.begin() + static_cast<long>(i) - 20,
+                                       made.begin() + static_cast<long>(i) + 25,
+                                       [](const Copy& copy) { return copy.is_lost; });
+      if (is_far) {
+        EXPECT_EQ(around.lost, 0u) << "seed " << seed << ", copy " << i;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace trumpet

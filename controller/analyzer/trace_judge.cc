@@ -1,0 +1,282 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "controller/analyzer/trace_judge.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace trumpet {
+namespace {
+
+// Of a copy of a switch whose numbers have no gap: clocks may have erred.
+constexpr double kLostWithoutGap = 1e-6;
+// How often a switch makes copies at one port of a packet that is not in a loop.
+constexpr size_t kMaxCopiesOfPort = 2;
+
+bool IsSamePort(const TraceHop& a, const TraceHop& b) {
+  return a.switch_number == b.switch_number && a.tag == b.tag;
+}
+
+bool Contains(const TraceStage& stage, uint16_t switch_number) {
+  return std::find(stage.begin(), stage.end(), switch_number) != stage.end();
+}
+
+bool WasNumbered(const std::vector<TracePass>& passes, const TraceHop& hop) {
+  if (!hop.has_sequence) return false;
+  for (const TracePass& pass : passes) {
+    for (const TraceHop& other : pass.hops) {
+      const bool is_same = other.has_sequence && other.switch_number == hop.switch_number &&
+                           other.sequence == hop.sequence;
+      if (is_same) return true;
+    }
+  }
+  return false;
+}
+
+enum class Place : uint8_t { kHere, kDuplicate, kNextPass };
+
+Place PlaceOf(const TraceHop& hop, const TracePass& pass, const TraceRoutes& routes,
+              const JudgeOptions& options) {
+  for (auto other = pass.hops.rbegin(); other != pass.hops.rend(); ++other) {
+    if (!IsSamePort(*other, hop) || other->ttl != hop.ttl) continue;
+    const Nanos gap = hop.time - other->time;
+    if (routes.IsEdge(hop.switch_number, hop.tag)) {
+      return gap >= options.resend_after ? Place::kNextPass : Place::kDuplicate;
+    }
+    return gap >= options.repeat_after ? Place::kNextPass : Place::kHere;
+  }
+  return Place::kHere;
+}
+
+// In the order of arrival.
+std::vector<TracePass> SplitPasses(const Trace& trace, const TraceRoutes& routes,
+                                   const JudgeOptions& options) {
+  std::vector<TraceHop> hops = trace.hops;
+  std::stable_sort(hops.begin(), hops.end(),
+                   [](const TraceHop& a, const TraceHop& b) { return a.time < b.time; });
+  std::vector<TracePass> passes(1);
+  for (const TraceHop& hop : hops) {
+    if (WasNumbered(passes, hop)) {
+      ++passes.back().duplicates;
+      continue;
+    }
+    switch (PlaceOf(hop, passes.back(), routes, options)) {
+      case Place::kDuplicate:
+        ++passes.back().duplicates;
+        break;
+      case Place::kNextPass:
+        passes.emplace_back();
+        [[fallthrough]];
+      case Place::kHere:
+        passes.back().hops.push_back(hop);
+        break;
+    }
+  }
+  return passes;
+}
+
+// Copies that were made at one port.
+struct Visits {
+  TraceHop first;
+  Nanos second = 0;  // when the second came
+  size_t count = 0;
+  bool has_other_ttl = false;
+};
+
+std::vector<Visits> RepeatedVisits(const TracePass& pass) {
+  std::vector<Visits> all;
+  for (const TraceHop& hop : pass.hops) {
+    auto found = std::find_if(all.begin(), all.end(), [&hop](const Visits& visits) {
+      return IsSamePort(visits.first, hop);
+    });
+    if (found == all.end()) found = all.insert(all.end(), Visits{hop, 0, 0, false});
+    if (++found->count == 2) found->second = hop.time;
+    if (hop.ttl != found->first.ttl) found->has_other_ttl = true;
+  }
+  all.erase(
+      std::remove_if(all.begin(), all.end(), [](const Visits& visits) { return visits.count < 2; }),
+      all.end());
+  return all;
+}
+
+// True if the second round begins before the first ends, so that no switch made all its copies at
+// once.
+bool IsInTurn(const std::vector<Visits>& repeated) {
+  for (size_t i = 0; i + 1 < repeated.size(); ++i) {
+    const Visits& next = repeated[i + 1];
+    if (next.first.switch_number == repeated[i].first.switch_number) continue;
+    if (next.first.time < repeated[i].second && repeated[i].second < next.second) return true;
+  }
+  return false;
+}
+
+bool FindLoop(TracePass* pass) {
+  const std::vector<Visits> repeated = RepeatedVisits(*pass);
+  const bool is_loop =
+      IsInTurn(repeated) || std::any_of(repeated.begin(), repeated.end(), [](const Visits& visits) {
+        return visits.has_other_ttl || visits.count > kMaxCopiesOfPort;
+      });
+  if (!is_loop) return false;
+  for (const Visits& visits : repeated) {
+    if (!Contains(pass->loop, visits.first.switch_number)) {
+      pass->loop.push_back(visits.first.switch_number);
+    }
+  }
+  return true;
+}
+
+// A switch that made its copy twice.
+void RemoveRepeats(TracePass* pass) {
+  std::vector<TraceHop> kept;
+  for (const TraceHop& hop : pass->hops) {
+    const bool is_there = std::any_of(
+        kept.begin(), kept.end(), [&hop](const TraceHop& other) { return IsSamePort(hop, other); });
+    if (is_there) {
+      ++pass->duplicates;
+    } else {
+      kept.push_back(hop);
+    }
+  }
+  pass->hops = std::move(kept);
+}
+
+class Judge {
+ public:
+  Judge(uint64_t flow, const TraceRoutes& routes, const CopySequences* sequences,
+        const JudgeOptions& options, TracePass* pass)
+      : flow_(flow), routes_(routes), sequences_(sequences), options_(options), pass_(*pass) {}
+
+  void Run() {
+    std::vector<TraceStage> behind;
+    const TraceHop* last = FindLast(&behind);
+    if (last == nullptr) {
+      pass_.fault = TraceFault::kNotKnown;
+      pass_.last_switch = pass_.hops.back().switch_number;
+      return;
+    }
+    pass_.last_switch = last->switch_number;
+    LookBetween(*last);
+    LookBehind(*last, behind);
+  }
+
+ private:
+  bool WasSeenIn(const TraceStage& stage) const {
+    return std::any_of(pass_.hops.begin(), pass_.hops.end(), [&stage](const TraceHop& hop) {
+      return Contains(stage, hop.switch_number);
+    });
+  }
+
+  // The last hop from which the packet was to go nowhere that it was seen.  Time alone would not
+  // do: copies overtake each other on their way to the analyzer.
+  const TraceHop* FindLast(std::vector<TraceStage>* behind) const {
+    const TraceHop* last = nullptr;
+    for (const TraceHop& hop : pass_.hops) {
+      std::optional<std::vector<TraceStage>> after = routes_.After(hop.switch_number, flow_);
+      if (!after) continue;
+      const bool was_seen_later =
+          std::any_of(after->begin(), after->end(),
+                      [this](const TraceStage& stage) { return WasSeenIn(stage); });
+      if (was_seen_later) continue;
+      last = &hop;
+      *behind = std::move(*after);
+    }
+    return last;
+  }
+
+  // From where it came in to `last`: what is missing there are copies.
+  void LookBetween(const TraceHop& last) {
+    const TraceHop* const first = FindFirst();
+    pass_.is_start_missing = !routes_.IsEdge(first->switch_number, first->tag);
+    std::vector<TraceStage> way = {{first->switch_number}};
+    const auto after = routes_.After(first->switch_number, flow_);
+    if (after) way.insert(way.end(), after->begin(), after->end());
+    const auto end = std::find_if(way.begin(), way.end(), [&last](const TraceStage& stage) {
+      return Contains(stage, last.switch_number);
+    });
+    for (const TraceHop& hop : pass_.hops) {
+      const bool is_on_way = std::any_of(way.begin(), way.end(), [&hop](const TraceStage& stage) {
+        return Contains(stage, hop.switch_number);
+      });
+      if (!is_on_way) pass_.is_off_route = true;
+    }
+    if (end == way.end() || pass_.is_off_route) return;
+    for (auto stage = way.begin(); stage != end; ++stage) {
+      if (!WasSeenIn(*stage)) pass_.lost_copies.push_back(*stage);
+    }
+  }
+
+  // The hop that no other leads to, as far as is known.
+  const TraceHop* FindFirst() const {
+    const TraceHop* first = &pass_.hops.front();
+    for (const TraceHop& hop : pass_.hops) {
+      const auto after = routes_.After(hop.switch_number, flow_);
+      if (!after) continue;
+      const bool leads_there = std::any_of(
+          after->begin(), after->end(),
+          [first](const TraceStage& stage) { return Contains(stage, first->switch_number); });
+      if (leads_there) first = &hop;
+    }
+    return first;
+  }
+
+  void LookBehind(const TraceHop& last, const std::vector<TraceStage>& behind) {
+    if (behind.empty()) return;
+    double all_lost = 1;
+    Nanos until = last.time;
+    for (const TraceStage& stage : behind) {
+      until += options_.hop_time;
+      all_lost *= CopyLoss(stage, last.time - options_.hop_time, until);
+    }
+    const double dropped = options_.packet_loss;
+    pass_.drop_probability = dropped / (dropped + (1 - dropped) * all_lost);
+    pass_.fault = pass_.drop_probability > 0.5 ? TraceFault::kDropped : TraceFault::kCopiesLost;
+    pass_.expected_next = behind.front();
+  }
+
+  // The greatest of the switches that it may have passed.
+  double CopyLoss(const TraceStage& stage, Nanos from, Nanos until) const {
+    double greatest = 0;
+    for (const uint16_t switch_number : stage) {
+      double loss = options_.copy_loss;
+      const auto around = sequences_ == nullptr ? CopySequences::Around()
+                                                : sequences_->Between(switch_number, from, until);
+      if (around.is_known) {
+        loss = around.lost == 0 ? kLostWithoutGap
+                                : static_cast<double>(around.lost) / std::max(1.0, around.made);
+      }
+      greatest = std::max(greatest, loss);
+    }
+    return greatest;
+  }
+
+  const uint64_t flow_;
+  const TraceRoutes& routes_;
+  const CopySequences* const sequences_;
+  const JudgeOptions& options_;
+  TracePass& pass_;
+};
+
+}  // namespace
+
+std::vector<TracePass> JudgeTrace(const Trace& trace, const TraceRoutes& routes,
+                                  const CopySequences* sequences, const JudgeOptions& options) {
+  if (trace.hops.empty()) return {};
+  std::vector<TracePass> passes = SplitPasses(trace, routes, options);
+  for (TracePass& pass : passes) {
+    if (FindLoop(&pass)) {
+      pass.fault = TraceFault::kLoop;
+      pass.last_switch = pass.hops.back().switch_number;
+    } else {
+      RemoveRepeats(&pass);
+    }
+    std::stable_sort(pass.hops.begin(), pass.hops.end(),
+                     [](const TraceHop& a, const TraceHop& b) { return a.ttl > b.ttl; });
+    if (pass.fault != TraceFault::kLoop) {
+      Judge(trace.flow, routes, sequences, options, &pass).Run();
+    }
+  }
+  return passes;
+}
+
+}  // namespace trumpet

@@ -1,0 +1,83 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// JudgeTrace: what became of a packet, by the copies that there are of it.
+//
+// * A sender without IP IDs may send the same bytes again: a copy of the same switch, port and TTL
+//   begins another pass if it is made where packets enter the network, or long after the first.
+// * A copy with a number that was there already is a duplicate, and so is one that a switch made
+//   twice at a time.
+// * A packet that comes to the same port again with another TTL, or to two ports in turn with the
+//   same one, is in a loop.
+// * Copies that are missing between two that are there were lost, and not the packet.  If all are
+//   missing from some switch on, either the packet was lost behind the last that has one, or all
+//   those copies were: the probability says which, from the gaps in the numbers of the copies.
+//
+// Threads: pure function.
+
+#ifndef TRUMPET_CONTROLLER_ANALYZER_TRACE_JUDGE_H
+#define TRUMPET_CONTROLLER_ANALYZER_TRACE_JUDGE_H
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "controller/analyzer/copy_sequences.h"
+#include "controller/analyzer/trace_table.h"
+#include "lib/base/units.h"
+
+namespace trumpet {
+
+// The switches of which a packet passes exactly one: more than one where paths are equal and
+// nobody knows which a flow takes.
+using TraceStage = std::vector<uint16_t>;
+
+// Where packets ought to go; from the topology, or what else knows the rules of switches.
+class TraceRoutes {
+ public:
+  virtual ~TraceRoutes() = default;
+  // The stages behind a switch until the packet leaves the network; empty: it leaves there.
+  virtual std::optional<std::vector<TraceStage>> After(uint16_t switch_number,
+                                                       uint64_t flow) const = 0;
+  // Packets come in there from outside of the network.
+  virtual bool IsEdge(uint16_t switch_number, uint32_t tag) const = 0;
+};
+
+struct JudgeOptions {
+  double packet_loss = 0.001;                // of a packet on its way, before anything is known
+  double copy_loss = 0.01;                   // of a copy, where its number does not tell
+  Nanos resend_after = kNanosPerMilli;       // at an edge
+  Nanos repeat_after = 20 * kNanosPerMilli;  // elsewhere: longer than a round of a loop
+  // A copy of the next switch would have come within so much of this one's.
+  Nanos hop_time = kNanosPerMilli;
+};
+
+enum class TraceFault : uint8_t {
+  kNone,
+  kDropped,
+  kCopiesLost,  // those of the last switches, more likely than the packet
+  kLoop,
+  kNotKnown,  // where it ought to go
+};
+
+// One way of the packet through the network.
+struct TracePass {
+  std::vector<TraceHop> hops;  // in the order of the path: falling TTL, then time
+  uint32_t duplicates = 0;
+  TraceFault fault = TraceFault::kNone;
+  double drop_probability = 0;
+  uint16_t last_switch = 0;             // that is known to have had it
+  TraceStage expected_next;             // kDropped, kCopiesLost
+  std::vector<TraceStage> lost_copies;  // of switches that it passed
+  std::vector<uint16_t> loop;           // its switches
+  bool is_off_route = false;            // it passed a switch that it ought not to
+  bool is_start_missing = false;        // there is no copy of where it came in
+};
+
+// `sequences` may be null.
+std::vector<TracePass> JudgeTrace(const Trace& trace, const TraceRoutes& routes,
+                                  const CopySequences* sequences, const JudgeOptions& options);
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_CONTROLLER_ANALYZER_TRACE_JUDGE_H

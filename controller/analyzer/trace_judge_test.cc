@@ -1,0 +1,262 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "controller/analyzer/trace_judge.h"
+
+#include <gtest/gtest.h>
+
+#include <initializer_list>
+#include <vector>
+
+#include "controller/analyzer/trace_simulation_test.h"
+
+namespace trumpet {
+namespace {
+
+// One way for all: 1 to 2 to 3 to 4; packets come in at tag 1 of switch 1.
+class OneWay : public TraceRoutes {
+ public:
+  std::optional<std::vector<TraceStage>> After(uint16_t switch_number, uint64_t) const override {
+    if (switch_number < 1 || switch_number > 4) return std::nullopt;
+    std::vector<TraceStage> stages;
+    for (uint16_t next = switch_number + 1; next <= 4; ++next) stages.push_back({next});
+    return stages;
+  }
+  bool IsEdge(uint16_t switch_number, uint32_t tag) const override {
+    return switch_number == 1 && tag == 1;
+  }
+};
+
+TraceHop Hop(uint16_t switch_number, Nanos micros, uint8_t ttl, uint32_t tag = 2) {
+  TraceHop hop;
+  hop.switch_number = switch_number;
+  hop.time = micros * kNanosPerMicro;
+  hop.ttl = ttl;
+  hop.tag = switch_number == 1 ? 1 : tag;
+  return hop;
+}
+
+std::vector<TracePass> Passes(std::initializer_list<TraceHop> hops) {
+  Trace trace;
+  trace.hops = hops;
+  return JudgeTrace(trace, OneWay(), nullptr, {});
+}
+
+TracePass Only(std::initializer_list<TraceHop> hops) {
+  const std::vector<TracePass> passes = Passes(hops);
+  EXPECT_EQ(passes.size(), 1u);
+  return passes.at(0);
+}
+
+TEST(TraceJudge, SeesNothingWrongWithAWholeTraceInWhateverOrderItsCopiesCame) {
+  const TracePass pass = Only({Hop(3, 1, 62), Hop(1, 2, 64), Hop(4, 3, 61), Hop(2, 4, 63)});
+  EXPECT_EQ(pass.fault, TraceFault::kNone);
+  EXPECT_EQ(pass.last_switch, 4);
+  EXPECT_EQ(pass.hops.front().switch_number, 1);
+  EXPECT_TRUE(pass.lost_copies.empty());
+  EXPECT_FALSE(pass.is_off_route);
+  EXPECT_FALSE(pass.is_start_missing);
+}
+
+TEST(TraceJudge, DoesTheSameWhereNoSwitchTouchesTheTtl) {
+  const TracePass pass = Only({Hop(3, 1, 64), Hop(1, 2, 64), Hop(4, 3, 64), Hop(2, 4, 64)});
+  EXPECT_EQ(pass.fault, TraceFault::kNone);
+  EXPECT_EQ(pass.last_switch, 4);
+}
+
+TEST(TraceJudge, SaysBehindWhichSwitchAPacketWasDropped) {
+  const TracePass pass = Only({Hop(1, 0, 64), Hop(2, 1, 63)});
+  EXPECT_EQ(pass.fault, TraceFault::kDropped);
+  EXPECT_EQ(pass.last_switch, 2);
+  EXPECT_EQ(pass.expected_next, TraceStage{3});
+  EXPECT_NEAR(pass.drop_probability, 0.001 / (0.001 + 0.999 * 0.0001), 1e-9);
+}
+
+TEST(TraceJudge, TakesOneMissingCopyForALostCopyIfNothingElseIsKnown) {
+  const TracePass pass = Only({Hop(1, 0, 64), Hop(2, 1, 63), Hop(3, 2, 62)});
+  EXPECT_EQ(pass.fault, TraceFault::kCopiesLost);
+  EXPECT_LT(pass.drop_probability, 0.1);
+}
+
+TEST(TraceJudge, KnowsFromTheNumbersOfTheNextSwitch) {
+  for (const bool is_copy_lost : {false, true}) {
+    CopySequences sequences;
+    for (uint32_t i = 0; i < 1000; ++i) {
+      if (is_copy_lost && i == 500) continue;
+      sequences.Take(4, i, i * 100 * kNanosPerMicro);
+    }
+    Trace trace;
+    trace.hops = {Hop(1, 49850, 64), Hop(2, 49900, 63), Hop(3, 49950, 62)};
+    const TracePass pass = JudgeTrace(trace, OneWay(), &sequences, {}).at(0);
+    EXPECT_EQ(pass.fault, is_copy_lost ? TraceFault::kCopiesLost : TraceFault::kDropped);
+    EXPECT_EQ(pass.drop_probability > 0.99, !is_copy_lost);
+  }
+}
+
+TEST(TraceJudge, TakesCopiesThatAreMissingInTheMiddleForLost) {
+  const TracePass pass = Only({Hop(1, 0, 64), Hop(4, 3, 61)});
+  EXPECT_EQ(pass.fault, TraceFault::kNone);
+  EXPECT_EQ(pass.lost_copies, (std::vector<TraceStage>{{2}, {3}}));
+}
+
+TEST(TraceJudge, TellsThatTheStartIsMissing) {
+  EXPECT_TRUE(Only({Hop(2, 0, 63), Hop(3, 1, 62), Hop(4, 2, 61)}).is_start_missing);
+}
+
+TEST(TraceJudge, TellsRetransmissionsFromDuplicates) {
+  const std::vector<TracePass> resent =
+      Passes({Hop(1, 0, 64), Hop(2, 10, 63), Hop(1, 200000, 64), Hop(2, 200010, 63),
+              Hop(3, 200020, 62), Hop(4, 200030, 61)});
+  ASSERT_EQ(resent.size(), 2u);
+  EXPECT_EQ(resent[0].fault, TraceFault::kDropped);
+  EXPECT_EQ(resent[1].fault, TraceFault::kNone);
+
+  TraceHop numbered = Hop(2, 10, 63);
+  numbered.has_sequence = true;
+  TraceHop again = numbered;
+  again.time += kNanosPerSecond;
+  const TracePass copied_twice =
+      Only({Hop(1, 0, 64), Hop(1, 1, 64), numbered, again, Hop(3, 20, 62), Hop(4, 30, 61)});
+  EXPECT_EQ(copied_twice.fault, TraceFault::kNone);
+  EXPECT_EQ(copied_twice.duplicates, 2u);
+}
+
+TEST(TraceJudge, FindsLoopsWithAndWithoutFallingTtl) {
+  const TracePass routed = Only({Hop(1, 0, 64), Hop(2, 1, 63), Hop(3, 2, 62), Hop(2, 3, 61, 7),
+                                 Hop(3, 4, 60), Hop(2, 5, 59, 7)});
+  EXPECT_EQ(routed.fault, TraceFault::kLoop);
+  EXPECT_EQ(routed.loop, (std::vector<uint16_t>{3, 2}));
+  const TracePass bridged = Only({Hop(1, 0, 64), Hop(2, 1, 64), Hop(3, 2, 64), Hop(2, 3, 64, 7),
+                                  Hop(3, 4, 64), Hop(2, 5, 64, 7)});
+  EXPECT_EQ(bridged.fault, TraceFault::kLoop);
+  EXPECT_EQ(bridged.loop, (std::vector<uint16_t>{3, 2}));
+}
+
+TEST(TraceJudge, DoesNotTakeAMiddleboxOrCopiesMadeTwiceForALoop) {
+  // Back from a middlebox at another port.
+  EXPECT_EQ(
+      Only({Hop(1, 0, 64), Hop(2, 1, 63), Hop(2, 2, 63, 9), Hop(3, 3, 62), Hop(4, 4, 61)}).fault,
+      TraceFault::kNone);
+  const TracePass twice = Only({Hop(1, 0, 64), Hop(2, 10, 63), Hop(2, 11, 63), Hop(3, 20, 62),
+                                Hop(3, 21, 62), Hop(4, 30, 61)});
+  EXPECT_EQ(twice.fault, TraceFault::kNone);
+  EXPECT_EQ(twice.duplicates, 2u);
+}
+
+TEST(TraceJudge, SaysThatAPacketLeftItsRoute) {
+  const TracePass pass = Only({Hop(1, 0, 64), Hop(2, 1, 63), Hop(9, 2, 62), Hop(4, 3, 61)});
+  EXPECT_TRUE(pass.is_off_route);
+  EXPECT_EQ(pass.fault, TraceFault::kNone);
+  EXPECT_EQ(Only({Hop(8, 0, 64)}).fault, TraceFault::kNotKnown);
+}
+
+// What the judge said of all passes of a simulated network, beside the truth.
+struct Score {
+  size_t passes = 0;
+  size_t drops = 0;
+  size_t drops_found = 0;  // behind the switch where it was
+  size_t false_drops = 0;
+  size_t loops = 0;
+  size_t loops_found = 0;
+  size_t false_loops = 0;
+  size_t copies = 0;
+  size_t wrong_splits = 0;
+};
+
+Score Try(const TraceWorld& world, uint64_t seed, bool has_sequences) {
+  const TraceSimulation simulation(world, seed);
+  Score score;
+  CopySequences sequences;
+  std::vector<Trace> traces;
+  TraceTable table({}, [&](const Trace& trace) { traces.push_back(trace); });
+  for (const TraceCopy& copy : simulation.copies()) {
+    sequences.Take(copy.hop.switch_number, copy.hop.sequence, copy.hop.time);
+    table.Take(copy);
+  }
+  table.Finish();
+  JudgeOptions options;
+  options.hop_time = 200 * kNanosPerMicro;
+  for (const Trace& trace : traces) {
+    const std::vector<PassTruth>& all = simulation.truth().at(static_cast<uint64_t>(trace.key));
+    std::vector<PassTruth> truth;  // of passes that left a trace
+    for (const PassTruth& pass : all) {
+      if (pass.copies > 0) truth.push_back(pass);
+    }
+    const std::vector<TracePass> judged =
+        JudgeTrace(trace, simulation, has_sequences ? &sequences : nullptr, options);
+    score.copies += trace.hops.size();
+    score.passes += truth.size();
+    if (judged.size() != truth.size()) {
+      ++score.wrong_splits;
+      continue;
+    }
+    for (size_t i = 0; i < truth.size(); ++i) {
+      const bool is_drop = judged[i].fault == TraceFault::kDropped;
+      const bool is_loop = judged[i].fault == TraceFault::kLoop;
+      score.loops += truth[i].is_looped;
+      score.loops_found += truth[i].is_looped && is_loop;
+      score.false_loops += !truth[i].is_looped && is_loop;
+      if (!truth[i].dropped_behind) {
+        score.false_drops += is_drop && !truth[i].is_looped;
+        continue;
+      }
+      const uint16_t last = simulation.PathOf(trace.flow)[*truth[i].dropped_behind];
+      ++score.drops;
+      score.drops_found += is_drop && judged[i].last_switch == last;
+    }
+  }
+  EXPECT_EQ(score.copies, simulation.copies().size());
+  return score;
+}
+
+TEST(TraceJudge, OfACleanNetworkSaysNothing) {
+  for (uint64_t seed = 0; seed < 8; ++seed) {
+    TraceWorld world;
+    world.resend = 0.1;
+    world.copy_twice = 0.05;
+    world.decrements_ttl = seed % 2 == 0;
+    world.knows_equal_paths = seed % 3 != 0;
+    const Score score = Try(world, seed, seed % 5 == 0);
+    EXPECT_EQ(score.false_drops + score.false_loops + score.wrong_splits, 0u) << "seed " << seed;
+    EXPECT_GT(score.passes, 2000u);
+  }
+}
+
+TEST(TraceJudge, FindsAllLoopsAndNoOthers) {
+  for (uint64_t seed = 0; seed < 8; ++seed) {
+    TraceWorld world;
+    world.loop = 0.02;
+    world.copy_loss = 0.01;
+    world.packet_loss = 0.001;
+    world.copy_twice = 0.01;
+    world.decrements_ttl = seed % 2 == 0;
+    const Score score = Try(world, seed, true);
+    EXPECT_GT(score.loops, 10u);
+    EXPECT_EQ(score.loops_found, score.loops) << "seed " << seed;
+    EXPECT_EQ(score.false_loops, 0u) << "seed " << seed;
+  }
+}
+
+TEST(TraceJudge, TellsDropsFromLostCopies) {
+  for (const bool has_sequences : {true, false}) {
+    Score sum;
+    for (uint64_t seed = 0; seed < 10; ++seed) {
+      TraceWorld world;
+      world.packets = 4000;
+      world.packet_loss = 0.001;  // of each link
+      world.copy_loss = 0.01;
+      world.knows_equal_paths = seed % 2 == 0;
+      const Score score = Try(world, seed, has_sequences);
+      sum.passes += score.passes;
+      sum.drops += score.drops;
+      sum.drops_found += score.drops_found;
+      sum.false_drops += score.false_drops;
+    }
+    EXPECT_LT(sum.false_drops, sum.passes / 1000);
+    EXPECT_GT(sum.drops, 80u);
+    EXPECT_GE(sum.drops_found * 100, sum.drops * (has_sequences ? 97 : 55));
+  }
+}
+
+}  // namespace
+}  // namespace trumpet
