@@ -62,6 +62,8 @@ lib_measure_measure_test_SOURCES = \
 	lib/measure/variable_reading_test.cc
 lib_measure_measure_test_LDADD = $(LIBTRUMPET_MEASURE) $(GTEST_MAIN_LIBS)
 
+TSAN_TESTS += lib/measure/measure_test
+
 fuzz_programs += lib/measure/program_load_fuzz
 lib_measure_program_load_fuzz_SOURCES = \
 	lib/measure/program_load_fuzz.cc \

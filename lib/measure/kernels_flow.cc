@@ -16,12 +16,13 @@ namespace {
 template <typename IsKept>
 void KeepChosen(BurstContext* context, const IsKept& is_kept) {
   uint32_t kept = 0;
-  for (uint32_t i = 0; i < context->count; ++i) {
-    const uint8_t number = context->chosen[i];
-    context->chosen[kept] = number;
+  uint8_t* const chosen = context->chosen;
+  ForChosen(*context, [&](uint32_t number) {
+    chosen[kept] = static_cast<uint8_t>(number);
     kept += is_kept(context->packets[number]) ? 1 : 0;
-  }
+  });
   context->count = kept;
+  context->is_whole = false;
 }
 
 }  // namespace

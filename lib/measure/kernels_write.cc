@@ -96,7 +96,6 @@ template <typename Cell, OperandKind kOperand, uint32_t kRows, bool kScalar>
 void AddPlainToAll(const Operator& op, BurstContext* context) {
   const uint64_t constant = op.constant;
   const uint16_t field = op.field;
-  const uint32_t count = context->count;
   const uint32_t rows = op.rows;
   const uint32_t stride = context->stride;
   const MeasuredPacket* packets = context->packets;
@@ -104,13 +103,12 @@ void AddPlainToAll(const Operator& op, BurstContext* context) {
   const uint32_t* slots = kScalar ? nullptr : context->slots + op.slot;
   uint8_t* region = context->regions[op.region];
   uint64_t sum = 0;
-  for (uint32_t i = 0; i < count; ++i) {
-    const size_t number = context->chosen[i];
+  ForChosen(*context, [&](size_t number) {
     const uint64_t value =
         kOperand == OperandKind::kConstant ? constant : packets[number].values->value[field];
     sum += value;
     if constexpr (!kScalar) AddToRows<Cell, kRows>(region, slots + number * stride, rows, value);
-  }
+  });
   if constexpr (kScalar) AddToCell<Cell>(region + op.slot, sum);
 }
 
@@ -224,18 +222,17 @@ const Operator* Register(const Operator* op, RunContext* context) {
 // Updates of a pcsa or hyperloglog: `new_cell` answers the cell that comes after `before`.
 template <typename Cell, typename NewCell>
 void UpdateAll(const Operator& op, BurstContext* context, const NewCell& new_cell) {
-  const uint32_t count = context->count;
   const uint32_t stride = context->stride;
   const uint64_t mask = op.mask;
   const uint32_t* slots = context->slots + op.slot;
   uint8_t* region = context->regions[op.region];
-  for (uint32_t i = 0; i < count; ++i) {
-    const uint32_t* own = slots + size_t{context->chosen[i]} * stride;
+  ForChosen(*context, [=](size_t number) {
+    const uint32_t* own = slots + number * stride;
     uint8_t* cell = region + own[0];
     const uint64_t before = LoadCell<Cell>(cell);
     const uint64_t after = new_cell(before, own[1], mask);
     if (after != before) StoreCell<Cell>(cell, after);  // seldom
-  }
+  });
 }
 
 template <typename Cell>

@@ -87,6 +87,21 @@ void FillSlicedRows(const SlotPlan& plan, const uint64_t* hashes, uint32_t count
   }
 }
 
+template <bool kIsBitmap>
+void FillBuckets(const SlotPlan& plan, const uint64_t* hashes, uint32_t count, uint32_t stride,
+                 uint32_t* slots) {
+  const auto log2_size = static_cast<uint32_t>(__builtin_ctz(plan.size));
+  const uint32_t log2 = plan.log2;  // slots could alias the plan
+  const uint32_t offset = plan.offset;
+  const uint32_t most = plan.bits - 1u;
+  slots += plan.first;
+  for (uint32_t i = 0; i < count; ++i, slots += stride) {
+    const BucketRank rank = RankOf(static_cast<uint32_t>(hashes[i] >> 32), log2_size);
+    slots[0] = offset + (rank.bucket << log2);
+    slots[1] = kIsBitmap ? std::min(rank.zeros, most) : rank.zeros + 1;
+  }
+}
+
 // `owners`: the hashes of the keys themselves; all by the fast family.
 void FillVariable(const SlotPlan& plan, const uint64_t* hashes, const uint64_t* owners,
                   uint32_t count, uint32_t stride, uint32_t* slots) {
@@ -100,14 +115,11 @@ void FillVariable(const SlotPlan& plan, const uint64_t* hashes, const uint64_t* 
     }
     return;
   }
-  if (plan.form == SlotForm::kRegister || plan.form == SlotForm::kBitmap) {
-    const auto log2_size = static_cast<uint32_t>(__builtin_ctz(plan.size));
-    slots += plan.first;
-    for (uint32_t i = 0; i < count; ++i, slots += stride) {
-      const auto bits = static_cast<uint32_t>(hashes[i] >> 32);
-      FillBucket(plan, log2_size, plan.bits - 1u, bits, slots);
-    }
-    return;
+  if (plan.form == SlotForm::kRegister) {
+    return FillBuckets<false>(plan, hashes, count, stride, slots);
+  }
+  if (plan.form == SlotForm::kBitmap) {
+    return FillBuckets<true>(plan, hashes, count, stride, slots);
   }
   for (uint32_t i = 0; i < count; ++i) {
     Fill(plan, FastIndices{hashes[i], plan}, owners[i], slots + size_t{i} * stride);
@@ -132,19 +144,30 @@ void HashTwoAddresses(const KeyPlan& plan, const MeasuredPacket* packets, uint32
   }
 }
 
-void HashFiveTuples(const KeyPlan& plan, const MeasuredPacket* packets, uint32_t count,
-                    uint64_t seed, uint64_t* hashes) {
-  const MeasureFieldId address = plan.parts[0].field;
-  const MeasureFieldId other_address = plan.parts[1].field;
-  const MeasureFieldId port = plan.parts[2].field;
-  const MeasureFieldId other_port = plan.parts[3].field;
-  const MeasureFieldId protocol = plan.parts[4].field;
+// Inlined, so that fields that are constant stay so.
+[[gnu::always_inline]] inline void HashFiveFields(MeasureFieldId address,
+                                                  MeasureFieldId other_address, MeasureFieldId port,
+                                                  MeasureFieldId other_port,
+                                                  MeasureFieldId protocol,
+                                                  const MeasuredPacket* packets, uint32_t count,
+                                                  uint64_t seed, uint64_t* hashes) {
   for (uint32_t i = 0; i < count; ++i) {
     const uint64_t* value = packets[i].values->value;
     const uint64_t words[2] = {value[address] | value[other_address] << 32,
                                value[port] | value[other_port] << 16 | value[protocol] << 32};
     hashes[i] = HashBytes(words, sizeof words, seed);
   }
+}
+
+void HashFiveTuples(const KeyPlan& plan, const MeasuredPacket* packets, uint32_t count,
+                    uint64_t seed, uint64_t* hashes) {
+  const auto field = [&plan](size_t part) { return plan.parts[part].field; };
+  if (field(0) == kIpv4Src && field(1) == kIpv4Dst && field(2) == kTcpSrc && field(3) == kTcpDst &&
+      field(4) == kIpv4Proto) {  // the usual one
+    return HashFiveFields(kIpv4Src, kIpv4Dst, kTcpSrc, kTcpDst, kIpv4Proto, packets, count, seed,
+                          hashes);
+  }
+  HashFiveFields(field(0), field(1), field(2), field(3), field(4), packets, count, seed, hashes);
 }
 
 // The key as bytes: each field big-endian.

@@ -74,11 +74,10 @@ struct BucketRank {
   uint32_t zeros;
 };
 inline BucketRank RankOf(uint32_t hash, uint32_t log2_size) {
-  const uint32_t bits = 32 - log2_size;
-  const uint64_t rest = uint64_t{hash} << (32 + log2_size);
-  const uint64_t end = uint64_t{1} << (63 - bits);  // so that no more than `bits` are counted
-  return {static_cast<uint32_t>(uint64_t{hash} >> bits),
-          static_cast<uint32_t>(__builtin_clzll(rest | end))};
+  const uint64_t shifted = uint64_t{hash} << log2_size;  // the bucket in the upper half
+  const uint64_t end = uint64_t{1} << (31 + log2_size);  // so that no more than the rest is counted
+  return {static_cast<uint32_t>(shifted >> 32),
+          static_cast<uint32_t>(__builtin_clzll(shifted << 32 | end))};
 }
 
 }  // namespace trumpet

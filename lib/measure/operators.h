@@ -74,8 +74,20 @@ struct BurstContext {
   uint8_t* const* regions = nullptr;
   const uint64_t* roles = nullptr;   // by hops
   uint32_t count = 0;                // packets that no guard has taken out
-  uint8_t chosen[kMaxMeasureBurst];  // their numbers
+  bool is_whole = true;              // these are all packets: 0 to `count`
+  uint8_t chosen[kMaxMeasureBurst];  // else their numbers
 };
+
+// Calls `work` with the number of each chosen packet.
+template <typename Work>
+void ForChosen(const BurstContext& context, const Work& work) {
+  const uint32_t count = context.count;
+  if (context.is_whole) {
+    for (uint32_t i = 0; i < count; ++i) work(i);
+  } else {
+    for (uint32_t i = 0; i < count; ++i) work(uint32_t{context.chosen[i]});
+  }
+}
 
 // A guard takes packets out; anything else leaves `chosen` alone.
 using BurstKernel = void (*)(const Operator& op, BurstContext* context);

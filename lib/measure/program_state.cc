@@ -21,8 +21,10 @@ struct CollectedHeader {
 };
 
 bool AreAllOfPkts(const MeasuredPacket* packets, uint32_t count) {
+  static_assert(kPktsStream == 0);
   MeasureIndex other = 0;
-  for (uint32_t i = 0; i < count; ++i) other |= packets[i].stream ^ kPktsStream;
+#pragma GCC unroll 8
+  for (uint32_t i = 0; i < count; ++i) other |= packets[i].stream;
   return other == 0;
 }
 
@@ -93,7 +95,6 @@ void ProgramState::RunByOperator(const MeasuredPacket* packets, uint32_t count,
   context.regions = regions_.data();
   context.roles = roles;
   context.count = count;
-  for (uint32_t i = 0; i < count; ++i) context.chosen[i] = static_cast<uint8_t>(i);
   const Operator* op = &program_->operators[program_->entries[kPktsStream]];
   for (; op->burst_kernel != nullptr; ++op) op->burst_kernel(*op, &context);
 }

@@ -163,7 +163,9 @@ Status AddEngines(const std::string& directory, std::vector<Row>* rows) {
   return status;
 }
 
-Status RunLoad(const std::string& directory, const char* load, uint32_t flows, bool is_zipf) {
+// `wanted`: only rows whose name holds it.
+Status RunLoad(const std::string& directory, const std::string& wanted, const char* load,
+               uint32_t flows, bool is_zipf) {
   std::vector<Row> rows;
   rows.push_back({"fields alone", std::make_unique<FieldsAlone>(), {}});
   rows.push_back({"by hand: uc02", MakeHandCountMin(), {}});
@@ -177,6 +179,10 @@ Status RunLoad(const std::string& directory, const char* load, uint32_t flows, b
   }
   Status status = AddEngines(directory, &rows);
   if (!status.ok()) return status;
+  rows.erase(std::remove_if(
+                 rows.begin(), rows.end(),
+                 [&wanted](const Row& row) { return row.name.find(wanted) == std::string::npos; }),
+             rows.end());
   const std::vector<FlowPacket> packets = MakePackets(flows, is_zipf);
   uint64_t now = 1;
   for (int round = 0; round < kRounds; ++round) {
@@ -195,9 +201,9 @@ Status RunLoad(const std::string& directory, const char* load, uint32_t flows, b
   return Status::Ok();
 }
 
-int Main(const std::string& directory) {
-  Status status = RunLoad(directory, "10,000 flows, Zipf", 10000, true);
-  if (status.ok()) status = RunLoad(directory, "1,000,000 flows, uniform", 1000000, false);
+int Main(const std::string& directory, const std::string& wanted) {
+  Status status = RunLoad(directory, wanted, "10,000 flows, Zipf", 10000, true);
+  if (status.ok()) status = RunLoad(directory, wanted, "1,000,000 flows, uniform", 1000000, false);
   if (status.ok()) return 0;
   std::fprintf(stderr, "bench-measure: %s\n", status.message().c_str());
   return 1;
@@ -207,7 +213,7 @@ int Main(const std::string& directory) {
 }  // namespace trumpet
 
 int main(int argc, char** argv) {
-  if (argc == 2) return trumpet::Main(argv[1]);
-  std::fputs("usage: bench-measure DIRECTORY-OF-PROGRAMS\n", stderr);
+  if (argc == 2 || argc == 3) return trumpet::Main(argv[1], argc == 3 ? argv[2] : "");
+  std::fputs("usage: bench-measure DIRECTORY-OF-PROGRAMS [PART-OF-A-ROW'S-NAME]\n", stderr);
   return 2;
 }
