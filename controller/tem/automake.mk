@@ -13,6 +13,7 @@ controller_libtrumpet_tem_a_SOURCES = \
 	controller/tem/event_manager_events.cc \
 	controller/tem/event_manager_hosts.cc \
 	controller/tem/event_manager_impl.h \
+	controller/tem/event_manager_runs.cc \
 	controller/tem/event_manager_verdicts.cc \
 	controller/tem/host_book.h \
 	controller/tem/latency_histogram.h \
@@ -20,6 +21,8 @@ controller_libtrumpet_tem_a_SOURCES = \
 	controller/tem/live_event.h \
 	controller/tem/network_event.cc \
 	controller/tem/network_event.h \
+	controller/tem/network_event_ends.cc \
+	controller/tem/network_event_members.cc \
 	controller/tem/network_event_polls.cc \
 	controller/tem/network_event_reports.cc \
 	controller/tem/network_host.h \
@@ -44,9 +47,12 @@ controller_tem_tem_test_SOURCES = \
 	controller/tem/event_manager_hosts_test.cc \
 	controller/tem/event_manager_kit_test.h \
 	controller/tem/event_manager_test.cc \
+	controller/tem/network_ends_test.cc \
 	controller/tem/network_random_test.cc \
+	controller/tem/network_split_test.cc \
 	controller/tem/network_test_kit.h \
 	controller/tem/network_verdicts_test.cc \
+	controller/tem/port_network_test.h \
 	controller/tem/report_rate_test.cc \
 	controller/tem/scripted_agent_test.h \
 	controller/tem/threshold_shares_test.cc \

@@ -155,6 +155,44 @@ TEST_F(EventManagerAbsenceTest, ClearsWhatItToldEvenIfTheEventBeginsAgainAtOnce)
   EXPECT_TRUE(Has(OnlyReport(), R"("reasons":["event-ended"])"));
 }
 
+TEST_F(EventManagerAbsenceTest, ClearsWhatTheControllerBeforeItToldUnlessItGoesOn) {
+  for (const bool goes_on : {false, true}) {
+    SCOPED_TRACE(goes_on);
+    Connect(0);
+    Put(kMean);
+    Settle();
+    WarmUp(1);
+    CountInNext("mean", 700);
+    EXPECT_FALSE(Has(OnlyReport(), "cleared"));
+    Agent(0).Kill();
+    Begin();  // it was killed, too
+    Connect(0);
+    Settle();
+    WarmUp(1);
+    if (goes_on) {
+      CountInNext("mean", 700);
+      EXPECT_FALSE(Has(OnlyReport(), "cleared"));
+      told_.rows.clear();
+      AdvanceTo(NextStart() + kInterval);
+      Agent(0).End(clock_.UnixNow());
+    } else {
+      AdvanceTo(NextStart() + 16 * kNanosPerSecond);
+    }
+    const std::string clear = OnlyReport();
+    EXPECT_TRUE(Has(clear, R"("cleared":true)")) << clear;
+    EXPECT_EQ(Has(clear, R"("reasons":["monitor-interrupted"])"), !goes_on) << clear;
+    // Once for all.
+    told_.rows.clear();
+    Agent(0).Kill();
+    Begin();
+    Connect(0);
+    Settle();
+    AdvanceTo(NextStart() + 16 * kNanosPerSecond);
+    Settle();
+    EXPECT_TRUE(told_.rows.empty());
+  }
+}
+
 TEST_F(EventManagerAbsenceTest, StandsByWhileAnotherControllerActsAndTakesOverAgain) {
   Connect(0);
   Put(kMean);

@@ -68,7 +68,9 @@ void EventManager::Impl::OnStoreState(StoreState state, const std::string& text)
   }
   store_ = state;
   store_text_ = text;
-  if (state == StoreState::kReady) acts_ = true;
+  const bool begins_to_act = state == StoreState::kReady && !acts_;
+  if (begins_to_act) acts_ = true;
+  if (begins_to_act) AskForRuns();
   if (state == StoreState::kStandby && acts_) StandBy();
 }
 

@@ -48,7 +48,7 @@ EventManager::Impl::Impl(const EventManagerParts& parts, const EventManagerOptio
   if (options_.listener.tick > 0) ticker_.RunEvery(kTick);
 }
 
-EventManager::Impl::~Impl() = default;
+EventManager::Impl::~Impl() { *is_alive_ = false; }
 
 Result<uint16_t> EventManager::Impl::Listen(const Address& address, TlsContext* tls) {
   auto listener =

@@ -8,7 +8,8 @@
 // that thousands of events for a thousand hosts do not hold up deliveries.
 //
 // event_manager.cc has what users ask for, event_manager_events.cc the store's side,
-// event_manager_hosts.cc that of the agents, event_manager_verdicts.cc what comes of verdicts.
+// event_manager_hosts.cc that of the agents, event_manager_verdicts.cc what comes of verdicts,
+// event_manager_runs.cc what the controller before this one had told of.
 
 #ifndef TRUMPET_CONTROLLER_TEM_EVENT_MANAGER_IMPL_H
 #define TRUMPET_CONTROLLER_TEM_EVENT_MANAGER_IMPL_H
@@ -151,6 +152,9 @@ class EventManager::Impl final : public SessionOwner,
   void OnPollOrders(std::vector<PollOrder> orders) override;
   void PublishHostReport(const ManagedHost& host, LiveEvent* event, Report report);
   void PublishHostReports();
+  void AskForRuns();
+  void AskForNextRuns();
+  void TakeRuns(uint32_t event_id, const ReportRows& newest_first);
 
   void Log(const char* level, const std::string& text) const {
     if (parts_.log) parts_.log(level, text);
@@ -163,6 +167,10 @@ class EventManager::Impl final : public SessionOwner,
   std::unordered_map<uint32_t, std::string> tenants_;  // of events that may still report
   std::unordered_map<uint32_t, ReportRate> rates_;     // of events of scope host
   std::vector<NetworkReport> host_reports_;            // of such events, in this turn of the loop
+  std::deque<uint32_t> ask_runs_of_;  // ids; the store is asked for runs of the first one's event
+  uint64_t last_before_ = 0;          // number of the last report before we acted
+  // Cleared at the end: the store of reports answers whom it was asked by, and may outlive us.
+  std::shared_ptr<bool> is_alive_ = std::make_shared<bool>(true);
   Topology file_;
   uint64_t placement_version_ = 0;
   bool is_placement_stale_ = false;  // agents have said something else than before

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "controller/store/memory_event_store.h"
+#include "controller/store/memory_report_store.h"
 #include "controller/tem/event_manager.h"
 #include "controller/tem/scripted_agent_test.h"
 #include "lib/wire/session_kit_test.h"
@@ -34,7 +35,8 @@ struct Told final : ReportSubscriber {
 
 class EventManagerHostsTest : public testing::Test {
  protected:
-  EventManagerHostsTest() : store_(loop_.base(), 77), hub_(nullptr) {
+  EventManagerHostsTest()
+      : store_(loop_.base(), 77), reports_(loop_.base(), 1000, 0), hub_(&reports_) {
     clock_.unix_base -= clock_.unix_base % kInterval + clock_.monotonic % kInterval;
     options_.listener.tick = 0;
     options_.listener.max_accepts_per_tick = 100000;
@@ -42,7 +44,7 @@ class EventManagerHostsTest : public testing::Test {
     Begin();
   }
 
-  // Another process of the controller, over the same store.
+  // Another process of the controller, over the same stores.
   void Begin() {
     manager_.reset();
     EventManagerParts parts;
@@ -118,6 +120,7 @@ class EventManagerHostsTest : public testing::Test {
   Loop loop_;
   FakeWireClock clock_;
   MemoryEventStore store_;
+  MemoryReportStore reports_;
   ReportHub hub_;
   Told told_;
   EventManagerOptions options_;

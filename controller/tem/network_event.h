@@ -25,6 +25,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -157,6 +158,11 @@ class NetworkEvent {
   // Nobody waits any longer: decides what had ended, with what is there, and clears the rest.
   void TellRest(Nanos now, NetworkOutput* output);
 
+  // Buckets (as JSON) whose runs somebody was told of before the event was installed here.  One
+  // that fires goes on as if told of here; those that have not when all intervals that end by
+  // `until` are decided are cleared, with kMonitorInterrupted, for nobody knows when they ended.
+  void Inherit(std::set<std::string> buckets, Nanos until);
+
   // Nothing waits for a verdict, and nothing can happen until something is delivered: then it is
   // enough to advance now and then, and before a delivery is taken in or a member begins anew
   // (CatchUp(); INT64_MIN: it was never advanced).
@@ -246,6 +252,9 @@ class NetworkEvent {
   void MergeAll(Waiting* waiting);
   void Tell(const std::vector<EventVerdicts::Decision>& decisions, Nanos now,
             const Waiting& waiting, NetworkOutput* output);
+  void MeetInherited(const EventVerdicts::Decision& decision);
+  void TellMissing(Nanos now, NetworkOutput* output);
+  void ClearInherited(Nanos start, uint32_t reason, Nanos now, NetworkOutput* output);
   NetworkReport CommonReport(const Waiting& waiting) const;
   VerdictStages StagesOf(std::string_view key, const Waiting& waiting) const;
   NetworkReport MakeReport(const EventVerdicts::Decision& decision, const NetworkReport& common,
@@ -269,6 +278,8 @@ class NetworkEvent {
   ThresholdSplit split_;
   std::optional<ThresholdShares> shares_;  // only in Mode::kThreshold
   ReportRate rate_;
+  std::set<std::string> inherited_;  // buckets
+  Nanos inherited_until_ = INT64_MAX;
   bool is_ending_ = false;
   std::vector<Member> members_;
   size_t joined_count_ = 0;

@@ -15,6 +15,7 @@ void NetworkEvent::Tell(const std::vector<EventVerdicts::Decision>& decisions, N
   const NetworkReport common = CommonReport(waiting);
   const size_t first = output->reports.size();
   for (const EventVerdicts::Decision& decision : decisions) {
+    if (!inherited_.empty()) MeetInherited(decision);
     if (!decision.is_clear && !rate_.Take(now)) {
       ++counters_.reports_suppressed;
       continue;
@@ -28,17 +29,6 @@ void NetworkEvent::Tell(const std::vector<EventVerdicts::Decision>& decisions, N
   NetworkReport* reports = output->reports.data();
   AddHostShares(waiting, reports + first, reports + output->reports.size());
   for (size_t i = first; i < output->reports.size(); ++i) Bound(&output->reports[i]);
-}
-
-void NetworkEvent::TellEnd(Nanos now, NetworkOutput* output) {
-  for (const EventVerdicts::Decision& decision : verdicts_.DecideEnd()) {
-    NetworkReport report;
-    report.report = verdicts_.MakeReport(decision, 0);
-    report.report.detected_ns = now;
-    report.is_clear = true;
-    output->reports.push_back(std::move(report));
-    ++counters_.clears;
-  }
 }
 
 // What holds for every bucket of the interval.

@@ -136,6 +136,13 @@ const NetworkEvent* NetworkVerdicts::Find(uint32_t event_id) const {
   return found == events_.end() ? nullptr : found->second.get();
 }
 
+void NetworkVerdicts::Inherit(uint32_t event_id, std::set<std::string> buckets, Nanos until) {
+  const auto found = events_.find(event_id);
+  if (found == events_.end()) return;
+  Wake(found->second.get());
+  found->second->Inherit(std::move(buckets), until);
+}
+
 void NetworkVerdicts::Placed(uint32_t event_id) {
   const auto found = events_.find(event_id);
   if (found != events_.end()) found->second->Placed();

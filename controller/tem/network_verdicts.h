@@ -70,6 +70,9 @@ class NetworkVerdicts {
   // Intervals that end by `until` are still decided.  Then what was told of is cleared.
   void Uninstall(uint32_t event_id, Nanos until);
 
+  // As NetworkEvent::Inherit().
+  void Inherit(uint32_t event_id, std::set<std::string> buckets, Nanos until);
+
   // With NetworkEventOptions::waits_to_be_placed: all hosts that should count are awaited.
   void Placed(uint32_t event_id);
   // The host should count from `from` on: until it has joined, and does, it is named as silent.

@@ -10,87 +10,12 @@
 #include <utility>
 #include <vector>
 
-#include "lib/verdict/verdict_test_kit.h"
+#include "controller/tem/port_network_test.h"
 
 namespace trumpet {
 namespace {
 
 using namespace kit;
-
-using Lines = std::vector<std::string>;
-
-constexpr uint32_t kEvent = 1;
-
-// A network of hosts "a", "b", ... with the volume per port above 10, in intervals of 10 ms from 0
-// on; times in ms.
-class Network {
- public:
-  explicit Network(size_t hosts, const NetworkEventOptions& options = {},
-                   const NetworkOptions& network = {}, uint32_t for_count = 1)
-      : verdicts(network) {
-    EventSpec spec = Event(kEvent, Op(Sum(Variable::kVolume), ExprOp::kGreater, Num(10)), ByPort());
-    spec.for_count = for_count;
-    plan = Plan(spec);
-    EXPECT_TRUE(verdicts.Install(plan, 0, options).ok());
-    for (size_t i = 0; i < hosts; ++i) {
-      const uint32_t host = *verdicts.AddHost(std::string(1, static_cast<char>('a' + i)));
-      verdicts.Invite(kEvent, host, &output);
-      verdicts.Join(kEvent, host, 0);
-    }
-  }
-
-  // `now_ms`: when it came.
-  void Volume(uint32_t host, int64_t ms, uint32_t port, int64_t volume, int64_t now_ms = 0) {
-    const auto words = CellsOf(*plan, Values{{Variable::kPackets, 1}, {Variable::kVolume, volume}});
-    const std::string key = PortKey(port);
-    verdicts.Add(host, View(ms, key, words), words.size(), Ms(now_ms));
-  }
-
-  void Answer(uint32_t host, int64_t ms, uint32_t port, int64_t volume, int64_t now_ms = 0) {
-    const auto words = CellsOf(*plan, Values{{Variable::kPackets, 1}, {Variable::kVolume, volume}});
-    const std::string key = PortKey(port);
-    verdicts.Answer(host, volume > 0 ? FeedAnswer::kValues : FeedAnswer::kNoPackets,
-                    View(ms, key, words), words.size(), 0, Ms(now_ms));
-  }
-
-  void End(uint32_t host, int64_t ms) { verdicts.EndUntil(host, Ms(ms), Ms(ms)); }
-
-  // Reports as "port@start volume" with marks.
-  Lines At(int64_t ms) {
-    output.reports.clear();
-    while (!verdicts.Advance(Ms(ms), output.reports.size() + 1, &output)) {
-    }
-    Lines lines;
-    for (const NetworkReport& network : output.reports) {
-      const Report& report = network.report;
-      std::string line = report.bucket_json.substr(11, report.bucket_json.size() - 12) + "@" +
-                         std::to_string(report.start_ns / kNanosPerMilli) + " " +
-                         report.value.ToString();
-      if (network.is_clear) line += " clear";
-      for (const std::string& name : network.silent_hosts) line += " -" + name;
-      if (!report.is_complete()) line += " " + ReasonsToJson(report.incomplete_reasons);
-      lines.push_back(line);
-    }
-    return lines;
-  }
-
-  NetworkCounters counters() const { return verdicts.counters(); }
-
-  NetworkVerdicts verdicts;
-  NetworkOutput output;
-  std::shared_ptr<const TriggerPlan> plan;
-
- private:
-  static PartialView View(int64_t ms, const std::string& key, const std::vector<uint64_t>& words) {
-    PartialView partial;
-    partial.event_id = kEvent;
-    partial.epoch_start = Ms(ms);
-    partial.epoch_end = Ms(ms + 10);
-    partial.bucket_key = key;
-    partial.words = words.data();
-    return partial;
-  }
-};
 
 TEST(NetworkVerdicts, FiresOnWhatNoHostSeesAlone) {
   Network network(3);
@@ -278,23 +203,6 @@ TEST(NetworkVerdicts, ARepeatedWordReplacesTheFirst) {
   EXPECT_EQ(network.counters().replaced_partials, 1u);
 }
 
-TEST(NetworkVerdicts, TellsOnceThatARunHasEnded) {
-  Network network(1);
-  for (const int64_t ms : {0, 10}) network.Volume(0, ms, 80, 11);
-  network.Volume(0, 20, 80, 1);
-  network.End(0, 50);
-  EXPECT_EQ(network.At(50), (Lines{"80@0 11", "80@10 11", "80@20 null clear"}));
-  EXPECT_EQ(network.counters().clears, 1u);
-}
-
-TEST(NetworkVerdicts, ARunTooShortToBeToldHasNoEndToTell) {
-  Network network(1, {}, {}, /*for_count=*/2);
-  network.Volume(0, 0, 80, 11);
-  for (const int64_t ms : {20, 30}) network.Volume(0, ms, 80, 11);
-  network.End(0, 60);
-  EXPECT_EQ(network.At(60), (Lines{"80@30 11", "80@40 null clear"}));
-}
-
 TEST(NetworkVerdicts, AHostThatJoinsInMidIntervalMarksIt) {
   Network network(1);
   const uint32_t host = *network.verdicts.AddHost("late");
@@ -390,16 +298,6 @@ TEST(NetworkVerdicts, WhatDoesNotFitIsCountedAndMarked) {
   EXPECT_EQ(network.counters().refused_partials, 20u - lines.size());  // there is room again
 }
 
-TEST(NetworkVerdicts, AnEvictedRunEndsForItsSubscriber) {
-  NetworkEventOptions options;
-  options.max_buckets = 1;
-  Network network(1, options);
-  network.Volume(0, 0, 80, 11);
-  network.Volume(0, 10, 22, 1);
-  network.End(0, 20);
-  EXPECT_EQ(network.At(20), (Lines{"80@0 11", "80@10 null clear [\"bucket-evicted\"]"}));
-}
-
 TEST(NetworkVerdicts, TooFarAheadIsDroppedAndMarksItsInterval) {
   NetworkOptions options;
   options.limits.max_ahead_intervals = 4;
@@ -493,193 +391,6 @@ TEST(NetworkVerdicts, ARemovedHostGivesItsNumberBackOnceNothingWaitsForIt) {
   network.At(2000);
   EXPECT_EQ(network.verdicts.host_count(), 1u);
   EXPECT_EQ(*network.verdicts.AddHost("new"), 1u);
-}
-
-TEST(NetworkVerdicts, AnEventThatCountsSomethingElseNeedsAnotherId) {
-  Network network(1);
-  const auto other =
-      Plan(Event(kEvent, Op(Sum(Variable::kVolume), ExprOp::kGreater, Num(10)), Granularity()));
-  EXPECT_FALSE(network.verdicts.Install(other, 0, {}).ok());
-  EXPECT_TRUE(network.verdicts.Install(network.plan, 0, {}).ok());
-}
-
-TEST(NetworkVerdicts, AnUninstalledEventDecidesWhatEndedBefore) {
-  Network network(1);
-  for (const int64_t ms : {0, 10}) network.Volume(0, ms, 80, 11);
-  network.verdicts.Uninstall(kEvent, Ms(10));
-  network.End(0, 20);
-  EXPECT_EQ(network.At(20), (Lines{"80@0 11", R"(80@10 null clear ["event-ended"])"}));
-  network.At(21);
-  EXPECT_EQ(network.verdicts.Find(kEvent), nullptr);
-  EXPECT_EQ(network.counters().reports, 1u);
-  EXPECT_EQ(network.verdicts.budget().bytes, 0u);
-  EXPECT_EQ(network.verdicts.budget().buckets, 0u);
-}
-
-TEST(NetworkVerdicts, AnEventThatIsInstalledAgainFirstTellsWhatItOwed) {
-  Network network(2);
-  network.Volume(0, 0, 80, 11);
-  network.End(0, 10);
-  network.verdicts.Uninstall(kEvent, Ms(12));
-  EXPECT_EQ(network.At(12), Lines());
-  ASSERT_TRUE(network.verdicts.Install(network.plan, Ms(14), {}, &network.output).ok());
-  ASSERT_EQ(network.output.reports.size(), 2u);
-  EXPECT_EQ(network.output.reports[0].report.value, Number::Integer(11));
-  EXPECT_EQ(network.output.reports[0].silent_hosts.size(), 1u);
-  EXPECT_TRUE(network.output.reports[1].is_clear);
-  EXPECT_EQ(network.verdicts.budget().bytes, 0u);
-}
-
-// --- split thresholds --------------------------------------------------------------------------
-
-NetworkEventOptions Split() {
-  NetworkEventOptions options;
-  options.splits_threshold = true;
-  return options;
-}
-
-// Confirms all orders, as of the first interval.
-void ApplyShares(Network* network) {
-  auto& orders = network->output.shares;
-  for (size_t i = 0; i < orders.size(); ++i) {
-    const ShareOrder order = orders[i];
-    network->verdicts.ShareApplied(kEvent, order.host, order.share.generation, 0, &network->output);
-  }
-}
-
-TEST(SplitThresholds, AskTheOthersForWhatOneReports) {
-  Network network(3, Split());
-  ApplyShares(&network);  // 11 / 6: 2 each
-  network.Volume(0, 0, 80, 9);
-  for (uint32_t host = 0; host < 3; ++host) network.End(host, 10);
-  EXPECT_EQ(network.At(10), Lines{});
-  ASSERT_EQ(network.output.polls.size(), 2u);
-  EXPECT_EQ(network.output.polls[0].host, 1u);
-  EXPECT_EQ(network.output.polls[0].bucket_key, PortKey(80));
-  network.Answer(1, 0, 80, 2);
-  EXPECT_EQ(network.At(11), Lines{});
-  network.Answer(2, 0, 80, 0);
-  EXPECT_EQ(network.At(11), (Lines{"80@0 11"}));
-  EXPECT_EQ(network.output.reports[0].hosts.size(), 2u);
-}
-
-TEST(SplitThresholds, TellWhenABucketPassedEachStage) {
-  Network network(3, Split());
-  ApplyShares(&network);
-  network.Volume(0, 0, 80, 5, 10);
-  network.Volume(2, 0, 80, 5, 11);
-  for (uint32_t host = 0; host < 3; ++host) network.End(host, 10 + host);
-  network.At(13);
-  network.Answer(1, 0, 80, 2, 14);
-  ASSERT_EQ(network.At(15), (Lines{"80@0 12"}));
-  const VerdictStages& stages = network.output.reports[0].stages;
-  EXPECT_EQ(stages.told_ns, Ms(10));
-  EXPECT_EQ(stages.delivered_ns, Ms(12));
-  EXPECT_EQ(stages.asked_ns, Ms(13));
-  EXPECT_EQ(stages.answered_ns, Ms(14));
-  EXPECT_EQ(network.output.reports[0].report.detected_ns, Ms(15));
-}
-
-TEST(SplitThresholds, MayBeginWhileCountsWait) {
-  Network network(2);
-  network.Volume(0, 0, 80, 9);
-  ASSERT_TRUE(network.verdicts.BeginSplit(kEvent, 0, &network.output));
-  EXPECT_FALSE(network.verdicts.BeginSplit(kEvent, 0, &network.output)) << "it has begun";
-  ASSERT_EQ(network.output.shares.size(), 2u);
-  EXPECT_EQ(static_cast<int>(network.output.shares[0].share.share), 1);
-  ApplyShares(&network);
-  for (uint32_t host = 0; host < 2; ++host) network.End(host, 10);
-  EXPECT_EQ(network.At(10), Lines{}) << "who knows whether b reported its cells before";
-  ASSERT_EQ(network.output.polls.size(), 1u);
-  EXPECT_EQ(network.output.polls[0].host, 1u);
-  network.Answer(1, 0, 80, 4);
-  EXPECT_EQ(network.At(11), (Lines{"80@0 13"}));
-}
-
-TEST(SplitThresholds, DoNotAskWhereTheOthersCannotHaveEnough) {
-  Network network(3, Split());
-  ApplyShares(&network);
-  network.Volume(0, 0, 80, 4);  // and at most 3 each
-  for (uint32_t host = 0; host < 3; ++host) network.End(host, 10);
-  EXPECT_EQ(network.At(10), Lines{});
-  EXPECT_TRUE(network.output.polls.empty());
-  EXPECT_EQ(network.counters().polls_spared, 1u);
-  EXPECT_EQ(network.counters().intervals_incomplete, 0u);
-  EXPECT_EQ(network.verdicts.Find(kEvent)->NextStart(), Ms(10));
-}
-
-TEST(SplitThresholds, DoNotAskAHostThatReportsEverything) {
-  Network network(2, Split());  // no share was applied yet
-  network.Volume(0, 0, 80, 11);
-  for (uint32_t host = 0; host < 2; ++host) network.End(host, 10);
-  EXPECT_EQ(network.At(10), (Lines{"80@0 11"}));
-  EXPECT_TRUE(network.output.polls.empty());
-}
-
-TEST(SplitThresholds, AnUnansweredQuestionNamesTheHost) {
-  Network network(2, Split());
-  ApplyShares(&network);
-  network.Volume(0, 0, 80, 11);
-  for (uint32_t host = 0; host < 2; ++host) network.End(host, 10);
-  EXPECT_EQ(network.At(10), Lines{});
-  EXPECT_EQ(network.At(20), (Lines{"80@0 11 -b [\"host-silent\"]"}));
-  network.Answer(1, 0, 80, 3);
-  EXPECT_EQ(network.counters().late_partials, 1u);
-}
-
-TEST(SplitThresholds, AHostThatNoLongerKnowsIsNamed) {
-  Network network(2, Split());
-  ApplyShares(&network);
-  network.Volume(0, 0, 80, 11);
-  for (uint32_t host = 0; host < 2; ++host) network.End(host, 10);
-  network.At(10);
-  PartialView cells;
-  const std::string key = PortKey(80);
-  cells.event_id = kEvent;
-  cells.bucket_key = key;
-  network.verdicts.Answer(1, FeedAnswer::kNoLongerKnown, cells, 0, 0, Ms(10));
-  EXPECT_EQ(network.At(10), (Lines{"80@0 11 -b [\"host-silent\"]"}));
-}
-
-TEST(SplitThresholds, HalfAtTheDeadlineThoseAreAskedThatHaveEnded) {
-  Network network(3, Split());
-  ApplyShares(&network);
-  network.Volume(0, 0, 80, 9);
-  for (uint32_t host = 0; host < 2; ++host) network.End(host, 10);
-  network.At(10);
-  EXPECT_TRUE(network.output.polls.empty());
-  EXPECT_EQ(network.verdicts.NextDue(), Ms(15));
-  network.At(15);
-  ASSERT_EQ(network.output.polls.size(), 1u);
-  network.Answer(1, 0, 80, 3);
-  EXPECT_EQ(network.At(20), (Lines{"80@0 12 -c [\"host-silent\"]"}));
-}
-
-TEST(SplitThresholds, NobodyIsAskedWhenTheDeadlineIsOver) {
-  Network network(2, Split());
-  ApplyShares(&network);
-  network.Volume(0, 0, 80, 11);
-  for (uint32_t host = 0; host < 2; ++host) network.End(host, 10);
-  EXPECT_EQ(network.At(20), (Lines{"80@0 11 -b [\"host-silent\"]"}));
-  EXPECT_TRUE(network.output.polls.empty());
-}
-
-TEST(SplitThresholds, AnswersNobodyAskedForAreNotTaken) {
-  Network network(2, Split());
-  ApplyShares(&network);
-  network.Answer(1, 0, 80, 50);
-  for (uint32_t host = 0; host < 2; ++host) network.End(host, 10);
-  EXPECT_EQ(network.At(10), Lines{});
-  EXPECT_EQ(network.counters().strangers, 1u);
-}
-
-TEST(SplitThresholds, AreNotUsedWhereTheyAreNotSound) {
-  NetworkVerdicts verdicts({});
-  const auto plan = Plan(Event(
-      1, Op(Agg(AggregateKind::kAvg, Var(Variable::kVolume)), ExprOp::kGreater, Num(1)), ByPort()));
-  ASSERT_TRUE(verdicts.Install(plan, 0, Split()).ok());
-  EXPECT_EQ(verdicts.Find(1)->mode(), NetworkEvent::Mode::kPartials);
-  EXPECT_EQ(verdicts.Find(1)->split().why_not, "avg does not add up over hosts");
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 # Faults around trumpet-controller; run by `make check-controller`.
 check_PROGRAMS += tests/controller/fault_host
 tests_controller_fault_host_SOURCES = tests/controller/fault_host.cc
-tests_controller_fault_host_LDADD = $(LIBTRUMPET_WIRE)
+tests_controller_fault_host_LDADD = $(LIBTRUMPET_WIRE) $(LIBTRUMPET_VERDICT)
 
 EXTRA_DIST += \
 	tests/controller/cluster.py \

@@ -285,6 +285,13 @@ class Cluster:
         with sqlite3.connect(f"file:{self.reports}?mode=ro", uri=True) as file:
             return {number for number, in file.execute("SELECT number FROM report")}
 
+    def reports_of(self, event):
+        """As they were told, in the order of their numbers."""
+        with sqlite3.connect(f"file:{self.reports}?mode=ro", uri=True) as file:
+            return [json.loads(text) for text, in file.execute(
+                "SELECT json FROM report JOIN source ON source.id = report.source"
+                " WHERE event = ? ORDER BY number", (event,))]
+
     def stored_reports(self):
         try:
             with sqlite3.connect(f"file:{self.reports}?mode=ro", uri=True) as file:

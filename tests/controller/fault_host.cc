@@ -3,7 +3,9 @@
 //
 // A host for tests of the controller's faults: the session is the real one (lib/wire), what it
 // "counts" is made up.  It runs the events it is given, acknowledges them, and reports each event
-// of scope host at the rate asked for.  Says what happens on standard output, an object a line.
+// of scope host at the rate asked for; with a rate, an event of scope network has nine packets in
+// each of its intervals, and every sum is nine.  Says what happens on standard output, an object a
+// line.
 //
 // usage: fault_host ID ADDRESS[,ADDRESS...] KEY CERTIFICATE CA [CLOCK-AHEAD-MS
 // [REPORTS-PER-SECOND]]
@@ -22,6 +24,7 @@
 
 #include "lib/base/loop_event.h"
 #include "lib/model/report.h"
+#include "lib/verdict/trigger_plan.h"
 #include "lib/wire/connector.h"
 
 namespace trumpet {
@@ -96,6 +99,7 @@ class FaultHost final : public SessionOwner {
         if (trigger.mode == TriggerMode::kHost) Report(id, end);
       }
     }
+    if (reports_per_second_ > 0) TellCounts(end);
     IntervalEnd interval_end;
     interval_end.until_ns = end;
     const Status sent = session_->Send(interval_end);
@@ -132,6 +136,24 @@ class FaultHost final : public SessionOwner {
     std::fflush(stdout);
   }
 
+  // Of the last interval of each event that hosts tell everything of, once.
+  void TellCounts(Nanos end) {
+    for (const auto& [id, trigger] : triggers_) {
+      if (trigger.mode != TriggerMode::kPartials) continue;
+      const Nanos interval = trigger.event.interval_ns();
+      Partials partials;
+      partials.event_id = id;
+      partials.end_ns = end / interval * interval;
+      partials.start_ns = partials.end_ns - interval;
+      if (std::exchange(told_until_[id], partials.end_ns) == partials.end_ns) continue;
+      const std::vector<uint64_t> nines(MakeTriggerPlan(trigger.event).word_count, 9);
+      partials.words_per_bucket = static_cast<uint32_t>(nines.size());
+      partials.Add("", nines.data(), /*is_unscaled=*/false);
+      const Status sent = session_->Send(partials);
+      (void)sent;
+    }
+  }
+
   void Report(uint32_t id, Nanos end) {
     HostReport one;
     one.report.event_id = id;
@@ -149,6 +171,7 @@ class FaultHost final : public SessionOwner {
   const long reports_per_second_;
   Session* session_ = nullptr;
   std::map<uint32_t, Trigger> triggers_;
+  std::map<uint32_t, Nanos> told_until_;  // by event
   uint64_t set_controller_id_ = 0;
   uint64_t set_generation_ = 0;
 };

@@ -100,6 +100,31 @@ def killed_controller_loses_no_event_and_comes_back_under_the_same_numbers(clust
 
 
 @case
+def killed_controller_leaves_no_alarm_that_never_ends(cluster):
+    host = cluster.add_host("h1", rate=100)
+    cluster.put_event("e", "*, avg(volume) > 0, 100ms", scope="network")
+    has(host, "e")
+
+    def newest():
+        rows = cluster.reports_of("e")
+        return rows[-1] if rows else {}
+
+    eventually(lambda: "value" in newest() and not newest().get("cleared"), "the event fires")
+    cluster.kill_controller()
+    while newest().get("cleared"):  # killed between two runs
+        cluster.start_controller(port=cluster.agents_port)
+        known = len(cluster.reports_of("e"))
+        eventually(lambda known=known: len(cluster.reports_of("e")) > known, "it fires again")
+        cluster.kill_controller()
+    host.kill()
+    told = len(cluster.reports_of("e"))
+    cluster.start_controller(port=cluster.agents_port)
+    eventually(lambda: newest().get("cleared"), "it is cleared")
+    later = cluster.reports_of("e")[told:]
+    assert [one.get("reasons") for one in later] == [["monitor-interrupted"]], later
+
+
+@case
 def killed_host_comes_back_and_gets_what_it_should_have(cluster):
     host = cluster.add_host("h1")
     cluster.put_event("e")
