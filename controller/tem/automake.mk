@@ -14,6 +14,7 @@ controller_libtrumpet_tem_a_SOURCES = \
 	controller/tem/event_manager_hosts.cc \
 	controller/tem/event_manager_impl.h \
 	controller/tem/event_manager_runs.cc \
+	controller/tem/event_manager_topology.cc \
 	controller/tem/event_manager_verdicts.cc \
 	controller/tem/host_book.h \
 	controller/tem/latency_histogram.h \

@@ -9,7 +9,8 @@
 //
 // event_manager.cc has what users ask for, event_manager_events.cc the store's side,
 // event_manager_hosts.cc that of the agents, event_manager_verdicts.cc what comes of verdicts,
-// event_manager_runs.cc what the controller before this one had told of.
+// event_manager_runs.cc what the controller before this one had told of, event_manager_topology.cc
+// who is where.
 
 #ifndef TRUMPET_CONTROLLER_TEM_EVENT_MANAGER_IMPL_H
 #define TRUMPET_CONTROLLER_TEM_EVENT_MANAGER_IMPL_H

@@ -16,6 +16,7 @@ EXTRA_DIST += \
 	tests/controller/os_ken_test.py \
 	tests/controller/proxy.py \
 	tests/controller/run \
+	tests/controller/store_faults.py \
 	tests/controller/trumpet_db_test.sh
 TESTS += \
 	tests/controller/openflow_test.py \
