@@ -19,6 +19,13 @@ bool AllowsAggregate(MeasureKind kind, MeasureAggregate aggregate) {
          (kind == K::kBloomCounting || kind == K::kCountMin || kind == K::kStore);
 }
 
+// What a written cell is of may be said, but need not.
+bool MayNameVariable(MeasureExprKind kind) {
+  using K = MeasureExprKind;
+  return kind == K::kCell || kind == K::kWrittenCell || kind == K::kFilterBits ||
+         kind == K::kAggregate;
+}
+
 }  // namespace
 
 Status UnsoundProgram(const std::string& what) {
@@ -66,6 +73,9 @@ Status ExpressionCheck::Check() {
 
 Status ExpressionCheck::CheckExpr(const MeasureExpr& expr, MeasureIndex self) const {
   const std::string name = Numbered("expression", self);
+  if (expr.variable != kNoIndex && !(MayNameVariable(expr.kind) && IsVariable(expr.variable))) {
+    return UnsoundProgram(name + ": its variable");
+  }
   int wanted = 0;  // operands
   switch (expr.kind) {
     case MeasureExprKind::kConstant:

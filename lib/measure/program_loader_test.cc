@@ -54,6 +54,8 @@ TEST(ProgramLoader, RefusesWhatIsNotSound) {
       {"cycle of expressions", [](auto* p) { p->exprs[2].a = 2; }},
       {"operand out of range", [](auto* p) { p->exprs[2].b = 100; }},
       {"operand missing", [](auto* p) { p->exprs[2].b = kNoIndex; }},
+      {"variable of a written cell", [](auto* p) { p->exprs[0].variable = 100; }},
+      {"variable of a sum", [](auto* p) { p->exprs[2].variable = 0; }},
       {"operator", [](auto* p) { p->exprs[2].op = static_cast<MeasureOp>(99); }},
       {"aggregate", [](auto* p) { p->exprs[3].aggregate = MeasureAggregate::kTest; }},
       {"field", [](auto* p) { p->keys[0].fields[0] = kMeasureFieldCount; }},
