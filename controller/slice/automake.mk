@@ -48,6 +48,8 @@ gtest_programs += controller/slice/slice_test
 TSAN_TESTS += controller/slice/slice_test
 controller_slice_slice_test_SOURCES = \
 	controller/slice/campaign_manager_test.cc \
+	controller/slice/campaign_delay_test.cc \
+	controller/slice/campaign_lab_test.h \
 	controller/slice/campaign_run_test.cc \
 	controller/slice/latency_test.cc \
 	controller/slice/slice_parts_test.cc \

@@ -86,6 +86,13 @@ void CampaignRun::Tell(SliceMoment::Kind kind, int64_t slot_bytes) {
   parts_.happened(view_.run, {kind, view_.slots + view_.bootstrap_slots + 1, slot_bytes});
 }
 
+// Once of each text.
+void CampaignRun::Warn(const std::string& text) {
+  auto& known = view_.warnings;
+  const bool is_known = std::find(known.begin(), known.end(), text) != known.end();
+  if (known.size() < kMaxWarnings && !is_known) known.push_back(text);
+}
+
 void CampaignRun::Step() {
   if (Now() < due_) return;
   switch (view_.state) {
@@ -148,7 +155,8 @@ slice::SlicePlanOptions CampaignRun::PlanOptions(const SliceCampaign& campaign) 
   options.is_capped = true;
   options.longest_path_ms = static_cast<double>(options_.longest_path) / kNanosPerMilli;
   options.shortest_slice_ms = static_cast<double>(options_.shortest_slice) / kNanosPerMilli;
-  options.spacing_ms = static_cast<double>(spacing_ + overhead_) / kNanosPerMilli;
+  const Nanos between = spacing_ + (is_overtime_ ? 0 : overhead_);
+  options.spacing_ms = static_cast<double>(between) / kNanosPerMilli;
   options.seconds = options_.plan_seconds;
   is_looking_ = false;
   const bool may_look = looks_ < options_.bootstrap_slots && began_ == 0;
@@ -207,6 +215,10 @@ void CampaignRun::Plan() {
 void CampaignRun::OnPlan(Result<SlicePlanAnswer> answer) {
   if (view_.state != SliceRunState::kPlanning) return;  // stopped meanwhile
   if (!answer) {
+    if (began_ == 0 && overhead_ > 0 && !is_overtime_) {
+      is_overtime_ = true;  // perhaps it was only for that
+      return Plan();
+    }
     if (began_ == 0 || planned_on_->version != first_version_) {
       return Finish(SliceRunState::kFailed, answer.message());
     }
@@ -214,11 +226,9 @@ void CampaignRun::OnPlan(Result<SlicePlanAnswer> answer) {
     return Finish(SliceRunState::kDone, "");
   }
   if (!answer->explanation.empty()) view_.explanation = std::move(answer->explanation);
-  for (const std::string& warning : answer->plan.warnings) {
-    const auto& known = view_.warnings;
-    if (known.size() < kMaxWarnings &&
-        std::find(known.begin(), known.end(), warning) == known.end())
-      view_.warnings.push_back(warning);
+  for (const std::string& warning : answer->plan.warnings) Warn(warning);
+  if (is_overtime_) {
+    Warn("it takes longer than DURING, for switches and the analyzer need time between its slots");
   }
   TakePlan(std::move(answer->plan));
   SlotJobs all = confined_;

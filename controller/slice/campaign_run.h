@@ -21,6 +21,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -215,15 +216,18 @@ class CampaignRun {
   void AskTallies();
   void OnTallies(uint64_t attempt, const Result<std::vector<SliceTally>>& tallies);
   void CloseSlot();
+  bool AwaitsCopies();
   int64_t CountSlice(const ActiveSlice& slice, Nanos now);
   void TurnOffAll();
   void ReleaseSlot(int64_t bytes);
   bool HasEnded() const;
+  bool HasCome(const ActiveSlice& slice, const Place& place) const;
 
   void Finish(SliceRunState state, const std::string& problem);
   void End();
   void SetState(SliceRunState state, Nanos due);
   void Tell(SliceMoment::Kind kind, int64_t slot_bytes);
+  void Warn(const std::string& text);
   Nanos Now() const { return parts_.clock->MonotonicNow(); }
   Nanos WallAhead() const { return parts_.clock->UnixNow() - Now(); }
   int64_t SlotBytes() const;
@@ -273,11 +277,16 @@ class CampaignRun {
   Nanos wall_ahead_ = 0;    // of the monotonic clock, when the slot began
   int64_t reserved_ = 0;    // bytes
   bool has_tallies_ = false;
+  int waits_ = 0;                                                   // for copies that had not come
+  Nanos waited_ = 0;                                                // likewise
   std::map<std::pair<uint32_t, std::string>, SliceTally> tallies_;  // by tag and switch
 
   Nanos spacing_;
-  Nanos slowest_ = 0;                                // from router to analyzer, in this run
-  Nanos overhead_ = 0;                               // of a slot, for asking and answering
+  Nanos slowest_ = 0;   // from router to analyzer, in this run
+  Nanos overhead_ = 0;  // of a slot, for asking and answering
+  // DURING has no room for that beside the slots that the queries need, so it is not counted.
+  bool is_overtime_ = false;
+  std::set<std::string> silent_;                     // routers whose copies were waited for in vain
   SliceRunState last_state_ = SliceRunState::kDone;  // after kFinishing
   // Gone with this run, so that answers know.
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

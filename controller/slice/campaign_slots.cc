@@ -13,7 +13,9 @@ namespace {
 
 constexpr Nanos kRetryAfter = 100 * kNanosPerMilli;
 constexpr Nanos kClockSlack = 2 * kNanosPerMilli;  // by which a clock is pulled straight in a slot
-constexpr int64_t kLeastCapBytes = 1600;           // one packet: less would show nothing
+constexpr int kMaxWaits = 6;  // for copies that have not come, each twice as long as the last one
+constexpr Nanos kFirstWait = 10 * kNanosPerMilli;
+constexpr int64_t kLeastCapBytes = 1600;  // one packet: less would show nothing
 
 FilterExpr FilterOf(const Prefix& prefix) {
   FilterExpr filter;
@@ -238,6 +240,8 @@ void CampaignRun::ReleaseSlot(int64_t bytes) {
   active_.clear();
   tallies_.clear();
   has_tallies_ = false;
+  waits_ = 0;
+  waited_ = 0;
   ++attempt_;  // answers that are still to come are late
 }
 
@@ -276,6 +280,24 @@ void CampaignRun::OnTallies(uint64_t attempt, const Result<std::vector<SliceTall
   if (HasEnded()) CloseSlot();
 }
 
+bool CampaignRun::HasCome(const ActiveSlice& slice, const Place& place) const {
+  return place.end.packets == 0 || tallies_.count({slice.tag, place.router}) > 0;
+}
+
+// Routers say that they have copied, and nothing has come: copies take longer than anybody knew.
+// They are asked for again some times, but not of routers from which nothing came then either.
+bool CampaignRun::AwaitsCopies() {
+  std::set<std::string> missing;
+  for (const ActiveSlice& slice : active_) {
+    for (const Place& place : slice.places) {
+      if (!HasCome(slice, place) && silent_.count(place.router) == 0) missing.insert(place.router);
+    }
+  }
+  if (waits_ < kMaxWaits) return !missing.empty();
+  silent_.insert(missing.begin(), missing.end());
+  return false;
+}
+
 // What the routers copied of it; tells the demand book the largest rate at any of them.
 int64_t CampaignRun::CountSlice(const ActiveSlice& slice, Nanos now) {
   SliceQueryView& query = view_.queries[current_[slice.query].query];
@@ -309,10 +331,17 @@ int64_t CampaignRun::CountSlice(const ActiveSlice& slice, Nanos now) {
 }
 
 void CampaignRun::CloseSlot() {
+  if (HasEnded() && AwaitsCopies()) {
+    const Nanos wait = kFirstWait << waits_++;
+    waited_ += wait;
+    has_tallies_ = false;
+    return SetState(SliceRunState::kMirroring, Now() + wait);
+  }
   const Nanos now = Now();
   if (!HasEnded()) TurnOffAll();  // switches that did not say so
   int64_t copied = 0;
   for (const ActiveSlice& slice : active_) copied += CountSlice(slice, now);
+  const Nanos waited = waited_;
   view_.copied_bytes += copied;
   ReleaseSlot(copied);
   const bool is_over_budget = copied > SlotBytes() || budget_.is_exceeded(now);
@@ -328,7 +357,7 @@ void CampaignRun::CloseSlot() {
     ++view_.over_budget;
     is_plan_stale_ = true;
   }
-  overhead_ = std::max<Nanos>(overhead_ * 7 / 8, now - slot_began_ - slot_ - spacing_);
+  overhead_ = std::max<Nanos>(overhead_ * 7 / 8, now - slot_began_ - slot_ - spacing_ - waited);
   NextSlot();
 }
 

@@ -53,7 +53,8 @@ def the_example_of_the_paper_runs_in_the_datapath(switch):
         assert packets_copied(switch, network) > 0
         for name in network.numbers:
             network.tell("openflow/purge", name)
-        assert not flows_that_copy(switch, network), "nothing of ours is left"
+        left = flows_that_copy(switch, network)
+        assert not left, left
         return note
 
 

@@ -166,9 +166,13 @@ def run_the_example(network):
     queries = [query for query in told["queries"] if not query["bootstrap"]]
     assert [("".join(query["path"]), "".join(query["locations"])) for query in queries] == [
         ("ABCDL", "FHP"), ("ABCD", "ABD"), ("ALCD", "ALD")], queries
-    assert all(query["packets"] > 0 for query in queries[1:]), queries
+    measured = [query for query in queries[1:] if query["slots"]]
+    assert measured and all(query["packets"] > 0 for query in measured), queries
+    # A burst above the budget may leave no time for the other path.
+    assert len(measured) == 2 or told["over_budget"] > 0, told
     assert queries[0]["packets"] == 0, "nothing leaves the region"
-    return f"{told['slots']} slots, {sum(query['packets'] for query in queries)} copies"
+    return "; ".join([f"{told['slots']} slots, {sum(query['packets'] for query in queries)} copies",
+                      *told["warnings"]])
 
 
 def the_example_of_the_paper_runs(switch):

@@ -1,0 +1,102 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// CampaignRun, when switches, copies or the analyzer take their time.
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "controller/slice/campaign_lab_test.h"
+
+namespace trumpet {
+namespace {
+
+// More than the budget at three routers, so that each path has a slot of its own.
+constexpr int64_t kMuch = 3'000'000;
+constexpr char kPaths[] =
+    "MIRROR { 1.2.3.0/24 } ON { [A B C D], [A L C D] }\n"
+    "USING 15 Mb/s DURING 450 ms EVERY 5 s";
+
+void AddTraffic(Lab* lab) {
+  lab->AddFlow("1.2.3.0/25", "ABCD", kMuch);
+  lab->AddFlow("1.2.3.128/25", "ALCD", kMuch);
+}
+
+TEST(CampaignDelays, SlowSwitchesMakeARunLongerAndDoNotEndIt) {
+  Lab lab;
+  AddTraffic(&lab);
+  lab.network.command_latency = 160 * kMs;
+  lab.Begin(kPaths);
+  lab.RunToEnd();
+  const SliceRunView& view = lab.run->view();
+  EXPECT_EQ(view.state, SliceRunState::kDone) << view.problem;
+  EXPECT_EQ(view.failed_slots, 0u);
+  EXPECT_GE(view.slots, 2u);
+  for (const SliceQueryView& query : view.queries) EXPECT_GT(query.packets, 0u);
+  ASSERT_EQ(view.warnings.size(), 1u);
+  EXPECT_NE(view.warnings[0].find("longer than DURING"), std::string::npos) << view.warnings[0];
+}
+
+TEST(CampaignDelays, SwitchesThatAreFastEnoughKeepWithinDuring) {
+  Lab lab;
+  AddTraffic(&lab);
+  lab.network.command_latency = 20 * kMs;
+  lab.Begin(kPaths);
+  lab.RunToEnd();
+  const SliceRunView& view = lab.run->view();
+  EXPECT_EQ(view.state, SliceRunState::kDone) << view.problem;
+  EXPECT_TRUE(view.warnings.empty()) << view.warnings[0];
+}
+
+TEST(CampaignDelays, WhatDoesNotFitIntoDuringAtAllStillFails) {
+  Lab lab;
+  AddTraffic(&lab);
+  lab.Begin("MIRROR { 1.2.3.0/24 } ON { [A B C D], [A L C D] } USING 15 Mb/s DURING 40 ms");
+  lab.RunToEnd();
+  EXPECT_EQ(lab.run->view().state, SliceRunState::kFailed);
+  EXPECT_NE(lab.run->view().problem.find("2 slots"), std::string::npos) << lab.run->view().problem;
+}
+
+TEST(CampaignDelays, CopiesThatComeLateAreWaitedForAndSpaceTheNextSlots) {
+  Lab lab;
+  AddTraffic(&lab);
+  lab.network.copy_latency = 150 * kMs;
+  lab.Begin(kPaths);
+  lab.RunToEnd();
+  const SliceRunView& view = lab.run->view();
+  EXPECT_EQ(view.state, SliceRunState::kDone) << view.problem;
+  for (const SliceQueryView& query : view.queries) {
+    EXPECT_GT(query.packets, 0u) << query.name;
+  }
+  EXPECT_GE(lab.run->spacing(), 140 * kMs);  // the last packet was copied before the end
+}
+
+TEST(CampaignDelays, CopiesThatNeverComeAreWaitedForOnce) {
+  Lab lab;
+  AddTraffic(&lab);
+  lab.network.copy_loss = 1;
+  lab.Begin(kPaths);
+  lab.RunToEnd();
+  const SliceRunView& view = lab.run->view();
+  EXPECT_EQ(view.state, SliceRunState::kDone) << view.problem;
+  EXPECT_GE(view.slots, 8u);
+  EXPECT_GT(view.copied_bytes, 0);
+  EXPECT_LT(lab.clock.now, 3 * kNanosPerSecond);  // it began at one
+}
+
+TEST(CampaignDelays, AnAnalyzerThatDiesWhileItsCopiesAreWaitedForEndsTheRun) {
+  Lab lab;
+  AddTraffic(&lab);
+  lab.network.copy_loss = 1;
+  lab.Begin(kPaths);
+  lab.RunUntil(lab.clock.now + 100 * kMs);
+  ASSERT_FALSE(lab.run->is_over());
+  lab.network.has_analyzer = false;
+  lab.RunToEnd();
+  EXPECT_EQ(lab.run->view().state, SliceRunState::kFailed);
+  EXPECT_NE(lab.run->view().problem.find("analyzer"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace trumpet
