@@ -121,7 +121,9 @@ void AnalyzerCollector::Expect(const std::vector<ExpectedSlice>& slices) {
 void AnalyzerCollector::Ask(Question question, const std::set<Session*>& whom,
                             const MakeMessage& make) {
   const uint64_t number = next_number_++;
-  question.deadline = clock_.MonotonicNow() + options_.patience;
+  const bool is_run = question.run != 0;
+  question.deadline =
+      clock_.MonotonicNow() + (is_run ? options_.finish_patience : options_.patience);
   question.owing = whom;
   const auto asked = questions_.emplace(number, std::move(question)).first;
   const std::set<Session*> sessions = whom;

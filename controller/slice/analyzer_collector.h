@@ -5,7 +5,8 @@
 //
 // All of them expect all slices; what they counted is added up.  The copies of one packet must
 // reach one analyzer, which matches them.  Answers wait for every analyzer that is connected, at
-// most AnalyzerCollectorOptions::patience; then those that are there count.
+// most AnalyzerCollectorOptions::patience, those of Finish() finish_patience; then those that are
+// there count.
 //
 // Finish() tells {"run": 7, "analyzers": [...]}: an object of each analyzer, as docs/slices.md has
 // it.
@@ -38,6 +39,9 @@ struct AnalyzerCollectorOptions {
   uint64_t controller_id = 1;               // not 0
   bool binds_names_to_certificates = true;  // an analyzer's name must stand in its certificate
   Nanos patience = 10 * kNanosPerSecond;
+  // With answers of a run; less than SliceRunOptions::finish_patience, so that those that have come
+  // by then are told.
+  Nanos finish_patience = 25 * kNanosPerSecond;
   size_t max_analyzers = 64;
   ListenerOptions listener;
 };

@@ -131,7 +131,11 @@ class SliceStory:
     def compare(self):
         show = self.show
         show.step("Compare the analyzer's answers with what the links really did")
-        answer, = self.longer["answers"]["analyzers"]
+        analyzers = (self.longer["answers"] or {}).get("analyzers", [])
+        if not analyzers:
+            show.check(False, "; ".join(["the analyzer gives answers", *self.longer["warnings"]]))
+            return
+        answer = analyzers[0]
         rows = [self._row(query) for query in answer["queries"]
                 if not self.longer["queries"][query["query"]]["bootstrap"]]
         show.table(["path", ">loss told", ">true", "", ">share told", ">true", "", ">delay told", ">true",
