@@ -53,6 +53,7 @@ class PathCounter {
     const uint64_t all = last_ == 63 ? ~uint64_t{0} : (uint64_t{2} << last_) - 1;
     if (packet.seen == all && packet.detour == 0) ++counts_.followed;
     if (IsStray(packet)) ++counts_.strayed;
+    if (packet.IsSeenAt(0)) ++counts_.entered;
     counts_.has_ends |= IsSeenAtEnds(packet);
   }
 
@@ -185,6 +186,7 @@ void PathCounts::Add(const PathCounts& other) {
   packets += other.packets;
   followed += other.followed;
   strayed += other.strayed;
+  entered += other.entered;
   silent_flows += other.silent_flows;
   copy_trials += other.copy_trials;
   copies_missing += other.copies_missing;
@@ -252,7 +254,7 @@ DelayStatistics DescribeDelays(std::vector<Nanos> delays, const CopyLatency& fro
   if (delays.empty()) return statistics;
   std::sort(delays.begin(), delays.end());
   const Nanos shift = from.latency - to.latency;
-  statistics.lowest = delays.front() + shift;
+  statistics.low = delays[delays.size() / 20] + shift;
   statistics.median = delays[delays.size() / 2] + shift;
   statistics.high = delays[delays.size() - 1 - delays.size() / 20] + shift;
   return statistics;

@@ -28,6 +28,8 @@ struct PathCounts {
   uint64_t followed = 0;  // copies from every location, with the right TTLs
   uint64_t strayed = 0;   // seen with another TTL, or leaving the region of a CONFINE query
 
+  uint64_t entered = 0;  // seen at the first location
+
   // Of packets between two others of their flow that were seen at both ends: only then was the
   // slice surely on for the flow.  If none was seen at both (not has_ends), of all.
   bool has_ends = false;
@@ -64,12 +66,14 @@ struct PathEstimates {
 PathEstimates EstimatePath(const PathCounts& counts, size_t location_count, double reach);
 
 // One-way delays between the first and the last location, without synchronised clocks: differences
-// of arrival, less those of the latencies from the two routers to the analyzer.
+// of arrival, less those of the latencies that copies from the two routers usually have.  A copy
+// that waited longer makes the delay of its packet too low or too high, so nothing is told of
+// single packets, and the lowest and the highest delay are not.
 struct DelayStatistics {
   uint64_t packets = 0;
-  Nanos lowest = 0;
+  Nanos low = 0;  // of 5 in a hundred packets at most
   Nanos median = 0;
-  Nanos high = 0;   // of 95 in a hundred packets at most
+  Nanos high = 0;   // of 95
   Nanos error = 0;  // of each of these, from the latencies'
 };
 void AddDelays(const MatchedPackets& matched, std::vector<Nanos>* delays);

@@ -213,6 +213,7 @@ TEST(PathStatistics, OfSlotsAddUp) {
   PathCounts whole;
   whole.has_ends = true;
   whole.packets = 10;
+  whole.entered = 9;
   whole.ingress = 8;
   whole.both = 7;
   sum.Add(cut);
@@ -221,6 +222,7 @@ TEST(PathStatistics, OfSlotsAddUp) {
   sum.Add(cut);
   sum.Add(whole);
   EXPECT_EQ(sum.packets, 30u);
+  EXPECT_EQ(sum.entered, 18u);
   EXPECT_EQ(sum.ingress, 16u);
   EXPECT_EQ(sum.both, 14u);
 }
@@ -232,7 +234,7 @@ TEST(PathStatistics, TellDelaysWithoutCommonClocks) {
   const DelayStatistics delays =
       DescribeDelays(run.delays, {"A", 30 * kNanosPerMilli, 1000}, {"D", 10 * kNanosPerMilli, 500});
   EXPECT_NEAR(static_cast<double>(delays.median), 15e6, 20e3);  // three hops of 5 ms
-  EXPECT_NEAR(static_cast<double>(delays.lowest), 15e6, 20e3);
+  EXPECT_NEAR(static_cast<double>(delays.low), 15e6, 20e3);
   EXPECT_NEAR(static_cast<double>(delays.high), 15e6, 20e3);
   EXPECT_EQ(delays.error, 1500);
   EXPECT_GT(delays.packets, 400u);

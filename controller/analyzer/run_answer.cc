@@ -23,6 +23,7 @@ Json ToJson(const PathCounts& counts) {
           {"strayed", counts.strayed},
           {"at_ingress", counts.ingress},
           {"at_both_ends", counts.both},
+          {"unjudged", counts.entered - counts.ingress},
           {"silent_flows", counts.silent_flows},
           {"copies_expected", counts.copy_trials},
           {"copies_missing", counts.copies_missing}};
@@ -30,7 +31,7 @@ Json ToJson(const PathCounts& counts) {
 
 Json ToJson(const DelayStatistics& delays) {
   return {{"packets", delays.packets},
-          {"lowest_ns", delays.lowest},
+          {"p5_ns", delays.low},
           {"median_ns", delays.median},
           {"p95_ns", delays.high},
           {"error_ns", delays.error}};
@@ -116,7 +117,13 @@ void RunAnswerMaker::TellMirror(const Query& query, const std::vector<CopyLatenc
   if (locations.size() < 2 || query.delays.empty()) return;
   const CopyLatency* const from = Find(latencies, locations.front());
   const CopyLatency* const to = Find(latencies, locations.back());
-  if (from == nullptr || to == nullptr) return;
+  if (from == nullptr || to == nullptr) {
+    const std::string& unknown = from == nullptr ? locations.front() : locations.back();
+    (*json)["no_delay"] = "how long copies of switch '" + unknown +
+                          "' take to the analyzer is not known: probes of it have not come, or it "
+                          "takes no slices by OpenFlow";
+    return;
+  }
   (*json)["delay"] = ToJson(DescribeDelays(query.delays, *from, *to));
 }
 

@@ -18,19 +18,32 @@ void LatencyBook::Add(const std::string& switch_name, const LatencySample& sampl
 std::optional<LatencyView> LatencyBook::Find(const std::string& switch_name, Nanos now) const {
   const auto found = samples_.find(switch_name);
   if (found == samples_.end()) return std::nullopt;
-  const LatencySample* fastest = nullptr;
-  Nanos round_trip = INT64_MAX;
-  LatencyView view;
+  std::vector<LatencySample> samples;
   for (const LatencySample& sample : found->second) {
-    if (sample.taken_at + kMemory < now) continue;
-    ++view.samples;
-    view.age = now - sample.taken_at;
-    round_trip = std::min(round_trip, sample.round_trip);
-    if (fastest == nullptr || sample.to_analyzer < fastest->to_analyzer) fastest = &sample;
+    if (sample.taken_at + kMemory >= now) samples.push_back(sample);
   }
-  if (fastest == nullptr) return std::nullopt;
-  view.latency = {switch_name, fastest->to_analyzer - round_trip / 2,
-                  round_trip / 2 + fastest->clock_error};
+  if (samples.empty()) return std::nullopt;
+  LatencyView view;
+  view.samples = samples.size();
+  view.age = now - samples.back().taken_at;
+  std::stable_sort(
+      samples.begin(), samples.end(),
+      [](const LatencySample& a, const LatencySample& b) { return a.round_trip < b.round_trip; });
+  samples.resize((samples.size() + 1) / 2);
+  const auto median = [&](auto value_of) {
+    std::vector<Nanos> values;
+    for (const LatencySample& sample : samples) values.push_back(value_of(sample));
+    std::nth_element(values.begin(), values.begin() + static_cast<long>(values.size() / 2),
+                     values.end());
+    return values[values.size() / 2];
+  };
+  const Nanos least = median([](const LatencySample& s) { return s.to_analyzer - s.round_trip; });
+  const Nanos usual =
+      median([](const LatencySample& s) { return s.to_analyzer - s.round_trip / 2; });
+  const Nanos most = median([](const LatencySample& s) { return s.to_analyzer; });
+  Nanos clock_error = 0;
+  for (const LatencySample& s : samples) clock_error = std::max(clock_error, s.clock_error);
+  view.latency = {switch_name, usual, std::max(usual - least, most - usual) + clock_error};
   return view;
 }
 

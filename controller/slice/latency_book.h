@@ -5,8 +5,10 @@
 //
 // A probe leaves the controller at t0, and the switch sends it to the analyzer, where it arrives at
 // t1, and back, where it arrives at t2.  When the switch did so is not known but for lying between
-// t0 and t2; half of the way there and back is taken, so its error is half of that at most.  Either
-// way may have had to queue, so the least of each counts: min(t1 - t0) - min(t2 - t0) / 2.
+// t0 and t2; half of the way there and back is taken: t1 - t0 - (t2 - t0) / 2.  Of the half of the
+// probes that were back soonest, which waited least on their way there, the median counts: copies
+// queue as probes do, so it is what copies usually take.  It lies between the medians of t1 - t2
+// and t1 - t0, and this is its error.
 //
 // Threads: one.
 
@@ -44,7 +46,7 @@ class LatencyBook {
 
   // Samples come in the order of time.
   void Add(const std::string& switch_name, const LatencySample& sample);
-  // None if there was no probe in the last minute.
+  // What copies usually take; none if there was no probe in the last minute.
   std::optional<LatencyView> Find(const std::string& switch_name, Nanos now) const;
   // Of all switches, by name.
   std::vector<LatencyView> All(Nanos now) const;

@@ -15,6 +15,7 @@
 
 #include "controller/analyzer/analyzer.h"
 #include "controller/slice/analyzer_collector.h"
+#include "controller/slice/campaign_run.h"
 #include "lib/model/slice_spec.h"
 #include "lib/packet/test_frames.h"
 #include "lib/wire/limits.h"
@@ -77,7 +78,7 @@ class AnalyzerSession : public testing::Test {
     analyzer_tls_.push_back(std::move(*tls));
     AnalyzerOptions options;
     options.name = name;
-    options.settle = 0;
+    options.settle = settle_;
     options.archive.directory = folder_.File("packets-" + name);
     options.connector.tick = 0;
     analyzers_.push_back(std::make_unique<Analyzer>(loop_.base(), options, analyzer_clock_, NoLog));
@@ -177,6 +178,7 @@ class AnalyzerSession : public testing::Test {
   FakeWireClock analyzer_clock_;
   Loop loop_;
   AnalyzerCollectorOptions collector_options_;
+  Nanos settle_ = 0;  // of analyzers
   std::unique_ptr<TlsContext> controller_tls_;
   std::vector<std::unique_ptr<TlsContext>> analyzer_tls_;
   std::unique_ptr<AnalyzerCollector> collector_;
@@ -239,8 +241,24 @@ TEST_F(AnalyzerSession, AnswersForARun) {
   ASSERT_EQ(told["analyzers"].size(), 1u);
   const nlohmann::json& query = told["analyzers"][0]["queries"][0];
   EXPECT_EQ(query["packets"]["at_ingress"], 8);  // between the first and the last
+  EXPECT_EQ(query["packets"]["unjudged"], 2);
   EXPECT_EQ(query["packets"]["at_both_ends"], 7);
   EXPECT_EQ(query["delay"]["median_ns"], 1050);
+  EXPECT_EQ(query.count("no_delay"), 0u);
+}
+
+TEST_F(AnalyzerSession, SaysWhyItTellsNoDelay) {
+  Start();
+  Analyzer* const analyzer = Add("an1");
+  Expect({Slice(5)});
+  Take(CopyOf(1, 5, 64, 0), 1000, analyzer);
+  Take(CopyOf(2, 5, 63, 0), 2000, analyzer);
+  collector_->SetLatencies(7, {{"A", 100, 1}});
+  const Result<std::string> answer = Finish(7);
+  ASSERT_TRUE(answer.ok()) << answer.message();
+  const nlohmann::json query = nlohmann::json::parse(*answer)["analyzers"][0]["queries"][0];
+  EXPECT_TRUE(query["delay"].is_null());
+  EXPECT_NE(query.value("no_delay", "").find("'D'"), std::string::npos) << query;
 }
 
 TEST_F(AnalyzerSession, HandsOutPackets) {
@@ -339,6 +357,26 @@ TEST_F(AnalyzerSession, DoesNotWaitForEverForAnAnswer) {
   collector_->AskTallies({5}, [&](const Result<std::vector<SliceTally>>&) { is_there = true; });
   clock_.Advance(collector_options_.patience);
   ASSERT_TRUE(loop_.RunUntil([&] { return is_there; }));
+}
+
+TEST_F(AnalyzerSession, WaitsLongerForTheAnswersOfARunButLessThanTheRunDoes) {
+  EXPECT_GT(collector_options_.finish_patience, collector_options_.patience);
+  EXPECT_LT(collector_options_.finish_patience, SliceRunOptions().finish_patience);
+  settle_ = 3600 * kNanosPerSecond;
+  Start();
+  Add("an1");
+  Result<std::string> got = std::string("nothing yet");
+  bool is_there = false;
+  collector_->Finish(7, [&](const Result<std::string>& answer) {
+    got = answer;
+    is_there = true;
+  });
+  clock_.Advance(collector_options_.finish_patience - 1);
+  Tallies({5});  // all that is late has been concluded, too
+  EXPECT_FALSE(is_there);
+  clock_.Advance(1);
+  ASSERT_TRUE(loop_.RunUntil([&] { return is_there; }));
+  EXPECT_EQ(got.message(), "no analyzer has answered for run 7");
 }
 
 TEST_F(AnalyzerSession, IsOnlyForAnalyzersUnderTheirOwnNames) {

@@ -8,6 +8,7 @@ A collector of mirrored packets sits behind its own link: see COLLECTOR and COLL
 
 import collections
 import json
+import select
 import signal
 import socket
 import struct
@@ -22,6 +23,7 @@ PREFIX = "1.2.3.0/24"
 COLLECTOR, COLLECTOR_DEVICE = "10.20.0.2", "col-in"
 SWITCHES_ADDRESS = "10.20.0.1"
 ETHERTYPE_IPV4 = 0x0800
+ETHERTYPE_ALL = 3  # ETH_P_ALL: what is sent, too
 GATEWAY, HOST = bytes.fromhex("020000000001"), bytes.fromhex("020000000002")
 PATIENCE_S = 30
 
@@ -192,6 +194,43 @@ class Arrivals(Listener):
     def take(self, frame):
         if frame[:6] == GATEWAY:
             self.seen[struct.unpack("!Q", frame[42:50])[0]] = (frame[22], time.monotonic())
+
+
+class Passages(threading.Thread):
+    """When datagrams pass devices, in either direction, as the kernel notes it: {number: seconds} of
+    each group of devices.  However busy the machine is, it is when a switch sent or was given them."""
+
+    _TIMESTAMP = 35  # SO_TIMESTAMPNS
+
+    def __init__(self, **groups):
+        super().__init__(daemon=True)
+        self.seen = {group: {} for group in groups}
+        self._groups = {}  # by socket
+        for group, devices in groups.items():
+            for device in devices:
+                one = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETHERTYPE_ALL))
+                one.bind((device, ETHERTYPE_ALL))
+                one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 32 << 20)
+                one.setsockopt(socket.SOL_SOCKET, self._TIMESTAMP, 1)
+                self._groups[one] = group
+        self._ends = threading.Event()
+        self.start()
+
+    def run(self):
+        while not self._ends.is_set():
+            for one in select.select(list(self._groups), [], [], 0.2)[0]:
+                frame, notes, _, _ = one.recvmsg(128, 64)
+                if frame[:6] != GATEWAY or frame[12:14] != struct.pack("!H", ETHERTYPE_IPV4):
+                    continue
+                seconds, nanos = struct.unpack("qq", notes[0][2][:16])
+                number = struct.unpack("!Q", frame[42:50])[0]
+                self.seen[self._groups[one]].setdefault(number, seconds + nanos / 1e9)
+
+    def close(self):
+        self._ends.set()
+        self.join()
+        for one in self._groups:
+            one.close()
 
 
 class Sender(threading.Thread):
