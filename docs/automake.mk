@@ -12,6 +12,7 @@ manual_pages = \
 	docs/man/trumpet-controller.8 \
 	docs/man/trumpet-controller.yaml.5 \
 	docs/man/trumpet-db.8 \
+	docs/man/trumpet-pki.8 \
 	docs/man/trumpet-replay.1 \
 	docs/man/trumpetctl.1
 if HAVE_RST2MAN

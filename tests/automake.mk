@@ -9,6 +9,7 @@ include tests/differential/automake.mk
 include tests/measure/automake.mk
 include tests/mutation/automake.mk
 include tests/network/automake.mk
+include tests/packages/automake.mk
 include tests/replay/automake.mk
 include tests/slices/automake.mk
 include tests/support/automake.mk

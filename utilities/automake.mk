@@ -90,3 +90,6 @@ EXTRA_DIST += utilities/ctl/trumpetctl_test.py
 
 # The database of events.
 dist_bin_SCRIPTS += utilities/trumpet-db
+
+# The certificates of a small deployment.
+dist_bin_SCRIPTS += utilities/trumpet-pki

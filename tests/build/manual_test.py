@@ -67,6 +67,7 @@ def programs_are_told():
     script = subprocess.run([f"{SOURCE}/utilities/trumpet-db", "help"], capture_output=True, text=True, check=True)
     yield from missing(options(script.stdout) - {"--detach", "--remote"}, "trumpet-db.8")
     yield from missing(re.findall(r"^  ([a-z]+) ", script.stdout, re.M), "trumpet-db.8")
+    yield from missing(options(help_of(f"{SOURCE}/utilities/trumpet-pki")), "trumpet-pki.8")
     for program in DAEMONS:
         path = f"{BUILD}/controller/daemon/{program}"
         if os.path.exists(path):
