@@ -21,7 +21,12 @@ controller_libtrumpet_store_a_SOURCES = \
 	controller/store/sqlite_file.cc \
 	controller/store/sqlite_file.h \
 	controller/store/sqlite_report_store.cc \
-	controller/store/sqlite_report_store.h
+	controller/store/sqlite_report_store.h \
+	controller/store/sqlite_trace_store.cc \
+	controller/store/sqlite_trace_store.h \
+	controller/store/trace_part.cc \
+	controller/store/trace_part.h \
+	controller/store/trace_store.h
 
 # The database of events.
 pkgdata_DATA = controller/store/trumpet.ovsschema
@@ -36,6 +41,13 @@ controller_store_store_test_SOURCES = \
 	lib/ovsdb/ovsdb_server_test.cc \
 	lib/ovsdb/ovsdb_server_test.h
 controller_store_store_test_LDADD = $(LIBTRUMPET_STORE) $(GTEST_MAIN_LIBS)
+
+gtest_programs += controller/store/trace_store_test
+controller_store_trace_store_test_SOURCES = \
+	controller/store/trace_store_test.cc \
+	lib/ovsdb/ovsdb_server_test.cc \
+	lib/ovsdb/ovsdb_server_test.h
+controller_store_trace_store_test_LDADD = $(LIBTRUMPET_STORE) $(GTEST_MAIN_LIBS)
 
 # With threads.
 gtest_programs += controller/store/report_store_test

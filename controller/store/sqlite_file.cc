@@ -18,6 +18,7 @@ void SqliteStatement::Finalize::operator()(sqlite3_stmt* statement) const {
 Status SqliteFile::Error(int code) {
   const int kind = code & 0xff;
   if (kind == SQLITE_CORRUPT || kind == SQLITE_NOTADB) is_broken_ = true;
+  is_full_ = kind == SQLITE_FULL;
   std::string text = handle_ == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(handle_.get());
   return Status::Error(path_ + ": " + text);
 }

@@ -33,6 +33,8 @@ class SqliteFile {
 
   // What is wrong with the file rather than with the disk: it has to be given up.
   bool is_broken() const { return is_broken_; }
+  // The last error was that there is no room.
+  bool is_full() const { return is_full_; }
   int64_t changed_rows() const;
   // A statement that has run for so many steps of SQLite's is asked whether it may go on.
   void LimitSteps(int steps, bool (*may_go_on)(void*), void* argument);
@@ -54,6 +56,7 @@ class SqliteFile {
   std::unique_ptr<Limit> limit_;
   std::string path_;
   bool is_broken_ = false;
+  bool is_full_ = false;
 };
 
 class SqliteStatement {

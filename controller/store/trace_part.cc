@@ -1,0 +1,288 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "controller/store/trace_part.h"
+
+#include <filesystem>
+#include <functional>
+#include <system_error>
+
+namespace trumpet {
+namespace {
+
+constexpr char kTables[] =
+    "CREATE TABLE IF NOT EXISTS trace (id INTEGER PRIMARY KEY, revision INTEGER NOT NULL,"
+    " start INTEGER NOT NULL, src TEXT NOT NULL, dst TEXT NOT NULL, protocol INTEGER NOT NULL,"
+    " src_port INTEGER NOT NULL, dst_port INTEGER NOT NULL, fault INTEGER NOT NULL,"
+    " drop_ppm INTEGER NOT NULL, last_switch INTEGER NOT NULL, hops INTEGER NOT NULL);"
+    "CREATE TABLE IF NOT EXISTS hop (trace INTEGER NOT NULL, place INTEGER NOT NULL,"
+    " switch INTEGER NOT NULL, tag INTEGER NOT NULL, ttl INTEGER NOT NULL, time INTEGER NOT NULL,"
+    " PRIMARY KEY (trace, place)) WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS link (a INTEGER NOT NULL, b INTEGER NOT NULL,"
+    " time INTEGER NOT NULL, c0 INTEGER, c1 INTEGER, c2 INTEGER, c3 INTEGER, c4 INTEGER,"
+    " c5 INTEGER, c6 INTEGER, c7 INTEGER, c8 INTEGER, c9 INTEGER, PRIMARY KEY (a, b, time))"
+    " WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS part (id INTEGER PRIMARY KEY CHECK (id = 1),"
+    " begun INTEGER NOT NULL, sealed INTEGER NOT NULL);"
+    "PRAGMA user_version = 1;";
+
+constexpr char kIndexes[] =
+    "CREATE INDEX trace_of_flow ON trace (src, dst, src_port, dst_port, start);"
+    "CREATE INDEX trace_of_time ON trace (start, id);"
+    "CREATE INDEX hop_of_switch ON hop (switch, trace);"
+    "UPDATE part SET sealed = 1;";
+
+// SQLite's integers are signed; order of ids is that of the signed ones, too.
+int64_t ToSqlite(uint64_t value) { return static_cast<int64_t>(value); }
+
+Status RunInOne(SqliteFile* file, const std::function<Status()>& steps) {
+  Status status = file->Run("BEGIN IMMEDIATE");
+  if (!status.ok()) return status;
+  status = steps();
+  if (status.ok()) status = file->Run("COMMIT");
+  if (status.ok()) return status;
+  const Status rolled_back = file->Run("ROLLBACK");  // fails where SQLite has done it itself
+  (void)rolled_back;
+  return status;
+}
+
+Status ForEachRow(SqliteStatement* statement, const std::function<void()>& take) {
+  Result<bool> has_row = statement->Step();
+  for (; has_row.ok() && *has_row; has_row = statement->Step()) take();
+  return has_row.ok() ? Status::Ok() : has_row.status();
+}
+
+Status InsertOne(const StoredTrace& trace, SqliteStatement* insert, SqliteStatement* insert_hop) {
+  const int64_t numbers[] = {ToSqlite(trace.id), trace.revision, trace.start};
+  for (int i = 0; i < 3; ++i) insert->Bind(i + 1, numbers[i]);
+  insert->Bind(4, std::string_view(trace.src));
+  insert->Bind(5, std::string_view(trace.dst));
+  const int64_t rest[] = {trace.protocol,
+                          trace.src_port,
+                          trace.dst_port,
+                          trace.fault,
+                          trace.drop_ppm,
+                          trace.last_switch,
+                          static_cast<int64_t>(trace.hops.size())};
+  for (int i = 0; i < 7; ++i) insert->Bind(i + 6, rest[i]);
+  Status status = insert->Run();
+  for (size_t i = 0; status.ok() && i < trace.hops.size(); ++i) {
+    const StoredHop& hop = trace.hops[i];
+    const int64_t values[] = {
+        ToSqlite(trace.id), static_cast<int64_t>(i), hop.switch_number, hop.tag, hop.ttl, hop.time};
+    for (int at = 0; at < 6; ++at) insert_hop->Bind(at + 1, values[at]);
+    status = insert_hop->Run();
+  }
+  return status;
+}
+
+std::string Conditions(const TraceQuery& query) {
+  std::string sql = " WHERE start >= ?1 AND start < ?2 AND hops >= ?3";
+  if (!query.src.empty()) sql += " AND src = ?4";
+  if (!query.dst.empty()) sql += " AND dst = ?5";
+  if (query.protocol) sql += " AND protocol = ?6";
+  if (query.src_port) sql += " AND src_port = ?7";
+  if (query.dst_port) sql += " AND dst_port = ?8";
+  if (query.fault) sql += " AND fault = ?9";
+  if (query.through) sql += " AND id IN (SELECT trace FROM hop WHERE switch = ?10)";
+  if (query.behind) sql += " AND (start, id) > (?11, ?12)";
+  return sql;
+}
+
+void BindAll(const TraceQuery& query, SqliteStatement* find) {
+  find->Bind(1, query.from);
+  find->Bind(2, query.until);
+  find->Bind(3, static_cast<int64_t>(query.min_hops));
+  if (!query.src.empty()) find->Bind(4, std::string_view(query.src));
+  if (!query.dst.empty()) find->Bind(5, std::string_view(query.dst));
+  find->Bind(6, int64_t{query.protocol.value_or(0)});
+  find->Bind(7, int64_t{query.src_port.value_or(0)});
+  find->Bind(8, int64_t{query.dst_port.value_or(0)});
+  find->Bind(9, int64_t{query.fault.value_or(0)});
+  find->Bind(10, int64_t{query.through.value_or(0)});
+  if (query.behind) {
+    find->Bind(11, query.behind->first);
+    find->Bind(12, ToSqlite(query.behind->second));
+  }
+  find->Bind(13, static_cast<int64_t>(query.limit));
+}
+
+StoredTrace ReadTrace(const SqliteStatement& row) {
+  StoredTrace trace;
+  trace.id = static_cast<uint64_t>(row.Number(0));
+  trace.revision = static_cast<uint32_t>(row.Number(1));
+  trace.start = row.Number(2);
+  trace.src = row.Text(3);
+  trace.dst = row.Text(4);
+  trace.protocol = static_cast<uint8_t>(row.Number(5));
+  trace.src_port = static_cast<uint16_t>(row.Number(6));
+  trace.dst_port = static_cast<uint16_t>(row.Number(7));
+  trace.fault = static_cast<uint8_t>(row.Number(8));
+  trace.drop_ppm = static_cast<uint32_t>(row.Number(9));
+  trace.last_switch = static_cast<uint16_t>(row.Number(10));
+  return trace;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<TracePart>> TracePart::Open(const std::string& path, uint64_t number,
+                                                   Nanos now, bool* is_broken) {
+  *is_broken = false;
+  Result<SqliteFile> file = SqliteFile::Open(path, SqliteFile::Mode::kCreate);
+  if (!file.ok()) return file.status();
+  std::unique_ptr<TracePart> part(new TracePart(std::move(*file), path, number));
+  const Status status = part->MakeTables(now);
+  *is_broken = part->file_.is_broken();
+  if (!status.ok()) return status;
+  return part;
+}
+
+Status TracePart::MakeTables(Nanos now) {
+  const Result<int64_t> version = file_.Number("PRAGMA user_version", 0);
+  if (!version.ok()) return version.status();
+  if (*version > 1) return Status::Error(path_ + ": is of a later release");
+  Status status = file_.Run(
+      "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 0;"
+      "PRAGMA wal_autocheckpoint = 1000; PRAGMA temp_store = MEMORY;");
+  if (status.ok()) status = file_.Run(kTables);
+  const std::string begin = "INSERT OR IGNORE INTO part VALUES (1, " + std::to_string(now) + ", 0)";
+  if (status.ok()) status = file_.Run(begin.c_str());
+  if (!status.ok()) return status;
+  const Result<int64_t> begun = file_.Number("SELECT begun FROM part", now);
+  const Result<int64_t> sealed = file_.Number("SELECT sealed FROM part", 0);
+  if (!begun.ok()) return begun.status();
+  if (!sealed.ok()) return sealed.status();
+  begun_ = *begun;
+  is_sealed_ = *sealed != 0;
+  return Status::Ok();
+}
+
+Status TracePart::Append(const std::vector<StoredTrace>& traces) {
+  return RunInOne(&file_, [&] { return InsertAll(traces); });
+}
+
+Status TracePart::InsertAll(const std::vector<StoredTrace>& traces) {
+  auto insert = SqliteStatement::Prepare(
+      &file_, "INSERT OR REPLACE INTO trace VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  auto insert_hop = SqliteStatement::Prepare(&file_, "INSERT INTO hop VALUES (?, ?, ?, ?, ?, ?)");
+  auto revision = SqliteStatement::Prepare(&file_, "SELECT revision FROM trace WHERE id = ?");
+  auto remove = SqliteStatement::Prepare(&file_, "DELETE FROM hop WHERE trace = ?");
+  for (const auto* statement : {&insert, &insert_hop, &revision, &remove}) {
+    if (!statement->ok()) return statement->status();
+  }
+  for (const StoredTrace& trace : traces) {
+    revision->Bind(1, ToSqlite(trace.id));
+    const Result<bool> is_there = revision->Step();
+    const bool is_newer = is_there.ok() && *is_there && revision->Number(0) > trace.revision;
+    revision->Rewind();
+    if (!is_there.ok()) return is_there.status();
+    if (is_newer) continue;
+    remove->Bind(1, ToSqlite(trace.id));
+    Status status = *is_there ? remove->Run() : Status::Ok();
+    if (status.ok()) status = InsertOne(trace, &*insert, &*insert_hop);
+    if (!status.ok()) return status;
+  }
+  return Status::Ok();
+}
+
+Status TracePart::Forget(uint64_t trace_id) {
+  const std::string id = std::to_string(ToSqlite(trace_id));
+  return RunInOne(&file_, [&] {
+    return file_.Run(
+        ("DELETE FROM trace WHERE id = " + id + "; DELETE FROM hop WHERE trace = " + id).c_str());
+  });
+}
+
+Status TracePart::AppendCounters(const std::vector<LinkCounters>& counters) {
+  std::string sql = "INSERT INTO link VALUES (?, ?, ?";
+  std::string update;
+  for (size_t i = 0; i < kLinkCounters; ++i) {
+    sql += ", ?";
+    const std::string name = "c" + std::to_string(i);
+    update.append(i == 0 ? "" : ", ").append(name).append(" = ").append(name);
+    update.append(" + excluded.").append(name);
+  }
+  auto insert =
+      SqliteStatement::Prepare(&file_, sql + ") ON CONFLICT (a, b, time) DO UPDATE SET " + update);
+  if (!insert.ok()) return insert.status();
+  return RunInOne(&file_, [&] {
+    for (const LinkCounters& link : counters) {
+      insert->Bind(1, int64_t{link.from});
+      insert->Bind(2, int64_t{link.to});
+      insert->Bind(3, link.time);
+      for (size_t i = 0; i < kLinkCounters; ++i) {
+        insert->Bind(static_cast<int>(i) + 4, ToSqlite(link.values[i]));
+      }
+      const Status status = insert->Run();
+      if (!status.ok()) return status;
+    }
+    return Status::Ok();
+  });
+}
+
+Status TracePart::Find(const TraceQuery& query, std::vector<StoredTrace>* traces) {
+  auto find = SqliteStatement::Prepare(
+      &file_, "SELECT * FROM trace" + Conditions(query) + " ORDER BY start, id LIMIT ?13");
+  if (!find.ok()) return find.status();
+  BindAll(query, &*find);
+  const size_t first = traces->size();
+  const Status status = ForEachRow(&*find, [&] { traces->push_back(ReadTrace(*find)); });
+  return status.ok() ? ReadHops(traces, first) : status;
+}
+
+Status TracePart::ReadHops(std::vector<StoredTrace>* traces, size_t first) {
+  auto find = SqliteStatement::Prepare(
+      &file_, "SELECT switch, tag, ttl, time FROM hop WHERE trace = ? ORDER BY place");
+  if (!find.ok()) return find.status();
+  for (size_t i = first; i < traces->size(); ++i) {
+    StoredTrace& trace = (*traces)[i];
+    find->Bind(1, ToSqlite(trace.id));
+    const Status status = ForEachRow(&*find, [&] {
+      trace.hops.push_back({find->Number(3), static_cast<uint32_t>(find->Number(1)),
+                            static_cast<uint16_t>(find->Number(0)),
+                            static_cast<uint8_t>(find->Number(2))});
+    });
+    find->Rewind();
+    if (!status.ok()) return status;
+  }
+  return Status::Ok();
+}
+
+Status TracePart::FindCounters(uint16_t from_switch, uint16_t to_switch, Nanos from, Nanos until,
+                               std::vector<LinkCounters>* counters) {
+  auto find = SqliteStatement::Prepare(
+      &file_, "SELECT * FROM link WHERE a = ? AND b = ? AND time >= ? AND time < ? ORDER BY time");
+  if (!find.ok()) return find.status();
+  const int64_t values[] = {from_switch, to_switch, from, until};
+  for (int i = 0; i < 4; ++i) find->Bind(i + 1, values[i]);
+  return ForEachRow(&*find, [&] {
+    LinkCounters link{from_switch, to_switch, find->Number(2), {}};
+    for (size_t i = 0; i < kLinkCounters; ++i) {
+      link.values[i] = static_cast<uint64_t>(find->Number(static_cast<int>(i) + 3));
+    }
+    counters->push_back(link);
+  });
+}
+
+Status TracePart::Seal() {
+  const Status status = RunInOne(&file_, [this] { return file_.Run(kIndexes); });
+  is_sealed_ = status.ok();
+  return status;
+}
+
+void TracePart::Remove() {
+  std::error_code ignored;  // it is tried again with the next
+  for (const char* part : {"", "-wal", "-shm"}) std::filesystem::remove(path_ + part, ignored);
+}
+
+uint64_t TracePart::Bytes() const {
+  uint64_t sum = 0;
+  for (const char* part : {"", "-wal"}) {
+    std::error_code error;
+    const uint64_t bytes = std::filesystem::file_size(path_ + part, error);
+    if (!error) sum += bytes;
+  }
+  return sum;
+}
+
+}  // namespace trumpet

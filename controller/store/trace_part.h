@@ -1,0 +1,65 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// One file of SqliteTraceStore.  Private to it.
+//
+//   trace(id, revision, start, src, dst, protocol, ports, fault, ...)
+//   hop(trace, place, switch, tag, ttl, time)     by trace and place in its path
+//   link(from, to, time, ten counters)
+//   part(begun, sealed)                           one row
+
+#ifndef TRUMPET_CONTROLLER_STORE_TRACE_PART_H
+#define TRUMPET_CONTROLLER_STORE_TRACE_PART_H
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "controller/store/sqlite_file.h"
+#include "controller/store/trace_store.h"
+
+namespace trumpet {
+
+class TracePart {
+ public:
+  // Makes it if it is not there.  `*is_broken` if it is none of ours, or no more.
+  static Result<std::unique_ptr<TracePart>> Open(const std::string& path, uint64_t number,
+                                                 Nanos now, bool* is_broken);
+
+  Status Append(const std::vector<StoredTrace>& traces);
+  Status Forget(uint64_t trace_id);
+  Status AppendCounters(const std::vector<LinkCounters>& counters);
+  Status Find(const TraceQuery& query, std::vector<StoredTrace>* traces);
+  Status FindCounters(uint16_t from_switch, uint16_t to_switch, Nanos from, Nanos until,
+                      std::vector<LinkCounters>* counters);
+  // Indexes; nothing is written to it any more.
+  Status Seal();
+  // The file, and what SQLite has put beside it.
+  void Remove();
+  uint64_t Bytes() const;
+
+  uint64_t number() const { return number_; }
+  Nanos begun() const { return begun_; }
+  bool is_sealed() const { return is_sealed_; }
+  // The last call failed for want of room.
+  bool is_full() const { return file_.is_full(); }
+
+ private:
+  TracePart(SqliteFile file, std::string path, uint64_t number)
+      : file_(std::move(file)), path_(std::move(path)), number_(number) {}
+  Status MakeTables(Nanos now);
+  Status InsertAll(const std::vector<StoredTrace>& traces);
+  Status ReadHops(std::vector<StoredTrace>* traces, size_t first);
+
+  SqliteFile file_;
+  const std::string path_;
+  const uint64_t number_;
+  Nanos begun_ = 0;
+  bool is_sealed_ = false;
+};
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_CONTROLLER_STORE_TRACE_PART_H

@@ -1,0 +1,100 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// TraceStore: traces worth keeping (abnormal, marked, of protocols), and counters of links.
+//
+// A trace that is told again, with a higher revision, takes the place of what was told before.
+// Counters of a link and a time add up: many analyzers append to the same.
+//
+// Threads: one at a time; calls wait for the disk, so it is a worker's.
+
+#ifndef TRUMPET_CONTROLLER_STORE_TRACE_STORE_H
+#define TRUMPET_CONTROLLER_STORE_TRACE_STORE_H
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lib/base/status.h"
+#include "lib/base/units.h"
+
+namespace trumpet {
+
+struct StoredHop {
+  Nanos time = 0;
+  uint32_t tag = 0;
+  uint16_t switch_number = 0;
+  uint8_t ttl = 0;
+};
+
+struct StoredTrace {
+  uint64_t id = 0;
+  uint32_t revision = 0;
+  Nanos start = 0;  // of the first copy
+  std::string src;  // addresses as text; empty: not IP
+  std::string dst;
+  uint8_t protocol = 0;
+  uint16_t src_port = 0;
+  uint16_t dst_port = 0;
+  uint8_t fault = 0;      // as the judge numbers them; 0: none
+  uint32_t drop_ppm = 0;  // probability of a drop, in millionths
+  uint16_t last_switch = 0;
+  std::vector<StoredHop> hops;  // in the order of the path
+};
+
+struct TraceQuery {
+  Nanos from = INT64_MIN;   // start >= from
+  Nanos until = INT64_MAX;  // start < until
+  // Of the packet; empty or none: any.
+  std::string src;
+  std::string dst;
+  std::optional<uint8_t> protocol;
+  std::optional<uint16_t> src_port;
+  std::optional<uint16_t> dst_port;
+  // Of the trace.
+  std::optional<uint8_t> fault;
+  std::optional<uint16_t> through;  // a switch that made a copy
+  size_t min_hops = 0;
+  // By start, then id; those behind this one.
+  std::optional<std::pair<Nanos, uint64_t>> behind;
+  size_t limit = 100;
+};
+
+// Of one direction of a link: load, and a histogram of latency.
+constexpr size_t kLinkCounters = 10;
+struct LinkCounters {
+  uint16_t from = 0;
+  uint16_t to = 0;
+  Nanos time = 0;  // of the interval's begin
+  std::array<uint64_t, kLinkCounters> values{};
+};
+
+struct TraceStoreCounters {
+  uint64_t written = 0;        // traces, each revision
+  uint64_t refused = 0;        // the disk did not take them
+  uint64_t expired_files = 0;  // by age, size, or for want of room
+  uint64_t stored_bytes = 0;
+};
+
+class TraceStore {
+ public:
+  virtual ~TraceStore() = default;
+  // All or none.
+  virtual Status Append(const std::vector<StoredTrace>& traces, Nanos now) = 0;
+  virtual Status AppendCounters(const std::vector<LinkCounters>& counters, Nanos now) = 0;
+  virtual Result<std::vector<StoredTrace>> Find(const TraceQuery& query) = 0;
+  // Of one link, by time, from <= time < until.
+  virtual Result<std::vector<LinkCounters>> FindCounters(uint16_t from_switch, uint16_t to_switch,
+                                                         Nanos from, Nanos until) = 0;
+  // Removes what is too old or too much.
+  virtual Status Expire(Nanos now) = 0;
+  virtual TraceStoreCounters counters() const = 0;
+};
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_CONTROLLER_STORE_TRACE_STORE_H
