@@ -7,6 +7,8 @@ lib_libtrumpet_measure_a_CXXFLAGS = $(AM_CXXFLAGS) -fno-exceptions
 lib_libtrumpet_measure_a_SOURCES = \
 	lib/measure/access_sets.cc \
 	lib/measure/access_sets.h \
+	lib/measure/carried_tags.cc \
+	lib/measure/carried_tags.h \
 	lib/measure/cell.h \
 	lib/measure/compiled_program.h \
 	lib/measure/expression.cc \
@@ -51,6 +53,7 @@ lib_libtrumpet_measure_a_SOURCES = \
 
 gtest_programs += lib/measure/measure_test
 lib_measure_measure_test_SOURCES = \
+	lib/measure/carried_tags_test.cc \
 	lib/measure/fast_bounds_test.cc \
 	lib/measure/key_slots_test.cc \
 	lib/measure/measure_hash_test.cc \

@@ -59,7 +59,9 @@ void ReadIpv4(const uint8_t* ip, uint32_t bytes, PacketValues* values) {
   values->Set(kIpv4Dst, LoadBe32(ip + 16));
   const uint32_t header = (ip[0] & 15) * 4u;
   const bool is_first_fragment = (LoadBe16(ip + 6) & 0x1fff) == 0;
-  if (header < kMinIpv4Bytes || header > bytes || !is_first_fragment) return;
+  if (header < kMinIpv4Bytes || header > bytes) return;
+  values->ipv4 = ip;
+  if (!is_first_fragment) return;
   ReadTransport(ip[9], ip + header, bytes - header, values);
 }
 

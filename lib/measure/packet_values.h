@@ -24,6 +24,7 @@ constexpr uint32_t kMaxPacketFields = 64;
 struct PacketValues {
   uint64_t present = 0;  // bit per field
   uint64_t tagged = 0;
+  const uint8_t* ipv4 = nullptr;     // the header, if it was captured whole; borrowed
   const uint8_t* payload = nullptr;  // of TCP or UDP; borrowed with the frame
   uint32_t payload_bytes = 0;        // that were captured
   uint64_t value[kMaxPacketFields] = {};
