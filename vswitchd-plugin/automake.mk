@@ -23,6 +23,7 @@ vswitchd_plugin_libtrumpet_plugin_a_SOURCES = \
 	vswitchd-plugin/database_remote.h \
 	vswitchd-plugin/delivery_desk.cc \
 	vswitchd-plugin/delivery_desk.h \
+	vswitchd-plugin/edge_ports.h \
 	vswitchd-plugin/event_input.cc \
 	vswitchd-plugin/event_input.h \
 	vswitchd-plugin/event_registry.cc \
@@ -32,12 +33,12 @@ vswitchd_plugin_libtrumpet_plugin_a_SOURCES = \
 	vswitchd-plugin/link_status.h \
 	vswitchd-plugin/local_facts.cc \
 	vswitchd-plugin/local_facts.h \
-	vswitchd-plugin/ingress_limits.cc \
-	vswitchd-plugin/ingress_limits.h \
 	vswitchd-plugin/input_file.cc \
 	vswitchd-plugin/input_file.h \
 	vswitchd-plugin/measurement_commands.cc \
 	vswitchd-plugin/measurement_commands.h \
+	vswitchd-plugin/measurement_place.cc \
+	vswitchd-plugin/measurement_place.h \
 	vswitchd-plugin/measurement_table.cc \
 	vswitchd-plugin/measurement_table.h \
 	vswitchd-plugin/measurement_text.cc \
@@ -91,6 +92,7 @@ vswitchd_plugin_plugin_test_SOURCES = \
 	vswitchd-plugin/network_desk_test.cc \
 	vswitchd-plugin/plugin_test.cc \
 	vswitchd-plugin/report_log_test.cc \
+	vswitchd-plugin/sent_programs_test.cc \
 	vswitchd-plugin/settings_test.cc \
 	vswitchd-plugin/slice_table_random_test.cc \
 	vswitchd-plugin/slice_table_test.cc \

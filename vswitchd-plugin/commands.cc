@@ -95,8 +95,9 @@ const std::vector<Commands::Entry>& Commands::Table() {
        3, 9, &Commands::TurnOnSlice},
       {"trumpet/slice-off", "[json] TAG [bridge=NAME]", 1, 3, &Commands::TurnOffSlice},
       {"trumpet/slice-show", "[json]", 0, 1, &Commands::ShowSlices},
-      {"trumpet/program-add", "[json] NAME @FILE|TEXT [PARAM=VALUE...]", 2, 3 + kMaxMeasureNames,
-       &Commands::AddProgram},
+      {"trumpet/program-add",
+       "[json] NAME @FILE|TEXT [edge=PORT,...] [switch=N] [lab=yes] [PARAM=VALUE...]", 2,
+       6 + kMaxMeasureNames, &Commands::AddProgram},
       {"trumpet/program-del", "[json] NAME", 1, 2, &Commands::DeleteProgram},
       {"trumpet/program-list", "[json]", 0, 1, &Commands::ListPrograms},
       {"trumpet/program-show", "[json] NAME", 1, 2, &Commands::ShowProgram},
@@ -232,7 +233,8 @@ Result<std::string> Commands::ShowSlices(const Arguments&, bool as_json) {
 Result<std::string> Commands::AddProgram(const Arguments& arguments, bool as_json) {
   const Result<ProgramToAdd> added = ReadProgramArguments(arguments);
   if (!added.ok()) return added.status();
-  const Status status = agent_->measurements().Add(added->name, added->program, Now());
+  const Status status =
+      agent_->measurements().Add(added->name, added->program, Now(), added->place);
   if (!status.ok()) return status;
   return FormatProgramAdded(*added, agent_->Snapshot().is_enabled, as_json);
 }

@@ -23,7 +23,8 @@
 //                   trumpet_port_update, trumpet_thread_uninit,
 //                   trumpet_plugin_exit
 //   the packet      trumpet_thread_init, trumpet_rx_batch, trumpet_tx_batch,
-//   thread itself   trumpet_idle, trumpet_next_wakeup_us
+//   thread itself   trumpet_idle, trumpet_next_wakeup_us,
+//                   trumpet_wants_queue_length
 //
 // A packet thread is a PMD thread, or the main thread for ports that no PMD
 // polls (is_pmd false).  The calls for one `state` never overlap one another,
@@ -66,6 +67,17 @@ struct __attribute__((may_alias)) trumpet_frame {
   const uint8_t* data;
   uint32_t captured_length;
   uint32_t wire_length;
+};
+
+// One frame about to be sent.  `bytes` are those of a frame, and may be changed
+// where trumpet_tx_batch() says so.
+struct trumpet_sent_frame {
+  uint8_t* bytes;
+  uint32_t captured_length;
+  uint32_t wire_length;
+  uint32_t in_port;  // by which it came; UINT32_MAX if the switch made it
+  bool is_fixed;     // hardware still makes several packets of it
+  bool is_changed;   // false before the call; true after it: the IPv4 header is another
 };
 
 // The most frames one trumpet_rx_batch() or trumpet_tx_batch() brings.
@@ -162,15 +174,23 @@ void trumpet_thread_uninit(void* state) TRUMPET_NOEXCEPT;
 // any lookup: once for each frame, whatever happens to it later.  Packet path:
 // no allocation, lock, system call or log.  Under permanent load trumpet_idle()
 // never comes, so the time-bounded part of a sweep must also run here.
+// `queue_length` frames wait behind them, as far as trumpet_wants_queue_length()
+// asked for it and the port can tell, else 0.
 // True: `marks[i]` is what the pkt_mark of frame i is to be for the flow tables,
 // 0 for most.  False: no frame is marked, and `marks` is as it was.
 bool trumpet_rx_batch(void* state, const struct trumpet_frame* frames, size_t count,
-                      uint32_t in_port, int64_t now_us, uint32_t* marks) TRUMPET_NOEXCEPT;
+                      uint16_t queue_length, uint32_t in_port, int64_t now_us,
+                      uint32_t* marks) TRUMPET_NOEXCEPT;
+
+// Whether trumpet_rx_batch() is to be told how long the queue is; asked before
+// each burst, so it must be cheap.
+bool trumpet_wants_queue_length(void* state) TRUMPET_NOEXCEPT;
 
 // The same frames on the way out, after all changes made to them, when
 // `out_port` is known: once for each copy that leaves.  Includes frames that
 // were never received (packet-out) and excludes those dropped.  Same rules.
-void trumpet_tx_batch(void* state, const struct trumpet_frame* frames, size_t count,
+// Fields of the IPv4 header may be changed in place, none that tells its length.
+void trumpet_tx_batch(void* state, struct trumpet_sent_frame* frames, size_t count,
                       uint32_t out_port, int64_t now_us) TRUMPET_NOEXCEPT;
 
 // The thread found nothing to receive.  PMD threads call this at every empty

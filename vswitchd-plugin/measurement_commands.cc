@@ -48,7 +48,41 @@ Status ReadNumber(const std::string& name, const std::string& text, uint64_t low
   return Status::Ok();
 }
 
-Status ReadParams(const std::vector<std::string>& arguments, MafiaOptions* options) {
+// "eth0,eth1"
+Status ReadEdges(const std::string& text, std::vector<std::string>* edges) {
+  if (!edges->empty()) return Status::Error("edge= is given twice");
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    if (end == begin || edges->size() == kMaxEdgePorts) {
+      return Status::Error("edge is " + Quote(text) + "; it takes 1 to " +
+                           std::to_string(kMaxEdgePorts) + " names of ports, with commas between");
+    }
+    edges->push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return Status::Ok();
+}
+
+// edge=, switch= and lab=; `is_place` tells whether it was one of them.
+Status ReadPlace(const std::string& name, const std::string& value, MeasurementPlace* place,
+                 bool* is_place) {
+  *is_place = true;
+  if (name == "edge") return ReadEdges(value, &place->edges);
+  if (name == "switch") {
+    uint64_t number = 0;
+    Status status = ReadNumber(name, value, 0, UINT8_MAX, &number);
+    place->switch_id = static_cast<uint8_t>(number);
+    return status;
+  }
+  *is_place = name == "lab";
+  if (!*is_place) return Status::Ok();
+  place->is_lab = value == "yes";
+  if (place->is_lab || value == "no") return Status::Ok();
+  return Status::Error("lab is " + Quote(value) + "; it takes yes or no");
+}
+
+Status ReadParams(const std::vector<std::string>& arguments, MeasurementPlace* place,
+                  MafiaOptions* options) {
   for (size_t i = 2; i < arguments.size(); ++i) {
     std::string name;
     std::string value;
@@ -56,6 +90,9 @@ Status ReadParams(const std::vector<std::string>& arguments, MafiaOptions* optio
       return Status::Error(Quote(arguments[i]) +
                            " is not PARAM=VALUE (quote a program with spaces)");
     }
+    bool is_place = false;
+    if (Status status = ReadPlace(name, value, place, &is_place); !status.ok()) return status;
+    if (is_place) continue;
     if (!options->params.emplace(name, value).second) {
       return Status::Error(name + "= is given twice");
     }
@@ -104,12 +141,19 @@ Json ProgramJson(const MeasurementStatus& status) {
   const MeasureProgram& source = status.view.program().source;
   Json params = Json::object();
   for (const MeasureParam& param : source.params) params[param.name] = NumberText(param.value);
-  return {{"name", status.view.measurement->name},
-          {"since_ns", status.view.measurement->since},
+  const Measurement& measurement = *status.view.measurement;
+  return {{"name", measurement.name},
+          {"since_ns", measurement.since},
           {"threads", status.threads},
           {"params", std::move(params)},
           {"tasks", source.tasks.size()},
           {"request_tasks", TasksOfRequests(source)},
+          {"sent", measurement.way.is_sent},
+          {"edges", measurement.place.edges},
+          {"edge_numbers", status.edge_numbers},
+          {"switch", measurement.way.switch_id},
+          {"lab", measurement.place.is_lab},
+          {"untagged", status.untagged},
           {"variables", source.variables.size()},
           {"cost", CostJson(status.view.program().cost)},
           {"collected", status.collected},
@@ -122,6 +166,14 @@ std::string Line(const char* what, const std::string& value) {
   std::string line = what;
   line.resize(std::max<size_t>(line.size() + 1, 22), ' ');
   return line + value + "\n";
+}
+
+std::string EdgesText(const MeasurementStatus& status) {
+  std::string text;
+  for (const std::string& name : status.view.measurement->place.edges) {
+    text += (text.empty() ? "" : ",") + name;
+  }
+  return text + " (" + std::to_string(status.edge_numbers.size()) + " of them there)";
 }
 
 std::string CostText(const CostCertificate& cost) {
@@ -143,7 +195,7 @@ Result<ProgramToAdd> ReadProgramArguments(const std::vector<std::string>& argume
   std::string text = arguments[1];
   std::string place = added.name;
   MafiaOptions options;
-  if (Status status = ReadParams(arguments, &options); !status.ok()) return status;
+  if (Status status = ReadParams(arguments, &added.place, &options); !status.ok()) return status;
   if (!text.empty() && text[0] == '@') {
     place = text.substr(1);
     Result<std::string> file = ReadInputFile(place, "a program");
@@ -254,6 +306,11 @@ std::string FormatProgram(const MeasurementStatus& status, bool as_json) {
   text += Line("runs on", std::to_string(status.threads) + " packet threads");
   for (const MeasureParam& param : source.params) {
     text += Line("param", param.name + " = " + NumberText(param.value));
+  }
+  if (status.view.measurement->way.is_sent) {
+    text += Line("takes packets", "as they leave");
+    text += Line("edge ports", EdgesText(status));
+    text += Line("packets untagged", std::to_string(status.untagged));
   }
   text += Line("costs at most", CostText(status.view.program().cost));
   text += Line("packets collected", std::to_string(status.collected) + ", " +

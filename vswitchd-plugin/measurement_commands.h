@@ -22,10 +22,11 @@ namespace trumpet {
 constexpr size_t kDefaultCells = 20;
 constexpr size_t kMaxShownCells = 10000;
 
-// NAME @FILE|TEXT [PARAM=VALUE...]
+// NAME @FILE|TEXT [edge=PORT,...] [switch=N] [lab=yes] [PARAM=VALUE...]
 struct ProgramToAdd {
   std::string name;
   MeasureProgram program;
+  MeasurementPlace place;
   std::vector<std::string> warnings;
 };
 Result<ProgramToAdd> ReadProgramArguments(const std::vector<std::string>& arguments);

@@ -8,7 +8,6 @@
 
 #include "lib/base/hash.h"
 #include "lib/lang/event/diagnostic.h"
-#include "vswitchd-plugin/ingress_limits.h"
 #include "vswitchd-plugin/monitor_memory.h"
 
 namespace trumpet {
@@ -44,6 +43,22 @@ bool IsBusy(const CompiledProgram& program) {
   return program.collects || std::any_of(program.windows.begin(), program.windows.end(), flips);
 }
 
+// Marks the ports among `ports` that the program names.
+void SetEdges(const std::vector<PortInfo>& ports, Measurement* measurement) {
+  const std::vector<std::string>& names = measurement->place.edges;
+  std::vector<uint32_t> numbers;
+  for (const PortInfo& port : ports) {
+    if (std::find(names.begin(), names.end(), port.name) == names.end()) continue;
+    numbers.push_back(port.number);
+    measurement->edges.Set(port.number, true);
+  }
+  for (const uint32_t number : measurement->edge_numbers) {
+    const bool stays = std::find(numbers.begin(), numbers.end(), number) != numbers.end();
+    if (!stays) measurement->edges.Set(number, false);
+  }
+  measurement->edge_numbers = std::move(numbers);
+}
+
 bool IsNameByte(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
          c == '-' || c == '.';
@@ -62,8 +77,9 @@ std::string MeasurementNameProblem(const std::string& name) {
          "and is not json";
 }
 
-MeasurementTable::MeasurementTable(const Host* host, uint64_t seed, std::function<void()> on_change)
-    : host_(host), seed_(seed), on_change_(std::move(on_change)) {}
+MeasurementTable::MeasurementTable(const Host* host, const PortTable* ports, uint64_t seed,
+                                   std::function<void()> on_change)
+    : host_(host), ports_(ports), seed_(seed), on_change_(std::move(on_change)) {}
 
 void MeasurementTable::AddThread(ThreadMonitor* thread) {
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -74,6 +90,9 @@ void MeasurementTable::AddThread(ThreadMonitor* thread) {
     host_->Warn("a packet thread came, and there is no memory for its measurement programs");
   }
   threads_.push_back({thread, ProgramsOf(thread)});
+  thread->WantQueueLength(
+      std::any_of(measurements_.begin(), measurements_.end(),
+                  [](const auto& measurement) { return measurement->way.wants_queue_length; }));
   thread->ShowPrograms(threads_.back().programs.get());
 }
 
@@ -108,7 +127,9 @@ bool MeasurementTable::GiveState(const ThreadMonitor* thread, Measurement* measu
   options.random_seed = MixBits(seed_ + ++made_states_);
   auto state = ProgramState::Create(measurement->program.get(), &measurement->shared, options);
   if (state == nullptr) return false;
-  replicas.push_back({std::move(state), thread});
+  replicas.emplace_back();
+  replicas.back().state = std::move(state);
+  replicas.back().thread = thread;
   return true;
 }
 
@@ -129,13 +150,15 @@ bool MeasurementTable::GiveStates(Measurement* measurement) {
 }
 
 std::unique_ptr<ThreadPrograms> MeasurementTable::ProgramsOf(const ThreadMonitor* thread) const {
-  std::vector<ProgramState*> states;
+  std::vector<PlacedProgram> programs;
   for (const auto& measurement : measurements_) {
     for (const auto& replica : measurement->replicas) {
-      if (replica.thread == thread) states.push_back(replica.state.get());
+      if (replica.thread != thread) continue;
+      programs.push_back(
+          {replica.state.get(), &measurement->edges, replica.untagged.get(), measurement->way});
     }
   }
-  return states.empty() ? nullptr : std::make_unique<ThreadPrograms>(states);
+  return programs.empty() ? nullptr : std::make_unique<ThreadPrograms>(programs);
 }
 
 // --- changes -----------------------------------------------------------------
@@ -171,16 +194,33 @@ Status MeasurementTable::Load(const MeasureProgram& program, Measurement* measur
   if (!loaded.ok()) {
     return Status::Error(loaded.message() + ", beside the programs that are installed");
   }
-  if (Status status = CheckIngressLimits(**loaded); !status.ok()) return status;
+  const Result<MeasurementWay> way = PlanMeasurement(**loaded, measurement->place);
+  if (!way.ok()) return way.status();
+  measurement->way = *way;
   measurement->program = std::move(*loaded);
   return Status::Ok();
 }
 
+// Tags of two programs would overwrite each other.
+Status MeasurementTable::CheckTags(const Measurement& measurement) const {
+  if (!measurement.way.carriage.has_any()) return Status::Ok();
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto& other : measurements_) {
+    if (!other->way.carriage.has_any()) continue;
+    return Status::Error("the program " + Quote(other->name) +
+                         " tags forwarded packets already; they carry tags of one program");
+  }
+  return Status::Ok();
+}
+
 Result<std::shared_ptr<Measurement>> MeasurementTable::Make(const std::string& name,
-                                                            const MeasureProgram& program) {
+                                                            const MeasureProgram& program,
+                                                            const MeasurementPlace& place) {
   auto measurement = std::make_shared<Measurement>();
   measurement->name = name;
+  measurement->place = place;
   if (Status status = Load(program, measurement.get()); !status.ok()) return status;
+  if (Status status = CheckTags(*measurement); !status.ok()) return status;
   std::vector<const ThreadMonitor*> threads;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -197,11 +237,13 @@ Result<std::shared_ptr<Measurement>> MeasurementTable::Make(const std::string& n
   return measurement;
 }
 
-Status MeasurementTable::Add(const std::string& name, const MeasureProgram& program, Nanos now) {
+Status MeasurementTable::Add(const std::string& name, const MeasureProgram& program, Nanos now,
+                             const MeasurementPlace& place) {
   {
     const std::lock_guard<std::mutex> change(change_mutex_);
     Status status = CheckRoom(name);
-    auto made = status.ok() ? Make(name, program) : Result<std::shared_ptr<Measurement>>(status);
+    auto made =
+        status.ok() ? Make(name, program, place) : Result<std::shared_ptr<Measurement>>(status);
     const std::lock_guard<std::mutex> lock(mutex_);
     if (made.ok() && !GiveStates(made->get())) {
       made = NoMemory(*(*made)->program, threads_.size());
@@ -211,6 +253,7 @@ Status MeasurementTable::Add(const std::string& name, const MeasureProgram& prog
       return made.status();
     }
     (*made)->since = now;
+    SetEdges(ports_->List(), made->get());
     Measurements next = measurements_;
     next.push_back(std::move(*made));
     Publish(std::move(next));
@@ -251,11 +294,19 @@ void MeasurementTable::Publish(Measurements next) {
     used_ = Sum(used_, measurement->program->cost);
     if (IsBusy(*measurement->program)) spacing = kBusySpacing;
   }
+  bool is_any_sent = false;
+  bool wants_queue_length = false;
+  for (const auto& measurement : measurements_) {
+    is_any_sent = is_any_sent || measurement->way.is_sent;
+    wants_queue_length = wants_queue_length || measurement->way.wants_queue_length;
+  }
+  host_->ops().set_tx_wanted(is_any_sent);
   std::vector<ThreadMonitor*> monitors;
   for (Thread& thread : threads_) {
     std::unique_ptr<ThreadPrograms> programs = ProgramsOf(thread.monitor);
     thread.monitor->ShowPrograms(programs.get());
     std::swap(thread.programs, programs);
+    thread.monitor->WantQueueLength(wants_queue_length);
     if (programs != nullptr) retired_programs_.push_back(std::move(programs));
     monitors.push_back(thread.monitor);
   }
@@ -270,6 +321,7 @@ void MeasurementTable::Publish(Measurements next) {
 void MeasurementTable::Follow() {
   if (!is_any_on()) return;
   const std::lock_guard<std::mutex> lock(mutex_);
+  FollowPorts();
   for (const auto& measurement : measurements_) {
     if (!IsBusy(*measurement->program)) continue;
     for (const auto& replica : measurement->replicas) {
@@ -281,6 +333,15 @@ void MeasurementTable::Follow() {
       }
     }
   }
+}
+
+// A port may come again with another number.
+void MeasurementTable::FollowPorts() {
+  const uint64_t version = ports_->version();
+  if (version == ports_version_) return;
+  ports_version_ = version;
+  const std::vector<PortInfo> ports = ports_->List();
+  for (const auto& measurement : measurements_) SetEdges(ports, measurement.get());
 }
 
 std::shared_ptr<Measurement> MeasurementTable::FindLocked(const std::string& name) const {
@@ -307,10 +368,12 @@ Result<MeasurementView> MeasurementTable::Find(const std::string& name) const {
 MeasurementStatus MeasurementTable::StatusOf(const std::shared_ptr<Measurement>& measurement) {
   MeasurementStatus status;
   status.view.measurement = measurement;
+  status.edge_numbers = measurement->edge_numbers;
   status.copies.assign(measurement->copies.begin(), measurement->copies.end());
   for (const auto& replica : measurement->replicas) {
     const ProgramState::Counters& counters = replica.state->counters();
     status.view.states.push_back(replica.state.get());
+    status.untagged += replica.untagged->load(std::memory_order_relaxed);
     status.threads += replica.thread != nullptr ? 1 : 0;
     status.collected += counters.collected.load(std::memory_order_relaxed);
     status.lost += counters.lost.load(std::memory_order_relaxed);

@@ -8,10 +8,10 @@
 // threads or is not installed at all; only a thread that comes later may find no memory, which is
 // logged and counted.
 //
-// Together the programs stay within the switch's budget (program_loader.h).  What needs more than
-// arriving packets can tell is refused: tags of forwarded packets, the port a packet leaves by, the
-// length of its queue, the number of the switch, and roles by place.  Packets that a program
-// collects are counted, and the last few kept.
+// Together the programs stay within the switch's budget (program_loader.h).  Programs that read the
+// port a packet leaves by, have roles by place or tag forwarded packets run where packets leave;
+// one of those that are installed may tag.  Packets that a program collects are counted, and the
+// last few kept.
 //
 // Threads: locked; any thread off the packet path.  A call that changes what is on waits until no
 // packet thread uses what was on before: as long as one hook takes, and at most 100 ms.
@@ -31,7 +31,10 @@
 #include "lib/base/status.h"
 #include "lib/measure/program_loader.h"
 #include "lib/measure/program_state.h"
+#include "vswitchd-plugin/edge_ports.h"
 #include "vswitchd-plugin/host.h"
+#include "vswitchd-plugin/measurement_place.h"
+#include "vswitchd-plugin/port_table.h"
 #include "vswitchd-plugin/thread_monitor.h"
 
 namespace trumpet {
@@ -47,11 +50,16 @@ struct Measurement {
   struct Replica {
     std::unique_ptr<ProgramState> state;
     const ThreadMonitor* thread = nullptr;  // null: it has ended
+    std::unique_ptr<std::atomic<uint64_t>> untagged = std::make_unique<std::atomic<uint64_t>>(0);
   };
 
   std::string name;
   Nanos since = 0;  // Unix time
   std::unique_ptr<const CompiledProgram> program;
+  MeasurementPlace place;
+  MeasurementWay way;
+  EdgePorts edges;
+  std::vector<uint32_t> edge_numbers;  // of the ports of place.edges that exist
   SharedCells shared;
   std::vector<Replica> replicas;
   std::deque<CollectedPacket> copies;  // the last ones, oldest first
@@ -72,6 +80,8 @@ struct MeasurementStatus {
   uint64_t lost = 0;  // of those collected: the switch did not keep up
   uint64_t evictions = 0;
   uint64_t late_flips = 0;
+  std::vector<uint32_t> edge_numbers;
+  uint64_t untagged = 0;  // packets at the first hop that could not carry tags
   std::vector<CollectedPacket> copies;
 };
 
@@ -88,21 +98,25 @@ std::string MeasurementNameProblem(const std::string& name);
 
 class MeasurementTable {
  public:
-  // `host` must outlive the table.  `seed` is unknown to those who send packets.  `on_change` is
-  // called without a lock whenever a program was installed or removed.
-  MeasurementTable(const Host* host, uint64_t seed, std::function<void()> on_change);
+  // `host` and `ports` must outlive the table.  `seed` is unknown to those who send packets.
+  // `on_change` is called without a lock whenever a program was installed or removed.
+  MeasurementTable(const Host* host, const PortTable* ports, uint64_t seed,
+                   std::function<void()> on_change);
 
   void AddThread(ThreadMonitor* thread);
   void RemoveThread(ThreadMonitor* thread);  // its hooks are not called again
 
   // An error, and nothing has changed, if the name is taken, the program is unsound, goes over what
-  // is left of the budget, or needs what this switch does not do.
-  Status Add(const std::string& name, const MeasureProgram& program, Nanos now);
+  // is left of the budget, or needs what this switch does not do or `place` does
+  // not tell.
+  Status Add(const std::string& name, const MeasureProgram& program, Nanos now,
+             const MeasurementPlace& place = {});
   Status Remove(const std::string& name);
   // For programs installed later.
   void SetBudget(const MeasureBudget& budget);
 
-  // Takes in what was collected and clears retired epochs; to be called every spacing().
+  // Takes in what was collected, clears retired epochs and follows ports that come and go; to be
+  // called every spacing(), and when a port has come or gone.
   void Follow();
   Nanos spacing() const { return spacing_.load(); }  // 0: nothing is installed
   bool is_any_on() const { return spacing() != 0; }
@@ -118,7 +132,10 @@ class MeasurementTable {
   };
   using Measurements = std::vector<std::shared_ptr<Measurement>>;
 
-  Result<std::shared_ptr<Measurement>> Make(const std::string& name, const MeasureProgram& program);
+  Result<std::shared_ptr<Measurement>> Make(const std::string& name, const MeasureProgram& program,
+                                            const MeasurementPlace& place);
+  Status CheckTags(const Measurement& measurement) const;
+  void FollowPorts();
   Status Load(const MeasureProgram& program, Measurement* measurement) const;
   Status CheckRoom(const std::string& name) const;
   bool GiveState(const ThreadMonitor* thread, Measurement* measurement);
@@ -129,6 +146,7 @@ class MeasurementTable {
   static MeasurementStatus StatusOf(const std::shared_ptr<Measurement>& measurement);
 
   const Host* const host_;
+  const PortTable* const ports_;
   const uint64_t seed_;
   const std::function<void()> on_change_;
   std::atomic<Nanos> spacing_{0};
@@ -140,6 +158,7 @@ class MeasurementTable {
   Measurements measurements_;
   MeasureBudget budget_ = kDefaultMeasureBudget;
   CostCertificate used_;
+  uint64_t ports_version_ = 0;  // that edges are of
   uint64_t refused_ = 0;
   uint64_t without_memory_ = 0;
   // A packet thread that was stopped by the machine inside a hook may still use these.

@@ -211,20 +211,14 @@ TEST_F(MeasurementTableTest, EpochsThatFlipAreClearedInTime) {
 }
 
 TEST_F(MeasurementTableTest, RefusesWhatThisSwitchDoesNotDo) {
-  EXPECT_EQ(Add("tag", "pkts >> tag(ipv4.tos, 1);\n"),
-            "error: the program tags ipv4.tos of forwarded packets; this switch tags only copies "
-            "yet");
-  EXPECT_EQ(Add("out", "t = Counter(width=32);\npkts >> t.set(pkt.output_port);\n"),
-            "error: the program reads pkt.output_port, which this switch does not tell programs "
-            "yet");
-  EXPECT_EQ(Add("key",
-                "k = Key(switch.id);\nm = HashMap(key=k, size=8, type=Counter(width=32));\n"
-                "pkts >> m.set(1);\n"),
-            "error: the program reads switch.id, which this switch does not tell programs yet");
-  EXPECT_EQ(Add("role", "role last_hop { t = Counter(width=32); pkts >> t.set(t + 1); }\n"),
-            "error: the program has the role last_hop; this switch does not know its place in the "
-            "network yet");
-  EXPECT_EQ(Ask("program-list", {})["refused"], 4);
+  EXPECT_EQ(
+      Add("site", "role rack { t = Counter(width=32); pkts >> t.set(t + 1); }\n"),
+      "error: the program has the role rack; a switch knows first_hop, intermediate, last_hop "
+      "and every");
+  EXPECT_EQ(Add("clock", "pkts >> tag(segway_header.ts, 1);\n"),
+            "error: the program tags segway_header.ts of forwarded packets; tags travel in "
+            "ipv4.tos, ipv4.id and, in a laboratory, ipv4.checksum");
+  EXPECT_EQ(Ask("program-list", {})["refused"], 2);
   EXPECT_TRUE(Ask("program-list", {})["programs"].empty());
   EXPECT_FALSE(still_.fake.is_attached());
 }

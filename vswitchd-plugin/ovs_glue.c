@@ -41,6 +41,7 @@ struct packet_thread {
   uint32_t* marks;  // of the packets of a batch; room for marks_room
   size_t marks_room;
   struct trumpet_frame frames[TRUMPET_BATCH_MAX];
+  struct trumpet_sent_frame sent[TRUMPET_BATCH_MAX];
 };
 
 // The readable part of a packet is its first buffer; the datapath keeps later
@@ -68,9 +69,16 @@ static void make_room(struct packet_thread* thread, size_t n) {
   thread->marks_room = n;
 }
 
-static const uint32_t* monitor_rx(void* thread_, struct dp_packet* const* packets, size_t n,
-                                  odp_port_t in_port, long long int now) {
+static bool monitor_wants_qlen(void* thread_) {
   struct packet_thread* thread = thread_;
+
+  return trumpet_wants_queue_length(thread->state);
+}
+
+static const uint32_t* monitor_rx(void* thread_, struct dp_packet* const* packets, size_t n,
+                                  int qlen, odp_port_t in_port, long long int now) {
+  struct packet_thread* thread = thread_;
+  uint16_t queue_length = MIN(MAX(qlen, 0), UINT16_MAX);  // negative: the port can not tell
   bool is_marked = false;
 
   if (OVS_UNLIKELY(n > thread->marks_room)) {
@@ -83,7 +91,8 @@ static const uint32_t* monitor_rx(void* thread_, struct dp_packet* const* packet
       struct dp_packet* packet = packets[done + i];
       thread->frames[i] = frame_of(packet, dp_packet_size(packet));
     }
-    if (trumpet_rx_batch(thread->state, thread->frames, count, odp_to_u32(in_port), now, marks)) {
+    if (trumpet_rx_batch(thread->state, thread->frames, count, queue_length, odp_to_u32(in_port),
+                         now, marks)) {
       is_marked = true;
     } else if (n > TRUMPET_BATCH_MAX) {
       memset(marks, 0, count * sizeof *marks);  // others of the batch may be marked
@@ -91,6 +100,19 @@ static const uint32_t* monitor_rx(void* thread_, struct dp_packet* const* packet
     done += count;
   }
   return is_marked ? thread->marks : NULL;
+}
+
+static struct trumpet_sent_frame sent_frame_of(struct dp_packet* packet) {
+  // Less than the packet's size after output(max_len=...).
+  uint32_t length = dp_packet_get_send_len(packet);
+
+  return (struct trumpet_sent_frame){
+      .bytes = dp_packet_data(packet),
+      .captured_length = MIN(first_buffer_length(packet), length),
+      .wire_length = length,
+      .in_port = odp_to_u32(packet->md.in_port.odp_port),
+      .is_fixed = dp_packet_hwol_is_tso(packet),
+  };
 }
 
 static void monitor_tx(void* thread_, struct dp_packet* const* packets, size_t n,
@@ -105,10 +127,15 @@ static void monitor_tx(void* thread_, struct dp_packet* const* packets, size_t n
   while (n > 0) {
     size_t count = MIN(n, TRUMPET_BATCH_MAX);
     for (size_t i = 0; i < count; i++) {
-      // Less than the packet's size after output(max_len=...).
-      thread->frames[i] = frame_of(packets[i], dp_packet_get_send_len(packets[i]));
+      thread->sent[i] = sent_frame_of(packets[i]);
     }
-    trumpet_tx_batch(thread->state, thread->frames, count, odp_to_u32(out_port), now);
+    trumpet_tx_batch(thread->state, thread->sent, count, odp_to_u32(out_port), now);
+    for (size_t i = 0; i < count; i++) {
+      if (thread->sent[i].is_changed) {
+        // What the card said of the header checksum is about another header.
+        *dp_packet_ol_flags_ptr(packets[i]) &= ~DP_PACKET_OL_RX_IP_CKSUM_MASK;
+      }
+    }
     packets += count;
     n -= count;
   }
@@ -179,6 +206,7 @@ static const struct dpif_netdev_monitor_ops monitor_ops = {
     .size = sizeof(struct dpif_netdev_monitor_ops),
     .thread_init = monitor_thread_init,
     .thread_uninit = monitor_thread_uninit,
+    .wants_qlen = monitor_wants_qlen,
     .rx = monitor_rx,
     .tx = monitor_tx,
     .idle = monitor_idle,

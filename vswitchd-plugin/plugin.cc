@@ -163,12 +163,19 @@ void trumpet_thread_uninit(void* state) noexcept {
 }
 
 bool trumpet_rx_batch(void* state, const struct trumpet_frame* frames, size_t count,
-                      uint32_t in_port, int64_t now_us, uint32_t* marks) noexcept {
-  return static_cast<ThreadMonitor*>(state)->OnReceive(frames, count, in_port, now_us, marks);
+                      uint16_t queue_length, uint32_t in_port, int64_t now_us,
+                      uint32_t* marks) noexcept {
+  return static_cast<ThreadMonitor*>(state)->OnReceive(frames, count, in_port, now_us, marks,
+                                                       queue_length);
 }
 
-void trumpet_tx_batch(void*, const struct trumpet_frame*, size_t, uint32_t, int64_t) noexcept {
-  // Egress is not asked for: without a controller everything received counts, and only that.
+bool trumpet_wants_queue_length(void* state) noexcept {
+  return static_cast<ThreadMonitor*>(state)->wants_queue_length();
+}
+
+void trumpet_tx_batch(void* state, struct trumpet_sent_frame* frames, size_t count,
+                      uint32_t out_port, int64_t now_us) noexcept {
+  static_cast<ThreadMonitor*>(state)->OnSend(frames, count, out_port, now_us);
 }
 
 void trumpet_idle(void* state, int64_t now_us) noexcept {

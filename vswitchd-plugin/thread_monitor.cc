@@ -70,7 +70,7 @@ Nanos ThreadMonitor::Stamp(int64_t now_us) {
 }
 
 bool ThreadMonitor::OnReceive(const trumpet_frame* frames, size_t count, uint32_t in_port,
-                              int64_t now_us, uint32_t* marks) {
+                              int64_t now_us, uint32_t* marks, uint16_t queue_length) {
   const Visit visit(this);
   if (count > TRUMPET_BATCH_MAX) return false;
   const int frame_count = static_cast<int>(count);
@@ -78,12 +78,20 @@ bool ThreadMonitor::OnReceive(const trumpet_frame* frames, size_t count, uint32_
     Count(*visit.view(), AsFrames(frames), frame_count, in_port, Stamp(now_us));
   }
   if (visit.programs() != nullptr) {
-    visit.programs()->Run(AsFrames(frames), frame_count, in_port,
-                          rules_.clock.UnixNs(now_us * kNanosPerMicro));
+    visit.programs()->Receive(AsFrames(frames), frame_count, in_port, queue_length,
+                              rules_.clock.UnixNs(now_us * kNanosPerMicro));
   }
   // By the monotonic clock: a slice has its length whatever is done to the wall clock.
   return visit.slices() != nullptr && visit.slices()->Mark(AsFrames(frames), frame_count, in_port,
                                                            now_us * kNanosPerMicro, marks);
+}
+
+void ThreadMonitor::OnSend(trumpet_sent_frame* frames, size_t count, uint32_t out_port,
+                           int64_t now_us) {
+  const Visit visit(this);
+  if (visit.programs() == nullptr || count > TRUMPET_BATCH_MAX) return;
+  visit.programs()->Send(frames, static_cast<int>(count), out_port,
+                         rules_.clock.UnixNs(now_us * kNanosPerMicro));
 }
 
 void ThreadMonitor::Count(const LiveView& view, const Frame* frames, int count, uint32_t in_port,

@@ -16,8 +16,8 @@
 // Both are store-then-load on either side, hence the sequentially consistent order.  It costs one
 // locked instruction per batch.
 //
-// Threads: OnReceive, OnIdle, NextWakeupUs: the packet thread.  The rest: the agent, unless said
-// otherwise.
+// Threads: OnReceive, OnSend, OnIdle, NextWakeupUs: the packet thread.  The rest: the agent, unless
+// said otherwise.
 
 #ifndef TRUMPET_VSWITCHD_PLUGIN_THREAD_MONITOR_H
 #define TRUMPET_VSWITCHD_PLUGIN_THREAD_MONITOR_H
@@ -59,7 +59,10 @@ class ThreadMonitor {
   // --- packet thread -------------------------------------------------------
   // As trumpet_rx_batch() of glue.h.
   bool OnReceive(const trumpet_frame* frames, size_t count, uint32_t in_port, int64_t now_us,
-                 uint32_t* marks);
+                 uint32_t* marks, uint16_t queue_length = 0);
+  // As trumpet_tx_batch().
+  void OnSend(trumpet_sent_frame* frames, size_t count, uint32_t out_port, int64_t now_us);
+  bool wants_queue_length() const { return wants_queue_length_.load(std::memory_order_relaxed); }
   void OnIdle(int64_t now_us);
   // As of the last OnIdle(), which the switch always calls first.
   int64_t NextWakeupUs() const { return next_wakeup_us_; }
@@ -74,6 +77,7 @@ class ThreadMonitor {
   void ShowPrograms(ThreadPrograms* programs) {
     programs_.store(programs, std::memory_order_seq_cst);
   }
+  void WantQueueLength(bool wants) { wants_queue_length_.store(wants, std::memory_order_relaxed); }
   // Odd while the thread is inside a hook.  Any thread.
   uint64_t visits() const { return visits_.load(std::memory_order_seq_cst); }
   // Was every visit that may have begun before `seen` was read left since?  Any thread.
@@ -105,6 +109,7 @@ class ThreadMonitor {
       nullptr};  // written by the agent, as the next: a line of their own
   std::atomic<const SliceSet*> slices_{nullptr};
   std::atomic<ThreadPrograms*> programs_{nullptr};
+  std::atomic<bool> wants_queue_length_{false};
 };
 
 // Waits until every visit that may have begun before was left: then what was taken away is not

@@ -3,20 +3,116 @@
 
 #include "vswitchd-plugin/thread_programs.h"
 
-namespace trumpet {
+#include <algorithm>
+#include <utility>
 
-ThreadPrograms::ThreadPrograms(const std::vector<ProgramState*>& states) : set_(states, {}) {
-  for (uint32_t i = 0; i < kMaxMeasureBurst; ++i) packets_[i].values = &values_[i];
+namespace trumpet {
+namespace {
+
+// Of a port, as programs read it.
+uint16_t PortValue(uint32_t port) { return static_cast<uint16_t>(port); }
+
+// After the program: puts its tags in, or at the last hop those of all hops out.
+void Rewrite(const TagCarriage& carriage, const MeasuredPacket& packet, trumpet_sent_frame* frame) {
+  const PacketValues& values = *packet.values;
+  uint8_t* const header = frame->bytes + (values.ipv4 - frame->bytes);
+  const bool is_first = (packet.hops & kFirstHopBit) != 0;
+  if ((packet.hops & kLastHopBit) != 0) {
+    if (is_first) return;  // it has never been tagged on the way
+    RemoveCarriedTags(carriage, header);
+  } else {
+    if (values.tagged == 0) return;
+    WriteCarriedTags(carriage, values, header);
+  }
+  frame->is_changed = true;
 }
 
-void ThreadPrograms::Run(const Frame* frames, int count, uint32_t in_port, Nanos now) {
-  for (int i = 0; i < count; ++i) {
-    PacketValues* values = &values_[static_cast<size_t>(i)];
-    ReadPacketValues(frames[i], values);
-    values->Set(kPktInputPort, in_port & 0xffff);
-    packets_[static_cast<size_t>(i)].now = static_cast<uint64_t>(now);
+void CountOne(std::atomic<uint64_t>* counter) {
+  counter->store(counter->load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+ThreadPrograms::ThreadPrograms(const std::vector<PlacedProgram>& programs) {
+  std::vector<std::pair<uint8_t, std::vector<ProgramState*>>> by_switch;
+  for (const PlacedProgram& placed : programs) {
+    if (placed.way.is_sent) {
+      sent_.push_back({ProgramSet({placed.state}, {}), placed});
+      continue;
+    }
+    const auto same = std::find_if(by_switch.begin(), by_switch.end(), [&](const auto& group) {
+      return group.first == placed.way.switch_id;
+    });
+    if (same != by_switch.end()) {
+      same->second.push_back(placed.state);
+    } else {
+      by_switch.push_back({placed.way.switch_id, {placed.state}});
+    }
   }
-  set_.Run(packets_.data(), static_cast<uint32_t>(count));
+  for (const auto& [switch_id, states] : by_switch) {
+    received_.push_back({ProgramSet(states, {}), switch_id});
+  }
+}
+
+void ThreadPrograms::Receive(const Frame* frames, int count, uint32_t in_port,
+                             uint16_t queue_length, Nanos now) {
+  queue_length_ = queue_length;
+  for (ReceivedPrograms& received : received_) {
+    for (int i = 0; i < count; ++i) {
+      PacketValues* values = &values_[static_cast<size_t>(i)];
+      ReadPacketValues(frames[i], values);
+      values->Set(kPktInputPort, PortValue(in_port));
+      values->Set(kPktInQueueLength, queue_length);
+      values->value[kSwitchId] = received.switch_id;
+      packets_[static_cast<size_t>(i)] = {values, static_cast<uint64_t>(now), kPktsStream, 0};
+    }
+    received.set.Run(packets_.data(), static_cast<uint32_t>(count));
+  }
+}
+
+void ThreadPrograms::Send(trumpet_sent_frame* frames, int count, uint32_t out_port, Nanos now) {
+  if (sent_.empty()) return;
+  for (int i = 0; i < count; ++i) {
+    const trumpet_sent_frame& frame = frames[i];
+    ReadPacketValues({frame.bytes, frame.captured_length, frame.wire_length},
+                     &values_[static_cast<size_t>(i)]);
+  }
+  for (SentProgram& program : sent_) Run(&program, frames, count, out_port, now);
+}
+
+bool ThreadPrograms::Takes(const PlacedProgram& placed, const trumpet_sent_frame& frame,
+                           const PacketValues& values, uint8_t hops) {
+  if (!placed.way.carriage.has_any()) return true;
+  const bool is_first = (hops & kFirstHopBit) != 0;
+  if (values.ipv4 == nullptr) return false;
+  if (!is_first) return CarriesTags(values.ipv4);
+  if (!frame.is_fixed && CanCarryTags(placed.way.carriage, values.ipv4)) return true;
+  CountOne(placed.untagged);
+  return false;
+}
+
+void ThreadPrograms::Run(SentProgram* program, trumpet_sent_frame* frames, int count,
+                         uint32_t out_port, Nanos now) {
+  const PlacedProgram& placed = program->placed;
+  const uint8_t last = placed.edges->Has(out_port) ? kLastHopBit : 0;
+  std::array<trumpet_sent_frame*, kMaxMeasureBurst> taken;
+  uint32_t taken_count = 0;
+  for (int i = 0; i < count; ++i) {
+    PacketValues* const values = &values_[static_cast<size_t>(i)];
+    const uint8_t first = placed.edges->Has(frames[i].in_port) ? kFirstHopBit : 0;
+    const auto hops = static_cast<uint8_t>(first | last);
+    if (!Takes(placed, frames[i], *values, hops)) continue;
+    PlacePacket(
+        {PortValue(frames[i].in_port), PortValue(out_port), queue_length_, placed.way.switch_id},
+        values);
+    taken[taken_count] = &frames[i];
+    packets_[taken_count++] = {values, static_cast<uint64_t>(now), kPktsStream, hops};
+  }
+  program->set.Run(packets_.data(), taken_count);
+  if (!placed.way.carriage.has_any()) return;
+  for (uint32_t i = 0; i < taken_count; ++i) {
+    Rewrite(placed.way.carriage, packets_[i], taken[i]);
+  }
 }
 
 }  // namespace trumpet

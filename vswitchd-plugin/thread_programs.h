@@ -3,37 +3,75 @@
 //
 // ThreadPrograms: the measurement programs of one packet thread, fed from its bursts.
 //
-// Programs see packets as they came in, before any lookup, and change nothing of them.  What they
-// read as the time is Unix time.
+// A program takes packets either as they come in, before any lookup, or as they leave, when the
+// port is known: once for each port that a packet leaves by.  It changes nothing of them but what
+// it tags, and that only between the edge ports: a packet that leaves by one is what it would be
+// without.  A program that tags sees only packets that can carry tags (lib/measure/carried_tags.h)
+// and, where they have not come in by an edge port, do.  What programs read as the time is Unix
+// time.
 //
-// Threads: Run() is for the packet thread, one burst at a time.  A thread is given another object
-// when its programs change; nothing is allocated once it is made.
+// Threads: Receive() and Send() are for the packet thread, one burst at a time.  A thread is given
+// another object when its programs change; nothing is allocated once it is made.
 
 #ifndef TRUMPET_VSWITCHD_PLUGIN_THREAD_PROGRAMS_H
 #define TRUMPET_VSWITCHD_PLUGIN_THREAD_PROGRAMS_H
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
 #include "lib/base/units.h"
 #include "lib/measure/program_set.h"
 #include "lib/packet/parse.h"
+#include "vswitchd-plugin/edge_ports.h"
+#include "vswitchd-plugin/glue.h"
+#include "vswitchd-plugin/measurement_place.h"
 
 namespace trumpet {
 
+// One program on one thread.  `untagged` counts packets at the first hop that can not carry tags.
+struct PlacedProgram {
+  ProgramState* state = nullptr;
+  const EdgePorts* edges = nullptr;
+  std::atomic<uint64_t>* untagged = nullptr;
+  MeasurementWay way;
+};
+
 class ThreadPrograms {
  public:
-  // The states must outlive the object.
-  explicit ThreadPrograms(const std::vector<ProgramState*>& states);
+  // What `programs` point to must outlive the object.
+  explicit ThreadPrograms(const std::vector<PlacedProgram>& programs);
   ThreadPrograms(const ThreadPrograms&) = delete;  // packets_ point into the object
   ThreadPrograms& operator=(const ThreadPrograms&) = delete;
 
-  // At most kMaxMeasureBurst frames that came in by the datapath port `in_port`.
-  void Run(const Frame* frames, int count, uint32_t in_port, Nanos now);
+  // At most kMaxMeasureBurst frames that came in by the datapath port `in_port`, with
+  // `queue_length` more behind them.
+  void Receive(const Frame* frames, int count, uint32_t in_port, uint16_t queue_length, Nanos now);
+
+  // At most kMaxMeasureBurst frames that are about to leave by `out_port`.
+  void Send(trumpet_sent_frame* frames, int count, uint32_t out_port, Nanos now);
 
  private:
-  ProgramSet set_;
+  struct SentProgram {
+    ProgramSet set;
+    PlacedProgram placed;
+  };
+
+  // Those that take packets as they come share keys, as far as they are told the same number.
+  struct ReceivedPrograms {
+    ProgramSet set;
+    uint8_t switch_id;
+  };
+
+  void Run(SentProgram* program, trumpet_sent_frame* frames, int count, uint32_t out_port,
+           Nanos now);
+  static bool Takes(const PlacedProgram& placed, const trumpet_sent_frame& frame,
+                    const PacketValues& values, uint8_t hops);
+
+  std::vector<ReceivedPrograms> received_;
+  std::vector<SentProgram> sent_;
+  uint16_t queue_length_ = 0;  // behind the last burst
   std::array<PacketValues, kMaxMeasureBurst> values_;
   std::array<MeasuredPacket, kMaxMeasureBurst> packets_;
 };
