@@ -17,4 +17,5 @@ EXTRA_DIST += \
 	tests/system/slice_cases.py \
 	tests/system/slice_fault_cases.py \
 	tests/system/slice_truth_cases.py \
-	tests/system/switch.py
+	tests/system/switch.py \
+	tests/system/tag_cases.py

@@ -19,6 +19,7 @@ import router_cases
 import slice_cases
 import slice_fault_cases
 import slice_truth_cases
+import tag_cases
 from switch import CommandError, add_report, eventually, sent_by, settled, stat_of
 
 # Nothing in these depends on when a packet comes, so a pass at line rate and a replay agree.
@@ -245,4 +246,5 @@ ALL = [
     *slice_cases.ALL,
     *slice_fault_cases.ALL,
     *slice_truth_cases.ALL,
+    *tag_cases.ALL,
 ]
