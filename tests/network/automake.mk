@@ -18,6 +18,7 @@ tests_network_agents_test_SOURCES = \
 	tests/network/agent_network_test.h \
 	tests/network/agents_test.cc
 tests_network_agents_test_LDADD = vswitchd-plugin/libtrumpet-plugin.a lib/libtrumpet-tpm.a \
+	lib/libtrumpet-measure.a \
 	$(LIBTRUMPET_TEM) $(GTEST_MAIN_LIBS)
 
 # Verdicts of the network against a slow evaluator that sees all packets.  `exactness` takes
@@ -36,6 +37,7 @@ tests_network_network_replay_SOURCES = \
 	tests/network/network_replay.cc \
 	tests/network/replay_story_test.h
 tests_network_network_replay_LDADD = vswitchd-plugin/libtrumpet-plugin.a lib/libtrumpet-tpm.a \
+	lib/libtrumpet-measure.a \
 	$(LIBTRUMPET_TEM) $(GTEST_LIBS)
 EXTRA_DIST += \
 	tests/network/exactness \
