@@ -544,7 +544,7 @@ Nanos Agent::NextRoundOfEvents(Nanos now) const {
 }
 
 void Agent::KeepStatus(Nanos now, bool at_once) {
-  if (!at_once && now - kept_at_ < kStatusSpacing && now >= kept_at_) return;
+  if (!at_once && now < kept_at_ + kStatusSpacing && now >= kept_at_) return;
   kept_at_ = now;
   AgentStatus kept;
   kept.is_running = mode_ == Mode::kRunning;
