@@ -324,6 +324,7 @@ LayerKind Walk::ReadErspan3() {
   Add(LayerKind::kErspan3, kErspan3Bytes);
   if ((word & 1) != 0) {
     if (!Has(kPlatformBytes)) return LayerKind::kPayload;
+    if (layers_->count == kMaxLayers) return End(LayersEnd::kTooMany);
     Add(LayerKind::kErspanPlatform, kPlatformBytes);
   }
   const auto frame_type = static_cast<uint8_t>(word >> 10 & 31);

@@ -141,6 +141,23 @@ TEST(Layers, AreBounded) {
   EXPECT_EQ(layers.end, LayersEnd::kTooMany);
 }
 
+// It is read with the header before it, and has no room here.
+TEST(Layers, AreBoundedBeforeThePlatformPartOfErspan3) {
+  Bytes erspan = Zeros(12 + 8 + 60);
+  erspan[0] = 0x20;
+  erspan[11] = 1;
+  const Bytes copy = InGre(0x1000, 0x22eb, Be32(1), erspan);
+  Bytes tags;
+  for (int i = 0; i < kMaxLayers - 5; ++i) tags = Join({tags, Be32(0x00018100)});
+  tags = Join({tags, Be32(0x00010800)});
+  const Bytes frame = Ethernet(0x8100, Join({tags, Bytes(copy.begin() + 14, copy.end())}));
+  Layers layers;
+  ReadLayers(frame.data(), static_cast<uint32_t>(frame.size()), LayerKind::kEthernet, {}, &layers);
+  EXPECT_EQ(layers.count, kMaxLayers);
+  EXPECT_EQ(layers.list[kMaxLayers - 1].kind, LayerKind::kErspan3);
+  EXPECT_EQ(layers.end, LayersEnd::kTooMany);
+}
+
 TEST(Layers, LeaveThePayloadWithoutWhatPadsTheFrame) {
   const Bytes frame = Join({InUdp(9, {1, 2, 3}), Zeros(15)});
   Layers layers;
