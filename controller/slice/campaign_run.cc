@@ -64,7 +64,6 @@ CampaignRun::CampaignRun(const SliceRunParts& parts, const SliceRunOptions& opti
       text_(std::move(text)),
       campaign_(std::move(campaign)),
       map_(std::move(map)),
-      first_version_(map_->version),
       budget_(campaign_.using_bps),
       spacing_(std::clamp(spacing, options.least_spacing, options.most_spacing)) {
   view_.run = run;
@@ -219,7 +218,8 @@ void CampaignRun::OnPlan(Result<SlicePlanAnswer> answer) {
       is_overtime_ = true;  // perhaps it was only for that
       return Plan();
     }
-    if (began_ == 0 || planned_on_->version != first_version_) {
+    // Else there is only too little time left for another slot of each.
+    if (began_ == 0 || view_.has_topology_changed) {
       return Finish(SliceRunState::kFailed, answer.message());
     }
     view_.warnings.push_back("what was left was not planned: " + answer.message());

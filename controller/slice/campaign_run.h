@@ -245,7 +245,6 @@ class CampaignRun {
   const std::string text_;
   const SliceCampaign campaign_;
   std::shared_ptr<const SliceMap> map_;
-  const uint64_t first_version_;  // of the map
   SliceRunView view_;
   SecondBudget budget_;
   Nanos due_ = INT64_MAX;
