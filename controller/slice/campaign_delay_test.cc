@@ -58,6 +58,24 @@ TEST(CampaignDelays, WhatDoesNotFitIntoDuringAtAllStillFails) {
   EXPECT_NE(lab.run->view().problem.find("2 slots"), std::string::npos) << lab.run->view().problem;
 }
 
+// It makes the run plan anew, and at some time there is room for one of the two paths only.
+TEST(CampaignDelays, AChangeOfTheNetworkElsewhereFailsNoRunHoweverLateItIs) {
+  for (Nanos after = 100 * kMs; after <= 600 * kMs; after += 10 * kMs) {
+    SCOPED_TRACE(after);
+    Lab lab;
+    AddTraffic(&lab);
+    lab.Begin(kPaths);
+    lab.RunUntil(lab.clock.now + after);
+    auto changed = std::make_shared<SliceMap>(*lab.map);
+    changed->version++;
+    lab.run->SetMap(changed, TopologyChange());
+    lab.RunToEnd();
+    const SliceRunView& view = lab.run->view();
+    EXPECT_EQ(view.state, SliceRunState::kDone) << view.problem;
+    EXPECT_FALSE(view.has_topology_changed);
+  }
+}
+
 TEST(CampaignDelays, CopiesThatComeLateAreWaitedForAndSpaceTheNextSlots) {
   Lab lab;
   AddTraffic(&lab);
