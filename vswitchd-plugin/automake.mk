@@ -35,6 +35,7 @@ vswitchd_plugin_libtrumpet_plugin_a_SOURCES = \
 	vswitchd-plugin/local_facts.h \
 	vswitchd-plugin/input_file.cc \
 	vswitchd-plugin/input_file.h \
+	vswitchd-plugin/json_line.h \
 	vswitchd-plugin/measurement_commands.cc \
 	vswitchd-plugin/measurement_commands.h \
 	vswitchd-plugin/measurement_place.cc \

@@ -9,6 +9,7 @@
 
 #include "lib/lang/event/diagnostic.h"
 #include "vswitchd-plugin/event_input.h"
+#include "vswitchd-plugin/json_line.h"
 #include "vswitchd-plugin/measurement_commands.h"
 #include "vswitchd-plugin/measurement_text.h"
 #include "vswitchd-plugin/slice_commands.h"
@@ -30,7 +31,7 @@ std::string EventsChanged(const char* verb, const std::vector<InstalledEvent>& e
     for (const InstalledEvent& event : events) {
       list.push_back({{"id", event.spec().id}, {"name", event.spec().name}});
     }
-    return Json{{verb, list}}.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+    return JsonLine(Json{{verb, list}});
   }
   std::string text;
   for (const InstalledEvent& event : events) {

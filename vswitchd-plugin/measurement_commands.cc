@@ -11,16 +11,13 @@
 #include "lib/lang/event/diagnostic.h"
 #include "lib/lang/mafia/mafia_language.h"
 #include "vswitchd-plugin/input_file.h"
+#include "vswitchd-plugin/json_line.h"
 
 namespace trumpet {
 namespace {
 
 using event_lang::Quote;
 using Json = nlohmann::ordered_json;
-
-std::string Dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-}
 
 Status Unexpected(const std::string& argument) {
   return Status::Error("unexpected argument " + Quote(argument));
@@ -262,7 +259,7 @@ Status ReadBudgetArguments(const std::vector<std::string>& arguments, MeasureBud
 }
 
 std::string FormatProgramAdded(const ProgramToAdd& added, bool is_enabled, bool as_json) {
-  if (as_json) return Dump({{"installed", added.name}, {"warnings", added.warnings}});
+  if (as_json) return JsonLine({{"installed", added.name}, {"warnings", added.warnings}});
   std::string text = "program " + added.name + " installed\n";
   for (const std::string& warning : added.warnings) text += warning + "\n";
   if (TasksOfRequests(added.program) > 0) {
@@ -285,11 +282,11 @@ std::string FormatProgramList(const MeasurementTableStatus& programs, bool as_js
                std::to_string(status.collected), std::to_string(status.lost)});
   }
   if (as_json) {
-    return Dump({{"programs", std::move(rows)},
-                 {"budget", CostJson(AsCost(programs.budget))},
-                 {"used", CostJson(programs.used)},
-                 {"refused", programs.refused},
-                 {"threads_without_memory", programs.without_memory}});
+    return JsonLine({{"programs", std::move(rows)},
+                     {"budget", CostJson(AsCost(programs.budget))},
+                     {"used", CostJson(programs.used)},
+                     {"refused", programs.refused},
+                     {"threads_without_memory", programs.without_memory}});
   }
   return programs.programs.empty() ? "no program is installed\n" : table.ToString(0);
 }
@@ -300,7 +297,7 @@ std::string FormatProgram(const MeasurementStatus& status, bool as_json) {
   json["copies"] = Json::array();
   for (const CollectedPacket& copy : status.copies)
     json["copies"].push_back(CopyJson(source, copy));
-  if (as_json) return Dump(json);
+  if (as_json) return JsonLine(json);
   std::string text = Line("program", status.view.measurement->name);
   text += Line("since", FormatTime(status.view.measurement->since));
   text += Line("runs on", std::to_string(status.threads) + " packet threads");
@@ -326,7 +323,8 @@ std::string FormatProgram(const MeasurementStatus& status, bool as_json) {
 
 std::string FormatBudget(const MeasurementTableStatus& programs, bool as_json) {
   if (as_json) {
-    return Dump({{"budget", CostJson(AsCost(programs.budget))}, {"used", CostJson(programs.used)}});
+    return JsonLine(
+        {{"budget", CostJson(AsCost(programs.budget))}, {"used", CostJson(programs.used)}});
   }
   return Line("budget", CostText(AsCost(programs.budget))) + Line("used", CostText(programs.used));
 }

@@ -19,16 +19,13 @@
 #include "lib/measure/read_state.h"
 #include "lib/measure/variable_reading.h"
 #include "lib/packet/fields.h"
+#include "vswitchd-plugin/json_line.h"
 
 namespace trumpet {
 namespace {
 
 using event_lang::Quote;
 using Json = nlohmann::ordered_json;
-
-std::string Dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-}
 
 const char* KindName(MeasureKind kind) {
   switch (kind) {
@@ -260,7 +257,8 @@ std::string FormatVariables(const MeasurementView& view, bool as_json) {
     table.Add({label, KindName(variable.kind), std::to_string(reading.cells),
                std::to_string(reading.in_use), value});
   }
-  if (as_json) return Dump({{"program", view.measurement->name}, {"variables", std::move(rows)}});
+  if (as_json)
+    return JsonLine({{"program", view.measurement->name}, {"variables", std::move(rows)}});
   return table.is_empty() ? "the program has no variables\n" : table.ToString(0);
 }
 
@@ -294,7 +292,7 @@ Result<std::string> FormatVariable(const MeasurementStatus& status, const std::s
   } else if (variable.key != kNoIndex) {
     AddTopKeys(status, *index, reading, top, &json, &text);
   }
-  return as_json ? Dump(json) : text;
+  return as_json ? JsonLine(json) : text;
 }
 
 Result<std::string> FormatAtKey(const MeasurementView& view, const std::string& name,
@@ -318,7 +316,7 @@ Result<std::string> FormatAtKey(const MeasurementView& view, const std::string& 
                {"cells", reading.cells}};
   std::string text = name + " of " + key + ": ";
   AddMeaning(variable, reading, &json, &text);
-  return as_json ? Dump(json) : text + "\n";
+  return as_json ? JsonLine(json) : text + "\n";
 }
 
 }  // namespace trumpet

@@ -13,6 +13,7 @@
 #include "lib/lang/event/diagnostic.h"
 #include "lib/lang/event/event_language.h"
 #include "lib/wire/limits.h"
+#include "vswitchd-plugin/json_line.h"
 
 namespace trumpet {
 namespace {
@@ -154,7 +155,7 @@ std::string FormatSlices(const SliceTableStatus& slices, bool as_json) {
                       {"bytes", slices.bytes},
                       {"withheld", slices.withheld},
                       {"ended", ends}};
-    return all.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+    return JsonLine(all);
   }
   std::string text = slices.on.empty() ? "no slice is on\n" : table.ToString(0);
   if (!slices.ended.empty()) text += ended.ToString(0);

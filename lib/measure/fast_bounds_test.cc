@@ -13,6 +13,7 @@
 #include "lib/measure/program_set.h"
 #include "lib/measure/read_state.h"
 #include "lib/measure/sketch_estimates.h"
+#include "lib/measure/test_programs.h"
 
 namespace trumpet {
 namespace {
@@ -27,14 +28,8 @@ enum : MeasureIndex { kCountMin, kHyperLogLog, kPcsa, kFilter };
 
 MeasureVariable Sketch(MeasureKind kind, uint32_t hashes, uint64_t size, uint8_t bits,
                        MeasureMerge merge) {
-  MeasureVariable variable;
-  variable.name = "v";
-  variable.kind = kind;
+  MeasureVariable variable = TestSketch(kind, hashes, size, bits);
   variable.merge = merge;
-  variable.hashes = hashes;
-  variable.size = size;
-  variable.bits = bits;
-  variable.key = 0;
   return variable;
 }
 

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "lib/measure/program_loader.h"
+#include "lib/measure/test_programs.h"
 
 namespace trumpet {
 namespace {
@@ -28,17 +29,6 @@ struct RandomBurst {
   PacketValues values[kMaxMeasureBurst];
   MeasuredPacket packets[kMaxMeasureBurst];
 };
-
-MeasureVariable Keyed(MeasureKind kind, uint32_t hashes, uint64_t size, uint8_t bits) {
-  MeasureVariable variable;
-  variable.name = "v";
-  variable.kind = kind;
-  variable.hashes = hashes;
-  variable.size = size;
-  variable.bits = bits;
-  variable.key = 0;
-  return variable;
-}
 
 MeasureProgram ProgramOf(const std::vector<MeasureFieldId>& key,
                          const std::vector<MeasureVariable>& variables) {
@@ -69,7 +59,7 @@ TEST(HashKeys, AreThoseOfThePackedKeyWhateverItsShape) {
       {kEthSrc, kEthDst, kIpv4Src},
   };
   for (const auto& key : keys) {
-    const auto program = Load(ProgramOf(key, {Keyed(MeasureKind::kCounterMap, 1, 16, 32)}));
+    const auto program = Load(ProgramOf(key, {TestSketch(MeasureKind::kCounterMap, 1, 16, 32)}));
     ASSERT_NE(program, nullptr);
     uint64_t hashes[kMaxMeasureBurst];
     HashKeys(program->keys[0], burst.packets, kMaxMeasureBurst, kSeed, hashes);
@@ -106,13 +96,13 @@ uint32_t ExpectedSlot(const SlotPlan& plan, uint64_t hash, uint32_t row) {
 TEST(FastSlots, OfABurstAreThoseOfEachKeyAlone) {
   using K = MeasureKind;
   const auto program = Load(ProgramOf(
-      {kIpv4Src},
-      {Keyed(K::kCountMin, 4, 256, 32), Keyed(K::kCountMin, 3, 4096, 64),
-       Keyed(K::kCountMin, 2, 1, 8), Keyed(K::kStore, 4, 4095, 16), Keyed(K::kCountMin, 5, 77, 32),
-       Keyed(K::kCountMin, 4, 4097, 32), Keyed(K::kBloomMembership, 4, 64, 1),
-       Keyed(K::kBloomCounting, 3, 1000, 12), Keyed(K::kPcsa, 1, 128, 32),
-       Keyed(K::kPcsa, 1, 64, 7), Keyed(K::kHyperLogLog, 1, 256, 8),
-       Keyed(K::kHyperLogLog, 1, 1, 5), Keyed(K::kCounterMap, 1, 1000, 32)}));
+      {kIpv4Src}, {TestSketch(K::kCountMin, 4, 256, 32), TestSketch(K::kCountMin, 3, 4096, 64),
+                   TestSketch(K::kCountMin, 2, 1, 8), TestSketch(K::kStore, 4, 4095, 16),
+                   TestSketch(K::kCountMin, 5, 77, 32), TestSketch(K::kCountMin, 4, 4097, 32),
+                   TestSketch(K::kBloomMembership, 4, 64, 1),
+                   TestSketch(K::kBloomCounting, 3, 1000, 12), TestSketch(K::kPcsa, 1, 128, 32),
+                   TestSketch(K::kPcsa, 1, 64, 7), TestSketch(K::kHyperLogLog, 1, 256, 8),
+                   TestSketch(K::kHyperLogLog, 1, 1, 5), TestSketch(K::kCounterMap, 1, 1000, 32)}));
   ASSERT_NE(program, nullptr);
   const std::vector<SlotPlan>& plans = program->slots[0];
   ASSERT_EQ(plans.size(), 13u);

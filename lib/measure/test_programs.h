@@ -16,6 +16,17 @@ inline MeasureExpr TestConstant(uint64_t value) {
   return expr;
 }
 
+inline MeasureVariable TestSketch(MeasureKind kind, uint32_t hashes, uint64_t size, uint8_t bits) {
+  MeasureVariable variable;
+  variable.name = "v";
+  variable.kind = kind;
+  variable.hashes = hashes;
+  variable.size = size;
+  variable.bits = bits;
+  variable.key = 0;
+  return variable;
+}
+
 // pkts >> hits.set(hits + 1) >> match(hits.min() > 2) >> duplicate(copies);
 // copies >> collect(C)
 inline MeasureProgram TestProgram() {

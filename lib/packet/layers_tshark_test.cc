@@ -289,8 +289,6 @@ std::vector<Values> TsharksOf(const fs::path& path) {
   return frames;
 }
 
-bool HasTshark() { return std::system("tshark -v >/dev/null 2>&1") == 0; }
-
 std::string Text(const Values& values, const std::string& field) {
   std::string text;
   const auto found = values.find(field);
@@ -344,7 +342,7 @@ TEST(LayersBesideTshark, OfEveryCaptureHaveTheSameFields) {
   const fs::path folder =
       fs::path(source_root != nullptr ? source_root : ".") / "../shared/data/pcaps/tcpdump";
   if (!fs::is_directory(folder)) GTEST_SKIP() << "captures are absent: no " << folder;
-  if (!HasTshark()) GTEST_SKIP() << "no tshark";
+  if (!test_captures::HasTshark()) GTEST_SKIP() << "no tshark";
   size_t file_count = 0;
   std::map<LayerKind, std::vector<Bytes>> frames;
   std::map<LayerKind, std::vector<std::string>> names;
@@ -361,7 +359,7 @@ TEST(LayersBesideTshark, OfEveryCaptureHaveTheSameFields) {
 }
 
 TEST(LayersBesideTshark, OfRandomStacksHaveTheSameFields) {
-  if (!HasTshark()) GTEST_SKIP() << "no tshark";
+  if (!test_captures::HasTshark()) GTEST_SKIP() << "no tshark";
   std::vector<Bytes> frames;
   std::vector<std::string> names;
   test_frames::RandomStacks random(20261122);

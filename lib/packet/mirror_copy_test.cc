@@ -154,7 +154,7 @@ class CopiesOfOthers : public testing::Test {
     folder_ =
         std::string(source_root != nullptr ? source_root : ".") + "/../shared/data/pcaps/tcpdump/";
     if (!std::filesystem::is_directory(folder_)) GTEST_SKIP() << "no captures in " << folder_;
-    if (std::system("tshark -v >/dev/null 2>&1") != 0) GTEST_SKIP() << "no tshark";
+    if (!test_captures::HasTshark()) GTEST_SKIP() << "no tshark";
   }
 
   // One line a packet, as tshark says it.

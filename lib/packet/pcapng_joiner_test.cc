@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "lib/packet/pcapng_writer.h"
+#include "lib/packet/test_captures.h"
 
 namespace trumpet {
 namespace {
@@ -59,7 +60,7 @@ TEST_F(PcapngJoinerTest, MakesOneSectionOfFiles) {
   PcapngJoiner joiner;
   ASSERT_TRUE(joiner.Add(files, &joined).ok());
   EXPECT_TRUE(joiner.is_whole());
-  if (std::system("tshark -v >/dev/null 2>&1") != 0) GTEST_SKIP() << "no tshark";
+  if (!test_captures::HasTshark()) GTEST_SKIP() << "no tshark";
   std::ofstream(At("joined.pcapng"), std::ios::binary) << joined;
   const std::string command = "tshark -r " + At("joined.pcapng") +
                               " -T fields -e frame.interface_name -e frame.interface_description"

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "lib/packet/pcap_reader.h"
+#include "lib/packet/test_captures.h"
 #include "lib/packet/test_frames.h"
 
 namespace trumpet {
@@ -67,7 +68,7 @@ Status WriteTwo(const std::string& path) {
 }
 
 TEST_F(PcapngWriterTest, WritesWhatTsharkReads) {
-  if (std::system("tshark -v >/dev/null 2>&1") != 0) GTEST_SKIP() << "no tshark";
+  if (!test_captures::HasTshark()) GTEST_SKIP() << "no tshark";
   ASSERT_TRUE(WriteTwo(path()).ok());
   EXPECT_EQ(OutputOf("tshark -r " + path() +
                      " -T fields -E separator=, -e frame.interface_name -e frame.time_epoch"

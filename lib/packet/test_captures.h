@@ -34,6 +34,9 @@ inline Bytes Le16(uint32_t value) {
 
 inline Bytes Le32(uint32_t value) { return Join({Le16(value), Le16(value >> 16)}); }
 
+// Whether the program that judges captures is installed.
+inline bool HasTshark() { return std::system("tshark -v >/dev/null 2>&1") == 0; }
+
 // --- pcap ---
 
 inline Bytes PcapHeader(uint32_t magic = kMicroMagic, uint32_t link_type = kEthernetLink) {
