@@ -29,6 +29,8 @@ controller_libtrumpet_analyzer_a_SOURCES = \
 	controller/analyzer/trace_copy.h \
 	controller/analyzer/trace_judge.cc \
 	controller/analyzer/trace_judge.h \
+	controller/analyzer/trace_packet.cc \
+	controller/analyzer/trace_packet.h \
 	controller/analyzer/trace_table.cc \
 	controller/analyzer/trace_table.h
 
@@ -45,6 +47,7 @@ controller_analyzer_analyzer_test_SOURCES = \
 	controller/analyzer/slice_book_test.cc \
 	controller/analyzer/trace_copy_test.cc \
 	controller/analyzer/trace_judge_test.cc \
+	controller/analyzer/trace_packet_test.cc \
 	controller/analyzer/trace_simulation_test.h \
 	controller/analyzer/trace_table_test.cc
 controller_analyzer_analyzer_test_LDADD = $(LIBTRUMPET_ANALYZER) $(GTEST_MAIN_LIBS)

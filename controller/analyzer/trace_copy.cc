@@ -96,19 +96,12 @@ uint8_t TtlOf(const uint8_t* data, const Layer& ip) {
   return data[ip.at + (ip.kind == LayerKind::kIpv4 ? 8 : 7)];
 }
 
-}  // namespace
-
-TraceVerdict ReadTraceCopy(const Frame& frame, Nanos time, uint64_t seed,
-                           const LayerOptions& options, TraceCopy* copy) {
-  *copy = TraceCopy();
-  Layers layers;
-  ReadLayers(frame.data, frame.captured_length, LayerKind::kEthernet, options, &layers);
-  copy->hop.time = time;
-  bool has_origin = false;
-  const int first = FindPacket(frame.data, layers, &has_origin, &copy->hop);
-  if (first == 0) return TraceVerdict::kOther;
-  if (!has_origin) return TraceVerdict::kNoOrigin;
-  if (first == layers.count) return TraceVerdict::kMalformed;
+// The packet, whose first layer is at `first`.
+TraceVerdict ReadPacket(const Frame& frame, const Layers& layers, int first,
+                        const TraceCopyOptions& options, TraceCopy* copy) {
+  const uint32_t at = layers.list[static_cast<size_t>(first)].at;
+  copy->bytes = frame.data + at;
+  copy->captured = frame.captured_length - at;
   const Layer* innermost = nullptr;
   for (int i = first; i < layers.count; ++i) {
     const Layer& layer = layers.list[static_cast<size_t>(i)];
@@ -116,19 +109,46 @@ TraceVerdict ReadTraceCopy(const Frame& frame, Nanos time, uint64_t seed,
     if (innermost == nullptr) copy->hop.outer_ttl = TtlOf(frame.data, layer);
     innermost = &layer;
   }
+  copy->packet = DescribePacket(frame, layers, first, options.debug_dscp);
   if (innermost == nullptr) {
-    const uint32_t at = layers.list[static_cast<size_t>(first)].at;
-    const uint32_t size = std::min(frame.captured_length - at, kFrameBytesHashed);
-    copy->key = HashBytes(frame.data + at, size, seed);
+    const uint32_t size = std::min(copy->captured, kFrameBytesHashed);
+    copy->key = HashBytes(copy->bytes, size, options.seed);
     return TraceVerdict::kCopy;
   }
   const std::optional<PacketIdentity> identity = IdentifyPacket(
-      frame.data + innermost->at, frame.captured_length - innermost->at, false, seed);
+      frame.data + innermost->at, frame.captured_length - innermost->at, false, options.seed);
   if (!identity) return TraceVerdict::kMalformed;
   copy->key = identity->hash;
   copy->flow = identity->flow;
   copy->hop.ttl = identity->ttl;
   return TraceVerdict::kCopy;
+}
+
+}  // namespace
+
+TraceVerdict ReadTraceCopy(const Frame& frame, Nanos time, const TraceCopyOptions& options,
+                           TraceCopy* copy) {
+  *copy = TraceCopy();
+  Layers layers;
+  ReadLayers(frame.data, frame.captured_length, LayerKind::kEthernet, options.layers, &layers);
+  copy->hop.time = time;
+  bool has_origin = false;
+  const int first = FindPacket(frame.data, layers, &has_origin, &copy->hop);
+  if (first == 0) return TraceVerdict::kOther;
+  if (!has_origin) return TraceVerdict::kNoOrigin;
+  if (first == layers.count) return TraceVerdict::kMalformed;
+  return ReadPacket(frame, layers, first, options, copy);
+}
+
+TraceVerdict ReadTraceFrame(const Frame& frame, Nanos time, uint16_t switch_number,
+                            const TraceCopyOptions& options, TraceCopy* copy) {
+  *copy = TraceCopy();
+  Layers layers;
+  ReadLayers(frame.data, frame.captured_length, LayerKind::kEthernet, options.layers, &layers);
+  copy->hop.time = time;
+  copy->hop.switch_number = switch_number;
+  if (layers.count == 0) return TraceVerdict::kMalformed;
+  return ReadPacket(frame, layers, 0, options, copy);
 }
 
 }  // namespace trumpet

@@ -17,6 +17,7 @@
 
 #include <cstdint>
 
+#include "controller/analyzer/trace_packet.h"
 #include "lib/base/units.h"
 #include "lib/packet/layers.h"
 
@@ -37,6 +38,10 @@ struct TraceCopy {
   Uint128 key = 0;    // of the packet
   uint64_t flow = 0;  // of its innermost addresses, protocol and ports
   TraceHop hop;
+  TracePacket packet;
+  // From its first header on; borrowed from the frame.
+  const uint8_t* bytes = nullptr;
+  uint32_t captured = 0;
 };
 
 enum class TraceVerdict : uint8_t {
@@ -46,9 +51,17 @@ enum class TraceVerdict : uint8_t {
   kMalformed,  // nothing of a packet is left in it
 };
 
-// `seed` from the machine's random source: nobody outside can make keys equal.
-TraceVerdict ReadTraceCopy(const Frame& frame, Nanos time, uint64_t seed,
-                           const LayerOptions& options, TraceCopy* copy);
+struct TraceCopyOptions {
+  LayerOptions layers;
+  uint64_t seed = 0;  // from the machine's random source: nobody outside can make keys equal
+  uint8_t debug_dscp = 0;
+};
+
+TraceVerdict ReadTraceCopy(const Frame& frame, Nanos time, const TraceCopyOptions& options,
+                           TraceCopy* copy);
+// The same of a frame as it came to the switch, captured there: kCopy or kMalformed.
+TraceVerdict ReadTraceFrame(const Frame& frame, Nanos time, uint16_t switch_number,
+                            const TraceCopyOptions& options, TraceCopy* copy);
 
 }  // namespace trumpet
 

@@ -15,8 +15,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::vector<uint8_t> bytes(data, data + size);
   const auto length = static_cast<uint32_t>(size);
   trumpet::TraceCopy copy;
-  const trumpet::TraceVerdict verdict =
-      ReadTraceCopy({bytes.data(), length, length}, 1, 2, {}, &copy);
+  const trumpet::TraceVerdict verdict = ReadTraceCopy({bytes.data(), length, length}, 1, {}, &copy);
+  trumpet::TraceCopy frame;
+  ReadTraceFrame({bytes.data(), length, length}, 1, 7, {}, &frame);
+  if (frame.captured > length) std::abort();
   if (verdict != trumpet::TraceVerdict::kCopy) return 0;
   if (copy.hop.tag > trumpet::kMaxSliceTag || copy.hop.time != 1) std::abort();
   return 0;

@@ -27,11 +27,18 @@ using test_frames::Zeros;
 
 constexpr uint64_t kSeed = 7;
 
+TraceCopyOptions Options() {
+  TraceCopyOptions options;
+  options.seed = kSeed;
+  options.debug_dscp = 0x08;
+  return options;
+}
+
 TraceCopy Read(const Bytes& frame) {
   const Bytes exact(frame.begin(), frame.end());
   const auto size = static_cast<uint32_t>(exact.size());
   TraceCopy copy;
-  EXPECT_EQ(ReadTraceCopy({exact.data(), size, size}, 5, kSeed, {}, &copy), TraceVerdict::kCopy);
+  EXPECT_EQ(ReadTraceCopy({exact.data(), size, size}, 5, Options(), &copy), TraceVerdict::kCopy);
   return copy;
 }
 
@@ -39,7 +46,7 @@ TraceVerdict Verdict(const Bytes& frame) {
   const Bytes exact(frame.begin(), frame.end());
   const auto size = static_cast<uint32_t>(exact.size());
   TraceCopy copy;
-  return ReadTraceCopy({exact.data(), size, size}, 5, kSeed, {}, &copy);
+  return ReadTraceCopy({exact.data(), size, size}, 5, Options(), &copy);
 }
 
 Bytes InGre(const Bytes& packet) {

@@ -36,12 +36,12 @@ bool WasNumbered(const std::vector<TracePass>& passes, const TraceHop& hop) {
 
 enum class Place : uint8_t { kHere, kDuplicate, kNextPass };
 
-Place PlaceOf(const TraceHop& hop, const TracePass& pass, const TraceRoutes& routes,
-              const JudgeOptions& options) {
+Place PlaceOf(const TraceHop& hop, const TracePass& pass, const Trace& trace,
+              const TraceRoutes& routes, const JudgeOptions& options) {
   for (auto other = pass.hops.rbegin(); other != pass.hops.rend(); ++other) {
     if (!IsSamePort(*other, hop) || other->ttl != hop.ttl) continue;
     const Nanos gap = hop.time - other->time;
-    if (routes.IsEdge(hop.switch_number, hop.tag)) {
+    if (routes.IsEdge(hop, trace)) {
       return gap >= options.resend_after ? Place::kNextPass : Place::kDuplicate;
     }
     return gap >= options.repeat_after ? Place::kNextPass : Place::kHere;
@@ -61,7 +61,7 @@ std::vector<TracePass> SplitPasses(const Trace& trace, const TraceRoutes& routes
       ++passes.back().duplicates;
       continue;
     }
-    switch (PlaceOf(hop, passes.back(), routes, options)) {
+    switch (PlaceOf(hop, passes.back(), trace, routes, options)) {
       case Place::kDuplicate:
         ++passes.back().duplicates;
         break;
@@ -143,9 +143,9 @@ void RemoveRepeats(TracePass* pass) {
 
 class Judge {
  public:
-  Judge(uint64_t flow, const TraceRoutes& routes, const CopySequences* sequences,
+  Judge(const Trace& trace, const TraceRoutes& routes, const CopySequences* sequences,
         const JudgeOptions& options, TracePass* pass)
-      : flow_(flow), routes_(routes), sequences_(sequences), options_(options), pass_(*pass) {}
+      : trace_(trace), routes_(routes), sequences_(sequences), options_(options), pass_(*pass) {}
 
   void Run() {
     std::vector<TraceStage> behind;
@@ -172,7 +172,7 @@ class Judge {
   const TraceHop* FindLast(std::vector<TraceStage>* behind) const {
     const TraceHop* last = nullptr;
     for (const TraceHop& hop : pass_.hops) {
-      std::optional<std::vector<TraceStage>> after = routes_.After(hop.switch_number, flow_);
+      std::optional<std::vector<TraceStage>> after = routes_.After(hop.switch_number, trace_);
       if (!after) continue;
       const bool was_seen_later =
           std::any_of(after->begin(), after->end(),
@@ -187,9 +187,9 @@ class Judge {
   // From where it came in to `last`: what is missing there are copies.
   void LookBetween(const TraceHop& last) {
     const TraceHop* const first = FindFirst();
-    pass_.is_start_missing = !routes_.IsEdge(first->switch_number, first->tag);
+    pass_.is_start_missing = !routes_.IsEdge(*first, trace_);
     std::vector<TraceStage> way = {{first->switch_number}};
-    const auto after = routes_.After(first->switch_number, flow_);
+    const auto after = routes_.After(first->switch_number, trace_);
     if (after) way.insert(way.end(), after->begin(), after->end());
     const auto end = std::find_if(way.begin(), way.end(), [&last](const TraceStage& stage) {
       return Contains(stage, last.switch_number);
@@ -210,7 +210,7 @@ class Judge {
   const TraceHop* FindFirst() const {
     const TraceHop* first = &pass_.hops.front();
     for (const TraceHop& hop : pass_.hops) {
-      const auto after = routes_.After(hop.switch_number, flow_);
+      const auto after = routes_.After(hop.switch_number, trace_);
       if (!after) continue;
       const bool leads_there = std::any_of(
           after->begin(), after->end(),
@@ -250,7 +250,7 @@ class Judge {
     return greatest;
   }
 
-  const uint64_t flow_;
+  const Trace& trace_;
   const TraceRoutes& routes_;
   const CopySequences* const sequences_;
   const JudgeOptions& options_;
@@ -273,7 +273,7 @@ std::vector<TracePass> JudgeTrace(const Trace& trace, const TraceRoutes& routes,
     std::stable_sort(pass.hops.begin(), pass.hops.end(),
                      [](const TraceHop& a, const TraceHop& b) { return a.ttl > b.ttl; });
     if (pass.fault != TraceFault::kLoop) {
-      Judge(trace.flow, routes, sequences, options, &pass).Run();
+      Judge(trace, routes, sequences, options, &pass).Run();
     }
   }
   return passes;

@@ -38,9 +38,9 @@ class TraceRoutes {
   virtual ~TraceRoutes() = default;
   // The stages behind a switch until the packet leaves the network; empty: it leaves there.
   virtual std::optional<std::vector<TraceStage>> After(uint16_t switch_number,
-                                                       uint64_t flow) const = 0;
-  // Packets come in there from outside of the network.
-  virtual bool IsEdge(uint16_t switch_number, uint32_t tag) const = 0;
+                                                       const Trace& trace) const = 0;
+  // Such packets come in there from outside of the network.
+  virtual bool IsEdge(const TraceHop& hop, const Trace& trace) const = 0;
 };
 
 struct JudgeOptions {

@@ -16,14 +16,15 @@ namespace {
 // One way for all: 1 to 2 to 3 to 4; packets come in at tag 1 of switch 1.
 class OneWay : public TraceRoutes {
  public:
-  std::optional<std::vector<TraceStage>> After(uint16_t switch_number, uint64_t) const override {
+  std::optional<std::vector<TraceStage>> After(uint16_t switch_number,
+                                               const Trace&) const override {
     if (switch_number < 1 || switch_number > 4) return std::nullopt;
     std::vector<TraceStage> stages;
     for (uint16_t next = switch_number + 1; next <= 4; ++next) stages.push_back({next});
     return stages;
   }
-  bool IsEdge(uint16_t switch_number, uint32_t tag) const override {
-    return switch_number == 1 && tag == 1;
+  bool IsEdge(const TraceHop& hop, const Trace&) const override {
+    return hop.switch_number == 1 && hop.tag == 1;
   }
 };
 

@@ -56,15 +56,15 @@ class TraceSimulation : public TraceRoutes {
   const std::vector<uint16_t>& PathOf(uint64_t flow) const { return paths_[flow]; }
 
   std::optional<std::vector<TraceStage>> After(uint16_t switch_number,
-                                               uint64_t flow) const override {
-    const std::vector<uint16_t>& path = paths_[flow];
+                                               const Trace& trace) const override {
+    const std::vector<uint16_t>& path = paths_[trace.flow];
     auto at = std::find(path.begin(), path.end(), switch_number);
     if (at == path.end()) return std::nullopt;
     std::vector<TraceStage> stages;
     for (++at; at != path.end(); ++at) stages.push_back(StageOf(*at));
     return stages;
   }
-  bool IsEdge(uint16_t, uint32_t tag) const override { return tag == kEdgeTag; }
+  bool IsEdge(const TraceHop& hop, const Trace&) const override { return hop.tag == kEdgeTag; }
 
  private:
   static constexpr uint16_t kTierSwitches = 4;

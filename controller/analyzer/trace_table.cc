@@ -4,6 +4,7 @@
 #include "controller/analyzer/trace_table.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace trumpet {
@@ -91,6 +92,7 @@ void TraceTable::Take(const TraceCopy& copy) {
   }
   Entry& entry = entries_[at];
   entry.is_told = false;
+  entry.packet.marks |= copy.packet.marks;
   entry.last = std::max(entry.last, copy.hop.time);
   Append(at, &open_);
   AddHop(at, copy.hop);
@@ -103,6 +105,12 @@ uint32_t TraceTable::Begin(const TraceCopy& copy, size_t slot) {
   entries_[at].key = copy.key;
   entries_[at].flow = copy.flow;
   entries_[at].last = copy.hop.time;
+  entries_[at].packet = copy.packet;
+  entries_[at].byte_count =
+      static_cast<uint8_t>(std::min<size_t>(copy.captured, kTracePacketBytes));
+  if (copy.captured > 0) {
+    std::memcpy(entries_[at].bytes.data(), copy.bytes, entries_[at].byte_count);
+  }
   slots_[slot] = at;
   ++trace_count_;
   ++counters_.traces;
@@ -156,7 +164,11 @@ void TraceTable::TellOldest(bool is_evicted) {
   Remove(at, &open_);
   entry.is_told = true;
   Append(at, &told_);
+  trace_.packet = entry.packet;
+  trace_.bytes = {entry.bytes.data(), entry.byte_count};
+  trace_.notes = entry.notes;
   tell_(trace_);
+  entry.notes = trace_.notes;
 }
 
 void TraceTable::ForgetOldest() {

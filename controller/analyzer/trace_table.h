@@ -18,9 +18,11 @@
 #ifndef TRUMPET_CONTROLLER_ANALYZER_TRACE_TABLE_H
 #define TRUMPET_CONTROLLER_ANALYZER_TRACE_TABLE_H
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <string_view>
 #include <vector>
 
 #include "controller/analyzer/trace_copy.h"
@@ -37,14 +39,20 @@ struct TraceTableOptions {
   Nanos retain = 3 * kNanosPerSecond;
 };
 
+constexpr size_t kTraceNotes = 9;
+
 // As it is told; the hops are borrowed for the call, in the order of their arrival.
 struct Trace {
   Uint128 key = 0;
   uint64_t flow = 0;
+  TracePacket packet;      // by its first copy
+  std::string_view bytes;  // the first of them; borrowed for the call, too
   std::vector<TraceHop> hops;
   uint64_t hops_not_kept = 0;  // beyond max_hops_of_trace
   uint32_t revision = 0;       // 0: told the first time
   bool is_evicted = false;     // there was no room to wait for more
+  // What the one who was told the revision before noted of it: 0 at first, and kept till the next.
+  std::array<uint32_t, kTraceNotes> notes{};
 };
 
 struct TraceTableCounters {
@@ -60,7 +68,7 @@ struct TraceTableCounters {
 
 class TraceTable {
  public:
-  using Tell = std::function<void(const Trace& trace)>;
+  using Tell = std::function<void(Trace& trace)>;
 
   TraceTable(const TraceTableOptions& options, Tell tell);
 
@@ -90,6 +98,10 @@ class TraceTable {
     uint32_t older = kNone;  // in its list
     uint32_t newer = kNone;
     bool is_told = false;
+    uint8_t byte_count = 0;
+    TracePacket packet;
+    std::array<uint32_t, kTraceNotes> notes{};
+    std::array<char, kTracePacketBytes> bytes{};
   };
   struct Hop {
     TraceHop hop;

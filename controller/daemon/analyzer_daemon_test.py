@@ -10,6 +10,7 @@ Skipped (77) in a build without Open vSwitch.
 
 import json
 import os
+import struct
 import sys
 
 sys.dont_write_bytecode = True
@@ -45,6 +46,17 @@ class AnalyzerTest(DaemonTest):
         nowhere = self.run_program("--interface=nowhere0", "--controller=tcp:127.0.0.1:9")
         self.assertEqual(nowhere.returncode, 1)
         self.assertIn("cannot receive from nowhere0", nowhere.stderr)
+
+    def test_makes_traces_of_captures_without_being_a_daemon(self):
+        path = self.path("empty.pcap")
+        with open(path, "wb") as file:
+            file.write(struct.pack("<IHHIIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1))
+        traced = self.run_program("traces", path)
+        self.assertEqual(traced.stderr, "")
+        self.assertEqual(json.loads(traced.stdout)["sums"]["frames"]["all"], 0)
+        wrong = self.run_program("traces", "/nowhere.pcap")
+        self.assertEqual(wrong.returncode, 1)
+        self.assertEqual(wrong.stderr, "trumpet-analyzer: /nowhere.pcap: cannot be read: No such file or directory\n")
 
 
 if __name__ == "__main__":

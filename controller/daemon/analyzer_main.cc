@@ -7,8 +7,10 @@
 #include <openssl/rand.h>
 
 #include <cstdio>
+#include <iostream>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,6 +19,7 @@
 #include "controller/daemon/config_reader.h"
 #include "controller/daemon/daemon.h"
 #include "controller/daemon/process.h"
+#include "controller/traces/trace_program.h"
 #include "lib/base/loop_event.h"
 #include "lib/wire/address.h"
 
@@ -25,7 +28,8 @@ namespace {
 
 constexpr char kSynopsis[] =
     "trumpet-analyzer: takes the copies that switches make of slices, and tells what they say\n"
-    "usage: trumpet-analyzer [OPTION]...\n";
+    "usage: trumpet-analyzer [OPTION]...\n"
+    "       trumpet-analyzer traces [OPTION]... [CAPTURE]...   (--help tells more)\n";
 
 const DaemonProgram& Program() {
   static const DaemonProgram program = {
@@ -125,4 +129,9 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace trumpet
 
-int main(int argc, char** argv) { return trumpet::Main(argc, argv); }
+int main(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == "traces") {
+    return trumpet::RunTraceProgram({argv + 2, argv + argc}, &std::cout, &std::cerr);
+  }
+  return trumpet::Main(argc, argv);
+}

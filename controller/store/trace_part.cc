@@ -14,7 +14,9 @@ constexpr char kTables[] =
     "CREATE TABLE IF NOT EXISTS trace (id INTEGER PRIMARY KEY, revision INTEGER NOT NULL,"
     " start INTEGER NOT NULL, src TEXT NOT NULL, dst TEXT NOT NULL, protocol INTEGER NOT NULL,"
     " src_port INTEGER NOT NULL, dst_port INTEGER NOT NULL, fault INTEGER NOT NULL,"
-    " drop_ppm INTEGER NOT NULL, last_switch INTEGER NOT NULL, hops INTEGER NOT NULL);"
+    " drop_ppm INTEGER NOT NULL, last_switch INTEGER NOT NULL, hops INTEGER NOT NULL,"
+    " marks INTEGER NOT NULL, bytes INTEGER NOT NULL, evidence TEXT NOT NULL,"
+    " packet BLOB NOT NULL);"
     "CREATE TABLE IF NOT EXISTS hop (trace INTEGER NOT NULL, place INTEGER NOT NULL,"
     " switch INTEGER NOT NULL, tag INTEGER NOT NULL, ttl INTEGER NOT NULL, time INTEGER NOT NULL,"
     " PRIMARY KEY (trace, place)) WITHOUT ROWID;"
@@ -55,16 +57,23 @@ Status ForEachRow(SqliteStatement* statement, const std::function<void()>& take)
 Status InsertOne(const StoredTrace& trace, SqliteStatement* insert, SqliteStatement* insert_hop) {
   const int64_t numbers[] = {ToSqlite(trace.id), trace.revision, trace.start};
   for (int i = 0; i < 3; ++i) insert->Bind(i + 1, numbers[i]);
-  insert->Bind(4, std::string_view(trace.src));
-  insert->Bind(5, std::string_view(trace.dst));
-  const int64_t rest[] = {trace.protocol,
-                          trace.src_port,
-                          trace.dst_port,
+  const FlowKey& flow = trace.flow;
+  const std::string src = StoredAddress(flow.src_ip, flow.ip_family);
+  const std::string dst = StoredAddress(flow.dst_ip, flow.ip_family);
+  insert->Bind(4, std::string_view(src));
+  insert->Bind(5, std::string_view(dst));
+  const int64_t rest[] = {flow.protocol,
+                          flow.src_port,
+                          flow.dst_port,
                           trace.fault,
                           trace.drop_ppm,
                           trace.last_switch,
-                          static_cast<int64_t>(trace.hops.size())};
-  for (int i = 0; i < 7; ++i) insert->Bind(i + 6, rest[i]);
+                          static_cast<int64_t>(trace.hops.size()),
+                          trace.marks,
+                          trace.wire_bytes};
+  for (int i = 0; i < 9; ++i) insert->Bind(i + 6, rest[i]);
+  insert->Bind(15, std::string_view(trace.evidence));
+  insert->Bind(16, std::string_view(trace.packet));
   Status status = insert->Run();
   for (size_t i = 0; status.ok() && i < trace.hops.size(); ++i) {
     const StoredHop& hop = trace.hops[i];
@@ -78,8 +87,9 @@ Status InsertOne(const StoredTrace& trace, SqliteStatement* insert, SqliteStatem
 
 std::string Conditions(const TraceQuery& query) {
   std::string sql = " WHERE start >= ?1 AND start < ?2 AND hops >= ?3";
-  if (!query.src.empty()) sql += " AND src = ?4";
-  if (!query.dst.empty()) sql += " AND dst = ?5";
+  if (query.src) sql += " AND src BETWEEN ?4 AND ?14";
+  if (query.dst) sql += " AND dst BETWEEN ?5 AND ?15";
+  if (query.marks != 0) sql += " AND marks & ?16";
   if (query.protocol) sql += " AND protocol = ?6";
   if (query.src_port) sql += " AND src_port = ?7";
   if (query.dst_port) sql += " AND dst_port = ?8";
@@ -89,12 +99,23 @@ std::string Conditions(const TraceQuery& query) {
   return sql;
 }
 
-void BindAll(const TraceQuery& query, SqliteStatement* find) {
+struct QueryTexts {
+  std::pair<std::string, std::string> src;
+  std::pair<std::string, std::string> dst;
+};
+
+// `texts` must outlive the steps of `find`.
+void BindAll(const TraceQuery& query, QueryTexts* texts, SqliteStatement* find) {
+  if (query.src) texts->src = StoredRange(*query.src);
+  if (query.dst) texts->dst = StoredRange(*query.dst);
+  find->Bind(4, std::string_view(texts->src.first));
+  find->Bind(14, std::string_view(texts->src.second));
+  find->Bind(5, std::string_view(texts->dst.first));
+  find->Bind(15, std::string_view(texts->dst.second));
   find->Bind(1, query.from);
   find->Bind(2, query.until);
   find->Bind(3, static_cast<int64_t>(query.min_hops));
-  if (!query.src.empty()) find->Bind(4, std::string_view(query.src));
-  if (!query.dst.empty()) find->Bind(5, std::string_view(query.dst));
+  find->Bind(16, int64_t{query.marks});
   find->Bind(6, int64_t{query.protocol.value_or(0)});
   find->Bind(7, int64_t{query.src_port.value_or(0)});
   find->Bind(8, int64_t{query.dst_port.value_or(0)});
@@ -112,14 +133,21 @@ StoredTrace ReadTrace(const SqliteStatement& row) {
   trace.id = static_cast<uint64_t>(row.Number(0));
   trace.revision = static_cast<uint32_t>(row.Number(1));
   trace.start = row.Number(2);
-  trace.src = row.Text(3);
-  trace.dst = row.Text(4);
-  trace.protocol = static_cast<uint8_t>(row.Number(5));
-  trace.src_port = static_cast<uint16_t>(row.Number(6));
-  trace.dst_port = static_cast<uint16_t>(row.Number(7));
+  FlowKey& flow = trace.flow;
+  // What is no address of ours is told as none.
+  const bool is_src = ReadStoredAddress(row.Text(3), &flow.src_ip, &flow.ip_family);
+  const bool is_dst = ReadStoredAddress(row.Text(4), &flow.dst_ip, &flow.ip_family);
+  if (!is_src || !is_dst) flow = FlowKey();
+  flow.protocol = static_cast<uint8_t>(row.Number(5));
+  flow.src_port = static_cast<uint16_t>(row.Number(6));
+  flow.dst_port = static_cast<uint16_t>(row.Number(7));
   trace.fault = static_cast<uint8_t>(row.Number(8));
   trace.drop_ppm = static_cast<uint32_t>(row.Number(9));
   trace.last_switch = static_cast<uint16_t>(row.Number(10));
+  trace.marks = static_cast<uint8_t>(row.Number(12));
+  trace.wire_bytes = static_cast<uint32_t>(row.Number(13));
+  trace.evidence = row.Text(14);
+  trace.packet = row.Text(15);
   return trace;
 }
 
@@ -163,7 +191,9 @@ Status TracePart::Append(const std::vector<StoredTrace>& traces) {
 
 Status TracePart::InsertAll(const std::vector<StoredTrace>& traces) {
   auto insert = SqliteStatement::Prepare(
-      &file_, "INSERT OR REPLACE INTO trace VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+      &file_,
+      "INSERT OR REPLACE INTO trace VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
+      " ?, ?)");
   auto insert_hop = SqliteStatement::Prepare(&file_, "INSERT INTO hop VALUES (?, ?, ?, ?, ?, ?)");
   auto revision = SqliteStatement::Prepare(&file_, "SELECT revision FROM trace WHERE id = ?");
   auto remove = SqliteStatement::Prepare(&file_, "DELETE FROM hop WHERE trace = ?");
@@ -224,7 +254,8 @@ Status TracePart::Find(const TraceQuery& query, std::vector<StoredTrace>* traces
   auto find = SqliteStatement::Prepare(
       &file_, "SELECT * FROM trace" + Conditions(query) + " ORDER BY start, id LIMIT ?13");
   if (!find.ok()) return find.status();
-  BindAll(query, &*find);
+  QueryTexts texts;
+  BindAll(query, &texts, &*find);
   const size_t first = traces->size();
   const Status status = ForEachRow(&*find, [&] { traces->push_back(ReadTrace(*find)); });
   return status.ok() ? ReadHops(traces, first) : status;

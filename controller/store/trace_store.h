@@ -21,6 +21,8 @@
 
 #include "lib/base/status.h"
 #include "lib/base/units.h"
+#include "lib/packet/flow_key.h"
+#include "lib/packet/prefix.h"
 
 namespace trumpet {
 
@@ -34,28 +36,29 @@ struct StoredHop {
 struct StoredTrace {
   uint64_t id = 0;
   uint32_t revision = 0;
-  Nanos start = 0;  // of the first copy
-  std::string src;  // addresses as text; empty: not IP
-  std::string dst;
-  uint8_t protocol = 0;
-  uint16_t src_port = 0;
-  uint16_t dst_port = 0;
-  uint8_t fault = 0;      // as the judge numbers them; 0: none
-  uint32_t drop_ppm = 0;  // probability of a drop, in millionths
+  Nanos start = 0;          // of the first copy
+  FlowKey flow;             // zone 0; all of it 0: not IP
+  uint32_t wire_bytes = 0;  // of the packet
+  uint8_t marks = 0;        // as the analyzer sets them (trace_packet.h)
+  uint8_t fault = 0;        // as the judge numbers them; 0: none
+  uint32_t drop_ppm = 0;    // probability of a drop, in millionths
   uint16_t last_switch = 0;
   std::vector<StoredHop> hops;  // in the order of the path
+  std::string evidence;         // for people and programs; the store does not look into it
+  std::string packet;           // its first bytes
 };
 
 struct TraceQuery {
   Nanos from = INT64_MIN;   // start >= from
   Nanos until = INT64_MAX;  // start < until
-  // Of the packet; empty or none: any.
-  std::string src;
-  std::string dst;
+  // Of the packet; none: any.
+  std::optional<Prefix> src;
+  std::optional<Prefix> dst;
   std::optional<uint8_t> protocol;
   std::optional<uint16_t> src_port;
   std::optional<uint16_t> dst_port;
   // Of the trace.
+  uint8_t marks = 0;  // one of them at least; 0: any
   std::optional<uint8_t> fault;
   std::optional<uint16_t> through;  // a switch that made a copy
   size_t min_hops = 0;
@@ -79,6 +82,13 @@ struct TraceStoreCounters {
   uint64_t expired_files = 0;  // by age, size, or for want of room
   uint64_t stored_bytes = 0;
 };
+
+// An address as stores keep and compare it: "4" or "6" and its hexadecimal digits.  Empty: not IP.
+std::string StoredAddress(const IpBytes& address, uint8_t ip_family);
+// Takes what StoredAddress() makes; false if it is something else.
+bool ReadStoredAddress(const std::string& text, IpBytes* address, uint8_t* ip_family);
+// The first and the last of a prefix, as StoredAddress() writes them.
+std::pair<std::string, std::string> StoredRange(const Prefix& prefix);
 
 class TraceStore {
  public:

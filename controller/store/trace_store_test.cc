@@ -27,11 +27,14 @@ std::string Describe(const StoredTrace& trace) {
   std::string text;
   for (const uint64_t value :
        {trace.id, uint64_t{trace.revision}, static_cast<uint64_t>(trace.start),
-        uint64_t{trace.protocol}, uint64_t{trace.src_port}, uint64_t{trace.dst_port},
+        uint64_t{trace.flow.protocol}, uint64_t{trace.flow.src_port}, uint64_t{trace.flow.dst_port},
+        uint64_t{trace.flow.ip_family}, uint64_t{trace.marks}, uint64_t{trace.wire_bytes},
         uint64_t{trace.fault}, uint64_t{trace.drop_ppm}, uint64_t{trace.last_switch}}) {
     text += std::to_string(value) + " ";
   }
-  text += trace.src + " > " + trace.dst;
+  text += StoredAddress(trace.flow.src_ip, trace.flow.ip_family) + " > " +
+          StoredAddress(trace.flow.dst_ip, trace.flow.ip_family) + " " + trace.evidence + " " +
+          trace.packet;
   for (const StoredHop& hop : trace.hops) {
     text += " (" + std::to_string(hop.switch_number) + " " + std::to_string(hop.tag) + " " +
             std::to_string(hop.ttl) + " " + std::to_string(hop.time) + ")";
@@ -45,7 +48,20 @@ std::string Describe(const std::vector<StoredTrace>& traces) {
   return text;
 }
 
+// Bit by bit.
+bool IsWithin(const std::optional<Prefix>& prefix, const IpBytes& address, uint8_t ip_family) {
+  if (!prefix) return true;
+  if (ip_family != (prefix->is_ipv6 ? 6 : 4)) return false;
+  const int width = prefix->is_ipv6 ? 128 : 32;
+  for (int i = 0; i < prefix->length; ++i) {
+    const auto asked = static_cast<unsigned>(prefix->address >> (width - 1 - i)) & 1;
+    if (asked != (address[static_cast<size_t>(i / 8)] >> (7 - i % 8) & 1u)) return false;
+  }
+  return true;
+}
+
 bool Matches(const StoredTrace& trace, const TraceQuery& query) {
+  const FlowKey& flow = trace.flow;
   const bool is_through =
       !query.through || std::any_of(trace.hops.begin(), trace.hops.end(), [&](const auto& hop) {
         return hop.switch_number == *query.through;
@@ -55,11 +71,12 @@ bool Matches(const StoredTrace& trace, const TraceQuery& query) {
       !query.behind ||
       place > std::make_pair(query.behind->first, static_cast<int64_t>(query.behind->second));
   return trace.start >= query.from && trace.start < query.until &&
-         (query.src.empty() || trace.src == query.src) &&
-         (query.dst.empty() || trace.dst == query.dst) &&
-         query.protocol.value_or(trace.protocol) == trace.protocol &&
-         query.src_port.value_or(trace.src_port) == trace.src_port &&
-         query.dst_port.value_or(trace.dst_port) == trace.dst_port &&
+         IsWithin(query.src, flow.src_ip, flow.ip_family) &&
+         IsWithin(query.dst, flow.dst_ip, flow.ip_family) &&
+         query.protocol.value_or(flow.protocol) == flow.protocol &&
+         query.src_port.value_or(flow.src_port) == flow.src_port &&
+         query.dst_port.value_or(flow.dst_port) == flow.dst_port &&
+         (query.marks == 0 || (query.marks & trace.marks) != 0) &&
          query.fault.value_or(trace.fault) == trace.fault && trace.hops.size() >= query.min_hops &&
          is_through && is_behind;
 }
@@ -93,11 +110,20 @@ class TraceStores : public testing::Test {
     StoredTrace trace;
     trace.id = id;
     trace.start = start;
-    trace.src = "10.0.0." + std::to_string(Below(3));
-    trace.dst = "2001:db8::" + std::to_string(Below(3));
-    trace.protocol = Below(2) == 0 ? 6 : 17;
-    trace.src_port = static_cast<uint16_t>(Below(3));
-    trace.dst_port = static_cast<uint16_t>(65535 - Below(3));
+    FlowKey& flow = trace.flow;
+    flow.ip_family = Below(2) == 0 ? 4 : 6;
+    flow.src_ip[0] = flow.dst_ip[0] = 10;
+    flow.src_ip[3] = static_cast<uint8_t>(Below(4));
+    flow.dst_ip[3] = static_cast<uint8_t>(Below(4));
+    if (flow.ip_family == 6) flow.dst_ip[15] = static_cast<uint8_t>(Below(4));
+    flow.protocol = Below(2) == 0 ? 6 : 17;
+    flow.src_port = static_cast<uint16_t>(Below(3));
+    flow.dst_port = static_cast<uint16_t>(65535 - Below(3));
+    if (Below(10) == 0) flow = FlowKey();
+    trace.marks = static_cast<uint8_t>(Below(8));
+    trace.wire_bytes = static_cast<uint32_t>(Below(9000));
+    trace.evidence = "{'\"" + std::to_string(Below(9)) + "}";
+    trace.packet = std::string(1, '\0') + std::string(Below(3), '\xff') + "'\\\n\t";
     trace.fault = static_cast<uint8_t>(Below(4));
     trace.drop_ppm = static_cast<uint32_t>(Below(1000001));
     trace.last_switch = static_cast<uint16_t>(Below(5));
@@ -109,6 +135,12 @@ class TraceStores : public testing::Test {
     return trace;
   }
 
+  Prefix SomePrefix() {
+    const char* const texts[] = {"10.0.0.0/30", "10.0.0.2/31", "10.0.0.1/32", "0.0.0.0/0",
+                                 "a00::/16",    "a00:2::/127", "::/0",        "10.0.0.0/9"};
+    return *ParsePrefix(texts[Below(std::size(texts))]);
+  }
+
   TraceQuery SomeQuery(Nanos until) {
     TraceQuery query;
     const auto instant = [&] {
@@ -116,8 +148,9 @@ class TraceStores : public testing::Test {
     };
     if (Below(2) == 0) query.from = instant();
     if (Below(2) == 0) query.until = instant();
-    if (Below(3) == 0) query.src = "10.0.0." + std::to_string(Below(3));
-    if (Below(3) == 0) query.dst = "2001:db8::" + std::to_string(Below(3));
+    if (Below(3) == 0) query.src = SomePrefix();
+    if (Below(3) == 0) query.dst = SomePrefix();
+    if (Below(4) == 0) query.marks = static_cast<uint8_t>(Below(8));
     if (Below(4) == 0) query.protocol = 6;
     if (Below(4) == 0) query.src_port = static_cast<uint16_t>(Below(3));
     if (Below(4) == 0) query.dst_port = static_cast<uint16_t>(65535 - Below(3));

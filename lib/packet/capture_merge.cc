@@ -13,21 +13,21 @@ Result<CaptureMerge> CaptureMerge::Open(const std::vector<std::string>& paths) {
     return Status::Error("standard input (-) is given twice; it can be read only once");
   }
   CaptureMerge merge;
-  for (const std::string& path : paths) {
-    Result<CaptureSource> source = CaptureSource::Open(path);
+  for (size_t i = 0; i < paths.size(); ++i) {
+    Result<CaptureSource> source = CaptureSource::Open(paths[i]);
     if (!source.ok()) return source.status();
-    if (source->frame_count() > 0) merge.Add(std::move(*source));
+    if (source->frame_count() > 0) merge.Add(std::move(*source), i);
   }
   return merge;
 }
 
-void CaptureMerge::Add(CaptureSource source) {
+void CaptureMerge::Add(CaptureSource source, size_t argument) {
   const bool is_first = frame_count_ == 0;
   first_time_ = is_first ? source.first_time() : std::min(first_time_, source.first_time());
   last_time_ = is_first ? source.last_time() : std::max(last_time_, source.last_time());
   frame_count_ += source.frame_count();
   Push({source.first_time(), streams_.size()});
-  streams_.push_back({std::move(source), TimedFrame(), false});
+  streams_.push_back({std::move(source), TimedFrame(), false, argument});
 }
 
 bool CaptureMerge::IsLater(const Head& a, const Head& b) {

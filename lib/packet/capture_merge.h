@@ -35,6 +35,9 @@ class CaptureMerge {
   // file has changed since Open().
   Result<bool> Next(TimedFrame* frame);
 
+  // Of the last frame: the index of its capture among the paths.
+  size_t capture() const { return borrowed_ ? streams_[*borrowed_].argument : 0; }
+
   // Of all captures together; the times only if there is a frame.
   uint64_t frame_count() const { return frame_count_; }
   Nanos first_time() const { return first_time_; }
@@ -45,6 +48,7 @@ class CaptureMerge {
     CaptureSource source;
     TimedFrame frame;
     bool has_frame = false;  // else it has not been read yet
+    size_t argument = 0;
   };
 
   // Stands for the next frame of a stream.
@@ -57,7 +61,7 @@ class CaptureMerge {
 
   static bool IsLater(const Head& a, const Head& b);
 
-  void Add(CaptureSource source);
+  void Add(CaptureSource source, size_t argument);
   void Push(const Head& head);
   Head Pop();
 

@@ -74,6 +74,18 @@ TEST(CaptureMerge, InterleavesByTime) {
             (Stamped{{1, 10}, {2, 20}, {3, 21}, {4, 11}, {6, 12}, {7, 22}}));
 }
 
+TEST(CaptureMerge, TellsTheCaptureOfEachFrame) {
+  const TemporaryFile first(Capture({{2, 10}}));
+  const TemporaryFile empty(Capture({}));
+  const TemporaryFile last(Capture({{1, 30}, {3, 31}}));
+  auto merge = CaptureMerge::Open({first.path(), empty.path(), last.path()});
+  ASSERT_TRUE(merge.ok());
+  std::vector<size_t> captures;
+  TimedFrame timed;
+  while (*merge->Next(&timed)) captures.push_back(merge->capture());
+  EXPECT_EQ(captures, (std::vector<size_t>{2, 0, 2}));
+}
+
 TEST(CaptureMerge, BreaksTiesByTheOrderOfTheArguments) {
   EXPECT_EQ(Merged({{{1, 10}, {5, 11}, {5, 12}}, {{1, 20}, {5, 21}}, {{0, 30}, {5, 31}}}),
             (Stamped{{0, 30}, {1, 10}, {1, 20}, {5, 11}, {5, 12}, {5, 21}, {5, 31}}));

@@ -1,0 +1,180 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "controller/analyzer/trace_packet.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "lib/base/byte_order.h"
+
+namespace trumpet {
+namespace {
+
+constexpr uint16_t kMacControl = 0x8808;
+constexpr uint16_t kPauseOpcode = 0x0001;
+constexpr uint16_t kPfcOpcode = 0x0101;
+constexpr uint32_t kPfcBytes = 2 + 2 + 8 * 2;
+constexpr uint16_t kBgpPort = 179;
+constexpr uint16_t kRocePort = 4791;
+constexpr uint32_t kBthBytes = 12;  // of InfiniBand's transport
+constexpr uint8_t kAcknowledge = 0x11;
+constexpr uint8_t kCnp = 0x81;
+constexpr uint8_t kNakSyndrome = 3;  // in the bits 5 and 6 of the extended header
+constexpr uint32_t kEthernetBytes = 14;
+constexpr uint32_t kIpv6Bytes = 40;
+
+uint32_t Read24(const uint8_t* at) { return LoadBe32(at) >> 8; }
+
+ControlPacket ReadMacControl(const uint8_t* at, uint32_t bytes) {
+  ControlPacket control;
+  if (bytes < 4) return control;
+  const uint16_t opcode = LoadBe16(at);
+  if (opcode == kPauseOpcode) {
+    control.kind = ControlKind::kPause;
+    control.quanta = LoadBe16(at + 2);
+  } else if (opcode == kPfcOpcode && bytes >= kPfcBytes) {
+    control.kind = ControlKind::kPfc;
+    control.priorities = at[3];
+    for (unsigned i = 0; i < 8; ++i) {
+      const bool is_meant = (control.priorities >> i & 1u) != 0;
+      const bool stops = is_meant && LoadBe16(at + 4 + 2 * i) != 0;
+      control.paused |= static_cast<uint8_t>((stops ? 1u : 0u) << i);
+    }
+  }
+  return control;
+}
+
+ControlPacket ReadRoce(const uint8_t* bth, uint32_t bytes) {
+  ControlPacket control;
+  if (bytes < kBthBytes) return control;
+  if (bth[0] == kCnp) {
+    control.kind = ControlKind::kCnp;
+  } else if (bth[0] == kAcknowledge && bytes >= kBthBytes + 4 &&
+             (bth[kBthBytes] >> 5 & 3) == kNakSyndrome) {
+    control.kind = ControlKind::kNak;
+    control.sequence = Read24(bth + 9);
+  } else {
+    return control;
+  }
+  control.queue_pair = Read24(bth + 5);
+  return control;
+}
+
+// The innermost layer of IP; null: there is none.
+const Layer* FindIp(const Layers& layers, int first) {
+  const Layer* found = nullptr;
+  for (int i = first; i < layers.count; ++i) {
+    const Layer& layer = layers.list[static_cast<size_t>(i)];
+    if (layer.kind == LayerKind::kIpv4 || layer.kind == LayerKind::kIpv6) found = &layer;
+  }
+  return found;
+}
+
+const Layer* FindTransport(const Layers& layers, const Layer& ip) {
+  const Layer* const next = &ip + 1;
+  if (next == layers.list.data() + layers.count) return nullptr;
+  switch (next->kind) {
+    case LayerKind::kTcp:
+    case LayerKind::kUdp:
+    case LayerKind::kSctp:
+      return next;
+    default:
+      return nullptr;
+  }
+}
+
+// What a switch cut off counts, too: IP says how long it was.
+uint32_t StatedBytes(const Frame& frame, const Layers& layers, int first) {
+  const uint32_t at = layers.list[static_cast<size_t>(first)].at;
+  const uint32_t seen = frame.wire_length - std::min(frame.wire_length, at);
+  for (int i = first; i < layers.count; ++i) {
+    const Layer& layer = layers.list[static_cast<size_t>(i)];
+    const uint32_t before = layer.at - at;
+    if (layer.kind == LayerKind::kIpv4) {
+      return std::max(seen, before + LoadBe16(frame.data + layer.at + 2));
+    }
+    if (layer.kind == LayerKind::kIpv6) {
+      return std::max(seen, before + kIpv6Bytes + LoadBe16(frame.data + layer.at + 4));
+    }
+  }
+  return seen;
+}
+
+void SetFlow(const uint8_t* data, const Layers& layers, const Layer& ip, FlowKey* flow) {
+  const uint8_t* const header = data + ip.at;
+  if (ip.kind == LayerKind::kIpv4) {
+    flow->ip_family = 4;
+    flow->protocol = header[9];
+    std::memcpy(flow->src_ip.data(), header + 12, 4);
+    std::memcpy(flow->dst_ip.data(), header + 16, 4);
+  } else {
+    flow->ip_family = 6;
+    flow->protocol = header[6];
+    std::memcpy(flow->src_ip.data(), header + 8, 16);
+    std::memcpy(flow->dst_ip.data(), header + 24, 16);
+  }
+  const Layer* const transport = FindTransport(layers, ip);
+  if (transport == nullptr) return;
+  // Behind extension headers, too.
+  flow->protocol = transport->kind == LayerKind::kTcp   ? kProtocolTcp
+                   : transport->kind == LayerKind::kUdp ? kProtocolUdp
+                                                        : kProtocolSctp;
+  flow->src_port = LoadBe16(data + transport->at);
+  flow->dst_port = LoadBe16(data + transport->at + 2);
+}
+
+uint8_t DscpOf(const uint8_t* data, const Layer& ip) {
+  const uint8_t* const header = data + ip.at;
+  const unsigned traffic_class =
+      ip.kind == LayerKind::kIpv4 ? header[1] : (LoadBe16(header) >> 4) & 0xffu;
+  return static_cast<uint8_t>(traffic_class >> 2);
+}
+
+}  // namespace
+
+ControlPacket ReadControl(const uint8_t* data, const Layers& layers, int first) {
+  const Layer& begin = layers.list[static_cast<size_t>(first)];
+  if (begin.kind == LayerKind::kEthernet && first + 1 == layers.count &&
+      LoadBe16(data + begin.at + 12) == kMacControl) {
+    const uint32_t at = begin.at + kEthernetBytes;
+    return ReadMacControl(data + at, layers.payload_end - std::min(layers.payload_end, at));
+  }
+  const Layer* const ip = FindIp(layers, first);
+  const Layer* const transport = ip == nullptr ? nullptr : FindTransport(layers, *ip);
+  if (transport == nullptr) return {};
+  const uint16_t src_port = LoadBe16(data + transport->at);
+  const uint16_t dst_port = LoadBe16(data + transport->at + 2);
+  if (transport->kind == LayerKind::kTcp && (src_port == kBgpPort || dst_port == kBgpPort)) {
+    ControlPacket control;
+    control.kind = ControlKind::kBgp;
+    return control;
+  }
+  const bool is_roce = transport->kind == LayerKind::kUdp && dst_port == kRocePort;
+  if (!is_roce) return {};
+  return ReadRoce(data + layers.payload_at, layers.payload_end - layers.payload_at);
+}
+
+TracePacket DescribePacket(const Frame& frame, const Layers& layers, int first,
+                           uint8_t debug_dscp) {
+  TracePacket packet;
+  packet.is_ethernet = layers.list[static_cast<size_t>(first)].kind == LayerKind::kEthernet;
+  packet.wire_bytes = StatedBytes(frame, layers, first);
+  if (ReadControl(frame.data, layers, first).kind != ControlKind::kNone) {
+    packet.marks |= kMarkProtocol;
+  }
+  const Layer* const ip = FindIp(layers, first);
+  if (ip == nullptr) return packet;
+  SetFlow(frame.data, layers, *ip, &packet.flow);
+  if (debug_dscp != 0 && (DscpOf(frame.data, *ip) & debug_dscp) == debug_dscp) {
+    packet.marks |= kMarkDebug;
+  }
+  const Layer* const transport = FindTransport(layers, *ip);
+  const bool is_tcp = transport != nullptr && transport->kind == LayerKind::kTcp;
+  if (is_tcp && (frame.data[transport->at + 13] & (kTcpSyn | kTcpFin | kTcpRst)) != 0) {
+    packet.marks |= kMarkConnection;
+  }
+  return packet;
+}
+
+}  // namespace trumpet

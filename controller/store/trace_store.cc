@@ -1,0 +1,54 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "controller/store/trace_store.h"
+
+namespace trumpet {
+namespace {
+
+constexpr char kDigits[] = "0123456789abcdef";
+
+size_t BytesOf(bool is_ipv6) { return is_ipv6 ? 16 : 4; }
+
+std::string ToText(Uint128 number, bool is_ipv6) {
+  std::string text(1 + 2 * BytesOf(is_ipv6), is_ipv6 ? '6' : '4');
+  for (size_t i = text.size(); i-- > 1; number >>= 4) {
+    text[i] = kDigits[static_cast<unsigned>(number & 15)];
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string StoredAddress(const IpBytes& address, uint8_t ip_family) {
+  if (ip_family == 0) return "";
+  Uint128 number = 0;
+  for (size_t i = 0; i < BytesOf(ip_family == 6); ++i) number = number << 8 | address[i];
+  return ToText(number, ip_family == 6);
+}
+
+bool ReadStoredAddress(const std::string& text, IpBytes* address, uint8_t* ip_family) {
+  *address = IpBytes();
+  *ip_family = 0;
+  if (text.empty()) return true;
+  const bool is_ipv6 = text[0] == '6';
+  if ((!is_ipv6 && text[0] != '4') || text.size() != 1 + 2 * BytesOf(is_ipv6) ||
+      text.find_first_not_of(kDigits) != text.npos) {
+    return false;
+  }
+  Uint128 number = 0;
+  for (const char digit : text.substr(1)) {
+    number = number << 4 | static_cast<unsigned>(digit <= '9' ? digit - '0' : digit - 'a' + 10);
+  }
+  *ip_family = is_ipv6 ? 6 : 4;
+  for (size_t i = BytesOf(is_ipv6); i-- > 0; number >>= 8) {
+    (*address)[i] = static_cast<uint8_t>(number);
+  }
+  return true;
+}
+
+std::pair<std::string, std::string> StoredRange(const Prefix& prefix) {
+  return {ToText(FirstOf(prefix), prefix.is_ipv6), ToText(LastOf(prefix), prefix.is_ipv6)};
+}
+
+}  // namespace trumpet

@@ -1,0 +1,29 @@
+# Copyright (c) 2026 The Trumpet Authors.
+# SPDX-License-Identifier: Apache-2.0
+
+noinst_LIBRARIES += controller/libtrumpet-traces.a
+controller_libtrumpet_traces_a_SOURCES = \
+	controller/traces/arguments.cc \
+	controller/traces/arguments.h \
+	controller/traces/link_book.cc \
+	controller/traces/link_book.h \
+	controller/traces/switch_book.cc \
+	controller/traces/switch_book.h \
+	controller/traces/trace_maker.cc \
+	controller/traces/trace_maker.h \
+	controller/traces/trace_program.cc \
+	controller/traces/trace_program.h \
+	controller/traces/trace_routes.cc \
+	controller/traces/trace_routes.h \
+	controller/traces/trace_run.cc \
+	controller/traces/trace_run.h \
+	controller/traces/trace_text.cc \
+	controller/traces/trace_text.h
+
+gtest_programs += controller/traces/traces_test
+controller_traces_traces_test_SOURCES = \
+	controller/traces/trace_maker_test.cc \
+	controller/traces/trace_network_test.h \
+	controller/traces/trace_program_test.cc \
+	controller/traces/trace_routes_test.cc
+controller_traces_traces_test_LDADD = $(LIBTRUMPET_TRACES) $(GTEST_MAIN_LIBS)

@@ -1,0 +1,129 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "controller/traces/trace_maker.h"
+
+#include <utility>
+#include <vector>
+
+namespace trumpet {
+namespace {
+
+// What is noted of a trace until it is told again: counts by fault, then these.
+constexpr size_t kDuplicates = kTraceFaults;
+constexpr size_t kLost = kDuplicates + 1;
+constexpr size_t kKept = kLost + 1;
+constexpr size_t kInTrace = kKept + 1;
+static_assert(kInTrace < kTraceNotes);
+
+bool IsAbnormal(const TracePass& pass) {
+  return pass.fault == TraceFault::kDropped || pass.fault == TraceFault::kLoop || pass.is_off_route;
+}
+
+// The same of all revisions.  Equal bytes may be sent again when the trace is forgotten, so when it
+// began counts; passes beyond the first get ids of their own.
+uint64_t IdOf(const Trace& trace, size_t pass) {
+  const auto begin = static_cast<uint64_t>(trace.hops.front().time);
+  const uint64_t bytes = static_cast<uint64_t>(trace.key) ^ static_cast<uint64_t>(trace.key >> 64);
+  return bytes + begin * 0xff51afd7ed558ccdu + pass * 0x9e3779b97f4a7c15u;
+}
+
+}  // namespace
+
+TraceMaker::TraceMaker(const TraceMakerOptions& options, const TraceRoutes& routes, Tell tell,
+                       Learn learn)
+    : options_(options),
+      routes_(routes),
+      tell_(std::move(tell)),
+      learn_(std::move(learn)),
+      table_(options.table, [this](Trace& trace) { Judge(&trace); }) {}
+
+void TraceMaker::TakeFrame(const Frame& frame, Nanos time) {
+  TraceCopy copy;
+  Take(ReadTraceCopy(frame, time, options_.copies, &copy), copy);
+}
+
+void TraceMaker::TakeFrameOf(uint16_t switch_number, const Frame& frame, Nanos time) {
+  TraceCopy copy;
+  Take(ReadTraceFrame(frame, time, switch_number, options_.copies, &copy), copy);
+}
+
+void TraceMaker::Take(TraceVerdict verdict, const TraceCopy& copy) {
+  ++sums_.frames;
+  switch (verdict) {
+    case TraceVerdict::kOther:
+      ++sums_.other;
+      return;
+    case TraceVerdict::kNoOrigin:
+      ++sums_.no_origin;
+      return;
+    case TraceVerdict::kMalformed:
+      ++sums_.malformed;
+      return;
+    case TraceVerdict::kCopy:
+      break;
+  }
+  ++sums_.copies;
+  const TraceHop& hop = copy.hop;
+  SwitchSums& from = switches_[hop.switch_number];
+  ++from.received;
+  if (hop.has_sequence) {
+    from.has_numbers = true;
+    sequences_.Take(hop.switch_number, hop.sequence, hop.time);
+  }
+  table_.Take(copy);
+}
+
+// What was counted of the trace before is taken back.
+void TraceMaker::Judge(Trace* trace) {
+  auto& notes = trace->notes;
+  for (size_t i = 0; i < kTraceFaults; ++i) {
+    sums_.faults[i] -= notes[i];
+    sums_.packets -= notes[i];
+  }
+  sums_.duplicates -= notes[kDuplicates];
+  sums_.lost_by_trace -= notes[kLost];
+  const bool was_kept = notes[kKept] > 0;
+  sums_.kept -= notes[kKept];
+  sums_.in_traces -= notes[kInTrace];
+  notes = {};
+  if (learn_) learn_(*trace);
+  const std::vector<TracePass> passes = JudgeTrace(*trace, routes_, &sequences_, options_.judge);
+  for (size_t i = 0; i < passes.size(); ++i) {
+    const TracePass& pass = passes[i];
+    ++notes[static_cast<size_t>(pass.fault)];
+    notes[kDuplicates] += pass.duplicates;
+    notes[kInTrace] += static_cast<uint32_t>(pass.hops.size());
+    for (const TraceStage& stage : pass.lost_copies) {
+      const auto known = stage.size() == 1 ? switches_.find(stage[0]) : switches_.end();
+      if (known == switches_.end() || !known->second.has_numbers) ++notes[kLost];
+    }
+    const bool is_marked = (trace->packet.marks & (kMarkProtocol | kMarkDebug)) != 0;
+    const bool is_kept = is_marked || was_kept || IsAbnormal(pass);
+    notes[kKept] += is_kept ? 1 : 0;
+    tell_({IdOf(*trace, i), trace, &pass, is_kept});
+  }
+  for (size_t i = 0; i < kTraceFaults; ++i) {
+    sums_.faults[i] += notes[i];
+    sums_.packets += notes[i];
+  }
+  sums_.duplicates += notes[kDuplicates];
+  sums_.lost_by_trace += notes[kLost];
+  sums_.kept += notes[kKept];
+  sums_.in_traces += notes[kInTrace];
+}
+
+TraceSums TraceMaker::sums() const {
+  TraceSums sums = sums_;
+  sums.shed = table_.counters().hops_not_kept;
+  for (const auto& [number, from] : switch_sums()) sums.lost_by_number += from.lost;
+  return sums;
+}
+
+std::map<uint16_t, SwitchSums> TraceMaker::switch_sums() const {
+  std::map<uint16_t, SwitchSums> sums = switches_;
+  for (auto& [number, from] : sums) from.lost = sequences_.lost(number);
+  return sums;
+}
+
+}  // namespace trumpet

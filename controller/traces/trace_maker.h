@@ -1,0 +1,111 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// TraceMaker: frames -> copies -> traces -> what became of each packet, and sums in which every
+// frame and every copy is counted once.
+//
+//   TraceMaker maker(options, routes, [](const TraceReport& report) { ... });
+//   maker.TakeFrame(frame, time);        // a copy in a tunnel
+//   maker.Advance(now);                  // tells what is complete
+//   maker.Finish();                      // and the rest
+//
+// Threads: one.  Memory: that of the table of traces, taken at the start.  Lifetime: `routes` must
+// outlive it.
+
+#ifndef TRUMPET_CONTROLLER_TRACES_TRACE_MAKER_H
+#define TRUMPET_CONTROLLER_TRACES_TRACE_MAKER_H
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+
+#include "controller/analyzer/copy_sequences.h"
+#include "controller/analyzer/trace_copy.h"
+#include "controller/analyzer/trace_judge.h"
+#include "controller/analyzer/trace_table.h"
+#include "lib/base/units.h"
+
+namespace trumpet {
+
+constexpr size_t kTraceFaults = 5;
+
+struct TraceMakerOptions {
+  TraceCopyOptions copies;
+  TraceTableOptions table;
+  JudgeOptions judge;
+};
+
+// What became of a packet once; borrowed for the call.
+struct TraceReport {
+  uint64_t id = 0;
+  const Trace* trace = nullptr;
+  const TracePass* pass = nullptr;
+  // Abnormal, marked or of a protocol; or it was told as such before.
+  bool is_kept = false;
+};
+
+struct TraceSums {
+  // frames = copies + other + no_origin + malformed
+  uint64_t frames = 0;
+  uint64_t copies = 0;
+  uint64_t other = 0;      // no tunnel
+  uint64_t no_origin = 0;  // a tunnel that does not say which switch
+  uint64_t malformed = 0;
+  // copies = in_traces + duplicates + shed, as soon as all traces are told
+  uint64_t in_traces = 0;
+  uint64_t duplicates = 0;
+  uint64_t shed = 0;  // beyond the hops that a trace keeps
+  // Copies that did not come: by numbers of switches that number them, else by what traces lack.
+  uint64_t lost_by_number = 0;
+  uint64_t lost_by_trace = 0;
+  uint64_t packets = 0;                         // passes through the network
+  std::array<uint64_t, kTraceFaults> faults{};  // as TraceFault
+  uint64_t kept = 0;                            // packets, see TraceReport
+};
+
+struct SwitchSums {
+  uint64_t received = 0;  // copies
+  uint64_t lost = 0;      // by their numbers
+  bool has_numbers = false;
+};
+
+class TraceMaker {
+ public:
+  using Tell = std::function<void(const TraceReport& report)>;
+  using Learn = std::function<void(const Trace& trace)>;
+
+  // `learn` is called with each trace before it is judged; may be null.
+  TraceMaker(const TraceMakerOptions& options, const TraceRoutes& routes, Tell tell,
+             Learn learn = nullptr);
+
+  // A copy in a tunnel that says which switch made it.
+  void TakeFrame(const Frame& frame, Nanos time);
+  // A frame as it came to a switch, captured there.
+  void TakeFrameOf(uint16_t switch_number, const Frame& frame, Nanos time);
+  // At most so many; true: there may be more.
+  bool Advance(Nanos now, size_t max_traces = SIZE_MAX) { return table_.Advance(now, max_traces); }
+  void Finish() { table_.Finish(); }
+
+  TraceSums sums() const;
+  std::map<uint16_t, SwitchSums> switch_sums() const;
+  const TraceTableCounters& table_counters() const { return table_.counters(); }
+
+ private:
+  void Take(TraceVerdict verdict, const TraceCopy& copy);
+  void Judge(Trace* trace);
+
+  const TraceMakerOptions options_;
+  const TraceRoutes& routes_;
+  const Tell tell_;
+  const Learn learn_;
+  CopySequences sequences_;
+  std::map<uint16_t, SwitchSums> switches_;
+  TraceSums sums_;
+  TraceTable table_;
+};
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_CONTROLLER_TRACES_TRACE_MAKER_H

@@ -1,0 +1,244 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "controller/traces/trace_program.h"
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <utility>
+
+#include "controller/plan/topology.h"
+#include "controller/store/sqlite_trace_store.h"
+#include "controller/traces/arguments.h"
+#include "controller/traces/trace_routes.h"
+#include "controller/traces/trace_run.h"
+#include "controller/traces/trace_text.h"
+#include "lib/model/slice_spec.h"
+#include "lib/packet/capture_merge.h"
+
+namespace trumpet {
+namespace {
+
+constexpr char kUsage[] =
+    "usage: trumpet-analyzer traces [OPTION]... [CAPTURE]...\n"
+    "Puts the copies that switches have made of each packet together, and says what became of it:\n"
+    "a line of JSON for each packet that is abnormal, marked or of a protocol, then one of sums.\n"
+    "CAPTURE holds copies in ERSPAN, GRE, VXLAN or Geneve; - is standard input.\n"
+    "  --hop=NAME=CAPTURE     frames as they came to the switch NAME (tcpdump -Q in)\n"
+    "  --topology=FILE        where packets ought to go; default: as most of their flow did\n"
+    "  --switch=NAME=NUMBER   whose copies bear the number; default: 1, 2, ... as in the topology\n"
+    "  --store=DIRECTORY      keep there what is printed, and what links carried\n"
+    "  --all                  print every packet\n"
+    "  --debug-dscp=BITS      packets whose DSCP has all these bits are marked\n"
+    "  --wait=TIME            without a copy until a trace is complete (default: 1s)\n"
+    "  --max-traces=COUNT     packets under way at a time (default: 262144)\n"
+    "  -h, --help             print this\n";
+
+// Of the machine: files of a store are as old as what was written last.
+Nanos Now() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+constexpr uint64_t kLargestTopology = 16 << 20;
+
+struct Capture {
+  std::string path;
+  std::optional<uint16_t> switch_number;  // of a hop
+};
+
+struct ProgramOptions {
+  std::vector<Capture> captures;
+  SwitchBook switches;
+  std::optional<Topology> topology;
+  std::string store;
+  bool prints_all = false;
+  TraceMakerOptions maker;
+};
+
+Result<Topology> ReadTopology(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return Status::Error(path + ": cannot be read");
+  std::string text(kLargestTopology + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<size_t>(file.gcount()));
+  if (text.size() > kLargestTopology) return Status::Error(path + ": is larger than 16 MiB");
+  return ParseTopology(text, path);
+}
+
+Status TakeSwitch(const std::string& value, ProgramOptions* options) {
+  const auto [name, text] = SplitAtEquals(value);
+  if (name.empty()) return Status::Error("--switch: '" + value + "' is not NAME=NUMBER");
+  const auto number = ReadCount("--switch: " + name, text, 0, kMaxSwitchNumber);
+  if (!number) return number.status();
+  const Status added = options->switches.Add(name, static_cast<uint16_t>(*number));
+  return added.ok() ? added : Status::Error("--switch: " + added.message());
+}
+
+Status TakeNumber(const std::string& name, const std::string& value, ProgramOptions* options) {
+  TraceTableOptions& table = options->maker.table;
+  if (name == "--wait") {
+    const auto span = ReadSpan(name, value);
+    if (!span) return span.status();
+    table.quiet = *span;
+    table.max_quiet = table.retain = 3 * *span;
+    return Status::Ok();
+  }
+  const bool is_dscp = name == "--debug-dscp";
+  const auto count = is_dscp ? ReadCount(name, value, 0, 63) : ReadCount(name, value, 1, 1 << 24);
+  if (!count) return count.status();
+  if (is_dscp) {
+    options->maker.copies.debug_dscp = static_cast<uint8_t>(*count);
+  } else {
+    table.max_traces = static_cast<size_t>(*count);
+    table.max_hops = 4 * table.max_traces;
+  }
+  return Status::Ok();
+}
+
+// Switches that the command line names have their numbers before the others get theirs.
+Status NameSwitches(const Arguments& arguments, ProgramOptions* options) {
+  for (const auto& [name, value] : arguments.options) {
+    const Status taken = name == "--switch" ? TakeSwitch(value, options) : Status::Ok();
+    if (!taken.ok()) return taken;
+  }
+  if (options->topology) {
+    for (const TopologySwitch& one : options->topology->switches) {
+      const Status added = options->switches.AddNext(one.name);
+      if (!added.ok()) return added;
+    }
+  }
+  for (const auto& [name, value] : arguments.options) {
+    if (name != "--hop") continue;
+    const auto [switch_name, path] = SplitAtEquals(value);
+    if (switch_name.empty()) return Status::Error("--hop: '" + value + "' is not NAME=CAPTURE");
+    const Status added = options->switches.AddNext(switch_name);
+    if (!added.ok()) return added;
+    options->captures.push_back({path, options->switches.NumberOf(switch_name)});
+  }
+  return Status::Ok();
+}
+
+Result<ProgramOptions> MakeOptions(const Arguments& arguments) {
+  ProgramOptions options;
+  for (const auto& [name, value] : arguments.options) {
+    if (name == "--topology") {
+      auto topology = ReadTopology(value);
+      if (!topology) return topology.status();
+      options.topology = std::move(*topology);
+    } else if (name == "--store") {
+      options.store = value;
+    } else if (name == "--all") {
+      options.prints_all = true;
+    } else if (name == "--debug-dscp" || name == "--wait" || name == "--max-traces") {
+      const Status taken = TakeNumber(name, value, &options);
+      if (!taken.ok()) return taken;
+    }
+  }
+  for (const std::string& path : arguments.files) options.captures.push_back({path, std::nullopt});
+  const Status named = NameSwitches(arguments, &options);
+  if (!named.ok()) return named;
+  const bool has_pipe = std::any_of(options.captures.begin(), options.captures.end(),
+                                    [](const Capture& capture) { return capture.path == "-"; });
+  if (has_pipe && !options.topology) {
+    return Status::Error("- can be read only once: give a --topology");
+  }
+  if (options.captures.empty()) return Status::Error("no capture is given");
+  return options;
+}
+
+// All frames in the order of their times.
+Status ReadAll(const ProgramOptions& options, TraceMaker* maker,
+               const std::function<void()>& then) {
+  std::vector<std::string> paths;
+  for (const Capture& capture : options.captures) paths.push_back(capture.path);
+  Result<CaptureMerge> merge = CaptureMerge::Open(paths);
+  if (!merge) return merge.status();
+  TimedFrame timed;
+  for (;;) {
+    const Result<bool> next = merge->Next(&timed);
+    if (!next) return next.status();
+    if (!*next) break;
+    const auto number = options.captures[merge->capture()].switch_number;
+    if (number) {
+      maker->TakeFrameOf(*number, timed.frame, timed.time);
+    } else {
+      maker->TakeFrame(timed.frame, timed.time);
+    }
+    maker->Advance(timed.time);
+    then();
+  }
+  maker->Finish();
+  return Status::Ok();
+}
+
+// Reads all captures once before, to know where packets of each flow go.
+Status LearnRoutes(const ProgramOptions& options, LearnedRoutes* learned) {
+  TraceMaker maker(
+      options.maker, *learned, [](const TraceReport&) {},
+      [learned](const Trace& trace) { learned->Learn(trace); });
+  return ReadAll(options, &maker, [] {});
+}
+
+Status Run(const ProgramOptions& options, std::ostream* out) {
+  LearnedRoutes learned;
+  std::optional<NetworkRoutes> network;
+  if (options.topology) {
+    network.emplace(*options.topology, options.switches);
+  } else {
+    const Status status = LearnRoutes(options, &learned);
+    if (!status.ok()) return status;
+  }
+  const TraceRoutes& routes = network ? static_cast<const TraceRoutes&>(*network) : learned;
+  std::unique_ptr<SqliteTraceStore> store;
+  if (!options.store.empty()) {
+    SqliteTraceStoreOptions store_options;
+    store_options.folder = options.store;
+    auto opened = SqliteTraceStore::Open(store_options, Now());
+    if (!opened) return opened.status();
+    store = std::move(*opened);
+  }
+  TraceRun run(options.switches, store.get(), options.prints_all, out);
+  TraceMaker maker(options.maker, routes, [&run](const TraceReport& report) { run.Tell(report); });
+  const Status status = ReadAll(options, &maker, [&run] { run.WriteIfMuch(Now()); });
+  if (!status.ok()) return status;
+  run.Write(Now());
+  nlohmann::ordered_json sums = ToJson(maker, options.switches);
+  if (!network) sums["flows_not_learned"] = learned.flows_not_learned();
+  *out << nlohmann::ordered_json{{"sums", sums}}.dump() << "\n";
+  if (run.refused() == 0 && run.first_error().empty()) return Status::Ok();
+  return Status::Error(run.first_error() + " (" + std::to_string(run.refused()) +
+                       " rows were not stored)");
+}
+
+}  // namespace
+
+int RunTraceProgram(const std::vector<std::string>& words, std::ostream* out, std::ostream* err) {
+  const auto arguments = ReadArguments(words, {{"--hop"},
+                                               {"--topology"},
+                                               {"--switch"},
+                                               {"--store"},
+                                               {"--all", false},
+                                               {"--debug-dscp"},
+                                               {"--wait"},
+                                               {"--max-traces"},
+                                               {"-h", false},
+                                               {"--help", false}});
+  if (arguments.ok() && (arguments->Has("-h") || arguments->Has("--help"))) {
+    *out << kUsage;
+    return 0;
+  }
+  const auto options = arguments.ok() ? MakeOptions(*arguments) : arguments.status();
+  const Status status = options.ok() ? Run(*options, out) : options.status();
+  if (status.ok()) return 0;
+  *err << "trumpet-analyzer: " << status.message() << "\n";
+  return 1;
+}
+
+}  // namespace trumpet

@@ -1,0 +1,197 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "controller/traces/trace_routes.h"
+
+#include <algorithm>
+#include <queue>
+#include <string>
+
+namespace trumpet {
+namespace {
+
+constexpr uint64_t kFar = UINT64_MAX;
+
+Uint128 NumberOf(const IpBytes& address, bool is_ipv6) {
+  Uint128 number = 0;
+  for (size_t i = 0; i < (is_ipv6 ? 16u : 4u); ++i) number = number << 8 | address[i];
+  return number;
+}
+
+bool Contains(const std::vector<size_t>& list, size_t value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
+
+}  // namespace
+
+NetworkRoutes::NetworkRoutes(const Topology& topology, const SwitchBook& switches)
+    : links_(topology.switches.size()), is_edge_(topology.switches.size()) {
+  std::unordered_map<std::string, size_t> places;
+  for (size_t i = 0; i < topology.switches.size(); ++i) {
+    const TopologySwitch& one = topology.switches[i];
+    places[one.name] = i;
+    is_edge_[i] = !one.edge_ports.empty();
+    numbers_.push_back(switches.NumberOf(one.name));
+    if (numbers_.back()) places_[*numbers_.back()] = i;
+  }
+  std::unordered_map<std::string, size_t> hosts;
+  attached_.resize(topology.hosts.size());
+  const auto attach = [&](size_t host, size_t at) {
+    if (!Contains(attached_[host], at)) attached_[host].push_back(at);
+    is_edge_[at] = true;
+  };
+  for (size_t i = 0; i < topology.hosts.size(); ++i) {
+    const TopologyHost& host = topology.hosts[i];
+    hosts[host.name.empty() ? host.id : host.name] = i;
+    const auto at = places.find(host.attached_to);
+    if (at != places.end()) attach(i, at->second);
+    for (const Prefix& prefix : host.prefixes) {
+      hosts_.emplace(std::make_tuple(prefix.is_ipv6, -int{prefix.length}, FirstOf(prefix)), i);
+      lengths_.emplace_back(prefix.is_ipv6, -int{prefix.length});
+    }
+  }
+  std::sort(lengths_.begin(), lengths_.end());
+  lengths_.erase(std::unique(lengths_.begin(), lengths_.end()), lengths_.end());
+  for (const TopologyLink& link : topology.links) {
+    const auto from = places.find(link.from);
+    const auto to = places.find(link.to);
+    if (from != places.end() && to != places.end()) {
+      links_[from->second].push_back({to->second, link.weight});
+      links_[to->second].push_back({from->second, link.weight});
+    } else if (from != places.end() && hosts.count(link.to) != 0) {
+      attach(hosts[link.to], from->second);
+    } else if (to != places.end() && hosts.count(link.from) != 0) {
+      attach(hosts[link.from], to->second);
+    }
+  }
+}
+
+std::optional<size_t> NetworkRoutes::HostOf(const IpBytes& address, uint8_t ip_family) const {
+  const bool is_ipv6 = ip_family == 6;
+  if (ip_family == 0) return std::nullopt;
+  const Uint128 number = NumberOf(address, is_ipv6);
+  for (const auto& [of_ipv6, negative_length] : lengths_) {
+    if (of_ipv6 != is_ipv6) continue;
+    const Prefix prefix{is_ipv6, number, static_cast<uint8_t>(-negative_length)};
+    const auto found = hosts_.find({is_ipv6, negative_length, FirstOf(prefix)});
+    if (found != hosts_.end()) return found->second;
+  }
+  return std::nullopt;
+}
+
+// Dijkstra from all switches that the host is attached to.
+const NetworkRoutes::Distances& NetworkRoutes::DistancesTo(size_t host) const {
+  const auto found = distances_.find(host);
+  if (found != distances_.end()) return found->second;
+  Distances distances(links_.size(), kFar);
+  using Step = std::pair<uint64_t, size_t>;
+  std::priority_queue<Step, std::vector<Step>, std::greater<>> steps;
+  for (const size_t at : attached_[host]) {
+    distances[at] = 0;
+    steps.push({0, at});
+  }
+  while (!steps.empty()) {
+    const auto [distance, at] = steps.top();
+    steps.pop();
+    if (distance > distances[at]) continue;
+    for (const Link& link : links_[at]) {
+      const uint64_t longer = distance + link.weight;
+      if (longer >= distances[link.to]) continue;
+      distances[link.to] = longer;
+      steps.push({longer, link.to});
+    }
+  }
+  return distances_.emplace(host, std::move(distances)).first->second;
+}
+
+// Step by step, all switches that are next on a shortest way.  Equal ways of unequal numbers of
+// hops have no stages: then only the last switch is sure, if there is one.
+std::optional<std::vector<TraceStage>> NetworkRoutes::Stages(size_t from, size_t host) const {
+  const Distances& distances = DistancesTo(host);
+  if (distances[from] == kFar) return std::nullopt;
+  std::vector<TraceStage> stages;
+  std::vector<bool> was_there(links_.size());
+  std::vector<size_t> here = {from};
+  while (distances[here.front()] != 0) {
+    std::vector<size_t> next;
+    for (const size_t at : here) {
+      if (distances[at] == 0) return std::nullopt;
+      for (const Link& link : links_[at]) {
+        const bool is_on_way =
+            distances[link.to] != kFar && distances[link.to] + link.weight == distances[at];
+        if (!is_on_way || Contains(next, link.to)) continue;
+        if (was_there[link.to]) return std::nullopt;
+        next.push_back(link.to);
+      }
+    }
+    TraceStage stage;
+    bool all_copy = true;
+    for (const size_t at : next) {
+      was_there[at] = true;
+      if (numbers_[at]) stage.push_back(*numbers_[at]);
+      all_copy = all_copy && numbers_[at].has_value();
+    }
+    std::sort(stage.begin(), stage.end());
+    if (all_copy) stages.push_back(std::move(stage));
+    here = std::move(next);
+  }
+  const bool ends_everywhere =
+      std::all_of(here.begin(), here.end(), [&](size_t at) { return distances[at] == 0; });
+  if (!ends_everywhere) return std::nullopt;
+  return stages;
+}
+
+std::optional<std::vector<TraceStage>> NetworkRoutes::After(uint16_t switch_number,
+                                                            const Trace& trace) const {
+  const auto from = places_.find(switch_number);
+  const auto host = HostOf(trace.packet.flow.dst_ip, trace.packet.flow.ip_family);
+  if (from == places_.end() || !host) return std::nullopt;
+  return Stages(from->second, *host);
+}
+
+bool NetworkRoutes::IsEdge(const TraceHop& hop, const Trace& trace) const {
+  const auto at = places_.find(hop.switch_number);
+  if (at == places_.end()) return false;
+  const auto host = HostOf(trace.packet.flow.src_ip, trace.packet.flow.ip_family);
+  return host ? Contains(attached_[*host], at->second) : is_edge_[at->second];
+}
+
+void LearnedRoutes::Learn(const Trace& trace) {
+  std::vector<TraceHop> hops = trace.hops;
+  std::stable_sort(hops.begin(), hops.end(), [](const TraceHop& a, const TraceHop& b) {
+    return a.ttl != b.ttl ? a.ttl > b.ttl : a.time < b.time;
+  });
+  std::vector<uint16_t> way;
+  for (const TraceHop& hop : hops) {
+    if (!way.empty() && way.back() == hop.switch_number) continue;
+    const bool came_back = std::find(way.begin(), way.end(), hop.switch_number) != way.end();
+    if (came_back) return;  // a loop, or sent twice
+    way.push_back(hop.switch_number);
+  }
+  const auto found = ways_.find(trace.flow);
+  if (found != ways_.end()) {
+    if (way.size() > found->second.size()) found->second = std::move(way);
+  } else if (ways_.size() < max_flows_) {
+    ways_.emplace(trace.flow, std::move(way));
+  } else {
+    ++flows_not_learned_;
+  }
+}
+
+std::optional<std::vector<TraceStage>> LearnedRoutes::After(uint16_t switch_number,
+                                                            const Trace& trace) const {
+  const auto found = ways_.find(trace.flow);
+  if (found == ways_.end()) return std::nullopt;
+  auto at = std::find(found->second.begin(), found->second.end(), switch_number);
+  if (at == found->second.end()) return std::nullopt;
+  std::vector<TraceStage> stages;
+  for (++at; at != found->second.end(); ++at) stages.push_back({*at});
+  return stages;
+}
+
+bool LearnedRoutes::IsEdge(const TraceHop& hop, const Trace& trace) const {
+  const auto found = ways_.find(trace.flow);
+  return found != ways_.end() && found->second.front() == hop.switch_number;
+}
+
+}  // namespace trumpet

@@ -1,0 +1,82 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where packets ought to go, for the judge of traces: by the shortest ways of a topology, or as
+// most packets of their flow went.
+//
+// Threads: one.
+
+#ifndef TRUMPET_CONTROLLER_TRACES_TRACE_ROUTES_H
+#define TRUMPET_CONTROLLER_TRACES_TRACE_ROUTES_H
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "controller/analyzer/trace_judge.h"
+#include "controller/plan/topology.h"
+#include "controller/traces/switch_book.h"
+
+namespace trumpet {
+
+// All shortest ways, by the weights of links, to the host with the longest prefix of the
+// destination.  Of a destination that the topology does not have, nothing is known.
+class NetworkRoutes final : public TraceRoutes {
+ public:
+  // Switches of the topology that `switches` does not have make no copies, and are left out of
+  // stages.
+  NetworkRoutes(const Topology& topology, const SwitchBook& switches);
+
+  std::optional<std::vector<TraceStage>> After(uint16_t switch_number,
+                                               const Trace& trace) const override;
+  bool IsEdge(const TraceHop& hop, const Trace& trace) const override;
+
+ private:
+  struct Link {
+    size_t to = 0;
+    uint32_t weight = 1;
+  };
+  using Distances = std::vector<uint64_t>;
+
+  std::optional<size_t> HostOf(const IpBytes& address, uint8_t ip_family) const;
+  const Distances& DistancesTo(size_t host) const;
+  std::optional<std::vector<TraceStage>> Stages(size_t from, size_t host) const;
+
+  std::vector<std::optional<uint16_t>> numbers_;  // of switches, in the topology's order
+  std::unordered_map<uint16_t, size_t> places_;   // in numbers_
+  std::vector<std::vector<Link>> links_;          // of each switch
+  std::vector<std::vector<size_t>> attached_;     // switches, of each host
+  std::vector<bool> is_edge_;
+  // By family and length, the longest first, and address.
+  std::map<std::tuple<bool, int, Uint128>, size_t> hosts_;
+  std::vector<std::pair<bool, int>> lengths_;                // that occur, negative
+  mutable std::unordered_map<size_t, Distances> distances_;  // by host, as they are asked for
+};
+
+// The longest way that a packet of the flow took.  What all packets of a flow fail to do it cannot
+// know.
+class LearnedRoutes final : public TraceRoutes {
+ public:
+  explicit LearnedRoutes(size_t max_flows = 1 << 16) : max_flows_(max_flows) {}
+
+  void Learn(const Trace& trace);
+  uint64_t flows_not_learned() const { return flows_not_learned_; }
+
+  std::optional<std::vector<TraceStage>> After(uint16_t switch_number,
+                                               const Trace& trace) const override;
+  bool IsEdge(const TraceHop& hop, const Trace& trace) const override;
+
+ private:
+  const size_t max_flows_;
+  std::unordered_map<uint64_t, std::vector<uint16_t>> ways_;  // by flow
+  uint64_t flows_not_learned_ = 0;                            // each trace of one counts
+};
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_CONTROLLER_TRACES_TRACE_ROUTES_H

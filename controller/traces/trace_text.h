@@ -1,0 +1,34 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Traces as they are stored and as JSON; docs/traces.md says what the keys mean.
+//
+// Threads: pure functions.
+
+#ifndef TRUMPET_CONTROLLER_TRACES_TRACE_TEXT_H
+#define TRUMPET_CONTROLLER_TRACES_TRACE_TEXT_H
+
+#include <array>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "controller/store/trace_store.h"
+#include "controller/traces/switch_book.h"
+#include "controller/traces/trace_maker.h"
+
+namespace trumpet {
+
+// "dropped", in the order of TraceFault.
+constexpr std::array<std::string_view, kTraceFaults> kTraceVerdicts = {
+    "delivered", "dropped", "copies_lost", "loop", "not_known"};
+
+StoredTrace ToStored(const TraceReport& report, const SwitchBook& switches);
+// One trace.
+nlohmann::ordered_json ToJson(const StoredTrace& trace, const SwitchBook& switches);
+nlohmann::ordered_json ToJson(const TraceMaker& maker, const SwitchBook& switches);
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_CONTROLLER_TRACES_TRACE_TEXT_H
