@@ -57,7 +57,8 @@ utilities_libtrumpet_ctl_a_SOURCES = \
 	utilities/ctl/slice_cases.h \
 	utilities/ctl/slice_commands.cc \
 	utilities/ctl/slice_commands.h \
-	utilities/ctl/token.cc
+	utilities/ctl/token.cc \
+	utilities/ctl/trace_rule_commands.cc
 LIBTRUMPET_CTL = utilities/libtrumpet-ctl.a $(LIBTRUMPET_MEASURE) $(LIBTRUMPET_SLICE_PLAN) $(LIBTRUMPET_VIEW) $(YAML_CPP_LIBS) $(CURL_LIBS) \
 	$(OPENSSL_LIBS)
 
@@ -81,7 +82,8 @@ utilities_ctl_ctl_test_SOURCES = \
 	utilities/ctl/options_test.cc \
 	utilities/ctl/output_test.cc \
 	utilities/ctl/slice_cases_test.cc \
-	utilities/ctl/slice_commands_test.cc
+	utilities/ctl/slice_commands_test.cc \
+	utilities/ctl/trace_rule_commands_test.cc
 utilities_ctl_ctl_test_LDADD = $(LIBTRUMPET_CTL) $(GTEST_MAIN_LIBS) $(LIBEVENT_LIBS)
 
 # As people use it, against controller/rest/small_rest.

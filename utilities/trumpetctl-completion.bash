@@ -9,7 +9,7 @@ _trumpetctl_names() {
     sed -n "s/^    \"$2\": \"\\(.*\\)\",\\{0,1\\}\$/\\1/p"
 }
 
-# Commands, or what may follow the first word of one.
+# Commands, or what may follow the first words of one.
 _trumpetctl_commands() {
   trumpetctl --help 2>/dev/null | sed -n "s/^  ${1:+$1 }\\([a-z]\\{1,\\}\\) .*/\\1/p" | sort -u
 }
@@ -18,6 +18,7 @@ _trumpetctl_commands() {
 _trumpetctl_values() {
   case $1 in
     -o | --output) compgen -W 'table json yaml' -- "$2" ;;
+    --tunnel) compgen -W 'gre erspan' -- "$2" ;;
     --role) compgen -W 'read operate admin' -- "$2" ;;
     --event) compgen -W "$(_trumpetctl_names event name)" -- "$2" ;;
     *) compgen -f -- "$2" ;;
@@ -26,7 +27,7 @@ _trumpetctl_values() {
 
 # Does this option, as far as it was typed, want a value?
 _trumpetctl_wants_value() {
-  [[ $1 == *= || $1 =~ ^(-o|--(output|server|token-file|ca|event|role|topologies|seconds|map|borders|routes|rate|path-ms|slice-ms|spacing-ms|param))$ ]]
+  [[ $1 == *= || $1 =~ ^(-o|--(output|server|token-file|ca|event|role|topologies|seconds|map|borders|routes|rate|path-ms|slice-ms|spacing-ms|param|number|port|tunnel|analyzers|local|switches))$ ]]
 }
 
 _trumpetctl() {
@@ -50,12 +51,13 @@ _trumpetctl() {
     return
   fi
   if [[ $current == -* ]]; then
-    mapfile -t COMPREPLY < <(compgen -W "$(trumpetctl "${plain[@]:0:2}" --help 2>/dev/null |
+    mapfile -t COMPREPLY < <(compgen -W "$(trumpetctl "${plain[@]:0:3}" --help 2>/dev/null |
       sed -n 's/^  \(--[a-z-]*\).*/\1/p')" -- "$current")
     return
   fi
-  [[ ${#plain[@]} -gt 1 ]] || word=$(_trumpetctl_commands "${plain[0]-}")
-  if [[ ${#plain[@]} -le 1 && -n $word ]]; then
+  word=
+  [[ ${#plain[@]} -gt 2 ]] || word=$(_trumpetctl_commands "${plain[*]}")
+  if [[ -n $word ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$word" -- "$current")
     return
   fi

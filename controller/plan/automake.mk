@@ -11,6 +11,8 @@ controller_libtrumpet_plan_a_SOURCES = \
 	controller/plan/filter_analysis.h \
 	controller/plan/filter_scope.cc \
 	controller/plan/filter_scope.h \
+	controller/plan/flow_match.cc \
+	controller/plan/flow_match.h \
 	controller/plan/placement.cc \
 	controller/plan/placement.h \
 	controller/plan/topology.h \

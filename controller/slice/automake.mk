@@ -23,8 +23,6 @@ controller_libtrumpet_slice_a_SOURCES = \
 	controller/slice/datapath_driver.h \
 	controller/slice/demand_book.cc \
 	controller/slice/demand_book.h \
-	controller/slice/flow_match.cc \
-	controller/slice/flow_match.h \
 	controller/slice/latency_book.cc \
 	controller/slice/latency_book.h \
 	controller/slice/latency_prober.cc \

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The Trumpet Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "controller/slice/flow_match.h"
+#include "controller/plan/flow_match.h"
 
 #include <gtest/gtest.h>
 
@@ -42,6 +42,7 @@ TEST(FlowMatch, SaysFiltersAsMatches) {
       {"dstPort=80-83 and srcIP=1.2.3.4 and Protocol=17",
        "{dl_type=0x800,nw_proto=0x11,nw_src=1.2.3.4/255.255.255.255,tp_dst=0x50/0xfffc}"},
       {"vlan=5", "{dl_vlan=0x5}"},
+      {"inPort={3,65534}", "{in_port=3 | in_port=65534}"},
       {"Protocol=1", "{dl_type=0x800,nw_proto=0x1 | dl_type=0x86dd,nw_proto=0x1}"},
       {"tcpFlags=+syn-ack and dstIP=1.2.3.4",
        "{dl_type=0x800,nw_proto=0x6,nw_dst=1.2.3.4/255.255.255.255,tcp_flags=0x2/0x12}"},
@@ -51,7 +52,9 @@ TEST(FlowMatch, SaysFiltersAsMatches) {
       {"not (dstIP=10.1.0.0/16)", "'not' cannot be said to OpenFlow switches"},
       {"inner.dstIP=10.1.0.0/16", "inner.dstIP is out of sight for OpenFlow switches"},
       {"srcPort=1-65534 and dstPort=1-65534", "the filter needs more than 64 OpenFlow matches"},
-      {"ttl=1-5", "a range of ttl cannot be said to OpenFlow switches"},
+      {"ttl=1-2 and ethType=0x800", "{dl_type=0x800,nw_ttl=0x1 | dl_type=0x800,nw_ttl=0x2}"},
+      {"dscp=8/5 and ethType=0x86dd", "{dl_type=0x86dd,ip_dscp=0x8 | dl_type=0x86dd,ip_dscp=0x9}"},
+      {"ttl=1-255", "the filter needs more than 64 OpenFlow matches"},
   };
   for (const auto& [filter, matches] : cases) EXPECT_EQ(Matches(filter), matches) << filter;
 }

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "controller/slice/flow_match.h"
+#include "controller/plan/flow_match.h"
 
 namespace trumpet {
 namespace {

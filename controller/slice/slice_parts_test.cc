@@ -24,7 +24,7 @@ Prefix P(const std::string& text) { return *ParsePrefix(text); }
 TEST(TagPool, GoesRoundAndRestsEachTag) {
   TagPool tags(TagPool::kLast - 2);
   EXPECT_EQ(tags.Take(0), TagPool::kLast - 1);
-  EXPECT_EQ(tags.Take(0), kFirstProbeTag - 1);
+  EXPECT_EQ(tags.Take(0), kFirstTraceTag - 1);
   EXPECT_EQ(tags.Take(0), 1u);
   tags.Release(1, 0);
   tags.Release(TagPool::kLast, 0);

@@ -18,15 +18,15 @@
 #include <utility>
 
 #include "lib/base/units.h"
-#include "lib/model/slice_spec.h"
+#include "lib/model/trace_rule.h"
 
 namespace trumpet {
 
 class TagPool {
  public:
   static constexpr Nanos kRest = 60 * kNanosPerSecond;
+  static constexpr uint32_t kLast = kFirstTraceTag - 1;
   // Of all, so that a free one is found after few steps.
-  static constexpr uint32_t kLast = kFirstProbeTag - 1;
   static constexpr size_t kMaxTaken = kLast / 2;
 
   // A restarted controller begins elsewhere: copies of its last life may still come.

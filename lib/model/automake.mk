@@ -21,7 +21,8 @@ lib_libtrumpet_model_a_SOURCES = \
 	lib/model/report.cc \
 	lib/model/report.h \
 	lib/model/slice_copies.h \
-	lib/model/slice_spec.h
+	lib/model/slice_spec.h \
+	lib/model/trace_rule.h
 
 gtest_programs += lib/model/model_test
 lib_model_model_test_SOURCES = \

@@ -18,4 +18,5 @@ EXTRA_DIST += \
 	tests/system/slice_fault_cases.py \
 	tests/system/slice_truth_cases.py \
 	tests/system/switch.py \
-	tests/system/tag_cases.py
+	tests/system/tag_cases.py \
+	tests/system/trace_cases.py

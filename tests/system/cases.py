@@ -20,6 +20,7 @@ import slice_cases
 import slice_fault_cases
 import slice_truth_cases
 import tag_cases
+import trace_cases
 from switch import CommandError, add_report, eventually, sent_by, settled, stat_of
 
 # Nothing in these depends on when a packet comes, so a pass at line rate and a replay agree.
@@ -247,4 +248,5 @@ ALL = [
     *slice_fault_cases.ALL,
     *slice_truth_cases.ALL,
     *tag_cases.ALL,
+    *trace_cases.ALL,
 ]

@@ -127,10 +127,10 @@ int RunCtl(const CtlInvocation& invocation, const CtlTerminal& terminal) {
   const bool is_offline =
       name == "slice solve" || (name == "slice plan" && !invocation.Has("controller"));
   if (is_offline) return RunSliceCommand(invocation, terminal);
-  if (name == "measure check") {
-    CtlRun offline{invocation, terminal, nullptr};
-    return CheckCtlMeasure(&offline);
-  }
+  CtlRun offline{invocation, terminal, nullptr};
+  if (name == "measure check") return CheckCtlMeasure(&offline);
+  if (name == "trace rules check") return CheckCtlTraceRules(&offline);
+  if (name == "trace rules compile") return CompileCtlTraceRules(&offline);
   std::string token;
   if (!invocation.token_file.empty() && name != "token new") {
     std::ifstream file(invocation.token_file);

@@ -82,7 +82,9 @@ int WatchCtlEvents(CtlRun* run);
 int ListCtlReports(CtlRun* run);
 int SimulateCtlEvents(CtlRun* run);
 int PlanCtlSlices(CtlRun* run);
-int CheckCtlMeasure(CtlRun* run);  // needs no controller
+int CheckCtlMeasure(CtlRun* run);       // needs no controller
+int CheckCtlTraceRules(CtlRun* run);    // likewise
+int CompileCtlTraceRules(CtlRun* run);  // likewise
 int RunCtlSlices(CtlRun* run);
 int ShowCtlSlices(CtlRun* run);
 int SaveCtlPackets(CtlRun* run);

@@ -168,14 +168,15 @@ Status ReadConfig(std::string_view text, const std::string& source, CtlInvocatio
   return Status::Ok();
 }
 
-// The first one or two plain words; the rest are arguments.
+// The first one to three plain words; the rest are arguments.
 Status TakeCommand(const std::vector<std::string>& plain, CtlInvocation* invocation) {
   if (plain.empty()) return Status::Error("which command? trumpetctl --help lists them");
-  size_t used = 1;
-  invocation->command = FindCommand(plain[0]);
-  if (invocation->command == nullptr && plain.size() > 1) {
-    used = 2;
-    invocation->command = FindCommand(plain[0] + " " + plain[1]);
+  size_t used = 0;
+  std::string typed_name;
+  while (invocation->command == nullptr && used < std::min<size_t>(plain.size(), 3)) {
+    typed_name += (used == 0 ? "" : " ") + plain[used];
+    invocation->command = FindCommand(typed_name);
+    ++used;
   }
   if (invocation->command == nullptr) {
     std::string known;
@@ -289,6 +290,23 @@ const std::vector<CtlCommand>& CtlCommands() {
        {{"strict", nullptr, "warnings are errors"},
         {"param", "NAME=VALUE,...", "instead of the values in the program"},
         {"print", nullptr, "print the program in its canonical form"}}},
+      {"trace rules check",
+       "FILE",
+       "say what is wrong with trace rules; needs no controller",
+       1,
+       1,
+       {{"print", nullptr, "print the rules in their canonical form"}}},
+      {"trace rules compile",
+       "FILE",
+       "print the flows and meters of a switch; needs no controller",
+       1,
+       1,
+       {{"number", "N", "of the switch, which copies carry (1)"},
+        {"port", "N", "the switch's port to the analyzers (1)"},
+        {"tunnel", "KIND", "of that port: gre (default) or erspan"},
+        {"analyzers", "ADDRESS,...", "of the network: tunnels there are not copied"},
+        {"local", "PREFIX,...", "of hosts at this switch: the debug bit is taken off"},
+        {"switches", "N", "that share the budget of the network (1)"}}},
       {"topology show", "", "show hosts, prefixes, switches and links", 0, 0, {}},
       {"simulate", "EVENTS PCAP", "run events of a file over a capture", 2, 2, {}},
       {"status", "", "is the controller well?", 0, 0, {}},

@@ -8,8 +8,8 @@
 //
 // Threads: pure functions.
 
-#ifndef TRUMPET_CONTROLLER_SLICE_FLOW_MATCH_H
-#define TRUMPET_CONTROLLER_SLICE_FLOW_MATCH_H
+#ifndef TRUMPET_CONTROLLER_PLAN_FLOW_MATCH_H
+#define TRUMPET_CONTROLLER_PLAN_FLOW_MATCH_H
 
 #include <string>
 #include <vector>
@@ -26,4 +26,4 @@ Result<std::vector<std::string>> FlowMatches(const FilterExpr& filter);
 
 }  // namespace trumpet
 
-#endif  // TRUMPET_CONTROLLER_SLICE_FLOW_MATCH_H
+#endif  // TRUMPET_CONTROLLER_PLAN_FLOW_MATCH_H

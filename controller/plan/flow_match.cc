@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The Trumpet Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "controller/slice/flow_match.h"
+#include "controller/plan/flow_match.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -63,13 +63,29 @@ std::optional<uint64_t> TypeFor(ValueKind kind) {
   return std::nullopt;
 }
 
+// Switches take masks of these fields; of others a range is so many values.
+bool TakesMasks(Field field) {
+  switch (field) {
+    case Field::kProtocol:
+    case Field::kEthType:
+    case Field::kVlan:
+    case Field::kDscp:
+    case Field::kEcn:
+    case Field::kTtl:
+    case Field::kInPort:
+      return false;
+    default:
+      return true;
+  }
+}
+
 // A range of numbers as values under masks, each as large as fits.
 void AddRange(Field field, const ValueRange& range, int width, Terms* terms) {
   Uint128 low = range.low;
   const Uint128 all = AllOnes(width);
   while (low <= range.high) {
     Uint128 size_mask = 0;  // bits that are free
-    while (size_mask != all) {
+    while (size_mask != all && TakesMasks(field)) {
       const Uint128 wider = size_mask << 1 | 1;
       if ((low & wider) != 0 || (low | wider) > range.high) break;
       size_mask = wider;
@@ -78,7 +94,7 @@ void AddRange(Field field, const ValueRange& range, int width, Terms* terms) {
     term.fields[field] = {low, all & ~size_mask};
     if (const auto type = TypeFor(range.kind)) term.fields[Field::kEthType] = Exactly(*type, 16);
     terms->push_back(std::move(term));
-    if ((low | size_mask) == all) return;
+    if ((low | size_mask) == all || terms->size() > kMaxFlowMatches) return;
     low = (low | size_mask) + 1;
   }
 }
@@ -183,7 +199,7 @@ std::string Hex(Uint128 value) {
   return std::string("0x") + text;
 }
 
-Result<std::string> Print(Field field, const Masked& masked, bool is_v6) {
+std::string Print(Field field, const Masked& masked, bool is_v6) {
   const bool is_exact = masked.mask == AllOnes(FieldWidth(field, ValueKind::kNumber));
   const auto number = [&](const char* name) {
     return std::string(name) + "=" + Hex(masked.value) + (is_exact ? "" : "/" + Hex(masked.mask));
@@ -210,14 +226,6 @@ Result<std::string> Print(Field field, const Masked& masked, bool is_v6) {
       return "tcp_flags=" + Hex(masked.value) + "/" + Hex(masked.mask);
     case Field::kTunnelId:
       return number("tun_id");
-    default:
-      break;
-  }
-  if (!is_exact) {
-    return Status::Error("a range of " + std::string(FieldName(field)) +
-                         " cannot be said to OpenFlow switches");
-  }
-  switch (field) {
     case Field::kProtocol:
       return number("nw_proto");
     case Field::kEthType:
@@ -230,12 +238,12 @@ Result<std::string> Print(Field field, const Masked& masked, bool is_v6) {
       return number("nw_ecn");
     case Field::kTtl:
       return number("nw_ttl");
-    default:
-      return number("in_port");
+    default:  // a port is no number that could be hexadecimal
+      return "in_port=" + std::to_string(static_cast<uint32_t>(masked.value));
   }
 }
 
-Result<std::string> Print(const Term& term) {
+std::string Print(const Term& term) {
   const auto type = term.fields.find(Field::kEthType);
   const bool is_v6 = type != term.fields.end() && type->second.value == kIpv6Type;
   std::string text;
@@ -243,11 +251,10 @@ Result<std::string> Print(const Term& term) {
   for (const bool is_type : {true, false}) {
     for (const auto& [field, masked] : term.fields) {
       if ((field == Field::kEthType || field == Field::kProtocol) != is_type) continue;
-      const Result<std::string> part = Print(field, masked, is_v6);
-      if (!part.ok()) return part;
+      const std::string part = Print(field, masked, is_v6);
       const bool is_ethernet = field == Field::kEthType;
-      text = is_ethernet ? *part + (text.empty() ? "" : "," + text)
-                         : text + (text.empty() ? "" : ",") + *part;
+      text = is_ethernet ? part + (text.empty() ? "" : "," + text)
+                         : text + (text.empty() ? "" : ",") + part;
     }
   }
   return text;
@@ -260,11 +267,7 @@ Result<std::vector<std::string>> FlowMatches(const FilterExpr& filter) {
   if (!terms.ok()) return terms.status();
   std::vector<std::string> matches;
   for (const Term& term : *terms) {
-    for (const Term& typed : WithTypes(term)) {
-      Result<std::string> match = Print(typed);
-      if (!match.ok()) return match.status();
-      matches.push_back(std::move(*match));
-    }
+    for (const Term& typed : WithTypes(term)) matches.push_back(Print(typed));
   }
   std::sort(matches.begin(), matches.end());
   matches.erase(std::unique(matches.begin(), matches.end()), matches.end());

@@ -1,0 +1,266 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lib/lang/trace/trace_language.h"
+
+#include <cassert>
+#include <charconv>
+#include <map>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "lib/lang/event/compile.h"
+#include "lib/lang/event/diagnostic.h"
+#include "lib/lang/event/document.h"
+#include "lib/lang/event/label.h"
+#include "lib/lang/event/print.h"
+#include "lib/lang/event/suggest.h"
+
+namespace trumpet {
+namespace {
+
+using event_lang::DocumentNode;
+using event_lang::Quote;
+using Kind = DocumentNode::Kind;
+using Names = std::vector<std::string>;
+
+// A filter is an event's, whose other parts say nothing.
+bool ReadFilter(std::string_view text, FilterExpr* filter, event_lang::Diagnostic* error) {
+  EventSpec event;
+  if (!event_lang::CompileEvent({text, "1", {}, "1s"}, &event, error)) return false;
+  *filter = std::move(event.filter);
+  return true;
+}
+
+// The first complaint wins; every step returns false after one.
+class RulesReader {
+ public:
+  explicit RulesReader(const event_lang::Source& source) : source_(source) {}
+
+  bool Read(const DocumentNode& root, TraceRules* rules) {
+    Values values;
+    if (!Collect(root, "a set of trace rules",
+                 {"debug_bit", "base", "switch_rate", "network_rate", "rules"}, &values)) {
+      return false;
+    }
+    uint32_t debug_bit = 0;
+    bool has_base = false;
+    if (!ReadCount(values, "debug_bit", 0, 5, &debug_bit) ||
+        !ReadCount(values, "switch_rate", 1, kMaxTraceRate, &rules->switch_rate) ||
+        !ReadCount(values, "network_rate", 1, kMaxTraceRate, &rules->network_rate) ||
+        !ReadBool(values, "base", &has_base)) {
+      return false;
+    }
+    if (values.count("debug_bit") != 0) rules->debug_bit = static_cast<int>(debug_bit);
+    if (has_base) rules->rules = BaseTraceRules(rules->debug_bit >= 0);
+    for (const TraceRule& rule : rules->rules) names_.insert(rule.name);
+    return ReadRules(values, rules);
+  }
+
+  const std::string& error() const { return error_; }
+
+ private:
+  using Values = std::map<std::string, const DocumentNode*>;
+
+  bool Fail(size_t offset, const std::string& message) {
+    error_ = source_.ErrorAt(offset, message);
+    return false;
+  }
+
+  bool Collect(const DocumentNode& map, const std::string& what, const Names& known,
+               Values* values) {
+    if (map.kind != Kind::kMap) return Fail(map.offset, what + " is a map of keys");
+    for (size_t i = 0; i + 1 < map.items.size(); i += 2) {
+      const DocumentNode& key = map.items[i];
+      bool is_known = false;
+      for (const std::string& name : known) is_known |= key.text == name;
+      if (key.kind != Kind::kText || !is_known) {
+        return Fail(key.offset, Quote(key.text) + " is not a key of " + what +
+                                    event_lang::DidYouMean(key.text, known));
+      }
+      if (!values->emplace(key.text, &map.items[i + 1]).second) {
+        return Fail(key.offset, Quote(key.text) + " stands twice here");
+      }
+    }
+    return true;
+  }
+
+  static const DocumentNode* Find(const Values& values, const char* key) {
+    const auto found = values.find(key);
+    return found == values.end() ? nullptr : found->second;
+  }
+
+  bool ReadCount(const Values& values, const char* key, uint32_t least, uint32_t most,
+                 uint32_t* count) {
+    const DocumentNode* const node = Find(values, key);
+    if (node == nullptr) return true;
+    const char* const end = node->text.data() + node->text.size();
+    const auto read = std::from_chars(node->text.data(), end, *count);
+    const bool is_number = node->kind == Kind::kText || node->kind == Kind::kNumber;
+    if (is_number && read.ec == std::errc() && read.ptr == end && *count >= least &&
+        *count <= most) {
+      return true;
+    }
+    return Fail(node->offset, Quote(key) + " takes a whole number from " + std::to_string(least) +
+                                  " to " + std::to_string(most));
+  }
+
+  bool ReadBool(const Values& values, const char* key, bool* value) {
+    const DocumentNode* const node = Find(values, key);
+    if (node == nullptr) return true;
+    *value = node->text == "true";
+    const bool is_word = node->kind == Kind::kText || node->kind == Kind::kBool;
+    if (is_word && (*value || node->text == "false")) return true;
+    return Fail(node->offset, Quote(key) + " takes true or false");
+  }
+
+  bool ReadRules(const Values& values, TraceRules* rules) {
+    const DocumentNode* const list = Find(values, "rules");
+    if (list == nullptr || list->kind == Kind::kNull) return true;
+    if (list->kind != Kind::kList) return Fail(list->offset, "'rules' must be a list");
+    for (const DocumentNode& item : list->items) {
+      if (rules->rules.size() == kMaxTraceRules) {
+        return Fail(item.offset,
+                    "there are more than " + std::to_string(kMaxTraceRules) + " rules");
+      }
+      TraceRule rule;
+      if (!ReadRule(item, rules->debug_bit >= 0, &rule)) return false;
+      rules->rules.push_back(std::move(rule));
+    }
+    return true;
+  }
+
+  bool ReadRule(const DocumentNode& item, bool has_debug_bit, TraceRule* rule) {
+    Values values;
+    if (!Collect(item, "a trace rule", {"name", "filter", "marked", "sample", "truncate", "rate"},
+                 &values)) {
+      return false;
+    }
+    uint32_t snap_bytes = 0;
+    if (!ReadName(item, values, rule) || !ReadFilterOf(values, rule) ||
+        !ReadBool(values, "marked", &rule->is_marked) || !ReadSample(values, rule) ||
+        !ReadCount(values, "truncate", kLeastTraceBytes, UINT16_MAX, &snap_bytes) ||
+        !ReadCount(values, "rate", 1, kMaxTraceRate, &rule->copies_per_second)) {
+      return false;
+    }
+    rule->snap_bytes = static_cast<uint16_t>(snap_bytes);
+    if (!rule->is_marked || has_debug_bit) return true;
+    return Fail(Find(values, "marked")->offset,
+                "a rule for marked packets needs a 'debug_bit' beside 'rules'");
+  }
+
+  bool ReadName(const DocumentNode& item, const Values& values, TraceRule* rule) {
+    const DocumentNode* const node = Find(values, "name");
+    if (node == nullptr) return Fail(item.offset, "this rule has no 'name'");
+    const std::string problem = event_lang::EventNameProblem(node->text);
+    if (node->kind != Kind::kText) return Fail(node->offset, "'name' must be a text");
+    if (!problem.empty()) return Fail(node->offset, problem);
+    if (!names_.insert(node->text).second) {
+      return Fail(node->offset, "there is another rule named " + Quote(node->text));
+    }
+    rule->name = node->text;
+    return true;
+  }
+
+  bool ReadFilterOf(const Values& values, TraceRule* rule) {
+    const DocumentNode* const node = Find(values, "filter");
+    if (node == nullptr) return true;
+    if (node->kind != Kind::kText) return Fail(node->offset, "'filter' must be a text");
+    event_lang::Diagnostic error;
+    if (ReadFilter(node->text, &rule->filter, &error)) return true;
+    return Fail(event_lang::RawOffset(source_.text, node->offset, node->text, error.offset),
+                error.message);
+  }
+
+  bool ReadSample(const Values& values, TraceRule* rule) {
+    const DocumentNode* const node = Find(values, "sample");
+    if (node == nullptr) return true;
+    for (int bits = 1; bits <= kMaxTraceSampleBits; ++bits) {
+      if (node->kind != Kind::kText || node->text != "1/" + std::to_string(1u << bits)) continue;
+      rule->sample_bits = static_cast<uint8_t>(bits);
+      return true;
+    }
+    return Fail(node->offset, "'sample' takes 1/N, where N is a power of two from 2 to 65536");
+  }
+
+  const event_lang::Source& source_;
+  std::set<std::string> names_;
+  std::string error_;
+};
+
+Result<TraceRules> Read(const event_lang::Source& source, const Result<DocumentNode>& root) {
+  if (!root.ok()) return root.status();
+  TraceRules rules;
+  RulesReader reader(source);
+  if (!reader.Read(*root, &rules)) return Status::Error(reader.error());
+  return rules;
+}
+
+TraceRule MakeRule(const char* name, const char* filter) {
+  TraceRule rule;
+  rule.name = name;
+  event_lang::Diagnostic error;
+  [[maybe_unused]] const bool is_filter = ReadFilter(filter, &rule.filter, &error);
+  assert(is_filter);
+  return rule;
+}
+
+std::string Quoted(const std::string& text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return quoted + "\"";
+}
+
+}  // namespace
+
+Result<TraceRules> ParseTraceRulesYaml(std::string_view text, std::string_view source_name) {
+  const event_lang::Source source{source_name, text};
+  return Read(source, event_lang::ReadYaml(source));
+}
+
+Result<TraceRules> ParseTraceRulesJson(std::string_view text, std::string_view source_name) {
+  const event_lang::Source source{source_name, text};
+  return Read(source, event_lang::ReadJson(source));
+}
+
+std::string PrintTraceRules(const TraceRules& rules) {
+  std::string text;
+  const auto number = [&](const char* key, int64_t value) {
+    text += std::string(key) + ": " + std::to_string(value) + "\n";
+  };
+  if (rules.debug_bit >= 0) number("debug_bit", rules.debug_bit);
+  if (rules.switch_rate != 0) number("switch_rate", rules.switch_rate);
+  if (rules.network_rate != 0) number("network_rate", rules.network_rate);
+  text += rules.rules.empty() ? "rules: []\n" : "rules:\n";
+  for (const TraceRule& rule : rules.rules) {
+    text += "  - name: " + Quoted(rule.name) +
+            "\n    filter: " + Quoted(event_lang::PrintFilter(rule.filter)) + "\n";
+    if (rule.is_marked) text += "    marked: true\n";
+    if (rule.sample_bits != 0)
+      text += "    sample: 1/" + std::to_string(1u << rule.sample_bits) + "\n";
+    if (rule.snap_bytes != 0) number("    truncate", rule.snap_bytes);
+    if (rule.copies_per_second != 0) number("    rate", rule.copies_per_second);
+  }
+  return text;
+}
+
+std::vector<TraceRule> BaseTraceRules(bool has_debug_bit) {
+  std::vector<TraceRule> rules = {
+      MakeRule("handshakes", "tcpFlags=+syn or tcpFlags=+fin or tcpFlags=+rst"),
+      MakeRule("bgp", "Protocol=TCP and (srcPort=179 or dstPort=179)"),
+      MakeRule("pfc", "ethType=0x8808"),
+      // A switch does not see the opcode; notifications have the DSCP that cards give them.
+      MakeRule("roce-cnp", "Protocol=UDP and dstPort=4791 and dscp=48"),
+  };
+  if (has_debug_bit) {
+    rules.push_back(MakeRule("marked", "*"));
+    rules.back().is_marked = true;
+  }
+  return rules;
+}
+
+}  // namespace trumpet

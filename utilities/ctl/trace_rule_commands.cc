@@ -1,0 +1,107 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// The commands of trumpetctl for trace rules.
+
+#include <charconv>
+#include <ostream>
+#include <sstream>
+#include <system_error>
+
+#include "controller/plan/trace/trace_flows.h"
+#include "lib/lang/trace/trace_language.h"
+#include "utilities/ctl/ctl_run.h"
+
+namespace trumpet {
+namespace {
+
+std::optional<TraceRules> ReadRules(CtlRun* run) {
+  const auto document = run->ReadDocument(run->argument(0));
+  if (!document) return std::nullopt;
+  auto rules = document->is_json ? ParseTraceRulesJson(document->text, document->name)
+                                 : ParseTraceRulesYaml(document->text, document->name);
+  if (rules) return std::move(*rules);
+  // It begins with its place, as compilers say it.
+  *run->terminal.err << rules.message() << "\n";
+  return std::nullopt;
+}
+
+Status ReadNumber(const CtlInvocation& invocation, const char* option, uint32_t most,
+                  uint32_t* number) {
+  if (!invocation.Has(option)) return Status::Ok();
+  const std::string text = invocation.Get(option);
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), *number);
+  if (read.ec == std::errc() && read.ptr == text.data() + text.size() && *number >= 1 &&
+      *number <= most) {
+    return Status::Ok();
+  }
+  return Status::Error(std::string("--") + option + " is '" + text + "'; it takes 1 to " +
+                       std::to_string(most));
+}
+
+Status ReadPrefixes(const CtlInvocation& invocation, const char* option,
+                    std::vector<Prefix>* prefixes) {
+  std::istringstream words(invocation.Get(option));
+  for (std::string word; std::getline(words, word, ',');) {
+    const auto prefix = ParsePrefix(word);
+    if (!prefix) return Status::Error(std::string("--") + option + ": " + prefix.message());
+    prefixes->push_back(*prefix);
+  }
+  return Status::Ok();
+}
+
+Result<TraceSwitch> ReadSwitch(const CtlInvocation& invocation) {
+  constexpr uint32_t kMaxPort = 0xfeff;  // of those that IN_PORT has room for
+  TraceSwitch at;
+  uint32_t number = 1;
+  at.port = 1;
+  const std::string tunnel = invocation.Get("tunnel", "gre");
+  at.is_erspan = tunnel == "erspan";
+  if (!at.is_erspan && tunnel != "gre") {
+    return Status::Error("--tunnel is '" + tunnel + "'; it takes gre or erspan");
+  }
+  for (const Status& status : {ReadNumber(invocation, "number", kMaxSwitchNumber, &number),
+                               ReadNumber(invocation, "port", kMaxPort, &at.port),
+                               ReadNumber(invocation, "switches", 1'000'000, &at.switch_count),
+                               ReadPrefixes(invocation, "analyzers", &at.analyzers),
+                               ReadPrefixes(invocation, "local", &at.local)}) {
+    if (!status) return status;
+  }
+  at.number = static_cast<uint16_t>(number);
+  return at;
+}
+
+// One line each, meters first: flows need them.
+std::string FlowsText(const ApiJson& json) {
+  std::string text;
+  for (const char* kind : {"meters", "flows"}) {
+    for (const ApiJson& line : json[kind]) text += line.get<std::string>() + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+int CheckCtlTraceRules(CtlRun* run) {
+  const auto rules = ReadRules(run);
+  if (!rules) return 1;
+  // Whether switches can be told is the same for all of them.
+  const auto flows = CompileTraceRules(*rules, TraceSwitch());
+  if (!flows) return run->Fail(run->argument(0) + ": " + flows.message());
+  if (run->invocation.Has("print")) *run->terminal.out << PrintTraceRules(*rules);
+  return 0;
+}
+
+int CompileCtlTraceRules(CtlRun* run) {
+  const auto rules = ReadRules(run);
+  if (!rules) return 1;
+  const auto at = ReadSwitch(run->invocation);
+  if (!at) return run->Fail(at.message());
+  const auto flows = CompileTraceRules(*rules, *at);
+  if (!flows) return run->Fail(run->argument(0) + ": " + flows.message());
+  ApiJson json = {{"meters", flows->meters}, {"flows", ApiJson::array()}};
+  for (const TraceFlow& flow : flows->flows) json["flows"].push_back(flow.text);
+  return run->Print(json, FlowsText);
+}
+
+}  // namespace trumpet

@@ -1,0 +1,81 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "utilities/ctl/commands.h"
+
+namespace trumpet {
+namespace {
+
+struct Told {
+  int status = 0;
+  std::string out;
+  std::string err;
+};
+
+// `trumpetctl trace rules VERB -` with the rules on standard input.
+Told RunRules(const std::string& verb, const std::string& input,
+              std::vector<std::string> options = {}) {
+  options.insert(options.begin(), {"trace", "rules", verb, "-"});
+  const auto no_variables = [](const char*) { return std::string(); };
+  const auto invocation = ParseCtlArguments(options, no_variables, "", "");
+  if (!invocation) return {2, "", invocation.message()};
+  std::istringstream in(input);
+  std::ostringstream out;
+  std::ostringstream err;
+  CtlTerminal terminal;
+  terminal.in = &in;
+  terminal.out = &out;
+  terminal.err = &err;
+  const int status = RunCtl(*invocation, terminal);
+  return {status, out.str(), err.str()};
+}
+
+constexpr const char* kVlan = "rules: [{name: a, filter: vlan=1, rate: 7}]";
+
+TEST(TraceRuleCommands, CheckIsSilentOfGoodRulesAndPrintsThem) {
+  EXPECT_EQ(RunRules("check", kVlan).status, 0);
+  EXPECT_EQ(RunRules("check", kVlan).out, "");
+  EXPECT_EQ(RunRules("check", kVlan, {"--print"}).out,
+            "rules:\n  - name: \"a\"\n    filter: \"vlan=1\"\n    rate: 7\n");
+}
+
+TEST(TraceRuleCommands, CheckNamesThePlaceAndWhatSwitchesCannotBeTold) {
+  const Told broken = RunRules("check", "rules: [{nam: a}]");
+  EXPECT_EQ(broken.status, 1);
+  EXPECT_EQ(broken.err,
+            "(standard input):1:10: 'nam' is not a key of a trace rule; did you mean 'name'?\n");
+  const Told untold = RunRules("check", "rules: [{name: a, filter: not vlan=1}]");
+  EXPECT_EQ(untold.status, 1);
+  EXPECT_EQ(untold.err, "trumpetctl: -: rule 'a': 'not' cannot be said to OpenFlow switches\n");
+}
+
+TEST(TraceRuleCommands, CompilePrintsMetersAndThenFlows) {
+  const Told told = RunRules("compile", kVlan, {"--number=5", "--port=11", "--tunnel=erspan"});
+  EXPECT_EQ(told.status, 0) << told.err;
+  EXPECT_EQ(told.out.rfind("meter=60101,", 0), 0u) << told.out;
+  EXPECT_NE(told.out.find("\ntable=251,priority=40000,dl_vlan=0x1,actions=meter:60101,"
+                          "set_field:5->tun_id,"),
+            std::string::npos)
+      << told.out;
+}
+
+TEST(TraceRuleCommands, CompileSaysWhatItsOptionsTake) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"--number=1024", "trumpetctl: --number is '1024'; it takes 1 to 1023\n"},
+      {"--port=0", "trumpetctl: --port is '0'; it takes 1 to 65279\n"},
+      {"--tunnel=vxlan", "trumpetctl: --tunnel is 'vxlan'; it takes gre or erspan\n"},
+      {"--switches=x", "trumpetctl: --switches is 'x'; it takes 1 to 1000000\n"},
+  };
+  for (const auto& [option, error] : cases) {
+    EXPECT_EQ(RunRules("compile", kVlan, {option}).err, error);
+    EXPECT_EQ(RunRules("compile", kVlan, {option}).status, 1);
+  }
+  EXPECT_EQ(RunRules("compile", kVlan, {"--local=10.0.0.1/8"}).status, 1);
+}
+
+}  // namespace
+}  // namespace trumpet
