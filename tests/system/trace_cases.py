@@ -2,12 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trace rules at real bridges: what trumpetctl compiles is what the switch does."""
 
+import contextlib
 import ipaddress
 import json
 import os
 import random
 import re
+import socket
+import struct
 import subprocess
+import sys
+import time
 
 from switch import eventually
 
@@ -244,6 +249,195 @@ def trace_rules_do_what_a_slow_reading_of_them_says(switch):
     return f"{sets} sets, {traced} packets, {copied} of them copied"
 
 
+CHAIN = ("trace-s1", "trace-s2", "trace-s3")
+BASE_SET = {"base": True}
+SERVER = """
+import socket
+listener = socket.create_server(("10.77.0.2", 8000), backlog=64)
+print("ready", flush=True)
+while True:
+    with listener.accept()[0] as peer:
+        while peer.recv(65536):
+            pass
+"""
+CLIENT = """
+import socket, sys
+for size in map(int, sys.argv[1:]):
+    with socket.create_connection(("10.77.0.2", 8000)) as peer:
+        peer.sendall(bytes(size))
+        peer.shutdown(socket.SHUT_WR)
+        assert peer.recv(1) == b""
+"""
+
+
+class Chain:
+    """A host, three bridges that learn addresses, a host; a device at each bridge takes copies."""
+
+    def __init__(self, switch):
+        self.switch = switch
+        self.hosts = []
+        self.devices = [f"trc-{name}" for name in ("h1", "h2", "c1", "c2", "c3")]
+        self.taps = []
+
+    def open(self):
+        for name in self.devices:
+            self.ip("link", "add", name, "type", "veth", "peer", "name", f"{name}p")
+            self.ip("link", "set", name, "up")
+        for number, bridge in enumerate(CHAIN, 1):
+            self.switch.vsctl("add-br", bridge, "--", "set", "bridge", bridge,
+                              "datapath_type=netdev", "fail-mode=secure",
+                              "--", "add-port", bridge, f"trc-c{number}", "--", "set", "interface",
+                              f"trc-c{number}", "ofport_request=9")
+        for bridge, device in ((CHAIN[0], "trc-h1"), (CHAIN[-1], "trc-h2")):
+            self.switch.vsctl("add-port", bridge, device)
+        for one, other in zip(CHAIN, CHAIN[1:]):
+            names = f"{one}-up", f"{other}-down"
+            for bridge, name, peer in ((one, *names), (other, *reversed(names))):
+                self.switch.vsctl("add-port", bridge, name, "--", "set", "interface", name,
+                                  "type=patch", f"options:peer={peer}")
+        for number in (1, 2):
+            self.hosts.append(subprocess.Popen(["unshare", "--net", "sleep", "1000"]))
+            device = f"trc-h{number}p"
+            own = os.readlink("/proc/self/ns/net")
+            pid = self.hosts[-1].pid
+            eventually(lambda: os.readlink(f"/proc/{pid}/ns/net") != own,  # pylint: disable=W0640
+                       "the host has a namespace")
+            self.ip("link", "set", device, "netns", str(pid))
+            for command in (f"ip addr add 10.77.0.{number}/24 dev {device}",
+                            f"ip link set {device} up", "ip link set lo up",
+                            f"ethtool -K {device} tx off"):
+                subprocess.run(self.at(number) + command.split(), check=True, capture_output=True)
+        for number in (1, 2, 3):
+            self.ip("link", "set", f"trc-c{number}p", "up")
+            tap = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+            tap.setsockopt(socket.SOL_SOCKET, 33, 64 << 20)  # SO_RCVBUFFORCE
+            tap.bind((f"trc-c{number}p", 0))
+            tap.setblocking(False)
+            self.taps.append(tap)
+
+    def close(self):
+        for tap in self.taps:
+            tap.close()
+        for host in self.hosts:
+            host.kill()
+            host.wait()
+        for bridge in CHAIN:
+            self.switch.vsctl("--if-exists", "del-br", bridge)
+        for name in self.devices:
+            subprocess.run(["ip", "link", "del", name], check=False, stderr=subprocess.DEVNULL)
+
+    @staticmethod
+    def ip(*arguments):
+        subprocess.run(["ip", *arguments], check=True)
+
+    def at(self, number):
+        return ["nsenter", "-t", str(self.hosts[number - 1].pid), "-n"]
+
+    def set_rules(self, rules):
+        for number, bridge in enumerate(CHAIN, 1):
+            flows = compiled(self.switch, rules, f"--number={number}", "--port=9")
+            install(self.switch, bridge, flows, ["table=0,priority=0,actions=NORMAL"])
+
+    def connect(self, sizes):
+        """A connection for each size, that many bytes long."""
+        server = subprocess.Popen(self.at(2) + [sys.executable, "-c", SERVER],
+                                  stdout=subprocess.PIPE, text=True)
+        try:
+            assert server.stdout.readline() == "ready\n"
+            subprocess.run(self.at(1) + [sys.executable, "-c", CLIENT, *map(str, sizes)],
+                           check=True, timeout=120)
+        finally:
+            server.kill()
+            server.communicate()
+
+    def take_copies(self):
+        """A list of frames of each bridge, once nothing comes any more."""
+        copies = [[], [], []]
+
+        def is_quiet():
+            before = sum(map(len, copies))
+            for frames, tap in zip(copies, self.taps):
+                while True:
+                    try:
+                        frame, address = tap.recvfrom(65536)
+                    except BlockingIOError:
+                        break
+                    if address[2] != socket.PACKET_OUTGOING and frame[12:14] == b"\x08\x00":
+                        frames.append(frame)
+            return sum(map(len, copies)) == before
+
+        eventually(is_quiet, "no more copies come", pause=0.5)
+        return copies
+
+
+def segment_of(frame):
+    """What tells one segment of TCP from others: (ports, sequence number, flags)."""
+    return struct.unpack("!HH", frame[34:38]), frame[38:42], frame[47]
+
+
+@contextlib.contextmanager
+def chain(switch):
+    made = Chain(switch)
+    try:
+        made.open()
+        yield made
+    finally:
+        made.close()
+
+
+def forty_connections_over_three_bridges_make_480_copies(switch):
+    with chain(switch) as network:
+        network.set_rules(BASE_SET)
+        network.connect([20000] * 40)
+        copies = network.take_copies()
+        assert sorted(copies[0]) == sorted(copies[1]) == sorted(copies[2])
+        # On a busy machine some are sent again, and copied again.
+        assert len({segment_of(frame) for frame in copies[0]}) == 160, len(copies[0])
+        network.set_rules({"rules": []})
+        network.connect([20000] * 5)
+        assert network.take_copies() == [[], [], []], "without rules nothing is copied"
+
+
+def a_sample_has_whole_connections_at_all_hops_or_none(switch):
+    with chain(switch) as network:
+        network.set_rules({"rules": [{"name": "some", "filter": "Protocol=TCP", "sample": "1/4",
+                                      "truncate": 64}]})
+        network.connect([3000] * 80)
+        copies = network.take_copies()
+        assert sorted(copies[0]) == sorted(copies[1]) == sorted(copies[2])
+        assert all(len(frame) <= 64 for frame in copies[0])
+        connections = {}
+        for ports, _, flags in {segment_of(frame) for frame in copies[0]}:
+            client = next(port for port in ports if port != 8000)
+            connections.setdefault(client, []).append(flags & 3)
+        # Binomial of 80 and 1/4: outside of this once in 100,000 times.
+        assert 5 <= len(connections) <= 38, connections
+        for flags in connections.values():
+            assert flags.count(2) == 2 and flags.count(1) == 2, "both directions, from begin to end"
+        return f"{len(connections)} of 80 connections"
+
+
+def a_budget_holds_back_copies_and_nothing_else(switch):
+    with chain(switch) as network:
+        network.set_rules({"rules": [{"name": "all", "filter": "Protocol=TCP", "rate": 5}],
+                           "switch_rate": 1000})
+        begin = time.monotonic()
+        network.connect([500000] * 10)
+        seconds = time.monotonic() - begin
+        copies = network.take_copies()
+        packets = [int(re.search(r"n_packets=(\d+)", line).group(1))
+                   for line in switch.ofctl_text("dump-flows", CHAIN[1], "table=251").splitlines()
+                   if "n_packets" in line]
+        # A burst, and then five a second.
+        for frames in copies:
+            assert 5 <= len(frames) <= 5 * (seconds + 2) + 5, (len(frames), seconds)
+        assert sum(packets) > 10 * len(copies[1]), (packets, len(copies[1]))
+        return f"{len(copies[1])} copies of {sum(packets)} packets in {seconds:.1f} s"
+
+
 ALL = [
     trace_rules_do_what_a_slow_reading_of_them_says,
+    forty_connections_over_three_bridges_make_480_copies,
+    a_sample_has_whole_connections_at_all_hops_or_none,
+    a_budget_holds_back_copies_and_nothing_else,
 ]
