@@ -158,7 +158,8 @@ ControlPacket ReadControl(const uint8_t* data, const Layers& layers, int first) 
 TracePacket DescribePacket(const Frame& frame, const Layers& layers, int first,
                            uint8_t debug_dscp) {
   TracePacket packet;
-  packet.is_ethernet = layers.list[static_cast<size_t>(first)].kind == LayerKind::kEthernet;
+  const LayerKind begin = layers.list[static_cast<size_t>(first)].kind;
+  if (begin == LayerKind::kIpv4 || begin == LayerKind::kIpv6) packet.marks |= kMarkIp;
   packet.wire_bytes = StatedBytes(frame, layers, first);
   if (ReadControl(frame.data, layers, first).kind != ControlKind::kNone) {
     packet.marks |= kMarkProtocol;
@@ -171,9 +172,10 @@ TracePacket DescribePacket(const Frame& frame, const Layers& layers, int first,
   }
   const Layer* const transport = FindTransport(layers, *ip);
   const bool is_tcp = transport != nullptr && transport->kind == LayerKind::kTcp;
-  if (is_tcp && (frame.data[transport->at + 13] & (kTcpSyn | kTcpFin | kTcpRst)) != 0) {
-    packet.marks |= kMarkConnection;
-  }
+  if (!is_tcp) return packet;
+  const uint8_t flags = frame.data[transport->at + 13];
+  if ((flags & (kTcpSyn | kTcpFin | kTcpRst)) != 0) packet.marks |= kMarkConnection;
+  if ((flags & kTcpSyn) != 0) packet.marks |= kMarkSyn;
   return packet;
 }
 

@@ -21,6 +21,8 @@ namespace trumpet {
 constexpr uint8_t kMarkConnection = 1;  // TCP with SYN, FIN or RST
 constexpr uint8_t kMarkProtocol = 2;    // BGP, PAUSE and PFC, RoCE's CNP and NAK
 constexpr uint8_t kMarkDebug = 4;       // by its DSCP
+constexpr uint8_t kMarkSyn = 8;         // a connection begins: one of each direction
+constexpr uint8_t kMarkIp = 128;        // it begins with IP, not with Ethernet
 
 constexpr size_t kTracePacketBytes = 128;  // kept of it
 
@@ -28,7 +30,6 @@ struct TracePacket {
   FlowKey flow;             // of the innermost IP header; all 0: not IP
   uint32_t wire_bytes = 0;  // from its first header on
   uint8_t marks = 0;
-  bool is_ethernet = false;  // what it begins with; else IP
 };
 
 // What runs the network, and what it says.

@@ -60,7 +60,6 @@ TEST(TracePacket, HasTheInnermostAddressesAndPorts) {
   EXPECT_EQ(flow.dst_ip[3], 2);
   EXPECT_EQ(flow.src_port, 1000);
   EXPECT_EQ(flow.dst_port, 80);
-  EXPECT_TRUE(read.packet.is_ethernet);
   EXPECT_EQ(read.packet.marks, 0);
 }
 
@@ -78,7 +77,9 @@ TEST(TracePacket, IsMarkedByFlagsAndByDscp) {
   for (const uint16_t flag : {kTcpSyn, kTcpFin, kTcpRst}) {
     TcpHeader tcp;
     tcp.flags = static_cast<uint16_t>(flag | kTcpAck);
-    EXPECT_EQ(ReadBytes(Ethernet(0x0800, Ipv4({}, Tcp(tcp, {})))).packet.marks, kMarkConnection);
+    const uint8_t syn = flag == kTcpSyn ? kMarkSyn : 0;
+    EXPECT_EQ(ReadBytes(Ethernet(0x0800, Ipv4({}, Tcp(tcp, {})))).packet.marks,
+              kMarkConnection | syn);
   }
   Ipv4Header ip;
   ip.tos = 0x08 << 2 | 3;
@@ -135,7 +136,7 @@ TEST(TracePacket, OfBgpIsControlBothWays) {
   tcp.flags = kTcpSyn;
   const Read read = ReadBytes(Ethernet(0x86dd, Ipv6({}, Tcp(tcp, {}))));
   EXPECT_EQ(read.control.kind, ControlKind::kBgp);
-  EXPECT_EQ(read.packet.marks, kMarkProtocol | kMarkConnection);
+  EXPECT_EQ(read.packet.marks, kMarkProtocol | kMarkConnection | kMarkSyn);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <event2/event.h>
 #include <openssl/rand.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <iostream>
 #include <memory>
@@ -19,6 +20,7 @@
 #include "controller/daemon/config_reader.h"
 #include "controller/daemon/daemon.h"
 #include "controller/daemon/process.h"
+#include "controller/traces/query_program.h"
 #include "controller/traces/trace_program.h"
 #include "lib/base/loop_event.h"
 #include "lib/wire/address.h"
@@ -29,7 +31,8 @@ namespace {
 constexpr char kSynopsis[] =
     "trumpet-analyzer: takes the copies that switches make of slices, and tells what they say\n"
     "usage: trumpet-analyzer [OPTION]...\n"
-    "       trumpet-analyzer traces [OPTION]... [CAPTURE]...   (--help tells more)\n";
+    "       trumpet-analyzer traces [OPTION]... [CAPTURE]...   (--help tells more)\n"
+    "       trumpet-analyzer query --store=DIRECTORY [OPTION]...\n";
 
 const DaemonProgram& Program() {
   static const DaemonProgram program = {
@@ -130,8 +133,9 @@ int Main(int argc, char** argv) {
 }  // namespace trumpet
 
 int main(int argc, char** argv) {
-  if (argc > 1 && std::string_view(argv[1]) == "traces") {
-    return trumpet::RunTraceProgram({argv + 2, argv + argc}, &std::cout, &std::cerr);
-  }
+  const std::string_view word = argc > 1 ? argv[1] : "";
+  const std::vector<std::string> words(argv + std::min(argc, 2), argv + argc);
+  if (word == "traces") return trumpet::RunTraceProgram(words, &std::cout, &std::cerr);
+  if (word == "query") return trumpet::RunQueryProgram(words, &std::cout, &std::cerr);
   return trumpet::Main(argc, argv);
 }

@@ -26,6 +26,8 @@ controller_libtrumpet_store_a_SOURCES = \
 	controller/store/sqlite_trace_store.h \
 	controller/store/trace_part.cc \
 	controller/store/trace_part.h \
+	controller/store/trace_folder.cc \
+	controller/store/trace_folder.h \
 	controller/store/trace_store.cc \
 	controller/store/trace_store.h
 

@@ -4,7 +4,6 @@
 #include "controller/store/sqlite_trace_store.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <system_error>
@@ -15,19 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kPrefix[] = "traces-";
-constexpr char kSuffix[] = ".db";
 constexpr uint64_t kMinFiles = 16;  // that `max_bytes` have room for
-
-// 0: no file of ours.
-uint64_t NumberOf(const std::string& name) {
-  const std::string prefix = kPrefix;
-  const std::string suffix = kSuffix;
-  const bool is_ours = name.size() > prefix.size() + suffix.size() &&
-                       name.compare(0, prefix.size(), prefix) == 0 &&
-                       name.compare(name.size() - suffix.size(), suffix.size(), suffix) == 0;
-  return is_ours ? std::strtoull(name.c_str() + prefix.size(), nullptr, 10) : 0;
-}
 
 bool IsBefore(const StoredTrace& a, const StoredTrace& b) {
   return std::make_pair(a.start, static_cast<int64_t>(a.id)) <
@@ -55,20 +42,16 @@ Result<std::unique_ptr<SqliteTraceStore>> SqliteTraceStore::Open(
 }
 
 Status SqliteTraceStore::OpenOld() {
-  std::map<uint64_t, std::string> paths;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(options_.folder, error)) {
-    const uint64_t number = NumberOf(entry.path().filename());
-    if (number != 0) paths[number] = entry.path();
-  }
-  if (error) return Status::Error(options_.folder + ": " + error.message());
-  for (const auto& [number, path] : paths) {
+  const auto paths = ListTraceParts(options_.folder);
+  if (!paths.ok()) return paths.status();
+  for (const auto& [number, path] : *paths) {
     next_number_ = number + 1;
     bool is_broken = false;
     auto part = TracePart::Open(path, number, 0, &is_broken);
     if (part.ok()) {
       parts_.push_back(std::move(*part));
     } else if (is_broken) {
+      std::error_code error;
       fs::rename(path, path + ".broken", error);
       if (error) return Status::Error(path + ": " + error.message());
     } else {
@@ -80,7 +63,8 @@ Status SqliteTraceStore::OpenOld() {
 
 Status SqliteTraceStore::Begin(Nanos now) {
   const uint64_t number = next_number_++;
-  const std::string path = options_.folder + "/" + kPrefix + std::to_string(number) + kSuffix;
+  const std::string path =
+      options_.folder + "/" + kTracePartPrefix + std::to_string(number) + kTracePartSuffix;
   bool is_broken = false;
   auto part = TracePart::Open(path, number, now, &is_broken);
   if (!part.ok()) return part.status();

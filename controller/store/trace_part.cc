@@ -3,6 +3,7 @@
 
 #include "controller/store/trace_part.h"
 
+#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <system_error>
@@ -151,7 +152,51 @@ StoredTrace ReadTrace(const SqliteStatement& row) {
   return trace;
 }
 
+// 0: no file of ours.
+uint64_t NumberOf(const std::string& name) {
+  const std::string prefix = kTracePartPrefix;
+  const std::string suffix = kTracePartSuffix;
+  const bool is_ours = name.size() > prefix.size() + suffix.size() &&
+                       name.compare(0, prefix.size(), prefix) == 0 &&
+                       name.compare(name.size() - suffix.size(), suffix.size(), suffix) == 0;
+  return is_ours ? std::strtoull(name.c_str() + prefix.size(), nullptr, 10) : 0;
+}
+
+// The columns of a row of links, from the first.
+LinkCounters ReadLink(const SqliteStatement& row) {
+  LinkCounters link{static_cast<uint16_t>(row.Number(0)),
+                    static_cast<uint16_t>(row.Number(1)),
+                    row.Number(2),
+                    {}};
+  for (size_t i = 0; i < kLinkCounters; ++i) {
+    link.values[i] = static_cast<uint64_t>(row.Number(static_cast<int>(i) + 3));
+  }
+  return link;
+}
+
 }  // namespace
+
+Result<std::map<uint64_t, std::string>> ListTraceParts(const std::string& folder) {
+  std::map<uint64_t, std::string> paths;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const uint64_t number = NumberOf(entry.path().filename());
+    if (number != 0) paths[number] = entry.path();
+  }
+  if (error) return Status::Error(folder + ": " + error.message());
+  return paths;
+}
+
+Result<std::unique_ptr<TracePart>> TracePart::OpenForReading(const std::string& path,
+                                                             uint64_t number) {
+  Result<SqliteFile> file = SqliteFile::Open(path, SqliteFile::Mode::kRead);
+  if (!file.ok()) return file.status();
+  std::unique_ptr<TracePart> part(new TracePart(std::move(*file), path, number));
+  const Result<int64_t> version = part->file_.Number("PRAGMA user_version", 0);
+  if (!version.ok()) return version.status();
+  if (*version != 1) return Status::Error(path + ": holds no traces of this release");
+  return part;
+}
 
 Result<std::unique_ptr<TracePart>> TracePart::Open(const std::string& path, uint64_t number,
                                                    Nanos now, bool* is_broken) {
@@ -286,13 +331,15 @@ Status TracePart::FindCounters(uint16_t from_switch, uint16_t to_switch, Nanos f
   if (!find.ok()) return find.status();
   const int64_t values[] = {from_switch, to_switch, from, until};
   for (int i = 0; i < 4; ++i) find->Bind(i + 1, values[i]);
-  return ForEachRow(&*find, [&] {
-    LinkCounters link{from_switch, to_switch, find->Number(2), {}};
-    for (size_t i = 0; i < kLinkCounters; ++i) {
-      link.values[i] = static_cast<uint64_t>(find->Number(static_cast<int>(i) + 3));
-    }
-    counters->push_back(link);
-  });
+  return ForEachRow(&*find, [&] { counters->push_back(ReadLink(*find)); });
+}
+
+Status TracePart::FindAllCounters(Nanos from, Nanos until, std::vector<LinkCounters>* counters) {
+  auto find = SqliteStatement::Prepare(&file_, "SELECT * FROM link WHERE time >= ? AND time < ?");
+  if (!find.ok()) return find.status();
+  find->Bind(1, from);
+  find->Bind(2, until);
+  return ForEachRow(&*find, [&] { counters->push_back(ReadLink(*find)); });
 }
 
 Status TracePart::Seal() {

@@ -12,6 +12,7 @@
 #define TRUMPET_CONTROLLER_STORE_TRACE_PART_H
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -22,11 +23,22 @@
 
 namespace trumpet {
 
+// traces-7.db
+constexpr char kTracePartPrefix[] = "traces-";
+constexpr char kTracePartSuffix[] = ".db";
+
+// The files of a folder, by their numbers.
+Result<std::map<uint64_t, std::string>> ListTraceParts(const std::string& folder);
+
 class TracePart {
  public:
   // Makes it if it is not there.  `*is_broken` if it is none of ours, or no more.
   static Result<std::unique_ptr<TracePart>> Open(const std::string& path, uint64_t number,
                                                  Nanos now, bool* is_broken);
+
+  // For Find...() alone, while another process may write to it.
+  static Result<std::unique_ptr<TracePart>> OpenForReading(const std::string& path,
+                                                           uint64_t number);
 
   Status Append(const std::vector<StoredTrace>& traces);
   Status Forget(uint64_t trace_id);
@@ -34,6 +46,8 @@ class TracePart {
   Status Find(const TraceQuery& query, std::vector<StoredTrace>* traces);
   Status FindCounters(uint16_t from_switch, uint16_t to_switch, Nanos from, Nanos until,
                       std::vector<LinkCounters>* counters);
+  // Of all links.
+  Status FindAllCounters(Nanos from, Nanos until, std::vector<LinkCounters>* counters);
   // Indexes; nothing is written to it any more.
   Status Seal();
   // The file, and what SQLite has put beside it.

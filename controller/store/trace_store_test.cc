@@ -16,6 +16,7 @@
 #include <string>
 
 #include "controller/store/sqlite_trace_store.h"
+#include "controller/store/trace_folder.h"
 #include "lib/ovsdb/ovsdb_server_test.h"
 
 namespace trumpet {
@@ -200,6 +201,10 @@ TEST_F(TraceStores, AnswerLikeTheSlowTwinOverFilesRevisionsAndRestarts) {
       const auto found = store->Find(query);
       ASSERT_TRUE(found.ok()) << found.message();
       ASSERT_EQ(Describe(*found), Describe(SlowFind(twin, query))) << "round " << round;
+      // The same from outside, while the store has the folder.
+      const auto read = FindInTraceFolder(options_.folder, query);
+      ASSERT_TRUE(read.ok()) << read.message();
+      ASSERT_EQ(Describe(*read), Describe(*found)) << "round " << round;
     }
   }
   EXPECT_GT(store->file_count(), 4u);
@@ -245,6 +250,12 @@ TEST_F(TraceStores, AddUpTheCountersOfManyAnalyzers) {
   EXPECT_EQ((*found)[0].values[9], uint64_t{4} << 40);
   EXPECT_EQ((*found)[1].values[0], 20u);
   EXPECT_EQ(store->FindCounters(1, 2, kBegin + 1, kBegin + kNanosPerSecond)->size(), 0u);
+  const auto links = LinksInTraceFolder(options_.folder, kBegin, kBegin + 1);
+  ASSERT_TRUE(links.ok()) << links.message();
+  ASSERT_EQ(links->size(), 2u);
+  EXPECT_EQ((*links)[0].values, (*found)[0].values);
+  EXPECT_EQ((*links)[1].from, 2);
+  EXPECT_EQ((*links)[1].values[0], 28u);
   EXPECT_GT(store->file_count(), 1u);
 }
 

@@ -7,12 +7,16 @@ controller_libtrumpet_traces_a_SOURCES = \
 	controller/traces/arguments.h \
 	controller/traces/link_book.cc \
 	controller/traces/link_book.h \
+	controller/traces/query_program.cc \
+	controller/traces/query_program.h \
 	controller/traces/switch_book.cc \
 	controller/traces/switch_book.h \
 	controller/traces/trace_maker.cc \
 	controller/traces/trace_maker.h \
 	controller/traces/trace_program.cc \
 	controller/traces/trace_program.h \
+	controller/traces/trace_query.cc \
+	controller/traces/trace_query.h \
 	controller/traces/trace_routes.cc \
 	controller/traces/trace_routes.h \
 	controller/traces/trace_run.cc \
@@ -22,6 +26,8 @@ controller_libtrumpet_traces_a_SOURCES = \
 
 gtest_programs += controller/traces/traces_test
 controller_traces_traces_test_SOURCES = \
+	controller/traces/program_kit_test.h \
+	controller/traces/query_program_test.cc \
 	controller/traces/trace_maker_test.cc \
 	controller/traces/trace_network_test.h \
 	controller/traces/trace_program_test.cc \

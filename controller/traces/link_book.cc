@@ -37,7 +37,7 @@ void LinkBook::Add(const TraceReport& report) {
     auto& values = Row(from.switch_number, to.switch_number, from.time).values;
     ++values[kLinkPackets];
     values[kLinkBytes] += packet.wire_bytes;
-    values[kLinkConnections] += (packet.marks & kMarkConnection) != 0 ? 1 : 0;
+    values[kLinkConnections] += (packet.marks & kMarkSyn) != 0 ? 1 : 0;
     values[kLinkLooped] += is_looped ? 1 : 0;
     ++values[LatencyValue(std::max<Nanos>(to.time - from.time, 0))];
   }

@@ -25,7 +25,7 @@ namespace trumpet {
 enum LinkValue : size_t {
   kLinkPackets,
   kLinkBytes,
-  kLinkConnections,  // packets with SYN, FIN or RST
+  kLinkConnections,  // that begin: packets with SYN
   kLinkDropped,      // packets that were lost there, if they could go nowhere else
   kLinkCopiesLost,   // packets that passed there, whose next copy was lost
   kLinkLooped,

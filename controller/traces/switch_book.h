@@ -28,11 +28,17 @@ class SwitchBook {
   // Of a switch without a name: its number.
   std::string NameOf(uint16_t number) const;
   std::optional<uint16_t> NumberOf(std::string_view name) const;
+  const std::map<uint16_t, std::string>& names() const { return names_; }
 
  private:
   std::map<uint16_t, std::string> names_;
   std::map<std::string, uint16_t, std::less<>> numbers_;
 };
+
+// switches.json in the folder of a store: {"leaf1": 1, ...}.  None is an empty book.
+Result<SwitchBook> LoadSwitchBook(const std::string& folder);
+// What is there already and says otherwise goes.
+Status SaveSwitchBook(const SwitchBook& book, const std::string& folder);
 
 }  // namespace trumpet
 

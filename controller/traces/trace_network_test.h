@@ -94,6 +94,21 @@ class Network {
   std::vector<TimedBytes> frames_;
 };
 
+// Over leaf1 (1), a spine and leaf2 (4), with one packet of many lost behind the spine 2.
+inline Network WithADrop() {
+  Network network;
+  for (uint32_t i = 0; i < 200; ++i) {
+    const Nanos time = kBegin + i * kNanosPerMilli;
+    if (i == 100) {
+      network.Cross({1, 2}, time, 0, i, kTcpSyn);
+    } else {
+      network.Cross({1, static_cast<uint16_t>(2 + i % 2), 4}, time, static_cast<uint16_t>(i % 2),
+                    i);
+    }
+  }
+  return network;
+}
+
 }  // namespace trace_network
 }  // namespace trumpet
 

@@ -203,6 +203,8 @@ Status Run(const ProgramOptions& options, std::ostream* out) {
     auto opened = SqliteTraceStore::Open(store_options, Now());
     if (!opened) return opened.status();
     store = std::move(*opened);
+    const Status saved = SaveSwitchBook(options.switches, options.store);
+    if (!saved.ok()) return saved;
   }
   TraceRun run(options.switches, store.get(), options.prints_all, out);
   TraceMaker maker(options.maker, routes, [&run](const TraceReport& report) { run.Tell(report); });
@@ -211,7 +213,7 @@ Status Run(const ProgramOptions& options, std::ostream* out) {
   run.Write(Now());
   nlohmann::ordered_json sums = ToJson(maker, options.switches);
   if (!network) sums["flows_not_learned"] = learned.flows_not_learned();
-  *out << nlohmann::ordered_json{{"sums", sums}}.dump() << "\n";
+  *out << JsonLine({{"sums", sums}});
   if (run.refused() == 0 && run.first_error().empty()) return Status::Ok();
   return Status::Error(run.first_error() + " (" + std::to_string(run.refused()) +
                        " rows were not stored)");

@@ -5,96 +5,30 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
+#include <algorithm>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "controller/store/sqlite_trace_store.h"
-#include "controller/traces/trace_network_test.h"
+#include "controller/traces/program_kit_test.h"
 
 namespace trumpet {
 namespace {
 
 using Json = nlohmann::json;
-using test_frames::Bytes;
 using trace_network::kBegin;
 using trace_network::Network;
 using trace_network::Packet;
 using trace_network::TimedBytes;
 
-constexpr char kTopology[] = R"(
-hosts:
-  - {id: h1, prefixes: [10.0.1.0/24], attached_to: leaf1}
-  - {id: h2, prefixes: [10.0.2.0/24], attached_to: leaf2}
-switches: [{name: leaf1}, {name: spine1}, {name: spine2}, {name: leaf2}]
-links:
-  - {from: leaf1, to: spine1}
-  - {from: leaf1, to: spine2}
-  - {from: spine1, to: leaf2}
-  - {from: spine2, to: leaf2}
-)";
-
-class TraceProgram : public testing::Test {
+class TraceProgram : public ProgramTest {
  protected:
-  TraceProgram() : folder_(testing::TempDir() + "trumpet-traces-XXXXXX") {
-    EXPECT_NE(mkdtemp(folder_.data()), nullptr);
-  }
-  ~TraceProgram() override { std::filesystem::remove_all(folder_); }
-
-  std::string Write(const std::string& name, const Bytes& bytes) {
-    const std::string path = folder_ + "/" + name;
-    std::ofstream(path, std::ios::binary)
-        .write(reinterpret_cast<const char*>(bytes.data()),
-               static_cast<std::streamsize>(bytes.size()));
-    return path;
-  }
-  std::string Write(const std::string& name, const std::string& text) {
-    return Write(name, Bytes(text.begin(), text.end()));
-  }
-
-  // Each line; the last are the sums.
-  std::vector<Json> Run(const std::vector<std::string>& words) {
-    out_.str("");
-    err_.str("");
-    EXPECT_EQ(RunTraceProgram(words, &out_, &err_), 0) << err_.str();
-    std::vector<Json> lines;
-    std::istringstream text(out_.str());
-    for (std::string line; std::getline(text, line);) lines.push_back(Json::parse(line));
-    EXPECT_FALSE(lines.empty());
-    return lines;
-  }
-  std::string Error(const std::vector<std::string>& words) {
-    out_.str("");
-    err_.str("");
-    EXPECT_EQ(RunTraceProgram(words, &out_, &err_), 1);
-    return err_.str();
-  }
-
-  // Over leaf1 (1), a spine and leaf2 (4), with one packet of many lost behind the spine 2.
-  static Network WithADrop() {
-    Network network;
-    for (uint32_t i = 0; i < 200; ++i) {
-      const Nanos time = kBegin + i * kNanosPerMilli;
-      if (i == 100) {
-        network.Cross({1, 2}, time, 0, i, kTcpSyn);
-      } else {
-        network.Cross({1, static_cast<uint16_t>(2 + i % 2), 4}, time, static_cast<uint16_t>(i % 2),
-                      i);
-      }
-    }
-    return network;
-  }
-
-  std::string folder_;
-  std::ostringstream out_;
-  std::ostringstream err_;
+  TraceProgram() : ProgramTest(RunTraceProgram) {}
 };
 
 TEST_F(TraceProgram, NamesTheSwitchBehindWhichAPacketWasLost) {
-  const std::string capture = Write("copies.pcap", WithADrop().Capture());
+  const std::string capture = Write("copies.pcap", trace_network::WithADrop().Capture());
   const std::string topology = Write("net.yaml", kTopology);
   const std::vector<Json> lines = Run({"--topology", topology, capture});
   ASSERT_EQ(lines.size(), 2u);
@@ -120,7 +54,7 @@ TEST_F(TraceProgram, NamesTheSwitchBehindWhichAPacketWasLost) {
 }
 
 TEST_F(TraceProgram, SaysTheSameOfTheSameCaptures) {
-  const std::string capture = Write("copies.pcap", WithADrop().Capture());
+  const std::string capture = Write("copies.pcap", trace_network::WithADrop().Capture());
   Run({"--all", capture});
   const std::string once = out_.str();
   Run({"--all", capture});
@@ -155,7 +89,7 @@ TEST_F(TraceProgram, TakesACaptureOfEachSwitch) {
 }
 
 TEST_F(TraceProgram, KeepsWhatIsAbnormalAndWhatLinksCarried) {
-  const std::string capture = Write("copies.pcap", WithADrop().Capture());
+  const std::string capture = Write("copies.pcap", trace_network::WithADrop().Capture());
   const std::string topology = Write("net.yaml", kTopology);
   const std::string store = folder_ + "/store";
   for (int round = 1; round <= 2; ++round) {  // twice is once
@@ -179,7 +113,7 @@ TEST_F(TraceProgram, KeepsWhatIsAbnormalAndWhatLinksCarried) {
 }
 
 TEST_F(TraceProgram, SaysInOneLineWhatIsWrong) {
-  const std::string capture = Write("copies.pcap", WithADrop().Capture());
+  const std::string capture = Write("copies.pcap", trace_network::WithADrop().Capture());
   const std::string bad = Write("bad.yaml", std::string("hosts: 1\n"));
   const struct {
     std::vector<std::string> words;

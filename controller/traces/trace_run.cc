@@ -19,7 +19,7 @@ void TraceRun::Tell(const TraceReport& report) {
   if (store_ != nullptr) links_.Add(report);
   if (!report.is_kept && !prints_all_) return;
   StoredTrace trace = ToStored(report, switches_);
-  out_ << ToJson(trace, switches_).dump() << "\n";
+  out_ << JsonLine(ToJson(trace, switches_));
   if (store_ != nullptr && report.is_kept) waiting_.push_back(std::move(trace));
 }
 

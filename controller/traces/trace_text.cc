@@ -49,7 +49,7 @@ std::string Evidence(const TraceReport& report, const SwitchBook& switches) {
   if (pass.is_start_missing) json["start_missing"] = true;
   if (report.trace->hops_not_kept > 0) json["hops_not_kept"] = report.trace->hops_not_kept;
   if (report.trace->is_evicted) json["evicted"] = true;
-  return json.dump();
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 // How sure the verdict is; null: nothing says where the packet ought to go.
@@ -67,11 +67,12 @@ Json Confidence(const StoredTrace& trace) {
   }
 }
 
+constexpr std::pair<uint8_t, std::string_view> kMarks[] = {
+    {kMarkConnection, "connection"}, {kMarkProtocol, "protocol"}, {kMarkDebug, "debug"}};
+
 Json Marks(uint8_t marks) {
-  static constexpr std::pair<uint8_t, const char*> kNames[] = {
-      {kMarkConnection, "connection"}, {kMarkProtocol, "protocol"}, {kMarkDebug, "debug"}};
   Json names = Json::array();
-  for (const auto& [mark, name] : kNames) {
+  for (const auto& [mark, name] : kMarks) {
     if ((marks & mark) != 0) names.push_back(name);
   }
   return names;
@@ -95,6 +96,13 @@ double Percent(uint64_t part, uint64_t whole) {
 }
 
 }  // namespace
+
+uint8_t TraceMarkOf(std::string_view name) {
+  for (const auto& [mark, known] : kMarks) {
+    if (known == name) return mark;
+  }
+  return 0;
+}
 
 StoredTrace ToStored(const TraceReport& report, const SwitchBook& switches) {
   const Trace& trace = *report.trace;
@@ -182,6 +190,10 @@ Json ToJson(const TraceMaker& maker, const SwitchBook& switches) {
             {"late_copies", table.late_copies},
             {"evicted", table.evicted}}},
           {"switches", by_switch}};
+}
+
+std::string JsonLine(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace trumpet

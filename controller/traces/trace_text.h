@@ -24,10 +24,16 @@ namespace trumpet {
 constexpr std::array<std::string_view, kTraceFaults> kTraceVerdicts = {
     "delivered", "dropped", "copies_lost", "loop", "not_known"};
 
+// "connection", "protocol", "debug"; 0: there is no such mark.
+uint8_t TraceMarkOf(std::string_view name);
+
 StoredTrace ToStored(const TraceReport& report, const SwitchBook& switches);
 // One trace.
 nlohmann::ordered_json ToJson(const StoredTrace& trace, const SwitchBook& switches);
 nlohmann::ordered_json ToJson(const TraceMaker& maker, const SwitchBook& switches);
+
+// With its end of line; what is no UTF-8 is replaced.
+std::string JsonLine(const nlohmann::ordered_json& json);
 
 }  // namespace trumpet
 
