@@ -40,6 +40,8 @@ lib_libtrumpet_wire_a_SOURCES = \
 	lib/wire/limits.h \
 	lib/wire/listener.cc \
 	lib/wire/listener.h \
+	lib/wire/measure_codec.cc \
+	lib/wire/measure_codec.h \
 	lib/wire/message.h \
 	lib/wire/order_codec.cc \
 	lib/wire/order_codec.h \
@@ -47,6 +49,9 @@ lib_libtrumpet_wire_a_SOURCES = \
 	lib/wire/partials_reader.h \
 	lib/wire/place_codec.cc \
 	lib/wire/place_codec.h \
+	lib/wire/program_codec.cc \
+	lib/wire/program_codec.h \
+	lib/wire/program_message.h \
 	lib/wire/send_queue.cc \
 	lib/wire/send_queue.h \
 	lib/wire/session.cc \
@@ -87,6 +92,7 @@ lib_wire_wire_test_SOURCES = $(wire_test_kit) \
 	lib/wire/frame_reader_test.cc \
 	lib/wire/partials_reader_test.cc \
 	lib/wire/place_codec_test.cc \
+	lib/wire/program_codec_test.cc \
 	lib/wire/send_queue_test.cc \
 	lib/wire/session_test.cc \
 	lib/wire/slice_codec_test.cc \

@@ -16,6 +16,7 @@
 #include "lib/wire/order_codec.h"
 #include "lib/wire/partials_reader.h"
 #include "lib/wire/place_codec.h"
+#include "lib/wire/program_codec.h"
 #include "lib/wire/slice_codec.h"
 #include "lib/wire/trigger_codec.h"
 #include "lib/wire/trumpet.pb.h"
@@ -52,6 +53,12 @@ constexpr const char* kKindNames[kMessageKindCount] = {
     "slice_end",
     "packet_file_request",
     "packet_file_piece",
+    "program_on",
+    "program_off",
+    "program_ack",
+    "program_list",
+    "cells_request",
+    "cells_answer",
 };
 
 static_assert(pb::Frame::kHello == static_cast<int>(MessageKind::kHello) + 1);
@@ -62,16 +69,17 @@ static_assert(pb::Frame::kIntervalEnd == static_cast<int>(MessageKind::kInterval
 static_assert(pb::Frame::kHostPlace == static_cast<int>(MessageKind::kHostPlace) + 1);
 
 // The kinds up to kHostPlace are numbered from 1, those of slices in the datapath from 40, those of
-// analyzers from 50,
-// and those of their files from 80.
+// analyzers from 50, those of measurement programs from 70, and those of files from 80.
 constexpr size_t KindOfBody(int number) {
   const auto from = [number](int first, MessageKind kind) {
     return static_cast<size_t>(number - first) + static_cast<size_t>(kind);
   };
   return number < pb::Frame::kSliceOn        ? from(pb::Frame::kHello, MessageKind::kHello)
          : number < pb::Frame::kExpectSlices ? from(pb::Frame::kSliceOn, MessageKind::kSliceOn)
-         : number < pb::Frame::kPacketFileRequest
+         : number < pb::Frame::kProgramOn
              ? from(pb::Frame::kExpectSlices, MessageKind::kExpectSlices)
+         : number < pb::Frame::kPacketFileRequest
+             ? from(pb::Frame::kProgramOn, MessageKind::kProgramOn)
              : from(pb::Frame::kPacketFileRequest, MessageKind::kPacketFileRequest);
 }
 static_assert(KindOfBody(pb::Frame::kSliceEnd) == static_cast<size_t>(MessageKind::kSliceEnd));
@@ -79,6 +87,8 @@ static_assert(KindOfBody(pb::Frame::kPacketRecords) ==
               static_cast<size_t>(MessageKind::kPacketRecords));
 static_assert(KindOfBody(pb::Frame::kPacketFilePiece) ==
               static_cast<size_t>(MessageKind::kPacketFilePiece));
+static_assert(KindOfBody(pb::Frame::kCellsAnswer) ==
+              static_cast<size_t>(MessageKind::kCellsAnswer));
 
 // Calls `visit` with the message that the frame holds; false if there is none.
 template <typename Visitor>
@@ -140,6 +150,18 @@ bool VisitBody(const pb::Frame& frame, const Visitor& visit) {
       return visit(frame.packet_file_request());
     case pb::Frame::kPacketFilePiece:
       return visit(frame.packet_file_piece());
+    case pb::Frame::kProgramOn:
+      return visit(frame.program_on());
+    case pb::Frame::kProgramOff:
+      return visit(frame.program_off());
+    case pb::Frame::kProgramAck:
+      return visit(frame.program_ack());
+    case pb::Frame::kProgramList:
+      return visit(frame.program_list());
+    case pb::Frame::kCellsRequest:
+      return visit(frame.cells_request());
+    case pb::Frame::kCellsAnswer:
+      return visit(frame.cells_answer());
     case pb::Frame::BODY_NOT_SET:
       break;
   }
@@ -183,6 +205,12 @@ struct BodyWriter {
   void operator()(const PacketFilePiece& body) const {
     Write(body, frame->mutable_packet_file_piece());
   }
+  void operator()(const ProgramOn& body) const { Write(body, frame->mutable_program_on()); }
+  void operator()(const ProgramOff& body) const { Write(body, frame->mutable_program_off()); }
+  void operator()(const ProgramAck& body) const { Write(body, frame->mutable_program_ack()); }
+  void operator()(const ProgramList& body) const { Write(body, frame->mutable_program_list()); }
+  void operator()(const CellsRequest& body) const { Write(body, frame->mutable_cells_request()); }
+  void operator()(const CellsAnswer& body) const { Write(body, frame->mutable_cells_answer()); }
 };
 
 bool CheckFrame(const pb::Frame& frame, Checker* checker) {

@@ -58,6 +58,10 @@ constexpr uint32_t kMaxPacketsAsked = 4096;
 constexpr size_t kMaxRecordBytes = 65535;
 constexpr uint32_t kMaxPacketFileBytes = 128 * 1024;  // of a piece
 
+// Of measurement programs, beside those of lib/model/measure_program.h.
+constexpr size_t kMaxProgramsListed = 64;
+constexpr uint32_t kMaxCellsAsked = 16384;  // in one message
+
 }  // namespace trumpet
 
 #endif  // TRUMPET_LIB_WIRE_LIMITS_H

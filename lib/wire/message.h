@@ -25,6 +25,7 @@
 #include "lib/model/flow_state.h"
 #include "lib/model/host_place.h"
 #include "lib/model/report.h"
+#include "lib/wire/program_message.h"
 #include "lib/wire/slice_message.h"
 #include "lib/wire/slice_order.h"
 
@@ -39,6 +40,7 @@ constexpr uint64_t kCapabilityPoll = 2;
 constexpr uint64_t kCapabilityFlowStates = 4;
 constexpr uint64_t kCapabilityPlace = 8;
 constexpr uint64_t kCapabilitySlices = 32;
+constexpr uint64_t kCapabilityPrograms = 64;
 constexpr uint64_t kCapabilityAnalyzer = 1024;
 constexpr uint64_t kCapabilityPacketFiles = 2048;
 
@@ -286,7 +288,8 @@ using Message = std::variant<Hello, HelloReply, Refusal, KeepAlive, Bye, Trigger
                              HostFacts, Poll, PollReply, HostReport, Partials, FlowStates,
                              IntervalEnd, HostPlacePart, ExpectSlices, TallyRequest, SliceTallies,
                              FinishRun, RunAnswer, PacketsRequest, PacketRecords, SliceOn, SliceOff,
-                             SliceAck, HostSliceEnd, PacketFileRequest, PacketFilePiece>;
+                             SliceAck, HostSliceEnd, PacketFileRequest, PacketFilePiece, ProgramOn,
+                             ProgramOff, ProgramAck, ProgramList, CellsRequest, CellsAnswer>;
 
 // In the order of Message.
 enum class MessageKind : uint8_t {
@@ -318,8 +321,14 @@ enum class MessageKind : uint8_t {
   kSliceEnd,
   kPacketFileRequest,
   kPacketFilePiece,
+  kProgramOn,
+  kProgramOff,
+  kProgramAck,
+  kProgramList,
+  kCellsRequest,
+  kCellsAnswer,
 };
-constexpr size_t kMessageKindCount = 28;
+constexpr size_t kMessageKindCount = 34;
 static_assert(std::variant_size_v<Message> == kMessageKindCount);
 
 inline MessageKind KindOf(const Message& message) {

@@ -514,7 +514,7 @@ Message RandomMessages::AnyOfAnalyzers(MessageKind kind) {
                           static_cast<Nanos>(Below(kMaxSliceNs + 1)),
                           static_cast<Nanos>(Below(kMaxSliceNs + 1))};
     default:
-      return KeepAlive();
+      return AnyOfPrograms(kind);
   }
 }
 
@@ -540,6 +540,113 @@ SliceOn RandomMessages::AnySliceOn() {
   on.slice.snap_bytes = static_cast<uint16_t>(Number());
   on.slice.mark = static_cast<uint16_t>(Below(kMaxSliceMark + 1));
   return on;
+}
+
+Message RandomMessages::AnyOfPrograms(MessageKind kind) {
+  const bool has_failed = Coin();
+  switch (kind) {
+    case MessageKind::kProgramOn:
+      return ProgramOn{AnyProgramName(), Number(), AnyProgram()};
+    case MessageKind::kProgramOff:
+      return ProgramOff{AnyProgramName()};
+    case MessageKind::kProgramAck:
+      return ProgramAck{AnyProgramName(), !has_failed, has_failed ? Text(kMaxLongTextBytes) : ""};
+    case MessageKind::kProgramList: {
+      ProgramList list;
+      list.programs.resize(Below(4));
+      for (ProgramName& program : list.programs) program = AnyProgramName();
+      return list;
+    }
+    case MessageKind::kCellsRequest:
+      return CellsRequest{Number(),
+                          AnyProgramName(),
+                          static_cast<uint32_t>(Number()),
+                          static_cast<uint32_t>(Number()),
+                          static_cast<uint32_t>(1 + Below(kMaxCellsAsked)),
+                          Words(5)};
+    case MessageKind::kCellsAnswer:
+      return CellsAnswer{Number(), has_failed ? std::vector<uint64_t>() : Words(50),
+                         static_cast<uint32_t>(Number()),
+                         has_failed ? Text(kMaxLongTextBytes) : ""};
+    default:
+      return KeepAlive();
+  }
+}
+
+// Not a sound one: whatever has the form of a program.
+MeasureProgram RandomMessages::AnyProgram() {
+  MeasureProgram program;
+  const auto index = [this] { return static_cast<MeasureIndex>(Number()); };
+  const auto field = [this] { return static_cast<MeasureFieldId>(random_()); };
+  const auto some = [this](auto* list, size_t count) { list->resize(Below(count)); };
+  program.name = Text(kMaxTextBytes);
+  some(&program.params, 3);
+  for (MeasureParam& param : program.params) param = {Name(), {Number(), 1 + Below(1000)}, Coin()};
+  some(&program.endpoints, 3);
+  for (std::string& endpoint : program.endpoints) endpoint = Name();
+  some(&program.roles, 4);
+  for (MeasureRole& role : program.roles) role = {Name(), static_cast<MeasureRoleKind>(Below(5))};
+  some(&program.keys, 4);
+  for (MeasureKey& key : program.keys) {
+    key = {Name(), index(), std::vector<MeasureFieldId>(Below(5)), index()};
+    for (MeasureFieldId& one : key.fields) one = field();
+  }
+  some(&program.headers, 3);
+  for (MeasureHeader& header : program.headers) header = {Name(), index(), index(), index()};
+  some(&program.header_fields, 3);
+  for (MeasureHeaderField& one : program.header_fields) {
+    one = {Name(), index(), index(), static_cast<uint8_t>(Below(65))};
+  }
+  some(&program.variables, 4);
+  for (MeasureVariable& variable : program.variables) {
+    variable = {Name(),
+                static_cast<MeasureKind>(Below(10)),
+                static_cast<MeasureMerge>(Below(5)),
+                Coin(),
+                static_cast<uint8_t>(Below(65)),
+                index(),
+                Number(),
+                index(),
+                index(),
+                index(),
+                {}};
+  }
+  some(&program.windows, 3);
+  for (MeasureWindow& window : program.windows) {
+    window = {1 + static_cast<Nanos>(Below(static_cast<uint64_t>(kMaxMeasureWindow))),
+              index(),
+              Coin() ? MeasureWindowMode::kFlip : MeasureWindowMode::kReset,
+              index(),
+              index(),
+              std::vector<MeasureIndex>(Below(4), index())};
+  }
+  some(&program.streams, 4);
+  for (MeasureStream& stream : program.streams) stream.name = Name();
+  some(&program.tasks, 4);
+  for (MeasureTask& task : program.tasks) task = {index(), index(), index(), index(), {}};
+  some(&program.nodes, 8);
+  for (MeasureNode& node : program.nodes) {
+    node = {static_cast<MeasureNodeKind>(Below(8)),
+            static_cast<MeasureUpdate>(Below(6)),
+            field(),
+            index(),
+            index(),
+            std::vector<MeasureIndex>(Below(4), index()),
+            {}};
+  }
+  some(&program.exprs, 8);
+  for (MeasureExpr& expr : program.exprs) {
+    expr = {static_cast<MeasureExprKind>(Below(12)),
+            static_cast<MeasureOp>(Below(20)),
+            static_cast<MeasureAggregate>(Below(7)),
+            field(),
+            index(),
+            index(),
+            index(),
+            Number(),
+            std::max<uint64_t>(1, Number())};
+  }
+  return program;
 }
 
 }  // namespace trumpet

@@ -61,6 +61,9 @@ class RandomMessages {
   ExpectedSlice AnySlice();
   uint32_t Tag();
   Message AnyOfAnalyzers(MessageKind kind);
+  ProgramName AnyProgramName() { return {Name(), Id()}; }
+  MeasureProgram AnyProgram();
+  Message AnyOfPrograms(MessageKind kind);
 
   std::mt19937_64 random_;
   bool allows_rtt_ = false;

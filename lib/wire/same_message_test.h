@@ -8,6 +8,7 @@
 #define TRUMPET_LIB_WIRE_SAME_MESSAGE_TEST_H
 
 #include <algorithm>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <variant>
@@ -279,6 +280,103 @@ inline bool Same(const PacketFilePiece& a, const PacketFilePiece& b) {
   return std::tie(a.number, a.is_last, a.bytes, a.error) ==
              std::tie(b.number, b.is_last, b.bytes, b.error) &&
          Same(a.next, b.next);
+}
+
+inline bool Same(const std::string& a, const std::string& b) { return a == b; }
+
+inline bool Same(const ProgramName& a, const ProgramName& b) {
+  return std::tie(a.name, a.id) == std::tie(b.name, b.id);
+}
+
+inline bool Same(const MeasureParam& a, const MeasureParam& b) {
+  return std::tie(a.name, a.value.numerator, a.value.denominator, a.is_bound) ==
+         std::tie(b.name, b.value.numerator, b.value.denominator, b.is_bound);
+}
+
+inline bool Same(const MeasureRole& a, const MeasureRole& b) {
+  return std::tie(a.name, a.kind) == std::tie(b.name, b.kind);
+}
+
+inline bool Same(const MeasureKey& a, const MeasureKey& b) {
+  return std::tie(a.name, a.role, a.fields, a.bytes) == std::tie(b.name, b.role, b.fields, b.bytes);
+}
+
+inline bool Same(const MeasureHeader& a, const MeasureHeader& b) {
+  return std::tie(a.name, a.guard, a.offset, a.bytes) ==
+         std::tie(b.name, b.guard, b.offset, b.bytes);
+}
+
+inline bool Same(const MeasureHeaderField& a, const MeasureHeaderField& b) {
+  return std::tie(a.name, a.header, a.offset, a.bits) ==
+         std::tie(b.name, b.header, b.offset, b.bits);
+}
+
+inline bool Same(const MeasureVariable& a, const MeasureVariable& b) {
+  const auto tie = [](const MeasureVariable& x) {
+    return std::tie(x.name, x.kind, x.merge, x.evicts, x.bits, x.hashes, x.size, x.key, x.role,
+                    x.window);
+  };
+  return tie(a) == tie(b);
+}
+
+inline bool Same(const MeasureWindow& a, const MeasureWindow& b) {
+  return std::tie(a.duration, a.quantum, a.mode, a.role, a.task, a.variables) ==
+         std::tie(b.duration, b.quantum, b.mode, b.role, b.task, b.variables);
+}
+
+inline bool Same(const MeasureStream& a, const MeasureStream& b) { return a.name == b.name; }
+
+inline bool Same(const MeasureTask& a, const MeasureTask& b) {
+  return std::tie(a.role, a.stream, a.window, a.root) ==
+         std::tie(b.role, b.stream, b.window, b.root);
+}
+
+inline bool Same(const MeasureNode& a, const MeasureNode& b) {
+  return std::tie(a.kind, a.update, a.field, a.target, a.expr, a.children) ==
+         std::tie(b.kind, b.update, b.field, b.target, b.expr, b.children);
+}
+
+inline bool Same(const MeasureExpr& a, const MeasureExpr& b) {
+  const auto tie = [](const MeasureExpr& x) {
+    return std::tie(x.kind, x.op, x.aggregate, x.field, x.variable, x.a, x.b, x.value,
+                    x.denominator);
+  };
+  return tie(a) == tie(b);
+}
+
+// Without what stays behind: places and diagnostics.
+inline bool Same(const MeasureProgram& a, const MeasureProgram& b) {
+  return a.name == b.name && Same(a.params, b.params) && Same(a.endpoints, b.endpoints) &&
+         Same(a.roles, b.roles) && Same(a.keys, b.keys) && Same(a.headers, b.headers) &&
+         Same(a.header_fields, b.header_fields) && Same(a.variables, b.variables) &&
+         Same(a.windows, b.windows) && Same(a.streams, b.streams) && Same(a.tasks, b.tasks) &&
+         Same(a.nodes, b.nodes) && Same(a.exprs, b.exprs);
+}
+
+inline bool Same(const ProgramOn& a, const ProgramOn& b) {
+  return Same(a.program, b.program) && a.seed == b.seed && Same(a.source, b.source);
+}
+
+inline bool Same(const ProgramOff& a, const ProgramOff& b) { return Same(a.program, b.program); }
+
+inline bool Same(const ProgramAck& a, const ProgramAck& b) {
+  return Same(a.program, b.program) && std::tie(a.is_on, a.error) == std::tie(b.is_on, b.error);
+}
+
+inline bool Same(const ProgramList& a, const ProgramList& b) {
+  return Same(a.programs, b.programs);
+}
+
+inline bool Same(const CellsRequest& a, const CellsRequest& b) {
+  const auto tie = [](const CellsRequest& x) {
+    return std::tie(x.number, x.variable, x.first, x.max_cells, x.key);
+  };
+  return Same(a.program, b.program) && tie(a) == tie(b);
+}
+
+inline bool Same(const CellsAnswer& a, const CellsAnswer& b) {
+  return std::tie(a.number, a.cells, a.cell_count, a.error) ==
+         std::tie(b.number, b.cells, b.cell_count, b.error);
 }
 
 template <typename T>

@@ -36,6 +36,7 @@ SendClass ClassOf(MessageKind kind) {
     case MessageKind::kPollReply:
     case MessageKind::kPacketRecords:
     case MessageKind::kPacketFilePiece:
+    case MessageKind::kCellsAnswer:
       return SendClass::kReport;
     case MessageKind::kPartials:
     case MessageKind::kFlowStates:

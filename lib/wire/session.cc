@@ -74,6 +74,9 @@ bool IsFromAgent(MessageKind kind) {
     case MessageKind::kSliceAck:
     case MessageKind::kSliceEnd:
     case MessageKind::kPacketFilePiece:
+    case MessageKind::kProgramAck:
+    case MessageKind::kProgramList:
+    case MessageKind::kCellsAnswer:
       return true;
     default:
       return false;
@@ -89,6 +92,9 @@ bool IsFromController(MessageKind kind) {
     case MessageKind::kTallyRequest:
     case MessageKind::kFinishRun:
     case MessageKind::kPacketsRequest:
+    case MessageKind::kProgramOn:
+    case MessageKind::kProgramOff:
+    case MessageKind::kCellsRequest:
     case MessageKind::kSliceOn:
     case MessageKind::kSliceOff:
     case MessageKind::kPacketFileRequest:
@@ -131,6 +137,13 @@ uint64_t CapabilityFor(MessageKind kind) {
     case MessageKind::kSliceAck:
     case MessageKind::kSliceEnd:
       return kCapabilitySlices;
+    case MessageKind::kProgramOn:
+    case MessageKind::kProgramOff:
+    case MessageKind::kProgramAck:
+    case MessageKind::kProgramList:
+    case MessageKind::kCellsRequest:
+    case MessageKind::kCellsAnswer:
+      return kCapabilityPrograms;
     default:
       return 0;
   }

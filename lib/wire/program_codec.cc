@@ -1,0 +1,129 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lib/wire/program_codec.h"
+
+#include "lib/wire/limits.h"
+#include "lib/wire/measure_codec.h"
+#include "lib/wire/message.h"
+#include "lib/wire/trumpet.pb.h"
+
+namespace trumpet {
+namespace {
+
+static_assert(pb::CAPABILITY_PROGRAMS == kCapabilityPrograms);
+
+template <typename Named>
+bool CheckName(const Named& named, const Place& place, Checker* checker) {
+  return checker->Name(place, "name", named.name()) &&
+         checker->Range(place, "id", named.id(), 1, UINT32_MAX);
+}
+
+template <typename Named>
+void WriteName(const ProgramName& program, Named* out) {
+  out->set_name(program.name);
+  out->set_id(program.id);
+}
+
+template <typename Named>
+ProgramName ReadName(const Named& in) {
+  return {in.name(), in.id()};
+}
+
+}  // namespace
+
+bool Check(const pb::ProgramOn& on, const Place& place, Checker* checker) {
+  return CheckName(on, place, checker) && checker->Present(place, "program", on.has_program()) &&
+         Check(on.program(), Place(place, "program"), checker);
+}
+
+bool Check(const pb::ProgramOff& off, const Place& place, Checker* checker) {
+  return CheckName(off, place, checker);
+}
+
+bool Check(const pb::ProgramAck& ack, const Place& place, Checker* checker) {
+  if (ack.is_on() && !ack.error().empty()) {
+    return checker->Fail(place, "error", "stands with a program that is on");
+  }
+  return CheckName(ack, place, checker) &&
+         checker->Text(place, "error", ack.error(), kMaxLongTextBytes);
+}
+
+bool Check(const pb::ProgramList& list, const Place& place, Checker* checker) {
+  if (!checker->Count(place, "programs", list.programs_size(), kMaxProgramsListed)) return false;
+  for (int i = 0; i < list.programs_size(); ++i) {
+    if (!CheckName(list.programs(i), Place(place, "programs", i), checker)) return false;
+  }
+  return true;
+}
+
+bool Check(const pb::CellsRequest& request, const Place& place, Checker* checker) {
+  return CheckName(request, place, checker) &&
+         checker->Range(place, "max_cells", request.max_cells(), 1, kMaxCellsAsked) &&
+         checker->Count(place, "key", request.key_size(), kMaxMeasureKeyBytes);
+}
+
+bool Check(const pb::CellsAnswer& answer, const Place& place, Checker* checker) {
+  if (!answer.error().empty() && answer.cells_size() > 0) {
+    return checker->Fail(place, "error", "stands with cells");
+  }
+  return checker->Count(place, "cells", answer.cells_size(), kMaxCellsAsked) &&
+         checker->Text(place, "error", answer.error(), kMaxLongTextBytes);
+}
+
+void Write(const ProgramOn& on, pb::ProgramOn* out) {
+  WriteName(on.program, out);
+  out->set_seed(on.seed);
+  Write(on.source, out->mutable_program());
+}
+
+void Write(const ProgramOff& off, pb::ProgramOff* out) { WriteName(off.program, out); }
+
+void Write(const ProgramAck& ack, pb::ProgramAck* out) {
+  WriteName(ack.program, out);
+  out->set_is_on(ack.is_on);
+  out->set_error(ToWireText(ack.error, kMaxLongTextBytes));
+}
+
+void Write(const ProgramList& list, pb::ProgramList* out) {
+  for (const ProgramName& program : list.programs) WriteName(program, out->add_programs());
+}
+
+void Write(const CellsRequest& request, pb::CellsRequest* out) {
+  out->set_number(request.number);
+  WriteName(request.program, out);
+  out->set_variable(request.variable);
+  out->set_first(request.first);
+  out->set_max_cells(request.max_cells);
+  out->mutable_key()->Add(request.key.begin(), request.key.end());
+}
+
+void Write(const CellsAnswer& answer, pb::CellsAnswer* out) {
+  out->set_number(answer.number);
+  out->mutable_cells()->Add(answer.cells.begin(), answer.cells.end());
+  out->set_cell_count(answer.cell_count);
+  out->set_error(ToWireText(answer.error, kMaxLongTextBytes));
+}
+
+ProgramOn Read(const pb::ProgramOn& in) { return {ReadName(in), in.seed(), Read(in.program())}; }
+
+ProgramOff Read(const pb::ProgramOff& in) { return {ReadName(in)}; }
+
+ProgramAck Read(const pb::ProgramAck& in) { return {ReadName(in), in.is_on(), in.error()}; }
+
+ProgramList Read(const pb::ProgramList& in) {
+  ProgramList list;
+  for (const pb::ProgramName& program : in.programs()) list.programs.push_back(ReadName(program));
+  return list;
+}
+
+CellsRequest Read(const pb::CellsRequest& in) {
+  return {in.number(), ReadName(in),   in.variable(),
+          in.first(),  in.max_cells(), {in.key().begin(), in.key().end()}};
+}
+
+CellsAnswer Read(const pb::CellsAnswer& in) {
+  return {in.number(), {in.cells().begin(), in.cells().end()}, in.cell_count(), in.error()};
+}
+
+}  // namespace trumpet
