@@ -57,7 +57,7 @@ Agent::Agent(AgentParts parts)
       desk_(parts_.reports, &network_, parts_.hash_seed),
       link_({parts_.host, &rules_.clock, parts_.read_clocks, &network_,
              [this](std::shared_ptr<const HostPlace> place) { SetPlace(std::move(place)); },
-             &slices_, parts_.hash_seed, parts_.database, parts_.base}) {}
+             &slices_, &measurements_, parts_.hash_seed, parts_.database, parts_.base}) {}
 
 Agent::~Agent() { Stop(); }
 

@@ -56,6 +56,8 @@ vswitchd_plugin_libtrumpet_plugin_a_SOURCES = \
 	vswitchd-plugin/plugin.h \
 	vswitchd-plugin/port_table.cc \
 	vswitchd-plugin/port_table.h \
+	vswitchd-plugin/program_desk.cc \
+	vswitchd-plugin/program_desk.h \
 	vswitchd-plugin/report_log.cc \
 	vswitchd-plugin/report_log.h \
 	vswitchd-plugin/settings.cc \
@@ -92,6 +94,7 @@ vswitchd_plugin_plugin_test_SOURCES = \
 	vswitchd-plugin/monitor_memory_test.cc \
 	vswitchd-plugin/network_desk_test.cc \
 	vswitchd-plugin/plugin_test.cc \
+	vswitchd-plugin/program_desk_test.cc \
 	vswitchd-plugin/report_log_test.cc \
 	vswitchd-plugin/sent_programs_test.cc \
 	vswitchd-plugin/settings_test.cc \

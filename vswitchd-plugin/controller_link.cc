@@ -59,7 +59,8 @@ ControllerLink::ControllerLink(LinkParts parts)
     : parts_(std::move(parts)),
       clock_(parts_),
       host_name_(HostName()),
-      process_start_ns_(parts_.read_clocks().wall_ns) {
+      process_start_ns_(parts_.read_clocks().wall_ns),
+      programs_(parts_.measurements) {
   parts_.desk->SendBy([this](const Message& message) { return Send(message); });
 }
 
@@ -315,7 +316,7 @@ void ControllerLink::Log(bool is_bad, const std::string& text) {
 Hello ControllerLink::MakeHello() {
   Hello hello;
   hello.capabilities = kCapabilityPartials | kCapabilityPoll | kCapabilityFlowStates |
-                       kCapabilityPlace | kCapabilitySlices;
+                       kCapabilityPlace | kCapabilitySlices | kCapabilityPrograms;
   hello.host_id = ToWireText(wanted_.host_id, kMaxTextBytes);
   hello.host_name = ToWireText(host_name_, kMaxTextBytes);
   hello.software = "trumpet " TRUMPET_VERSION;
@@ -336,6 +337,9 @@ void ControllerLink::OnEstablished(Session* session) {
   session_ = session;
   flow_states_lost_ = 0;
   SendFacts();
+  if ((session->capabilities() & kCapabilityPrograms) != 0) {
+    Send(programs_.BeginSession(reply.controller_id));
+  }
   parts_.desk->Connect(true);
   is_due_ = true;
 }
@@ -368,6 +372,8 @@ void ControllerLink::TakeMessage(Message message) {
     TakeSliceOn(std::move(on->slice));
   } else if (const auto* off = std::get_if<SliceOff>(&message)) {
     TakeSliceOff(*off);
+  } else if (const std::optional<Message> answer = programs_.Take(message, clock_.UnixNow())) {
+    Send(*answer);
   }
 }
 

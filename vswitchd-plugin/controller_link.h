@@ -32,6 +32,7 @@
 #include "vswitchd-plugin/controller_set.h"
 #include "vswitchd-plugin/host.h"
 #include "vswitchd-plugin/network_desk.h"
+#include "vswitchd-plugin/program_desk.h"
 #include "vswitchd-plugin/settings.h"
 #include "vswitchd-plugin/slice_table.h"
 #include "vswitchd-plugin/switch_database.h"
@@ -49,7 +50,8 @@ struct LinkParts {
   NetworkDesk* desk = nullptr;
   // The controller says where addresses are; null: there is no controller any more.
   std::function<void(std::shared_ptr<const HostPlace>)> on_place;
-  SliceTable* slices = nullptr;  // that the controller turns on and off
+  SliceTable* slices = nullptr;              // that the controller turns on and off
+  MeasurementTable* measurements = nullptr;  // likewise, with programs
   uint64_t seed = 0;
   std::string database;        // remotes of the switch's own; empty, or no remotes: it is not read
   event_base* base = nullptr;  // of a test, which runs it; null: one of its own
@@ -172,6 +174,7 @@ class ControllerLink final : private SessionOwner {
   Nanos state_since_ns_ = 0;
 
   HostPlaceParts place_parts_;
+  ProgramDesk programs_;
   ControllerSet set_;
   std::vector<ControllerSet::Taken> sets_;
   uint64_t running_controller_id_ = 0;

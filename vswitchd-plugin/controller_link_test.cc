@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "lib/lang/mafia/mafia_language.h"
 #include "lib/ovsdb/ovsdb_server_test.h"
 #include "lib/wire/session_kit_test.h"
 #include "vswitchd-plugin/fake_switch_test.h"
@@ -228,6 +229,29 @@ TEST_F(AgentsLink, GoesOnWithoutADatabaseThatIsNotThere) {
   EXPECT_TRUE(RunUntil([&] { return controller_.established_count == 1; }));
   EXPECT_EQ(controller_.heard.host_id, controller_.heard.host_name);
   EXPECT_EQ(Told(), nullptr);
+}
+
+TEST_F(AgentsLink, RunsTheProgramsOfItsController) {
+  constexpr char kText[] = "total = Counter(width=32);\npkts >> total.set(total + 1);\n";
+  Listen("ptcp:0:127.0.0.1");
+  StartAgent({{"trumpet-enable", "true"}});
+  const auto last = [this](auto kind) -> const decltype(kind)* {
+    for (auto message = controller_.messages.rbegin(); message != controller_.messages.rend();
+         ++message) {
+      if (const auto* found = std::get_if<decltype(kind)>(&*message)) return found;
+    }
+    return nullptr;
+  };
+  ASSERT_TRUE(RunUntil([&] { return last(ProgramList()) != nullptr; })) << Status().last_error;
+  EXPECT_TRUE(last(ProgramList())->programs.empty());
+  const ProgramName name{"hh", 3};
+  ASSERT_TRUE(controller_.sessions[0]->Send(ProgramOn{name, 5, *CompileMafia(kText, "hh")}).ok());
+  ASSERT_TRUE(RunUntil([&] { return last(ProgramAck()) != nullptr; }));
+  EXPECT_TRUE(last(ProgramAck())->is_on) << last(ProgramAck())->error;
+  ASSERT_TRUE(controller_.sessions[0]->Send(CellsRequest{9, name, 0, 0, 1, {}}).ok());
+  ASSERT_TRUE(RunUntil([&] { return last(CellsAnswer()) != nullptr; }));
+  EXPECT_EQ(last(CellsAnswer())->number, 9u);
+  EXPECT_EQ(plugin_->agent().measurements().Snapshot().programs.size(), 1u);
 }
 
 TEST_F(AgentsLink, TakesTheSwitchsKeysAndFollowsThem) {

@@ -134,12 +134,17 @@ Json CopyJson(const MeasureProgram& program, const CollectedPacket& copy) {
           {"packet", std::move(fields)}};
 }
 
+const char* OriginName(const MeasurementStatus& status) {
+  return status.view.measurement->origin.is_controller() ? "controller" : "switch";
+}
+
 Json ProgramJson(const MeasurementStatus& status) {
   const MeasureProgram& source = status.view.program().source;
   Json params = Json::object();
   for (const MeasureParam& param : source.params) params[param.name] = NumberText(param.value);
   const Measurement& measurement = *status.view.measurement;
   return {{"name", measurement.name},
+          {"origin", OriginName(status)},
           {"since_ns", measurement.since},
           {"threads", status.threads},
           {"params", std::move(params)},
@@ -271,12 +276,12 @@ std::string FormatProgramAdded(const ProgramToAdd& added, bool is_enabled, bool 
 
 std::string FormatProgramList(const MeasurementTableStatus& programs, bool as_json) {
   Json rows = Json::array();
-  TextTable table({"program", ">threads", ">variables", ">operators", ">bytes a thread",
+  TextTable table({"program", "from", ">threads", ">variables", ">operators", ">bytes a thread",
                    ">collected", ">lost"});
   for (const MeasurementStatus& status : programs.programs) {
     const CompiledProgram& program = status.view.program();
     rows.push_back(ProgramJson(status));
-    table.Add({status.view.measurement->name, std::to_string(status.threads),
+    table.Add({status.view.measurement->name, OriginName(status), std::to_string(status.threads),
                std::to_string(program.source.variables.size()),
                std::to_string(program.cost.operators), std::to_string(program.cost.bytes),
                std::to_string(status.collected), std::to_string(status.lost)});
@@ -299,6 +304,7 @@ std::string FormatProgram(const MeasurementStatus& status, bool as_json) {
     json["copies"].push_back(CopyJson(source, copy));
   if (as_json) return JsonLine(json);
   std::string text = Line("program", status.view.measurement->name);
+  text += Line("from", OriginName(status));
   text += Line("since", FormatTime(status.view.measurement->since));
   text += Line("runs on", std::to_string(status.threads) + " packet threads");
   for (const MeasureParam& param : source.params) {

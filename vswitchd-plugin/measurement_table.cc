@@ -179,7 +179,7 @@ Status MeasurementTable::CheckRoom(const std::string& name) const {
 
 Status MeasurementTable::Load(const MeasureProgram& program, Measurement* measurement) const {
   MeasureLoadOptions options;
-  options.seed = seed_;
+  options.seed = measurement->origin.is_controller() ? measurement->origin.seed : seed_;
   options.thread_count = kManyThreads;
   bool is_first = true;
   {
@@ -215,10 +215,12 @@ Status MeasurementTable::CheckTags(const Measurement& measurement) const {
 
 Result<std::shared_ptr<Measurement>> MeasurementTable::Make(const std::string& name,
                                                             const MeasureProgram& program,
-                                                            const MeasurementPlace& place) {
+                                                            const MeasurementPlace& place,
+                                                            const MeasurementOrigin& origin) {
   auto measurement = std::make_shared<Measurement>();
   measurement->name = name;
   measurement->place = place;
+  measurement->origin = origin;
   if (Status status = Load(program, measurement.get()); !status.ok()) return status;
   if (Status status = CheckTags(*measurement); !status.ok()) return status;
   std::vector<const ThreadMonitor*> threads;
@@ -238,12 +240,12 @@ Result<std::shared_ptr<Measurement>> MeasurementTable::Make(const std::string& n
 }
 
 Status MeasurementTable::Add(const std::string& name, const MeasureProgram& program, Nanos now,
-                             const MeasurementPlace& place) {
+                             const MeasurementPlace& place, const MeasurementOrigin& origin) {
   {
     const std::lock_guard<std::mutex> change(change_mutex_);
     Status status = CheckRoom(name);
-    auto made =
-        status.ok() ? Make(name, program, place) : Result<std::shared_ptr<Measurement>>(status);
+    auto made = status.ok() ? Make(name, program, place, origin)
+                            : Result<std::shared_ptr<Measurement>>(status);
     const std::lock_guard<std::mutex> lock(mutex_);
     if (made.ok() && !GiveStates(made->get())) {
       made = NoMemory(*(*made)->program, threads_.size());
@@ -262,12 +264,18 @@ Status MeasurementTable::Add(const std::string& name, const MeasureProgram& prog
   return Status::Ok();
 }
 
-Status MeasurementTable::Remove(const std::string& name) {
+Status MeasurementTable::Remove(const std::string& name, uint32_t origin_id) {
   {
     const std::lock_guard<std::mutex> change(change_mutex_);
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto gone = FindLocked(name);
     if (gone == nullptr) return Status::Error("no program " + Quote(name) + " is installed");
+    if (gone->origin.id != origin_id) {
+      return Status::Error("program " + Quote(name) +
+                           (gone->origin.is_controller()
+                                ? " is the controller's; it is removed there"
+                                : " was installed at this switch; it is removed there"));
+    }
     Measurements next = measurements_;
     next.erase(std::find(next.begin(), next.end(), gone));
     Publish(std::move(next));
@@ -290,13 +298,11 @@ void MeasurementTable::Publish(Measurements next) {
   measurements_ = std::move(next);
   used_ = {};
   Nanos spacing = measurements_.empty() ? 0 : kQuietSpacing;
-  for (const auto& measurement : measurements_) {
-    used_ = Sum(used_, measurement->program->cost);
-    if (IsBusy(*measurement->program)) spacing = kBusySpacing;
-  }
   bool is_any_sent = false;
   bool wants_queue_length = false;
   for (const auto& measurement : measurements_) {
+    used_ = Sum(used_, measurement->program->cost);
+    if (IsBusy(*measurement->program)) spacing = kBusySpacing;
     is_any_sent = is_any_sent || measurement->way.is_sent;
     wants_queue_length = wants_queue_length || measurement->way.wants_queue_length;
   }

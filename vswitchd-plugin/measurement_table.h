@@ -45,6 +45,14 @@ constexpr size_t kKeptCopies = 16;  // of the packets that a program has collect
 // What all programs of a switch together may cost, unless it is told otherwise.
 constexpr MeasureBudget kDefaultMeasureBudget = {4096, 256, 4096, uint64_t{64} << 20};
 
+// Who has installed a program.
+struct MeasurementOrigin {
+  uint32_t id = 0;    // that the controller gave it; 0: it was installed at this switch
+  uint64_t seed = 0;  // of the controller's: the same at all hosts whose cells are to be merged
+
+  bool is_controller() const { return id != 0; }
+};
+
 // One installed program.  `replicas`, `copies` and what they hold belong to the table.
 struct Measurement {
   struct Replica {
@@ -54,6 +62,7 @@ struct Measurement {
   };
 
   std::string name;
+  MeasurementOrigin origin;
   Nanos since = 0;  // Unix time
   std::unique_ptr<const CompiledProgram> program;
   MeasurementPlace place;
@@ -107,11 +116,11 @@ class MeasurementTable {
   void RemoveThread(ThreadMonitor* thread);  // its hooks are not called again
 
   // An error, and nothing has changed, if the name is taken, the program is unsound, goes over what
-  // is left of the budget, or needs what this switch does not do or `place` does
-  // not tell.
+  // is left of the budget, or needs what this switch does not do or `place` does not tell.
   Status Add(const std::string& name, const MeasureProgram& program, Nanos now,
-             const MeasurementPlace& place = {});
-  Status Remove(const std::string& name);
+             const MeasurementPlace& place = {}, const MeasurementOrigin& origin = {});
+  // An error, too, if it has another origin: each removes what he has installed.
+  Status Remove(const std::string& name, uint32_t origin_id = 0);
   // For programs installed later.
   void SetBudget(const MeasureBudget& budget);
 
@@ -133,7 +142,8 @@ class MeasurementTable {
   using Measurements = std::vector<std::shared_ptr<Measurement>>;
 
   Result<std::shared_ptr<Measurement>> Make(const std::string& name, const MeasureProgram& program,
-                                            const MeasurementPlace& place);
+                                            const MeasurementPlace& place,
+                                            const MeasurementOrigin& origin);
   Status CheckTags(const Measurement& measurement) const;
   void FollowPorts();
   Status Load(const MeasureProgram& program, Measurement* measurement) const;

@@ -1,0 +1,150 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "vswitchd-plugin/program_desk.h"
+
+#include <gtest/gtest.h>
+
+#include "lib/lang/mafia/mafia_language.h"
+#include "vswitchd-plugin/fake_switch_test.h"
+
+namespace trumpet {
+namespace {
+
+using testing::StillSwitch;
+
+constexpr char kSizes[] =
+    "flow = Key(ipv4.src, ipv4.dst, udp.src, udp.dst);\n"
+    "total = Counter(width=32);\n"
+    "size = Sketch(alg=\"count-min\", key=flow, nhash=4, size=256, width=32);\n"
+    "pkts >> total.set(total + 1) >> size.set(size + pkt.size);\n";
+constexpr uint64_t kController = 77;
+
+class ProgramDeskTest : public ::testing::Test {
+ protected:
+  ProgramDeskTest() : still_(2), desk_(&still_.plugin.agent().measurements()) {
+    still_.plugin.SetConfig({{"trumpet-enable", "true"}});
+    still_.RunMs(1);
+    desk_.BeginSession(kController);
+  }
+
+  ProgramAck TurnOn(const std::string& name, uint32_t id, const std::string& text = kSizes) {
+    Result<MeasureProgram> program = CompileMafia(text, name);
+    EXPECT_TRUE(program.ok()) << program.message();
+    return Ack(ProgramOn{{name, id}, 5, std::move(*program)});
+  }
+  ProgramAck Ack(const Message& order) {
+    const std::optional<Message> answer = desk_.Take(order, 1);
+    return answer ? std::get<ProgramAck>(*answer) : ProgramAck();
+  }
+  CellsAnswer Read(CellsRequest request) {
+    const std::optional<Message> answer = desk_.Take(request, 1);
+    return answer ? std::get<CellsAnswer>(*answer) : CellsAnswer();
+  }
+
+  StillSwitch still_;
+  ProgramDesk desk_;
+};
+
+TEST_F(ProgramDeskTest, InstallsRunsAndRemovesAsToldBesideProgramsOfTheSwitch) {
+  still_.Command("trumpet/program-add", {"mine", kSizes});
+  const ProgramAck on = TurnOn("hh", 3);
+  EXPECT_TRUE(on.is_on) << on.error;
+  EXPECT_EQ(on.program.id, 3u);
+  still_.Receive(still_.threads[0], 5);
+  still_.Receive(still_.threads[1], 3);
+  EXPECT_EQ(Read({1, {"hh", 3}, 0, 0, 10, {}}).cells, (std::vector<uint64_t>{8}));
+  EXPECT_FALSE(Ack(ProgramOff{{"hh", 3}}).is_on);
+  EXPECT_EQ(Read({2, {"hh", 3}, 0, 0, 10, {}}).error, "the program 'hh' is not installed");
+  EXPECT_EQ(still_.plugin.agent().measurements().Snapshot().programs.size(), 1u);
+}
+
+TEST_F(ProgramDeskTest, KeepsWhatRunsWhenItIsToldAgain) {
+  TurnOn("hh", 3);
+  still_.Receive(still_.threads[0], 5);
+  EXPECT_TRUE(TurnOn("hh", 3).is_on);
+  EXPECT_EQ(Read({1, {"hh", 3}, 0, 0, 10, {}}).cells, (std::vector<uint64_t>{5}));
+}
+
+TEST_F(ProgramDeskTest, RefusesWithTheReason) {
+  still_.Command("trumpet/program-add", {"mine", kSizes});
+  EXPECT_EQ(TurnOn("mine", 3).error, "a program 'mine' is installed already");
+  TurnOn("hh", 3);
+  EXPECT_EQ(TurnOn("hh", 4).error, "a program 'hh' is installed already");
+  still_.Command("trumpet/program-budget", {"operators=1"});
+  EXPECT_NE(TurnOn("more", 5).error.find("the budget is 0"), std::string::npos);
+}
+
+TEST_F(ProgramDeskTest, RunsNothingUnsound) {
+  Result<MeasureProgram> program = CompileMafia(kSizes, "hh");
+  ASSERT_TRUE(program.ok());
+  program->tasks[0].root = 99;
+  const ProgramAck ack = Ack(ProgramOn{{"hh", 3}, 5, *program});
+  EXPECT_FALSE(ack.is_on);
+  EXPECT_FALSE(ack.error.empty());
+  EXPECT_FALSE(still_.fake.is_attached());
+}
+
+TEST_F(ProgramDeskTest, EachRemovesOnlyHisOwn) {
+  still_.Command("trumpet/program-add", {"mine", kSizes});
+  TurnOn("hh", 3);
+  EXPECT_EQ(still_.Command("trumpet/program-del", {"hh"}),
+            "error: program 'hh' is the controller's; it is removed there");
+  Ack(ProgramOff{{"mine", 3}});
+  Ack(ProgramOff{{"hh", 4}});
+  EXPECT_EQ(still_.plugin.agent().measurements().Snapshot().programs.size(), 2u);
+}
+
+TEST_F(ProgramDeskTest, TellsAControllerWhatItHasInstalledAndClearsUpAfterAnother) {
+  still_.Command("trumpet/program-add", {"mine", kSizes});
+  TurnOn("hh", 3);
+  const ProgramList again = desk_.BeginSession(kController);
+  ASSERT_EQ(again.programs.size(), 1u);
+  EXPECT_EQ(again.programs[0].name, "hh");
+  EXPECT_EQ(again.programs[0].id, 3u);
+  EXPECT_TRUE(desk_.BeginSession(kController + 1).programs.empty());
+  EXPECT_EQ(still_.plugin.agent().measurements().Snapshot().programs.size(), 1u);
+}
+
+TEST_F(ProgramDeskTest, ReadsCellsInPiecesAndThoseOfAKey) {
+  TurnOn("hh", 3);
+  still_.Receive(still_.threads[0], 5);
+  uint64_t sum = 0;
+  for (uint32_t first = 0; first < 1024; first += 100) {
+    const CellsAnswer piece = Read({1, {"hh", 3}, 1, first, 100, {}});
+    EXPECT_EQ(piece.cell_count, 1024u);
+    EXPECT_EQ(piece.cells.size(), std::min<size_t>(100, 1024 - first));
+    for (const uint64_t cell : piece.cells) sum += cell;
+  }
+  EXPECT_EQ(sum, 4u * 5 * 60);
+  EXPECT_TRUE(Read({1, {"hh", 3}, 1, UINT32_MAX, 100, {}}).cells.empty());
+  const CellsAnswer of_key = Read({1, {"hh", 3}, 1, 0, 4, {0x0a000001, 0x0a008001, 1000, 2000}});
+  EXPECT_EQ(of_key.cells, (std::vector<uint64_t>{300, 300, 300, 300})) << of_key.error;
+}
+
+TEST_F(ProgramDeskTest, SaysWhyItCannotRead) {
+  TurnOn("hh", 3);
+  EXPECT_EQ(Read({1, {"hh", 3}, 2, 0, 1, {}}).error, "the program has no variable 2");
+  EXPECT_EQ(Read({1, {"hh", 3}, 0, 0, 1, {1}}).error, "the variable total has no cells of a key");
+  EXPECT_EQ(Read({1, {"hh", 3}, 1, 0, 1, {1}}).error, "the key has other fields");
+  EXPECT_EQ(Read({1, {"hh", 3}, 1, 0, 1, {0, 0, 65536, 0}}).error, "the key has other fields");
+  EXPECT_EQ(Read({9, {"hh", 3}, 1, 0, 1, {1}}).number, 9u);
+}
+
+TEST_F(ProgramDeskTest, HashesByTheSeedThatItIsTold) {
+  StillSwitch other(1);
+  other.plugin.SetConfig({{"trumpet-enable", "true"}});
+  other.RunMs(1);
+  ProgramDesk there(&other.plugin.agent().measurements());
+  there.BeginSession(kController);
+  TurnOn("hh", 3);
+  const Result<MeasureProgram> program = CompileMafia(kSizes, "hh");
+  there.Take(ProgramOn{{"hh", 3}, 5, *program}, 1);
+  still_.Receive(still_.threads[0], 5);
+  other.Receive(other.threads[0], 5);
+  const CellsRequest all{1, {"hh", 3}, 1, 0, 1024, {}};
+  EXPECT_EQ(Read(all).cells, std::get<CellsAnswer>(*there.Take(all, 1)).cells);
+}
+
+}  // namespace
+}  // namespace trumpet
