@@ -21,6 +21,8 @@ lib_libtrumpet_measure_a_SOURCES = \
 	lib/measure/kernels.h \
 	lib/measure/kernels_flow.cc \
 	lib/measure/kernels_write.cc \
+	lib/measure/key_text.cc \
+	lib/measure/key_text.h \
 	lib/measure/key_slots.cc \
 	lib/measure/key_slots.h \
 	lib/measure/measure_hash.h \
@@ -56,6 +58,7 @@ lib_measure_measure_test_SOURCES = \
 	lib/measure/carried_tags_test.cc \
 	lib/measure/fast_bounds_test.cc \
 	lib/measure/key_slots_test.cc \
+	lib/measure/key_text_test.cc \
 	lib/measure/measure_hash_test.cc \
 	lib/measure/program_handover_test.cc \
 	lib/measure/program_loader_test.cc \

@@ -1,0 +1,110 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lib/measure/key_text.h"
+
+#include <charconv>
+#include <optional>
+
+#include "lib/measure/cell.h"
+#include "lib/measure/packet_values.h"
+#include "lib/packet/fields.h"
+
+namespace trumpet {
+namespace {
+
+constexpr size_t kMaxQuoted = 64;
+
+std::string Quoted(const std::string& text) { return "'" + text.substr(0, kMaxQuoted) + "'"; }
+
+std::string FieldName(const MeasureProgram& program, MeasureFieldId field) {
+  return field < kMeasureFieldCount ? kMeasureFields[field].name
+                                    : program.header_fields[field - kMeasureFieldCount].name;
+}
+
+std::string FieldNames(const MeasureProgram& program, const MeasureKey& key) {
+  std::string names;
+  for (const MeasureFieldId field : key.fields) {
+    names += (names.empty() ? "" : ",") + FieldName(program, field);
+  }
+  return names;
+}
+
+std::optional<uint64_t> ReadFieldValue(MeasureFieldId field, const std::string& text) {
+  std::optional<FieldValue> address;
+  if (field == kIpv4Src || field == kIpv4Dst) address = ParseIpv4(text);
+  if (field == kEthSrc || field == kEthDst) address = ParseMac(text);
+  if (address) return static_cast<uint64_t>(address->value);
+  const bool is_hex = text.size() > 2 && text[0] == '0' && text[1] == 'x';
+  const char* const begin = text.data() + (is_hex ? 2 : 0);
+  const char* const end = text.data() + text.size();
+  uint64_t value = 0;
+  const auto [last, error] = std::from_chars(begin, end, value, is_hex ? 16 : 10);
+  if (error != std::errc() || last != end) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+const char* MeasureKindName(MeasureKind kind) {
+  switch (kind) {
+    case MeasureKind::kCounter:
+      return "counter";
+    case MeasureKind::kTimestamp:
+      return "timestamp";
+    case MeasureKind::kCounterMap:
+      return "map";
+    case MeasureKind::kTimestampMap:
+      return "timestamp map";
+    case MeasureKind::kBloomMembership:
+      return "membership filter";
+    case MeasureKind::kBloomCounting:
+      return "counting filter";
+    case MeasureKind::kCountMin:
+      return "count-min";
+    case MeasureKind::kStore:
+      return "store";
+    case MeasureKind::kPcsa:
+      return "pcsa";
+    case MeasureKind::kHyperLogLog:
+      return "hyperloglog";
+  }
+  return "";
+}
+
+Result<MeasureIndex> FindMeasureVariable(const MeasureProgram& program, const std::string& label) {
+  for (MeasureIndex i = 0; i < program.variables.size(); ++i) {
+    if (MeasureVariableLabel(program, program.variables[i]) == label) return i;
+  }
+  return Status::Error("the program " + Quoted(program.name) + " has no variable " + Quoted(label));
+}
+
+Result<std::vector<uint64_t>> ReadMeasureKey(const MeasureProgram& program, const MeasureKey& key,
+                                             const std::string& text) {
+  std::vector<std::string> parts(1);
+  for (const char c : text) {
+    if (c != ',') {
+      parts.back() += c;
+    } else if (parts.size() <= key.fields.size()) {
+      parts.emplace_back();
+    }
+  }
+  if (parts.size() != key.fields.size()) {
+    return Status::Error("the key is " + Quoted(text) + "; it takes values of " +
+                         FieldNames(program, key));
+  }
+  std::vector<uint64_t> values;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const MeasureFieldId field = key.fields[i];
+    const std::optional<uint64_t> value = ReadFieldValue(field, parts[i]);
+    const uint8_t bits = FieldBits(program, field);
+    if (!value || *value > BitMask(bits)) {
+      return Status::Error(FieldName(program, field) + " is " + Quoted(parts[i]) +
+                           "; it takes a number of " + std::to_string(bits) + " bits");
+    }
+    values.push_back(*value);
+  }
+  return values;
+}
+
+}  // namespace trumpet

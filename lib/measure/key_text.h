@@ -1,0 +1,33 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Variables and keys of measurement programs as users write and read them.
+//
+// Threads: pure functions.
+
+#ifndef TRUMPET_LIB_MEASURE_KEY_TEXT_H
+#define TRUMPET_LIB_MEASURE_KEY_TEXT_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lib/base/status.h"
+#include "lib/model/measure_program.h"
+
+namespace trumpet {
+
+// "counter", "count-min", ...
+const char* MeasureKindName(MeasureKind kind);
+
+// The variable of that label (MeasureVariableLabel()), or an error that names the program.
+Result<MeasureIndex> FindMeasureVariable(const MeasureProgram& program, const std::string& label);
+
+// "10.0.0.1,10.0.0.2,80": values of the key's fields, in their order.  Addresses as such or as
+// numbers; those in decimal or with 0x.
+Result<std::vector<uint64_t>> ReadMeasureKey(const MeasureProgram& program, const MeasureKey& key,
+                                             const std::string& text);
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_LIB_MEASURE_KEY_TEXT_H

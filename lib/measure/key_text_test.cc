@@ -1,0 +1,51 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lib/measure/key_text.h"
+
+#include <gtest/gtest.h>
+
+namespace trumpet {
+namespace {
+
+MeasureProgram Flows() {
+  MeasureProgram program;
+  program.name = "hh";
+  program.keys.push_back({"flow", kNoIndex, {kIpv4Src, kEthDst, kTcpDst}, 12});
+  program.variables.resize(2);
+  program.variables[1].name = "size";
+  return program;
+}
+
+std::string KeyOf(const std::string& text) {
+  const MeasureProgram program = Flows();
+  const auto key = ReadMeasureKey(program, program.keys[0], text);
+  if (!key.ok()) return key.message();
+  std::string numbers;
+  for (const uint64_t value : *key) numbers += std::to_string(value) + " ";
+  return numbers;
+}
+
+TEST(KeyText, ReadsAddressesAndNumbers) {
+  EXPECT_EQ(KeyOf("10.0.0.1,00:00:00:00:01:02,80"), "167772161 258 80 ");
+  EXPECT_EQ(KeyOf("167772161,0x102,0x50"), "167772161 258 80 ");
+}
+
+TEST(KeyText, SaysWhatAKeyTakes) {
+  EXPECT_EQ(KeyOf("10.0.0.1,1"),
+            "the key is '10.0.0.1,1'; it takes values of "
+            "ipv4.src,eth.dst,tcp.dst");
+  EXPECT_EQ(KeyOf(",,,,,,,"), "the key is ',,,,,,,'; it takes values of ipv4.src,eth.dst,tcp.dst");
+  EXPECT_EQ(KeyOf("10.0.0.1,1,65536"), "tcp.dst is '65536'; it takes a number of 16 bits");
+  EXPECT_EQ(KeyOf("10.0.0.1,1,"), "tcp.dst is ''; it takes a number of 16 bits");
+  EXPECT_EQ(KeyOf("10.0.0.1,1,8 "), "tcp.dst is '8 '; it takes a number of 16 bits");
+}
+
+TEST(KeyText, FindsVariables) {
+  EXPECT_EQ(*FindMeasureVariable(Flows(), "size"), 1u);
+  EXPECT_EQ(FindMeasureVariable(Flows(), "sizes").message(),
+            "the program 'hh' has no variable 'sizes'");
+}
+
+}  // namespace
+}  // namespace trumpet
