@@ -325,23 +325,44 @@ std::optional<HostView> EventManager::FindHost(const std::string& id_or_name) co
 
 const Topology& EventManager::topology() const { return impl_->topology_; }
 
-bool EventManager::TakesSlices(const std::string& id_or_name) const {
-  const ManagedHost* const host = impl_->hosts_.FindByName(id_or_name);
-  return host != nullptr && host->session != nullptr && !host->is_monitor_off &&
-         (host->session->capabilities() & kCapabilitySlices) != 0;
+bool EventManager::Impl::IsAbleTo(const ManagedHost* host, uint64_t capability) {
+  return host != nullptr && host->session != nullptr &&
+         (host->session->capabilities() & capability) != 0;
 }
 
-Result<std::string> EventManager::SendSlice(const std::string& id_or_name, const Message& order) {
-  const ManagedHost* const host = impl_->hosts_.FindByName(id_or_name);
+Result<std::string> EventManager::Impl::SendTo(const std::string& id_or_name, uint64_t capability,
+                                               const char* what, const Message& order) {
+  const ManagedHost* const host = hosts_.FindByName(id_or_name);
   if (host == nullptr || host->session == nullptr) {
     return Status::Error("host " + id_or_name + " is not connected");
   }
-  if ((host->session->capabilities() & kCapabilitySlices) == 0) {
-    return Status::Error("the agent of host " + id_or_name + " is too old for slices");
+  if (!IsAbleTo(host, capability)) {
+    return Status::Error("the agent of host " + id_or_name + " is too old for " + what);
   }
   const std::string id = host->id;
   if (Status sent = host->session->Send(order); !sent.ok()) return sent;
   return id;
+}
+
+bool EventManager::TakesSlices(const std::string& id_or_name) const {
+  const ManagedHost* const host = impl_->hosts_.FindByName(id_or_name);
+  return Impl::IsAbleTo(host, kCapabilitySlices) && !host->is_monitor_off;
+}
+
+Result<std::string> EventManager::SendSlice(const std::string& id_or_name, const Message& order) {
+  return impl_->SendTo(id_or_name, kCapabilitySlices, "slices", order);
+}
+
+bool EventManager::TakesPrograms(const std::string& id_or_name) const {
+  return Impl::IsAbleTo(impl_->hosts_.FindByName(id_or_name), kCapabilityPrograms);
+}
+
+Result<std::string> EventManager::SendProgram(const std::string& id_or_name, const Message& order) {
+  return impl_->SendTo(id_or_name, kCapabilityPrograms, "measurement programs", order);
+}
+
+void EventManager::ListenToPrograms(ProgramListener listener) {
+  impl_->program_listener_ = std::move(listener);
 }
 
 void EventManager::ListenToSlices(SliceListener listener) {

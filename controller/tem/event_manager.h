@@ -176,6 +176,14 @@ class EventManager {
   using SliceListener = std::function<void(const std::string& host_id, const Message* message)>;
   void ListenToSlices(SliceListener listener);
 
+  // --- measurement programs ---
+  bool TakesPrograms(const std::string& id_or_name) const;
+  // A ProgramOn, ProgramOff or CellsRequest for a host; the answer is its id.
+  Result<std::string> SendProgram(const std::string& id_or_name, const Message& order);
+  // Hears every ProgramList, ProgramAck and CellsAnswer, and null when a host's session has ended.
+  using ProgramListener = SliceListener;
+  void ListenToPrograms(ProgramListener listener);
+
   // --- how it is ---
   NetworkCounters network_counters() const;
   ListenerCounters listener_counters() const;

@@ -241,6 +241,7 @@ void EventManager::Impl::Detach(ManagedHost* host, const std::string& why) {
   host->polls.Clear();
   host->sync.OnDisconnected();
   if (slice_listener_ != nullptr) slice_listener_(host->id, nullptr);
+  if (program_listener_ != nullptr) program_listener_(host->id, nullptr);
 }
 
 // --- messages ----------------------------------------------------------------------------------
@@ -265,10 +266,11 @@ void EventManager::Impl::OnMessage(Session* session, Message message) {
     Take(host, *ack);
   } else if (auto* facts = std::get_if<HostFacts>(&message)) {
     Take(host, std::move(*facts));
-  } else if (slice_listener_ != nullptr) {
+  } else {
     const bool is_of_slices =
         std::holds_alternative<SliceAck>(message) || std::holds_alternative<HostSliceEnd>(message);
-    if (is_of_slices) slice_listener_(host->id, &message);
+    const SliceListener& listener = is_of_slices ? slice_listener_ : program_listener_;
+    if (listener != nullptr) listener(host->id, &message);
   }
 }
 

@@ -55,6 +55,9 @@ class EventManager::Impl final : public SessionOwner,
   HostView MakeHostView(const ManagedHost& host) const;
   EventOnHost MakeEventOnHost(const ManagedHost& host, uint32_t event_id) const;
   ListenerCounters CountListeners() const;
+  static bool IsAbleTo(const ManagedHost* host, uint64_t capability);
+  Result<std::string> SendTo(const std::string& id_or_name, uint64_t capability, const char* what,
+                             const Message& order);
   bool IsSettled() const;
   Nanos Now() const { return parts_.clock->UnixNow(); }
 
@@ -74,6 +77,7 @@ class EventManager::Impl final : public SessionOwner,
   std::string store_text_ = "not opened yet";
   size_t connected_hosts_ = 0;
   SliceListener slice_listener_;
+  ProgramListener program_listener_;
 
  private:
   // --- events ---

@@ -122,7 +122,7 @@ class ScriptedAgent final : public SessionOwner, private FeedSink {
     hello.host_name = "name-of-" + id_;
     hello.software = "scripted";
     hello.capabilities = kCapabilityPartials | kCapabilityPoll | kCapabilityFlowStates |
-                         kCapabilityPlace | kCapabilitySlices;
+                         kCapabilityPlace | kCapabilitySlices | kCapabilityPrograms;
     hello.process_start_ns = process_start_;
     hello.set_controller_id = controller_id_;
     hello.set_generation = generation_;

@@ -1,0 +1,406 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "controller/measure/measurement_manager.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace trumpet {
+namespace {
+
+MeasurementManager::Outcome Wrong(const std::string& text) {
+  return {Status::Error(text), false, false};
+}
+MeasurementManager::Outcome Conflict(const std::string& text) {
+  return {Status::Error(text), true, false};
+}
+
+}  // namespace
+
+MeasurementManager::MeasurementManager(const MeasurementParts& parts)
+    : parts_(parts),
+      reader_(parts.base,
+              [this](const std::string& host, const CellsRequest& request) {
+                return parts_.hosts->SendProgram(host, request).status();
+              }),
+      later_event_(parts.base,
+                   [this] {
+                     for (const auto& action : std::exchange(later_, {})) action();
+                   }),
+      rounds_(parts.base) {
+  parts_.hosts->ListenToPrograms(
+      [this](const std::string& host, const Message* message) { OnMessage(host, message); });
+}
+
+MeasurementManager::~MeasurementManager() { parts_.hosts->ListenToPrograms(nullptr); }
+
+void MeasurementManager::Later(std::function<void()> action) {
+  later_.push_back(std::move(action));
+  later_event_.RunSoon();
+}
+
+// --- what is stored ----------------------------------------------------------
+
+void MeasurementManager::StandBy() {
+  parts_.store->Stop();
+  is_ready_ = is_loaded_ = false;
+  live_.clear();
+  rounds_.Abort("another controller acts now");
+}
+
+void MeasurementManager::OnEventsLoaded(const StoreIdentity&, std::vector<EventRecord> records) {
+  std::map<std::string, Live> before;
+  before.swap(live_);
+  for (EventRecord& record : records) {
+    const auto known = before.find(record.name);
+    if (known != before.end()) live_[record.name] = std::move(known->second);
+    Take(std::move(record));
+  }
+  is_loaded_ = true;
+  ForgetUnfinished();
+  SyncAll();
+}
+
+void MeasurementManager::OnEventsChanged(std::vector<EventChange> changes) {
+  for (EventChange& change : changes) {
+    if (change.put) {
+      Take(std::move(*change.put));
+    } else {
+      live_.erase(change.name);
+    }
+  }
+  SyncAll();
+}
+
+void MeasurementManager::OnStoreState(StoreState state, const std::string& text) {
+  is_ready_ = state == StoreState::kReady;
+  store_text_ = text;
+  if (!is_loaded_) return;
+  ForgetUnfinished();
+  SyncAll();
+}
+
+void MeasurementManager::Take(EventRecord record) {
+  Live& live = live_[record.name];
+  if (live.record.id == record.id) {
+    live.record = std::move(record);
+    return;
+  }
+  live = Live();
+  live.record = std::move(record);
+  auto definition =
+      ReadMeasurementDefinition(live.record.definition, live.record.name, /*is_stored=*/true);
+  if (definition.ok()) {
+    live.definition = std::move(*definition);
+    auto program = CompileMeasurement(live.definition);
+    if (program.ok()) live.program = std::move(*program);
+    if (!program.ok()) live.problem = program.message();
+  } else {
+    live.problem = definition.message();
+  }
+  if (!live.problem.empty()) {
+    parts_.log("err", "measurement " + live.record.name + ": " + live.problem);
+  }
+}
+
+// A controller before us has ended in the middle of installing it.
+void MeasurementManager::ForgetUnfinished() {
+  if (!is_ready_) return;
+  for (const auto& [name, live] : live_) {
+    if (live.record.is_enabled || rounds_.IsTurningOn({name, live.record.id})) continue;
+    EventChange change;
+    change.name = name;
+    change.expected_id = live.record.id;
+    change.expected_enabled = false;
+    Write(std::move(change), [](const Result<uint32_t>&) {});
+  }
+}
+
+void MeasurementManager::Write(EventChange change, std::function<void(Result<uint32_t>)> done) {
+  std::vector<EventChange> changes;
+  changes.push_back(std::move(change));
+  parts_.store->Write(std::move(changes),
+                      [alive = std::weak_ptr<bool>(alive_),
+                       done = std::move(done)](const Result<std::vector<uint32_t>>& ids) {
+                        if (alive.expired()) return;
+                        done(ids.ok() ? Result<uint32_t>(ids->front()) : ids.status());
+                      });
+}
+
+// --- hosts -------------------------------------------------------------------
+
+void MeasurementManager::OnMessage(const std::string& host, const Message* message) {
+  if (message == nullptr) {
+    running_.erase(host);
+    for (auto& [name, live] : live_) live.refusals.erase(host);
+    reader_.OnHostGone(host);
+    rounds_.OnHostGone(host);
+  } else if (const auto* list = std::get_if<ProgramList>(message)) {
+    OnList(host, *list);
+  } else if (const auto* ack = std::get_if<ProgramAck>(message)) {
+    OnAck(host, *ack);
+  } else if (const auto* answer = std::get_if<CellsAnswer>(message)) {
+    reader_.OnAnswer(host, *answer);
+  }
+}
+
+void MeasurementManager::OnList(const std::string& host, const ProgramList& list) {
+  auto& running = running_[host];
+  running.clear();
+  for (const ProgramName& program : list.programs) running.insert({program.name, program.id});
+  SyncHost(host);
+}
+
+void MeasurementManager::OnAck(const std::string& host, const ProgramAck& ack) {
+  const std::pair<std::string, uint32_t> key(ack.program.name, ack.program.id);
+  if (ack.is_on) {
+    running_[host].insert(key);
+  } else {
+    running_[host].erase(key);
+  }
+  const auto found = live_.find(ack.program.name);
+  if (found != live_.end() && found->second.record.id == ack.program.id) {
+    if (ack.error.empty()) {
+      found->second.refusals.erase(host);
+    } else {
+      found->second.refusals[host] = ack.error;
+    }
+  }
+  rounds_.OnAck(host, ack);
+}
+
+bool MeasurementManager::IsFor(const Live& live, const std::string& host) const {
+  const std::vector<std::string>& hosts = live.definition.hosts;
+  if (hosts.empty() || std::binary_search(hosts.begin(), hosts.end(), host)) return true;
+  const auto view = parts_.hosts->FindHost(host);
+  return view && std::binary_search(hosts.begin(), hosts.end(), view->name);
+}
+
+void MeasurementManager::SyncAll() {
+  std::vector<std::string> hosts;  // one that cannot be told goes at once
+  for (const auto& [host, programs] : running_) hosts.push_back(host);
+  for (const std::string& host : hosts) SyncHost(host);
+}
+
+// What it runs and should not is taken off first, which makes room for what it should run.
+void MeasurementManager::SyncHost(const std::string& host) {
+  if (!is_ready_ || !is_loaded_) return;
+  const auto found = running_.find(host);
+  if (found == running_.end()) return;
+  const auto running = found->second;
+  for (const auto& [name, id] : running) {
+    const auto wanted = live_.find(name);
+    const bool is_wanted = wanted != live_.end() && wanted->second.record.id == id &&
+                           (wanted->second.record.is_enabled || rounds_.IsTurningOn({name, id}));
+    if (!is_wanted) TurnOff(host, {name, id});
+  }
+  for (const auto& [name, live] : live_) {
+    const bool runs = running.count({name, live.record.id}) != 0;
+    if (runs || !live.record.is_enabled || !live.problem.empty() || !IsFor(live, host)) continue;
+    if (live.refusals.count(host) == 0) static_cast<void>(TurnOn(live, host));
+  }
+}
+
+Status MeasurementManager::TurnOn(const Live& live, const std::string& host) {
+  const ProgramOn on{{live.record.name, live.record.id}, live.definition.seed, live.program};
+  return parts_.hosts->SendProgram(host, on).status();
+}
+
+// A host that is away hears of it when it comes back.
+void MeasurementManager::TurnOff(const std::string& host, const ProgramName& program) {
+  static_cast<void>(parts_.hosts->SendProgram(host, ProgramOff{program}));
+}
+
+// --- what users ask for ------------------------------------------------------
+
+Result<std::vector<std::string>> MeasurementManager::ChooseHosts(
+    const MeasurementDefinition& definition) const {
+  std::vector<std::string> chosen;
+  for (const std::string& name : definition.hosts) {
+    const auto host = parts_.hosts->FindHost(name);
+    if (!host || running_.count(host->id) == 0) {
+      return Status::Error("host " + name + " is not connected, or takes no measurement programs");
+    }
+    chosen.push_back(host->id);
+  }
+  if (!definition.hosts.empty()) return chosen;
+  for (const auto& [host, programs] : running_) chosen.push_back(host);
+  if (chosen.empty()) return Status::Error("no host that takes measurement programs is connected");
+  return chosen;
+}
+
+MeasurementManager::Outcome MeasurementManager::CheckPut(
+    const MeasurementDefinition& definition) const {
+  if (!is_ready_) return Conflict("measurements cannot be changed now: " + store_text_);
+  const auto known = live_.find(definition.name);
+  if (known == live_.end()) {
+    if (live_.size() < kMaxMeasurements) return {};
+    return Conflict(std::to_string(kMaxMeasurements) +
+                    " measurements are installed; that is the most");
+  }
+  if (!known->second.record.is_enabled) {
+    return Conflict("the measurement is being installed or removed");
+  }
+  if (known->second.definition.IsSameAs(definition)) return {};
+  return Conflict("measurement '" + definition.name +
+                  "' is another one; remove it first (what it holds is lost then)");
+}
+
+void MeasurementManager::Put(MeasurementDefinition definition, const Caller& caller, Done done) {
+  const auto answer = [&](const Outcome& outcome) {
+    Later([done = std::move(done), outcome] { done(outcome); });
+  };
+  const auto program = CompileMeasurement(definition);
+  if (!program.ok()) return answer(Wrong(program.message()));
+  const Outcome checked = CheckPut(definition);
+  if (!checked.status.ok() || live_.count(definition.name) != 0) return answer(checked);
+  auto hosts = ChooseHosts(definition);
+  if (!hosts.ok()) return answer(Conflict(hosts.message()));
+  definition.seed = parts_.draw_seed() >> 1 | 1;  // JSON's numbers and OVSDB's have a sign
+  EventChange change;
+  change.name = definition.name;
+  change.expected_id = 0;
+  EventRecord& record = change.put.emplace();
+  record.name = definition.name;
+  record.definition = PrintMeasurementDefinition(definition);
+  record.is_enabled = false;
+  record.created_ns = record.changed_ns = parts_.clock->UnixNow();
+  record.changed_by = caller.name;
+  // Whoever reads the store now must know that it is under way.
+  Write(std::move(change), [this, name = definition.name, hosts = std::move(*hosts),
+                            done = std::move(done)](const Result<uint32_t>& id) {
+    if (!id.ok()) return done(Conflict(id.message()));
+    Install({name, *id}, hosts, done);
+  });
+}
+
+void MeasurementManager::Install(const ProgramName& program, const std::vector<std::string>& hosts,
+                                 Done done) {
+  const auto live = live_.find(program.name);
+  if (live == live_.end() || live->second.record.id != program.id) {
+    return done(Conflict("the measurement was removed meanwhile"));
+  }
+  rounds_.Begin(program, /*is_on=*/true, {hosts.begin(), hosts.end()},
+                [this, program, hosts, done = std::move(done)](const std::string& error) {
+                  FinishInstall(program, hosts, error, done);
+                });
+  for (const std::string& host : hosts) {
+    const Status sent = TurnOn(live->second, host);
+    if (!sent.ok()) rounds_.OnAck(host, {program, false, sent.message()});
+  }
+}
+
+void MeasurementManager::FinishInstall(const ProgramName& program,
+                                       const std::vector<std::string>& hosts,
+                                       const std::string& error, const Done& done) {
+  EventChange change;
+  change.name = program.name;
+  change.expected_id = program.id;
+  change.expected_enabled = false;
+  const auto live = live_.find(program.name);
+  const bool is_there = live != live_.end() && live->second.record.id == program.id;
+  if (error.empty() && is_there) {
+    change.put = live->second.record;
+    change.put->is_enabled = true;
+    return Write(std::move(change), [done](const Result<uint32_t>& id) {
+      done(id.ok() ? Outcome{Status::Ok(), false, true} : Conflict(id.message()));
+    });
+  }
+  for (const std::string& host : hosts) TurnOff(host, program);
+  const std::string why = error.empty() ? "it was removed meanwhile" : error;
+  Write(std::move(change), [done, why](const Result<uint32_t>&) {
+    done(Conflict("the measurement is installed nowhere: " + why));
+  });
+}
+
+void MeasurementManager::Remove(const std::string& name, Done done) {
+  const auto live = live_.find(name);
+  if (live == live_.end() || !is_ready_) {
+    const std::string why = is_ready_ ? "there is no measurement named '" + name + "'"
+                                      : "measurements cannot be changed now: " + store_text_;
+    return Later([done = std::move(done), why] { done(Conflict(why)); });
+  }
+  EventChange change;
+  change.name = name;
+  change.expected_id = live->second.record.id;
+  const ProgramName program{name, live->second.record.id};
+  Write(std::move(change), [this, program, done = std::move(done)](const Result<uint32_t>& id) {
+    if (!id.ok()) return done(Conflict(id.message()));
+    std::set<std::string> waiting;
+    for (const auto& [host, programs] : running_) {
+      if (programs.count({program.name, program.id}) != 0) waiting.insert(host);
+    }
+    rounds_.Begin(program, /*is_on=*/false, waiting, [done](const std::string& error) {
+      done(error.empty() ? Outcome() : Conflict(error + "; it is removed there later"));
+    });
+  });
+}
+
+// --- how it is ---------------------------------------------------------------
+
+NetworkMeasurement MeasurementManager::MakeView(const Live& live) const {
+  NetworkMeasurement view{live.record, live.definition, live.program, live.problem, {}};
+  std::map<std::string, MeasurementHost> hosts;
+  for (const std::string& name : live.definition.hosts) {
+    const auto host = parts_.hosts->FindHost(name);
+    const std::string id = host ? host->id : name;
+    hosts[id] = {id, MeasurementOnHost::kAway, ""};
+  }
+  for (const auto& [id, programs] : running_) {
+    if (!IsFor(live, id)) continue;
+    MeasurementHost& host = hosts[id] = {id, MeasurementOnHost::kWaiting, ""};
+    const auto refusal = live.refusals.find(id);
+    if (refusal != live.refusals.end()) {
+      host = {id, MeasurementOnHost::kRefused, refusal->second};
+    } else if (programs.count({live.record.name, live.record.id}) != 0) {
+      host.state = MeasurementOnHost::kRunning;
+    }
+  }
+  for (auto& [id, host] : hosts) view.hosts.push_back(std::move(host));
+  return view;
+}
+
+std::vector<NetworkMeasurement> MeasurementManager::Measurements() const {
+  std::vector<NetworkMeasurement> views;
+  for (const auto& [name, live] : live_) views.push_back(MakeView(live));
+  return views;
+}
+
+std::optional<NetworkMeasurement> MeasurementManager::Find(const std::string& name) const {
+  const auto live = live_.find(name);
+  if (live == live_.end()) return std::nullopt;
+  return MakeView(live->second);
+}
+
+Status MeasurementManager::Read(const std::string& name, const std::string& host,
+                                std::vector<CellQuestion> questions, CellReader::Done done) {
+  const auto view = Find(name);
+  if (!view) return Status::Error("there is no measurement named '" + name + "'");
+  uint64_t cells = 0;
+  for (const CellQuestion& question : questions) cells += question.count;
+  if (cells > kMaxCellsRead) {
+    return Status::Error("that are " + std::to_string(cells) + " cells; one read takes at most " +
+                         std::to_string(kMaxCellsRead) + ": read one variable, or of one key");
+  }
+  std::vector<std::string> asked;
+  std::vector<SilentHost> silent;
+  for (const MeasurementHost& one : view->hosts) {
+    if (!host.empty() && one.id != host) continue;
+    if (one.state == MeasurementOnHost::kRunning) asked.push_back(one.id);
+    if (one.state == MeasurementOnHost::kAway) silent.push_back({one.id, "it is not connected"});
+    if (one.state == MeasurementOnHost::kWaiting) silent.push_back({one.id, "it does not run it"});
+    if (one.state == MeasurementOnHost::kRefused) silent.push_back({one.id, one.error});
+  }
+  if (asked.empty()) return Status::Error("no host that runs it is connected");
+  const bool is_taken = reader_.Read(
+      {name, view->record.id}, std::move(questions), std::move(asked),
+      [silent = std::move(silent), done = std::move(done)](const CellReading& reading) {
+        CellReading whole = reading;
+        whole.silent.insert(whole.silent.begin(), silent.begin(), silent.end());
+        done(whole);
+      });
+  return is_taken ? Status::Ok() : Status::Error("too many reads are under way; try again");
+}
+
+}  // namespace trumpet

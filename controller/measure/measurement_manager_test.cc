@@ -1,0 +1,291 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "controller/measure/measurement_manager.h"
+
+#include "controller/tem/event_manager_kit_test.h"
+
+namespace trumpet {
+namespace {
+
+constexpr char kText[] =
+    "flow = Key(ipv4.src);\n"
+    "total = Counter(width=32);\n"
+    "size = Sketch(alg=\"count-min\", key=flow, nhash=2, size=16384, width=32);\n"
+    "pkts >> total.set(total + 1) >> size.set(size + pkt.size);\n";
+
+class MeasurementManagerTest : public EventManagerHostsTest {
+ protected:
+  MeasurementManagerTest() : kept_(loop_.base(), 77) { Open(); }
+  ~MeasurementManagerTest() override { measurements_.reset(); }
+
+  void Open() {
+    measurements_.reset();
+    MeasurementParts parts;
+    parts.base = loop_.base();
+    parts.clock = &clock_;
+    parts.store = &kept_;
+    parts.hosts = manager_.get();
+    parts.draw_seed = [] { return uint64_t{1234}; };
+    parts.log = [](const char*, const std::string&) {};
+    measurements_ = std::make_unique<MeasurementManager>(parts);
+    measurements_->Start();
+    ASSERT_TRUE(RunUntil([&] { return measurements_->is_store_ready(); }));
+  }
+  // An agent that takes programs and runs `programs` already.
+  void Join(size_t index, std::vector<ProgramName> programs = {}) {
+    Connect(index);
+    Agent(index).Send(ProgramList{std::move(programs)});
+    loop_.RunReady(5);
+  }
+  void Put(const std::string& text = kText, std::vector<std::string> hosts = {}) {
+    outcome_.reset();
+    measurements_->Put({"hh", text, {}, std::move(hosts), 0}, Caller(), Note());
+    EXPECT_FALSE(outcome_) << "an answer from within the call";
+  }
+  MeasurementManager::Done Note() {
+    return [this](const MeasurementManager::Outcome& outcome) { outcome_ = outcome; };
+  }
+  std::string Outcome() {
+    EXPECT_TRUE(RunUntil([&] { return outcome_.has_value(); }));
+    if (!outcome_) return "none";
+    return outcome_->status.ok() ? "ok" : outcome_->status.message();
+  }
+  template <typename Order>
+  Order Next(size_t agent) {
+    auto& orders = Agent(agent).slice_orders;
+    EXPECT_TRUE(RunUntil([&] { return !orders.empty(); }));
+    if (orders.empty() || !std::holds_alternative<Order>(orders.front())) {
+      ADD_FAILURE() << "another order";
+      return Order();
+    }
+    Order order = std::get<Order>(orders.front());
+    orders.erase(orders.begin());
+    return order;
+  }
+  ProgramOn TakeOn(size_t agent) {
+    ProgramOn on = Next<ProgramOn>(agent);
+    Agent(agent).Send(ProgramAck{on.program, true, ""});
+    return on;
+  }
+  void Install() {
+    Put();
+    TakeOn(0);
+    TakeOn(1);
+    ASSERT_EQ(Outcome(), "ok");
+  }
+  MeasurementOnHost StateOn(size_t index) {
+    const auto view = measurements_->Find("hh");
+    if (!view || view->hosts.size() <= index) return MeasurementOnHost::kAway;
+    return view->hosts[index].state;
+  }
+
+  MemoryEventStore kept_;
+  std::unique_ptr<MeasurementManager> measurements_;
+  std::optional<MeasurementManager::Outcome> outcome_;
+};
+
+TEST_F(MeasurementManagerTest, InstallsOnAllHostsAndSaysSoWhenAllRunIt) {
+  Join(0);
+  Join(1);
+  Put();
+  const ProgramOn first = TakeOn(0);
+  loop_.RunReady(20);
+  EXPECT_FALSE(outcome_);
+  EXPECT_FALSE(measurements_->Find("hh")->record.is_enabled);
+  const ProgramOn second = TakeOn(1);
+  EXPECT_EQ(Outcome(), "ok");
+  EXPECT_TRUE(outcome_->is_new);
+  EXPECT_EQ(first.program.name, "hh");
+  EXPECT_EQ(first.program.id, second.program.id);
+  EXPECT_EQ(first.seed, second.seed);
+  EXPECT_EQ(first.source.variables.size(), 2u);
+  EXPECT_TRUE(measurements_->Find("hh")->record.is_enabled);
+  EXPECT_EQ(StateOn(0), MeasurementOnHost::kRunning);
+  EXPECT_EQ(StateOn(1), MeasurementOnHost::kRunning);
+}
+
+TEST_F(MeasurementManagerTest, TakesItOffEverywhereWhenOneHostRefuses) {
+  Join(0);
+  Join(1);
+  Put();
+  const ProgramOn on = TakeOn(0);
+  loop_.RunReady(20);
+  Next<ProgramOn>(1);
+  Agent(1).Send(ProgramAck{on.program, false, "the budget is 1"});
+  EXPECT_EQ(Outcome(), "the measurement is installed nowhere: host h1: the budget is 1");
+  EXPECT_TRUE(outcome_->is_conflict);
+  EXPECT_EQ(Next<ProgramOff>(0).program.id, on.program.id);
+  EXPECT_FALSE(measurements_->Find("hh"));
+}
+
+TEST_F(MeasurementManagerTest, TakesItOffWhenAHostGoesMeanwhile) {
+  Join(0);
+  Join(1);
+  Put();
+  TakeOn(0);
+  Next<ProgramOn>(1);
+  Agent(1).Kill();
+  EXPECT_EQ(Outcome(), "the measurement is installed nowhere: host h1: has gone");
+  Next<ProgramOff>(0);
+}
+
+TEST_F(MeasurementManagerTest, InstallsOnTheHostsThatAreNamedOnly) {
+  Join(0);
+  Join(1);
+  Put(kText, {"name-of-h1"});
+  TakeOn(1);
+  EXPECT_EQ(Outcome(), "ok");
+  EXPECT_TRUE(Agent(0).slice_orders.empty());
+  EXPECT_EQ(measurements_->Find("hh")->hosts.size(), 1u);
+}
+
+TEST_F(MeasurementManagerTest, RefusesWhatCannotBe) {
+  Put();
+  EXPECT_EQ(Outcome(), "no host that takes measurement programs is connected");
+  Join(0);
+  Put(kText, {"h9"});
+  EXPECT_EQ(Outcome(), "host h9 is not connected, or takes no measurement programs");
+  Put("pkts >> nothing.set(1);");
+  EXPECT_EQ(Outcome().substr(0, 12), "hh:1:9: E1: ");
+  EXPECT_FALSE(outcome_->is_conflict);
+  Put();
+  TakeOn(0);
+  EXPECT_EQ(Outcome(), "ok");
+  Put();
+  EXPECT_EQ(Outcome(), "ok");
+  EXPECT_FALSE(outcome_->is_new);
+  Put("total = Counter(width=32);\npkts >> total.set(1);\n");
+  EXPECT_EQ(Outcome(),
+            "measurement 'hh' is another one; remove it first (what it holds is lost then)");
+}
+
+TEST_F(MeasurementManagerTest, RemovesItFromAllHosts) {
+  Join(0);
+  Join(1);
+  Install();
+  outcome_.reset();
+  measurements_->Remove("hh", Note());
+  const ProgramOff off = Next<ProgramOff>(0);
+  Agent(0).Send(ProgramAck{off.program, false, ""});
+  Next<ProgramOff>(1);
+  loop_.RunReady(20);
+  EXPECT_FALSE(outcome_);
+  Agent(1).Send(ProgramAck{off.program, false, ""});
+  EXPECT_EQ(Outcome(), "ok");
+  EXPECT_FALSE(measurements_->Find("hh"));
+  outcome_.reset();
+  measurements_->Remove("hh", Note());
+  EXPECT_EQ(Outcome(), "there is no measurement named 'hh'");
+}
+
+TEST_F(MeasurementManagerTest, TellsHostsThatComeBackWhatDiffersOnly) {
+  Join(0);
+  Join(1);
+  Install();
+  const uint32_t id = measurements_->Find("hh")->record.id;
+  Agent(0).Restart();
+  ASSERT_TRUE(RunUntil([&] {
+    return StateOn(0) == MeasurementOnHost::kWaiting ||
+           measurements_->Find("hh")->hosts.size() == 1;
+  }));
+  Join(0);
+  EXPECT_EQ(TakeOn(0).program.id, id);
+  Agent(1).Kill();
+  ASSERT_TRUE(RunUntil([&] { return measurements_->Find("hh")->hosts.size() == 1; }));
+  Join(1, {{"hh", id}, {"old", 3}});
+  const ProgramOff off = Next<ProgramOff>(1);
+  EXPECT_EQ(off.program.name, "old");
+  loop_.RunReady(20);
+  EXPECT_TRUE(Agent(1).slice_orders.empty());
+}
+
+TEST_F(MeasurementManagerTest, GoesOnAfterARestart) {
+  Join(0);
+  Join(1);
+  Install();
+  const uint32_t id = measurements_->Find("hh")->record.id;
+  kept_.Stop();
+  Open();
+  Agent(0).Send(ProgramList{{{"hh", id}}});
+  Agent(1).Send(ProgramList{});
+  EXPECT_EQ(TakeOn(1).program.id, id);
+  ASSERT_TRUE(RunUntil([&] { return StateOn(1) == MeasurementOnHost::kRunning; }));
+  EXPECT_TRUE(Agent(0).slice_orders.empty());
+}
+
+TEST_F(MeasurementManagerTest, TakesOffWhatAnotherLeftHalfInstalled) {
+  Join(0);
+  Join(1);
+  Put();
+  const ProgramOn on = TakeOn(0);
+  loop_.RunReady(20);
+  kept_.Stop();
+  Open();
+  Agent(0).Send(ProgramList{{on.program}});
+  EXPECT_EQ(Next<ProgramOff>(0).program.id, on.program.id);
+  EXPECT_TRUE(RunUntil([&] { return !measurements_->Find("hh"); }));
+}
+
+TEST_F(MeasurementManagerTest, ReadsAllHostsPieceByPieceAndMerges) {
+  Join(0);
+  Join(1);
+  Install();
+  std::optional<CellReading> reading;
+  const Status status = measurements_->Read(
+      "hh", "", {{0, MeasureMerge::kSum, 1, {}}, {1, MeasureMerge::kMax, 20000, {}}},
+      [&](const CellReading& told) { reading = told; });
+  ASSERT_TRUE(status.ok()) << status.message();
+  for (const size_t agent : {0, 1}) {
+    const uint64_t share = agent + 1;
+    const CellsRequest total = Next<CellsRequest>(agent);
+    EXPECT_EQ(total.max_cells, 1u);
+    Agent(agent).Send(CellsAnswer{total.number, {10 * share}, 1, ""});
+    for (const uint32_t first : {0u, 16384u}) {
+      const CellsRequest piece = Next<CellsRequest>(agent);
+      EXPECT_EQ(piece.variable, 1u);
+      EXPECT_EQ(piece.first, first);
+      Agent(agent).Send(CellsAnswer{
+          piece.number, std::vector<uint64_t>(piece.max_cells, first + share), 32768, ""});
+    }
+  }
+  ASSERT_TRUE(RunUntil([&] { return reading.has_value(); }));
+  EXPECT_EQ(reading->hosts, (std::vector<std::string>{"h0", "h1"}));
+  EXPECT_TRUE(reading->silent.empty());
+  EXPECT_EQ(reading->cells[0], (std::vector<uint64_t>{30}));
+  ASSERT_EQ(reading->cells[1].size(), 20000u);
+  EXPECT_EQ(reading->cells[1][0], 2u);
+  EXPECT_EQ(reading->cells[1][19999], 16386u);
+}
+
+TEST_F(MeasurementManagerTest, SaysWhoIsSilentAndReadsTheOthers) {
+  Join(0);
+  Join(1);
+  Install();
+  std::optional<CellReading> reading;
+  const auto ask = [&] {
+    reading.reset();
+    EXPECT_TRUE(measurements_
+                    ->Read("hh", "", {{0, MeasureMerge::kSum, 1, {}}},
+                           [&](const CellReading& told) { reading = told; })
+                    .ok());
+    const uint64_t number = Next<CellsRequest>(0).number;
+    Agent(0).Send(CellsAnswer{number, {7}, 1, ""});
+  };
+  ask();
+  const uint64_t number = Next<CellsRequest>(1).number;
+  Agent(1).Send(CellsAnswer{number, {}, 0, "no packet thread"});
+  ASSERT_TRUE(RunUntil([&] { return reading.has_value(); }));
+  EXPECT_EQ(reading->cells[0], (std::vector<uint64_t>{7}));
+  ASSERT_EQ(reading->silent.size(), 1u);
+  EXPECT_EQ(reading->silent[0].why, "no packet thread");
+  ask();
+  Next<CellsRequest>(1);
+  Agent(1).Kill();
+  ASSERT_TRUE(RunUntil([&] { return reading.has_value(); }));
+  ASSERT_EQ(reading->silent.size(), 1u);
+  EXPECT_EQ(reading->silent[0].why, "it has gone");
+}
+
+}  // namespace
+}  // namespace trumpet
