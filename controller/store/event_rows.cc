@@ -36,6 +36,7 @@ Json Update(const std::string& table, const std::string& uuid, Json row) {
 }  // namespace
 
 std::string IdCounterOf(const std::string& table) {
+  if (table == kMeasurementTable) return "next_measurement_id";
   return table == kSliceTable ? "next_slice_id" : "next_event_id";
 }
 

@@ -25,7 +25,8 @@ namespace trumpet {
 constexpr char kTrumpetDatabase[] = "Trumpet";
 constexpr char kGlobalTable[] = "Trumpet_Global";
 constexpr char kEventTable[] = "Event";
-constexpr char kSliceTable[] = "Slice";  // campaigns of slices: the same columns
+constexpr char kSliceTable[] = "Slice";              // campaigns of slices: the same columns
+constexpr char kMeasurementTable[] = "Measurement";  // likewise
 
 // The column of kGlobalTable that counts the ids of a table.
 std::string IdCounterOf(const std::string& table);

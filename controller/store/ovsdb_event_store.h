@@ -38,7 +38,7 @@ struct OvsdbEventStoreOptions {
   // Remotes, keys, times; database, tables, lock and leader are the store's to say.
   OvsdbClientOptions client;
   std::string lock = "trumpet_controller";
-  std::string table = kEventTable;  // or kSliceTable, then with another lock
+  std::string table = kEventTable;  // or kSliceTable, kMeasurementTable, then with another lock
   uint64_t new_controller_id = 0;   // for a new database; 1 to INT64_MAX, drawn at random
 };
 

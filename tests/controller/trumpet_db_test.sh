@@ -53,23 +53,55 @@ expect 'serves' db add --file="$work/second.db" --control="$work/other.ctl"
 expect 'is served already' db add --file="$work/second.db" --control="$work/other.ctl"
 expect 'serves Trumpet, schema 1.' db status
 
-# An older file is brought up to date, with what is in it.
-python3 - "$top/controller/store/trumpet.ovsschema" >"$work/old.schema" <<'END'
+# old_file VERSION TABLE...: a file of an older schema, without these tables.
+old_file() {
+  local version=$1
+  shift
+  python3 - "$top/controller/store/trumpet.ovsschema" "$version" "$@" >"$work/old.schema" <<'END'
 import json
 import sys
 
 with open(sys.argv[1]) as file:
     schema = json.load(file)
-schema["version"] = "1.0.0"
-del schema["cksum"], schema["tables"]["Slice"]
+schema["version"] = sys.argv[2]
+del schema["cksum"]
+for table in sys.argv[3:]:
+    del schema["tables"][table]
+    del schema["tables"]["Trumpet_Global"]["columns"][f"next_{table.lower()}_id"]
 print(json.dumps(schema))
 END
-ovsdb-tool create "$work/old.db" "$work/old.schema"
-ovsdb-tool transact "$work/old.db" \
-  '["Trumpet",{"op":"insert","table":"Event","row":{"name":"kept","definition":"{}"}}]' >/dev/null
+  rm -f "$work/old.db"
+  ovsdb-tool create "$work/old.db" "$work/old.schema"
+}
+
+insert() {
+  ovsdb-tool transact "$work/old.db" \
+    "[\"Trumpet\",{\"op\":\"insert\",\"table\":\"$1\",\"row\":$2}]" >/dev/null
+}
+
+rows_of() {
+  ovsdb-tool query "$work/old.db" "[\"Trumpet\",{\"op\":\"select\",\"table\":\"$1\",\"where\":[]}]"
+}
+
+# Older files are brought up to date, with what is in them.
+old_file 1.0.0 Slice Measurement
+insert Event '{"name":"kept","definition":"{}"}'
 expect "brought $work/old.db up to date" db create --file="$work/old.db"
-expect kept ovsdb-tool query "$work/old.db" '["Trumpet",{"op":"select","table":"Event","where":[]}]'
-expect rows ovsdb-tool query "$work/old.db" '["Trumpet",{"op":"select","table":"Slice","where":[]}]'
+expect kept rows_of Event
+expect '"rows":[]' rows_of Slice
+expect '"rows":[]' rows_of Measurement
+
+old_file 1.1.0 Measurement
+insert Event '{"name":"kept","definition":"{}"}'
+insert Slice '{"name":"campaign","definition":"{}"}'
+insert Trumpet_Global '{"controller_id":7,"next_event_id":8,"next_slice_id":9}'
+expect "brought $work/old.db up to date" db create --file="$work/old.db"
+expect kept rows_of Event
+expect campaign rows_of Slice
+expect '"next_event_id":8' rows_of Trumpet_Global
+expect '"next_slice_id":9' rows_of Trumpet_Global
+expect '"next_measurement_id":0' rows_of Trumpet_Global
+expect '"rows":[]' rows_of Measurement
 
 # The schema's own checksum.
 wanted=$(sed -n 's/.*"cksum": "\(.*\)".*/\1/p' "$top/controller/store/trumpet.ovsschema")
