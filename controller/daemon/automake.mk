@@ -39,7 +39,8 @@ controller_daemon_daemon_test_SOURCES = \
 	controller/daemon/command_relay_test.cc \
 	controller/daemon/config_test.cc
 controller_daemon_daemon_test_LDADD = $(LIBTRUMPET_DAEMON) controller/libtrumpet-rest.a $(LIBTRUMPET_NOTIFY) \
-	$(LIBTRUMPET_OPENFLOW) $(LIBTRUMPET_TOPOLOGY) controller/libtrumpet-switch-ovsdb.a $(LIBTRUMPET_SLICE) $(GTEST_MAIN_LIBS)
+	$(LIBTRUMPET_OPENFLOW) $(LIBTRUMPET_TOPOLOGY) controller/libtrumpet-switch-ovsdb.a \
+	controller/libtrumpet-measurements.a lib/libtrumpet-measure.a $(LIBTRUMPET_SLICE) $(GTEST_MAIN_LIBS)
 
 # A program of the family lists these sources besides its own, adds
 # OVS_DAEMON_CPPFLAGS, ends its LDADD with OVS_DAEMON_LIBS, and names
@@ -72,7 +73,7 @@ controller_daemon_trumpet_controller_SOURCES = $(OVS_DAEMON_SOURCES) controller/
 controller_daemon_trumpet_controller_CPPFLAGS = $(AM_CPPFLAGS) $(OVS_DAEMON_CPPFLAGS)
 controller_daemon_trumpet_controller_LDADD = $(LIBTRUMPET_DAEMON) controller/libtrumpet-rest.a \
 	$(LIBTRUMPET_VIEW) $(LIBTRUMPET_NOTIFY) $(LIBTRUMPET_TOPOLOGY) controller/libtrumpet-switch-ovsdb.a \
-	$(LIBTRUMPET_SLICE) $(LIBTRUMPET_OPENFLOW) $(OPENFLOW_CODEC_LIBS) $(OVS_DAEMON_LIBS)
+	controller/libtrumpet-measurements.a lib/libtrumpet-measure.a $(LIBTRUMPET_SLICE) $(LIBTRUMPET_OPENFLOW) $(OPENFLOW_CODEC_LIBS) $(OVS_DAEMON_LIBS)
 controller_daemon_trumpet_controller_DEPENDENCIES = \
 	$(filter %.a,$(controller_daemon_trumpet_controller_LDADD)) $(OPENFLOW_CODEC_FILES) $(OVS_DAEMON_FILES)
 

@@ -73,6 +73,7 @@ Result<std::unique_ptr<Controller>> Controller::Start(event_base* base, Controll
   if (!status.ok()) return status;
   status = controller->StartSlices();
   if (!status.ok()) return status;
+  controller->StartMeasurements();
   status = controller->StartNotifier();
   if (!status.ok()) return status;
   status = controller->FollowSwitches();
@@ -104,6 +105,7 @@ Status Controller::OpenEvents() {
   if (config_.database == kMemory) {
     event_store_ = std::make_unique<MemoryEventStore>(base_, id);
     campaign_store_ = std::make_unique<MemoryEventStore>(base_, id);
+    measurement_store_ = std::make_unique<MemoryEventStore>(base_, id);
     return Status::Ok();
   }
   auto remotes = ParseOvsdbRemotes(config_.database);
@@ -125,7 +127,10 @@ Status Controller::OpenEvents() {
   event_store_ = std::make_unique<OvsdbEventStore>(base_, options);
   options.table = kSliceTable;
   options.lock = "trumpet_slices";
-  campaign_store_ = std::make_unique<OvsdbEventStore>(base_, std::move(options));
+  campaign_store_ = std::make_unique<OvsdbEventStore>(base_, options);
+  options.table = kMeasurementTable;
+  options.lock = "trumpet_measurements";
+  measurement_store_ = std::make_unique<OvsdbEventStore>(base_, std::move(options));
   return Status::Ok();
 }
 
@@ -197,6 +202,25 @@ Status Controller::StartSlices() {
   return Status::Ok();
 }
 
+// Who holds the lock of events installs the programs, too: agents have their session there.
+void Controller::StartMeasurements() {
+  MeasurementParts parts;
+  parts.base = base_;
+  parts.clock = &clock_;
+  parts.store = measurement_store_.get();
+  parts.hosts = manager_.get();
+  parts.draw_seed = RandomNumber;
+  parts.log = log_;
+  measurements_ = std::make_unique<MeasurementManager>(parts);
+  measurement_starter_ = std::make_unique<LoopEvent>(base_, [this, is_started = false]() mutable {
+    const StoreState events = event_store_->state();
+    if (events == StoreState::kReady && !is_started) measurements_->Start();
+    if (events == StoreState::kStandby && is_started) measurements_->StandBy();
+    if (events != StoreState::kAway) is_started = events == StoreState::kReady;
+  });
+  measurement_starter_->RunEvery(100 * kNanosPerMilli);
+}
+
 Status Controller::StartNotifier() {
   if (config_.notify.receivers.empty()) return Status::Ok();
   notifier_ = std::make_unique<Notifier>(base_, hub_.get(), config_.notify, log_);
@@ -247,6 +271,7 @@ Status Controller::ServeRest() {
   parts.reports = hub_.get();
   parts.campaigns = &campaigns();
   parts.packets = slices_->packets();
+  parts.measurements = measurements_.get();
   parts.clock = &clock_;
   parts.log = log_;
   parts.topology = [this] { return CurrentTopology(); };

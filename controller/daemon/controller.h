@@ -15,6 +15,7 @@
 
 #include "controller/daemon/config.h"
 #include "controller/daemon/slice_part.h"
+#include "controller/measure/measurement_manager.h"
 #include "controller/ovsdb/analyzer_ports.h"
 #include "controller/ovsdb/remote_switches.h"
 #include "controller/rest/rest_server.h"
@@ -50,6 +51,7 @@ class Controller {
 
   EventManager& events() { return *manager_; }
   ReportHub& reports() { return *hub_; }
+  MeasurementManager& measurements() { return *measurements_; }
   CampaignManager& campaigns() { return slices_->campaigns(); }
   const Notifier* notifier() const { return notifier_.get(); }  // may be null
   OpenflowPart& openflow() { return *openflow_; }
@@ -68,6 +70,7 @@ class Controller {
   Status OpenStores();
   Status OpenEvents();
   Status StartSlices();
+  void StartMeasurements();
   Status StartNotifier();
   Status ReadTopology();
   void SetTopology(Topology topology);
@@ -93,6 +96,9 @@ class Controller {
   std::unique_ptr<AnalyzerPorts> analyzer_ports_;
   std::unique_ptr<RemoteSwitches> switch_databases_;
   std::unique_ptr<EventStore> campaign_store_;
+  std::unique_ptr<EventStore> measurement_store_;
+  std::unique_ptr<MeasurementManager> measurements_;
+  std::unique_ptr<LoopEvent> measurement_starter_;
   std::unique_ptr<SlicePart> slices_;  // observes the topology, drives by OpenFlow
   LiveTopology topology_;
   std::vector<uint16_t> agent_ports_;

@@ -46,6 +46,9 @@ controller_libtrumpet_rest_a_SOURCES = \
 	controller/rest/simulate_route.cc \
 	controller/rest/simulations.cc \
 	controller/rest/simulations.h \
+	controller/rest/measurement_routes.cc \
+	controller/rest/measurement_views.cc \
+	controller/rest/measurement_views.h \
 	controller/rest/slice_routes.cc \
 	controller/rest/slice_views.cc \
 	controller/rest/slice_views.h \

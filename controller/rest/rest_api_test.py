@@ -154,6 +154,29 @@ def slices(call, json_type):
     call(404, "GET", "/v1/slices/web/results", one + "/results")
 
 
+def measurements(call, json_type):
+    """Measurements, in a network without hosts."""
+    text_type = {"Content-Type": "text/plain"}
+    text = "total = Counter(width=32); pkts >> total.set(total + 1);"
+    one = "/v1/measurements/{name}"
+    path = "/v1/measurements/hh"
+    assert json.loads(call(200, "GET", "/v1/measurements")) == {"measurements": []}
+    problem = json.loads(call(409, "PUT", path, one, body=text, headers=text_type))
+    assert problem["detail"] == "no host that takes measurement programs is connected", problem
+    body = json.dumps({"program": text, "hosts": ["h1"]})
+    problem = json.loads(call(409, "PUT", path, one, body=body, headers=json_type))
+    assert "host h1 is not connected" in problem["detail"], problem
+    problem = json.loads(call(422, "PUT", path, one, body="pkts >> x.set(1);", headers=text_type))
+    assert "E1: " in problem["detail"], problem
+    call(422, "PUT", path, one, body='{"program": 1}', headers=json_type)
+    call(415, "PUT", path, one, body=text, headers={"Content-Type": "text/html"})
+    call(403, "PUT", path, one, body=text, headers=text_type, role="read")
+    call(404, "GET", path, one)
+    call(404, "DELETE", path, one)
+    call(404, "GET", path + "/read?top=3", one + "/read")
+    call(400, "GET", path + "/read?colour=3", one + "/read")
+
+
 def test_every_operation(server):
     description = Description(server.ask("GET", "/openapi.json", role=None)[1])
     json_type = {"Content-Type": "application/json"}
@@ -190,6 +213,7 @@ def test_every_operation(server):
     call(200, "GET", "/v1/topology")
     call(422, "PUT", "/v1/topology", body="hosts: 1", headers=yaml_type)
     slices(call, json_type)
+    measurements(call, json_type)
     call(200, "GET", "/healthz", role=None)
     call(200, "GET", "/readyz", role=None)
     call(200, "GET", "/metrics")

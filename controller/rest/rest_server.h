@@ -34,6 +34,7 @@
 namespace trumpet {
 
 class CampaignManager;
+class MeasurementManager;
 class PacketDownloads;
 class PacketKeeper;
 class ReportStreams;
@@ -56,8 +57,9 @@ struct RestParts {
   event_base* base = nullptr;
   EventManager* events = nullptr;
   ReportHub* reports = nullptr;
-  CampaignManager* campaigns = nullptr;  // may be null: there are none
-  PacketKeeper* packets = nullptr;       // may be null: there are none
+  CampaignManager* campaigns = nullptr;        // may be null: there are none
+  PacketKeeper* packets = nullptr;             // may be null: there are none
+  MeasurementManager* measurements = nullptr;  // may be null: there are none
   const WireClock* clock = nullptr;
   std::function<void(const char* level, const std::string& text)> log;  // "info", "warn", "err"
   // More for /metrics, of those that REST does not know.

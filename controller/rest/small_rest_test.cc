@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "controller/measure/measurement_manager.h"
 #include "controller/rest/rest_server.h"
 #include "controller/slice/campaign_loop.h"
 #include "controller/store/memory_event_store.h"
@@ -65,9 +66,21 @@ int Main(int argc, char** argv) {
   campaigns.manager().SetTopology(*topology);
   campaigns.manager().Start();
 
+  MemoryEventStore measurement_store(base, 1);
+  MeasurementParts measurement_parts;
+  measurement_parts.base = base;
+  measurement_parts.clock = &clock;
+  measurement_parts.store = &measurement_store;
+  measurement_parts.hosts = &manager;
+  measurement_parts.draw_seed = [] { return uint64_t{1}; };
+  measurement_parts.log = [](const char*, const std::string&) {};
+  MeasurementManager measurements(measurement_parts);
+  measurements.Start();
+
   RestParts parts;
   parts.base = base;
   parts.campaigns = &campaigns.manager();
+  parts.measurements = &measurements;
   parts.events = &manager;
   parts.reports = &hub;
   parts.clock = &clock;
