@@ -5,6 +5,8 @@ noinst_LIBRARIES += controller/libtrumpet-view.a
 controller_libtrumpet_view_a_SOURCES = \
 	controller/view/api_tables.cc \
 	controller/view/api_tables.h \
+	controller/view/measurement_tables.cc \
+	controller/view/measurement_tables.h \
 	controller/view/slice_tables.cc \
 	controller/view/slice_tables.h
 LIBTRUMPET_VIEW = controller/libtrumpet-view.a $(LIBTRUMPET_BASE)
@@ -12,5 +14,6 @@ LIBTRUMPET_VIEW = controller/libtrumpet-view.a $(LIBTRUMPET_BASE)
 gtest_programs += controller/view/view_test
 controller_view_view_test_SOURCES = \
 	controller/view/api_tables_test.cc \
+	controller/view/measurement_tables_test.cc \
 	controller/view/slice_tables_test.cc
 controller_view_view_test_LDADD = $(LIBTRUMPET_VIEW) $(GTEST_MAIN_LIBS)

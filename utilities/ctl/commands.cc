@@ -7,6 +7,7 @@
 #include <fstream>
 #include <ostream>
 
+#include "controller/view/measurement_tables.h"
 #include "controller/view/slice_tables.h"
 #include "lib/base/units.h"
 #include "utilities/ctl/ctl_run.h"
@@ -89,6 +90,14 @@ int Do(CtlRun* run) {
   if (name == "slice packets") return SaveCtlPackets(run);
   if (name == "slice stop") return run->ForEach("POST", "slices", "/stop");
   if (name == "slice rm") return run->ForEach("DELETE", "slices", "");
+  if (name == "measure install") return InstallCtlMeasurement(run);
+  if (name == "measure list") {
+    return run->List("/v1/measurements", "measurements", MeasurementTable);
+  }
+  if (name == "measure show") return ShowCtlMeasurement(run);
+  if (name == "measure read") return ReadCtlMeasurement(run);
+  if (name == "measure watch") return WatchCtlMeasurement(run);
+  if (name == "measure rm") return run->ForEach("DELETE", "measurements", "");
   if (name == "status") return ShowStatus(run);
   if (name == "token new") return MakeToken(run);
   const bool is_host = name == "host show";

@@ -85,6 +85,10 @@ int PlanCtlSlices(CtlRun* run);
 int CheckCtlMeasure(CtlRun* run);       // needs no controller
 int CheckCtlTraceRules(CtlRun* run);    // likewise
 int CompileCtlTraceRules(CtlRun* run);  // likewise
+int InstallCtlMeasurement(CtlRun* run);
+int ShowCtlMeasurement(CtlRun* run);
+int ReadCtlMeasurement(CtlRun* run);
+int WatchCtlMeasurement(CtlRun* run);
 int RunCtlSlices(CtlRun* run);
 int ShowCtlSlices(CtlRun* run);
 int SaveCtlPackets(CtlRun* run);

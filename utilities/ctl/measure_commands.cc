@@ -3,9 +3,13 @@
 //
 // The commands of trumpetctl for measurement programs.
 
+#include <chrono>
+#include <cstdlib>
 #include <ostream>
 #include <sstream>
+#include <thread>
 
+#include "controller/view/measurement_tables.h"
 #include "lib/lang/mafia/mafia_language.h"
 #include "lib/measure/program_loader.h"
 #include "utilities/ctl/ctl_run.h"
@@ -14,14 +18,14 @@ namespace trumpet {
 namespace {
 
 // "A=1,B=10ms"
-Status ReadParams(const std::string& list, MafiaOptions* options) {
+Status ReadParams(const std::string& list, std::map<std::string, std::string>* values) {
   std::istringstream params(list);
   for (std::string param; std::getline(params, param, ',');) {
     const size_t equals = param.find('=');
     if (equals == param.npos || equals == 0) {
       return Status::Error("--param: '" + param + "' is no NAME=VALUE");
     }
-    options->params[param.substr(0, equals)] = param.substr(equals + 1);
+    (*values)[param.substr(0, equals)] = param.substr(equals + 1);
   }
   return Status::Ok();
 }
@@ -117,7 +121,7 @@ int CheckCtlMeasure(CtlRun* run) {
   if (!document) return 1;
   MafiaOptions options;
   options.is_strict = run->invocation.Has("strict");
-  const Status params = ReadParams(run->invocation.Get("param"), &options);
+  const Status params = ReadParams(run->invocation.Get("param"), &options.params);
   if (!params) return run->Fail(params.message());
   MafiaCheck check = CheckMafia(document->text, document->name, options);
   ApiJson cost;
@@ -134,6 +138,80 @@ int CheckCtlMeasure(CtlRun* run) {
   const bool tells = check.ok() || run->invocation.output != OutputFormat::kTable;
   if (tells) run->Print(json, AcceptedText);
   return check.ok() ? 0 : 1;
+}
+
+namespace {
+
+std::string PathOf(const CtlRun& run) { return ApiPath("measurements", run.argument(0)); }
+
+std::optional<ApiJson> AskForReading(CtlRun* run) {
+  ApiRequest request;
+  request.path = PathOf(*run) + "/read";
+  if (run->invocation.arguments.size() > 1) {
+    request.query.emplace_back("variable", run->argument(1));
+  }
+  for (const char* option : {"key", "host", "top"}) {
+    if (run->invocation.Has(option)) {
+      request.query.emplace_back(option, run->invocation.Get(option));
+    }
+  }
+  return run->Ask(request);
+}
+
+// Of an option; false, and told, if it is no whole number from 1 on.
+bool ReadCount(CtlRun* run, const char* option, long* count) {
+  if (!run->invocation.Has(option)) return true;
+  const std::string text = run->invocation.Get(option);
+  char* end = nullptr;
+  *count = std::strtol(text.c_str(), &end, 10);
+  if (!text.empty() && *end == '\0' && *count >= 1 && *count <= 1'000'000'000) return true;
+  run->Fail(std::string("--") + option + " is '" + text + "'; it takes 1 to 1000000000");
+  return false;
+}
+
+}  // namespace
+
+int InstallCtlMeasurement(CtlRun* run) {
+  const auto program = run->ReadDocument(run->argument(1));
+  if (!program) return 1;
+  std::map<std::string, std::string> params;
+  const Status status = ReadParams(run->invocation.Get("param"), &params);
+  if (!status) return run->Fail(status.message());
+  ApiJson body = {{"program", program->text}, {"params", ApiJson::object()}};
+  for (const auto& [name, value] : params) body["params"][name] = value;
+  body["hosts"] = ApiJson::array();
+  std::istringstream hosts(run->invocation.Get("host"));
+  for (std::string host; std::getline(hosts, host, ',');) body["hosts"].push_back(host);
+  ApiRequest request;
+  request.method = "PUT";
+  request.path = PathOf(*run);
+  request.content_type = "application/json";
+  request.body = body.dump(-1, ' ', false, ApiJson::error_handler_t::replace);
+  const auto answer = run->Ask(request);
+  return answer ? run->Print(*answer, MeasurementText) : 1;
+}
+
+int ShowCtlMeasurement(CtlRun* run) {
+  const auto answer = run->Get(PathOf(*run));
+  return answer ? run->Print(*answer, MeasurementText) : 1;
+}
+
+int ReadCtlMeasurement(CtlRun* run) {
+  const auto answer = AskForReading(run);
+  return answer ? run->Print(*answer, ReadingText) : 1;
+}
+
+int WatchCtlMeasurement(CtlRun* run) {
+  long count = 0;
+  long seconds = 1;
+  if (!ReadCount(run, "count", &count) || !ReadCount(run, "interval", &seconds)) return 1;
+  for (long done = 0; count == 0 || done < count; ++done) {
+    if (done > 0) std::this_thread::sleep_for(std::chrono::seconds(seconds));
+    const int status = ReadCtlMeasurement(run);
+    run->terminal.out->flush();
+    if (status != 0 || !*run->terminal.out) return status;
+  }
+  return 0;
 }
 
 }  // namespace trumpet

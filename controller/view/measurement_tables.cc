@@ -1,0 +1,109 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "controller/view/measurement_tables.h"
+
+#include <cstdio>
+
+#include "lib/base/text_table.h"
+
+namespace trumpet {
+namespace {
+
+// An answer may hold anything: what is no list is an empty one.
+const ApiJson& ListOf(const ApiJson& value, const char* key) {
+  static const ApiJson kNone = ApiJson::array();
+  const auto found = value.is_object() ? value.find(key) : value.end();
+  return value.is_object() && found != value.end() && found->is_array() ? *found : kNone;
+}
+
+size_t CountIn(const ApiJson& hosts, const char* state) {
+  size_t count = 0;
+  for (const ApiJson& host : hosts) count += ApiText(host, "state") == state ? 1 : 0;
+  return count;
+}
+
+std::string Rounded(const ApiJson& value, const char* key) {
+  const auto found = value.find(key);
+  if (found == value.end() || !found->is_number()) return "?";
+  char text[64];
+  std::snprintf(text, sizeof text, "%.0f", found->get<double>());
+  return text;
+}
+
+// "about 480 (470 to 480)"
+std::string EstimateText(const ApiJson& value, const char* key) {
+  const auto found = value.is_object() ? value.find(key) : value.end();
+  if (!value.is_object() || found == value.end() || !found->is_object()) return "";
+  return "about " + Rounded(*found, "value") + " (" + Rounded(*found, "low") + " to " +
+         Rounded(*found, "high") + ")";
+}
+
+std::string AnswerOf(const ApiJson& variable) {
+  const std::string keys = EstimateText(variable, "keys");
+  if (!keys.empty()) return keys + " keys";
+  const std::string estimate = EstimateText(variable, "estimate");
+  if (!estimate.empty()) return estimate;
+  const std::string value = ApiText(variable, "value");
+  return value.empty() ? "-" : value;
+}
+
+}  // namespace
+
+std::string MeasurementTable(const ApiJson& measurements) {
+  TextTable table({"name", "state", ">variables", ">hosts", ">running", "installed by"});
+  for (const ApiJson& measurement : measurements) {
+    const ApiJson& hosts = ListOf(measurement, "hosts");
+    const bool has_problem = !ApiText(measurement, "problem").empty();
+    const bool is_on = ApiText(measurement, "installed") == "yes";
+    table.Add({ApiText(measurement, "name"),
+               has_problem ? "problem"
+               : is_on     ? "installed"
+                           : "installing",
+               std::to_string(ListOf(measurement, "variables").size()),
+               std::to_string(hosts.size()), std::to_string(CountIn(hosts, "running")),
+               ApiText(measurement, "changed_by")});
+  }
+  return table.ToString(0);
+}
+
+std::string MeasurementText(const ApiJson& measurement) {
+  std::string text = "measurement " + ApiText(measurement, "name") + "\n";
+  const std::string problem = ApiText(measurement, "problem");
+  if (!problem.empty()) text += "problem: " + problem + "\n";
+  TextTable variables({"variable", "kind", ">cells", "merges"});
+  for (const ApiJson& variable : ListOf(measurement, "variables")) {
+    variables.Add({ApiText(variable, "name"), ApiText(variable, "kind"), ApiText(variable, "cells"),
+                   ApiText(variable, "merges")});
+  }
+  if (!variables.is_empty()) text += variables.ToString(0);
+  TextTable hosts({"host", "state", "error"});
+  for (const ApiJson& host : ListOf(measurement, "hosts")) {
+    hosts.Add({ApiText(host, "id"), ApiText(host, "state"), ApiText(host, "error")});
+  }
+  if (!hosts.is_empty()) text += hosts.ToString(0);
+  return text;
+}
+
+std::string ReadingText(const ApiJson& reading) {
+  std::string text;
+  for (const ApiJson& host : ListOf(reading, "silent")) {
+    text += "without host " + ApiText(host, "id") + ": " + ApiText(host, "why") + "\n";
+  }
+  const ApiJson& variables = ListOf(reading, "variables");
+  TextTable table({"variable", "kind", ">in use", "value"});
+  for (const ApiJson& variable : variables) {
+    table.Add({ApiText(variable, "name"), ApiText(variable, "kind"), ApiText(variable, "in_use"),
+               AnswerOf(variable)});
+  }
+  if (!table.is_empty()) text += table.ToString(0);
+  if (variables.size() != 1) return text;
+  TextTable cells({">cell", ">value"});
+  for (const ApiJson& cell : ListOf(variables[0], "largest")) {
+    cells.Add({ApiText(cell, "cell"), ApiText(cell, "value")});
+  }
+  if (!cells.is_empty()) text += cells.ToString(0);
+  return text;
+}
+
+}  // namespace trumpet

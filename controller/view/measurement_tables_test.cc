@@ -1,0 +1,42 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "controller/view/measurement_tables.h"
+
+#include <gtest/gtest.h>
+
+namespace trumpet {
+namespace {
+
+TEST(MeasurementTables, TellsOnHowManyHostsItRuns) {
+  const std::string table = MeasurementTable(ApiJson::parse(R"([
+    {"name": "hh", "installed": true, "changed_by": "ann", "variables": [{"name": "a"}],
+     "hosts": [{"id": "h1", "state": "running"}, {"id": "h2", "state": "refused"}]},
+    {"name": "bad", "problem": "no", "installed": true}])"));
+  EXPECT_NE(table.find("hh"), table.npos);
+  EXPECT_NE(table.find("installed"), table.npos);
+  EXPECT_NE(table.find("problem"), table.npos);
+  EXPECT_NE(table.find("ann"), table.npos);
+}
+
+TEST(MeasurementTables, NamesHostsThatAreSilentAndShowsEstimates) {
+  const std::string text = ReadingText(ApiJson::parse(R"({
+    "silent": [{"id": "h2", "why": "it has gone"}],
+    "variables": [{"name": "size", "kind": "count-min", "in_use": 4,
+                   "estimate": {"value": 480, "low": 474, "high": 480, "confidence": 0.98},
+                   "largest": [{"cell": 7, "value": 480}]}]})"));
+  EXPECT_EQ(text.substr(0, 29), "without host h2: it has gone\n");
+  EXPECT_NE(text.find("about 480 (474 to 480)"), text.npos);
+  EXPECT_NE(text.find("   7"), text.npos);
+}
+
+TEST(MeasurementTables, TakesAnyAnswer) {
+  for (const char* json : {"null", "[]", "{}", "1", R"({"variables": [1, {}], "silent": [null]})",
+                           R"({"variables": [{"keys": {"value": "x"}}]})"}) {
+    EXPECT_NO_FATAL_FAILURE(ReadingText(ApiJson::parse(json))) << json;
+    EXPECT_NO_FATAL_FAILURE(MeasurementText(ApiJson::parse(json))) << json;
+  }
+}
+
+}  // namespace
+}  // namespace trumpet
