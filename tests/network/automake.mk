@@ -16,10 +16,10 @@ tests_network_agents_test_SOURCES = \
 	lib/wire/test_certificates_test.cc \
 	lib/wire/test_certificates_test.h \
 	tests/network/agent_network_test.h \
-	tests/network/agents_test.cc
+	tests/network/agents_test.cc \
+	tests/network/measurements_test.cc
 tests_network_agents_test_LDADD = vswitchd-plugin/libtrumpet-plugin.a lib/libtrumpet-tpm.a \
-	lib/libtrumpet-measure.a \
-	$(LIBTRUMPET_TEM) $(GTEST_MAIN_LIBS)
+	$(LIBTRUMPET_MEASUREMENTS) $(GTEST_MAIN_LIBS)
 
 # Verdicts of the network against a slow evaluator that sees all packets.  `exactness` takes
 # network_replay of the build directory.  How many seeds: EXACTNESS_CASES in the environment, 300

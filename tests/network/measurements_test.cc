@@ -1,0 +1,179 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Measurement programs on hosts with real agents, from a controller's text to one reading.
+
+#include "controller/measure/measurement_manager.h"
+#include "lib/measure/variable_reading.h"
+#include "tests/network/agent_network_test.h"
+
+namespace trumpet::testing {
+namespace {
+
+// Two phases: the sketch counts all flows, the map those that have passed the limit.
+constexpr char kHeavyHitters[] =
+    "flow = Key(ipv4.dst);\n"
+    "total = Counter(width=32);\n"
+    "size = Sketch(alg=\"count-min\", key=flow, nhash=4, size=2048, width=64);\n"
+    "heavy = HashMap(key=flow, size=4096, type=Counter(width=64));\n"
+    "flows = Sketch(alg=\"hyperloglog\", key=flow, nhash=1, size=1024);\n"
+    "pkts >> total.set(total + 1) >> size.set(size + 1) >> flows.update()\n"
+    "  >> match(size.min() > 20) >> heavy.set(heavy + 1);\n";
+constexpr uint32_t kFirstFlow = 0x0a008001;
+constexpr int kFlows = 30;
+
+class Measurements : public ::testing::Test {
+ protected:
+  Measurements() : kept_(network_.loop().base(), 77) { Start(); }
+  ~Measurements() override { manager_.reset(); }
+
+  void Start() {
+    MeasurementParts parts;
+    parts.base = network_.loop().base();
+    parts.clock = &clock_;
+    parts.store = &kept_;
+    parts.hosts = &network_.manager();
+    parts.draw_seed = [] { return uint64_t{1234}; };
+    parts.log = [](const char*, const std::string&) {};
+    manager_ = std::make_unique<MeasurementManager>(parts);
+    manager_->Start();
+  }
+  // A host takes programs once it has said which ones it has.
+  ::testing::AssertionResult Connect() {
+    if (const auto connected = network_.ConnectAll(); !connected) return connected;
+    network_.RunMs(10);
+    return ::testing::AssertionSuccess();
+  }
+  std::string Put() {
+    std::string answer = "none";
+    manager_->Put({"hh", kHeavyHitters, {}, {}, 0}, Caller(), [&](const auto& outcome) {
+      answer = outcome.status.ok() ? "ok" : outcome.status.message();
+    });
+    EXPECT_TRUE(network_.RunUntil([&] { return answer != "none"; }));
+    return answer;
+  }
+  // Of the flows on each host, which differ from host to host.
+  int PacketsOf(size_t host, int flow) const { return (flow + static_cast<int>(host)) % kFlows; }
+  void SendTo(size_t host) {
+    for (int flow = 0; flow < kFlows; ++flow) {
+      network_.host(host).Receive(network_.host(host).threads[0], PacketsOf(host, flow),
+                                  kFirstFlow + static_cast<uint32_t>(flow));
+    }
+  }
+  std::vector<uint64_t> Read(const std::string& variable, std::vector<uint64_t> key = {}) {
+    const MeasureProgram program = manager_->Find("hh")->program;
+    MeasureIndex index = 0;
+    while (program.variables[index].name != variable) ++index;
+    const MeasureVariable& found = program.variables[index];
+    const auto count = static_cast<uint32_t>(found.CellCount());
+    std::optional<CellReading> reading;
+    const Status status =
+        manager_->Read("hh", "", {{index, found.merge, key.empty() ? count : 0, std::move(key)}},
+                       [&](const CellReading& read) { reading = read; });
+    EXPECT_TRUE(status.ok()) << status.message();
+    EXPECT_TRUE(network_.RunUntil([&] { return reading.has_value(); }));
+    if (!reading || reading->cells.empty()) return {};
+    for (const SilentHost& host : reading->silent) ADD_FAILURE() << host.host << ": " << host.why;
+    asked_hosts_ = reading->hosts;
+    return reading->cells[0];
+  }
+  std::vector<MeasurementOnHost> States() {
+    std::vector<MeasurementOnHost> states;
+    const auto view = manager_->Find("hh");
+    if (!view) return states;
+    for (const MeasurementHost& host : view->hosts) states.push_back(host.state);
+    return states;
+  }
+  bool Runs(size_t host) {
+    return network_.host(host).Command("trumpet/program-list").find("controller") !=
+           std::string::npos;
+  }
+
+  AgentNetwork network_{2};
+  FakeWireClock clock_;
+  MemoryEventStore kept_;
+  std::unique_ptr<MeasurementManager> manager_;
+  std::vector<std::string> asked_hosts_;
+};
+
+TEST_F(Measurements, ReadsAsOneWhatAllHostsHaveCounted) {
+  ASSERT_TRUE(Connect());
+  ASSERT_EQ(Put(), "ok");
+  uint64_t all = 0;
+  for (size_t host = 0; host < 2; ++host) {
+    SendTo(host);
+    for (int flow = 0; flow < kFlows; ++flow) all += static_cast<uint64_t>(PacketsOf(host, flow));
+  }
+  EXPECT_EQ(Read("total"), (std::vector<uint64_t>{all}));
+  EXPECT_EQ(asked_hosts_, (std::vector<std::string>{"h1", "h2"}));
+  for (int flow = 0; flow < kFlows; ++flow) {
+    const uint64_t key = kFirstFlow + static_cast<uint32_t>(flow);
+    uint64_t packets = 0;
+    uint64_t heavy = 0;
+    for (size_t host = 0; host < 2; ++host) {
+      const auto here = static_cast<uint64_t>(PacketsOf(host, flow));
+      packets += here;
+      heavy += here > 20 ? here - 20 : 0;
+    }
+    // 2048 cells a row and 30 flows: four collisions of one flow do not happen with this seed.
+    const std::vector<uint64_t> rows = Read("size", {key});
+    ASSERT_EQ(rows.size(), 4u);
+    EXPECT_EQ(*std::min_element(rows.begin(), rows.end()), packets) << flow;
+    EXPECT_EQ(Read("heavy", {key}), (std::vector<uint64_t>{heavy})) << flow;
+  }
+  const MeasureProgram program = manager_->Find("hh")->program;
+  const MeasureReading flows = ReadingOf(program.variables[3], Read("flows"), 0);
+  ASSERT_TRUE(flows.keys.has_value());
+  EXPECT_LE(flows.keys->low, kFlows);
+  EXPECT_GE(flows.keys->high, kFlows);
+}
+
+TEST_F(Measurements, RunsNowhereIfOneHostRefuses) {
+  ASSERT_TRUE(Connect());
+  const std::string own = network_.host(1).Command(
+      "trumpet/program-add", {"hh", "total = Counter(width=32);\npkts >> total.set(total + 1);\n"});
+  ASSERT_EQ(own.find("error"), own.npos) << own;
+  EXPECT_EQ(Put(),
+            "the measurement is installed nowhere: host h2: a program 'hh' is installed already");
+  network_.RunMs(10);
+  EXPECT_FALSE(Runs(0));
+  EXPECT_FALSE(manager_->Find("hh").has_value());
+  network_.host(1).Command("trumpet/program-del", {"hh"});
+  EXPECT_EQ(Put(), "ok");
+  EXPECT_TRUE(Runs(0));
+  EXPECT_TRUE(Runs(1));
+}
+
+TEST_F(Measurements, GoesOnOverARestartOfTheController) {
+  ASSERT_TRUE(Connect());
+  ASSERT_EQ(Put(), "ok");
+  SendTo(0);
+  const uint64_t before = Read("total").at(0);
+  manager_.reset();
+  network_.StopManager();
+  network_.RunMs(50);
+  SendTo(1);
+  network_.StartManager();
+  Start();
+  ASSERT_TRUE(network_.RunUntil(
+      [&] { return States() == std::vector<MeasurementOnHost>(2, MeasurementOnHost::kRunning); }));
+  EXPECT_EQ(Read("total").at(0), before * 2) << "the same packets, flow by flow in another order";
+}
+
+TEST_F(Measurements, ComesToAHostThatComesLater) {
+  ASSERT_TRUE(Connect());
+  ASSERT_EQ(Put(), "ok");
+  network_.AddHost();
+  ASSERT_TRUE(network_.RunUntil(
+      [&] { return States() == std::vector<MeasurementOnHost>(3, MeasurementOnHost::kRunning); }));
+  SendTo(2);
+  EXPECT_GT(Read("total").at(0), 0u);
+  EXPECT_EQ(asked_hosts_, (std::vector<std::string>{"h1", "h2", "h3"}));
+  bool is_removed = false;
+  manager_->Remove("hh", [&](const auto& outcome) { is_removed = outcome.status.ok(); });
+  ASSERT_TRUE(network_.RunUntil([&] { return is_removed; }));
+  for (size_t host = 0; host < 3; ++host) EXPECT_FALSE(Runs(host)) << host;
+}
+
+}  // namespace
+}  // namespace trumpet::testing
