@@ -4,21 +4,18 @@
 #include "vswitchd-plugin/measurement_text.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <utility>
 #include <vector>
 
 #include "lib/base/text_table.h"
 #include "lib/lang/event/diagnostic.h"
-#include "lib/measure/cell.h"
+#include "lib/measure/key_text.h"
 #include "lib/measure/packet_values.h"
 #include "lib/measure/read_state.h"
 #include "lib/measure/variable_reading.h"
-#include "lib/packet/fields.h"
 #include "vswitchd-plugin/json_line.h"
 
 namespace trumpet {
@@ -26,32 +23,6 @@ namespace {
 
 using event_lang::Quote;
 using Json = nlohmann::ordered_json;
-
-const char* KindName(MeasureKind kind) {
-  switch (kind) {
-    case MeasureKind::kCounter:
-      return "counter";
-    case MeasureKind::kTimestamp:
-      return "timestamp";
-    case MeasureKind::kCounterMap:
-      return "map";
-    case MeasureKind::kTimestampMap:
-      return "timestamp map";
-    case MeasureKind::kBloomMembership:
-      return "membership filter";
-    case MeasureKind::kBloomCounting:
-      return "counting filter";
-    case MeasureKind::kCountMin:
-      return "count-min";
-    case MeasureKind::kStore:
-      return "store";
-    case MeasureKind::kPcsa:
-      return "pcsa";
-    case MeasureKind::kHyperLogLog:
-      return "hyperloglog";
-  }
-  return "";
-}
 
 std::string Rounded(double number) {
   char text[64];
@@ -71,77 +42,11 @@ std::string EstimateText(const MeasureEstimate& estimate) {
          Rounded(estimate.high) + ", 95%)";
 }
 
-Result<MeasureIndex> IndexOf(const MeasurementView& view, const std::string& name) {
-  const MeasureProgram& program = view.program().source;
-  for (MeasureIndex i = 0; i < program.variables.size(); ++i) {
-    if (MeasureVariableLabel(program, program.variables[i]) == name) return i;
-  }
-  return Status::Error("the program " + Quote(view.measurement->name) + " has no variable " +
-                       Quote(name));
-}
-
 MeasureReading ReadingOf(const MeasurementView& view, MeasureIndex index, size_t most) {
   return ReadingOf(view.program().source.variables[index], ReadVariable(view.states, index), most);
 }
 
 // --- keys --------------------------------------------------------------------
-
-std::string FieldName(const MeasureProgram& program, MeasureFieldId field) {
-  return field < kMeasureFieldCount ? kMeasureFields[field].name
-                                    : program.header_fields[field - kMeasureFieldCount].name;
-}
-
-std::optional<uint64_t> ReadFieldValue(MeasureFieldId field, const std::string& text) {
-  const bool is_address = field == kIpv4Src || field == kIpv4Dst;
-  const bool is_mac = field == kEthSrc || field == kEthDst;
-  std::optional<FieldValue> special;
-  if (is_address) special = ParseIpv4(text);
-  if (is_mac) special = ParseMac(text);
-  if (special) return static_cast<uint64_t>(special->value);
-  const bool is_hex = text.size() > 2 && text[0] == '0' && text[1] == 'x';
-  const char* const begin = text.data() + (is_hex ? 2 : 0);
-  const char* const end = text.data() + text.size();
-  uint64_t value = 0;
-  const auto [last, error] = std::from_chars(begin, end, value, is_hex ? 16 : 10);
-  if (error != std::errc() || last != end) return std::nullopt;
-  return value;
-}
-
-std::vector<std::string> SplitAtCommas(const std::string& text) {
-  std::vector<std::string> parts(1);
-  for (const char c : text) {
-    if (c == ',') {
-      parts.emplace_back();
-    } else {
-      parts.back() += c;
-    }
-  }
-  return parts;
-}
-
-Result<PacketValues> ReadKey(const MeasureProgram& program, const MeasureKey& key,
-                             const std::string& text) {
-  const std::vector<std::string> parts = SplitAtCommas(text);
-  if (parts.size() != key.fields.size()) {
-    std::string names;
-    for (const MeasureFieldId field : key.fields) {
-      names += (names.empty() ? "" : ",") + FieldName(program, field);
-    }
-    return Status::Error("the key is " + Quote(text) + "; it takes values of " + names);
-  }
-  PacketValues values;
-  for (size_t i = 0; i < parts.size(); ++i) {
-    const MeasureFieldId field = key.fields[i];
-    const std::optional<uint64_t> value = ReadFieldValue(field, parts[i]);
-    const uint8_t bits = FieldBits(program, field);
-    if (!value || *value > BitMask(bits)) {
-      return Status::Error(FieldName(program, field) + " is " + Quote(parts[i]) +
-                           "; it takes a number of " + std::to_string(bits) + " bits");
-    }
-    values.Set(field, *value);
-  }
-  return values;
-}
 
 std::vector<uint64_t> ValuesOf(const MeasureKey& key, const PacketValues& packet) {
   std::vector<uint64_t> values;
@@ -190,21 +95,6 @@ PacketValues FieldsOf(const CollectedPacket& packet) {
   return values;
 }
 
-std::string FieldText(MeasureFieldId field, uint64_t value) {
-  ValueKind kind = ValueKind::kNumber;
-  if (field == kIpv4Src || field == kIpv4Dst) kind = ValueKind::kIpv4;
-  if (field == kEthSrc || field == kEthDst) kind = ValueKind::kMac;
-  return FormatValue({kind, value});
-}
-
-std::string KeyText(const MeasureKey& key, const std::vector<uint64_t>& values) {
-  std::string text;
-  for (size_t i = 0; i < values.size(); ++i) {
-    text += (i == 0 ? "" : ",") + FieldText(key.fields[i], values[i]);
-  }
-  return text;
-}
-
 // Sketches keep no keys: those of the packets that the program collected last are looked up.
 void AddTopKeys(const MeasurementStatus& status, MeasureIndex index, const MeasureReading& whole,
                 size_t most, Json* json, std::string* text) {
@@ -218,10 +108,10 @@ void AddTopKeys(const MeasurementStatus& status, MeasureIndex index, const Measu
   TextTable table({"key of a collected packet", "value"});
   Json rows = Json::array();
   for (const MeasureKeyReading& each : TopKeys(std::move(keys), most)) {
-    Json row = {{"key", KeyText(key, each.key)}};
+    Json row = {{"key", FormatMeasureKey(key, each.key)}};
     std::string value;
     AddMeaning(variable, each, &row, &value);
-    table.Add({KeyText(key, each.key), value});
+    table.Add({FormatMeasureKey(key, each.key), value});
     rows.push_back(std::move(row));
   }
   (*json)["top_keys"] = std::move(rows);
@@ -239,7 +129,7 @@ std::string FormatVariables(const MeasurementView& view, bool as_json) {
     const MeasureReading reading = ReadingOf(view, i, 0);
     const std::string label = MeasureVariableLabel(program, variable);
     Json row = {{"name", label},
-                {"kind", KindName(variable.kind)},
+                {"kind", MeasureKindName(variable.kind)},
                 {"cells", reading.cells},
                 {"in_use", reading.in_use}};
     std::string value = "-";
@@ -254,7 +144,7 @@ std::string FormatVariables(const MeasurementView& view, bool as_json) {
       value = std::to_string(*reading.total) + " in all";
     }
     rows.push_back(std::move(row));
-    table.Add({label, KindName(variable.kind), std::to_string(reading.cells),
+    table.Add({label, MeasureKindName(variable.kind), std::to_string(reading.cells),
                std::to_string(reading.in_use), value});
   }
   if (as_json)
@@ -265,7 +155,7 @@ std::string FormatVariables(const MeasurementView& view, bool as_json) {
 Result<std::string> FormatVariable(const MeasurementStatus& status, const std::string& name,
                                    size_t top, bool as_json) {
   const MeasurementView& view = status.view;
-  const Result<MeasureIndex> index = IndexOf(view, name);
+  const Result<MeasureIndex> index = FindMeasureVariable(view.program().source, name);
   if (!index.ok()) return index.status();
   const MeasureVariable& variable = view.program().source.variables[*index];
   const MeasureReading reading = ReadingOf(view, *index, top);
@@ -275,9 +165,12 @@ Result<std::string> FormatVariable(const MeasurementStatus& status, const std::s
     table.Add({std::to_string(cell.index), std::to_string(cell.value)});
     cells.push_back({{"cell", cell.index}, {"value", cell.value}});
   }
-  Json json = {{"program", view.measurement->name}, {"variable", name},
-               {"kind", KindName(variable.kind)},   {"cells", reading.cells},
-               {"in_use", reading.in_use},          {"largest", std::move(cells)}};
+  Json json = {{"program", view.measurement->name},
+               {"variable", name},
+               {"kind", MeasureKindName(variable.kind)},
+               {"cells", reading.cells},
+               {"in_use", reading.in_use},
+               {"largest", std::move(cells)}};
   std::string text = table.is_empty() ? "" : table.ToString(0);
   text += std::to_string(reading.in_use) + " of " + std::to_string(reading.cells) +
           " cells are not 0\n";
@@ -297,7 +190,7 @@ Result<std::string> FormatVariable(const MeasurementStatus& status, const std::s
 
 Result<std::string> FormatAtKey(const MeasurementView& view, const std::string& name,
                                 const std::string& key, bool as_json) {
-  const Result<MeasureIndex> index = IndexOf(view, name);
+  const Result<MeasureIndex> index = FindMeasureVariable(view.program().source, name);
   if (!index.ok()) return index.status();
   const MeasureProgram& program = view.program().source;
   const MeasureVariable& variable = program.variables[*index];
@@ -305,13 +198,16 @@ Result<std::string> FormatAtKey(const MeasurementView& view, const std::string& 
   if (CountsKeys(variable.kind)) {
     return Status::Error(Quote(name) + " tells how many keys there were, but nothing of one");
   }
-  const Result<PacketValues> values = ReadKey(program, program.keys[variable.key], key);
+  const MeasureKey& fields = program.keys[variable.key];
+  const Result<std::vector<uint64_t>> values = ReadMeasureKey(program, fields, key);
   if (!values.ok()) return values.status();
+  PacketValues packet;
+  for (size_t i = 0; i < values->size(); ++i) packet.Set(fields.fields[i], (*values)[i]);
   const MeasureKeyReading reading =
-      ReadingAt(view, *index, *values, ReadingOf(view, *index, 0).total);
+      ReadingAt(view, *index, packet, ReadingOf(view, *index, 0).total);
   Json json = {{"program", view.measurement->name},
                {"variable", name},
-               {"kind", KindName(variable.kind)},
+               {"kind", MeasureKindName(variable.kind)},
                {"key", key},
                {"cells", reading.cells}};
   std::string text = name + " of " + key + ": ";

@@ -44,6 +44,13 @@ std::optional<uint64_t> ReadFieldValue(MeasureFieldId field, const std::string& 
   return value;
 }
 
+std::string FormatFieldValue(MeasureFieldId field, uint64_t value) {
+  ValueKind kind = ValueKind::kNumber;
+  if (field == kIpv4Src || field == kIpv4Dst) kind = ValueKind::kIpv4;
+  if (field == kEthSrc || field == kEthDst) kind = ValueKind::kMac;
+  return FormatValue({kind, value});
+}
+
 }  // namespace
 
 const char* MeasureKindName(MeasureKind kind) {
@@ -105,6 +112,14 @@ Result<std::vector<uint64_t>> ReadMeasureKey(const MeasureProgram& program, cons
     values.push_back(*value);
   }
   return values;
+}
+
+std::string FormatMeasureKey(const MeasureKey& key, const std::vector<uint64_t>& values) {
+  std::string text;
+  for (size_t i = 0; i < values.size(); ++i) {
+    text += (i == 0 ? "" : ",") + FormatFieldValue(key.fields[i], values[i]);
+  }
+  return text;
 }
 
 }  // namespace trumpet

@@ -28,6 +28,9 @@ Result<MeasureIndex> FindMeasureVariable(const MeasureProgram& program, const st
 Result<std::vector<uint64_t>> ReadMeasureKey(const MeasureProgram& program, const MeasureKey& key,
                                              const std::string& text);
 
+// As ReadMeasureKey() reads it; a value for each of the key's fields.
+std::string FormatMeasureKey(const MeasureKey& key, const std::vector<uint64_t>& values);
+
 }  // namespace trumpet
 
 #endif  // TRUMPET_LIB_MEASURE_KEY_TEXT_H

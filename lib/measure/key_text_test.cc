@@ -31,6 +31,12 @@ TEST(KeyText, ReadsAddressesAndNumbers) {
   EXPECT_EQ(KeyOf("167772161,0x102,0x50"), "167772161 258 80 ");
 }
 
+TEST(KeyText, WritesWhatItReads) {
+  const MeasureProgram program = Flows();
+  EXPECT_EQ(FormatMeasureKey(program.keys[0], {167772161, 258, 80}),
+            "10.0.0.1,00:00:00:00:01:02,80");
+}
+
 TEST(KeyText, SaysWhatAKeyTakes) {
   EXPECT_EQ(KeyOf("10.0.0.1,1"),
             "the key is '10.0.0.1,1'; it takes values of "
