@@ -3,6 +3,10 @@
 //
 // Measurement programs on hosts with real agents, from a controller's text to one reading.
 
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
 #include "controller/measure/measurement_manager.h"
 #include "lib/measure/variable_reading.h"
 #include "tests/network/agent_network_test.h"
@@ -44,13 +48,18 @@ class Measurements : public ::testing::Test {
     network_.RunMs(10);
     return ::testing::AssertionSuccess();
   }
-  std::string Put() {
+  std::string Put(const std::string& text = kHeavyHitters) {
     std::string answer = "none";
-    manager_->Put({"hh", kHeavyHitters, {}, {}, 0}, Caller(), [&](const auto& outcome) {
+    manager_->Put({"hh", text, {}, {}, 0}, Caller(), [&](const auto& outcome) {
       answer = outcome.status.ok() ? "ok" : outcome.status.message();
     });
     EXPECT_TRUE(network_.RunUntil([&] { return answer != "none"; }));
     return answer;
+  }
+  void Remove() {
+    bool is_removed = false;
+    manager_->Remove("hh", [&](const auto& outcome) { is_removed = outcome.status.ok(); });
+    EXPECT_TRUE(network_.RunUntil([&] { return is_removed; }));
   }
   // Of the flows on each host, which differ from host to host.
   int PacketsOf(size_t host, int flow) const { return (flow + static_cast<int>(host)) % kFlows; }
@@ -169,10 +178,39 @@ TEST_F(Measurements, ComesToAHostThatComesLater) {
   SendTo(2);
   EXPECT_GT(Read("total").at(0), 0u);
   EXPECT_EQ(asked_hosts_, (std::vector<std::string>{"h1", "h2", "h3"}));
-  bool is_removed = false;
-  manager_->Remove("hh", [&](const auto& outcome) { is_removed = outcome.status.ok(); });
-  ASSERT_TRUE(network_.RunUntil([&] { return is_removed; }));
+  Remove();
   for (size_t host = 0; host < 3; ++host) EXPECT_FALSE(Runs(host)) << host;
+}
+
+// As their pages say.
+TEST_F(Measurements, TakesTheExamplesThatNeedNoPlaceInTheNetwork) {
+  constexpr char kNeedsEdges[] = "; say edge=PORT,... by which packets come into the network";
+  const std::vector<std::pair<const char*, const char*>> examples = {
+      {"uc01_flow_volume_duration", "ok"},
+      {"uc02_flow_volume_cm", "ok"},
+      {"uc03_cardinality_pcsa", "ok"},
+      {"uc04_cardinality_hll", "ok"},
+      {"uc05_thresholds", "ok"},
+      {"uc06_sampling_stochastic", "ok"},
+      {"uc07_sampling_deterministic", "ok"},
+      {"uc08_postcards", "the program reads switch.id; say switch=NUMBER"},
+      {"uc09_trajectory", kNeedsEdges},
+      {"uc10_two_phase_hh", "ok"},
+      {"uc11_topk_congested", kNeedsEdges},
+      {"uc12_path_changes", kNeedsEdges},
+      {"uc13_path_change_latency", "the program tags segway_header.ts of forwarded packets"},
+  };
+  ASSERT_TRUE(Connect());
+  const char* const top = std::getenv("top_srcdir");
+  for (const auto& [name, wanted] : examples) {
+    std::ifstream file(std::string(top == nullptr ? "." : top) + "/docs/measurements/" + name +
+                       ".mafia");
+    const std::string text(std::istreambuf_iterator<char>(file), {});
+    ASSERT_FALSE(text.empty()) << name;
+    const std::string answer = Put(text);
+    EXPECT_NE(answer.find(wanted), answer.npos) << name << ": " << answer;
+    if (answer == "ok") Remove();
+  }
 }
 
 }  // namespace
