@@ -32,6 +32,7 @@ lib_libtrumpet_tpm_a_SOURCES = \
 	lib/tpm/key_layout.h \
 	lib/tpm/late_samples.cc \
 	lib/tpm/late_samples.h \
+	lib/tpm/match_flood.cc \
 	lib/tpm/match_scatter.cc \
 	lib/tpm/match_scatter.h \
 	lib/tpm/match_terms.cc \
@@ -95,6 +96,7 @@ lib_tpm_tpm_test_SOURCES = \
 	lib/tpm/attack_test.cc \
 	lib/tpm/backlog_test.cc \
 	lib/tpm/connection_table_test.cc \
+	lib/tpm/epoch_memory_test.cc \
 	lib/tpm/first_sendings_test.cc \
 	lib/tpm/flood_random_test.cc \
 	lib/tpm/flow_table_test.cc \
@@ -114,12 +116,14 @@ lib_tpm_tpm_test_SOURCES = \
 	lib/tpm/packet_threads_test_kit.h \
 	lib/tpm/pause_rate_test.cc \
 	lib/tpm/segment_queue_test.cc \
+	lib/tpm/set_counts_random_test.cc \
 	lib/tpm/set_counts_test.cc \
 	lib/tpm/slice_script_test.h \
 	lib/tpm/slice_set_test.cc \
 	lib/tpm/stat_operand_test.cc \
 	lib/tpm/step_watch_test.cc \
 	lib/tpm/sweep_steps_test.cc \
+	lib/tpm/tcp_connection_test.cc \
 	lib/tpm/tcp_random_test.cc \
 	lib/tpm/tcp_reference.h \
 	lib/tpm/step_test_kit.h \

@@ -150,6 +150,16 @@ class Tap {
   uint64_t next_owner_ = 0;
 };
 
+// Of a connection whose handshake it has seen.
+class HandshakenTap : public Tap {
+ public:
+  HandshakenTap() {
+    FromClient(Syn(100).Mss(1000).Shift(2));
+    FromServer(SynAck(500, 101).Mss(1200).Shift(3));
+    FromClient(PureAck(501));
+  }
+};
+
 }  // namespace trumpet::testing
 
 #endif  // TRUMPET_LIB_TPM_TCP_TEST_KIT_H

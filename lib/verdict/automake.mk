@@ -29,11 +29,13 @@ gtest_programs += lib/verdict/verdict_test
 lib_verdict_verdict_test_SOURCES = \
 	lib/verdict/bucket_store_test.cc \
 	lib/verdict/event_feed_test.cc \
+	lib/verdict/host_verdicts_limits_test.cc \
 	lib/verdict/host_verdicts_random_test.cc \
 	lib/verdict/host_verdicts_test.cc \
 	lib/verdict/incomplete_ranges_test.cc \
 	lib/verdict/slow_host_test.h \
 	lib/verdict/threshold_split_test.cc \
 	lib/verdict/trigger_plan_test.cc \
-	lib/verdict/verdict_test_kit.h
+	lib/verdict/verdict_test_kit.h \
+	lib/verdict/verdicts_host_test.h
 lib_verdict_verdict_test_LDADD = $(LIBTRUMPET_VERDICT) $(GTEST_MAIN_LIBS)

@@ -160,6 +160,17 @@ TEST(EventFeed, AnOlderGenerationIsIgnored) {
   EXPECT_EQ(host.Close(10), Lines{});
 }
 
+// A controller that has lost count begins anew.
+TEST(EventFeed, AfterSharesWereForgottenAnyGenerationCounts) {
+  Feeding host;
+  host.feed->SetShare({5, 1000, INT64_MIN});
+  host.feed->ForgetShares();
+  EXPECT_EQ(host.feed->SetShare({1, 10, INT64_MIN}), 0);
+  host.Packet(0, 80, 9);
+  host.Packet(0, 22, 11);
+  EXPECT_EQ(host.Close(10), (Lines{"22@0 11"}));
+}
+
 TEST(EventFeed, TurnsBucketsAwayWhenFullAndSaysSo) {
   Feeding host(1);
   host.feed->SetShare({1, 1, INT64_MIN});
