@@ -11,18 +11,23 @@
 namespace trumpet {
 namespace {
 
-enum class RecordType : uint32_t { kPartial, kFlowState, kEpochEnd };
+enum class RecordType : uint8_t { kEpochBegin, kPartial, kLatePartial, kFlowState, kEpochEnd };
 
-// Followed by the words, then by the bytes of the bucket key.
+struct EpochBeginRecord {
+  RecordType type;
+  EpochSpan epoch;
+};
+
+// Followed by its epoch if it is a late one, then by the words, then by the bytes of the bucket
+// key. Thousands of events have one each in every epoch, which pass through the caches of two
+// processors.
 struct PartialRecord {
   RecordType type;
-  uint32_t event_id;
-  EpochSpan epoch;
+  uint8_t is_unscaled;
   uint16_t word_count;
-  uint16_t key_size;
-  uint32_t is_unscaled;
+  uint32_t event_id;
 };
-static_assert(sizeof(PartialRecord) % sizeof(uint64_t) == 0);
+static_assert(sizeof(PartialRecord) == sizeof(uint64_t));
 
 struct FlowStateRecord {
   RecordType type;
@@ -52,38 +57,61 @@ Record Load(const void* data) {
   return record;
 }
 
-PartialView ViewOf(const void* data) {
-  const auto record = Load<PartialRecord>(data);
-  const auto* bytes = static_cast<const char*>(data) + sizeof record;
+// `epoch`: that of all partials but late ones.
+PartialView ViewOf(const SpscRing::Record& on_ring, EpochSpan epoch) {
+  const auto record = Load<PartialRecord>(on_ring.data);
+  const auto* bytes = static_cast<const char*>(on_ring.data);
+  const char* const end = bytes + on_ring.size;
+  bytes += sizeof record;
+  if (record.type == RecordType::kLatePartial) {
+    epoch = Load<EpochSpan>(bytes);
+    bytes += sizeof epoch;
+  }
+  const char* const key = bytes + record.word_count * sizeof(uint64_t);
   PartialView view;
   view.event_id = record.event_id;
-  view.epoch_start = record.epoch.start;
-  view.epoch_end = record.epoch.end;
+  view.epoch_start = epoch.start;
+  view.epoch_end = epoch.end;
   view.words = reinterpret_cast<const uint64_t*>(bytes);
-  view.bucket_key = {bytes + record.word_count * sizeof(uint64_t), record.key_size};
+  view.bucket_key = {key, static_cast<size_t>(end - key)};
   view.is_unscaled = record.is_unscaled != 0;
   return view;
+}
+
+// Of `epoch`, or of the one that began last if that is null.
+uint64_t* Reserve(SpscRing* ring, const EpochSpan* epoch, uint32_t event_id, bool is_unscaled,
+                  const BucketKey& bucket, size_t word_count) {
+  const size_t begin = sizeof(PartialRecord) + (epoch != nullptr ? sizeof *epoch : 0);
+  const size_t end = begin + word_count * sizeof(uint64_t);
+  auto* room = static_cast<uint8_t*>(ring->Reserve(end + bucket.size));
+  if (room == nullptr) return nullptr;
+  const PartialRecord record{epoch != nullptr ? RecordType::kLatePartial : RecordType::kPartial,
+                             is_unscaled, static_cast<uint16_t>(word_count), event_id};
+  std::memcpy(room, &record, sizeof record);
+  if (epoch != nullptr) std::memcpy(room + sizeof record, epoch, sizeof *epoch);
+  std::memcpy(room + end, bucket.bytes, bucket.size);
+  return reinterpret_cast<uint64_t*>(room + begin);
 }
 
 }  // namespace
 
 size_t MaxPartialBytes(const TriggerPlan& plan) {
-  return sizeof(PartialRecord) + plan.word_count * sizeof(uint64_t) +
+  return sizeof(PartialRecord) + sizeof(EpochSpan) + plan.word_count * sizeof(uint64_t) +
          MaxBucketKeyBytes(plan.spec.granularity);
 }
 
-uint64_t* ReservePartial(SpscRing* ring, uint32_t event_id, const EpochSpan& epoch,
-                         bool is_unscaled, const BucketKey& bucket, size_t word_count) {
-  const size_t words_bytes = word_count * sizeof(uint64_t);
-  auto* room =
-      static_cast<uint8_t*>(ring->Reserve(sizeof(PartialRecord) + words_bytes + bucket.size));
-  if (room == nullptr) return nullptr;
-  const PartialRecord record{
-      RecordType::kPartial, event_id, epoch, static_cast<uint16_t>(word_count), bucket.size,
-      is_unscaled ? 1u : 0u};
-  std::memcpy(room, &record, sizeof record);
-  std::memcpy(room + sizeof record + words_bytes, bucket.bytes, bucket.size);
-  return reinterpret_cast<uint64_t*>(room + sizeof record);
+bool DeliverEpochBegin(SpscRing* ring, const EpochSpan& epoch) {
+  return Deliver(ring, EpochBeginRecord{RecordType::kEpochBegin, epoch});
+}
+
+uint64_t* ReservePartial(SpscRing* ring, uint32_t event_id, bool is_unscaled,
+                         const BucketKey& bucket, size_t word_count) {
+  return Reserve(ring, nullptr, event_id, is_unscaled, bucket, word_count);
+}
+
+uint64_t* ReserveLatePartial(SpscRing* ring, const EpochSpan& epoch, uint32_t event_id,
+                             const BucketKey& bucket, size_t word_count) {
+  return Reserve(ring, &epoch, event_id, /*is_unscaled=*/false, bucket, word_count);
 }
 
 bool DeliverFlowState(SpscRing* ring, const FlowStateUpdate& update) {
@@ -94,12 +122,18 @@ bool DeliverEpochEnd(SpscRing* ring, const EpochSpan& epoch, uint32_t reasons) {
   return Deliver(ring, EpochEndRecord{RecordType::kEpochEnd, reasons, epoch});
 }
 
-size_t DrainRecords(SpscRing* ring, DeliverySink* sink) {
+size_t DrainRecords(SpscRing* ring, EpochSpan* epoch, DeliverySink* sink) {
   size_t count = 0;
   while (const SpscRing::Record record = ring->Peek()) {
+    count++;
     switch (Load<RecordType>(record.data)) {
+      case RecordType::kEpochBegin:
+        *epoch = Load<EpochBeginRecord>(record.data).epoch;
+        count--;
+        break;
       case RecordType::kPartial:
-        sink->OnPartial(ViewOf(record.data));
+      case RecordType::kLatePartial:
+        sink->OnPartial(ViewOf(record, *epoch));
         break;
       case RecordType::kFlowState:
         sink->OnFlowState(Load<FlowStateRecord>(record.data).update);
@@ -111,7 +145,6 @@ size_t DrainRecords(SpscRing* ring, DeliverySink* sink) {
       }
     }
     ring->Release();
-    count++;
   }
   return count;
 }

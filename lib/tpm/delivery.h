@@ -29,15 +29,23 @@ struct EpochSpan {
 // The most bytes of ring that a partial of the event takes.
 size_t MaxPartialBytes(const TriggerPlan& plan);
 
+// The partials that follow are of this epoch.
+bool DeliverEpochBegin(SpscRing* ring, const EpochSpan& epoch);
+
 // Room for one partial with `word_count` cells' words; null when the ring is full.  The
 // caller fills the words, then calls SpscRing::Commit().
-uint64_t* ReservePartial(SpscRing* ring, uint32_t event_id, const EpochSpan& epoch,
-                         bool is_unscaled, const BucketKey& bucket, size_t word_count);
+uint64_t* ReservePartial(SpscRing* ring, uint32_t event_id, bool is_unscaled,
+                         const BucketKey& bucket, size_t word_count);
+
+// The same of an epoch of its own, at any time.
+uint64_t* ReserveLatePartial(SpscRing* ring, const EpochSpan& epoch, uint32_t event_id,
+                             const BucketKey& bucket, size_t word_count);
 bool DeliverFlowState(SpscRing* ring, const FlowStateUpdate& update);
 bool DeliverEpochEnd(SpscRing* ring, const EpochSpan& epoch, uint32_t reasons);
 
-// Hands all records to `sink`, in order; returns their number.
-size_t DrainRecords(SpscRing* ring, DeliverySink* sink);
+// Hands all partials, states and ends to `sink`, in order; returns their number.  `epoch` remembers
+// from call to call which one began last.
+size_t DrainRecords(SpscRing* ring, EpochSpan* epoch, DeliverySink* sink);
 
 }  // namespace trumpet
 

@@ -32,8 +32,8 @@ bool LateSamples::Deliver(FlowIndex flow, const Generation& generation, const Rt
     BucketKey key;
     const TriggerPlan& plan = *generation.program->plans()[set.triggers[i]];
     if (trigger.words == nullptr && !MakeBucketKey(plan.spec.granularity, read, &key)) continue;
-    uint64_t* words = ReservePartial(ring_, trigger.event_id, {time, time + 1},
-                                     /*is_unscaled=*/false, key, trigger.word_count);
+    uint64_t* words =
+        ReserveLatePartial(ring_, {time, time + 1}, trigger.event_id, key, trigger.word_count);
     if (words == nullptr) return false;
     for (size_t cell = 0; cell < trigger.cell_count; cell++) {
       CopyCell(trigger.cells[cell].kind, bank_.data(), places[cell],

@@ -139,6 +139,7 @@ struct PacketMonitor::Impl {
   std::unique_ptr<Generation> pending;  // waits for its instant
   MonitorMemory memory;
   std::vector<TriggerSetTable> spare_sets;  // the agent's
+  EpochSpan drained_epoch;                  // the agent's
 
   std::atomic<Generation*> incoming{nullptr};
   std::atomic<Generation*> retired{nullptr};
@@ -265,7 +266,9 @@ uint64_t PacketMonitor::running_generation() const {
   return impl_->running_generation.load(std::memory_order_acquire);
 }
 
-size_t PacketMonitor::Drain(DeliverySink* sink) { return DrainRecords(&impl_->ring, sink); }
+size_t PacketMonitor::Drain(DeliverySink* sink) {
+  return DrainRecords(&impl_->ring, &impl_->drained_epoch, sink);
+}
 
 Nanos PacketMonitor::clean_until() const {
   return impl_->clean_until.load(std::memory_order_acquire);

@@ -60,7 +60,7 @@ TEST(PacketMonitor, RefusesAProgramWhosePartialsNeverFitInTheRing) {
   const Status status = monitor->Publish(TriggerProgram::Make({wide}, 1, INT64_MIN));
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.message(),
-            "a record of event \"wide\" takes up to 2440 bytes; a ring of 4096 bytes takes 2040");
+            "a record of event \"wide\" takes up to 2432 bytes; a ring of 4096 bytes takes 2040");
   EXPECT_TRUE(MakeMonitor()->Publish(TriggerProgram::Make({wide}, 1, INT64_MIN)).ok());
 }
 

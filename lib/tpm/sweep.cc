@@ -44,6 +44,7 @@ void Sweep::Start(const SweepJob& job) {
   next_trigger_ = 0;
   next_cell_ = 0;
   open_words_ = nullptr;
+  has_begun_ = false;
   holds_five_tuple_ = false;
   for (Generation* generation : {job_.running, job_.previous}) {
     if (generation == nullptr) continue;
@@ -215,8 +216,9 @@ const BucketKey* Sweep::KeyOf(const Generation& generation, uint32_t trigger,
 }
 
 bool Sweep::OpenPartial(const WholeBucket& trigger, const BucketKey& key, bool is_unscaled) {
-  open_words_ =
-      ReservePartial(ring_, trigger.event_id, job_.epoch, is_unscaled, key, trigger.word_count);
+  if (!has_begun_ && !DeliverEpochBegin(ring_, job_.epoch)) return false;
+  has_begun_ = true;
+  open_words_ = ReservePartial(ring_, trigger.event_id, is_unscaled, key, trigger.word_count);
   return open_words_ != nullptr;
 }
 

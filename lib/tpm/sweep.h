@@ -133,6 +133,7 @@ class Sweep {
   const uint16_t* next_place_ = nullptr;  // of that trigger
   uint32_t next_cell_ = 0;                // or word, where words are copied
   uint64_t* open_words_ = nullptr;        // of the partial that is being filled on the ring
+  bool has_begun_ = false;                // partials of the job have been delivered
   BucketKey key_;
   bool holds_five_tuple_ = false;  // key_ is the flow's 5-tuple, which many triggers share
   int work_ = 0;                   // since the clock was read, in nanoseconds by experience
