@@ -21,6 +21,8 @@ help:
 	  '  check-ovs-full  the same with ofproto-dpif and tunnels (a quarter of an hour)' \
 	  '  check-mutation  which test catches which of the seeded bugs, as far as' \
 	  '                  MUTATION_SECONDS=$(MUTATION_SECONDS) allow; the next call goes on from there' \
+	  '  check-mutants   which unit test notices which of MUTANTS=$(MUTANTS) small changes in lib/tpm and' \
+	  '                  lib/verdict, as far as MUTATION_SECONDS allow; the next call goes on from there' \
 	  '  bench           every benchmark, bench-ovs too if root; BENCH_FLAGS=$(BENCH_FLAGS)' \
 	  '  bench-quick     the packet monitor alone, in half a minute' \
 	  '  bench-ovs       the monitor in the switch, beside sFlow and IPFIX (root, 8 minutes);' \
@@ -45,6 +47,7 @@ FUZZ_SECONDS = 60
 COVERAGE_CASES = 150
 COVERAGE_SECONDS = 1200
 MUTATION_SECONDS = 1500
+MUTANTS = 400
 FUZZ_CC = clang
 FUZZ_CXX = clang++
 
@@ -103,6 +106,10 @@ check-ovs-full: need-plugin
 .PHONY: check-mutation
 check-mutation:
 	$(top_srcdir)/tests/mutation/run --work mutation-work --seconds $(MUTATION_SECONDS)
+
+.PHONY: check-mutants
+check-mutants: lib/tpm/tpm_test lib/verdict/verdict_test
+	$(top_srcdir)/tests/mutation/mutants --work mutants-work --seconds $(MUTATION_SECONDS) --sample $(MUTANTS)
 
 bench-ovs: need-plugin all
 	$(script_environment) $(top_srcdir)/tests/bench/bench-ovs $(BENCH_OVS_FLAGS)
@@ -192,7 +199,7 @@ dist-hook:
 	find '$(distdir)' -name __pycache__ -prune -exec rm -rf {} +
 
 clean-local:
-	rm -rf fuzz-build fuzz-work coverage-build mutation-work
+	rm -rf fuzz-build fuzz-work coverage-build mutation-work mutants-work
 
 EXTRA_DIST += \
 	build-aux/build-tree \
