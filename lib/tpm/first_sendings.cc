@@ -29,6 +29,7 @@ void FirstSendings::Clear() {
   forgotten_end_ = INT64_MIN;
   segment_count_ = 0;
   blocks_ = 0;
+  was_given_up_ = 0;
   highest_is_burst_ = 0;
 }
 
@@ -40,9 +41,11 @@ void FirstSendings::Release(HistoryPool* pool) {
 void FirstSendings::Forget(HistoryPool* pool, int64_t end) {
   Release(pool);
   forgotten_end_ = end;
+  was_given_up_ = 1;
 }
 
 FirstSending FirstSendings::Find(const HistoryPool& pool, int64_t number) const {
+  if (was_given_up_ != 0 && number < forgotten_end_) return FirstSending::kGivenUp;
   if (number >= highest_end_) return FirstSending::kUnseen;
   if (number >= highest_start_) {
     return highest_is_burst_ != 0 ? FirstSending::kInBurst : FirstSending::kAlone;

@@ -20,7 +20,7 @@
 
 namespace trumpet {
 
-enum class FirstSending { kUnseen, kAlone, kInBurst };
+enum class FirstSending { kUnseen, kAlone, kInBurst, kGivenUp };
 
 // One segment, as it adds to the map.
 struct Sending {
@@ -38,7 +38,8 @@ class FirstSendings {
   // Drops all, of which none reaches `end`, but remembers that there may have been some.
   void Forget(HistoryPool* pool, int64_t end);
 
-  // How the number was first sent; kUnseen when it was not, or is forgotten.
+  // How the number was first sent; kUnseen when it was not, or is forgotten, kGivenUp when Forget()
+  // may have dropped it.
   FirstSending Find(const HistoryPool& pool, int64_t number) const;
 
   // Was any number of [start, end) sent?  True also where that is forgotten.
@@ -81,7 +82,8 @@ class FirstSendings {
   int64_t highest_end_;     // equal to highest_start_: nothing was sent
   int64_t forgotten_end_;   // numbers below may be forgotten; INT64_MIN: none
   uint32_t segment_count_;  // Add() was called so often
-  uint32_t blocks_ : 31;
+  uint32_t blocks_ : 30;
+  uint32_t was_given_up_ : 1;  // by Forget()
   uint32_t highest_is_burst_ : 1;
 };
 

@@ -24,6 +24,7 @@ struct PacketFacts {
   bool is_burst = false;
   bool is_lost = false;
   bool lost_in_burst = false;  // is_lost, and the first sending of the byte was in a burst
+  bool lacks_history = false;  // is_lost, and nobody can tell any more how the byte was first sent
   bool rwnd_unscaled = false;  // rwnd is defined but was not scaled
   int64_t rwnd = 0;            // bytes
   int64_t ack = 0;

@@ -45,7 +45,8 @@ void PeerLink::OnPacket(ConnectionRef connection, const FlowKey& flow, uint64_t 
   const uint32_t side = connection & 1;
   const bool is_known = places.at[side] == PeerPlaces::kHere && !IsDue(places.noted[side], now);
   MarkIfDoubtful(&places);
-  if (is_known && !places.is_elsewhere(static_cast<int>(1 - side))) return;
+  const bool is_split = places.is_elsewhere(static_cast<int>(1 - side));
+  if (is_known && !is_split && !places.awaits_state) return;
   PeerMessage message;
   message.flow = flow;
   message.hash = hash;
@@ -61,7 +62,7 @@ void PeerLink::OnPacket(ConnectionRef connection, const FlowKey& flow, uint64_t 
   const uint8_t other = places.at[1 - side];
   if (!places.is_elsewhere(static_cast<int>(1 - side))) return;
   message.asks = asked == other || places.asks_again;
-  if (message.asks) places.asks_again = places.went_on = false;
+  if (message.asks) Ask(&message, &places);
   if (!Tell(other, &message, &places)) places.at[1 - side] = PeerPlaces::kUnknown;
 }
 
@@ -88,7 +89,7 @@ uint8_t PeerLink::Meet(ConnectionRef connection, PeerMessage* message) {
     DoubtConnection(&places);
     if (seen.before != places.at[1 - side]) {  // else told with the packet
       // It knows more than one that may have come only now, too.
-      message->asks = true;
+      Ask(message, &places);
       if (Tell(seen.before, message, &places)) asked = seen.before;
     } else {
       asked = seen.before;
@@ -100,6 +101,13 @@ uint8_t PeerLink::Meet(ConnectionRef connection, PeerMessage* message) {
     places.questions = 0;
   }
   return asked;
+}
+
+// With a packet that comes after others: the answer to this question tells of those, too.
+void PeerLink::Ask(PeerMessage* message, PeerPlaces* places) {
+  message->asks = true;
+  message->question = ++places->question;
+  places->asks_again = places->went_on = false;
 }
 
 // False when that thread is no more.
@@ -156,14 +164,17 @@ bool PeerLink::TakeIn(const PeerMessage& message, RttSample* sample) {
   return has_sample;
 }
 
-// An answer that came after other packets does not tell of those: the next one may.
+// An answer that came after other packets does not tell of those, nor does one to a question that
+// was followed by another: the next one may.
 void PeerLink::TakeAnswer(const PeerMessage& answer, ConnectionRef connection) {
   PeerPlaces& places = connections_->PlacesOf(connection);
-  const bool is_whole = !places.went_on;
+  const bool is_latest = answer.question == places.question;
+  const bool is_whole = is_latest && places.awaits_state && !places.went_on;
   if (answer.kind == PeerMessageKind::kSummary &&
       connections_->Adopt(connection, answer.summary, answer.time, is_whole)) {
     DoubtConnection(&places);
   }
+  if (!is_latest) return;
   const bool is_enough = is_whole && answer.kind != PeerMessageKind::kNotYet;
   if (!is_enough && places.is_elsewhere(static_cast<int>(1 - (connection & 1))) &&
       ++places.questions < kMaxQuestions) {
@@ -184,6 +195,7 @@ void PeerLink::Answer(const PeerMessage& question, ConnectionRef connection) {
   answer.hash = question.hash;
   answer.time = question.time;
   answer.from = self_;
+  answer.question = question.question;
   answer.kind = PeerMessageKind::kNothing;
   TcpSummary summary;
   if (connection != kNoConnection && connections_->PlacesOf(connection).awaits_state) {

@@ -72,6 +72,7 @@ class PeerLink {
 
  private:
   uint8_t Meet(ConnectionRef connection, PeerMessage* message);
+  void Ask(PeerMessage* message, PeerPlaces* places);
   bool Tell(uint8_t to, PeerMessage* message, PeerPlaces* places);
   void Answer(const PeerMessage& question, ConnectionRef connection);
   void TakeAnswer(const PeerMessage& answer, ConnectionRef connection);

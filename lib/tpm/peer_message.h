@@ -31,6 +31,7 @@ struct PeerMessage {
   PeerMessageKind kind = PeerMessageKind::kPacket;
   uint8_t from = 0;         // number of the sending thread
   bool asks = false;        // an answer is wanted
+  uint8_t question = 0;     // which one it asks, or answers
   bool after_loss = false;  // a message about this connection was lost before
   union {
     TcpSegment segment{};

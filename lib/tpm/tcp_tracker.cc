@@ -63,8 +63,10 @@ void Send(TcpConnection* connection, HistoryPool* pool, const SegmentArrival& ar
   const int64_t first_byte = start + syn;
   if (!is_in_order && segment.payload_bytes != 0 && first_byte < own.seq) {
     facts->is_lost = true;
-    facts->lost_in_burst = connection->histories[arrival.side].first_sendings.Find(
-                               *pool, first_byte) == FirstSending::kInBurst;
+    const FirstSending first =
+        connection->histories[arrival.side].first_sendings.Find(*pool, first_byte);
+    facts->lost_in_burst = first == FirstSending::kInBurst;
+    facts->lacks_history = first == FirstSending::kGivenUp;
   }
   if (!arrival.is_foreign) Remember(connection, pool, arrival, start, end);
   own.seq = is_in_order ? end : std::max(own.seq, end);

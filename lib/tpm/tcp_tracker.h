@@ -46,14 +46,15 @@ struct PeerPlaces {
   static constexpr uint8_t kUnknown = 0;
   static constexpr uint8_t kHere = 255;
 
-  uint32_t noted[2];  // when the side was last entered in the directory, see PeerLink
-  uint8_t at[2];      // kUnknown, kHere or the number of another thread
-  bool awaits_state;  // asked the other thread what it knows
-  bool went_on;       // and took in packets before the answer
-  bool asks_again;    // with the next packet
-  uint8_t questions;  // without a whole answer
-  bool lost_digest;   // to be told with the next one
-  uint8_t doubt;      // packets still to come whose facts may lack something
+  uint32_t noted[2];      // when the side was last entered in the directory, see PeerLink
+  uint8_t at[2];          // kUnknown, kHere or the number of another thread
+  uint8_t questions;      // without a whole answer
+  uint8_t question;       // number of the last one
+  uint8_t doubt;          // packets still to come whose facts may lack something
+  bool awaits_state : 1;  // asked the other thread what it knows
+  bool went_on : 1;       // and took in packets before the answer
+  bool asks_again : 1;    // with the next packet
+  bool lost_digest : 1;   // to be told with the next one
 
   bool is_elsewhere(int side) const { return at[side] != kUnknown && at[side] != kHere; }
 };

@@ -36,6 +36,7 @@ PacketFacts TrackedPackets::Observe(FlowIndex entry_of_flow, const FlowKey& flow
   if (has_sample && program.uses_rtt()) CountSample(sample);
   if (peers_.is_active() && program.tracks_tcp() && flow.protocol == kProtocolTcp) {
     peers_.OnPacket(connection, flow, hash, packet.tcp, now);
+    if (facts.lacks_history) epoch_->reasons |= kSplitConnection;
   }
   return facts;
 }
