@@ -113,6 +113,7 @@ lib_tpm_tpm_test_SOURCES = \
 	lib/tpm/program_change_test.cc \
 	lib/tpm/page_faults_test.cc \
 	lib/tpm/packet_threads_random_test.cc \
+	lib/tpm/peer_link_test.cc \
 	lib/tpm/packet_threads_test_kit.h \
 	lib/tpm/pause_rate_test.cc \
 	lib/tpm/segment_queue_test.cc \

@@ -20,7 +20,6 @@ size_t PeerExchange::DirectoryBytes(uint64_t connections) {
 }
 
 uint8_t PeerExchange::Join() {
-  joined_.fetch_add(1, std::memory_order_relaxed);
   for (uint8_t thread = 1; has_memory_ && thread <= kMaxThreads; thread++) {
     Seat& seat = seats_[thread - 1];
     if (seat.is_taken.load(std::memory_order_acquire)) continue;
@@ -40,7 +39,6 @@ void PeerExchange::Leave(uint8_t thread) {
   } else {
     seats_[thread - 1].is_taken.store(false, std::memory_order_release);
   }
-  joined_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 PeerExchange::Sent PeerExchange::Send(uint8_t to, const PeerMessage& message) {

@@ -40,9 +40,6 @@ class PeerExchange {
   uint8_t Join();
   void Leave(uint8_t thread);
 
-  // With one thread there is nothing to exchange.
-  bool is_shared() const { return joined_.load(std::memory_order_relaxed) > 1; }
-
   // Some thread can tell nothing: the others cannot know what they miss.
   bool has_outsiders() const { return outsiders_.load(std::memory_order_relaxed) > 0; }
 
@@ -67,7 +64,6 @@ class PeerExchange {
   PeerDirectory directory_;
   const Nanos flow_timeout_ns_;
   bool has_memory_ = false;
-  std::atomic<int> joined_{0};  // outsiders as well
   std::atomic<int> outsiders_{0};
   std::array<Seat, kMaxThreads> seats_;
 };

@@ -62,7 +62,7 @@ void PeerLink::OnPacket(ConnectionRef connection, const FlowKey& flow, uint64_t 
   const uint8_t other = places.at[1 - side];
   if (!places.is_elsewhere(static_cast<int>(1 - side))) return;
   message.asks = asked == other || places.asks_again;
-  if (message.asks) Ask(&message, &places);
+  if (message.asks) Ask(other, &message, &places);
   if (!Tell(other, &message, &places)) places.at[1 - side] = PeerPlaces::kUnknown;
 }
 
@@ -73,6 +73,11 @@ uint8_t PeerLink::Meet(ConnectionRef connection, PeerMessage* message) {
   const uint32_t side = connection & 1;
   const PeerDirectory::Sighting seen =
       exchange_->directory().Note(message->hash, static_cast<int>(side), self_, message->time);
+  // An earlier thread with our number had it, and took its state along.
+  if ((seen.before == self_ && places.at[side] != PeerPlaces::kHere) ||
+      (seen.other == self_ && places.at[1 - side] != PeerPlaces::kHere)) {
+    DoubtConnection(&places);
+  }
   places.at[side] = PeerPlaces::kHere;
   places.noted[side] = CoarseOf(message->time);
   expects_until_ = message->time + exchange_->flow_timeout_ns();
@@ -89,7 +94,7 @@ uint8_t PeerLink::Meet(ConnectionRef connection, PeerMessage* message) {
     DoubtConnection(&places);
     if (seen.before != places.at[1 - side]) {  // else told with the packet
       // It knows more than one that may have come only now, too.
-      Ask(message, &places);
+      Ask(seen.before, message, &places);
       if (Tell(seen.before, message, &places)) asked = seen.before;
     } else {
       asked = seen.before;
@@ -104,7 +109,8 @@ uint8_t PeerLink::Meet(ConnectionRef connection, PeerMessage* message) {
 }
 
 // With a packet that comes after others: the answer to this question tells of those, too.
-void PeerLink::Ask(PeerMessage* message, PeerPlaces* places) {
+void PeerLink::Ask(uint8_t to, PeerMessage* message, PeerPlaces* places) {
+  places->asked = to;
   message->asks = true;
   message->question = ++places->question;
   places->asks_again = places->went_on = false;
@@ -142,6 +148,8 @@ bool PeerLink::TakeIn(const PeerMessage& message, RttSample* sample) {
     TakeAnswer(message, connection);
     return false;
   }
+  // Of a third thread's packets the answer that is on its way may not tell.
+  places.went_on |= places.awaits_state && message.from != places.asked;
   uint8_t& place = places.at[connection & 1];
   if (place == PeerPlaces::kHere) {
     connections_->HandOver(connection);

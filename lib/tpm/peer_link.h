@@ -35,7 +35,9 @@ class PeerLink {
   // Takes part from now on; `exchange` may be null and must outlive it.
   void Join(PeerExchange* exchange);
 
-  bool is_active() const { return exchange_ != nullptr && exchange_->is_shared(); }
+  // Also when all others have left, or none has come yet: of the connections of now they had, or
+  // may get, packets.
+  bool is_active() const { return exchange_ != nullptr; }
 
   // A packet of the direction `connection` was taken in here at `now`.
   void OnPacket(ConnectionRef connection, const FlowKey& flow, uint64_t hash,
@@ -72,7 +74,7 @@ class PeerLink {
 
  private:
   uint8_t Meet(ConnectionRef connection, PeerMessage* message);
-  void Ask(PeerMessage* message, PeerPlaces* places);
+  void Ask(uint8_t to, PeerMessage* message, PeerPlaces* places);
   bool Tell(uint8_t to, PeerMessage* message, PeerPlaces* places);
   void Answer(const PeerMessage& question, ConnectionRef connection);
   void TakeAnswer(const PeerMessage& answer, ConnectionRef connection);

@@ -102,6 +102,7 @@ bool Acknowledge(TcpConnection* connection, HistoryPool* pool, const SegmentArri
 }
 
 void ReadOptions(const TcpSegment& segment, TcpDirection* own) {
+  own->has_options = true;
   own->has_window_shift = segment.has_window_shift;
   own->window_shift = std::min(segment.window_shift, kMaxWindowShift);
   if (segment.has_mss) {
@@ -159,9 +160,10 @@ void CopySayings(const TcpDirection& from, TcpDirection* to) {
     to->mss = from.mss;
     to->has_mss = true;
   }
-  if (from.has_window_shift) {
+  if (from.has_options) {
+    to->has_options = true;
+    to->has_window_shift = from.has_window_shift;
     to->window_shift = from.window_shift;
-    to->has_window_shift = true;
   }
 }
 

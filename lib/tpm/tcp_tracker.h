@@ -39,6 +39,7 @@ struct TcpDirection {
   bool has_last_window : 1;
   bool has_mss : 1;
   bool has_window_shift : 1;
+  bool has_options : 1;  // its SYN was seen: without a shift there is none
 };
 
 // Which packet thread receives the packets of each side, as PeerLink knows it.
@@ -50,9 +51,10 @@ struct PeerPlaces {
   uint8_t at[2];          // kUnknown, kHere or the number of another thread
   uint8_t questions;      // without a whole answer
   uint8_t question;       // number of the last one
+  uint8_t asked;          // who is to answer it
   uint8_t doubt;          // packets still to come whose facts may lack something
   bool awaits_state : 1;  // asked the other thread what it knows
-  bool went_on : 1;       // and took in packets before the answer
+  bool went_on : 1;       // and took in packets of which the answer may not tell
   bool asks_again : 1;    // with the next packet
   bool lost_digest : 1;   // to be told with the next one
 
