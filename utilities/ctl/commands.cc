@@ -140,6 +140,8 @@ int RunCtl(const CtlInvocation& invocation, const CtlTerminal& terminal) {
   if (name == "measure check") return CheckCtlMeasure(&offline);
   if (name == "trace rules check") return CheckCtlTraceRules(&offline);
   if (name == "trace rules compile") return CompileCtlTraceRules(&offline);
+  if (name == "trace rules import") return ImportCtlTraceRules(&offline);
+  if (name == "trace rules export") return ExportCtlTraceRules(&offline);
   std::string token;
   if (!invocation.token_file.empty() && name != "token new") {
     std::ifstream file(invocation.token_file);

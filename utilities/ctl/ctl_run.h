@@ -85,6 +85,8 @@ int PlanCtlSlices(CtlRun* run);
 int CheckCtlMeasure(CtlRun* run);       // needs no controller
 int CheckCtlTraceRules(CtlRun* run);    // likewise
 int CompileCtlTraceRules(CtlRun* run);  // likewise
+int ImportCtlTraceRules(CtlRun* run);   // likewise
+int ExportCtlTraceRules(CtlRun* run);   // likewise
 int InstallCtlMeasurement(CtlRun* run);
 int ShowCtlMeasurement(CtlRun* run);
 int ReadCtlMeasurement(CtlRun* run);

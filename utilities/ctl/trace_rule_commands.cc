@@ -8,6 +8,8 @@
 #include <sstream>
 #include <system_error>
 
+#include "controller/plan/trace/sonic_export.h"
+#include "controller/plan/trace/sonic_import.h"
 #include "controller/plan/trace/trace_flows.h"
 #include "lib/lang/trace/trace_language.h"
 #include "utilities/ctl/ctl_run.h"
@@ -26,10 +28,9 @@ std::optional<TraceRules> ReadRules(CtlRun* run) {
   return std::nullopt;
 }
 
-Status ReadNumber(const CtlInvocation& invocation, const char* option, uint32_t most,
-                  uint32_t* number) {
-  if (!invocation.Has(option)) return Status::Ok();
-  const std::string text = invocation.Get(option);
+constexpr uint32_t kMaxPort = 0xfeff;  // of those that IN_PORT has room for
+
+Status ReadNumber(const char* option, const std::string& text, uint32_t most, uint32_t* number) {
   const auto read = std::from_chars(text.data(), text.data() + text.size(), *number);
   if (read.ec == std::errc() && read.ptr == text.data() + text.size() && *number >= 1 &&
       *number <= most) {
@@ -37,6 +38,12 @@ Status ReadNumber(const CtlInvocation& invocation, const char* option, uint32_t 
   }
   return Status::Error(std::string("--") + option + " is '" + text + "'; it takes 1 to " +
                        std::to_string(most));
+}
+
+Status ReadNumber(const CtlInvocation& invocation, const char* option, uint32_t most,
+                  uint32_t* number) {
+  if (!invocation.Has(option)) return Status::Ok();
+  return ReadNumber(option, invocation.Get(option), most, number);
 }
 
 Status ReadPrefixes(const CtlInvocation& invocation, const char* option,
@@ -51,7 +58,6 @@ Status ReadPrefixes(const CtlInvocation& invocation, const char* option,
 }
 
 Result<TraceSwitch> ReadSwitch(const CtlInvocation& invocation) {
-  constexpr uint32_t kMaxPort = 0xfeff;  // of those that IN_PORT has room for
   TraceSwitch at;
   uint32_t number = 1;
   at.port = 1;
@@ -69,6 +75,28 @@ Result<TraceSwitch> ReadSwitch(const CtlInvocation& invocation) {
   }
   at.number = static_cast<uint16_t>(number);
   return at;
+}
+
+// "Ethernet0=1,Ethernet4=2"
+Status ReadPorts(const CtlInvocation& invocation, SonicPorts* ports) {
+  std::istringstream words(invocation.Get("ports"));
+  for (std::string word; std::getline(words, word, ',');) {
+    const size_t equals = word.find('=');
+    if (equals == word.npos || equals == 0) {
+      return Status::Error("--ports: '" + word + "' is no NAME=NUMBER");
+    }
+    const Status read =
+        ReadNumber("ports", word.substr(equals + 1), kMaxPort, &(*ports)[word.substr(0, equals)]);
+    if (!read) return read;
+  }
+  return Status::Ok();
+}
+
+// An address that must be given.
+Status ReadAddress(const CtlInvocation& invocation, const char* option, std::string* address) {
+  *address = invocation.Get(option);
+  if (ParseIpv4(*address) || ParseIpv6(*address)) return Status::Ok();
+  return Status::Error(std::string("--") + option + " is '" + *address + "'; it takes an address");
 }
 
 // One line each, meters first: flows need them.
@@ -102,6 +130,40 @@ int CompileCtlTraceRules(CtlRun* run) {
   ApiJson json = {{"meters", flows->meters}, {"flows", ApiJson::array()}};
   for (const TraceFlow& flow : flows->flows) json["flows"].push_back(flow.text);
   return run->Print(json, FlowsText);
+}
+
+int ImportCtlTraceRules(CtlRun* run) {
+  const auto document = run->ReadDocument(run->argument(0));
+  if (!document) return 1;
+  SonicPorts ports;
+  const Status read = ReadPorts(run->invocation, &ports);
+  if (!read) return run->Fail(read.message());
+  const auto import = ImportSonic(document->text, document->name, ports);
+  if (!import) {
+    *run->terminal.err << import.message() << "\n";
+    return 1;
+  }
+  if (run->invocation.Has("sessions")) {
+    *run->terminal.out << SonicSessionTable(import->sessions);
+    return 0;
+  }
+  for (const std::string& note : import->notes) *run->terminal.err << "note: " << note << "\n";
+  *run->terminal.out << PrintTraceRules(import->rules);
+  return 0;
+}
+
+int ExportCtlTraceRules(CtlRun* run) {
+  const auto rules = ReadRules(run);
+  if (!rules) return 1;
+  SonicTunnel tunnel;
+  for (const Status& status : {ReadAddress(run->invocation, "source", &tunnel.source),
+                               ReadAddress(run->invocation, "target", &tunnel.destination)}) {
+    if (!status) return run->Fail(status.message());
+  }
+  const auto text = ExportSonic(*rules, tunnel);
+  if (!text) return run->Fail(run->argument(0) + ": " + text.message());
+  *run->terminal.out << *text;
+  return 0;
 }
 
 }  // namespace trumpet

@@ -77,5 +77,32 @@ TEST(TraceRuleCommands, CompileSaysWhatItsOptionsTake) {
   EXPECT_EQ(RunRules("compile", kVlan, {"--local=10.0.0.1/8"}).status, 1);
 }
 
+TEST(TraceRuleCommands, WhatIsExportedToSonicCanBeImported) {
+  const std::string rules = "rules: [{name: a, filter: ethType=0x0800 and dstPort=80, rate: 7}]";
+  const Told exported = RunRules("export", rules, {"--source=10.1.0.32", "--target=10.0.0.7"});
+  EXPECT_EQ(exported.status, 0) << exported.err;
+  const Told imported = RunRules("import", exported.out);
+  EXPECT_EQ(imported.err, "");
+  EXPECT_EQ(imported.out,
+            "rules:\n  - name: \"TRUMPET|RULE_1_a\"\n"
+            "    filter: \"dstPort=80 and ethType=0x0800\"\n    rate: 7\n");
+  const Told sessions = RunRules("import", exported.out, {"--sessions"});
+  EXPECT_NE(sessions.out.find("\ntrumpet  inactive  10.1.0.32  10.0.0.7  0x88be       8     64"),
+            std::string::npos)
+      << sessions.out;
+}
+
+TEST(TraceRuleCommands, ImportAndExportSayWhatTheirOptionsTake) {
+  EXPECT_EQ(RunRules("import", "{}", {"--ports=Ethernet0"}).err,
+            "trumpetctl: --ports: 'Ethernet0' is no NAME=NUMBER\n");
+  EXPECT_EQ(RunRules("import", "{}", {"--ports=Ethernet0=0"}).err,
+            "trumpetctl: --ports is '0'; it takes 1 to 65279\n");
+  EXPECT_EQ(RunRules("import", "[]").err, "(standard input):1:1: a config_db is a map of tables\n");
+  EXPECT_EQ(RunRules("export", kVlan, {"--source=10.1.0.32"}).err,
+            "trumpetctl: --target is ''; it takes an address\n");
+  EXPECT_EQ(RunRules("import", R"({"ACL_RULE": {"T|R": {"MIRROR_ACTION": "s"}}})").err,
+            "note: rule 'T|R' is left out: there is no such table\n");
+}
+
 }  // namespace
 }  // namespace trumpet
