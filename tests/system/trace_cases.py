@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 
+from mark_cases import frame_to, pass_all, wires
 from switch import eventually
 
 IN_PORTS, OUT_PORT, COPY_PORT = (1, 3), 2, 4
@@ -435,7 +436,45 @@ def a_budget_holds_back_copies_and_nothing_else(switch):
         return f"{len(copies[1])} copies of {sum(packets)} packets in {seconds:.1f} s"
 
 
+def check_origin(switch, kind):
+    """Copies say switch, rule and port, and the bridge that carries them copies none of them."""
+    rules = {"rules": [{"name": "vlan", "filter": "vlan=7"},
+                       {"name": "host-1", "filter": "dstIP=10.0.0.1", "truncate": 100}]}
+    of_tunnels = {"rules": [{"name": "gre", "filter": "Protocol=47 and ethType=0x0800"}]}
+    with wires(switch, kind) as wire:
+        install(switch, "br0", compiled(switch, rules, "--number=321", "--port=13",
+                                        f"--tunnel={kind}", "--analyzers=10.20.0.2"),
+                ["table=0,priority=1,in_port=11,actions=output:12"])
+        install(switch, "br-phy", compiled(switch, of_tunnels, "--port=99",
+                                           "--analyzers=10.20.0.2"),
+                ["table=0,priority=0,actions=NORMAL"])
+        frames = [frame_to(number % 3, number, 200) for number in range(90)]
+        forwarded, copies, take = pass_all(wire, frames)
+        eventually(lambda: take() and len(copies) >= 30, "all copies come")
+        assert sorted(forwarded) == sorted(frames), "each packet is forwarded once, unchanged"
+        tag = 1 << 19 | 1 << 12 | 11  # of a trace, the second rule, the port of arrival
+        assert {(number, one) for number, one, _ in copies} == {(321, tag)}, copies[0][:2]
+        wanted = sorted(frame[:100] for frame in frames if frame[33] == 1)
+        assert sorted(frame for _, _, frame in copies) == wanted
+        switch.rpc("revalidator/wait")
+        switch.rpc("revalidator/wait")
+        carried = switch.ofctl_text("dump-flows", "br-phy", "table=0,ip,nw_proto=47")
+        assert int(re.search(r"n_packets=(\d+)", carried).group(1)) >= 30, carried
+        again = switch.ofctl_text("dump-flows", "br-phy", "table=251")
+        assert "output" in again and "n_packets=0," in again, again
+
+
+def copies_in_gre_say_switch_rule_and_port_and_are_not_copied(switch):
+    check_origin(switch, "gre")
+
+
+def copies_in_erspan_say_switch_rule_and_port_and_are_not_copied(switch):
+    check_origin(switch, "erspan")
+
+
 ALL = [
+    copies_in_gre_say_switch_rule_and_port_and_are_not_copied,
+    copies_in_erspan_say_switch_rule_and_port_and_are_not_copied,
     trace_rules_do_what_a_slow_reading_of_them_says,
     forty_connections_over_three_bridges_make_480_copies,
     a_sample_has_whole_connections_at_all_hops_or_none,
