@@ -21,6 +21,7 @@
 
 #include "controller/rest/http_connection.h"
 #include "controller/rest/problem.h"
+#include "lib/wire/address.h"
 #include "lib/wire/session.h"
 #include "lib/wire/wire_clock.h"
 
@@ -29,6 +30,7 @@ namespace {
 
 using Stage = HttpConnection::Stage;
 
+constexpr int kBacklog = 1024;
 constexpr Nanos kTick = 250 * kNanosPerMilli;
 // What a client may send while its last request is answered: the beginning of the next one.
 constexpr size_t kMaxAheadBytes = 64 * 1024;
@@ -223,10 +225,21 @@ Result<uint16_t> HttpServer::Listen(const Address& address, TlsContext* tls) {
 }
 
 Result<uint16_t> HttpServer::BindTo(Place* place, const std::string& host, uint16_t port) {
-  place->socket = evhttp_bind_socket_with_handle(place->handle, host.c_str(), port);
-  if (place->socket == nullptr) {
+  // Not evhttp_bind_socket(): that takes no address, not even 127.0.0.1, on a machine that has
+  // no other yet.
+  sockaddr_storage address;
+  const int size = ToSocketAddress(host, port, &address);
+  constexpr unsigned kFlags = LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC | LEV_OPT_REUSEABLE;
+  evconnlistener* listener = evconnlistener_new_bind(base_, nullptr, nullptr, kFlags, kBacklog,
+                                                     reinterpret_cast<sockaddr*>(&address), size);
+  if (listener == nullptr) {
     return Status::Error("cannot listen at " + host + " port " + std::to_string(port) + ": " +
                          std::strerror(errno));
+  }
+  place->socket = evhttp_bind_listener(place->handle, listener);
+  if (place->socket == nullptr) {
+    evconnlistener_free(listener);
+    return Status::Error("cannot listen at " + host + ": no memory");
   }
   evconnlistener_set_error_cb(evhttp_bound_socket_get_listener(place->socket),
                               Callbacks::AcceptError);
