@@ -17,6 +17,7 @@ help:
 	  '                  (by default beside the source tree) is there' \
 	  '  check-measure   measurement programs on random ones, and on a reference set if MEASURE_REFERENCE' \
 	  '                  (by default beside the source tree) is there' \
+	  '  check-packages  Debian packages on a fresh Debian: lintian, installed, run, upgraded, purged (root)' \
 	  '  check-ovs       Open vSwitch'"'"'s own tests of the userspace datapath (2 minutes)' \
 	  '  check-ovs-full  the same with ofproto-dpif and tunnels (a quarter of an hour)' \
 	  '  check-mutation  which test catches which of the seeded bugs, as far as' \
@@ -37,6 +38,7 @@ help:
 	  '  coverage        lines that unit and differential tests reach, per file, within' \
 	  '                  COVERAGE_SECONDS=$(COVERAGE_SECONDS) (ten minutes on two processors)' \
 	  '  demo            the whole way from packet to report, before your eyes (root)' \
+	  '  packages        Debian packages, in packages/; PACKAGES_FLAGS=--quick for tests only' \
 	  '  distcheck       make a release and test it from its tarball' \
 	  '  help            this list' \
 	  '' \
@@ -56,8 +58,9 @@ script_environment = \
 	top_srcdir='$(abs_top_srcdir)' top_builddir='$(abs_top_builddir)' \
 	OVS_SOURCE='$(OVS_SOURCE)' OVS_CACHE_DIR='$(OVS_CACHE_DIR)'
 AM_TESTS_ENVIRONMENT = \
-	$(script_environment) fuzz_programs='$(fuzz_programs)'; \
-	export top_srcdir top_builddir OVS_SOURCE OVS_CACHE_DIR fuzz_programs;
+	$(script_environment) fuzz_programs='$(fuzz_programs)' \
+	installed_programs='$(bin_PROGRAMS) $(dist_bin_SCRIPTS) $(sbin_PROGRAMS)'; \
+	export top_srcdir top_builddir OVS_SOURCE OVS_CACHE_DIR fuzz_programs installed_programs;
 
 # Long comparisons on one thread, which ThreadSanitizer can only slow down.
 one_thread_tests = PacketThreads.*:InstallUnderTraffic.CountsExactly*
@@ -199,9 +202,10 @@ dist-hook:
 	find '$(distdir)' -name __pycache__ -prune -exec rm -rf {} +
 
 clean-local:
-	rm -rf fuzz-build fuzz-work coverage-build mutation-work mutants-work
+	rm -rf fuzz-build fuzz-work coverage-build mutation-work mutants-work packages packages-quick
 
 EXTRA_DIST += \
+	build-aux/build-packages \
 	build-aux/build-tree \
 	build-aux/check-headers \
 	build-aux/check-layers \

@@ -23,6 +23,8 @@ controller_libtrumpet_daemon_a_SOURCES = \
 	controller/daemon/openflow_part.h \
 	controller/daemon/process.cc \
 	controller/daemon/process.h \
+	controller/daemon/service_manager.cc \
+	controller/daemon/service_manager.h \
 	controller/daemon/slice_commands.cc \
 	controller/daemon/slice_config.cc \
 	controller/daemon/slice_part.cc \
@@ -37,7 +39,8 @@ TSAN_TESTS += controller/daemon/daemon_test
 controller_daemon_daemon_test_SOURCES = \
 	controller/daemon/analyzer_config_test.cc \
 	controller/daemon/command_relay_test.cc \
-	controller/daemon/config_test.cc
+	controller/daemon/config_test.cc \
+	controller/daemon/service_manager_test.cc
 controller_daemon_daemon_test_LDADD = $(LIBTRUMPET_DAEMON) controller/libtrumpet-rest.a $(LIBTRUMPET_NOTIFY) \
 	$(LIBTRUMPET_OPENFLOW) $(LIBTRUMPET_TOPOLOGY) controller/libtrumpet-switch-ovsdb.a \
 	controller/libtrumpet-measurements.a lib/libtrumpet-measure.a $(LIBTRUMPET_SLICE) $(GTEST_MAIN_LIBS)

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <optional>
 
+#include "controller/daemon/service_manager.h"
+
 namespace trumpet {
 namespace {
 
@@ -113,10 +115,14 @@ void Daemon::TellFigures() const {
   trumpet_daemon_figures(figures.totals.data(), names.data(), values.data(), names.size());
 }
 
-void Daemon::Ready() { trumpet_daemon_ready(); }
+void Daemon::Ready() {
+  trumpet_daemon_ready();
+  (void)TellServiceManager("READY=1");
+}
 
 void Daemon::Stop() {
   if (!relay_) return;
+  (void)TellServiceManager("STOPPING=1");
   relay_->Close(std::string());
   trumpet_daemon_end();
   relay_.reset();

@@ -103,6 +103,7 @@ class Daemon {
   // Asked every five seconds, and at memory/show.  Before Serve().
   void OnFigures(std::function<DaemonFigures()> figures) { figures_ = std::move(figures); }
   Status Serve(event_base* base);
+  // Whoever started us goes on; systemd is told, too.
   void Ready();
   void Stop();
 

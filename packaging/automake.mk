@@ -1,0 +1,15 @@
+# Copyright (c) 2026 The Trumpet Authors.
+# SPDX-License-Identifier: Apache-2.0
+
+# What a system's own software is told about ours; debian/rules and rhel/trumpet.spec install it.
+EXTRA_DIST += packaging debian rhel
+
+# Packages of this tree, and their life on a fresh Debian.
+PACKAGES_FLAGS =
+.PHONY: packages check-packages
+packages:
+	$(top_srcdir)/build-aux/build-packages $(PACKAGES_FLAGS) --output packages
+
+check-packages:
+	$(top_srcdir)/build-aux/build-packages --quick --output packages-quick
+	$(top_srcdir)/tests/packages/run packages-quick
