@@ -24,6 +24,12 @@ PROGRAM = os.path.join(BUILD, "controller/daemon/trumpet-analyzer")
 class AnalyzerTest(DaemonTest):
     PROGRAM = PROGRAM
 
+    def empty_capture(self):
+        path = self.path("empty.pcap")
+        with open(path, "wb") as file:
+            file.write(struct.pack("<IHHIIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1))
+        return path
+
     def test_tells_of_itself_until_it_ends(self):
         # Nobody listens at the discard port.
         self.start("--name=an1", "--controller=tcp:127.0.0.1:9")
@@ -48,15 +54,21 @@ class AnalyzerTest(DaemonTest):
         self.assertIn("cannot receive from nowhere0", nowhere.stderr)
 
     def test_makes_traces_of_captures_without_being_a_daemon(self):
-        path = self.path("empty.pcap")
-        with open(path, "wb") as file:
-            file.write(struct.pack("<IHHIIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1))
+        path = self.empty_capture()
         traced = self.run_program("traces", path)
         self.assertEqual(traced.stderr, "")
         self.assertEqual(json.loads(traced.stdout)["sums"]["frames"]["all"], 0)
         wrong = self.run_program("traces", "/nowhere.pcap")
         self.assertEqual(wrong.returncode, 1)
         self.assertEqual(wrong.stderr, "trumpet-analyzer: /nowhere.pcap: cannot be read: No such file or directory\n")
+
+    def test_asks_the_store_of_traces(self):
+        path = self.empty_capture()
+        store = "--store=" + self.path("traces")
+        self.assertEqual(self.run_program("traces", store, path).returncode, 0)
+        for words in (("query",), ("app", "drops"), ("app", "loops")):
+            asked = self.run_program(*words, store)
+            self.assertEqual((asked.returncode, asked.stdout, asked.stderr), (0, "", ""))
 
 
 if __name__ == "__main__":

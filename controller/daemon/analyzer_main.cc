@@ -20,6 +20,7 @@
 #include "controller/daemon/config_reader.h"
 #include "controller/daemon/daemon.h"
 #include "controller/daemon/process.h"
+#include "controller/traces/app_program.h"
 #include "controller/traces/query_program.h"
 #include "controller/traces/trace_program.h"
 #include "lib/base/loop_event.h"
@@ -32,7 +33,8 @@ constexpr char kSynopsis[] =
     "trumpet-analyzer: takes the copies that switches make of slices, and tells what they say\n"
     "usage: trumpet-analyzer [OPTION]...\n"
     "       trumpet-analyzer traces [OPTION]... [CAPTURE]...   (--help tells more)\n"
-    "       trumpet-analyzer query --store=DIRECTORY [OPTION]...\n";
+    "       trumpet-analyzer query --store=DIRECTORY [OPTION]...\n"
+    "       trumpet-analyzer app drops|loops|ecmp --store=DIRECTORY [OPTION]...\n";
 
 const DaemonProgram& Program() {
   static const DaemonProgram program = {
@@ -135,6 +137,7 @@ int Main(int argc, char** argv) {
 int main(int argc, char** argv) {
   const std::string_view word = argc > 1 ? argv[1] : "";
   const std::vector<std::string> words(argv + std::min(argc, 2), argv + argc);
+  if (word == "app") return trumpet::RunAppProgram(words, &std::cout, &std::cerr);
   if (word == "traces") return trumpet::RunTraceProgram(words, &std::cout, &std::cerr);
   if (word == "query") return trumpet::RunQueryProgram(words, &std::cout, &std::cerr);
   return trumpet::Main(argc, argv);

@@ -3,6 +3,8 @@
 
 noinst_LIBRARIES += controller/libtrumpet-traces.a
 controller_libtrumpet_traces_a_SOURCES = \
+	controller/traces/app_program.cc \
+	controller/traces/app_program.h \
 	controller/traces/arguments.cc \
 	controller/traces/arguments.h \
 	controller/traces/link_book.cc \
@@ -11,6 +13,8 @@ controller_libtrumpet_traces_a_SOURCES = \
 	controller/traces/query_program.h \
 	controller/traces/switch_book.cc \
 	controller/traces/switch_book.h \
+	controller/traces/trace_apps.cc \
+	controller/traces/trace_apps.h \
 	controller/traces/trace_maker.cc \
 	controller/traces/trace_maker.h \
 	controller/traces/trace_program.cc \
@@ -26,6 +30,7 @@ controller_libtrumpet_traces_a_SOURCES = \
 
 gtest_programs += controller/traces/traces_test
 controller_traces_traces_test_SOURCES = \
+	controller/traces/app_program_test.cc \
 	controller/traces/program_kit_test.h \
 	controller/traces/query_program_test.cc \
 	controller/traces/trace_maker_test.cc \

@@ -1,0 +1,165 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "controller/traces/app_program.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "controller/traces/program_kit_test.h"
+#include "controller/traces/trace_apps.h"
+#include "controller/traces/trace_program.h"
+
+namespace trumpet {
+namespace {
+
+using Json = nlohmann::json;
+using trace_network::kBegin;
+using trace_network::Network;
+
+class AppProgram : public ProgramTest {
+ protected:
+  AppProgram() : ProgramTest(RunAppProgram), store_("--store=" + folder_ + "/store") {}
+
+  // 3,000 packets of 30 flows, one each millisecond, from leaf1 over a spine to leaf2; those of
+  // which `is_lost` says so end at the spine.
+  template <typename IsLost>
+  void Make(IsLost is_lost) {
+    Network network;
+    for (uint32_t i = 0; i < 3000; ++i) {
+      const auto flow = static_cast<uint16_t>(i % 30);
+      const auto spine = static_cast<uint16_t>(flow % 2 == 0 ? 2 : 3);
+      const Nanos time = kBegin + i * kNanosPerMilli;
+      const bool is_sound = i < 30 || i >= 2970 || !is_lost(flow, spine);
+      const uint16_t flags = i < 30 ? kTcpSyn : kTcpAck;
+      is_sound ? network.Cross({1, spine, 4}, time, flow, i, flags)
+               : network.Cross({1, spine}, time, flow, i, flags);
+    }
+    Analyze(network);
+  }
+  void Analyze(const Network& network) {
+    std::ostringstream out;
+    std::ostringstream err;
+    ASSERT_EQ(RunTraceProgram({store_, "--topology=" + Write("net.yaml", std::string(kTopology)),
+                               Write("copies.pcap", network.Capture())},
+                              &out, &err),
+              0)
+        << err.str();
+  }
+  Json Drop() {
+    const std::vector<Json> findings = Run({"drops", store_});
+    EXPECT_EQ(findings.size(), 1u);
+    return findings.empty() ? Json() : findings[0];
+  }
+
+  std::string store_;
+};
+
+TEST_F(AppProgram, FindsNothingInASoundNetwork) {
+  Make([](uint16_t, uint16_t) { return false; });
+  EXPECT_TRUE(Run({"drops", store_}).empty());
+  EXPECT_TRUE(Run({"loops", store_}).empty());
+}
+
+TEST_F(AppProgram, TellsABlackholeOfOneFlow) {
+  Make([](uint16_t flow, uint16_t) { return flow == 6; });
+  const Json drop = Drop();
+  EXPECT_EQ(drop["verdict"], "one_flow");
+  EXPECT_EQ(drop["behind"], "spine1");
+  EXPECT_EQ(drop["expected_next"], Json({"leaf2"}));
+  EXPECT_EQ(drop["packets"], 98);
+  EXPECT_EQ(drop["flows"], 1);
+  EXPECT_EQ(drop["dst"], "10.0.2.2/32");
+}
+
+TEST_F(AppProgram, TellsAMemberThatPassesHardlyAnything) {
+  Make([](uint16_t, uint16_t spine) { return spine == 3; });
+  const Json drop = Drop();
+  EXPECT_EQ(drop["verdict"], "prefix");
+  EXPECT_EQ(drop["behind"], "spine2");
+  EXPECT_EQ(drop["packets"], 15 * 98);
+  EXPECT_EQ(drop["passed"], 30);
+}
+
+TEST_F(AppProgram, TellsLossByChance) {
+  std::mt19937_64 random(7);
+  uint64_t lost = 0;
+  Make([&](uint16_t, uint16_t spine) {
+    const bool is_lost = spine == 2 && random() % 50 == 0;
+    lost += is_lost ? 1 : 0;
+    return is_lost;
+  });
+  const Json drop = Drop();
+  EXPECT_EQ(drop["verdict"], "random");
+  EXPECT_EQ(drop["packets"], lost);
+  EXPECT_EQ(drop["passed"], 1500 - lost);
+}
+
+TEST_F(AppProgram, NamesTheSwitchesOfALoop) {
+  Network network;
+  for (uint32_t i = 0; i < 5; ++i) {
+    network.Cross({1, 2, 1, 2, 1, 2}, kBegin + i * kNanosPerMilli, static_cast<uint16_t>(i), i);
+  }
+  Analyze(network);
+  const std::vector<Json> loops = Run({"loops", store_});
+  ASSERT_EQ(loops.size(), 1u);
+  EXPECT_EQ(loops[0]["switches"], Json({"leaf1", "spine1"}));
+  EXPECT_EQ(loops[0]["explanation"], "5 packets of 5 flows to 10.0.2.2/32 went round leaf1 spine1");
+  EXPECT_TRUE(Run({"loops", store_, "--from=" + std::to_string(kBegin + kNanosPerSecond)}).empty());
+}
+
+TEST_F(AppProgram, TellsAnEvenSpreadFromABiasedOne) {
+  for (const bool is_biased : {false, true}) {
+    std::filesystem::remove_all(folder_ + "/store");
+    Network network;
+    for (uint32_t i = 0; i < 400; ++i) {
+      const auto spine = static_cast<uint16_t>(i % (is_biased ? 4 : 2) == 0 ? 2 : 3);
+      network.Cross({1, spine, 4}, kBegin + i * kNanosPerMilli, static_cast<uint16_t>(i), i,
+                    kTcpSyn);
+    }
+    Analyze(network);
+    const Json found = Run({"ecmp", store_, "--at=leaf1", "--members=spine1,spine2"}).at(0);
+    EXPECT_EQ(found["verdict"], is_biased ? "biased" : "even");
+    EXPECT_EQ(found["members"][0]["connections"], is_biased ? 100 : 200);
+  }
+  const Json few = Run({"ecmp", store_, "--at=spine1", "--members=leaf1,spine2"}).at(0);
+  EXPECT_EQ(few["verdict"], "few");
+}
+
+// Against values of tables.
+TEST(ChiSquareTail, IsThatOfTheTables) {
+  EXPECT_NEAR(ChiSquareTail(3.841, 1), 0.05, 1e-4);
+  EXPECT_NEAR(ChiSquareTail(10.828, 1), 0.001, 1e-5);
+  EXPECT_NEAR(ChiSquareTail(5.991, 2), 0.05, 1e-4);
+  EXPECT_NEAR(ChiSquareTail(7.815, 3), 0.05, 1e-4);
+  EXPECT_NEAR(ChiSquareTail(18.307, 10), 0.05, 1e-4);
+  EXPECT_NEAR(ChiSquareTail(124.342, 100), 0.05, 1e-4);
+  EXPECT_EQ(ChiSquareTail(0, 3), 1);
+}
+
+TEST_F(AppProgram, SaysInOneLineWhatIsWrong) {
+  Make([](uint16_t, uint16_t) { return false; });
+  const struct {
+    std::vector<std::string> words;
+    std::string error;
+  } cases[] = {
+      {{}, "one of drops, loops and ecmp must be given"},
+      {{"drops", "loops"}, "one of drops, loops and ecmp must be given"},
+      {{"drops"}, "--store=DIRECTORY is missing"},
+      {{"ecmp", store_, "--at=leaf1"}, "ecmp needs --at=SWITCH and --members=SWITCH,SWITCH,..."},
+      {{"ecmp", store_, "--at=leaf9"}, "--at: there is no switch 'leaf9'"},
+      {{"ecmp", store_, "--at=leaf1", "--members=spine1,spine1"},
+       "--members: spine1 is named twice"},
+      {{"ecmp", store_, "--at=leaf1", "--members=spine1,"}, "--members: there is no switch ''"},
+      {{"drops", store_, "--at=leaf1"}, "--at and --members are of ecmp"},
+  };
+  for (const auto& one : cases) {
+    EXPECT_EQ(Error(one.words), "trumpet-analyzer: " + one.error + "\n");
+  }
+}
+
+}  // namespace
+}  // namespace trumpet
