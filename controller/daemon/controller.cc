@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "controller/notify/notifier.h"
-#include "controller/plan/topology.h"
+#include "controller/plan/slice/network_files.h"
 #include "controller/store/memory_event_store.h"
 #include "controller/store/memory_report_store.h"
 #include "controller/store/ovsdb_event_store.h"
@@ -231,9 +231,10 @@ Status Controller::ReadTopology() {
   if (config_.topology.empty()) return Status::Ok();
   const Result<std::string> text = ReadFileText(config_.topology);
   if (!text.ok()) return text.status();
-  Result<Topology> topology = ParseTopology(*text, config_.topology);
+  Result<Topology> topology = slice::ParseTopologyFile(*text, config_.topology);
   if (!topology.ok()) return topology.status();
-  log_("info", "topology: " + std::to_string(topology->hosts.size()) + " hosts");
+  log_("info", "topology: " + std::to_string(topology->hosts.size()) + " hosts, " +
+                   std::to_string(topology->switches.size()) + " switches");
   SetTopology(std::move(*topology));
   return Status::Ok();
 }

@@ -57,6 +57,8 @@ struct Topology {
 };
 
 constexpr size_t kMaxTopologyPrefixes = 65536;  // of all hosts
+constexpr size_t kMaxTopologySwitches = 65536;
+constexpr uint32_t kMaxTopologyWeight = 1'000'000;
 
 // docs/topology.md says how it is written.  Errors name line and column, like those of events.
 Result<Topology> ParseTopologyYaml(std::string_view text, std::string_view source_name);

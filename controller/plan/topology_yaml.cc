@@ -25,9 +25,7 @@ using Kind = DocumentNode::Kind;
 using Names = std::vector<std::string>;
 
 constexpr size_t kMaxHosts = 4096;
-constexpr size_t kMaxSwitches = 65536;
 constexpr size_t kMaxLinks = 262144;
-constexpr uint32_t kMaxWeight = 1'000'000;
 constexpr uint32_t kMaxPort = 0xffffff00;  // OFPP_MAX
 
 const DocumentNode* ValueOf(const DocumentNode& map, std::string_view key) {
@@ -46,7 +44,7 @@ class TopologyReader {
     topology_ = topology;
     if (root.kind == Kind::kNull) return true;
     return CheckKeys(root, "a topology", {"hosts", "switches", "links"}) &&
-           ReadList(root, "switches", kMaxSwitches, &TopologyReader::ReadSwitch) &&
+           ReadList(root, "switches", kMaxTopologySwitches, &TopologyReader::ReadSwitch) &&
            ReadList(root, "hosts", kMaxHosts, &TopologyReader::ReadHost) &&
            ReadList(root, "links", kMaxLinks, &TopologyReader::ReadLink);
   }
@@ -55,7 +53,7 @@ class TopologyReader {
   bool ReadGraph(const DocumentNode& root, Topology* topology) {
     topology_ = topology;
     const char* const links = ValueOf(root, "edges") != nullptr ? "edges" : "links";
-    return ReadList(root, "nodes", kMaxSwitches, &TopologyReader::ReadNode) &&
+    return ReadList(root, "nodes", kMaxTopologySwitches, &TopologyReader::ReadNode) &&
            ReadList(root, links, kMaxLinks, &TopologyReader::ReadEdge);
   }
 
@@ -308,9 +306,9 @@ class TopologyReader {
   bool ReadWeight(const DocumentNode& map, uint32_t* weight) {
     const DocumentNode* const node = ValueOf(map, "weight");
     if (node == nullptr) return true;
-    if (ReadNumber(*node, kMaxWeight, weight)) return true;
+    if (ReadNumber(*node, kMaxTopologyWeight, weight)) return true;
     return Fail(
-        *node, Quote(node->text) + " is not a weight; it takes 1 to " + std::to_string(kMaxWeight));
+        *node, Quote(node->text) + " is not a weight; it takes 1 to " + std::to_string(kMaxTopologyWeight));
   }
 
   const Source& source_;

@@ -10,6 +10,8 @@
 #include <string>
 #include <utility>
 
+#include "lib/lang/event/label.h"
+
 namespace trumpet::slice {
 namespace {
 
@@ -216,6 +218,32 @@ Result<Network> GmlReader::Read() {
   return std::move(builder_.network());
 }
 
+Result<Topology> TopologyOf(const Network& network, std::string_view source_name) {
+  const auto error = [&](const std::string& message) {
+    return Status::Error(std::string(source_name) + ": " + message);
+  };
+  if (static_cast<size_t>(network.router_count()) > kMaxTopologySwitches) {
+    return error("there are " + std::to_string(network.router_count()) + " nodes; " +
+                 std::to_string(kMaxTopologySwitches) + " are allowed");
+  }
+  Topology topology;
+  for (int from = 0; from < network.router_count(); ++from) {
+    const std::string problem = event_lang::LabelProblem("id", network.NameOf(from));
+    if (!problem.empty()) return error(problem);
+    topology.switches.push_back({network.NameOf(from)});
+    for (const NetworkLink& link : network.LinksOf(from)) {
+      if (link.to < from) continue;  // it stands at its other end
+      if (link.weight > kMaxTopologyWeight) {
+        return error("the weight between " + QuoteName(network.NameOf(from)) + " and " +
+                     QuoteName(network.NameOf(link.to)) + " is " + std::to_string(link.weight) +
+                     "; at most " + std::to_string(kMaxTopologyWeight) + " are allowed");
+      }
+      topology.links.push_back({network.NameOf(from), network.NameOf(link.to), link.weight});
+    }
+  }
+  return topology;
+}
+
 }  // namespace
 
 Result<Network> ParseEdges(std::string_view text, std::string_view source_name) {
@@ -244,6 +272,16 @@ Network NetworkOf(const Topology& topology) {
     if (from && to) network.AddLink(*from, *to, link.weight);
   }
   return network;
+}
+
+Result<Topology> ParseTopologyFile(std::string_view text, std::string_view source_name) {
+  constexpr std::string_view kEnd = ".gml";
+  const bool is_gml = source_name.size() > kEnd.size() &&
+                      source_name.substr(source_name.size() - kEnd.size()) == kEnd;
+  if (!is_gml) return ParseTopology(text, source_name);
+  const Result<Network> network = ParseGml(text, source_name);
+  if (!network) return network.status();
+  return TopologyOf(*network, source_name);
 }
 
 }  // namespace trumpet::slice

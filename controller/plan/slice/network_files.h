@@ -30,6 +30,10 @@ Result<Network> ParseGml(std::string_view text, std::string_view source_name);
 // The switches of a topology and the links between them; hosts are no routers.
 Network NetworkOf(const Topology& topology);
 
+// A topology from a file of any kind: GML if the name ends in .gml, else as ParseTopology() does.
+// The routers of a map in GML are switches; its weights go up to kMaxTopologyWeight.
+Result<Topology> ParseTopologyFile(std::string_view text, std::string_view source_name);
+
 }  // namespace trumpet::slice
 
 #endif  // TRUMPET_CONTROLLER_PLAN_SLICE_NETWORK_FILES_H

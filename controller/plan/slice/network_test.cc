@@ -84,6 +84,46 @@ TEST(NetworkFiles, TakeNoMapWithoutEnd) {
             "router");
 }
 
+TEST(NetworkFiles, OfAMapInGmlAreTheSwitchesOfATopology) {
+  const auto topology = ParseTopologyFile(
+      "graph [ node [ id 0 ] node [ id 1 ] node [ id 7 ]\n"
+      "edge [ source 7 target 0 weight 5 ] edge [ source 1 target 7 ] ]",
+      "zoo.gml");
+  ASSERT_TRUE(topology) << topology.message();
+  std::string names;
+  for (const TopologySwitch& one : topology->switches) names += one.name + " ";
+  EXPECT_EQ(names, "0 1 7 ");
+  std::string links;
+  for (const TopologyLink& link : topology->links) {
+    links += link.from + "-" + link.to + ":" + std::to_string(link.weight) + " ";
+  }
+  EXPECT_EQ(links, "0-7:5 1-7:1 ");
+  EXPECT_EQ(NetworkOf(*topology).link_count(), 2u);
+}
+
+TEST(NetworkFiles, ATopologyTakesNoWeightOrNameThatItsYamlWouldNot) {
+  const struct {
+    const char* text;
+    const char* error;
+  } cases[] = {
+      {"graph [ node [ id 0 ] node [ id 1 ] edge [ source 0 target 1 weight 1000001 ] ]",
+       "zoo.gml: the weight between '0' and '1' is 1000001; at most 1000000 are allowed"},
+      {"graph [ node [ id a\x01 ] ]", "zoo.gml: 'id' holds a control character"},
+      {"graph [", "zoo.gml:1: the file ends inside the graph"},
+  };
+  for (const auto& one : cases) {
+    const auto topology = ParseTopologyFile(one.text, "zoo.gml");
+    ASSERT_FALSE(topology) << one.text;
+    EXPECT_EQ(topology.message(), one.error);
+  }
+}
+
+TEST(NetworkFiles, WhatIsNotInGmlIsReadAsEver) {
+  EXPECT_EQ(ParseTopologyFile("switches: [{name: a}]", "t.yaml")->switches.size(), 1u);
+  EXPECT_EQ(ParseTopologyFile(R"({"switches": [{"name": "a"}]})", "t.json")->switches.size(), 1u);
+  EXPECT_FALSE(ParseTopologyFile("graph [ ]", "t.yaml"));
+}
+
 TEST(NetworkFiles, OfATopologyAreItsSwitches) {
   Topology topology;
   topology.switches = {{"s1", 0}, {"s2", 0}};
