@@ -170,6 +170,20 @@ TEST(Config, TakesTheFlowsThatCopyForOursWhereBothSectionsNameTheSwitch) {
             "openflow take a port, not an analyzer");
 }
 
+TEST(Config, ReadsWhereSamplesOfTrafficComeFrom) {
+  ControllerConfig config;
+  EXPECT_EQ(Read("slices: {samples: {listen: ['127.0.0.1:6343', '[::]:2055'],"
+                 " from: [192.0.2.0/24, '::1']}}\n",
+                 &config),
+            "");
+  EXPECT_EQ(config.slices.samples.listen.size(), 2u);
+  EXPECT_EQ(config.slices.samples.from.size(), 2u);
+  EXPECT_EQ(ErrorOf("slices: {samples: {listen: '127.0.0.1:6343'}}\n"),
+            "c.yaml:1:19: samples need 'from': the routers they are taken from");
+  EXPECT_EQ(ErrorOf("slices: {samples: {listen: ['6343'], from: '1.2.3.4'}}\n"),
+            "c.yaml:1:28: '6343' is not an address and a port; write 192.0.2.1:6343 or [::]:6343");
+}
+
 TEST(Config, ReadsReceiversOfReports) {
   ControllerConfig config;
   EXPECT_EQ(

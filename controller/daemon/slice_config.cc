@@ -32,6 +32,28 @@ void ReadDatapath(ConfigSection* section, std::vector<DatapathSwitchConfig>* swi
   switches->push_back(std::move(one));
 }
 
+void ReadSamples(ConfigSection* section, SamplesConfig* samples) {
+  section->Texts("listen", &samples->listen);
+  for (const std::string& text : samples->listen) {
+    const std::string problem = SampleListenProblem(text);
+    if (!problem.empty()) section->ComplainOf("listen", problem);
+  }
+  std::vector<std::string> from;
+  section->Texts("from", &from);
+  samples->from.clear();
+  for (const std::string& text : from) {
+    const auto prefix = ParsePrefix(text);
+    if (!prefix.ok()) {
+      section->ComplainOf("from", prefix.message());
+    } else {
+      samples->from.push_back(*prefix);
+    }
+  }
+  if (!samples->listen.empty() && samples->from.empty()) {
+    section->Complain("samples need 'from': the routers they are taken from");
+  }
+}
+
 }  // namespace
 
 void ReadAnalyzers(ConfigSection* section, AnalyzersConfig* config) {
@@ -60,6 +82,7 @@ void ReadSlices(ConfigSection* section, SlicesConfig* config) {
   section->Duration("shortest_slice", kNanosPerMilli, 10 * kSecond, &run.shortest_slice);
   section->Duration("longest_path", 0, 10 * kSecond, &run.longest_path);
   section->Duration("least_spacing", 0, 10 * kSecond, &run.least_spacing);
+  section->Section("samples", [&](ConfigSection* one) { ReadSamples(one, &config->samples); });
   config->switches.clear();
   section->Sections("switches", [&](ConfigSection* one) { ReadDatapath(one, &config->switches); });
 }

@@ -18,7 +18,8 @@ Result<std::unique_ptr<SlicePart>> SlicePart::Start(const Parts& parts, const Sl
   options.binds_names_to_certificates = analyzers.checks_certificates;
   part->collector_ =
       std::make_unique<AnalyzerCollector>(parts.base, options, *parts.clock, parts.log);
-  const Status status = part->Listen(analyzers);
+  Status status = part->Listen(analyzers);
+  if (status.ok()) status = part->TakeSamples();
   if (!status.ok()) return status;
   part->campaigns().SetCollector(part->collector_.get());
   part->prober_ = std::make_unique<LatencyProber>(*parts.clock, parts.openflow,
@@ -28,7 +29,9 @@ Result<std::unique_ptr<SlicePart>> SlicePart::Start(const Parts& parts, const Sl
 }
 
 SlicePart::SlicePart(const Parts& parts, SlicesConfig slices)
-    : parts_(parts), config_(std::move(slices)) {
+    : parts_(parts),
+      config_(std::move(slices)),
+      sampled_(config_.campaigns.demand_memory, config_.campaigns.run.copy_overhead) {
   datapath_ = std::make_unique<DatapathDriver>(
       parts_.base, parts_.manager, [this](const std::string& name) -> std::optional<DatapathPlace> {
         for (const DatapathSwitchConfig& one : config_.switches) {
@@ -78,6 +81,38 @@ Status SlicePart::Listen(const AnalyzersConfig& config) {
   return Status::Ok();
 }
 
+Status SlicePart::TakeSamples() {
+  if (config_.samples.listen.empty()) return Status::Ok();
+  auto samples = SampleReceiver::Open(parts_.base, config_.samples, *parts_.clock, &sampled_);
+  if (!samples.ok()) return samples.status();
+  samples_ = std::move(*samples);
+  for (const uint16_t port : samples_->ports()) {
+    parts_.log("info", "samples of traffic: listening at UDP port " + std::to_string(port));
+  }
+  campaigns().AddDemandSource(&sampled_);
+  return Status::Ok();
+}
+
+std::vector<uint16_t> SlicePart::sample_ports() const {
+  return samples_ == nullptr ? std::vector<uint16_t>() : samples_->ports();
+}
+
+void SlicePart::AddSampleMetrics(MetricsText* text) const {
+  const SampleCounters counters = samples_ == nullptr ? SampleCounters() : samples_->counters();
+  text->Counter("trumpet_slice_samples", "Samples of traffic taken by sFlow, NetFlow and IPFIX.",
+                counters.samples);
+  text->Family("trumpet_slice_sample_datagrams", MetricsText::Type::kCounter,
+               "Datagrams of sFlow, NetFlow and IPFIX.");
+  const uint64_t refused = counters.strangers + counters.malformed + counters.unknown;
+  text->Add({{"result", "read"}}, counters.datagrams - refused);
+  text->Add({{"result", "stranger"}}, counters.strangers);
+  text->Add({{"result", "malformed"}}, counters.malformed);
+  text->Add({{"result", "unknown_protocol"}}, counters.unknown);
+  text->Counter("trumpet_slice_sample_sets_without_template",
+                "Sets of records that came before their template.",
+                samples_ == nullptr ? 0 : samples_->unknown_sets());
+}
+
 void SlicePart::AddMetrics(MetricsText* text) const {
   const CampaignManager& campaigns = loop_->manager();
   const CampaignCounters& counters = campaigns.counters();
@@ -109,6 +144,7 @@ void SlicePart::AddMetrics(MetricsText* text) const {
   text->Counter("trumpet_slice_triggers", "Runs that events have asked for.", counters.triggers);
   text->Counter("trumpet_slice_triggers_withheld", "Likewise, sooner than EVERY.",
                 counters.triggers_withheld);
+  AddSampleMetrics(text);
 }
 
 void SlicePart::Stop() {

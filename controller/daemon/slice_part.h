@@ -21,6 +21,7 @@
 #include "controller/slice/campaign_loop.h"
 #include "controller/slice/datapath_driver.h"
 #include "controller/slice/latency_prober.h"
+#include "controller/slice/sample_receiver.h"
 #include "controller/store/event_store.h"
 #include "controller/tem/event_manager.h"
 #include "controller/tem/report_hub.h"
@@ -48,6 +49,7 @@ struct AnalyzersConfig {
 struct SlicesConfig {
   CampaignOptions campaigns;
   std::vector<DatapathSwitchConfig> switches;
+  SamplesConfig samples;
 };
 
 void ReadAnalyzers(ConfigSection* section, AnalyzersConfig* config);
@@ -78,6 +80,8 @@ class SlicePart {
   CampaignManager& campaigns() { return loop_->manager(); }
   PacketKeeper* packets() { return collector_.get(); }
   const std::vector<uint16_t>& ports() const { return ports_; }
+  // Of UDP, where samples are taken.
+  std::vector<uint16_t> sample_ports() const;
   void AddMetrics(MetricsText* text) const;
   // Turns everything off, and takes leave of the analyzers.
   void Stop();
@@ -85,6 +89,8 @@ class SlicePart {
  private:
   SlicePart(const Parts& parts, SlicesConfig slices);
   Status Listen(const AnalyzersConfig& config);
+  Status TakeSamples();
+  void AddSampleMetrics(MetricsText* text) const;
 
   const Parts parts_;
   const SlicesConfig config_;
@@ -94,6 +100,8 @@ class SlicePart {
   LatencyBook latencies_;
   std::unique_ptr<LatencyProber> prober_;
   std::unique_ptr<LoopEvent> probing_;
+  SampledDemand sampled_;                    // before the campaigns that ask it
+  std::unique_ptr<SampleReceiver> samples_;  // if anybody is to send some
   std::unique_ptr<CampaignLoop> loop_;
   std::unique_ptr<LoopEvent> starter_;
   bool is_started_ = false;

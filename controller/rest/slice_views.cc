@@ -100,6 +100,11 @@ Json ToJson(const CampaignPlan& plan) {
   Json queries = Json::array();
   for (const auto& query : planned.confined) queries.push_back(PlannedJson(plan, query, true));
   for (const auto& query : planned.mirrored) queries.push_back(PlannedJson(plan, query, false));
+  Json demands = Json::array();
+  for (const auto& [prefix, demand] : plan.demands) {
+    demands.push_back(
+        {{"prefix", PrintPrefix(prefix)}, {"bps", demand.rate_bps}, {"source", demand.source}});
+  }
   Json links = Json::array();
   for (const slice::LinkRate& link : plan.answer.links) {
     links.push_back({{"from", plan.map->network.NameOf(link.from)},
@@ -110,7 +115,7 @@ Json ToJson(const CampaignPlan& plan) {
           {"slots", planned.times.slots},
           {"slot_ms", planned.times.slot_ms},
           {"using_bps", plan.campaign.using_bps},
-          {"measured_prefixes", plan.demands.size()},
+          {"demands", std::move(demands)},
           {"queries", std::move(queries)},
           {"links", std::move(links)},
           {"warnings", planned.warnings}};

@@ -23,6 +23,8 @@ controller_libtrumpet_slice_a_SOURCES = \
 	controller/slice/datapath_driver.h \
 	controller/slice/demand_book.cc \
 	controller/slice/demand_book.h \
+	controller/slice/flow_export.cc \
+	controller/slice/flow_export.h \
 	controller/slice/latency_book.cc \
 	controller/slice/latency_book.h \
 	controller/slice/latency_prober.cc \
@@ -30,7 +32,12 @@ controller_libtrumpet_slice_a_SOURCES = \
 	controller/slice/openflow_driver.cc \
 	controller/slice/openflow_driver.h \
 	controller/slice/packet_keeper.h \
+	controller/slice/sample_receiver.cc \
+	controller/slice/sample_receiver.h \
+	controller/slice/sampled_demand.cc \
+	controller/slice/sampled_demand.h \
 	controller/slice/second_budget.h \
+	controller/slice/sflow_export.cc \
 	controller/slice/slice_driver.h \
 	controller/slice/slice_planner.cc \
 	controller/slice/slice_planner.h \
@@ -42,6 +49,12 @@ controller_slice_campaign_fuzz_LDADD = $(FUZZ_MAIN) $(LIBTRUMPET_SLICE)
 controller_slice_campaign_fuzz_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 EXTRA_DIST += tests/corpus/campaign_fuzz
 
+fuzz_programs += controller/slice/flow_export_fuzz
+controller_slice_flow_export_fuzz_SOURCES = controller/slice/flow_export_fuzz.cc
+controller_slice_flow_export_fuzz_LDADD = $(FUZZ_MAIN) $(LIBTRUMPET_SLICE)
+controller_slice_flow_export_fuzz_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+EXTRA_DIST += tests/corpus/flow_export_fuzz
+
 gtest_programs += controller/slice/slice_test
 TSAN_TESTS += controller/slice/slice_test
 controller_slice_slice_test_SOURCES = \
@@ -49,7 +62,9 @@ controller_slice_slice_test_SOURCES = \
 	controller/slice/campaign_delay_test.cc \
 	controller/slice/campaign_lab_test.h \
 	controller/slice/campaign_run_test.cc \
+	controller/slice/flow_export_test.cc \
 	controller/slice/latency_test.cc \
+	controller/slice/sample_receiver_test.cc \
 	controller/slice/slice_parts_test.cc \
 	controller/slice/slice_twin_test.h
 controller_slice_slice_test_LDADD = $(LIBTRUMPET_SLICE) $(GTEST_MAIN_LIBS)

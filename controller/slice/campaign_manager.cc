@@ -230,7 +230,7 @@ void CampaignManager::Plan(const std::string& text, const std::string& source_na
     for (const Prefix& prefix : query.prefixes) {
       const auto demand = demands_.Estimate(prefix, parts_.clock->MonotonicNow());
       if (!demand) continue;
-      plan->demands.push_back(*demand);
+      plan->demands.emplace_back(prefix, *demand);
       options.rates.push_back({prefix, std::max(demand->rate_bps, options_.run.unseen_bps)});
     }
   }

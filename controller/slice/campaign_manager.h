@@ -80,7 +80,7 @@ struct CampaignView {
 // What a text would do.
 struct CampaignPlan {
   SlicePlanAnswer answer;
-  std::vector<Demand> demands;  // of its prefixes, as far as known
+  std::vector<std::pair<Prefix, Demand>> demands;  // as far as known
   std::string source_name;
   SliceCampaign campaign;
   std::shared_ptr<const SliceMap> map;

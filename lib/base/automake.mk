@@ -5,6 +5,7 @@ noinst_LIBRARIES += lib/libtrumpet-base.a
 lib_libtrumpet_base_a_SOURCES = \
 	lib/base/backoff.h \
 	lib/base/block_pool.h \
+	lib/base/byte_cursor.h \
 	lib/base/byte_order.h \
 	lib/base/hash.h \
 	lib/base/loop_event.cc \

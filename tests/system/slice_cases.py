@@ -91,6 +91,7 @@ class SliceNetwork(Network):
                 "analyzers:\n  listen: ['ptcp:0:127.0.0.1']\n"
                 f"openflow:\n  listen: ['ptcp:0:127.0.0.1']\n  switches:\n{switches}"
                 f"slices:\n  longest_path: 20ms\n  shortest_slice: {self.shortest_slice_ms}ms\n"
+                "  samples: {listen: ['127.0.0.1:0'], from: [127.0.0.1]}\n"
                 + self.datapath_configuration())
 
     def datapath_configuration(self):
@@ -124,6 +125,20 @@ class SliceNetwork(Network):
         except AssertionError as error:
             if "does not run now" not in str(error):
                 raise
+
+    def plan(self, text):
+        with open(self.path("plan.slices"), "w", encoding="utf-8") as out:
+            out.write(text)
+        return self.ctl("slice", "plan", self.path("plan.slices"), "--controller")
+
+    def export(self, router, table, column, *settings):
+        """Has the router's bridge export samples of its traffic to the controller."""
+        self.switch.vsctl("--", "--id=@e", "create", table,
+                          f"targets=\"127.0.0.1:{self.ports['samples'][0]}\"", *settings,
+                          "--", "set", "bridge", router, f"{column}=@e")
+
+    def samples(self):
+        return self.metric("trumpet_slice_samples")
 
     def run(self, name, text, *flags):
         path = self.path(f"{name}.slices")
@@ -194,7 +209,40 @@ def slices_end_when_their_controller_is_killed(switch):
             sender.close()
 
 
+def a_plan_knows_of_prefixes_what_routers_sample(switch):
+    with slices_on(switch) as network:
+        assert network.plan(PAPER_QUERIES)["demands"] == []
+        sender = Sender(5_000_000, flows=64)
+        rates = []
+
+        def told():
+            for demand in network.plan(PAPER_QUERIES)["demands"]:
+                assert (demand["prefix"], demand["source"]) == ("1.2.3.0/24", "samples"), demand
+                rates.append(demand["bps"])
+                return abs(demand["bps"] / 5e6 - 1) < 0.3
+            return False
+
+        try:
+            network.export("A", "sFlow", "sflow", "sampling=8", "polling=0", "agent=lo")
+            eventually(told, "sFlow tells what the prefix takes", seconds=60)
+            for router, *exporter in [("B", "NetFlow", "netflow", "active_timeout=1"),
+                                      ("D", "IPFIX", "ipfix", "sampling=8",
+                                       "cache_active_timeout=1")]:
+                before = network.samples()
+                network.export(router, *exporter)
+                network.switch.vsctl("clear", "bridge", "A", "sflow")
+                eventually(lambda least=before + 100: network.samples() > least,
+                           f"samples of {exporter[0]} come", seconds=60)
+            assert told(), f"{rates[-1]} bit/s, as all of them together tell"
+        finally:
+            sender.close()
+        for result in ["stranger", "malformed", "unknown_protocol"]:
+            assert network.metric("trumpet_slice_sample_datagrams", result=result) == 0, result
+        return f"5.0 Mb/s sent, {rates[-1] / 1e6:.2f} Mb/s told"
+
+
 ALL = [
+    a_plan_knows_of_prefixes_what_routers_sample,
     the_example_of_the_paper_runs,
     slices_end_when_their_controller_is_killed,
 ]
