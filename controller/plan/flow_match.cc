@@ -145,7 +145,7 @@ Result<Terms> TermsOf(const FilterExpr& filter) {
   Terms all;
   if (filter.op == FilterOp::kAnd) all.emplace_back();
   for (const FilterExpr& arg : filter.args) {
-    const Result<Terms> more = TermsOf(arg);
+    Result<Terms> more = TermsOf(arg);
     if (!more.ok()) return more;
     if (filter.op == FilterOp::kOr) {
       all.insert(all.end(), more->begin(), more->end());
@@ -251,10 +251,12 @@ std::string Print(const Term& term) {
   for (const bool is_type : {true, false}) {
     for (const auto& [field, masked] : term.fields) {
       if ((field == Field::kEthType || field == Field::kProtocol) != is_type) continue;
-      const std::string part = Print(field, masked, is_v6);
+      std::string part = Print(field, masked, is_v6);
       const bool is_ethernet = field == Field::kEthType;
-      text = is_ethernet ? part + (text.empty() ? "" : "," + text)
-                         : text + (text.empty() ? "" : ",") + part;
+      std::string& first = is_ethernet ? part : text;
+      if (!text.empty()) first += ",";
+      first += is_ethernet ? text : part;
+      if (is_ethernet) text = std::move(part);
     }
   }
   return text;

@@ -85,7 +85,7 @@ Status ReadPorts(const CtlInvocation& invocation, SonicPorts* ports) {
     if (equals == word.npos || equals == 0) {
       return Status::Error("--ports: '" + word + "' is no NAME=NUMBER");
     }
-    const Status read =
+    Status read =
         ReadNumber("ports", word.substr(equals + 1), kMaxPort, &(*ports)[word.substr(0, equals)]);
     if (!read) return read;
   }

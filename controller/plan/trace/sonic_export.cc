@@ -74,7 +74,7 @@ Result<Terms> TermsOf(const FilterExpr& filter) {
   Terms all;
   if (filter.op == FilterOp::kAnd) all.emplace_back();
   for (const FilterExpr& arg : filter.args) {
-    const Result<Terms> more = TermsOf(arg);
+    Result<Terms> more = TermsOf(arg);
     if (!more.ok()) return more;
     if (filter.op == FilterOp::kOr) {
       all.insert(all.end(), more->begin(), more->end());
@@ -202,11 +202,12 @@ class Exporter {
     for (const Term& term : *terms) {
       AclRule acl;
       for (const FieldTest& test : term) {
-        if (const Status status = acl.Add(test); !status) return status;
+        if (Status status = acl.Add(test); !status) return status;
       }
       if (rule.is_marked) {
-        const std::string bit = std::to_string(1u << rules_.debug_bit);
-        if (const Status status = acl.Set("DSCP", bit + "/" + bit); !status) return status;
+        std::string bit = std::to_string(1u << rules_.debug_bit);
+        bit += "/" + bit;
+        if (Status status = acl.Set("DSCP", bit); !status) return status;
       }
       if (acl.is_v4 + acl.is_v6 + acl.is_other > 1) continue;  // no packet is both
       acl.fields["MIRROR_INGRESS_ACTION"] = SessionOf(rule);

@@ -52,6 +52,7 @@ FilterExpr IsIp() {
 
 FilterExpr GoesTo(const std::vector<Prefix>& prefixes) {
   std::vector<ValueRange> ranges;
+  ranges.reserve(prefixes.size());
   for (const Prefix& prefix : prefixes) {
     ranges.push_back(
         {prefix.is_ipv6 ? ValueKind::kIpv6 : ValueKind::kIpv4, FirstOf(prefix), LastOf(prefix)});
@@ -165,7 +166,8 @@ class Compiler {
       std::string in_registers;
       if (rule.is_marked) {
         const std::string bit = Hex(1u << (rules_.debug_bit + kDscpShift + kTosShift));
-        in_registers = "reg13=" + bit + "/" + bit;
+        in_registers = "reg13=" + bit;
+        in_registers += "/" + bit;
       }
       if (rule.sample_bits != 0) {
         in_registers = Joined(in_registers, "reg12=0/" + Hex((1u << rule.sample_bits) - 1));

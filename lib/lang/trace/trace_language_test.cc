@@ -12,7 +12,7 @@ namespace {
 std::string Canonical(const std::string& text) {
   const auto rules = ParseTraceRulesYaml(text, "t");
   if (!rules.ok()) return rules.message();
-  const std::string printed = PrintTraceRules(*rules);
+  std::string printed = PrintTraceRules(*rules);
   const auto again = ParseTraceRulesYaml(printed, "printed");
   EXPECT_TRUE(again.ok()) << printed << again.message();
   EXPECT_TRUE(again.ok() && *again == *rules) << printed;
