@@ -360,8 +360,7 @@ void Controller::Stop() {
 std::string Controller::PortsJson() const {
   return "{\"agents\": " + ToJson(agent_ports_) + ", \"analyzers\": " + ToJson(slices_->ports()) +
          ", \"openflow\": " + ToJson(openflow_->ports()) + ", \"rest\": " + ToJson(rest_->ports()) +
-         ", \"samples\": " + ToJson(slices_->sample_ports()) +
-         "}";
+         ", \"samples\": " + ToJson(slices_->sample_ports()) + "}";
 }
 
 }  // namespace trumpet

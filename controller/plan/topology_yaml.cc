@@ -307,8 +307,8 @@ class TopologyReader {
     const DocumentNode* const node = ValueOf(map, "weight");
     if (node == nullptr) return true;
     if (ReadNumber(*node, kMaxTopologyWeight, weight)) return true;
-    return Fail(
-        *node, Quote(node->text) + " is not a weight; it takes 1 to " + std::to_string(kMaxTopologyWeight));
+    return Fail(*node, Quote(node->text) + " is not a weight; it takes 1 to " +
+                           std::to_string(kMaxTopologyWeight));
   }
 
   const Source& source_;
