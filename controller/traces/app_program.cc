@@ -119,22 +119,12 @@ Status Run(AppOptions options, std::ostream* out) {
 }  // namespace
 
 int RunAppProgram(const std::vector<std::string>& words, std::ostream* out, std::ostream* err) {
-  const auto arguments = ReadArguments(words, {{"--store"},
-                                               {"--at"},
-                                               {"--members"},
-                                               {"--from"},
-                                               {"--until"},
-                                               {"-h", false},
-                                               {"--help", false}});
-  if (arguments.ok() && (arguments->Has("-h") || arguments->Has("--help"))) {
-    *out << kUsage;
-    return 0;
-  }
-  auto options = arguments.ok() ? MakeOptions(*arguments) : arguments.status();
-  const Status status = options.ok() ? Run(std::move(*options), out) : options.status();
-  if (status.ok()) return 0;
-  *err << "trumpet-analyzer: " << status.message() << "\n";
-  return 1;
+  const auto run = [out](const Arguments& arguments) {
+    auto options = MakeOptions(arguments);
+    return options.ok() ? Run(std::move(*options), out) : options.status();
+  };
+  return RunProgram(words, {{"--store"}, {"--at"}, {"--members"}, {"--from"}, {"--until"}}, kUsage,
+                    run, out, err);
 }
 
 }  // namespace trumpet

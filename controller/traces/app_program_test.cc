@@ -11,7 +11,6 @@
 
 #include "controller/traces/program_kit_test.h"
 #include "controller/traces/trace_apps.h"
-#include "controller/traces/trace_program.h"
 
 namespace trumpet {
 namespace {
@@ -22,7 +21,7 @@ using trace_network::Network;
 
 class AppProgram : public ProgramTest {
  protected:
-  AppProgram() : ProgramTest(RunAppProgram), store_("--store=" + folder_ + "/store") {}
+  AppProgram() : ProgramTest(RunAppProgram) {}
 
   // 3,000 packets of 30 flows, one each millisecond, from leaf1 over a spine to leaf2; those of
   // which `is_lost` says so end at the spine.
@@ -40,22 +39,12 @@ class AppProgram : public ProgramTest {
     }
     Analyze(network);
   }
-  void Analyze(const Network& network) {
-    std::ostringstream out;
-    std::ostringstream err;
-    ASSERT_EQ(RunTraceProgram({store_, "--topology=" + Write("net.yaml", std::string(kTopology)),
-                               Write("copies.pcap", network.Capture())},
-                              &out, &err),
-              0)
-        << err.str();
-  }
+
   Json Drop() {
     const std::vector<Json> findings = Run({"drops", store_});
     EXPECT_EQ(findings.size(), 1u);
     return findings.empty() ? Json() : findings[0];
   }
-
-  std::string store_;
 };
 
 TEST_F(AppProgram, FindsNothingInASoundNetwork) {

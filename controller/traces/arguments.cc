@@ -47,6 +47,22 @@ Result<Arguments> ReadArguments(const std::vector<std::string>& words,
   return arguments;
 }
 
+int RunProgram(const std::vector<std::string>& words, std::vector<KnownArgument> known,
+               const char* usage, const std::function<Status(const Arguments&)>& run,
+               std::ostream* out, std::ostream* err) {
+  known.push_back({"-h", false});
+  known.push_back({"--help", false});
+  const auto arguments = ReadArguments(words, known);
+  if (arguments.ok() && (arguments->Has("-h") || arguments->Has("--help"))) {
+    *out << usage;
+    return 0;
+  }
+  const Status status = arguments.ok() ? run(*arguments) : arguments.status();
+  if (status.ok()) return 0;
+  *err << "trumpet-analyzer: " << status.message() << "\n";
+  return 1;
+}
+
 std::pair<std::string, std::string> SplitAtEquals(const std::string& text) {
   const size_t equals = text.find('=');
   if (equals == text.npos) return {"", text};

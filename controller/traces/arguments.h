@@ -9,6 +9,8 @@
 #define TRUMPET_CONTROLLER_TRACES_ARGUMENTS_H
 
 #include <cstdint>
+#include <functional>
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,6 +35,12 @@ struct Arguments {
 
 Result<Arguments> ReadArguments(const std::vector<std::string>& words,
                                 const std::vector<KnownArgument>& known);
+
+// A whole program: -h and --help, which it knows besides `known`, show `usage`; `run` does what
+// else is asked.  Returns the exit status.
+int RunProgram(const std::vector<std::string>& words, std::vector<KnownArgument> known,
+               const char* usage, const std::function<Status(const Arguments&)>& run,
+               std::ostream* out, std::ostream* err);
 
 // "NAME=VALUE" in two; the first is empty if there is no "=".
 std::pair<std::string, std::string> SplitAtEquals(const std::string& text);

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "controller/traces/trace_network_test.h"
+#include "controller/traces/trace_program.h"
 
 namespace trumpet {
 
@@ -39,6 +40,7 @@ class ProgramTest : public testing::Test {
   explicit ProgramTest(Program program)
       : program_(program), folder_(testing::TempDir() + "trumpet-traces-XXXXXX") {
     EXPECT_NE(mkdtemp(folder_.data()), nullptr);
+    store_ = "--store=" + folder_ + "/store";
   }
   ~ProgramTest() override { std::filesystem::remove_all(folder_); }
 
@@ -51,6 +53,17 @@ class ProgramTest : public testing::Test {
   }
   std::string Write(const std::string& name, const std::string& text) {
     return Write(name, test_frames::Bytes(text.begin(), text.end()));
+  }
+
+  // Into store_, over the topology above.
+  void Analyze(const trace_network::Network& network) {
+    std::ostringstream out;
+    std::ostringstream err;
+    ASSERT_EQ(RunTraceProgram({store_, "--topology=" + Write("net.yaml", std::string(kTopology)),
+                               Write("copies.pcap", network.Capture())},
+                              &out, &err),
+              0)
+        << err.str();
   }
 
   // Each line.
@@ -72,6 +85,7 @@ class ProgramTest : public testing::Test {
 
   const Program program_;
   std::string folder_;
+  std::string store_;  // as an argument
   std::ostringstream out_;
   std::ostringstream err_;
 };

@@ -101,18 +101,13 @@ Status Run(QueryOptions options, std::ostream* out) {
 int RunQueryProgram(const std::vector<std::string>& words, std::ostream* out, std::ostream* err) {
   std::vector<std::string> names;
   for (const std::string_view word : TraceQueryWords()) names.push_back("--" + std::string(word));
-  std::vector<KnownArgument> known = {{"--store"}, {"--pcapng"}, {"-h", false}, {"--help", false}};
+  std::vector<KnownArgument> known = {{"--store"}, {"--pcapng"}};
   for (const std::string& name : names) known.push_back({name});
-  const auto arguments = ReadArguments(words, known);
-  if (arguments.ok() && (arguments->Has("-h") || arguments->Has("--help"))) {
-    *out << kUsage;
-    return 0;
-  }
-  auto options = arguments.ok() ? MakeOptions(*arguments) : arguments.status();
-  const Status status = options.ok() ? Run(std::move(*options), out) : options.status();
-  if (status.ok()) return 0;
-  *err << "trumpet-analyzer: " << status.message() << "\n";
-  return 1;
+  const auto run = [out](const Arguments& arguments) {
+    auto options = MakeOptions(arguments);
+    return options.ok() ? Run(std::move(*options), out) : options.status();
+  };
+  return RunProgram(words, std::move(known), kUsage, run, out, err);
 }
 
 }  // namespace trumpet

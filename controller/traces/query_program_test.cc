@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "controller/traces/program_kit_test.h"
-#include "controller/traces/trace_program.h"
 #include "lib/packet/pcap_reader.h"
 
 namespace trumpet {
@@ -34,22 +33,13 @@ class QueryProgram : public ProgramTest {
       is_lost ? network.Cross({1, spine}, time, flow, i)
               : network.Cross({1, spine, 4}, time, flow, i);
     }
-    store_ = "--store=" + folder_ + "/store";
-    std::ostringstream out;
-    std::ostringstream err;
-    ASSERT_EQ(RunTraceProgram({store_, "--topology=" + Write("net.yaml", std::string(kTopology)),
-                               Write("copies.pcap", network.Capture())},
-                              &out, &err),
-              0)
-        << err.str();
+    Analyze(network);
   }
 
   size_t Count(std::vector<std::string> words) {
     words.push_back(store_);
     return Run(words).size();
   }
-
-  std::string store_;
 };
 
 TEST_F(QueryProgram, FindsTracesByPacketVerdictSwitchAndTime) {

@@ -222,25 +222,20 @@ Status Run(const ProgramOptions& options, std::ostream* out) {
 }  // namespace
 
 int RunTraceProgram(const std::vector<std::string>& words, std::ostream* out, std::ostream* err) {
-  const auto arguments = ReadArguments(words, {{"--hop"},
-                                               {"--topology"},
-                                               {"--switch"},
-                                               {"--store"},
-                                               {"--all", false},
-                                               {"--debug-dscp"},
-                                               {"--wait"},
-                                               {"--max-traces"},
-                                               {"-h", false},
-                                               {"--help", false}});
-  if (arguments.ok() && (arguments->Has("-h") || arguments->Has("--help"))) {
-    *out << kUsage;
-    return 0;
-  }
-  const auto options = arguments.ok() ? MakeOptions(*arguments) : arguments.status();
-  const Status status = options.ok() ? Run(*options, out) : options.status();
-  if (status.ok()) return 0;
-  *err << "trumpet-analyzer: " << status.message() << "\n";
-  return 1;
+  const auto run = [out](const Arguments& arguments) {
+    auto options = MakeOptions(arguments);
+    return options.ok() ? Run(*options, out) : options.status();
+  };
+  return RunProgram(words,
+                    {{"--hop"},
+                     {"--topology"},
+                     {"--switch"},
+                     {"--store"},
+                     {"--all", false},
+                     {"--debug-dscp"},
+                     {"--wait"},
+                     {"--max-traces"}},
+                    kUsage, run, out, err);
 }
 
 }  // namespace trumpet
