@@ -11,6 +11,7 @@ controller_libtrumpet_plan_a_SOURCES = \
 	controller/plan/filter_analysis.h \
 	controller/plan/filter_scope.cc \
 	controller/plan/filter_scope.h \
+	controller/plan/filter_terms.h \
 	controller/plan/flow_match.cc \
 	controller/plan/flow_match.h \
 	controller/plan/placement.cc \

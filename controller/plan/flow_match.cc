@@ -9,6 +9,8 @@
 #include <optional>
 #include <utility>
 
+#include "controller/plan/filter_terms.h"
+
 namespace trumpet {
 namespace {
 
@@ -131,36 +133,13 @@ Result<Terms> TermsOf(const FieldTest& test) {
 }
 
 Result<Terms> TermsOf(const FilterExpr& filter) {
-  switch (filter.op) {
-    case FilterOp::kTrue:
-      return Terms{Term()};
-    case FilterOp::kTest:
-      return TermsOf(filter.test);
-    case FilterOp::kNot:
-      return Status::Error("'not' cannot be said to OpenFlow switches");
-    case FilterOp::kAnd:
-    case FilterOp::kOr:
-      break;
-  }
-  Terms all;
-  if (filter.op == FilterOp::kAnd) all.emplace_back();
-  for (const FilterExpr& arg : filter.args) {
-    Result<Terms> more = TermsOf(arg);
-    if (!more.ok()) return more;
-    if (filter.op == FilterOp::kOr) {
-      all.insert(all.end(), more->begin(), more->end());
-    } else {
-      Terms both;
-      for (const Term& one : all) {
-        for (const Term& other : *more) {
-          if (auto term = Both(one, other)) both.push_back(std::move(*term));
-        }
-      }
-      all = std::move(both);
-    }
-    if (all.size() > kMaxFlowMatches) return TooMany();
-  }
-  return all;
+  TermRules<Term> rules;
+  rules.of_test = [](const FieldTest& test) { return TermsOf(test); };
+  rules.both = Both;
+  rules.most = kMaxFlowMatches;
+  rules.too_many = TooMany();
+  rules.no_not = Status::Error("'not' cannot be said to OpenFlow switches");
+  return TermsOfFilter(filter, rules);
 }
 
 bool Has(const Term& term, std::initializer_list<Field> fields) {

@@ -8,8 +8,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
@@ -19,16 +17,12 @@
 #include "controller/rest/multipart.h"
 #include "controller/rest/problem.h"
 #include "controller/rest/token_file.h"
+#include "lib/base/fuzz_require.h"
 
 namespace {
 
 using trumpet::Evbuffer;
-
-void Require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "%s\n", what);
-  std::abort();
-}
+using trumpet::Require;
 
 void TryTarget(std::string_view text) {
   const auto target = trumpet::ParseTarget(text);

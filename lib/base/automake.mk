@@ -7,6 +7,7 @@ lib_libtrumpet_base_a_SOURCES = \
 	lib/base/block_pool.h \
 	lib/base/byte_cursor.h \
 	lib/base/byte_order.h \
+	lib/base/fuzz_require.h \
 	lib/base/hash.h \
 	lib/base/loop_event.cc \
 	lib/base/loop_event.h \

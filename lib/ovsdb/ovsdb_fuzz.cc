@@ -6,23 +6,18 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "lib/base/fuzz_require.h"
 #include "lib/ovsdb/json_splitter.h"
 #include "lib/ovsdb/ovsdb_copy.h"
 #include "lib/ovsdb/ovsdb_value.h"
 
 namespace {
 
-void Require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "%s\n", what);
-  std::abort();
-}
+using trumpet::Require;
 
 trumpet::JsonLimits Limits() {
   trumpet::JsonLimits limits;

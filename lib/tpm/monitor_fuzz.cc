@@ -8,12 +8,11 @@
 // up to the packets that belong there, or to less when the counters say that something was left
 // out; in the end nothing is held back.
 
-#include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <string>
 #include <utility>
 
+#include "lib/base/fuzz_require.h"
 #include "lib/model/bucket_key.h"
 #include "lib/tpm/monitor_fuzz_kit.h"
 #include "lib/tpm/packet_monitor.h"
@@ -22,14 +21,10 @@
 namespace trumpet::fuzz {
 namespace {
 
+using trumpet::Require;
+
 constexpr int kMaxSteps = 1000;
 constexpr int kMaxRounds = 1 << 20;
-
-void Require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "monitor_fuzz: %s\n", what);
-  std::abort();
-}
 
 using Totals = std::map<std::pair<uint32_t, std::string>, uint64_t>;  // event and bucket
 

@@ -4,21 +4,15 @@
 // Fuzzes the readers of maps: no crash, every error with its line, and links that go both ways.
 
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 
 #include "controller/plan/slice/network_files.h"
+#include "lib/base/fuzz_require.h"
 
 namespace {
 
+using trumpet::Require;
 using trumpet::slice::Network;
-
-void Require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "%s\n", what);
-  std::abort();
-}
 
 void Check(const trumpet::Result<Network>& network) {
   if (!network.ok()) {

@@ -7,10 +7,12 @@
 #include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "controller/plan/filter_terms.h"
 #include "controller/plan/flow_match.h"
 #include "lib/lang/event/diagnostic.h"
 #include "lib/packet/fields.h"
@@ -67,31 +69,20 @@ Result<Terms> TermsOf(const FieldTest& test) {
   return terms;
 }
 
+std::optional<Term> Both(const Term& one, const Term& other) {
+  Term both = one;
+  both.insert(both.end(), other.begin(), other.end());
+  return both;
+}
+
 Result<Terms> TermsOf(const FilterExpr& filter) {
-  if (filter.op == FilterOp::kTrue) return Terms{Term()};
-  if (filter.op == FilterOp::kTest) return TermsOf(filter.test);
-  if (filter.op == FilterOp::kNot) return Status::Error("'not' cannot be said to SONiC");
-  Terms all;
-  if (filter.op == FilterOp::kAnd) all.emplace_back();
-  for (const FilterExpr& arg : filter.args) {
-    Result<Terms> more = TermsOf(arg);
-    if (!more.ok()) return more;
-    if (filter.op == FilterOp::kOr) {
-      all.insert(all.end(), more->begin(), more->end());
-    } else {
-      Terms both;
-      for (const Term& one : all) {
-        for (const Term& other : *more) {
-          both.push_back(one);
-          both.back().insert(both.back().end(), other.begin(), other.end());
-          if (both.size() > kMaxFlowMatches) return TooMany();
-        }
-      }
-      all = std::move(both);
-    }
-    if (all.size() > kMaxFlowMatches) return TooMany();
-  }
-  return all;
+  TermRules<Term> rules;
+  rules.of_test = [](const FieldTest& test) { return TermsOf(test); };
+  rules.both = Both;
+  rules.most = kMaxFlowMatches;
+  rules.too_many = TooMany();
+  rules.no_not = Status::Error("'not' cannot be said to SONiC");
+  return TermsOfFilter(filter, rules);
 }
 
 Result<std::string> PrefixText(const ValueRange& range) {

@@ -5,24 +5,15 @@
 // same, and can be told to a switch.
 
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 
 #include "controller/plan/trace/sonic_export.h"
 #include "controller/plan/trace/sonic_import.h"
 #include "controller/plan/trace/trace_flows.h"
+#include "lib/base/fuzz_require.h"
 #include "lib/lang/trace/trace_language.h"
 
-namespace {
-
-void Require(bool holds, const char* what, const std::string& text) {
-  if (holds) return;
-  std::fprintf(stderr, "%s: %s\n", what, text.c_str());
-  std::abort();
-}
-
-}  // namespace
+using trumpet::Require;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);

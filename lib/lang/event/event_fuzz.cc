@@ -6,23 +6,17 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
+#include "lib/base/fuzz_require.h"
 #include "lib/lang/event/event_language.h"
 #include "lib/lang/event/lower.h"
 
 namespace {
 
 using trumpet::EventSpec;
-
-void Require(bool holds, const char* what, const std::string& text) {
-  if (holds) return;
-  std::fprintf(stderr, "%s: %s\n", what, text.c_str());
-  std::abort();
-}
+using trumpet::Require;
 
 bool SameParts(const EventSpec& a, const EventSpec& b) {
   return a.filter == b.filter && a.predicate == b.predicate && a.granularity == b.granularity &&

@@ -6,25 +6,19 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "lib/base/fuzz_require.h"
 #include "lib/base/status.h"
 #include "lib/lang/event/event_language.h"
 
 namespace {
 
 using trumpet::EventSpec;
+using trumpet::Require;
 using trumpet::Result;
-
-void Require(bool holds, const char* what, const std::string& text) {
-  if (holds) return;
-  std::fprintf(stderr, "%s: %s\n", what, text.c_str());
-  std::abort();
-}
 
 bool Same(const EventSpec& a, const EventSpec& b) {
   return a.name == b.name && a.filter == b.filter && a.predicate == b.predicate &&

@@ -5,22 +5,16 @@
 // that it promises; what was read prints, reads back and means the same.
 
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 
+#include "lib/base/fuzz_require.h"
 #include "lib/lang/mafia/mafia_language.h"
 
 namespace {
 
 using trumpet::kNoIndex;
 using trumpet::MeasureProgram;
-
-void Require(bool holds, const char* what, const std::string& text) {
-  if (holds) return;
-  std::fprintf(stderr, "%s: %s\n", what, text.c_str());
-  std::abort();
-}
+using trumpet::Require;
 
 bool IsBelow(uint32_t index, size_t end) { return index == kNoIndex || index < end; }
 

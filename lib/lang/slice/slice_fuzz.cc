@@ -5,21 +5,12 @@
 // reads back as the same.
 
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 
+#include "lib/base/fuzz_require.h"
 #include "lib/lang/slice/slice_language.h"
 
-namespace {
-
-void Require(bool holds, const char* what, const std::string& text) {
-  if (holds) return;
-  std::fprintf(stderr, "%s: %s\n", what, text.c_str());
-  std::abort();
-}
-
-}  // namespace
+using trumpet::Require;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);

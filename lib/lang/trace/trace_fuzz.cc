@@ -5,22 +5,13 @@
 // prints and reads back as the same.
 
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 
+#include "lib/base/fuzz_require.h"
 #include "lib/lang/event/document.h"
 #include "lib/lang/trace/trace_language.h"
 
-namespace {
-
-void Require(bool holds, const char* what, const std::string& text) {
-  if (holds) return;
-  std::fprintf(stderr, "%s: %s\n", what, text.c_str());
-  std::abort();
-}
-
-}  // namespace
+using trumpet::Require;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
