@@ -57,7 +57,8 @@ class AdmissionFilter {
   Lines lines();
 
   // As Lines::Offer().
-  bool Offer(uint64_t hash, uint32_t bytes, uint32_t volume, uint32_t threshold, Withheld* credit);
+  bool Offer(uint64_t hash, uint32_t bytes, uint32_t volume, uint32_t threshold, Withheld* credit,
+             uint32_t weight = 1);
 
   // Halves all scores.
   void NextRound() { round_++; }
@@ -96,18 +97,20 @@ class AdmissionFilter::Lines {
  public:
   const void* AddressOf(uint64_t hash) const { return &lines_[LineOf(Spread(hash))]; }
 
-  // Takes in a packet of a flow by its (seeded) hash.  True when the flow reaches `threshold`
-  // units with it, which must be 1 or more: `credit` is then what is known to be owed to it, this
-  // packet excluded.  False: the packet is withheld, and noted for a later credit.
+  // Takes in a packet of a flow by its (seeded) hash, which weighs as much as `weight` of them, but
+  // not in the credit.  True when the flow reaches `threshold` units with it, which must be 1 or
+  // more: `credit` is then what is known to be owed to it, this packet excluded.  False: the packet
+  // is withheld, and noted for a later credit.
   [[gnu::always_inline]] bool Offer(uint64_t hash, uint32_t bytes, uint32_t volume,
-                                    uint32_t threshold, Withheld* credit) const {
+                                    uint32_t threshold, Withheld* credit, uint32_t weight) const {
     const uint64_t spread = Spread(hash);
     Line& line = lines_[LineOf(spread)];
     const auto tag = static_cast<uint32_t>(hash);
     Age(&line);
     uint16_t& first = line.scores[spread % kRowCells];
     uint16_t& second = line.scores[kRowCells + spread / kRowCells % kRowCells];
-    const uint32_t score = std::min(uint32_t{std::min(first, second)} + UnitsOf(bytes), kMaxUnits);
+    const uint32_t units = weight * UnitsOf(bytes);
+    const uint32_t score = std::min(uint32_t{std::min(first, second)} + units, kMaxUnits);
     // Conservative: a counter that is already higher owes that to other flows.
     first = static_cast<uint16_t>(std::max(uint32_t{first}, score));
     second = static_cast<uint16_t>(std::max(uint32_t{second}, score));
@@ -168,8 +171,8 @@ inline AdmissionFilter::Lines AdmissionFilter::lines() {
 }
 
 inline bool AdmissionFilter::Offer(uint64_t hash, uint32_t bytes, uint32_t volume,
-                                   uint32_t threshold, Withheld* credit) {
-  return lines().Offer(hash, bytes, volume, threshold, credit);
+                                   uint32_t threshold, Withheld* credit, uint32_t weight) {
+  return lines().Offer(hash, bytes, volume, threshold, credit, weight);
 }
 
 }  // namespace trumpet

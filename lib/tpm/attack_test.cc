@@ -15,6 +15,7 @@
 #include "lib/model/report.h"
 #include "lib/tpm/key_hash.h"
 #include "lib/tpm/monitor_harness_test.h"
+#include "lib/tpm/new_flows.h"
 
 namespace trumpet {
 namespace {
@@ -82,7 +83,7 @@ struct AttackRig {
       for (int i = 0; i < kBatch; i++) frames.push_back(make(next_packet++));
       for (int i = 0; i < kBatch; i++) views[i] = frames[static_cast<size_t>(i)].frame();
       monitor->OnBatch(views, kBatch, false, 0, 0, now + batch * kEpoch / kBatchesPerEpoch);
-      fake_cycles += kCyclesPerBatch;
+      fake_cycles += cycles_per_batch;
     }
     EndEpoch();
   }
@@ -107,6 +108,7 @@ struct AttackRig {
   std::unique_ptr<PacketMonitor> monitor;
   uint64_t generation = 0;
   uint64_t next_packet = 0;
+  uint64_t cycles_per_batch = kCyclesPerBatch;
   Nanos now = kEpoch;
 };
 
@@ -201,6 +203,28 @@ TEST(Attack, ANewHeavyFlowIsCountedExactlyFromItsSecondIntervalOn) {
   EXPECT_LE(newcomer_in(first), sent);
   EXPECT_GE(newcomer_in(first) * 4, sent * 3);
   EXPECT_EQ(newcomer_in(second), sent);
+}
+
+// Flows have their turns to be seen, so how much one sends until it is admitted is a matter of
+// luck, but seldom much more than the threshold.
+TEST(Attack, NewFlowsOfTwiceTheThresholdAreKnownSoon) {
+  constexpr uint16_t kFlows = 5;
+  AttackRig rig;
+  rig.cycles_per_batch /= 2000;  // so that hardly any flow can be added
+  for (int epoch = 0; epoch < 20; epoch++) rig.RunEpoch(NinetyPercentFlood);
+  ASSERT_GE(rig.counters().admission_threshold_bytes,
+            uint64_t{AdmissionFilter::kUnitBytes} * 4 * NewFlows::kUnitsPerTurn);
+  const auto with_newcomers = [](uint64_t packet) {
+    const auto flow = static_cast<uint16_t>(packet / 10 % kFlows);
+    return packet % 10 == 1 ? HeavyFrame(static_cast<uint16_t>(1000 + flow))
+                            : NinetyPercentFlood(packet);
+  };
+  // Each sends 297 packets of a unit in an epoch.
+  rig.RunEpoch(with_newcomers);
+  rig.RunEpoch(with_newcomers);
+  const uint64_t before = rig.PacketsOf(kHeavyFlows);
+  rig.RunEpoch(with_newcomers);
+  EXPECT_EQ(rig.PacketsOf(kHeavyFlows) - before, 2 * kPacketsPerEpoch / 10);
 }
 
 TEST(Attack, AllIsExactAgainSoonAfterwards) {

@@ -41,16 +41,18 @@ bool FlowTable::Init(uint32_t max_flows, size_t block_bytes, PageSource* source)
   bucket_shift_ = 32 - __builtin_ctzll(bucket_count);
   return buckets_.Allocate(bucket_count, source) &&
          overflow_.Allocate(OverflowCountFor(bucket_count), source) &&
-         entries_.Allocate(max_flows, source) && near_blocks_.Allocate(max_flows, source) &&
-         home_.Allocate(max_flows, source) && blocks_.Init(block_bytes, source);
+         presence_.Allocate(bucket_count, source) && entries_.Allocate(max_flows, source) &&
+         near_blocks_.Allocate(max_flows, source) && home_.Allocate(max_flows, source) &&
+         blocks_.Init(block_bytes, source);
 }
 
 size_t FlowTable::BytesFor(uint32_t max_flows, size_t block_bytes) {
   const size_t bucket_count = BucketCountFor(max_flows);
   return decltype(buckets_)::BytesFor(bucket_count) +
          decltype(overflow_)::BytesFor(OverflowCountFor(bucket_count)) +
-         decltype(entries_)::BytesFor(max_flows) + decltype(near_blocks_)::BytesFor(max_flows) +
-         decltype(home_)::BytesFor(max_flows) + BlockPool::BytesFor(block_bytes);
+         decltype(presence_)::BytesFor(bucket_count) + decltype(entries_)::BytesFor(max_flows) +
+         decltype(near_blocks_)::BytesFor(max_flows) + decltype(home_)::BytesFor(max_flows) +
+         BlockPool::BytesFor(block_bytes);
 }
 
 FlowIndex FlowTable::Find(const FlowKey& key, const uint8_t* extension, size_t extension_bytes,
@@ -191,6 +193,7 @@ bool FlowTable::Link(FlowIndex flow, uint64_t hash, uint32_t oldest_pending_epoc
       bucket->tags[way] = TagOf(hash, SaltOf(entries_[flow].generation));
       bucket->flows[way] = flow;
       home_[flow] = static_cast<uint32_t>(home);
+      NotePresence(home);
       return true;
     }
     if (bucket->overflow == 0) {
@@ -246,12 +249,21 @@ void FlowTable::Unlink(FlowIndex flow) {
         bucket->overflow = free_overflow_;
         free_overflow_ = freed;
       }
+      NotePresence(home_[flow]);
       return;
     }
     if (bucket->overflow == 0) return;
     link = &bucket->overflow;
     bucket = &overflow_[*link - 1];
   }
+}
+
+// Of a bucket that has spilled nothing is told.
+void FlowTable::NotePresence(size_t home) {
+  const Bucket& bucket = buckets_[home];
+  uint32_t word = bucket.overflow != 0 ? UINT32_MAX : 0;
+  for (const uint16_t tag : bucket.tags) word |= tag != 0 ? 1u << PresenceBit(tag) : 0;
+  presence_[home] = word;
 }
 
 void FlowTable::Release(FlowIndex flow) {

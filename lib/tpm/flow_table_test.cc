@@ -169,6 +169,34 @@ TEST(FlowTable, ExtensionsTellFlowsOfOneFiveTupleApart) {
   }
 }
 
+// In a flood, nothing else is asked about most packets.
+TEST(FlowTable, PresenceDeniesNoFlowThereIsAndMostOthers) {
+  constexpr uint32_t kFlows = 4096;
+  FlowTable table;
+  ASSERT_TRUE(table.Init(kFlows, 1 << 20));
+  table.RunGeneration(kGeneration);
+  const FlowTable::Presence presence = table.presence();
+  std::mt19937 random(3);
+  uint32_t denied = 0;
+  uint32_t absent = 0;
+  for (uint32_t epoch = 2; epoch < 200; epoch++) {
+    for (int i = 0; i < 200; i++) ASSERT_NE(Add(&table, random() % 100000, epoch), kNoFlow);
+    if (epoch % 50 == 0) {
+      table.ReleaseStale(kFlows / 4, epoch + 2 * FlowTable::kStaleEpochs, kGeneration, 0);
+    }
+    for (FlowIndex flow = 0; flow < kFlows; flow++) {
+      if (!table.IsInUse(flow)) continue;
+      ASSERT_EQ(presence.MayHave(HashOf(table.At(flow).key)) & 1, 1u) << "epoch " << epoch;
+    }
+    for (uint32_t number = 200000; number < 201000; number++, absent++) {
+      denied += ~presence.MayHave(HashOf(KeyOf(number))) & 1;
+    }
+  }
+  EXPECT_EQ(table.count(), kFlows);
+  EXPECT_GT(table.reclaimed(), 10 * kFlows / 2);
+  EXPECT_GT(denied, absent * 7 / 8);
+}
+
 TEST(FlowTable, AgreesWithAMapUnderRandomChurn) {
   for (uint32_t seed = 1; seed <= 10; seed++) {
     std::mt19937 random(seed);

@@ -6,6 +6,8 @@
 // While the admission filter is in use, nearly all packets may be of flows without an entry, and
 // nearly all of those are withheld.  Hash and lengths are enough for that.
 
+#include <emmintrin.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -14,22 +16,40 @@
 namespace trumpet {
 namespace {
 
-// Bits `from` to `end`, which is at most 32.
-uint32_t MaskOf(int from, int end) {
-  return static_cast<uint32_t>((uint64_t{1} << end) - (uint64_t{1} << from));
+// A bit for each of 32 bytes that is `value` in the bits of `mask`.
+uint32_t EqualBytes(const uint8_t* bytes, uint8_t value, uint8_t mask) {
+  const __m128i values = _mm_set1_epi8(static_cast<char>(value & mask));
+  const __m128i masks = _mm_set1_epi8(static_cast<char>(mask));
+  uint32_t equal = 0;
+  for (int half = 0; half < 2; half++) {
+    const __m128i some = _mm_load_si128(reinterpret_cast<const __m128i*>(bytes) + half);
+    const __m128i masked = _mm_and_si128(some, masks);
+    const int bits = _mm_movemask_epi8(_mm_cmpeq_epi8(masked, values));
+    equal |= static_cast<uint32_t>(bits) << 16 * half;
+  }
+  return equal;
 }
 
 // How far the bits are the same as at `from`.
 int EndOfRun(uint32_t bits, int from, int end) {
-  const uint32_t changes = (bits ^ bits >> 1) & MaskOf(from, 32);
+  const uint32_t changes = (bits ^ bits >> 1) & ~uint32_t{0} << from;
   return changes == 0 ? end : std::min(end, __builtin_ctz(changes) + 1);
 }
 
 }  // namespace
 
 bool MatchScatter::ProcessInFlood(const Chunk& chunk) {
-  uint32_t absent = GuessInFlood(0, chunk.count);
+  const uint32_t all = MaskOf(0, chunk.count);
+  const NewFlows::Turn turn = new_flows_.turn();
+  uint32_t absent = EqualBytes(flags_.may_have, 0, 1) & all;
+  in_turn_ = EqualBytes(flags_.turn, turn.lot(), turn.mask());
   if (!new_flows_.withholds()) absent = 0;
+  const AdmissionFilter::Lines filter = new_flows_.filter_lines();
+  for (uint32_t offered = absent & in_turn_; offered != 0; offered &= offered - 1) {
+    __builtin_prefetch(filter.AddressOf(slots_[__builtin_ctz(offered)].hash));
+  }
+  const uint32_t found_absent = GuessInFlood(all & ~absent);
+  if (new_flows_.withholds()) absent |= found_absent;
   const bool has_tracked = tracked_packets_ != 0;
   if (has_tracked) {
     PrepareConnections(tracked_packets_ & absent);
@@ -38,16 +58,17 @@ bool MatchScatter::ProcessInFlood(const Chunk& chunk) {
   return CountInFlood(chunk, absent) || has_tracked;
 }
 
-// Second pass, from `from` on.  Returns a bit for each packet whose flow has no entry for certain,
-// and prefetches the filter's line of those.
-uint32_t MatchScatter::GuessInFlood(int from, int count) {
+// Second pass, of these packets.  Returns a bit for each whose flow has no entry for certain, and
+// prefetches the filter's line of those.
+uint32_t MatchScatter::GuessInFlood(uint32_t packets) {
   const FlowTable::Index index = flows_->index();
   const FlowTable::Lines lines = flows_->lines();
   const AdmissionFilter::Lines filter = new_flows_.filter_lines();
   const bool have_cells = epoch_->running->sets.flows_have_cells();
   uint32_t absent = 0;
   bool has_spilled = false;
-  for (int i = from; i < count; i++) {
+  for (; packets != 0; packets &= packets - 1) {
+    const int i = __builtin_ctz(packets);
     Slot& slot = slots_[i];
     const FlowIndex flow = index.Guess(slot.hash);
     const bool is_absent = index.IsAbsent(slot.hash);
@@ -73,14 +94,14 @@ bool MatchScatter::CountInFlood(const Chunk& chunk, uint32_t absent) {
     const uint64_t flows_before = counters_->flows_added;
     Withheld credit;
     const int admitted = Withhold(chunk, absent & MaskOf(from, end), end, &credit);
-    has_general |= CountPresent(chunk, from, admitted, absent);
+    has_general |= CountPresent(chunk, from, ~absent & MaskOf(from, admitted));
     from = admitted;
     if (admitted != end) {
       CountAdmitted(chunk, from++, credit);
       has_general = true;
     }
     if (counters_->flows_added == flows_before) continue;
-    absent = GuessInFlood(from, chunk.count);
+    absent = GuessInFlood(MaskOf(from, chunk.count));
     ParseTracked(chunk, tracked_packets_ & ~absent & MaskOf(from, chunk.count));
   }
   return has_general;
@@ -89,8 +110,9 @@ bool MatchScatter::CountInFlood(const Chunk& chunk, uint32_t absent) {
 // Returns the first packet of those in `absent` that is not withheld, or `end`.
 int MatchScatter::Withhold(const Chunk& chunk, uint32_t absent, int end, Withheld* credit) {
   NewFlows::Withholding withholding = new_flows_.withholding();
-  for (; absent != 0; absent &= absent - 1) {
-    const int i = __builtin_ctz(absent);
+  const uint32_t seen = absent & in_turn_;
+  for (uint32_t left = seen; left != 0; left &= left - 1) {
+    const int i = __builtin_ctz(left);
     const Slot& slot = slots_[i];
     const uint32_t volume = slot.key_end != kNotPlain ? PlainFrame::Volume(slot.volume_and_ecn)
                                                       : general_[i].packet.volume;
@@ -99,16 +121,47 @@ int MatchScatter::Withhold(const Chunk& chunk, uint32_t absent, int end, Withhel
       end = i;
       break;
     }
-    if ((tracked_packets_ >> i & 1) != 0) ObserveWithheld(chunk, i);
   }
   new_flows_.Finish(withholding);
+  const uint32_t withheld = absent & MaskOf(0, end);
+  WithholdUnseen(chunk, withheld & ~seen);
+  for (uint32_t left = withheld & tracked_packets_; left != 0; left &= left - 1) {
+    ObserveWithheld(chunk, __builtin_ctz(left));
+  }
   return end;
 }
 
-// Counts the packets from `from` to `end` that are not in `absent`.
-bool MatchScatter::CountPresent(const Chunk& chunk, int from, int end, uint32_t absent) {
+void MatchScatter::WithholdUnseen(const Chunk& chunk, uint32_t packets) {
+  const auto count = static_cast<uint32_t>(__builtin_popcount(packets));
+  const bool are_most = count > static_cast<uint32_t>(chunk.count) / 2;
+  const uint64_t bytes = are_most ? chunk_bytes_ - BytesOf(chunk, MaskOf(0, chunk.count) & ~packets)
+                                  : BytesOf(chunk, packets);
+  new_flows_.WithholdUnseen(count, bytes);
+}
+
+uint64_t MatchScatter::BytesOf(const Chunk& chunk, uint32_t packets) {
+  uint64_t bytes = 0;
+  for (; packets != 0; packets &= packets - 1) {
+    bytes += chunk.frames[__builtin_ctz(packets)].wire_length;
+  }
+  return bytes;
+}
+
+// Counts the packets `present`, all of them `from` or later.
+bool MatchScatter::CountPresent(const Chunk& chunk, int from, uint32_t present) {
+  if (!is_all_plain_) return CountRuns(chunk, present);
+  // One after the other: short runs would cost a mispredicted branch or two each.
+  int next = from;
+  for (; present != 0; present &= present - 1, next++) {
+    const int i = __builtin_ctz(present);
+    slots_[next] = slots_[i];
+    present_frames_[next] = chunk.frames[i];
+  }
+  return CountChunk({present_frames_, next, chunk.arrival, chunk.now}, from);
+}
+
+bool MatchScatter::CountRuns(const Chunk& chunk, uint64_t present) {
   bool has_general = false;
-  uint64_t present = ~absent & MaskOf(from, end);
   while (present != 0) {
     const int first = __builtin_ctzll(present);
     const int stop = first + __builtin_ctzll(~(present >> first));

@@ -59,6 +59,33 @@ bool HasAddresses(const FlowEntry& entry, const uint8_t* addresses) {
 
 }  // namespace
 
+// What the first pass fetches for the second, and learns on the way.
+class MatchScatter::Direct {
+ public:
+  explicit Direct(const FlowTable& flows) : index_(flows.index()) {}
+  [[gnu::always_inline]] void Look(uint64_t hash, int /*i*/) { index_.Prefetch(hash); }
+
+ private:
+  FlowTable::Index index_;
+};
+
+// Notes which flows have no entry for certain, and whose turn it is.  No branch, as the packets of
+// a flood could choose it to be mispredicted; bytes for each packet, as a bit takes longer to set.
+class MatchScatter::Flood {
+ public:
+  Flood(const FlowTable& flows, FloodFlags* flags) : presence_(flows.presence()), flags_(flags) {}
+  [[gnu::always_inline]] void Look(uint64_t hash, int i) {
+    const uint32_t may_have = presence_.MayHave(hash);
+    presence_.PrefetchIf(may_have, hash);
+    flags_->may_have[i] = static_cast<uint8_t>(may_have);
+    flags_->turn[i] = NewFlows::Turn::OfFlow(hash);
+  }
+
+ private:
+  FlowTable::Presence presence_;
+  FloodFlags* flags_;
+};
+
 bool MatchScatter::Process(const Frame* frames, int count, const Arrival& arrival, Nanos now) {
   epoch_->packets += static_cast<uint64_t>(count);
   place_flags_ = epoch_->running->program->PlaceFlagsOf(arrival.has_in_port, arrival.in_port);
@@ -72,8 +99,14 @@ bool MatchScatter::Process(const Frame* frames, int count, const Arrival& arriva
 // True if any packet took the general way, here and below.
 bool MatchScatter::ProcessChunk(const Chunk& chunk) {
   for (int i = 0; i < chunk.count; i++) __builtin_prefetch(chunk.frames[i].data);
-  const bool has_unplain = PrepareChunk(chunk);
-  if (new_flows_.uses_filter()) return ProcessInFlood(chunk) || has_unplain;
+  if (new_flows_.uses_filter()) {
+    Flood flood(*flows_, &flags_);
+    const bool has_unplain = PrepareChunk(chunk, &flood);
+    is_all_plain_ = !has_unplain && tracked_packets_ == 0;
+    return ProcessInFlood(chunk) || has_unplain;
+  }
+  Direct direct(*flows_);
+  const bool has_unplain = PrepareChunk(chunk, &direct);
   GuessChunk(chunk.count);
   return CountChunk(chunk, 0) || has_unplain;
 }
@@ -84,36 +117,43 @@ bool MatchScatter::ProcessChunk(const Chunk& chunk) {
 // state in registers.
 
 // First pass.
-bool MatchScatter::PrepareChunk(const Chunk& chunk) {
+template <typename Kind>
+bool MatchScatter::PrepareChunk(const Chunk& chunk, Kind* kind) {
   const TriggerProgram& program = *epoch_->running->program;
   const bool takes_bursts = !program.tracks_bursts() || new_flows_.uses_filter();
-  uint32_t rest = static_cast<uint32_t>((uint64_t{1} << chunk.count) - 1);
+  uint32_t rest = MaskOf(0, chunk.count);
   tracked_packets_ = 0;
   if (program.layout().extension_bytes() == 0 && takes_bursts) {
-    rest = PrepareIpv4(chunk);
-    if (rest != 0) rest = PrepareIpv6(chunk, rest);
+    rest = PrepareIpv4(chunk, kind);
+    if (rest != 0) rest = PrepareIpv6(chunk, rest, kind);
   } else {
-    for (int i = 0; i < chunk.count; i++) counters_->bytes += chunk.frames[i].wire_length;
+    chunk_bytes_ = BytesOf(chunk, rest);
   }
+  counters_->bytes += chunk_bytes_;
   const bool has_general = rest != 0;
-  for (; rest != 0; rest &= rest - 1) PrepareGeneral(chunk, __builtin_ctz(rest));
+  for (; rest != 0; rest &= rest - 1) {
+    const int i = __builtin_ctz(rest);
+    PrepareGeneral(chunk, i);
+    kind->Look(slots_[i].hash, i);
+  }
   return has_general;
 }
 
 // Keys and hashes of plain IPv4 packets; prefetches the flow table's buckets.  Returns a bit for
 // each other packet.
-uint32_t MatchScatter::PrepareIpv4(const Chunk& chunk) {
+template <typename Kind>
+uint32_t MatchScatter::PrepareIpv4(const Chunk& chunk, Kind* kind) {
   const Tracked tracked(*epoch_->running->program, new_flows_.uses_filter());
   const PlainReader& reader = plain_reader_;
   const KeyHash::OfIpv4 hash(key_hash_);
   const uint16_t zone = chunk.arrival.zone;
   const Protocol udp(hash, AfterPorts(kProtocolUdp, 4, zone, place_flags_));
   const Protocol tcp(hash, AfterPorts(kProtocolTcp, 4, zone, place_flags_));
-  const FlowTable::Index index = flows_->index();
+  Kind look = *kind;
   const Frame* frame = chunk.frames;
   Slot* slot = slots_;
   uint64_t bytes = 0;
-  uint32_t tracked_packets = 0;
+  uint32_t tcp_packets = 0;
   uint32_t others = 0;
   for (int i = 0; i < chunk.count; i++, slot++, frame++) {
     bytes += frame->wire_length;
@@ -122,24 +162,26 @@ uint32_t MatchScatter::PrepareIpv4(const Chunk& chunk) {
       others |= 1u << i;
       continue;
     }
-    tracked_packets |= uint32_t{tracked.Has(plain)} << i;
+    if (plain.is_tcp) tcp_packets |= 1u << i;
     const Protocol& protocol = plain.is_tcp ? tcp : udp;
     slot->volume_and_ecn = plain.volume_and_ecn;
     slot->src_ip = plain.src_ip;
     slot->dst_ip = plain.dst_ip;
     slot->key_end = protocol.key_end | plain.ports;
     slot->hash = hash(plain.src_ip, plain.dst_ip, plain.ports, protocol.port_factor);
-    index.Prefetch(slot->hash);
+    look.Look(slot->hash, i);
   }
-  counters_->bytes += bytes;
-  tracked_packets_ = tracked_packets;
+  *kind = look;
+  chunk_bytes_ = bytes;
+  if (tracked.tcp) tracked_packets_ = tcp_packets;
+  if (tracked.all) tracked_packets_ = MaskOf(0, chunk.count) & ~others;
   return others;
 }
 
 // The same with IPv6, of the packets with a bit in `frames`.
-uint32_t MatchScatter::PrepareIpv6(const Chunk& chunk, uint32_t frames) {
+template <typename Kind>
+uint32_t MatchScatter::PrepareIpv6(const Chunk& chunk, uint32_t frames, Kind* kind) {
   const Tracked tracked(*epoch_->running->program, new_flows_.uses_filter());
-  const FlowTable::Index index = flows_->index();
   uint32_t others = 0;
   for (; frames != 0; frames &= frames - 1) {
     const int i = __builtin_ctz(frames);
@@ -156,7 +198,7 @@ uint32_t MatchScatter::PrepareIpv6(const Chunk& chunk, uint32_t frames) {
                                  << 32;
     Slot& slot = slots_[i];
     slot.hash = key_hash_.OfWords(words);
-    index.Prefetch(slot.hash);
+    kind->Look(slot.hash, i);
     slot.key_end = words[4];
     slot.src_ip = static_cast<uint32_t>(words[0]);
     slot.dst_ip = static_cast<uint32_t>(words[2]);
@@ -283,7 +325,6 @@ void MatchScatter::PrepareGeneral(const Chunk& chunk, int i) {
   slot.key_end = kNotPlain;
   slot.hash =
       HashOfEntry(key_hash_, general.entry_key, general.packet, program.layout(), ExtensionOf(i));
-  flows_->index().Prefetch(slot.hash);
 
   const Headers& headers = general.packet.innermost;
   const bool is_tcp = headers.protocol == kProtocolTcp;

@@ -87,6 +87,12 @@ class MatchScatter {
   // No key ends like this.
   static constexpr uint64_t kNotPlain = UINT64_MAX;
 
+  // What the first pass notes of each packet in a flood.
+  struct FloodFlags {
+    alignas(16) uint8_t may_have[kChunk];  // see FlowTable::Presence
+    alignas(16) uint8_t turn[kChunk];      // see NewFlows::Turn
+  };
+
   // What more there is of a packet on the general way.
   struct GeneralSlot {
     ParsedPacket packet;
@@ -96,16 +102,29 @@ class MatchScatter {
     bool is_tracked = false;
   };
 
+  // Bits `from` to `end`, which is at most 32.
+  static uint32_t MaskOf(int from, int end) {
+    return static_cast<uint32_t>((uint64_t{1} << end) - (uint64_t{1} << from));
+  }
+
   bool ProcessChunk(const Chunk& chunk);
-  bool PrepareChunk(const Chunk& chunk);
-  uint32_t PrepareIpv4(const Chunk& chunk);
-  uint32_t PrepareIpv6(const Chunk& chunk, uint32_t frames);
+  class Direct;  // the first pass of usual packets, and in a flood
+  class Flood;
+  template <typename Kind>
+  bool PrepareChunk(const Chunk& chunk, Kind* kind);
+  template <typename Kind>
+  uint32_t PrepareIpv4(const Chunk& chunk, Kind* kind);
+  template <typename Kind>
+  uint32_t PrepareIpv6(const Chunk& chunk, uint32_t frames, Kind* kind);
   void GuessChunk(int count);
   bool CountChunk(const Chunk& chunk, int from);
   bool ProcessInFlood(const Chunk& chunk);
-  uint32_t GuessInFlood(int from, int count);
+  uint32_t GuessInFlood(uint32_t packets);
   bool CountInFlood(const Chunk& chunk, uint32_t absent);
-  bool CountPresent(const Chunk& chunk, int from, int end, uint32_t absent);
+  bool CountPresent(const Chunk& chunk, int from, uint32_t present);
+  bool CountRuns(const Chunk& chunk, uint64_t present);
+  void WithholdUnseen(const Chunk& chunk, uint32_t packets);
+  static uint64_t BytesOf(const Chunk& chunk, uint32_t packets);
   int Withhold(const Chunk& chunk, uint32_t absent, int end, Withheld* credit);
   void PrepareConnections(uint32_t packets);
   void ParseTracked(const Chunk& chunk, uint32_t packets);
@@ -137,9 +156,17 @@ class MatchScatter {
   TrackedPackets tracked_;
 
   uint8_t place_flags_ = 0;       // of the batch: see TriggerProgram::PlaceFlagsOf()
+  uint64_t chunk_bytes_ = 0;      // on the wire
   uint32_t tracked_packets_ = 0;  // of the chunk: a bit for each that its connection must see
-  bool has_spilled_ = false;      // a bucket of the chunk: a flow that seems present may be new
   Slot slots_[kChunk];
+
+  // In a flood, of the chunk.
+  FloodFlags flags_{};
+  uint32_t in_turn_ = 0;       // a bit for each packet whose flow has its turn: see NewFlows
+  bool has_spilled_ = false;   // a bucket: a flow that seems present may be new
+  bool is_all_plain_ = false;  // no packet has anything in general_ yet
+  Frame present_frames_[kChunk];
+
   GeneralSlot general_[kChunk];
   alignas(8) uint8_t extensions_[kChunk * kMaxExtensionBytes];
 };

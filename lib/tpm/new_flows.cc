@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "lib/base/hash.h"
 #include "lib/model/report.h"
 #include "lib/tpm/flow_entries.h"
 
@@ -12,7 +13,10 @@ namespace trumpet {
 namespace {
 
 constexpr Nanos kRound = 10 * kNanosPerMilli;
-constexpr uint64_t kSampleEvery = 16;        // flows: reading the clock costs too
+constexpr Nanos kTurn = kRound / 80;  // a flow has ten of them per round when it has fewest
+constexpr uint32_t kMaxWeight = 8;
+constexpr uint64_t kTurnSeed = 0;      // no secret: which flows have a turn is told by their hashes
+constexpr uint64_t kSampleEvery = 16;  // flows: reading the clock costs too
 constexpr uint64_t kMaxSampleCycles = 8192;  // more than that was somebody else's
 
 }  // namespace
@@ -20,7 +24,7 @@ constexpr uint64_t kMaxSampleCycles = 8192;  // more than that was somebody else
 bool NewFlows::Init(const AdmissionOptions& options, PageSource* source) {
   options_ = options;
   if (!options_.is_enabled) return true;
-  round_end_ = INT64_MIN;  // the first one starts with the first batch
+  turn_end_ = round_end_ = INT64_MIN;  // the first one starts with the first batch
   return filter_.Init(flows_->capacity(), source);
 }
 
@@ -67,19 +71,34 @@ bool NewFlows::IsKnownAnyway() {
 }
 
 bool NewFlows::Admit(const ParsedPacket& packet, uint64_t hash, Withheld* credit) {
+  const bool is_free = threshold_ == 0 || free_admissions_ != 0;
+  if (!is_free && !turn().Has(hash)) {
+    WithholdUnseen(1, packet.bytes);
+    return false;
+  }
+  const uint32_t weight = is_free ? 1 : weight_;
   round_.offered++;
-  round_.offered_units += AdmissionFilter::UnitsOf(packet.bytes);
+  round_.offered_units += weight * AdmissionFilter::UnitsOf(packet.bytes);
   if (threshold_ == 0) return true;
   BeginEpochOfFilter();
-  const bool is_free = free_admissions_ != 0;
-  if (filter_.Offer(hash, packet.bytes, packet.volume, is_free ? 1 : threshold_, credit)) {
+  if (filter_.Offer(hash, packet.bytes, packet.volume, is_free ? 1 : threshold_, credit, weight)) {
     free_admissions_ -= is_free ? 1 : 0;
     return true;
   }
-  counters_->withheld_packets++;
-  counters_->withheld_bytes += packet.bytes;
-  epoch_->reasons |= kAdmissionWithheld;
+  CountWithheld(1, packet.bytes);
   return false;
+}
+
+void NewFlows::WithholdUnseen(uint64_t packets, uint64_t bytes) {
+  if (packets == 0) return;
+  round_.offered += packets;
+  CountWithheld(packets, bytes);
+}
+
+void NewFlows::CountWithheld(uint64_t packets, uint64_t bytes) {
+  counters_->withheld_packets += packets;
+  counters_->withheld_bytes += bytes;
+  epoch_->reasons |= kAdmissionWithheld;
 }
 
 void NewFlows::BeginEpochOfFilter() {
@@ -90,16 +109,14 @@ void NewFlows::BeginEpochOfFilter() {
 
 NewFlows::Withholding NewFlows::withholding() {
   BeginEpochOfFilter();
-  return {filter_.lines(), threshold_};
+  return {filter_.lines(), threshold_, weight_};
 }
 
 void NewFlows::Finish(const Withholding& withholding) {
   round_.offered += withholding.offered_packets_;
   round_.offered_units += withholding.offered_units_;
   if (withholding.withheld_packets_ == 0) return;
-  counters_->withheld_packets += withholding.withheld_packets_;
-  counters_->withheld_bytes += withholding.withheld_bytes_;
-  epoch_->reasons |= kAdmissionWithheld;
+  CountWithheld(withholding.withheld_packets_, withholding.withheld_bytes_);
 }
 
 FlowIndex NewFlows::MakeEntry(const ParsedPacket& packet, const FlowKey& entry_key,
@@ -122,6 +139,19 @@ FlowIndex NewFlows::MakeEntry(const ParsedPacket& packet, const FlowKey& entry_k
   return flow;
 }
 
+void NewFlows::EndTurn(Nanos now, uint64_t all_swept) {
+  if (now >= round_end_ || round_.admitted >= max_admitted_) EndRound(now, all_swept);
+  turn_end_ = threshold_ == 0 ? round_end_ : std::min(now + kTurn, round_end_);
+  turn_lot_ = static_cast<uint8_t>(HashNumber(turns_++, kTurnSeed));
+}
+
+// The more a flow may send before it is admitted, the fewer turns it has.
+uint32_t NewFlows::WeightOf(uint32_t threshold) {
+  uint32_t weight = 1;
+  while (weight < kMaxWeight && 2 * weight * kUnitsPerTurn <= threshold) weight *= 2;
+  return weight;
+}
+
 void NewFlows::EndRound(Nanos now, uint64_t all_swept) {
   const uint64_t cycles = options_.read_cycles();
   const uint64_t swept = all_swept - swept_before_;
@@ -140,6 +170,7 @@ void NewFlows::EndRound(Nanos now, uint64_t all_swept) {
     max_admitted_ = control_.MaxAdmissions(whole);
     free_admissions_ = control_.FreeAdmissions(whole);
   }
+  weight_ = WeightOf(threshold_);
   counters_->admission_threshold_bytes = uint64_t{threshold_} * AdmissionFilter::kUnitBytes;
   if (threshold_ != 0) counters_->admission_rounds++;
   filter_.NextRound();

@@ -28,6 +28,10 @@ namespace trumpet {
 
 class NewFlows {
  public:
+  // A packet weighs at most the threshold divided by this, as a multiple of itself.  It is more
+  // units than 1,500 bytes have, so that no such packet reaches the threshold alone.
+  static constexpr uint32_t kUnitsPerTurn = 32;
+
   // All must outlive it.
   NewFlows(FlowTable* flows, EpochState* epoch, MonitorCounters* counters)
       : flows_(flows), epoch_(epoch), counters_(counters), cells_(flows, epoch) {}
@@ -56,6 +60,13 @@ class NewFlows {
   // Counts what it withheld.
   void Finish(const Withholding& withholding);
 
+  // Where the threshold is high, flows without an entry have turns: only those that have theirs are
+  // shown to the filter, what they send weighs as much more, and the others are withheld unseen.
+  class Turn;
+  Turn turn() const;
+  // Counts packets that are withheld unseen.
+  void WithholdUnseen(uint64_t packets, uint64_t bytes);
+
   // Add() of a flow that a Withholding did not withhold.
   FlowIndex AddAdmitted(const ParsedPacket& packet, const FlowKey& entry_key,
                         const uint8_t* extension, uint64_t hash, const Withheld& credit);
@@ -67,7 +78,7 @@ class NewFlows {
   // sets swept so far.
   void OnBatch(Nanos now, uint64_t swept) {
     was_idle_ = false;
-    if (now >= round_end_ || round_.admitted >= max_admitted_) EndRound(now, swept);
+    if (now >= turn_end_ || round_.admitted >= max_admitted_) EndTurn(now, swept);
   }
 
   // With every call that the thread makes for lack of packets; `has_work`: it will sweep in it.
@@ -77,9 +88,12 @@ class NewFlows {
 
  private:
   bool Admit(const ParsedPacket& packet, uint64_t hash, Withheld* credit);
+  void CountWithheld(uint64_t packets, uint64_t bytes);
+  static uint32_t WeightOf(uint32_t threshold);
   void BeginEpochOfFilter();
   FlowIndex MakeEntry(const ParsedPacket& packet, const FlowKey& entry_key,
                       const uint8_t* extension, uint64_t hash);
+  void EndTurn(Nanos now, uint64_t all_swept);
   void EndRound(Nanos now, uint64_t all_swept);
   void NoteIdle(bool has_work);
   bool IsKnownAnyway();
@@ -93,6 +107,12 @@ class NewFlows {
   AdmissionFilter filter_;
   AdmissionControl control_;
   uint32_t threshold_ = 0;  // 0: open
+
+  // The turn under way.
+  Nanos turn_end_ = INT64_MAX;
+  uint64_t turns_ = 0;
+  uint8_t turn_lot_ = 0;
+  uint32_t weight_ = 1;  // one in so many flows has its turn; a power of two
 
   // The round under way.
   AdmissionRound round_;
@@ -113,13 +133,31 @@ class NewFlows {
   uint64_t idle_since_ = 0;
 };
 
+// Whose turn it is: by the (seeded) hash, so nobody outside knows when which flow will have its
+// own.
+class NewFlows::Turn {
+ public:
+  static uint8_t OfFlow(uint64_t hash) { return static_cast<uint8_t>(hash >> 32); }
+  // It is the turn of flows for which OfFlow() is `lot()` in these bits.
+  uint8_t mask() const { return mask_; }
+  uint8_t lot() const { return lot_; }
+  bool Has(uint64_t hash) const { return ((OfFlow(hash) ^ lot_) & mask_) == 0; }
+
+ private:
+  friend class NewFlows;
+  Turn(uint8_t lot, uint32_t weight) : lot_(lot), mask_(static_cast<uint8_t>(weight - 1)) {}
+  uint8_t lot_;
+  uint8_t mask_;
+};
+inline NewFlows::Turn NewFlows::turn() const { return {turn_lot_, weight_}; }
+
 class NewFlows::Withholding {
  public:
   // False: the flow is admitted, with `credit()`.
   [[gnu::always_inline]] bool Withhold(uint64_t hash, uint32_t bytes, uint32_t volume) {
     offered_packets_++;
-    offered_units_ += AdmissionFilter::UnitsOf(bytes);
-    if (lines_.Offer(hash, bytes, volume, threshold_, &credit_)) return false;
+    offered_units_ += weight_ * AdmissionFilter::UnitsOf(bytes);
+    if (lines_.Offer(hash, bytes, volume, threshold_, &credit_, weight_)) return false;
     withheld_packets_++;
     withheld_bytes_ += bytes;
     return true;
@@ -129,11 +167,12 @@ class NewFlows::Withholding {
 
  private:
   friend class NewFlows;
-  Withholding(AdmissionFilter::Lines lines, uint32_t threshold)
-      : lines_(lines), threshold_(threshold) {}
+  Withholding(AdmissionFilter::Lines lines, uint32_t threshold, uint32_t weight)
+      : lines_(lines), threshold_(threshold), weight_(weight) {}
 
   AdmissionFilter::Lines lines_;
   uint32_t threshold_;
+  uint32_t weight_;
   uint64_t offered_packets_ = 0;
   uint64_t offered_units_ = 0;
   uint64_t withheld_packets_ = 0;

@@ -6,10 +6,10 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <random>
 
 #include "lib/base/hash.h"
+#include "lib/base/random_runs_test.h"
 #include "lib/tpm/packet_threads_test_kit.h"
 #include "lib/tpm/tcp_traffic_test.h"
 
@@ -17,16 +17,6 @@ namespace trumpet::testing {
 namespace {
 
 using namespace kit;
-
-uint64_t FromEnvironment(const char* name, uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
-
-// How many random runs: RANDOM_SEEDS in the environment multiplies them, FIRST_SEED leaves some
-// out.
-uint64_t FirstSeed() { return FromEnvironment("FIRST_SEED", 1); }
-uint64_t Seeds(uint64_t usual) { return usual * FromEnvironment("RANDOM_SEEDS", 1); }
 
 // `operand >= 0` for nearly all values there are, so that every bucket shows its value.
 EventSpec Shows(uint32_t id, const Expr& operand, const Granularity& granularity,
@@ -166,7 +156,7 @@ Comparison RunCourse(const HostVerdicts::Plans& plans, const Course& course) {
 
 TEST(PacketThreads, CountPlainEventsLikeOneHoweverPacketsAreSplit) {
   size_t reports = 0;
-  for (uint64_t seed = FirstSeed(); seed <= Seeds(30); seed++) {
+  for (uint64_t seed = FirstSeed(); seed <= LastSeed(30); seed++) {
     Course course;
     course.seed = seed;
     course.threads = 2 + seed % 3;
@@ -182,7 +172,7 @@ TEST(PacketThreads, CountPlainEventsLikeOneHoweverPacketsAreSplit) {
 }
 
 TEST(PacketThreads, TrackConnectionsWithinAThreadLikeOne) {
-  for (uint64_t seed = FirstSeed(); seed <= Seeds(12); seed++) {
+  for (uint64_t seed = FirstSeed(); seed <= LastSeed(12); seed++) {
     Course course;
     course.seed = seed;
     course.threads = 2 + seed % 3;
@@ -196,7 +186,7 @@ TEST(PacketThreads, TrackConnectionsWithinAThreadLikeOne) {
 TEST(PacketThreads, TrackConnectionsSplitByDirectionLikeOneOrMarkThem) {
   size_t reports = 0;
   size_t marked = 0;
-  for (uint64_t seed = FirstSeed(); seed <= Seeds(150); seed++) {
+  for (uint64_t seed = FirstSeed(); seed <= LastSeed(150); seed++) {
     Course course;
     course.seed = seed;
     course.threads = 2 + seed % 3;
@@ -218,7 +208,7 @@ TEST(PacketThreads, TrackConnectionsSplitByDirectionLikeOneOrMarkThem) {
 TEST(PacketThreads, MarkWhatAThreadThatBeginsLateMayHaveMissed) {
   size_t reports = 0;
   size_t marked = 0;
-  for (uint64_t seed = FirstSeed(); seed <= Seeds(30); seed++) {
+  for (uint64_t seed = FirstSeed(); seed <= LastSeed(30); seed++) {
     Course course;
     course.seed = seed;
     course.threads = 2 + seed % 3;
@@ -236,7 +226,7 @@ TEST(PacketThreads, MarkWhatAThreadThatBeginsLateMayHaveMissed) {
 
 TEST(PacketThreads, MarkConnectionsWhosePacketsGoAnywhere) {
   size_t marked = 0;
-  for (uint64_t seed = FirstSeed(); seed <= Seeds(12); seed++) {
+  for (uint64_t seed = FirstSeed(); seed <= LastSeed(12); seed++) {
     Course course;
     course.seed = seed;
     course.threads = 2 + seed % 3;
