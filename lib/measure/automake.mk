@@ -11,6 +11,8 @@ lib_libtrumpet_measure_a_SOURCES = \
 	lib/measure/carried_tags.h \
 	lib/measure/cell.h \
 	lib/measure/compiled_program.h \
+	lib/measure/copy_frame.cc \
+	lib/measure/copy_frame.h \
 	lib/measure/expression.cc \
 	lib/measure/expression.h \
 	lib/measure/expression_check.cc \
@@ -30,6 +32,8 @@ lib_libtrumpet_measure_a_SOURCES = \
 	lib/measure/operator_choice.cc \
 	lib/measure/operator_choice.h \
 	lib/measure/operators.h \
+	lib/measure/payload_tags.cc \
+	lib/measure/payload_tags.h \
 	lib/measure/packet_values.cc \
 	lib/measure/packet_values.h \
 	lib/measure/program_check.cc \
@@ -47,6 +51,10 @@ lib_libtrumpet_measure_a_SOURCES = \
 	lib/measure/program_state.h \
 	lib/measure/read_state.cc \
 	lib/measure/read_state.h \
+	lib/measure/request_frame.cc \
+	lib/measure/request_frame.h \
+	lib/measure/request_run.cc \
+	lib/measure/request_run.h \
 	lib/measure/sketch_estimates.cc \
 	lib/measure/sketch_estimates.h \
 	lib/measure/stream_copies.cc \
@@ -56,13 +64,16 @@ lib_libtrumpet_measure_a_SOURCES = \
 gtest_programs += lib/measure/measure_test
 lib_measure_measure_test_SOURCES = \
 	lib/measure/carried_tags_test.cc \
+	lib/measure/copy_frame_test.cc \
 	lib/measure/fast_bounds_test.cc \
 	lib/measure/key_slots_test.cc \
 	lib/measure/key_text_test.cc \
 	lib/measure/measure_hash_test.cc \
+	lib/measure/payload_tags_test.cc \
 	lib/measure/program_handover_test.cc \
 	lib/measure/program_loader_test.cc \
 	lib/measure/read_state_test.cc \
+	lib/measure/request_run_test.cc \
 	lib/measure/sketch_estimates_test.cc \
 	lib/measure/test_programs.h \
 	lib/measure/variable_reading_test.cc

@@ -3,9 +3,8 @@
 
 #include "lib/measure/carried_tags.h"
 
-#include <string>
-
 #include "lib/base/byte_order.h"
+#include "lib/measure/payload_tags.h"
 
 namespace trumpet {
 namespace {
@@ -18,10 +17,6 @@ constexpr uint16_t kReservedBit = 0x8000;
 constexpr uint16_t kFragmentBits = 0x3fff;  // "more", and the offset
 
 constexpr uint64_t Bit(MeasureFieldId field) { return uint64_t{1} << field; }
-// In no byte of a packet.
-constexpr uint64_t kMetadataBits = Bit(kPktRequest) | Bit(kPktHhVolume);
-constexpr uint64_t kCarriers = Bit(kIpv4Tos) | Bit(kIpv4Id) | Bit(kIpv4Checksum);
-
 uint32_t Fold(uint32_t sum) {
   sum = (sum & 0xffff) + (sum >> 16);
   return (sum & 0xffff) + (sum >> 16);
@@ -59,26 +54,16 @@ bool KeepsChecksum(const TagCarriage& carriage) {
   return carriage.has_checksum || TellsId(carriage);
 }
 
-std::string NameOf(const MeasureProgram& program, uint64_t fields) {
-  const auto field = static_cast<uint32_t>(__builtin_ctzll(fields));
-  return field < kMeasureFieldCount ? kMeasureFields[field].name
-                                    : program.header_fields[field - kMeasureFieldCount].name;
-}
-
 }  // namespace
 
 Result<TagCarriage> PlanTagCarriage(const CompiledProgram& program, bool is_lab) {
-  const uint64_t tagged = program.tagged_fields & ~kMetadataBits;
-  if (const uint64_t other = tagged & ~kCarriers; other != 0) {
-    return Status::Error("the program tags " + NameOf(program.source, other) +
-                         " of forwarded packets; tags travel in ipv4.tos, ipv4.id and, in a "
-                         "laboratory, ipv4.checksum");
-  }
+  const uint64_t tagged = program.tagged_fields;
   TagCarriage carriage;
   carriage.has_tos = (tagged & Bit(kIpv4Tos)) != 0;
   carriage.has_id = (tagged & Bit(kIpv4Id)) != 0;
   carriage.has_checksum = (tagged & Bit(kIpv4Checksum)) != 0;
   carriage.is_lab = is_lab;
+  carriage.has_payload = (tagged & kPayloadFields) != 0;
   if (carriage.has_checksum && !is_lab) {
     return Status::Error(
         "the program tags ipv4.checksum of forwarded packets, which routers and hosts then drop; "

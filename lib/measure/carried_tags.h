@@ -33,7 +33,9 @@ struct TagCarriage {
   bool has_id = false;
   bool has_checksum = false;
   bool is_lab = false;
+  bool has_payload = false;  // lib/measure/payload_tags.h: not carried, but there to stay
 
+  // Some are carried, and taken out again.
   bool has_any() const { return has_tos || has_id || has_checksum; }
 };
 

@@ -35,6 +35,9 @@ void ReadHeaderFields(const CompiledProgram& program, PacketValues* packet) {
   RunContext context;
   context.packet = packet;
   uint64_t there = 0;
+  for (size_t j = 0; j < source.header_fields.size(); ++j) {
+    packet->value[kMeasureFieldCount + j] = 0;  // as guards of the next headers read it
+  }
   for (size_t i = 0; i < source.headers.size() && packet->payload != nullptr; ++i) {
     const MeasureHeader& header = source.headers[i];
     const bool has_bytes = packet->payload_bytes >= header.offset + header.bytes;
@@ -46,10 +49,6 @@ void ReadHeaderFields(const CompiledProgram& program, PacketValues* packet) {
           LoadField(packet->payload + header.offset + field.offset, field.bits / 8u);
       there |= uint64_t{1} << (kMeasureFieldCount + j);
     }
-  }
-  for (size_t j = 0; j < source.header_fields.size(); ++j) {
-    const size_t id = kMeasureFieldCount + j;
-    if ((there >> id & 1) == 0) packet->value[id] = 0;
   }
   packet->present = (packet->present & kTableFieldBits) | there;
   packet->tagged &= kTableFieldBits;

@@ -125,6 +125,14 @@ void AddShared(const Operator& op, uint8_t* cell, uint64_t value) {
   }
 }
 
+// A scalar of full width that other threads write, too.
+template <typename Cell, OperandKind kOperand>
+const Operator* AddSharedScalar(const Operator* op, RunContext* context) {
+  auto* cell = reinterpret_cast<Cell*>(context->regions[op->region] + op->slot);
+  __atomic_fetch_add(cell, static_cast<Cell>(OperandOf<kOperand>(*op, context)), __ATOMIC_RELAXED);
+  return GoOn(op + 1, context);
+}
+
 template <OperandKind kOperand, bool kScalar, bool kAdds, bool kLogged>
 const Operator* AddAny(const Operator* op, RunContext* context) {
   for (uint32_t row = 0; row < op->rows; ++row) {
@@ -306,6 +314,12 @@ KernelPair AnyAdd(const Operator& op, bool is_scalar, bool adds, bool is_logged)
   const bool is_plain = fills_cell && !op.is_shared && !is_logged;
   if constexpr (kOperand != OperandKind::kExpression) {
     if (is_plain) return PlainAdd<kOperand>(op, is_scalar);
+    if (fills_cell && is_scalar && !is_logged && op.log2 == 2) {
+      return AddSharedScalar<uint32_t, kOperand>;
+    }
+    if (fills_cell && is_scalar && !is_logged && op.log2 == 3) {
+      return AddSharedScalar<uint64_t, kOperand>;
+    }
   }
   return is_scalar ? SlowAdd<kOperand, true>(adds, is_logged)
                    : SlowAdd<kOperand, false>(adds, is_logged);

@@ -44,9 +44,10 @@ struct PacketPlace {
   uint8_t switch_id = 0;
 };
 
-// Overwrites `values` with the fields of the frame; its metadata are absent but pkt.size.  Headers
-// are taken as they are: lengths and checksums are not verified.  IPv4 only behind Ethernet and at
-// most two VLAN tags; ports only of first fragments.  The segway header only with all its bytes.
+// Overwrites `values` with the fields of the frame; its metadata are absent but pkt.size, and so
+// are the headers of programs, whose values stay as they are until ReadHeaderFields().  Headers are
+// taken as they are: lengths and checksums are not verified.  IPv4 only behind Ethernet and at most
+// two VLAN tags; ports only of first fragments.  The segway header only with all its bytes.
 void ReadPacketValues(const Frame& frame, PacketValues* values);
 
 // Sets pkt.* and switch.id; the latter is readable, and no field of the packet.

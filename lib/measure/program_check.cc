@@ -12,8 +12,6 @@
 namespace trumpet {
 namespace {
 
-constexpr uint64_t kMaxHeaderBytes = 1 << 12;
-
 bool HasPowerOfTwo(MeasureKind kind) {
   return kind == MeasureKind::kPcsa || kind == MeasureKind::kHyperLogLog;
 }
@@ -91,7 +89,7 @@ class Checker {
   Status CheckHeaders() {
     for (const MeasureHeader& header : program_.headers) {
       if (header.guard >= program_.exprs.size()) return UnsoundProgram("a header without a guard");
-      if (header.offset > kMaxMeasureHeaderOffset || header.bytes > kMaxHeaderBytes) {
+      if (header.offset > kMaxMeasureHeaderOffset || header.bytes > kMaxMeasureHeaderBytes) {
         return UnsoundProgram("a header that is too far off or too long");
       }
     }

@@ -275,4 +275,15 @@ uint64_t ProgramState::ReadOwner(MeasureIndex variable, uint32_t index) const {
   return LoadCell<uint64_t>(RegionOf(variable, false) + owners + size_t{index} * sizeof(uint64_t));
 }
 
+void ProgramState::WriteCell(MeasureIndex variable, uint32_t index, uint64_t value) {
+  const VariablePlace& place = program_->variables[variable];
+  uint8_t* const region = regions_[place.region];
+  StoreCell(region + place.offset + (size_t{index} << place.log2), place.log2, value);
+}
+
+void ProgramState::WriteOwner(MeasureIndex variable, uint32_t index, uint64_t owner) {
+  const VariablePlace& place = program_->variables[variable];
+  StoreCell<uint64_t>(regions_[place.region] + place.owners + size_t{index} * sizeof owner, owner);
+}
+
 }  // namespace trumpet

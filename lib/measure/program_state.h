@@ -78,6 +78,10 @@ class ProgramState {
   // Of a map that evicts: the number of the key that cell `index` belongs to; 0: nobody.
   uint64_t ReadOwner(MeasureIndex variable, uint32_t index) const;
 
+  // Of a state that no packet thread runs.
+  void WriteCell(MeasureIndex variable, uint32_t index, uint64_t value);
+  void WriteOwner(MeasureIndex variable, uint32_t index, uint64_t owner);
+
   const CompiledProgram& program() const { return *program_; }
   const Counters& counters() const { return counters_; }
   uint8_t* const* regions() const { return regions_.data(); }

@@ -46,20 +46,44 @@ std::vector<uint64_t> ReadVariable(const std::vector<const ProgramState*>& state
   return cells;
 }
 
+namespace {
+
+// Slots of the key of `variable`, those of the variable first.
+std::vector<uint32_t> SlotsOf(const CompiledProgram& program, MeasureIndex variable,
+                              const PacketValues& key) {
+  const MeasureIndex of = program.source.variables[variable].key;
+  PackedKey packed;
+  PackKey(program, of, key, &packed);
+  std::vector<uint32_t> slots(program.slot_count);
+  FillKeySlots(program, of, packed, slots.data());
+  slots.erase(slots.begin(), slots.begin() + program.variables[variable].first_slot);
+  return slots;
+}
+
+uint32_t IndexOf(const VariablePlace& place, uint32_t slot) {
+  return (slot - place.offset) >> place.log2;
+}
+
+}  // namespace
+
+std::vector<uint32_t> CellsOfKey(const CompiledProgram& program, MeasureIndex variable,
+                                 const PacketValues& key) {
+  const VariablePlace& place = program.variables[variable];
+  std::vector<uint32_t> cells = SlotsOf(program, variable, key);
+  cells.resize(place.slot_count);
+  for (uint32_t& cell : cells) cell = IndexOf(place, cell);
+  return cells;
+}
+
 std::vector<uint64_t> ReadKeyCells(const std::vector<const ProgramState*>& states,
                                    MeasureIndex variable, const PacketValues& key) {
   const CompiledProgram& program = states[0]->program();
   const MeasureVariable& declared = program.source.variables[variable];
   const VariablePlace& place = program.variables[variable];
-  PackedKey packed;
-  PackKey(program, declared.key, key, &packed);
-  std::vector<uint32_t> slots(program.slot_count);
-  FillKeySlots(program, declared.key, packed, slots.data());
-  const uint32_t* slot = &slots[place.first_slot];
-  const auto index_of = [&place](uint32_t offset) { return (offset - place.offset) >> place.log2; };
   std::vector<uint64_t> cells;
   if (declared.evicts) {
-    const uint32_t index = index_of(slot[0]);
+    const std::vector<uint32_t> slot = SlotsOf(program, variable, key);
+    const uint32_t index = IndexOf(place, slot[0]);
     const uint64_t owner = uint64_t{slot[3]} << 32 | slot[2];
     cells.push_back(0);
     for (const ProgramState* state : states) {
@@ -69,8 +93,8 @@ std::vector<uint64_t> ReadKeyCells(const std::vector<const ProgramState*>& state
     }
     return cells;
   }
-  for (uint32_t i = 0; i < place.slot_count; ++i) {
-    cells.push_back(ReadMergedCell(states, variable, index_of(slot[i])));
+  for (const uint32_t index : CellsOfKey(program, variable, key)) {
+    cells.push_back(ReadMergedCell(states, variable, index));
   }
   return cells;
 }

@@ -27,6 +27,11 @@ uint64_t ReadMergedCell(const std::vector<const ProgramState*>& states, MeasureI
 std::vector<uint64_t> ReadVariable(const std::vector<const ProgramState*>& states,
                                    MeasureIndex variable, bool is_retired = false);
 
+// Where the cells of a key are, in the order of rows or functions.  The same wherever the program
+// has the same seed.  `variable` as below, and it does not evict.
+std::vector<uint32_t> CellsOfKey(const CompiledProgram& program, MeasureIndex variable,
+                                 const PacketValues& key);
+
 // What a variable holds of one key: its selected cells over all threads, in the order of rows or
 // functions.  Of a map that evicts, threads where the cell belongs to another key count as 0.
 // `key`: the fields of the variable's key; `variable` has one, and is no pcsa or hyperloglog.

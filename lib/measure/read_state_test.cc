@@ -70,6 +70,9 @@ TEST(ReadState, FindsTheCellsOfAKeyOverAllThreads) {
     EXPECT_EQ(ReadMergedCell(threads.states, 0, i), all[i]);
   }
   EXPECT_EQ(sum, 4 * 9u);
+  for (const uint32_t cell : CellsOfKey(threads.states[0]->program(), 0, PacketOf(1))) {
+    EXPECT_EQ(all[cell], 9u) << cell;
+  }
 }
 
 TEST(ReadState, WhatThreadsShareIsReadOnce) {

@@ -14,6 +14,7 @@ lib_libtrumpet_model_a_SOURCES = \
 	lib/model/host_place.h \
 	lib/model/measure_field.h \
 	lib/model/measure_math.h \
+	lib/model/measure_place.h \
 	lib/model/measure_program.h \
 	lib/model/measure_reading.h \
 	lib/model/network_report.cc \

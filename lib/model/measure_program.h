@@ -49,6 +49,7 @@ constexpr uint32_t kMaxMeasureHashes = 16;
 constexpr uint64_t kMaxMeasureCells = uint64_t{1} << 26;  // of all variables
 constexpr Nanos kMaxMeasureWindow = 24 * 3600 * kNanosPerSecond;
 constexpr uint64_t kMaxMeasureHeaderOffset = 1400;
+constexpr uint64_t kMaxMeasureHeaderBytes = 1 << 12;
 
 // In the text, both from 1; columns in characters.
 struct MeasurePlace {
@@ -315,6 +316,19 @@ struct MeasureProgram {
   std::vector<MeasureExpr> exprs;
   std::vector<MeasureDiagnostic> diagnostics;
 };
+
+// Whether an expression or a key reads it.
+inline bool ReadsMeasureField(const MeasureProgram& program, MeasureFieldId field) {
+  for (const MeasureExpr& expr : program.exprs) {
+    if (expr.kind == MeasureExprKind::kField && expr.field == field) return true;
+  }
+  for (const MeasureKey& key : program.keys) {
+    for (const MeasureFieldId one : key.fields) {
+      if (one == field) return true;
+    }
+  }
+  return false;
+}
 
 // "total", the name of a variable where all of a program are listed: "first_hop.total" when another
 // role has one of the same name.

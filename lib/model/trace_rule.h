@@ -26,6 +26,8 @@ constexpr size_t kMaxTraceRules = 64;
 constexpr uint32_t kFirstTraceTag = 1u << (kSliceTagBits - 1);
 constexpr uint32_t kTracePortBits = 12;
 constexpr uint32_t kTracePortMask = (1u << kTracePortBits) - 1;
+// What copies of packets of the controller name: by them it tries whether copies come at all.
+constexpr uint32_t kTraceTestPort = 0xffd;
 constexpr int kMaxTraceSampleBits = 16;
 constexpr uint16_t kLeastTraceBytes = 64;
 

@@ -14,6 +14,8 @@ lib_libtrumpet_packet_a_SOURCES = \
 	lib/packet/layers.h \
 	lib/packet/mirror_copy.cc \
 	lib/packet/mirror_copy.h \
+	lib/packet/mirror_header.cc \
+	lib/packet/mirror_header.h \
 	lib/packet/parse.cc \
 	lib/packet/parse.h \
 	lib/packet/parse_ip.h \
