@@ -11,6 +11,10 @@ lib_libtrumpet_base_a_SOURCES = \
 	lib/base/hash.h \
 	lib/base/loop_event.cc \
 	lib/base/loop_event.h \
+	lib/base/job_thread.cc \
+	lib/base/job_thread.h \
+	lib/base/loop_worker.cc \
+	lib/base/loop_worker.h \
 	lib/base/page_buffer.h \
 	lib/base/page_source.cc \
 	lib/base/page_source.h \
@@ -28,7 +32,9 @@ lib_base_base_test_SOURCES = \
 	lib/base/block_pool_test.cc \
 	lib/base/hash_test.cc \
 	lib/base/loop_event_test.cc \
+	lib/base/loop_worker_test.cc \
 	lib/base/page_source_test.cc \
+	lib/base/random_runs_test.h \
 	lib/base/spsc_ring_test.cc \
 	lib/base/text_table_test.cc
 lib_base_base_test_LDADD = $(LIBTRUMPET_BASE) $(GTEST_MAIN_LIBS) $(XXHASH_LIBS) $(LIBEVENT_LIBS)

@@ -156,4 +156,12 @@ std::string ToText(const sockaddr_storage& address) {
   return "[" + std::string(text) + "]:" + std::to_string(ntohs(v6.sin6_port));
 }
 
+uint16_t LocalPortOf(int fd) {
+  sockaddr_storage bound{};
+  socklen_t size = sizeof bound;
+  if (getsockname(fd, reinterpret_cast<sockaddr*>(&bound), &size) != 0) return 0;
+  return ntohs(bound.ss_family == AF_INET6 ? reinterpret_cast<sockaddr_in6&>(bound).sin6_port
+                                           : reinterpret_cast<sockaddr_in&>(bound).sin_port);
+}
+
 }  // namespace trumpet

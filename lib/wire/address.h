@@ -44,6 +44,8 @@ Result<Address> ParsePassiveAddress(std::string_view text, uint16_t default_port
 int ToSocketAddress(const std::string& host, uint16_t port, sockaddr_storage* out);
 // "10.0.0.1:6650", "[::1]:6650"; of what accept() and getsockname() tell.
 std::string ToText(const sockaddr_storage& address);
+// Of a bound socket; 0 if it has none.
+uint16_t LocalPortOf(int fd);
 
 }  // namespace trumpet
 

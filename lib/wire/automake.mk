@@ -30,11 +30,15 @@ lib_libtrumpet_wire_a_SOURCES = \
 	lib/wire/codec.h \
 	lib/wire/connector.cc \
 	lib/wire/connector.h \
+	lib/wire/copy_address.cc \
+	lib/wire/copy_address.h \
 	lib/wire/count_codec.cc \
 	lib/wire/count_codec.h \
 	lib/wire/event_check.cc \
 	lib/wire/event_codec.cc \
 	lib/wire/event_codec.h \
+	lib/wire/farewell.cc \
+	lib/wire/farewell.h \
 	lib/wire/frame_reader.cc \
 	lib/wire/frame_reader.h \
 	lib/wire/limits.h \
@@ -43,6 +47,8 @@ lib_libtrumpet_wire_a_SOURCES = \
 	lib/wire/measure_codec.cc \
 	lib/wire/measure_codec.h \
 	lib/wire/message.h \
+	lib/wire/message_rules.cc \
+	lib/wire/message_rules.h \
 	lib/wire/order_codec.cc \
 	lib/wire/order_codec.h \
 	lib/wire/partials_reader.cc \
@@ -56,6 +62,7 @@ lib_libtrumpet_wire_a_SOURCES = \
 	lib/wire/send_queue.h \
 	lib/wire/session.cc \
 	lib/wire/session.h \
+	lib/wire/session_hello.cc \
 	lib/wire/slice_codec.cc \
 	lib/wire/slice_codec.h \
 	lib/wire/slice_message.h \
@@ -64,6 +71,9 @@ lib_libtrumpet_wire_a_SOURCES = \
 	lib/wire/stream_end.h \
 	lib/wire/tls_context.cc \
 	lib/wire/tls_context.h \
+	lib/wire/trace_codec.cc \
+	lib/wire/trace_codec.h \
+	lib/wire/trace_message.h \
 	lib/wire/trigger_codec.cc \
 	lib/wire/trigger_codec.h \
 	lib/wire/wide_integer.h \
@@ -97,6 +107,7 @@ lib_wire_wire_test_SOURCES = $(wire_test_kit) \
 	lib/wire/session_test.cc \
 	lib/wire/slice_codec_test.cc \
 	lib/wire/tls_session_test.cc \
+	lib/wire/trace_codec_test.cc \
 	lib/wire/trigger_codec_test.cc
 lib_wire_wire_test_LDADD = $(LIBTRUMPET_WIRE) $(GTEST_MAIN_LIBS)
 $(lib_wire_wire_test_OBJECTS): lib/wire/trumpet.pb.h

@@ -18,6 +18,7 @@
 #include "lib/wire/place_codec.h"
 #include "lib/wire/program_codec.h"
 #include "lib/wire/slice_codec.h"
+#include "lib/wire/trace_codec.h"
 #include "lib/wire/trigger_codec.h"
 #include "lib/wire/trumpet.pb.h"
 
@@ -59,6 +60,10 @@ constexpr const char* kKindNames[kMessageKindCount] = {
     "program_list",
     "cells_request",
     "cells_answer",
+    "trace_request",
+    "trace_answer",
+    "trace_cancel",
+    "trace_network",
 };
 
 static_assert(pb::Frame::kHello == static_cast<int>(MessageKind::kHello) + 1);
@@ -69,7 +74,8 @@ static_assert(pb::Frame::kIntervalEnd == static_cast<int>(MessageKind::kInterval
 static_assert(pb::Frame::kHostPlace == static_cast<int>(MessageKind::kHostPlace) + 1);
 
 // The kinds up to kHostPlace are numbered from 1, those of slices in the datapath from 40, those of
-// analyzers from 50, those of measurement programs from 70, and those of files from 80.
+// analyzers from 50, those of measurement programs from 70, those of files from 80, and those of
+// traces from 90.
 constexpr size_t KindOfBody(int number) {
   const auto from = [number](int first, MessageKind kind) {
     return static_cast<size_t>(number - first) + static_cast<size_t>(kind);
@@ -80,13 +86,17 @@ constexpr size_t KindOfBody(int number) {
              ? from(pb::Frame::kExpectSlices, MessageKind::kExpectSlices)
          : number < pb::Frame::kPacketFileRequest
              ? from(pb::Frame::kProgramOn, MessageKind::kProgramOn)
-             : from(pb::Frame::kPacketFileRequest, MessageKind::kPacketFileRequest);
+         : number < pb::Frame::kTraceRequest
+             ? from(pb::Frame::kPacketFileRequest, MessageKind::kPacketFileRequest)
+             : from(pb::Frame::kTraceRequest, MessageKind::kTraceRequest);
 }
 static_assert(KindOfBody(pb::Frame::kSliceEnd) == static_cast<size_t>(MessageKind::kSliceEnd));
 static_assert(KindOfBody(pb::Frame::kPacketRecords) ==
               static_cast<size_t>(MessageKind::kPacketRecords));
 static_assert(KindOfBody(pb::Frame::kPacketFilePiece) ==
               static_cast<size_t>(MessageKind::kPacketFilePiece));
+static_assert(KindOfBody(pb::Frame::kTraceNetwork) ==
+              static_cast<size_t>(MessageKind::kTraceNetwork));
 static_assert(KindOfBody(pb::Frame::kCellsAnswer) ==
               static_cast<size_t>(MessageKind::kCellsAnswer));
 
@@ -162,6 +172,14 @@ bool VisitBody(const pb::Frame& frame, const Visitor& visit) {
       return visit(frame.cells_request());
     case pb::Frame::kCellsAnswer:
       return visit(frame.cells_answer());
+    case pb::Frame::kTraceRequest:
+      return visit(frame.trace_request());
+    case pb::Frame::kTraceAnswer:
+      return visit(frame.trace_answer());
+    case pb::Frame::kTraceCancel:
+      return visit(frame.trace_cancel());
+    case pb::Frame::kTraceNetwork:
+      return visit(frame.trace_network());
     case pb::Frame::BODY_NOT_SET:
       break;
   }
@@ -211,6 +229,10 @@ struct BodyWriter {
   void operator()(const ProgramList& body) const { Write(body, frame->mutable_program_list()); }
   void operator()(const CellsRequest& body) const { Write(body, frame->mutable_cells_request()); }
   void operator()(const CellsAnswer& body) const { Write(body, frame->mutable_cells_answer()); }
+  void operator()(const TraceRequest& body) const { Write(body, frame->mutable_trace_request()); }
+  void operator()(const TraceAnswer& body) const { Write(body, frame->mutable_trace_answer()); }
+  void operator()(const TraceCancel& body) const { Write(body, frame->mutable_trace_cancel()); }
+  void operator()(const TraceNetwork& body) const { Write(body, frame->mutable_trace_network()); }
 };
 
 bool CheckFrame(const pb::Frame& frame, Checker* checker) {

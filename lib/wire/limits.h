@@ -58,6 +58,14 @@ constexpr uint32_t kMaxPacketsAsked = 4096;
 constexpr size_t kMaxRecordBytes = 65535;
 constexpr uint32_t kMaxPacketFileBytes = 128 * 1024;  // of a piece
 
+// Of traces.
+constexpr size_t kMaxTraceWords = 256;
+constexpr size_t kMaxTraceRecords = 1000;  // of an answer
+constexpr size_t kMaxTraceTextBytes = 65535;
+constexpr size_t kMaxNetworkBytes = 16 * 1024 * 1024;
+constexpr size_t kMaxNetworkPartBytes = 128 * 1024;
+constexpr uint32_t kMaxNetworkParts = kMaxNetworkBytes / kMaxNetworkPartBytes;
+
 // Of measurement programs, beside those of lib/model/measure_program.h.
 constexpr size_t kMaxProgramsListed = 64;
 constexpr uint32_t kMaxCellsAsked = 16384;  // in one message

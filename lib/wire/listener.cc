@@ -32,14 +32,6 @@ void AcceptErrorCallback(evconnlistener* /*listener*/, void* self) {
   static_cast<Listener*>(self)->OnAcceptError();
 }
 
-uint16_t PortOf(int fd) {
-  sockaddr_storage bound{};
-  socklen_t size = sizeof bound;
-  if (getsockname(fd, reinterpret_cast<sockaddr*>(&bound), &size) != 0) return 0;
-  return ntohs(bound.ss_family == AF_INET6 ? reinterpret_cast<sockaddr_in6&>(bound).sin6_port
-                                           : reinterpret_cast<sockaddr_in&>(bound).sin_port);
-}
-
 }  // namespace
 
 Listener::Listener(event_base* base, TlsContext* tls, const ListenerOptions& options,
@@ -86,7 +78,7 @@ Status Listener::BindTo(const std::string& host, uint16_t port) {
     return Status::Error("cannot listen at " + ToText(address) + ": " + std::strerror(errno));
   }
   evconnlistener_set_error_cb(listener_, AcceptErrorCallback);
-  port_ = PortOf(evconnlistener_get_fd(listener_));
+  port_ = LocalPortOf(evconnlistener_get_fd(listener_));
   return Status::Ok();
 }
 

@@ -28,6 +28,7 @@
 #include "lib/wire/program_message.h"
 #include "lib/wire/slice_message.h"
 #include "lib/wire/slice_order.h"
+#include "lib/wire/trace_message.h"
 
 namespace trumpet {
 
@@ -43,6 +44,7 @@ constexpr uint64_t kCapabilitySlices = 32;
 constexpr uint64_t kCapabilityPrograms = 64;
 constexpr uint64_t kCapabilityAnalyzer = 1024;
 constexpr uint64_t kCapabilityPacketFiles = 2048;
+constexpr uint64_t kCapabilityTraces = 4096;
 
 struct Hello {
   uint32_t min_version = kMinProtocolVersion;
@@ -284,12 +286,13 @@ struct FlowStates {
   std::vector<std::pair<FlowKey, FlowState>> states;
 };
 
-using Message = std::variant<Hello, HelloReply, Refusal, KeepAlive, Bye, TriggerSet, TriggerAck,
-                             HostFacts, Poll, PollReply, HostReport, Partials, FlowStates,
-                             IntervalEnd, HostPlacePart, ExpectSlices, TallyRequest, SliceTallies,
-                             FinishRun, RunAnswer, PacketsRequest, PacketRecords, SliceOn, SliceOff,
-                             SliceAck, HostSliceEnd, PacketFileRequest, PacketFilePiece, ProgramOn,
-                             ProgramOff, ProgramAck, ProgramList, CellsRequest, CellsAnswer>;
+using Message =
+    std::variant<Hello, HelloReply, Refusal, KeepAlive, Bye, TriggerSet, TriggerAck, HostFacts,
+                 Poll, PollReply, HostReport, Partials, FlowStates, IntervalEnd, HostPlacePart,
+                 ExpectSlices, TallyRequest, SliceTallies, FinishRun, RunAnswer, PacketsRequest,
+                 PacketRecords, SliceOn, SliceOff, SliceAck, HostSliceEnd, PacketFileRequest,
+                 PacketFilePiece, ProgramOn, ProgramOff, ProgramAck, ProgramList, CellsRequest,
+                 CellsAnswer, TraceRequest, TraceAnswer, TraceCancel, TraceNetwork>;
 
 // In the order of Message.
 enum class MessageKind : uint8_t {
@@ -327,8 +330,12 @@ enum class MessageKind : uint8_t {
   kProgramList,
   kCellsRequest,
   kCellsAnswer,
+  kTraceRequest,
+  kTraceAnswer,
+  kTraceCancel,
+  kTraceNetwork,
 };
-constexpr size_t kMessageKindCount = 34;
+constexpr size_t kMessageKindCount = 38;
 static_assert(std::variant_size_v<Message> == kMessageKindCount);
 
 inline MessageKind KindOf(const Message& message) {

@@ -19,6 +19,32 @@ bool CheckName(const Named& named, const Place& place, Checker* checker) {
          checker->Range(place, "id", named.id(), 1, UINT32_MAX);
 }
 
+bool Check(const pb::MeasurePlace& in, const Place& place, Checker* checker) {
+  if (!checker->Count(place, "edges", in.edges_size(), kMaxEdgePorts)) return false;
+  for (int i = 0; i < in.edges_size(); ++i) {
+    if (!checker->Name(Place(place, "edges", i), "name", in.edges(i))) return false;
+  }
+  return checker->Range(place, "number", in.number(), 0, UINT8_MAX);
+}
+
+void Write(const MeasurementPlace& place, pb::MeasurePlace* out) {
+  out->set_has_edges(place.edges.has_value());
+  if (place.edges) {
+    for (const std::string& port : *place.edges) out->add_edges(port);
+  }
+  out->set_has_number(place.switch_id.has_value());
+  out->set_number(place.switch_id.value_or(0));
+  out->set_is_lab(place.is_lab);
+}
+
+MeasurementPlace Read(const pb::MeasurePlace& in) {
+  MeasurementPlace place;
+  if (in.has_edges()) place.edges.emplace(in.edges().begin(), in.edges().end());
+  if (in.has_number()) place.switch_id = static_cast<uint8_t>(in.number());
+  place.is_lab = in.is_lab();
+  return place;
+}
+
 template <typename Named>
 void WriteName(const ProgramName& program, Named* out) {
   out->set_name(program.name);
@@ -34,7 +60,8 @@ ProgramName ReadName(const Named& in) {
 
 bool Check(const pb::ProgramOn& on, const Place& place, Checker* checker) {
   return CheckName(on, place, checker) && checker->Present(place, "program", on.has_program()) &&
-         Check(on.program(), Place(place, "program"), checker);
+         Check(on.program(), Place(place, "program"), checker) &&
+         Check(on.place(), Place(place, "place"), checker);
 }
 
 bool Check(const pb::ProgramOff& off, const Place& place, Checker* checker) {
@@ -75,6 +102,7 @@ void Write(const ProgramOn& on, pb::ProgramOn* out) {
   WriteName(on.program, out);
   out->set_seed(on.seed);
   Write(on.source, out->mutable_program());
+  Write(on.place, out->mutable_place());
 }
 
 void Write(const ProgramOff& off, pb::ProgramOff* out) { WriteName(off.program, out); }
@@ -96,6 +124,7 @@ void Write(const CellsRequest& request, pb::CellsRequest* out) {
   out->set_first(request.first);
   out->set_max_cells(request.max_cells);
   out->mutable_key()->Add(request.key.begin(), request.key.end());
+  out->set_wants_keys(request.wants_keys);
 }
 
 void Write(const CellsAnswer& answer, pb::CellsAnswer* out) {
@@ -105,7 +134,9 @@ void Write(const CellsAnswer& answer, pb::CellsAnswer* out) {
   out->set_error(ToWireText(answer.error, kMaxLongTextBytes));
 }
 
-ProgramOn Read(const pb::ProgramOn& in) { return {ReadName(in), in.seed(), Read(in.program())}; }
+ProgramOn Read(const pb::ProgramOn& in) {
+  return {ReadName(in), in.seed(), Read(in.program()), Read(in.place())};
+}
 
 ProgramOff Read(const pb::ProgramOff& in) { return {ReadName(in)}; }
 
@@ -118,8 +149,9 @@ ProgramList Read(const pb::ProgramList& in) {
 }
 
 CellsRequest Read(const pb::CellsRequest& in) {
-  return {in.number(), ReadName(in),   in.variable(),
-          in.first(),  in.max_cells(), {in.key().begin(), in.key().end()}};
+  return {in.number(),    ReadName(in),   in.variable(),
+          in.first(),     in.max_cells(), {in.key().begin(), in.key().end()},
+          in.wants_keys()};
 }
 
 CellsAnswer Read(const pb::CellsAnswer& in) {

@@ -67,6 +67,16 @@ std::vector<BadCase> MessageCases() {
        "program_on.id is 0; it takes 1 to 4294967295"},
       {[](pb::Frame* f) { ProgramOf(f), f->mutable_program_on()->clear_program(); },
        "program_on.program is missing"},
+      {[](pb::Frame* f) {
+         ProgramOf(f);
+         f->mutable_program_on()->mutable_place()->add_edges("");
+       },
+       "program_on.place.edges[0].name is missing"},
+      {[](pb::Frame* f) {
+         ProgramOf(f);
+         f->mutable_program_on()->mutable_place()->set_number(256);
+       },
+       "program_on.place.number is 256; it takes 0 to 255"},
       {[](pb::Frame* f) { f->mutable_program_off(); }, "program_off.name is missing"},
       {[](pb::Frame* f) { AckOf(f)->set_error("x"); },
        "program_ack.error stands with a program that is on"},

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/model/measure_place.h"
 #include "lib/model/measure_program.h"
 
 namespace trumpet {
@@ -24,6 +25,7 @@ struct ProgramOn {
   ProgramName program;
   uint64_t seed = 0;
   MeasureProgram source;  // arrives without its diagnostics and places
+  MeasurementPlace place = {};
 };
 
 struct ProgramOff {
@@ -47,6 +49,7 @@ struct CellsRequest {
   uint32_t first = 0;
   uint32_t max_cells = 0;
   std::vector<uint64_t> key;  // empty: from `first` on
+  bool wants_keys = false;
 };
 
 struct CellsAnswer {

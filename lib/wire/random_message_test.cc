@@ -513,6 +513,14 @@ Message RandomMessages::AnyOfAnalyzers(MessageKind kind) {
                           Number(),
                           static_cast<Nanos>(Below(kMaxSliceNs + 1)),
                           static_cast<Nanos>(Below(kMaxSliceNs + 1))};
+    case MessageKind::kTraceRequest:
+      return AnyTraceRequest();
+    case MessageKind::kTraceAnswer:
+      return AnyTraceAnswer();
+    case MessageKind::kTraceCancel:
+      return TraceCancel{Number()};
+    case MessageKind::kTraceNetwork:
+      return TraceNetwork{static_cast<uint32_t>(Below(kMaxNetworkParts)), Coin(), Bytes(300)};
     default:
       return AnyOfPrograms(kind);
   }
@@ -520,6 +528,32 @@ Message RandomMessages::AnyOfAnalyzers(MessageKind kind) {
 
 PacketFilePlace RandomMessages::FilePlace() {
   return {static_cast<uint32_t>(Number()), static_cast<uint32_t>(Number()), Number()};
+}
+
+TraceRequest RandomMessages::AnyTraceRequest() {
+  TraceRequest request{
+      Number(), static_cast<TraceWhat>(Below(5)), static_cast<TracePackets>(Below(3)), {}};
+  for (size_t i = Below(4); i > 0; --i) request.words.push_back({Name(), Text(kMaxLongTextBytes)});
+  return request;
+}
+
+TraceAnswer RandomMessages::AnyTraceAnswer() {
+  TraceAnswer answer;
+  answer.number = Number();
+  if (Coin()) {
+    answer.error = Name();
+    answer.is_wrong = Coin();
+    return answer;
+  }
+  for (size_t i = Below(4); i > 0; --i) {
+    answer.records.push_back({Instant(), Number(), Text(kMaxLongTextBytes)});
+  }
+  answer.has_more = Coin();
+  answer.files = Number();
+  answer.traces = Number();
+  answer.bytes = Number();
+  answer.left_out = Number();
+  return answer;
 }
 
 SliceAck RandomMessages::AnySliceAck() {
@@ -542,11 +576,22 @@ SliceOn RandomMessages::AnySliceOn() {
   return on;
 }
 
+MeasurementPlace RandomMessages::AnyPlace() {
+  MeasurementPlace place;
+  if (Coin()) {
+    place.edges.emplace(Below(4));
+    for (std::string& port : *place.edges) port = Name();
+  }
+  if (Coin()) place.switch_id = static_cast<uint8_t>(Number());
+  place.is_lab = Coin();
+  return place;
+}
+
 Message RandomMessages::AnyOfPrograms(MessageKind kind) {
   const bool has_failed = Coin();
   switch (kind) {
     case MessageKind::kProgramOn:
-      return ProgramOn{AnyProgramName(), Number(), AnyProgram()};
+      return ProgramOn{AnyProgramName(), Number(), AnyProgram(), AnyPlace()};
     case MessageKind::kProgramOff:
       return ProgramOff{AnyProgramName()};
     case MessageKind::kProgramAck:
@@ -563,7 +608,8 @@ Message RandomMessages::AnyOfPrograms(MessageKind kind) {
                           static_cast<uint32_t>(Number()),
                           static_cast<uint32_t>(Number()),
                           static_cast<uint32_t>(1 + Below(kMaxCellsAsked)),
-                          Words(5)};
+                          Words(5),
+                          Coin()};
     case MessageKind::kCellsAnswer:
       return CellsAnswer{Number(), has_failed ? std::vector<uint64_t>() : Words(50),
                          static_cast<uint32_t>(Number()),

@@ -58,9 +58,12 @@ class RandomMessages {
   SliceOn AnySliceOn();
   SliceAck AnySliceAck();
   PacketFilePlace FilePlace();
+  TraceRequest AnyTraceRequest();
+  TraceAnswer AnyTraceAnswer();
   ExpectedSlice AnySlice();
   uint32_t Tag();
   Message AnyOfAnalyzers(MessageKind kind);
+  MeasurementPlace AnyPlace();
   ProgramName AnyProgramName() { return {Name(), Id()}; }
   MeasureProgram AnyProgram();
   Message AnyOfPrograms(MessageKind kind);

@@ -282,6 +282,32 @@ inline bool Same(const PacketFilePiece& a, const PacketFilePiece& b) {
          Same(a.next, b.next);
 }
 
+inline bool Same(const TraceWord& a, const TraceWord& b) {
+  return std::tie(a.name, a.value) == std::tie(b.name, b.value);
+}
+
+inline bool Same(const TraceRequest& a, const TraceRequest& b) {
+  return std::tie(a.number, a.what, a.packets) == std::tie(b.number, b.what, b.packets) &&
+         Same(a.words, b.words);
+}
+
+inline bool Same(const TraceRecord& a, const TraceRecord& b) {
+  return std::tie(a.start, a.id, a.text) == std::tie(b.start, b.id, b.text);
+}
+
+inline bool Same(const TraceAnswer& a, const TraceAnswer& b) {
+  return std::tie(a.number, a.has_more, a.files, a.traces, a.bytes, a.left_out, a.error,
+                  a.is_wrong) == std::tie(b.number, b.has_more, b.files, b.traces, b.bytes,
+                                          b.left_out, b.error, b.is_wrong) &&
+         Same(a.records, b.records);
+}
+
+inline bool Same(const TraceCancel& a, const TraceCancel& b) { return a.number == b.number; }
+
+inline bool Same(const TraceNetwork& a, const TraceNetwork& b) {
+  return std::tie(a.part, a.is_last, a.text) == std::tie(b.part, b.is_last, b.text);
+}
+
 inline bool Same(const std::string& a, const std::string& b) { return a == b; }
 
 inline bool Same(const ProgramName& a, const ProgramName& b) {
@@ -354,7 +380,9 @@ inline bool Same(const MeasureProgram& a, const MeasureProgram& b) {
 }
 
 inline bool Same(const ProgramOn& a, const ProgramOn& b) {
-  return Same(a.program, b.program) && a.seed == b.seed && Same(a.source, b.source);
+  return Same(a.program, b.program) && a.seed == b.seed && Same(a.source, b.source) &&
+         std::tie(a.place.edges, a.place.switch_id, a.place.is_lab) ==
+             std::tie(b.place.edges, b.place.switch_id, b.place.is_lab);
 }
 
 inline bool Same(const ProgramOff& a, const ProgramOff& b) { return Same(a.program, b.program); }
@@ -369,7 +397,7 @@ inline bool Same(const ProgramList& a, const ProgramList& b) {
 
 inline bool Same(const CellsRequest& a, const CellsRequest& b) {
   const auto tie = [](const CellsRequest& x) {
-    return std::tie(x.number, x.variable, x.first, x.max_cells, x.key);
+    return std::tie(x.number, x.variable, x.first, x.max_cells, x.key, x.wants_keys);
   };
   return Same(a.program, b.program) && tie(a) == tie(b);
 }

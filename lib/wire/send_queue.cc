@@ -37,6 +37,7 @@ SendClass ClassOf(MessageKind kind) {
     case MessageKind::kPacketRecords:
     case MessageKind::kPacketFilePiece:
     case MessageKind::kCellsAnswer:
+    case MessageKind::kTraceAnswer:
       return SendClass::kReport;
     case MessageKind::kPartials:
     case MessageKind::kFlowStates:

@@ -7,8 +7,6 @@
 #include <event2/bufferevent.h>
 #include <event2/bufferevent_ssl.h>
 #include <event2/event.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <sys/socket.h>
@@ -18,7 +16,9 @@
 #include <variant>
 
 #include "lib/wire/codec.h"
+#include "lib/wire/farewell.h"
 #include "lib/wire/limits.h"
+#include "lib/wire/message_rules.h"
 #include "lib/wire/stream_end.h"
 
 namespace trumpet {
@@ -33,18 +33,6 @@ constexpr int kFramesPerRound = 64;       // then others have their turn
 constexpr size_t kMaxAnswersOwed = 4;
 constexpr Nanos kClosingTime = kNanosPerSecond;
 
-constexpr const char* kCauseNames[kCloseCauseCount] = {"by-us",         "by-peer",
-                                                       "bye",           "refused",
-                                                       "connect",       "tls",
-                                                       "protocol",      "handshake-timeout",
-                                                       "frame-timeout", "keep-alive-timeout",
-                                                       "stuck"};
-
-constexpr const char* kByeNames[] = {"shutting down", "reconfigured", "replaced", "protocol error",
-                                     "too slow"};
-constexpr const char* kRefusalNames[] = {"no common version", "not allowed", "duplicate host",
-                                         "too many sessions", "shutting down"};
-
 void ReadCallback(bufferevent* /*stream*/, void* session) {
   static_cast<Session*>(session)->OnStreamReadable();
 }
@@ -55,107 +43,11 @@ void EventCallback(bufferevent* /*stream*/, short what, void* session) {
   static_cast<Session*>(session)->OnStreamEvent(what);
 }
 
-std::string WithText(const char* reason, const std::string& text) {
-  return text.empty() ? reason : std::string(reason) + ": " + text;
-}
-
-bool IsFromAgent(MessageKind kind) {
-  switch (kind) {
-    case MessageKind::kTriggerAck:
-    case MessageKind::kHostFacts:
-    case MessageKind::kPollReply:
-    case MessageKind::kReport:
-    case MessageKind::kPartials:
-    case MessageKind::kFlowStates:
-    case MessageKind::kIntervalEnd:
-    case MessageKind::kSliceTallies:
-    case MessageKind::kRunAnswer:
-    case MessageKind::kPacketRecords:
-    case MessageKind::kSliceAck:
-    case MessageKind::kSliceEnd:
-    case MessageKind::kPacketFilePiece:
-    case MessageKind::kProgramAck:
-    case MessageKind::kProgramList:
-    case MessageKind::kCellsAnswer:
-      return true;
-    default:
-      return false;
-  }
-}
-
-bool IsFromController(MessageKind kind) {
-  switch (kind) {
-    case MessageKind::kTriggerSet:
-    case MessageKind::kPoll:
-    case MessageKind::kHostPlace:
-    case MessageKind::kExpectSlices:
-    case MessageKind::kTallyRequest:
-    case MessageKind::kFinishRun:
-    case MessageKind::kPacketsRequest:
-    case MessageKind::kProgramOn:
-    case MessageKind::kProgramOff:
-    case MessageKind::kCellsRequest:
-    case MessageKind::kSliceOn:
-    case MessageKind::kSliceOff:
-    case MessageKind::kPacketFileRequest:
-      return true;
-    default:
-      return false;
-  }
-}
-
-// Of what it is usual to send several, up to the end of the interval.
-bool MayWait(MessageKind kind) {
-  return kind == MessageKind::kReport || kind == MessageKind::kPartials ||
-         kind == MessageKind::kFlowStates;
-}
-
-uint64_t CapabilityFor(MessageKind kind) {
-  switch (kind) {
-    case MessageKind::kPartials:
-      return kCapabilityPartials;
-    case MessageKind::kFlowStates:
-      return kCapabilityFlowStates;
-    case MessageKind::kPoll:
-    case MessageKind::kPollReply:
-      return kCapabilityPoll;
-    case MessageKind::kHostPlace:
-      return kCapabilityPlace;
-    case MessageKind::kExpectSlices:
-    case MessageKind::kTallyRequest:
-    case MessageKind::kSliceTallies:
-    case MessageKind::kFinishRun:
-    case MessageKind::kRunAnswer:
-    case MessageKind::kPacketsRequest:
-    case MessageKind::kPacketRecords:
-      return kCapabilityAnalyzer;
-    case MessageKind::kPacketFileRequest:
-    case MessageKind::kPacketFilePiece:
-      return kCapabilityPacketFiles;
-    case MessageKind::kSliceOn:
-    case MessageKind::kSliceOff:
-    case MessageKind::kSliceAck:
-    case MessageKind::kSliceEnd:
-      return kCapabilitySlices;
-    case MessageKind::kProgramOn:
-    case MessageKind::kProgramOff:
-    case MessageKind::kProgramAck:
-    case MessageKind::kProgramList:
-    case MessageKind::kCellsRequest:
-    case MessageKind::kCellsAnswer:
-      return kCapabilityPrograms;
-    default:
-      return 0;
-  }
-}
-
 void AddCounts(const KindCounts& from, KindCounts* into) {
   for (size_t i = 0; i < from.size(); ++i) (*into)[i] += from[i];
 }
 
 }  // namespace
-
-const char* CloseCauseName(CloseCause cause) { return kCauseNames[static_cast<size_t>(cause)]; }
 
 void SessionCounters::Add(const SessionCounters& other) {
   bytes_received += other.bytes_received;
@@ -195,8 +87,6 @@ SessionCounters Session::counters() const {
   return counters;
 }
 
-// ---- Beginning ----
-
 void Session::OnStreamEvent(int what) {
   if (state_ == State::kClosed) return;
   if ((what & BEV_EVENT_CONNECTED) != 0) {
@@ -211,105 +101,6 @@ void Session::OnStreamEvent(int what) {
   const bool is_connecting = state_ == State::kConnecting && role_ == Role::kAgent;
   StreamEnd end = WhyStreamEnded(stream_, what, is_connecting);
   End(end.cause, std::move(end.text));
-}
-
-void Session::OnConnected() {
-  if (state_ != State::kConnecting) return;
-  const int on = 1;
-  setsockopt(bufferevent_getfd(stream_), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  const SSL* tls = bufferevent_openssl_get_ssl(stream_);
-  if (tls != nullptr) {
-    bufferevent_openssl_set_allow_dirty_shutdown(stream_, 1);
-    peer_ = IdentityOf(tls);
-    if (!peer_.is_authenticated) {  // OpenSSL was told to see to that; it is not left to it alone
-      return End(CloseCause::kTls, "peer has no certificate");
-    }
-    if (!options_.expected_peer_name.empty() && !peer_.IsOf(options_.expected_peer_name)) {
-      return End(CloseCause::kTls, "peer's certificate: of " + peer_.common_name + ", not of " +
-                                       options_.expected_peer_name);
-    }
-  }
-  state_ = State::kHello;
-  if (role_ == Role::kAgent) SayHello();
-}
-
-void Session::SayHello() {
-  hello_ = owner_->MakeHello();
-  hello_.min_version = kMinProtocolVersion;
-  hello_.max_version = kMaxProtocolVersion;
-  WriteMessage(hello_);
-  WriteOut();
-}
-
-void Session::TakeInHello(Message message) {
-  if (role_ == Role::kController) {
-    if (auto* hello = std::get_if<Hello>(&message)) return TakeHello(std::move(*hello));
-    return FailProtocol(std::string(MessageKindName(KindOf(message))) + " before hello");
-  }
-  if (auto* reply = std::get_if<HelloReply>(&message)) return TakeHelloReply(std::move(*reply));
-  if (const auto* refusal = std::get_if<Refusal>(&message)) {
-    return End(CloseCause::kRefused,
-               WithText(kRefusalNames[static_cast<size_t>(refusal->reason)], refusal->text));
-  }
-  if (const auto* bye = std::get_if<Bye>(&message)) {
-    return End(CloseCause::kBye, WithText(kByeNames[static_cast<size_t>(bye->reason)], bye->text));
-  }
-  FailProtocol(std::string(MessageKindName(KindOf(message))) + " before hello_reply");
-}
-
-void Session::TakeHello(Hello hello) {
-  hello_ = std::move(hello);
-  HelloReply reply;
-  reply.version = std::min(hello_.max_version, kMaxProtocolVersion);
-  reply.capabilities = hello_.capabilities;
-  std::optional<Refusal> refusal;
-  if (reply.version < std::max(hello_.min_version, kMinProtocolVersion)) {
-    refusal = Refusal{RefusalReason::kVersion, "this controller speaks versions " +
-                                                   std::to_string(kMinProtocolVersion) + " to " +
-                                                   std::to_string(kMaxProtocolVersion)};
-  } else {
-    refusal = owner_->OnHello(this, hello_, &reply);
-    if (!is_live()) return;
-  }
-  if (refusal) {
-    refusal->text = ToWireText(refusal->text, kMaxTextBytes);
-    WriteMessage(*refusal);
-    WriteOut();
-    state_ = State::kClosing;
-    closing_cause_ = CloseCause::kRefused;
-    closing_text_ = WithText(kRefusalNames[static_cast<size_t>(refusal->reason)], refusal->text);
-    closing_at_ = clock_.MonotonicNow();
-    OnStreamWritable();
-    return;
-  }
-  reply.capabilities &= hello_.capabilities;
-  hello_reply_ = reply;
-  WriteMessage(reply);
-  WriteOut();
-  if (is_live()) Establish(reply.capabilities);
-}
-
-void Session::TakeHelloReply(HelloReply reply) {
-  if (reply.version < kMinProtocolVersion || reply.version > kMaxProtocolVersion) {
-    return FailProtocol("hello_reply.version was not offered");
-  }
-  if ((reply.capabilities & ~hello_.capabilities) != 0) {
-    return FailProtocol("hello_reply.capabilities were not offered");
-  }
-  hello_reply_ = std::move(reply);
-  Establish(hello_reply_.capabilities);
-}
-
-void Session::Establish(uint64_t capabilities) {
-  version_ = hello_reply_.version;
-  capabilities_ = capabilities;
-  state_ = State::kEstablished;
-  established_at_ = clock_.MonotonicNow();
-  reader_.set_max_bytes(role_ == Role::kAgent ? kMaxFrameToAgent : kMaxFrameToController);
-  bufferevent_setwatermark(stream_, EV_READ, 0, kFrameHeadBytes + reader_.max_bytes());
-  Ask();  // the clocks are compared from the first moment on
-  owner_->OnEstablished(this);
-  if (is_live()) Flush();
 }
 
 // ---- Receiving ----
@@ -365,7 +156,7 @@ void Session::Take(Message message) {
   if (state_ != State::kEstablished) return TakeInHello(std::move(message));
   if (const auto* keep_alive = std::get_if<KeepAlive>(&message)) return TakeKeepAlive(*keep_alive);
   if (const auto* bye = std::get_if<Bye>(&message)) {
-    return End(CloseCause::kBye, WithText(kByeNames[static_cast<size_t>(bye->reason)], bye->text));
+    return End(CloseCause::kBye, FarewellOf(*bye));
   }
   const MessageKind kind = KindOf(message);
   if (!MayReceive(kind)) {
@@ -577,7 +368,7 @@ void Session::Close(ByeReason reason, const std::string& text) {
   if (!is_live()) return;
   if (state_ == State::kConnecting) return End(CloseCause::kByUs, text);
   closing_cause_ = CloseCause::kByUs;
-  closing_text_ = WithText(kByeNames[static_cast<size_t>(reason)], text);
+  closing_text_ = FarewellOf(reason, text);
   if (evbuffer_get_length(bufferevent_get_output(stream_)) >= kOutputBytes) {
     return End(closing_cause_, closing_text_);  // it does not read
   }

@@ -25,6 +25,7 @@
 #include "lib/base/status.h"
 #include "lib/base/units.h"
 #include "lib/wire/clock_estimate.h"
+#include "lib/wire/farewell.h"
 #include "lib/wire/frame_reader.h"
 #include "lib/wire/message.h"
 #include "lib/wire/send_queue.h"
@@ -36,24 +37,6 @@ struct bufferevent;
 namespace trumpet {
 
 class Session;
-
-enum class CloseCause : uint8_t {
-  kByUs,              // Close() was called
-  kByPeer,            // the connection ended without a word
-  kBye,               // the peer took its leave; the text says why
-  kRefused,           // the controller did not take us in
-  kConnect,           // there was no connection at all
-  kTls,               // not whom we believe, or not speaking TLS
-  kProtocol,          // the peer sent what is not allowed
-  kHandshakeTimeout,  // no hello in time
-  kFrameTimeout,      // a frame was begun and not ended in time
-  kKeepAliveTimeout,  // a question of ours was not answered: half open, stalled, or not reading
-  kStuck,             // even what must be sent did not fit into the queue
-};
-constexpr size_t kCloseCauseCount = 11;
-
-// "by-us", "keep-alive-timeout", ...
-const char* CloseCauseName(CloseCause cause);
 
 struct SessionOptions {
   size_t max_queue_bytes = 8 * 1024 * 1024;

@@ -1,0 +1,38 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// The messages of trace_message.h on the wire: checked, written and read.
+
+#ifndef TRUMPET_LIB_WIRE_TRACE_CODEC_H
+#define TRUMPET_LIB_WIRE_TRACE_CODEC_H
+
+#include "lib/wire/check.h"
+#include "lib/wire/trace_message.h"
+
+namespace trumpet {
+
+namespace pb {
+class TraceRequest;
+class TraceAnswer;
+class TraceCancel;
+class TraceNetwork;
+}  // namespace pb
+
+bool Check(const pb::TraceRequest& request, const Place& place, Checker* checker);
+bool Check(const pb::TraceAnswer& answer, const Place& place, Checker* checker);
+bool Check(const pb::TraceCancel& cancel, const Place& place, Checker* checker);
+bool Check(const pb::TraceNetwork& network, const Place& place, Checker* checker);
+
+void Write(const TraceRequest& request, pb::TraceRequest* out);
+void Write(const TraceAnswer& answer, pb::TraceAnswer* out);
+void Write(const TraceCancel& cancel, pb::TraceCancel* out);
+void Write(const TraceNetwork& network, pb::TraceNetwork* out);
+
+TraceRequest Read(const pb::TraceRequest& in);
+TraceAnswer Read(const pb::TraceAnswer& in);
+TraceCancel Read(const pb::TraceCancel& in);
+TraceNetwork Read(const pb::TraceNetwork& in);
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_LIB_WIRE_TRACE_CODEC_H
