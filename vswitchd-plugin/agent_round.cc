@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One round of the agent: take in what changed, get to the mode that is wanted, gather, decide.
+// What runs then is agent_program.cc's.
 
 #include <algorithm>
 #include <string>
@@ -14,26 +15,15 @@
 namespace trumpet {
 namespace {
 
-constexpr Nanos kShortestLead = 2 * kNanosPerMilli;   // between publishing events and their instant
-constexpr Nanos kLongestWait = 20 * kNanosPerMilli;   // for the end of an epoch to change over at
-constexpr Nanos kPublishMargin = kNanosPerMilli / 2;  // of the lead, left after compiling
-constexpr Nanos kSettle = 100 * kNanosPerMicro;       // what sweeps usually take after an epoch
-constexpr Nanos kRetry = 200 * kNanosPerMicro;        // while a thread is not done
-constexpr Nanos kLongestSleep = 10 * kNanosPerMilli;  // keeps rings from filling up
+constexpr Nanos kSettle = 100 * kNanosPerMicro;           // what sweeps usually take after an epoch
+constexpr Nanos kRetry = 200 * kNanosPerMicro;            // while a thread is not done
+constexpr Nanos kLongestSleep = 10 * kNanosPerMilli;      // keeps rings from filling up
 constexpr Nanos kLongestSleepEnding = kNanosPerSecond;    // nothing is delivered any more
 constexpr Nanos kShortestPatience = 10 * kNanosPerMilli;  // with a thread that is late
 constexpr Nanos kLargestJump = kNanosPerSecond;           // of the clock, without a restart
 constexpr Nanos kStatusSpacing = 50 * kNanosPerMilli;
-constexpr size_t kMaxDueAnswers = 64;  // to the controller; the oldest are left out
 
 Nanos FloorTo(Nanos time, Nanos length) { return CellOf(time, length) * length; }
-
-// A change cuts the epoch that runs, and what is left of it may be too short to sweep the first
-// part.  So threads change over between two epochs, unless that is long to wait for.
-Nanos ChangeInstant(Nanos earliest, Nanos epoch) {
-  const Nanos boundary = FloorTo(earliest + epoch - 1, epoch);
-  return boundary - earliest <= kLongestWait ? boundary : earliest;
-}
 
 std::string WatchdogText(const std::string& thread, const StepOverruns& overruns) {
   std::string text = "switched off by the watchdog: steps on " + thread + " took";
@@ -58,7 +48,8 @@ Nanos Agent::Step() {
   TakeWishes(now);
   FollowController(now);
   FollowSlices();
-  measurements_.Follow();
+  measurements_.Follow(parts_.read_clocks().monotonic_ns);
+  measurements_.AnswerRequests(now, parts_.read_clocks().monotonic_ns);
   const Mode before = mode_;
   ReachMode(now);
   if (mode_ == Mode::kRunning) {
@@ -146,6 +137,7 @@ void Agent::TakeWishes(Nanos now) {
   const bool needs_new_monitors = NeedsNewMonitors(settings_, wishes.settings);
   zones_are_stale_ |= settings_ != wishes.settings;
   settings_ = wishes.settings;
+  measurements_.SetUplinks(settings_.uplinks);
   desk_.LimitBuckets(settings_.max_total_buckets);
   enabled_ = wishes.enabled;
   if (needs_new_monitors && HasMonitor()) {
@@ -273,215 +265,6 @@ void Agent::Restart(Nanos now, const char* why, bool drops_monitors) {
     slot->ResetTimes();
   }
   peers_.reset();
-}
-
-// --- the controller --------------------------------------------------------
-
-void Agent::FollowController(Nanos now) {
-  link_.SetEpoch(program_ != nullptr ? program_->epoch_ns() : 0);
-  link_.Follow(settings_);
-  TakeSets(now);
-}
-
-void Agent::FollowSlices() {
-  if (slice_places_version_ != link_.facts_version()) {
-    slice_places_version_ = link_.facts_version();
-    slices_.SetPlaces(SlicePlaces::Of(link_.facts()));
-  }
-  slices_.EndDue(parts_.read_clocks().monotonic_ns);
-  link_.TellSliceEnds();
-}
-
-void Agent::TakeSets(Nanos now) {
-  std::vector<ControllerSet::Taken> sets = link_.TakeSets();
-  bool has_changed = false;
-  for (ControllerSet::Taken& taken : sets) {
-    if (!taken.refusal.empty()) {
-      link_.Acknowledge({taken.generation, false, 0, {}, taken.refusal, {}, false});
-      continue;
-    }
-    has_changed = true;
-    if (taken.generation == 0) due_answers_.clear();  // there is no controller any more
-    if (due_answers_.size() == kMaxDueAnswers) due_answers_.pop_front();
-    due_answers_.push_back({taken.generation, 0, std::move(taken.changed)});
-  }
-  if (!has_changed) return;
-  const uint32_t max_events = memory_settings_.value_or(settings_).max_triggers;
-  event_errors_ = parts_.events->SetControllerEvents(link_.set().triggers(), max_events,
-                                                     settings_.max_buckets, now);
-  const uint64_t version = parts_.events->version();
-  for (DueAnswer& due : due_answers_) {
-    if (due.version == 0) due.version = version;
-  }
-  shares_are_stale_ = true;
-}
-
-bool Agent::RunsEverywhere() const {
-  if (mode_ == Mode::kOff) return parts_.events->count() == 0;
-  if (mode_ != Mode::kRunning || program_ == nullptr) return false;
-  return std::all_of(slots_.begin(), slots_.end(), [this](const auto& slot) {
-    return slot->has_ended() || slot->monitor() == nullptr ||
-           slot->monitor()->running_generation() >= program_->generation();
-  });
-}
-
-// A set is answered once all threads run it: what is said then holds.
-void Agent::AnswerController() {
-  while (!due_answers_.empty()) {
-    const DueAnswer& due = due_answers_.front();
-    const bool is_published = mode_ == Mode::kOff || program_version_ >= due.version;
-    if (!is_published || !RunsEverywhere()) return;
-    TriggerAck ack;
-    ack.generation = due.generation;
-    ack.is_applied = true;
-    const Nanos from = program_ != nullptr ? program_->effective_from() : last_round_ns_;
-    ack.applied_ns = std::max<Nanos>(0, std::max(from, all_shown_since_));
-    ack.errors = event_errors_;
-    for (const uint32_t id : due.changed) {
-      if (const auto share = network_.ShareOf(id)) ack.shares.push_back(*share);
-    }
-    if (due.generation != 0) link_.Acknowledge(std::move(ack));
-    due_answers_.pop_front();
-  }
-}
-
-// --- what runs -------------------------------------------------------------
-
-void Agent::UpdateObservation() {
-  const uint64_t version = parts_.ports->version();
-  const bool has_same_uplinks =
-      version == uplinks_version_ && settings_.uplinks == uplink_patterns_;
-  if (place_ == observed_place_ && has_same_uplinks) return;
-  std::vector<uint32_t> uplinks = UplinksAmong(parts_.ports->List(), settings_.uplinks);
-  uplinks_version_ = version;
-  uplink_patterns_ = settings_.uplinks;
-  if (place_ == observed_place_ && uplinks == observed_uplinks_) return;
-  observed_place_ = place_;
-  observed_uplinks_ = uplinks;
-  if (place_ == nullptr && observation_ == nullptr) return;
-  observation_ = nullptr;
-  if (place_ != nullptr) {
-    observation_ = std::make_shared<Observation>(*place_, std::move(uplinks), parts_.hash_seed);
-  }
-  observation_is_new_ = true;
-  network_.ObserveBy(observation_);
-}
-
-void Agent::UpdateProgram() {
-  if (program_ != nullptr && program_version_ == parts_.events->version() && !observation_is_new_) {
-    if (!std::exchange(shares_are_stale_, false)) return;
-    network_.Apply(parts_.events->Set().of_controller, program_->effective_from(),
-                   settings_.flow_timeout_ms * kNanosPerMilli);
-    return;
-  }
-  observation_is_new_ = false;
-  shares_are_stale_ = false;
-  const EventSet set = parts_.events->Set();
-  const auto unix_now = [this] { return rules_.clock.UnixNs(parts_.read_clocks().monotonic_ns); };
-  const Nanos epoch = program_ != nullptr ? program_->epoch_ns() : kNanosPerMilli;
-  Nanos lead = std::max(kShortestLead, program_lead_ns_);
-  Nanos from = 0;
-  // All threads change over at one instant only if it is still ahead when they hear of it.
-  for (int attempt = 0; attempt < 4; ++attempt, lead *= 4) {
-    from = ChangeInstant(unix_now() + lead, epoch);
-    program_ = TriggerProgram::Make(set.plans, ++generation_, from, observation_);
-    if (unix_now() + kPublishMargin < from) break;
-  }
-  program_lead_ns_ = lead;
-  program_version_ = set.version;
-  for (auto& slot : slots_) PublishTo(slot.get());
-  desk_.Apply(set, from);
-  parts_.events->MarkPublished(set.version, generation_, from);
-}
-
-void Agent::PublishTo(MonitorSlot* slot) {
-  if (slot->monitor() == nullptr) return;
-  const MemoryPreference near(slot->thread().numa_id());
-  const trumpet::Status status = slot->monitor()->Publish(program_);
-  if (status.ok()) {
-    if (!slot->thread().is_pmd()) parts_.host->ops().wake_main_thread();
-    return;
-  }
-  // It would go on with events that are no longer wanted: better not at all, and said so.
-  parts_.host->Error("handing events to " + NameOf(*slot) + ": " + status.message() +
-                     "; the thread is not monitored");
-  LoseMonitor(slot);
-}
-
-std::string Agent::NameOf(const MonitorSlot& slot) {
-  const int core = slot.thread().core_id();
-  return slot.thread().is_pmd() ? "the PMD thread on core " + std::to_string(core)
-                                : "the main thread";
-}
-
-void Agent::LoseMonitor(MonitorSlot* slot) {
-  ++failed_monitors_;
-  slot->set_failed(true);
-  slot->Hide();
-  const std::lock_guard<std::mutex> lock(mutex_);
-  slot->SetMonitor(nullptr);
-}
-
-// Making a monitor takes time, during which packets pass unseen: all marks reach up to the end.
-void Agent::UpdateThreads() {
-  const auto unix_now = [this] { return rules_.clock.UnixNs(parts_.read_clocks().monotonic_ns); };
-  bool some_unmonitored = false;
-  for (auto& slot : slots_) {
-    if (slot->has_ended()) continue;
-    if (slot->monitor() == nullptr && !slot->has_failed()) MakeMonitor(slot.get());
-    if (slot->monitor() == nullptr) {
-      some_unmonitored = true;
-    } else if (!slot->is_shown()) {
-      slot->Show(zones_, parse_);
-      const Nanos came = rules_.clock.UnixNs(slot->since_monotonic_ns());
-      all_shown_since_ = unix_now();
-      desk_.MarkMissing(std::max(came, running_since_), all_shown_since_, kMonitorInterrupted,
-                        false);
-    }
-  }
-  const Nanos now = unix_now();
-  if (some_unmonitored) desk_.MarkMissing(unmonitored_since_, now, kMonitorInterrupted, false);
-  unmonitored_since_ = now;
-}
-
-void Agent::MakeMonitor(MonitorSlot* slot) {
-  MonitorOptions options = MonitorOptionsOf(*memory_settings_, settings_, parts_.hash_seed);
-  options.gate = &rules_.is_safe;
-  options.never_sleeps = slot->thread().is_pmd();
-  parse_ = options.parse;
-  if (peers_ == nullptr) {
-    peers_ = std::make_unique<PeerExchange>(options.connections.max_connections,
-                                            options.connections.flow_timeout_ns);
-  }
-  options.peers = peers_.get();
-  const MemoryPreference near(slot->thread().numa_id());
-  const trumpet::Status room = CheckMachineHas(PacketMonitor::BytesFor(options));
-  Result<std::unique_ptr<PacketMonitor>> monitor =
-      room.ok() ? parts_.make_monitor(options) : Result<std::unique_ptr<PacketMonitor>>(room);
-  if (!monitor.ok()) {
-    parts_.host->Error("making the monitor of " + NameOf(*slot) + ": " + monitor.message() +
-                       "; the thread is not monitored");
-    LoseMonitor(slot);
-    return;
-  }
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    slot->SetMonitor(std::move(*monitor));
-  }
-  PublishTo(slot);
-}
-
-void Agent::UpdateZones() {
-  const uint64_t version = parts_.ports->version();
-  if (!zones_are_stale_ && version == ports_version_) return;
-  zones_are_stale_ = false;
-  ports_version_ = version;
-  ZoneMap zones(settings_.zones, parts_.ports->List());
-  if (zones == zones_) return;
-  zones_ = std::move(zones);
-  for (auto& slot : slots_) {
-    if (slot->is_shown()) slot->Show(zones_, parse_);
-  }
 }
 
 // --- gathering -------------------------------------------------------------

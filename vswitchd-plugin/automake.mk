@@ -11,6 +11,7 @@ noinst_LIBRARIES += vswitchd-plugin/libtrumpet-plugin.a
 vswitchd_plugin_libtrumpet_plugin_a_SOURCES = \
 	vswitchd-plugin/agent.cc \
 	vswitchd-plugin/agent.h \
+	vswitchd-plugin/agent_program.cc \
 	vswitchd-plugin/agent_round.cc \
 	vswitchd-plugin/agent_status.h \
 	vswitchd-plugin/commands.cc \
@@ -19,6 +20,8 @@ vswitchd_plugin_libtrumpet_plugin_a_SOURCES = \
 	vswitchd-plugin/controller_link.h \
 	vswitchd-plugin/controller_set.cc \
 	vswitchd-plugin/controller_set.h \
+	vswitchd-plugin/copy_sender.cc \
+	vswitchd-plugin/copy_sender.h \
 	vswitchd-plugin/database_remote.cc \
 	vswitchd-plugin/database_remote.h \
 	vswitchd-plugin/delivery_desk.cc \
@@ -28,6 +31,8 @@ vswitchd_plugin_libtrumpet_plugin_a_SOURCES = \
 	vswitchd-plugin/event_input.h \
 	vswitchd-plugin/event_registry.cc \
 	vswitchd-plugin/event_registry.h \
+	vswitchd-plugin/event_text.cc \
+	vswitchd-plugin/event_text.h \
 	vswitchd-plugin/glue.h \
 	vswitchd-plugin/host.h \
 	vswitchd-plugin/link_status.h \
@@ -38,6 +43,7 @@ vswitchd_plugin_libtrumpet_plugin_a_SOURCES = \
 	vswitchd-plugin/json_line.h \
 	vswitchd-plugin/measurement_commands.cc \
 	vswitchd-plugin/measurement_commands.h \
+	vswitchd-plugin/measurement_copies.cc \
 	vswitchd-plugin/measurement_place.cc \
 	vswitchd-plugin/measurement_place.h \
 	vswitchd-plugin/measurement_table.cc \
@@ -85,6 +91,7 @@ vswitchd_plugin_plugin_test_SOURCES = \
 	vswitchd-plugin/agent_test.cc \
 	vswitchd-plugin/commands_test.cc \
 	vswitchd-plugin/controller_set_test.cc \
+	vswitchd-plugin/copy_sender_test.cc \
 	vswitchd-plugin/database_remote_test.cc \
 	vswitchd-plugin/event_input_test.cc \
 	vswitchd-plugin/event_registry_test.cc \

@@ -9,6 +9,7 @@
 
 #include "lib/lang/event/diagnostic.h"
 #include "vswitchd-plugin/event_input.h"
+#include "vswitchd-plugin/event_text.h"
 #include "vswitchd-plugin/json_line.h"
 #include "vswitchd-plugin/measurement_commands.h"
 #include "vswitchd-plugin/measurement_text.h"
@@ -97,13 +98,16 @@ const std::vector<Commands::Entry>& Commands::Table() {
       {"trumpet/slice-off", "[json] TAG [bridge=NAME]", 1, 3, &Commands::TurnOffSlice},
       {"trumpet/slice-show", "[json]", 0, 1, &Commands::ShowSlices},
       {"trumpet/program-add",
-       "[json] NAME @FILE|TEXT [edge=PORT,...] [switch=N] [lab=yes] [PARAM=VALUE...]", 2,
-       6 + kMaxMeasureNames, &Commands::AddProgram},
+       "[json] NAME @FILE|TEXT [edge=PORT,...] [switch=N] [lab=yes] [copy-rate=N] "
+       "[PARAM=VALUE...] [ENDPOINT=udp:ADDRESS:PORT|erspan:ADDRESS...]",
+       2, 7 + 2 * kMaxMeasureNames, &Commands::AddProgram},
       {"trumpet/program-del", "[json] NAME", 1, 2, &Commands::DeleteProgram},
       {"trumpet/program-list", "[json]", 0, 1, &Commands::ListPrograms},
       {"trumpet/program-show", "[json] NAME", 1, 2, &Commands::ShowProgram},
       {"trumpet/program-read", "[json] NAME [VARIABLE] [key=VALUE,...] [top=N]", 1, 5,
        &Commands::ReadProgram},
+      {"trumpet/program-ask", "[json] NAME [VARIABLE key=VALUE,...] [request=N]", 1, 5,
+       &Commands::AskProgram},
       {"trumpet/program-budget", "[json] [operators=N] [hashes=N] [cache-lines=N] [bytes=N]", 0, 5,
        &Commands::ProgramBudget},
       {"trumpet/enable", "[json]", 0, 1, &Commands::Enable},
@@ -254,7 +258,7 @@ Result<std::string> Commands::ListPrograms(const Arguments&, bool as_json) {
 
 Result<std::string> Commands::ShowProgram(const Arguments& arguments, bool as_json) {
   if (arguments.size() > 1) return Unexpected(arguments[1]);
-  agent_->measurements().Follow();
+  agent_->measurements().Follow(agent_->MonotonicNow());
   const Result<MeasurementStatus> status = agent_->measurements().Show(arguments[0]);
   if (!status.ok()) return status.status();
   return FormatProgram(*status, as_json);
@@ -263,13 +267,30 @@ Result<std::string> Commands::ShowProgram(const Arguments& arguments, bool as_js
 Result<std::string> Commands::ReadProgram(const Arguments& arguments, bool as_json) {
   const Result<ProgramQuestion> question = ReadProgramQuestion(arguments);
   if (!question.ok()) return question.status();
-  agent_->measurements().Follow();
+  agent_->measurements().Follow(agent_->MonotonicNow());
   const Result<MeasurementStatus> status = agent_->measurements().Show(question->name);
   if (!status.ok()) return status.status();
   const MeasurementView& view = status->view;
   if (question->variable.empty()) return FormatVariables(view, as_json);
   if (question->key) return FormatAtKey(view, question->variable, *question->key, as_json);
   return FormatVariable(*status, question->variable, question->top, as_json);
+}
+
+Result<std::string> Commands::AskProgram(const Arguments& arguments, bool as_json) {
+  const Result<ProgramRequest> request = ReadProgramRequest(arguments);
+  if (!request.ok()) return request.status();
+  const ProgramQuestion& question = request->question;
+  const Result<MeasurementStatus> status = agent_->measurements().Show(question.name);
+  if (!status.ok()) return status.status();
+  const MeasureProgram& program = status->view.program().source;
+  Result<PacketValues> packet = PacketValues();
+  if (question.key) packet = PacketOfKey(program, question.variable, *question.key);
+  if (!packet.ok()) return packet.status();
+  if (request->request) packet->Set(kPktRequest, *request->request);
+  const auto copies =
+      agent_->measurements().Ask(question.name, *packet, Now(), agent_->MonotonicNow());
+  if (!copies.ok()) return copies.status();
+  return FormatAnswers(question.name, program, *copies, as_json);
 }
 
 Result<std::string> Commands::ProgramBudget(const Arguments& arguments, bool as_json) {

@@ -65,6 +65,7 @@ class Commands {
   Answer ListPrograms(const Arguments& arguments, bool as_json);
   Answer ShowProgram(const Arguments& arguments, bool as_json);
   Answer ReadProgram(const Arguments& arguments, bool as_json);
+  Answer AskProgram(const Arguments& arguments, bool as_json);
   Answer ProgramBudget(const Arguments& arguments, bool as_json);
   Answer Enable(const Arguments& arguments, bool as_json);
   Answer Disable(const Arguments& arguments, bool as_json);

@@ -21,7 +21,7 @@ constexpr char kHeavy[] = "dstIP=10.0.128.0/24, sum(volume)>125KB, 5-tuple, 10ms
 TEST(Commands, AreMadeKnownToTheSwitchWithTheirUsage) {
   StillSwitch bench(0);
   bench.plugin.RegisterCommands();
-  ASSERT_EQ(bench.fake.commands.size(), 19u);
+  ASSERT_EQ(bench.fake.commands.size(), 20u);
   EXPECT_EQ(bench.fake.commands[0].name, "trumpet/status");
   for (const auto& command : bench.fake.commands) {
     EXPECT_EQ(command.usage.rfind("[json]", 0), 0u) << command.name;

@@ -24,7 +24,7 @@
 //                   trumpet_plugin_exit
 //   the packet      trumpet_thread_init, trumpet_rx_batch, trumpet_tx_batch,
 //   thread itself   trumpet_idle, trumpet_next_wakeup_us,
-//                   trumpet_wants_queue_length
+//                   trumpet_wants_queue_length, trumpet_wants_sent
 //
 // A packet thread is a PMD thread, or the main thread for ports that no PMD
 // polls (is_pmd false).  The calls for one `state` never overlap one another,
@@ -75,9 +75,10 @@ struct trumpet_sent_frame {
   uint8_t* bytes;
   uint32_t captured_length;
   uint32_t wire_length;
-  uint32_t in_port;  // by which it came; UINT32_MAX if the switch made it
-  bool is_fixed;     // hardware still makes several packets of it
-  bool is_changed;   // false before the call; true after it: the IPv4 header is another
+  uint32_t in_port;     // by which it came; UINT32_MAX if the switch made it
+  bool is_fixed;        // hardware still makes several packets of it
+  bool makes_checksum;  // that of TCP or UDP is still to be made
+  bool is_changed;      // false before the call; true after it: the IPv4 header is another
 };
 
 // The most frames one trumpet_rx_batch() or trumpet_tx_batch() brings.
@@ -186,10 +187,15 @@ bool trumpet_rx_batch(void* state, const struct trumpet_frame* frames, size_t co
 // each burst, so it must be cheap.
 bool trumpet_wants_queue_length(void* state) TRUMPET_NOEXCEPT;
 
+// Whether trumpet_tx_batch() has anything to do on this thread; asked before each, so it must be
+// cheap.
+bool trumpet_wants_sent(void* state) TRUMPET_NOEXCEPT;
+
 // The same frames on the way out, after all changes made to them, when
 // `out_port` is known: once for each copy that leaves.  Includes frames that
 // were never received (packet-out) and excludes those dropped.  Same rules.
-// Fields of the IPv4 header may be changed in place, none that tells its length.
+// Fields of the IPv4 header may be changed in place, none that tells its length;
+// payload of TCP and UDP may be, too, with its checksum unless `makes_checksum`.
 void trumpet_tx_batch(void* state, struct trumpet_sent_frame* frames, size_t count,
                       uint32_t out_port, int64_t now_us) TRUMPET_NOEXCEPT;
 

@@ -10,6 +10,7 @@
 #include "lib/base/text_table.h"
 #include "lib/lang/event/diagnostic.h"
 #include "lib/lang/mafia/mafia_language.h"
+#include "lib/wire/copy_address.h"
 #include "vswitchd-plugin/input_file.h"
 #include "vswitchd-plugin/json_line.h"
 
@@ -45,26 +46,41 @@ Status ReadNumber(const std::string& name, const std::string& text, uint64_t low
   return Status::Ok();
 }
 
-// "eth0,eth1"
-Status ReadEdges(const std::string& text, std::vector<std::string>* edges) {
-  if (!edges->empty()) return Status::Error("edge= is given twice");
+// "eth0,vm*"; nothing: the switch has none.
+Status ReadEdges(const std::string& text, std::optional<std::vector<std::string>>* edges) {
+  if (edges->has_value()) return Status::Error("edge= is given twice");
+  edges->emplace();
+  if (text.empty()) return Status::Ok();
   for (size_t begin = 0; begin <= text.size();) {
     const size_t end = std::min(text.find(',', begin), text.size());
-    if (end == begin || edges->size() == kMaxEdgePorts) {
-      return Status::Error("edge is " + Quote(text) + "; it takes 1 to " +
+    if (end == begin || (*edges)->size() == kMaxEdgePorts) {
+      return Status::Error("edge is " + Quote(text) + "; it takes at most " +
                            std::to_string(kMaxEdgePorts) + " names of ports, with commas between");
     }
-    edges->push_back(text.substr(begin, end - begin));
+    (*edges)->push_back(text.substr(begin, end - begin));
     begin = end + 1;
   }
   return Status::Ok();
 }
 
-// edge=, switch= and lab=; `is_place` tells whether it was one of them.
+// ENDPOINT=udp:... or erspan:...
+Status ReadEndpoint(const std::string& name, const std::string& value, MeasurementPlace* place) {
+  if (place->endpoints.emplace(name, value).second) return Status::Ok();
+  return Status::Error(name + "= is given twice");
+}
+
+// edge=, switch=, lab=, copy-rate= and endpoints; `is_place` tells whether it was one of them.
 Status ReadPlace(const std::string& name, const std::string& value, MeasurementPlace* place,
                  bool* is_place) {
   *is_place = true;
   if (name == "edge") return ReadEdges(value, &place->edges);
+  if (LooksLikeCopyAddress(value)) return ReadEndpoint(name, value, place);
+  if (name == "copy-rate") {
+    uint64_t rate = 0;
+    Status status = ReadNumber(name, value, 1, kMaxCopiesPerSecond, &rate);
+    place->copies_per_second = static_cast<uint32_t>(rate);
+    return status;
+  }
   if (name == "switch") {
     uint64_t number = 0;
     Status status = ReadNumber(name, value, 0, UINT8_MAX, &number);
@@ -97,7 +113,7 @@ Status ReadParams(const std::vector<std::string>& arguments, MeasurementPlace* p
   return Status::Ok();
 }
 
-// Of the tasks, those that wait for requests: none come yet.
+// Of the tasks, those that wait for requests.
 size_t TasksOfRequests(const MeasureProgram& program) {
   return static_cast<size_t>(
       std::count_if(program.tasks.begin(), program.tasks.end(),
@@ -119,20 +135,20 @@ Json CostJson(const CostCertificate& cost) {
           {"bytes", cost.bytes}};
 }
 
-Json CopyJson(const MeasureProgram& program, const CollectedPacket& copy) {
-  Json fields = Json::object();
-  size_t at = 0;
-  for (uint64_t left = copy.present; left != 0; left &= left - 1) {
-    const auto field = static_cast<uint32_t>(__builtin_ctzll(left));
-    const std::string name = field < kMeasureFieldCount
-                                 ? kMeasureFields[field].name
-                                 : program.header_fields[field - kMeasureFieldCount].name;
-    fields[name] = copy.values[at++];
+Json TargetsJson(const MeasurementStatus& status) {
+  Json targets = Json::array();
+  for (const CopyTarget& target : status.targets) {
+    targets.push_back({{"endpoint", target.endpoint},
+                       {"address", target.address},
+                       {"sent", target.sent},
+                       {"over_rate", target.over_rate},
+                       {"failed", target.failed}});
   }
-  return {{"time_ns", copy.now},
-          {"endpoint", program.endpoints[copy.endpoint]},
-          {"packet", std::move(fields)}};
+  return targets;
 }
+
+// Null: all but uplinks.
+Json EdgesJson(const MeasurementPlace& place) { return place.edges ? Json(*place.edges) : Json(); }
 
 const char* OriginName(const MeasurementStatus& status) {
   return status.view.measurement->origin.is_controller() ? "controller" : "switch";
@@ -151,7 +167,7 @@ Json ProgramJson(const MeasurementStatus& status) {
           {"tasks", source.tasks.size()},
           {"request_tasks", TasksOfRequests(source)},
           {"sent", measurement.way.is_sent},
-          {"edges", measurement.place.edges},
+          {"edges", EdgesJson(measurement.place)},
           {"edge_numbers", status.edge_numbers},
           {"switch", measurement.way.switch_id},
           {"lab", measurement.place.is_lab},
@@ -160,6 +176,8 @@ Json ProgramJson(const MeasurementStatus& status) {
           {"cost", CostJson(status.view.program().cost)},
           {"collected", status.collected},
           {"lost", status.lost},
+          {"copies_per_second", measurement.place.copies_per_second},
+          {"targets", TargetsJson(status)},
           {"evictions", status.evictions},
           {"late_flips", status.late_flips}};
 }
@@ -171,11 +189,24 @@ std::string Line(const char* what, const std::string& value) {
 }
 
 std::string EdgesText(const MeasurementStatus& status) {
+  const MeasurementPlace& place = status.view.measurement->place;
+  if (!place.edges) return "all but uplinks: " + std::to_string(status.edge_numbers.size());
   std::string text;
-  for (const std::string& name : status.view.measurement->place.edges) {
-    text += (text.empty() ? "" : ",") + name;
-  }
+  for (const std::string& name : *place.edges) text += (text.empty() ? "" : ",") + name;
   return text + " (" + std::to_string(status.edge_numbers.size()) + " of them there)";
+}
+
+// Where copies go, a line each.
+std::string TargetsText(const MeasurementStatus& status) {
+  std::string text;
+  for (const CopyTarget& target : status.targets) {
+    text += Line("copies", target.endpoint + " to " + target.address + ": " +
+                               std::to_string(target.sent) + " sent, " +
+                               std::to_string(target.over_rate) + " beyond " +
+                               std::to_string(status.view.measurement->place.copies_per_second) +
+                               " a second, " + std::to_string(target.failed) + " failed");
+  }
+  return text;
 }
 
 std::string CostText(const CostCertificate& cost) {
@@ -241,6 +272,32 @@ Result<ProgramQuestion> ReadProgramQuestion(const std::vector<std::string>& argu
   return question;
 }
 
+Result<ProgramRequest> ReadProgramRequest(const std::vector<std::string>& arguments) {
+  ProgramRequest request;
+  std::vector<std::string> rest;
+  for (const std::string& argument : arguments) {
+    std::string name;
+    std::string value;
+    if (!Split(argument, &name, &value) || name != "request") {
+      rest.push_back(argument);
+      continue;
+    }
+    uint64_t number = 0;
+    if (Status status = ReadNumber(name, value, 0, UINT16_MAX, &number); !status.ok()) {
+      return status;
+    }
+    request.request = static_cast<uint16_t>(number);
+  }
+  if (rest.empty()) return Status::Error("the name of the program is missing");
+  Result<ProgramQuestion> question = ReadProgramQuestion(rest);
+  if (!question.ok()) return question.status();
+  if (question->variable.empty() == question->key.has_value() || question->top != kDefaultCells) {
+    return Status::Error("a request takes a variable and a value of its key, or neither");
+  }
+  request.question = std::move(*question);
+  return request;
+}
+
 Status ReadBudgetArguments(const std::vector<std::string>& arguments, MeasureBudget* budget) {
   const struct {
     const char* name;
@@ -268,7 +325,7 @@ std::string FormatProgramAdded(const ProgramToAdd& added, bool is_enabled, bool 
   std::string text = "program " + added.name + " installed\n";
   for (const std::string& warning : added.warnings) text += warning + "\n";
   if (TasksOfRequests(added.program) > 0) {
-    text += "its tasks of ctrl do not run: ask with trumpet/program-read instead\n";
+    text += "its tasks of ctrl answer trumpet/program-ask and packet-outs\n";
   }
   if (!is_enabled) text += "the monitor is off: see trumpet/enable\n";
   return text;
@@ -291,6 +348,8 @@ std::string FormatProgramList(const MeasurementTableStatus& programs, bool as_js
                      {"budget", CostJson(AsCost(programs.budget))},
                      {"used", CostJson(programs.used)},
                      {"refused", programs.refused},
+                     {"requests", programs.requests},
+                     {"requests_refused", programs.refused_requests},
                      {"threads_without_memory", programs.without_memory}});
   }
   return programs.programs.empty() ? "no program is installed\n" : table.ToString(0);
@@ -300,8 +359,11 @@ std::string FormatProgram(const MeasurementStatus& status, bool as_json) {
   const MeasureProgram& source = status.view.program().source;
   Json json = ProgramJson(status);
   json["copies"] = Json::array();
-  for (const CollectedPacket& copy : status.copies)
-    json["copies"].push_back(CopyJson(source, copy));
+  const size_t shown = std::min(status.copies.size(), kShownCopies);
+  for (auto copy = status.copies.end() - static_cast<std::ptrdiff_t>(shown);
+       copy != status.copies.end(); ++copy) {
+    json["copies"].push_back(Json::parse(CopyText(source, *copy)));
+  }
   if (as_json) return JsonLine(json);
   std::string text = Line("program", status.view.measurement->name);
   text += Line("from", OriginName(status));
@@ -318,13 +380,26 @@ std::string FormatProgram(const MeasurementStatus& status, bool as_json) {
   text += Line("costs at most", CostText(status.view.program().cost));
   text += Line("packets collected", std::to_string(status.collected) + ", " +
                                         std::to_string(status.lost) + " of them lost");
+  text += TargetsText(status);
   text += Line("slots of maps", std::to_string(status.evictions) + " evictions");
   text += Line("windows", std::to_string(status.late_flips) + " packets found no clean epoch");
   if (TasksOfRequests(source) > 0) {
-    text += Line("tasks of ctrl", std::to_string(TasksOfRequests(source)) + ", which do not run");
+    text += Line("tasks of ctrl", std::to_string(TasksOfRequests(source)));
   }
   for (const Json& copy : json["copies"]) text += "copy " + copy.dump() + "\n";
   return text;
+}
+
+std::string FormatAnswers(const std::string& name, const MeasureProgram& program,
+                          const std::vector<CollectedPacket>& copies, bool as_json) {
+  Json rows = Json::array();
+  std::string text;
+  for (const CollectedPacket& copy : copies) {
+    if (as_json) rows.push_back(Json::parse(CopyText(program, copy)));
+    if (!as_json) text += "copy " + CopyText(program, copy) + "\n";
+  }
+  if (as_json) return JsonLine({{"program", name}, {"copies", std::move(rows)}});
+  return text.empty() ? "the program has no answer\n" : text;
 }
 
 std::string FormatBudget(const MeasurementTableStatus& programs, bool as_json) {

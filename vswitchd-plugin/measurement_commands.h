@@ -21,8 +21,10 @@ namespace trumpet {
 
 constexpr size_t kDefaultCells = 20;
 constexpr size_t kMaxShownCells = 10000;
+constexpr size_t kShownCopies = 16;  // of those that are kept
 
-// NAME @FILE|TEXT [edge=PORT,...] [switch=N] [lab=yes] [PARAM=VALUE...]
+// NAME @FILE|TEXT [edge=PORT,...] [switch=N] [lab=yes] [copy-rate=N] [PARAM=VALUE...]
+// [ENDPOINT=ADDRESS...]
 struct ProgramToAdd {
   std::string name;
   MeasureProgram program;
@@ -40,12 +42,22 @@ struct ProgramQuestion {
 };
 Result<ProgramQuestion> ReadProgramQuestion(const std::vector<std::string>& arguments);
 
+// NAME [VARIABLE key=VALUE,VALUE...] [request=N]
+struct ProgramRequest {
+  ProgramQuestion question;         // with a key, or without a variable
+  std::optional<uint16_t> request;  // pkt.request
+};
+Result<ProgramRequest> ReadProgramRequest(const std::vector<std::string>& arguments);
+
 // [operators=N] [hashes=N] [cache-lines=N] [bytes=N]: what is not said stays as it is.
 Status ReadBudgetArguments(const std::vector<std::string>& arguments, MeasureBudget* budget);
 
 std::string FormatProgramAdded(const ProgramToAdd& added, bool is_enabled, bool as_json);
 std::string FormatProgramList(const MeasurementTableStatus& programs, bool as_json);
 std::string FormatProgram(const MeasurementStatus& program, bool as_json);
+// What tasks of ctrl have collected.
+std::string FormatAnswers(const std::string& name, const MeasureProgram& program,
+                          const std::vector<CollectedPacket>& copies, bool as_json);
 std::string FormatBudget(const MeasurementTableStatus& programs, bool as_json);
 
 }  // namespace trumpet

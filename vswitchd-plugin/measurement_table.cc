@@ -9,6 +9,7 @@
 #include "lib/base/hash.h"
 #include "lib/lang/event/diagnostic.h"
 #include "vswitchd-plugin/monitor_memory.h"
+#include "vswitchd-plugin/settings.h"
 
 namespace trumpet {
 namespace {
@@ -17,7 +18,6 @@ using event_lang::Quote;
 
 constexpr size_t kMaxNameBytes = 64;
 constexpr PageSource::Options kTouched = {/*touches=*/true, /*takes_reserved=*/false};
-constexpr int kMostCopiesAtOnce = 4096;  // of a thread
 // The clock is looked at so often; copies and epochs that flip want more.
 constexpr Nanos kQuietSpacing = kNanosPerSecond;
 constexpr Nanos kBusySpacing = 10 * kNanosPerMilli;
@@ -43,12 +43,24 @@ bool IsBusy(const CompiledProgram& program) {
   return program.collects || std::any_of(program.windows.begin(), program.windows.end(), flips);
 }
 
-// Marks the ports among `ports` that the program names.
-void SetEdges(const std::vector<PortInfo>& ports, Measurement* measurement) {
-  const std::vector<std::string>& names = measurement->place.edges;
+bool IsAsked(const CompiledProgram& program) {
+  return program.entries[kCtrlStream] != CompiledProgram::kNoCode;
+}
+
+bool IsEdge(const MeasurementPlace& place, const PortInfo& port,
+            const std::vector<std::string>& uplinks) {
+  if (!place.edges.has_value()) return !IsUplink(port, uplinks) && !IsTunnel(port);
+  return std::any_of(place.edges->begin(), place.edges->end(), [&port](const std::string& pattern) {
+    return MatchesPattern(pattern, port.name);
+  });
+}
+
+// Marks those among `ports` where the network ends for the program.
+void SetEdges(const std::vector<PortInfo>& ports, const std::vector<std::string>& uplinks,
+              Measurement* measurement) {
   std::vector<uint32_t> numbers;
   for (const PortInfo& port : ports) {
-    if (std::find(names.begin(), names.end(), port.name) == names.end()) continue;
+    if (!IsEdge(measurement->place, port, uplinks)) continue;
     numbers.push_back(port.number);
     measurement->edges.Set(port.number, true);
   }
@@ -77,6 +89,15 @@ std::string MeasurementNameProblem(const std::string& name) {
          "and is not json";
 }
 
+PacketValues FieldsOf(const CollectedPacket& packet) {
+  PacketValues values;
+  size_t at = 0;
+  for (uint64_t left = packet.present; left != 0; left &= left - 1) {
+    values.Set(static_cast<MeasureFieldId>(__builtin_ctzll(left)), packet.values[at++]);
+  }
+  return values;
+}
+
 MeasurementTable::MeasurementTable(const Host* host, const PortTable* ports, uint64_t seed,
                                    std::function<void()> on_change)
     : host_(host), ports_(ports), seed_(seed), on_change_(std::move(on_change)) {}
@@ -93,7 +114,13 @@ void MeasurementTable::AddThread(ThreadMonitor* thread) {
   thread->WantQueueLength(
       std::any_of(measurements_.begin(), measurements_.end(),
                   [](const auto& measurement) { return measurement->way.wants_queue_length; }));
+  thread->WantSent(WantsSent(*thread));
   thread->ShowPrograms(threads_.back().programs.get());
+}
+
+// Requests come by packet-out, which PMD threads have no part in.
+bool MeasurementTable::WantsSent(const ThreadMonitor& thread) const {
+  return is_any_sent_ || (is_any_asked_ && !thread.is_pmd());
 }
 
 void MeasurementTable::RemoveThread(ThreadMonitor* thread) {
@@ -223,6 +250,9 @@ Result<std::shared_ptr<Measurement>> MeasurementTable::Make(const std::string& n
   measurement->origin = origin;
   if (Status status = Load(program, measurement.get()); !status.ok()) return status;
   if (Status status = CheckTags(*measurement); !status.ok()) return status;
+  auto sender = CopySender::Open(name, *measurement->program, place);
+  if (!sender.ok()) return sender.status();
+  measurement->sender = std::move(*sender);
   std::vector<const ThreadMonitor*> threads;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -255,7 +285,7 @@ Status MeasurementTable::Add(const std::string& name, const MeasureProgram& prog
       return made.status();
     }
     (*made)->since = now;
-    SetEdges(ports_->List(), made->get());
+    SetEdges(ports_->List(), uplinks_, made->get());
     Measurements next = measurements_;
     next.push_back(std::move(*made));
     Publish(std::move(next));
@@ -299,20 +329,25 @@ void MeasurementTable::Publish(Measurements next) {
   used_ = {};
   Nanos spacing = measurements_.empty() ? 0 : kQuietSpacing;
   bool is_any_sent = false;
+  bool is_any_asked = false;
   bool wants_queue_length = false;
   for (const auto& measurement : measurements_) {
     used_ = Sum(used_, measurement->program->cost);
     if (IsBusy(*measurement->program)) spacing = kBusySpacing;
     is_any_sent = is_any_sent || measurement->way.is_sent;
+    is_any_asked = is_any_asked || IsAsked(*measurement->program);
     wants_queue_length = wants_queue_length || measurement->way.wants_queue_length;
   }
-  host_->ops().set_tx_wanted(is_any_sent);
+  is_any_sent_ = is_any_sent;
+  is_any_asked_ = is_any_asked;
+  host_->ops().set_tx_wanted(is_any_sent || is_any_asked);
   std::vector<ThreadMonitor*> monitors;
   for (Thread& thread : threads_) {
     std::unique_ptr<ThreadPrograms> programs = ProgramsOf(thread.monitor);
     thread.monitor->ShowPrograms(programs.get());
     std::swap(thread.programs, programs);
     thread.monitor->WantQueueLength(wants_queue_length);
+    thread.monitor->WantSent(WantsSent(*thread.monitor));
     if (programs != nullptr) retired_programs_.push_back(std::move(programs));
     monitors.push_back(thread.monitor);
   }
@@ -322,22 +357,21 @@ void MeasurementTable::Publish(Measurements next) {
   retired_.clear();
 }
 
+void MeasurementTable::SetUplinks(const std::vector<std::string>& patterns) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (uplinks_ == patterns) return;
+  uplinks_ = patterns;
+  ports_version_ = kNoPorts;
+}
+
 // --- what they have measured -------------------------------------------------
 
-void MeasurementTable::Follow() {
+void MeasurementTable::Follow(Nanos now) {
   if (!is_any_on()) return;
   const std::lock_guard<std::mutex> lock(mutex_);
   FollowPorts();
   for (const auto& measurement : measurements_) {
-    if (!IsBusy(*measurement->program)) continue;
-    for (const auto& replica : measurement->replicas) {
-      replica.state->ClearRetired();
-      CollectedPacket packet;
-      for (int i = 0; i < kMostCopiesAtOnce && replica.state->ReadCollected(&packet); ++i) {
-        if (measurement->copies.size() == kKeptCopies) measurement->copies.pop_front();
-        measurement->copies.push_back(packet);
-      }
-    }
+    if (IsBusy(*measurement->program)) TakeCollected(now, measurement.get());
   }
 }
 
@@ -347,7 +381,7 @@ void MeasurementTable::FollowPorts() {
   if (version == ports_version_) return;
   ports_version_ = version;
   const std::vector<PortInfo> ports = ports_->List();
-  for (const auto& measurement : measurements_) SetEdges(ports, measurement.get());
+  for (const auto& measurement : measurements_) SetEdges(ports, uplinks_, measurement.get());
 }
 
 std::shared_ptr<Measurement> MeasurementTable::FindLocked(const std::string& name) const {
@@ -376,6 +410,8 @@ MeasurementStatus MeasurementTable::StatusOf(const std::shared_ptr<Measurement>&
   status.view.measurement = measurement;
   status.edge_numbers = measurement->edge_numbers;
   status.copies.assign(measurement->copies.begin(), measurement->copies.end());
+  if (measurement->sender != nullptr) status.targets = measurement->sender->Targets();
+  status.collected = measurement->answered;
   for (const auto& replica : measurement->replicas) {
     const ProgramState::Counters& counters = replica.state->counters();
     status.view.states.push_back(replica.state.get());
@@ -396,6 +432,8 @@ MeasurementTableStatus MeasurementTable::Snapshot() const {
   status.used = used_;
   status.refused = refused_;
   status.without_memory = without_memory_;
+  status.requests = requests_;
+  status.refused_requests = refused_requests_;
   for (const auto& measurement : measurements_) status.programs.push_back(StatusOf(measurement));
   return status;
 }

@@ -10,8 +10,8 @@
 //
 // Together the programs stay within the switch's budget (program_loader.h).  Programs that read the
 // port a packet leaves by, have roles by place or tag forwarded packets run where packets leave;
-// one of those that are installed may tag.  Packets that a program collects are counted, and the
-// last few kept.
+// one of those that are installed may tag.  Packets that a program collects are counted, sent to
+// the endpoints that have an address, and the last few kept.
 //
 // Threads: locked; any thread off the packet path.  A call that changes what is on waits until no
 // packet thread uses what was on before: as long as one hook takes, and at most 100 ms.
@@ -31,6 +31,7 @@
 #include "lib/base/status.h"
 #include "lib/measure/program_loader.h"
 #include "lib/measure/program_state.h"
+#include "vswitchd-plugin/copy_sender.h"
 #include "vswitchd-plugin/edge_ports.h"
 #include "vswitchd-plugin/host.h"
 #include "vswitchd-plugin/measurement_place.h"
@@ -40,7 +41,7 @@
 namespace trumpet {
 
 constexpr size_t kMaxMeasurements = 64;
-constexpr size_t kKeptCopies = 16;  // of the packets that a program has collected
+constexpr size_t kKeptCopies = 256;  // of the packets that a program has collected
 
 // What all programs of a switch together may cost, unless it is told otherwise.
 constexpr MeasureBudget kDefaultMeasureBudget = {4096, 256, 4096, uint64_t{64} << 20};
@@ -68,10 +69,12 @@ struct Measurement {
   MeasurementPlace place;
   MeasurementWay way;
   EdgePorts edges;
-  std::vector<uint32_t> edge_numbers;  // of the ports of place.edges that exist
+  std::vector<uint32_t> edge_numbers;  // of the edge ports that exist
   SharedCells shared;
   std::vector<Replica> replicas;
   std::deque<CollectedPacket> copies;  // the last ones, oldest first
+  uint64_t answered = 0;               // of those collected: answers to requests of ctrl
+  std::unique_ptr<CopySender> sender;  // null: they stay here
 };
 
 // A program and the states of its threads, which live as long as this does.
@@ -92,6 +95,7 @@ struct MeasurementStatus {
   std::vector<uint32_t> edge_numbers;
   uint64_t untagged = 0;  // packets at the first hop that could not carry tags
   std::vector<CollectedPacket> copies;
+  std::vector<CopyTarget> targets;
 };
 
 struct MeasurementTableStatus {
@@ -100,10 +104,14 @@ struct MeasurementTableStatus {
   CostCertificate used;
   uint64_t refused = 0;
   uint64_t without_memory = 0;  // threads that came and found none
+  uint64_t requests = 0;        // of ctrl that were answered
+  uint64_t refused_requests = 0;
 };
 
 // Why `name` can not be the name of a program; empty if it can.
 std::string MeasurementNameProblem(const std::string& name);
+
+PacketValues FieldsOf(const CollectedPacket& packet);
 
 class MeasurementTable {
  public:
@@ -123,12 +131,21 @@ class MeasurementTable {
   Status Remove(const std::string& name, uint32_t origin_id = 0);
   // For programs installed later.
   void SetBudget(const MeasureBudget& budget);
+  // Patterns of trumpet-uplinks, from the next Follow() on.
+  void SetUplinks(const std::vector<std::string>& patterns);
 
-  // Takes in what was collected, clears retired epochs and follows ports that come and go; to be
-  // called every spacing(), and when a port has come or gone.
-  void Follow();
+  // Takes in what was collected and sends it, clears retired epochs and follows ports that come and
+  // go; to be called every spacing(), and when a port has come or gone.  `now` is monotonic.
+  void Follow(Nanos now);
   Nanos spacing() const { return spacing_.load(); }  // 0: nothing is installed
   bool is_any_on() const { return spacing() != 0; }
+
+  // Has tasks of ctrl answer a packet with these fields; what they collect goes where that of
+  // packets does.  An error: they cannot, or there is no such program.
+  Result<std::vector<CollectedPacket>> Ask(const std::string& name, const PacketValues& request,
+                                           Nanos unix_now, Nanos now);
+  // The same for the packets of ctrl that the switch was handed by packet-out.
+  void AnswerRequests(Nanos unix_now, Nanos now);
 
   Result<MeasurementView> Find(const std::string& name) const;
   Result<MeasurementStatus> Show(const std::string& name) const;
@@ -140,6 +157,7 @@ class MeasurementTable {
     std::unique_ptr<ThreadPrograms> programs;  // null: it has none
   };
   using Measurements = std::vector<std::shared_ptr<Measurement>>;
+  static constexpr uint64_t kNoPorts = UINT64_MAX;
 
   Result<std::shared_ptr<Measurement>> Make(const std::string& name, const MeasureProgram& program,
                                             const MeasurementPlace& place,
@@ -151,7 +169,11 @@ class MeasurementTable {
   bool GiveState(const ThreadMonitor* thread, Measurement* measurement);
   bool GiveStates(Measurement* measurement);
   std::unique_ptr<ThreadPrograms> ProgramsOf(const ThreadMonitor* thread) const;
+  bool WantsSent(const ThreadMonitor& thread) const;
   void Publish(Measurements next);
+  Status AnswerFrame(const std::vector<uint8_t>& frame, Nanos unix_now, Nanos now);
+  static void Keep(const CollectedPacket& packet, Nanos now, Measurement* measurement);
+  static void TakeCollected(Nanos now, Measurement* measurement);
   std::shared_ptr<Measurement> FindLocked(const std::string& name) const;
   static MeasurementStatus StatusOf(const std::shared_ptr<Measurement>& measurement);
 
@@ -168,9 +190,14 @@ class MeasurementTable {
   Measurements measurements_;
   MeasureBudget budget_ = kDefaultMeasureBudget;
   CostCertificate used_;
-  uint64_t ports_version_ = 0;  // that edges are of
+  bool is_any_sent_ = false;   // takes packets as they leave
+  bool is_any_asked_ = false;  // has tasks of ctrl
+  std::vector<std::string> uplinks_;
+  uint64_t ports_version_ = kNoPorts;  // that edges are of
   uint64_t refused_ = 0;
   uint64_t without_memory_ = 0;
+  uint64_t requests_ = 0;
+  uint64_t refused_requests_ = 0;
   // A packet thread that was stopped by the machine inside a hook may still use these.
   std::vector<std::unique_ptr<ThreadPrograms>> retired_programs_;
   Measurements retired_;

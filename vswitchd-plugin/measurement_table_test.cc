@@ -8,7 +8,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "lib/measure/request_frame.h"
 #include "vswitchd-plugin/fake_switch_test.h"
+#include "vswitchd-plugin/measurement_commands.h"
 
 namespace trumpet {
 namespace {
@@ -165,14 +167,14 @@ TEST_F(MeasurementTableTest, KeepsTheLastPacketsThatWereCollected) {
   const auto program = Ask("program-show", {"copies"});
   EXPECT_EQ(program["collected"], 20);
   EXPECT_EQ(program["lost"], 0);
-  ASSERT_EQ(program["copies"].size(), kKeptCopies);
+  ASSERT_EQ(program["copies"].size(), kShownCopies);
   EXPECT_EQ(program["copies"][0]["endpoint"], "C");
   EXPECT_EQ(program["copies"][0]["packet"]["udp.dst"], 2000);
   // The agent takes copies out of the threads' rings, so they do not fill.
   for (int i = 0; i < 300; ++i) {
     still_.Receive(still_.threads[0], 100);
     still_.RunMs(1);
-    still_.plugin.agent().measurements().Follow();
+    still_.plugin.agent().measurements().Follow(still_.monotonic);
   }
   EXPECT_EQ(Ask("program-show", {"copies"})["lost"], 0);
 }
@@ -197,6 +199,78 @@ TEST_F(MeasurementTableTest, RanksTheKeysOfCollectedPacketsByTheirVolume) {
   EXPECT_EQ(Ask("program-read", {"heavy", "bytes", "top=1"})["top_keys"].size(), 1u);
 }
 
+constexpr char kAsked[] =
+    "endpoint C;\n"
+    "flow = Key(ipv4.src, ipv4.dst, udp.src, udp.dst);\n"
+    "size = HashMap(key=flow, size=1024, type=Counter(width=32));\n"
+    "pkts >> size.add(pkt.size);\n"
+    "ctrl >> match(pkt.request == 7) >> duplicate(asked);\n"
+    "asked >> tag(pkt.hh_volume, size) >> collect(C);\n";
+
+TEST_F(MeasurementTableTest, TasksOfCtrlAnswerForAllThreads) {
+  EXPECT_EQ(Add("asked", kAsked),
+            "program asked installed\nits tasks of ctrl answer trumpet/program-ask and "
+            "packet-outs\n");
+  still_.Receive(still_.threads[0], 5);
+  still_.Receive(still_.threads[1], 3);
+  const auto answer = Ask("program-ask", {"asked", "size", kFlow, "request=7"});
+  ASSERT_EQ(answer["copies"].size(), 1u);
+  EXPECT_EQ(answer["copies"][0]["packet"]["pkt.hh_volume"], 480);
+  EXPECT_EQ(still_.Command("trumpet/program-ask", {"asked", "size", kFlow, "request=8"}),
+            "the program has no answer\n");
+  EXPECT_EQ(Ask("program-show", {"asked"})["collected"], 1);
+  EXPECT_EQ(Ask("program-list", {})["requests"], 2);
+  EXPECT_EQ(still_.Command("trumpet/program-ask", {"asked", "size"}),
+            "error: a request takes a variable and a value of its key, or neither");
+  EXPECT_EQ(still_.Command("trumpet/program-ask", {"asked", "request=70000"}),
+            "error: request is '70000'; it takes 0 to 65535");
+  Add("sizes", kSizes);
+  EXPECT_EQ(still_.Command("trumpet/program-ask", {"sizes"}),
+            "error: the program has no task of ctrl");
+  EXPECT_EQ(Ask("program-list", {})["requests_refused"], 1);
+}
+
+TEST_F(MeasurementTableTest, TasksOfCtrlAnswerPacketOuts) {
+  Add("asked", kAsked);
+  EXPECT_TRUE(still_.fake.is_tx_wanted());
+  ThreadMonitor* const main = still_.plugin.agent().AddThread({-1, -1, false, this});
+  EXPECT_TRUE(main->wants_sent());
+  EXPECT_FALSE(still_.threads[0]->wants_sent()) << "packet-outs do not go by PMD threads";
+  still_.Receive(still_.threads[0], 5);
+  const auto send = [&](std::string bytes, uint32_t in_port) {
+    trumpet_sent_frame frame{};
+    frame.bytes = reinterpret_cast<uint8_t*>(bytes.data());
+    frame.captured_length = frame.wire_length = static_cast<uint32_t>(bytes.size());
+    frame.in_port = in_port;
+    main->OnSend(&frame, 1, 1, still_.monotonic / kNanosPerMicro);
+  };
+  const std::string request = WriteRequestFrame({"asked",
+                                                 {{"ipv4.src", 0x0a000001},
+                                                  {"ipv4.dst", 0x0a008001},
+                                                  {"udp.src", 1000},
+                                                  {"udp.dst", 2000},
+                                                  {"pkt.request", 7}}});
+  send(request, 3);  // it came by a port
+  still_.RunMs(20);
+  EXPECT_EQ(Ask("program-list", {})["requests"], 0);
+  send(request, UINT32_MAX);
+  still_.RunMs(20);
+  const auto shown = Ask("program-show", {"asked"});
+  ASSERT_EQ(shown["copies"].size(), 1u);
+  EXPECT_EQ(shown["copies"][0]["packet"]["pkt.hh_volume"], 300);
+  for (const std::string& wrong : {request.substr(0, 30), WriteRequestFrame({"nobody", {}}),
+                                   WriteRequestFrame({"asked", {{"ipv4.tos", 256}}}),
+                                   WriteRequestFrame({"asked", {{"x", 1}}})}) {
+    send(wrong, UINT32_MAX);
+  }
+  still_.RunMs(20);
+  EXPECT_EQ(Ask("program-list", {})["requests_refused"], 4);
+  EXPECT_EQ(Ask("program-list", {})["requests"], 1);
+  still_.Command("trumpet/program-del", {"asked"});
+  EXPECT_FALSE(still_.fake.is_tx_wanted());
+  still_.plugin.agent().RemoveThread(main);
+}
+
 TEST_F(MeasurementTableTest, EpochsThatFlipAreClearedInTime) {
   Add("flip",
       "total = Counter(width=32);\n"
@@ -215,9 +289,9 @@ TEST_F(MeasurementTableTest, RefusesWhatThisSwitchDoesNotDo) {
       Add("site", "role rack { t = Counter(width=32); pkts >> t.set(t + 1); }\n"),
       "error: the program has the role rack; a switch knows first_hop, intermediate, last_hop "
       "and every");
-  EXPECT_EQ(Add("clock", "pkts >> tag(segway_header.ts, 1);\n"),
-            "error: the program tags segway_header.ts of forwarded packets; tags travel in "
-            "ipv4.tos, ipv4.id and, in a laboratory, ipv4.checksum");
+  EXPECT_EQ(Add("sum", "pkts >> tag(ipv4.checksum, 1);\n"),
+            "error: the program tags ipv4.checksum of forwarded packets, which routers and hosts "
+            "then drop; lab=yes allows it where nothing before the last hop looks at it");
   EXPECT_EQ(Ask("program-list", {})["refused"], 2);
   EXPECT_TRUE(Ask("program-list", {})["programs"].empty());
   EXPECT_FALSE(still_.fake.is_attached());

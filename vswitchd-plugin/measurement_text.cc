@@ -86,15 +86,6 @@ void AddMeaning(const MeasureVariable& variable, const MeasureKeyReading& readin
 
 // --- keys of packets that were collected -------------------------------------
 
-PacketValues FieldsOf(const CollectedPacket& packet) {
-  PacketValues values;
-  size_t at = 0;
-  for (uint64_t left = packet.present; left != 0; left &= left - 1) {
-    values.Set(static_cast<MeasureFieldId>(__builtin_ctzll(left)), packet.values[at++]);
-  }
-  return values;
-}
-
 // Sketches keep no keys: those of the packets that the program collected last are looked up.
 void AddTopKeys(const MeasurementStatus& status, MeasureIndex index, const MeasureReading& whole,
                 size_t most, Json* json, std::string* text) {
@@ -188,23 +179,32 @@ Result<std::string> FormatVariable(const MeasurementStatus& status, const std::s
   return as_json ? JsonLine(json) : text;
 }
 
-Result<std::string> FormatAtKey(const MeasurementView& view, const std::string& name,
-                                const std::string& key, bool as_json) {
-  const Result<MeasureIndex> index = FindMeasureVariable(view.program().source, name);
+Result<PacketValues> PacketOfKey(const MeasureProgram& program, const std::string& name,
+                                 const std::string& key) {
+  const Result<MeasureIndex> index = FindMeasureVariable(program, name);
   if (!index.ok()) return index.status();
-  const MeasureProgram& program = view.program().source;
   const MeasureVariable& variable = program.variables[*index];
   if (variable.key == kNoIndex) return Status::Error(Quote(name) + " has no key");
-  if (CountsKeys(variable.kind)) {
-    return Status::Error(Quote(name) + " tells how many keys there were, but nothing of one");
-  }
   const MeasureKey& fields = program.keys[variable.key];
   const Result<std::vector<uint64_t>> values = ReadMeasureKey(program, fields, key);
   if (!values.ok()) return values.status();
   PacketValues packet;
   for (size_t i = 0; i < values->size(); ++i) packet.Set(fields.fields[i], (*values)[i]);
+  return packet;
+}
+
+Result<std::string> FormatAtKey(const MeasurementView& view, const std::string& name,
+                                const std::string& key, bool as_json) {
+  const MeasureProgram& program = view.program().source;
+  const Result<PacketValues> packet = PacketOfKey(program, name, key);
+  if (!packet.ok()) return packet.status();
+  const Result<MeasureIndex> index = FindMeasureVariable(program, name);
+  const MeasureVariable& variable = program.variables[*index];
+  if (CountsKeys(variable.kind)) {
+    return Status::Error(Quote(name) + " tells how many keys there were, but nothing of one");
+  }
   const MeasureKeyReading reading =
-      ReadingAt(view, *index, packet, ReadingOf(view, *index, 0).total);
+      ReadingAt(view, *index, *packet, ReadingOf(view, *index, 0).total);
   Json json = {{"program", view.measurement->name},
                {"variable", name},
                {"kind", MeasureKindName(variable.kind)},

@@ -26,6 +26,10 @@ std::string FormatVariables(const MeasurementView& view, bool as_json);
 Result<std::string> FormatVariable(const MeasurementStatus& status, const std::string& variable,
                                    size_t top, bool as_json);
 
+// The fields of the variable's key with these values.
+Result<PacketValues> PacketOfKey(const MeasureProgram& program, const std::string& variable,
+                                 const std::string& key);
+
 // One variable at the key whose fields have these values: "10.0.0.1,10.0.0.2,80,443,6".
 Result<std::string> FormatAtKey(const MeasurementView& view, const std::string& variable,
                                 const std::string& key, bool as_json);

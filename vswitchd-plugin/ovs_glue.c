@@ -112,6 +112,7 @@ static struct trumpet_sent_frame sent_frame_of(struct dp_packet* packet) {
       .wire_length = length,
       .in_port = odp_to_u32(packet->md.in_port.odp_port),
       .is_fixed = dp_packet_hwol_is_tso(packet),
+      .makes_checksum = dp_packet_hwol_tx_l4_checksum(packet),
   };
 }
 
@@ -121,7 +122,7 @@ static void monitor_tx(void* thread_, struct dp_packet* const* packets, size_t n
   bool wanted;
 
   atomic_read_relaxed(&tx_wanted, &wanted);
-  if (!wanted) {
+  if (!wanted || !trumpet_wants_sent(thread->state)) {
     return;
   }
   while (n > 0) {

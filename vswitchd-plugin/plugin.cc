@@ -169,6 +169,10 @@ bool trumpet_rx_batch(void* state, const struct trumpet_frame* frames, size_t co
                                                        queue_length);
 }
 
+bool trumpet_wants_sent(void* state) noexcept {
+  return static_cast<ThreadMonitor*>(state)->wants_sent();
+}
+
 bool trumpet_wants_queue_length(void* state) noexcept {
   return static_cast<ThreadMonitor*>(state)->wants_queue_length();
 }

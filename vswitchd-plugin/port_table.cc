@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 #include <utility>
 
@@ -75,6 +76,12 @@ bool IsUplink(const PortInfo& port, const std::vector<std::string>& patterns) {
   return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
     return MatchesPattern(pattern, port.name);
   });
+}
+
+bool IsTunnel(const PortInfo& port) {
+  constexpr std::array<std::string_view, 10> kTypes = {
+      "vxlan", "geneve", "gre", "ip6gre", "erspan", "ip6erspan", "gtpu", "lisp", "srv6", "bareudp"};
+  return std::find(kTypes.begin(), kTypes.end(), port.type) != kTypes.end();
 }
 
 std::vector<uint32_t> UplinksAmong(const std::vector<PortInfo>& ports,

@@ -41,7 +41,10 @@ class PortTable {
 // ports and the kernel's bonds of them do.
 bool IsUplink(const PortInfo& port, const std::vector<std::string>& patterns);
 
-// The numbers of those that do, rising if `ports` do.
+// Does it lead through another port, which packets leave by within outer headers?
+bool IsTunnel(const PortInfo& port);
+
+// The numbers of those that lead out of the host, rising if `ports` do.
 std::vector<uint32_t> UplinksAmong(const std::vector<PortInfo>& ports,
                                    const std::vector<std::string>& patterns);
 

@@ -4,6 +4,7 @@
 #include "vswitchd-plugin/program_desk.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "lib/lang/event/diagnostic.h"
@@ -57,6 +58,27 @@ void ReadInOrder(const MeasurementView& view, const CellsRequest& request, Cells
   }
 }
 
+// Keys of the packets that were collected last, the newest first, each once.
+void ReadKeys(const MeasurementStatus& status, const CellsRequest& request, CellsAnswer* answer) {
+  const MeasureProgram& program = status.view.program().source;
+  const MeasureVariable& variable = program.variables[request.variable];
+  if (!HasCellsOfKeys(variable)) {
+    answer->error = "the variable " + variable.name + " has no cells of a key";
+    return;
+  }
+  const MeasureKey& key = program.keys[variable.key];
+  std::set<std::vector<uint64_t>> seen;
+  for (auto copy = status.copies.rbegin(); copy != status.copies.rend(); ++copy) {
+    const PacketValues packet = FieldsOf(*copy);
+    std::vector<uint64_t> values;
+    for (const MeasureFieldId field : key.fields) values.push_back(packet.value[field]);
+    if (answer->cells.size() + values.size() > request.max_cells) break;
+    if (!seen.insert(values).second) continue;
+    answer->cells.insert(answer->cells.end(), values.begin(), values.end());
+  }
+  answer->cell_count = static_cast<uint32_t>(answer->cells.size());
+}
+
 }  // namespace
 
 ProgramList ProgramDesk::BeginSession(uint64_t controller_id) {
@@ -78,7 +100,8 @@ std::optional<Message> ProgramDesk::Take(const Message& message, Nanos now) {
 ProgramAck ProgramDesk::TurnOn(const ProgramOn& on, Nanos now) {
   ProgramAck ack{on.program, true, ""};
   if (Runs(on.program)) return ack;
-  const Status status = table_->Add(on.program.name, on.source, now, {}, {on.program.id, on.seed});
+  const Status status =
+      table_->Add(on.program.name, on.source, now, on.place, {on.program.id, on.seed});
   ack.is_on = status.ok();
   if (!status.ok()) ack.error = status.message();
   return ack;
@@ -96,11 +119,16 @@ CellsAnswer ProgramDesk::Read(const CellsRequest& request) const {
     answer.error = "the program " + event_lang::Quote(request.program.name) + " is not installed";
     return answer;
   }
-  const Result<MeasurementView> view = table_->Find(request.program.name);
-  if (!view.ok()) {
-    answer.error = view.message();
+  const Result<MeasurementStatus> status = table_->Show(request.program.name);
+  const MeasurementView* const view = status.ok() ? &status->view : nullptr;
+  if (view == nullptr) {
+    answer.error = status.message();
+  } else if (view->states.empty()) {
+    answer.error = "the switch has no packet thread yet";
   } else if (request.variable >= view->program().variables.size()) {
     answer.error = "the program has no variable " + std::to_string(request.variable);
+  } else if (request.wants_keys) {
+    ReadKeys(*status, request, &answer);
   } else if (!request.key.empty()) {
     ReadOfKey(*view, request, &answer);
   } else {

@@ -59,6 +59,25 @@ TEST_F(ProgramDeskTest, InstallsRunsAndRemovesAsToldBesideProgramsOfTheSwitch) {
   EXPECT_EQ(still_.plugin.agent().measurements().Snapshot().programs.size(), 1u);
 }
 
+TEST_F(ProgramDeskTest, TellsKeysOfPacketsThatWereCollectedOnce) {
+  TurnOn("hh", 3,
+         "endpoint C; flow = Key(ipv4.src, ipv4.dst);\n"
+         "size = Sketch(alg=\"count-min\", key=flow, nhash=4, size=256, width=32);\n"
+         "keys = Sketch(alg=\"hyperloglog\", key=flow, nhash=1, size=64);\n"
+         "pkts >> size.set(size + 1) >> keys.update() >> duplicate(all); all >> collect(C);\n");
+  still_.Receive(still_.threads[0], 5);
+  still_.RunMs(30);
+  CellsRequest request{1, {"hh", 3}, 0, 0, 100, {}, true};
+  const CellsAnswer answer = Read(request);
+  EXPECT_EQ(answer.error, "");
+  ASSERT_EQ(answer.cells.size(), 2u) << "one flow, two fields";
+  EXPECT_EQ(Read({2, {"hh", 3}, 0, 0, 0, answer.cells}).cells, (std::vector<uint64_t>(4, 5)));
+  request.max_cells = 1;
+  EXPECT_TRUE(Read(request).cells.empty()) << "no part of a key";
+  request.variable = 1;
+  EXPECT_EQ(Read(request).error, "the variable keys has no cells of a key");
+}
+
 TEST_F(ProgramDeskTest, KeepsWhatRunsWhenItIsToldAgain) {
   TurnOn("hh", 3);
   still_.Receive(still_.threads[0], 5);

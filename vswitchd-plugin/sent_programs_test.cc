@@ -68,7 +68,7 @@ class SentProgramsTest : public ::testing::Test {
   // Through a switch, if it wants to see packets leave.
   Bytes Through(Bytes bytes, uint32_t in_port, uint32_t out_port, bool is_fixed = false) {
     const auto size = static_cast<uint32_t>(bytes.size());
-    trumpet_sent_frame frame{bytes.data(), size, size, in_port, is_fixed, false};
+    trumpet_sent_frame frame{bytes.data(), size, size, in_port, is_fixed, false, false};
     const Bytes before = bytes;
     if (still_.fake.is_tx_wanted()) {
       still_.threads[0]->OnSend(&frame, 1, out_port, still_.monotonic / 1000);
@@ -185,6 +185,34 @@ TEST_F(SentProgramsTest, QueuesAreAskedForOnlyWhereAProgramReadsThem) {
   EXPECT_FALSE(thread->wants_queue_length());
 }
 
+// A message of ez-Segway is there to be written by switches, and stays as they wrote it.
+TEST_F(SentProgramsTest, TagsOfPayloadStay) {
+  EXPECT_EQ(Add("p",
+                "endpoint C; clock = Counter(width=8);\n"
+                "pkts >> match(segway_header.msg == 2)\n"
+                "  >> clock.set(max(clock + 1, segway_header.ts)) >> tag(segway_header.ts, clock)\n"
+                "  >> duplicate(copies);\n"
+                "copies >> tag(segway_header.time, 5) >> collect(C);\n",
+                {}),
+            "program p installed\n");
+  Bytes packet = Packet();
+  StoreBe16(&packet[36], 30000);
+  packet[42] = 2;   // go
+  packet[43] = 90;  // the clock of who sent it
+  for (const uint8_t clock : {90, 91}) {
+    Bytes wanted = packet;
+    wanted[43] = clock;
+    Bytes bytes = packet;
+    const auto size = static_cast<uint32_t>(bytes.size());
+    trumpet_sent_frame frame{bytes.data(), size, size, kLeft, false, false, false};
+    still_.threads[0]->OnSend(&frame, 1, kRight, still_.monotonic / 1000);
+    EXPECT_EQ(bytes, wanted) << "the copy is none of its business";
+    EXPECT_FALSE(frame.is_changed) << "its header is the same";
+  }
+  packet[42] = 1;
+  EXPECT_EQ(Through(packet, kLeft, kRight), packet);
+}
+
 TEST_F(SentProgramsTest, EdgePortsMayComeLaterWithAnyNumber) {
   Add("p", kHops, {"edge=left,late"});
   EXPECT_EQ(Show()["edge_numbers"], nlohmann::json::array({kLeft}));
@@ -196,6 +224,28 @@ TEST_F(SentProgramsTest, EdgePortsMayComeLaterWithAnyNumber) {
   still_.plugin.UpdatePort(70000, "late", "system", true);
   still_.RunMs(1);
   EXPECT_NE(Through(Through(Packet(), kLeft, kLinkA), kLinkA, kLinkC), Packet());
+}
+
+TEST_F(SentProgramsTest, EdgePortsAreNamedByPatternsOrAreNone) {
+  Add("p", kHops, {"edge=*t"});
+  EXPECT_EQ(Show()["edge_numbers"], nlohmann::json::array({kLeft, kRight}));
+  still_.Command("trumpet/program-del", {"p"});
+  Add("p", kHops, {"edge="});
+  EXPECT_EQ(Show()["edge_numbers"], nlohmann::json::array());
+  const Bytes tagged = Through(Packet(), kLeft, kRight);
+  EXPECT_EQ(tagged, Packet()) << "nothing begins at a switch without edges";
+}
+
+TEST_F(SentProgramsTest, WithoutAWordAllPortsButUplinksAndTunnelsAreEdges) {
+  still_.plugin.UpdatePort(kLinkB, "vxlan_sys_4789", "vxlan", true);
+  Add("p", kHops, {});
+  EXPECT_EQ(Show()["edge_numbers"], nlohmann::json::array({kLeft, kRight, kLinkA}));
+  EXPECT_TRUE(Show()["edges"].is_null());
+  still_.plugin.SetConfig({{"trumpet-enable", "true"}, {"trumpet-uplinks", "link-*"}});
+  still_.RunMs(1);
+  EXPECT_EQ(Show()["edge_numbers"], nlohmann::json::array({kLeft, kRight}));
+  EXPECT_EQ(Across(Packet()), Packet());
+  EXPECT_EQ(Read("hops"), 2u);
 }
 
 // Whatever hosts send, and whichever way it takes.
@@ -227,16 +277,14 @@ TEST_F(SentProgramsTest, RandomPacketsLeaveTheNetworkAsTheyCame) {
 }
 
 TEST_F(SentProgramsTest, WhatIsMissingIsSaidInOneLine) {
-  EXPECT_EQ(Add("p", kHops, {}),
-            "error: the program has the role first_hop; say edge=PORT,... by which packets come "
-            "into the network and leave it");
-  EXPECT_EQ(
-      Add("p", "pkts >> tag(ipv4.tos, 1);\n", {}),
-      "error: the program tags forwarded packets; say edge=PORT,... where tags begin and end");
+  EXPECT_EQ(Add("p", "role border { pkts >> tag(ipv4.tos, 1); }\n"),
+            "error: the program has the role border; a switch knows first_hop, intermediate, "
+            "last_hop and every");
   EXPECT_EQ(Add("p", "n = Counter(width=32);\npkts >> n.set(switch.id);\n"),
             "error: the program reads switch.id; say switch=NUMBER");
-  EXPECT_EQ(Add("p", kHops, {"edge=left,,right"}),
-            "error: edge is 'left,,right'; it takes 1 to 1024 names of ports, with commas between");
+  EXPECT_EQ(
+      Add("p", kHops, {"edge=left,,right"}),
+      "error: edge is 'left,,right'; it takes at most 1024 names of ports, with commas between");
   EXPECT_EQ(Add("p", kHops, {"switch=256"}), "error: switch is '256'; it takes 0 to 255");
   EXPECT_EQ(Add("p", kHops, {"lab=maybe"}), "error: lab is 'maybe'; it takes yes or no");
   Add("p", kHops);

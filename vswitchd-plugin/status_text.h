@@ -1,8 +1,7 @@
 // Copyright (c) 2026 The Trumpet Authors.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The answers of trumpet/status, event-list, event-show, reports and flow-table-show: values in,
-// text or JSON out.
+// The answers of trumpet/status and flow-table-show: values in, text or JSON out.
 
 #ifndef TRUMPET_VSWITCHD_PLUGIN_STATUS_TEXT_H
 #define TRUMPET_VSWITCHD_PLUGIN_STATUS_TEXT_H
@@ -10,9 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/model/report.h"
 #include "vswitchd-plugin/agent_status.h"
-#include "vswitchd-plugin/event_registry.h"
 #include "vswitchd-plugin/port_table.h"
 
 namespace trumpet {
@@ -27,11 +24,6 @@ struct StatusInput {
 };
 
 std::string FormatStatus(const StatusInput& input, bool as_json);
-std::string FormatEventList(const std::vector<InstalledEvent>& events, const AgentStatus& agent,
-                            Nanos now, bool as_json);
-std::string FormatEvent(const InstalledEvent& event, const AgentStatus& agent, Nanos now,
-                        bool as_json);
-std::string FormatReports(const std::vector<Report>& reports, bool as_json);
 std::string FormatFlowTables(const AgentStatus& agent, bool as_json);
 
 }  // namespace trumpet

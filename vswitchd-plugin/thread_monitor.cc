@@ -5,11 +5,15 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <thread>
+
+#include "lib/measure/request_frame.h"
 
 namespace trumpet {
 namespace {
 
+constexpr size_t kRequestsBytes = 1 << 14;
 constexpr auto kLongestVisit = std::chrono::milliseconds(100);
 
 static_assert(TRUMPET_BATCH_MAX <= kMaxMeasureBurst);
@@ -59,7 +63,9 @@ class ThreadMonitor::Visit {
 };
 
 ThreadMonitor::ThreadMonitor(const trumpet_thread_info& info, const ThreadRules& rules)
-    : info_(info), rules_(rules) {}
+    : info_(info),
+      rules_(rules),
+      requests_(info.is_pmd ? nullptr : std::make_unique<SpscRing>(kRequestsBytes)) {}
 
 // Time never runs backwards for a monitor, whatever the clocks do.
 Nanos ThreadMonitor::Stamp(int64_t now_us) {
@@ -90,8 +96,32 @@ void ThreadMonitor::OnSend(trumpet_sent_frame* frames, size_t count, uint32_t ou
                            int64_t now_us) {
   const Visit visit(this);
   if (visit.programs() == nullptr || count > TRUMPET_BATCH_MAX) return;
+  if (requests_ != nullptr) KeepRequests(frames, count);
   visit.programs()->Send(frames, static_cast<int>(count), out_port,
                          rules_.clock.UnixNs(now_us * kNanosPerMicro));
+}
+
+// A packet that came by a port is none, whatever is in it.  What finds no room is lost, as a
+// packet.
+void ThreadMonitor::KeepRequests(const trumpet_sent_frame* frames, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    const trumpet_sent_frame& frame = frames[i];
+    if (frame.in_port != UINT32_MAX || frame.captured_length > kMaxRequestBytes) continue;
+    if (!IsRequestFrame(frame.bytes, frame.captured_length)) continue;
+    void* const room = requests_->Reserve(frame.captured_length);
+    if (room == nullptr) return;
+    std::memcpy(room, frame.bytes, frame.captured_length);
+    requests_->Commit();
+  }
+}
+
+bool ThreadMonitor::ReadRequest(std::vector<uint8_t>* frame) {
+  const auto record = requests_ == nullptr ? SpscRing::Record() : requests_->Peek();
+  if (!record) return false;
+  const auto* const bytes = static_cast<const uint8_t*>(record.data);
+  frame->assign(bytes, bytes + record.size);
+  requests_->Release();
+  return true;
 }
 
 void ThreadMonitor::Count(const LiveView& view, const Frame* frames, int count, uint32_t in_port,

@@ -25,8 +25,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
+#include "lib/base/spsc_ring.h"
 #include "lib/tpm/packet_monitor.h"
 #include "lib/tpm/slice_set.h"
 #include "vswitchd-plugin/glue.h"
@@ -62,6 +64,8 @@ class ThreadMonitor {
                  uint32_t* marks, uint16_t queue_length = 0);
   // As trumpet_tx_batch().
   void OnSend(trumpet_sent_frame* frames, size_t count, uint32_t out_port, int64_t now_us);
+  // Whether OnSend() has anything to do.
+  bool wants_sent() const { return wants_sent_.load(std::memory_order_relaxed); }
   bool wants_queue_length() const { return wants_queue_length_.load(std::memory_order_relaxed); }
   void OnIdle(int64_t now_us);
   // As of the last OnIdle(), which the switch always calls first.
@@ -77,6 +81,10 @@ class ThreadMonitor {
   void ShowPrograms(ThreadPrograms* programs) {
     programs_.store(programs, std::memory_order_seq_cst);
   }
+  void WantSent(bool wants) { wants_sent_.store(wants, std::memory_order_relaxed); }
+  // The oldest request (lib/measure/request_frame.h) among the packets that the switch itself has
+  // sent; false: there is none.  One thread.
+  bool ReadRequest(std::vector<uint8_t>* frame);
   void WantQueueLength(bool wants) { wants_queue_length_.store(wants, std::memory_order_relaxed); }
   // Odd while the thread is inside a hook.  Any thread.
   uint64_t visits() const { return visits_.load(std::memory_order_seq_cst); }
@@ -96,6 +104,7 @@ class ThreadMonitor {
  private:
   class Visit;
   Nanos Stamp(int64_t now_us);
+  void KeepRequests(const trumpet_sent_frame* frames, size_t count);
   void Count(const LiveView& view, const Frame* frames, int count, uint32_t in_port, Nanos now);
   void OnReceiveByZone(const LiveView& view, const Frame* frames, int count, uint32_t in_port,
                        Nanos now);
@@ -110,6 +119,9 @@ class ThreadMonitor {
   std::atomic<const SliceSet*> slices_{nullptr};
   std::atomic<ThreadPrograms*> programs_{nullptr};
   std::atomic<bool> wants_queue_length_{false};
+  std::atomic<bool> wants_sent_{false};
+  // Packet-outs are sent by the main thread, or for it; null: a PMD thread.
+  const std::unique_ptr<SpscRing> requests_;
 };
 
 // Waits until every visit that may have begun before was left: then what was taken away is not

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "lib/measure/payload_tags.h"
+
 namespace trumpet {
 namespace {
 
@@ -109,6 +111,13 @@ void ThreadPrograms::Run(SentProgram* program, trumpet_sent_frame* frames, int c
     packets_[taken_count++] = {values, static_cast<uint64_t>(now), kPktsStream, hops};
   }
   program->set.Run(packets_.data(), taken_count);
+  if (placed.way.carriage.has_payload) {
+    for (uint32_t i = 0; i < taken_count; ++i) {
+      if (taken[i]->is_fixed) continue;
+      WritePayloadTags(placed.state->program(), *packets_[i].values, taken[i]->makes_checksum,
+                       taken[i]->bytes, taken[i]->captured_length);
+    }
+  }
   if (!placed.way.carriage.has_any()) return;
   for (uint32_t i = 0; i < taken_count; ++i) {
     Rewrite(placed.way.carriage, packets_[i], taken[i]);

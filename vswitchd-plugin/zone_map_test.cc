@@ -61,6 +61,11 @@ TEST(PortTable, KnowsPortsUntilTheyGo) {
   EXPECT_EQ(table.List()[0].name, "eth0");
 }
 
+TEST(PortTable, KnowsTunnels) {
+  EXPECT_TRUE(IsTunnel({1, "vxlan_sys_4789", "vxlan"}));
+  EXPECT_FALSE(IsTunnel({1, "vxlan", "system"}));
+}
+
 TEST(PortTable, TakesPhysicalPortsForUplinksUnlessToldOtherwise) {
   EXPECT_TRUE(IsUplink({1, "dpdk0", "dpdk"}, {}));
   EXPECT_FALSE(IsUplink({1, "vhost1", "dpdkvhostuser"}, {}));
