@@ -22,6 +22,7 @@ controller_libtrumpet_tem_a_SOURCES = \
 	controller/tem/live_event.h \
 	controller/tem/network_event.cc \
 	controller/tem/network_event.h \
+	controller/tem/network_event_cells.cc \
 	controller/tem/network_event_ends.cc \
 	controller/tem/network_event_members.cc \
 	controller/tem/network_event_polls.cc \
@@ -46,9 +47,11 @@ controller_tem_tem_test_SOURCES = \
 	controller/tem/cell_table_test.cc \
 	controller/tem/event_manager_absence_test.cc \
 	controller/tem/event_manager_hosts_test.cc \
+	controller/tem/event_manager_install_test.cc \
 	controller/tem/event_manager_kit_test.h \
 	controller/tem/event_manager_test.cc \
 	controller/tem/network_ends_test.cc \
+	controller/tem/network_merging_test.cc \
 	controller/tem/network_random_test.cc \
 	controller/tem/network_split_test.cc \
 	controller/tem/network_test_kit.h \

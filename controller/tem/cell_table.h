@@ -49,6 +49,17 @@ class CellTable {
   }
   // Remembered from interval to interval: a guess, kNoBucket at first.
   uint32_t& merged_into(uint32_t index) { return merged_into_[index]; }
+  // visit(index, merged_into) for all that was ever merged: also for what is no longer there, which
+  // has another key, or none (Is()).
+  template <typename Visitor>
+  void VisitMerged(Visitor visit) const {
+    for (uint32_t index = 0; index < merged_into_.size(); ++index)
+      visit(index, merged_into_[index]);
+  }
+  // Is it a cell of this interval, with that bucket?
+  bool Is(uint32_t index, std::string_view key) const {
+    return store_.IsThere(index) && IsOfNow(index) && bucket_key(index) == key;
+  }
 
   // To the next interval, in which nothing has come yet.
   void Recycle();

@@ -151,7 +151,9 @@ EventView EventManager::Impl::MakeView(const LiveEvent& event) const {
   view.changed_ns = event.changed_ns;
   view.last_report_ns = event.last_report_ns;
   const auto tally = tallies_.find(event.record.id);
-  if (tally != tallies_.end()) {
+  if (!event.is_placed) {  // what is counted is of its life before
+    view.wanted = static_cast<uint32_t>(CountHosts(event.hosts));
+  } else if (tally != tallies_.end()) {
     view.wanted = tally->second.wanted;
     view.applied = tally->second.applied;
     view.last_applied_ns = tally->second.last_applied_ns;

@@ -71,9 +71,9 @@ struct EventView {
   std::string why_not_threshold;
   std::string problem;        // why a stored event does not run; empty: it does, or is disabled
   uint32_t wanted = 0;        // hosts that it is placed on
-  uint32_t applied = 0;       // of these, whose packet threads run it
+  uint32_t applied = 0;       // of these, connected hosts whose packet threads run it
   Nanos changed_ns = 0;       // when it was last sent out
-  Nanos last_applied_ns = 0;  // when the last of the applied ones acknowledged; 0: none has
+  Nanos last_applied_ns = 0;  // when all ran it, or the last of those that do yet; 0: none does
   NetworkCounters counters;
   Nanos last_report_ns = 0;
 };
@@ -114,6 +114,10 @@ struct EventManagerOptions {
   size_t max_events_per_tenant = 512;
   bool binds_hosts_to_certificates = true;  // a host's id must be in its certificate
   Nanos forget_hosts_after_ns = 0;          // not connected; 0: never
+  // Of sets of events on their way to all hosts.  Further hosts wait until as much is acknowledged:
+  // a thousand that are sent thousands of events at once fill memory and networks, and answer
+  // nothing else in time.
+  size_t max_set_bytes = 8u << 20;
   // An event whose threshold can be split is, while it is on so many hosts or fewer: beyond that
   // questions cost more than they save (docs/life-of-an-event.md).
   size_t max_threshold_hosts = 4;

@@ -17,6 +17,8 @@ constexpr size_t kEventsAtOnce = 16;  // a thousand hosts take about a slice for
 constexpr size_t kPartBytes = 256 * 1024;
 // Of sets that wait in a session, besides what else must be said.
 constexpr size_t kMaxQueuedSetBytes = 2 * 1024 * 1024;
+// A host that takes longer for a set (its monitor may be off) holds nobody else up.
+constexpr Nanos kSlowAfter = 2 * kNanosPerSecond;
 
 }  // namespace
 
@@ -173,6 +175,7 @@ void EventManager::Impl::SplitWhereDue() {
 void EventManager::Impl::Begin(LiveEvent* event) {
   const EventSpec& spec = event->spec();
   event->is_running = true;
+  event->is_placed = false;
   event->changed_ns = Now();
   event->hosts = PositionsOf(spec);
   event->hosts_version = placement_version_;
@@ -247,9 +250,12 @@ void EventManager::Impl::Unplace(uint32_t event_id, ManagedHost* host) {
   desk_.Touch();
 }
 
+// Of one that comes again our books are right; it is told its shares, as if it were new.
 void EventManager::Impl::PlaceAll(ManagedHost* host) {
+  const bool is_known = std::exchange(host->is_placed, true);
   for (const auto& [id, event] : events_.by_id()) {
-    if (event->is_running) Place(*event, Now(), host);
+    if (!event->is_running) continue;
+    if (!is_known || event->mode == TriggerMode::kThreshold) Place(*event, Now(), host);
   }
   Queue(host);
 }
@@ -298,8 +304,11 @@ void EventManager::Impl::RunEventTasks(const std::vector<Task>& batch) {
     }
     Queue(host.get());
   }
-  for (const LiveEvent* event : placed) {
-    if (event != nullptr) desk_.verdicts().Placed(event->record.id);
+  for (LiveEvent* event : placed) {
+    if (event == nullptr) continue;
+    desk_.verdicts().Placed(event->record.id);
+    const auto tally = tallies_.find(event->record.id);
+    if (!std::exchange(event->is_placed, true) && tally != tallies_.end()) tally->second.Restart();
   }
   desk_.Touch();
 }
@@ -336,18 +345,53 @@ void EventManager::Impl::Work() {
 // Sends one part; true if there may be another to send at once.
 bool EventManager::Impl::Pump(ManagedHost* host) {
   if (host->session == nullptr || host->session->queued_bytes() > kMaxQueuedSetBytes) return false;
+  if (!host->sync.is_under_way() && !MayBeginSet(host)) return false;
   TriggerSet part;
   const auto maker = [this](uint32_t id, const ThresholdShare* share,
                             TriggerSync::TriggerOnWire* out) {
     return MakeTrigger(id, share, out);
   };
   if (!host->sync.NextPart(maker, kPartBytes, &part)) return false;
+  CountSet(host);
   const Status sent = host->session->Send(part);
   if (sent.ok()) return true;
   host->last_error = sent.message();
   Log("err", "host " + host->id + ": " + sent.message());
   if (host->session != nullptr) host->session->Close(ByeReason::kReconfigured, sent.message());
   return false;
+}
+
+// If not, it is queued again when there is room.
+bool EventManager::Impl::MayBeginSet(ManagedHost* host) {
+  if (set_bytes_ < options_.max_set_bytes) {
+    host->set_began_at = parts_.clock->MonotonicNow();
+    host->is_slow = false;
+    return true;
+  }
+  if (!std::exchange(host->waits_for_room, true)) waiting_for_room_.push_back(host);
+  return false;
+}
+
+// Something has changed with the set that is under way to the host.
+void EventManager::Impl::CountSet(ManagedHost* host) {
+  const bool counts = host->session != nullptr && !host->is_slow;
+  const size_t bytes = counts ? host->sync.bytes_under_way() : 0;
+  set_bytes_ += bytes - std::exchange(host->set_bytes, bytes);
+  if (waiting_for_room_.empty() || set_bytes_ > options_.max_set_bytes / 2) return;
+  for (ManagedHost* waiting : std::exchange(waiting_for_room_, {})) {
+    waiting->waits_for_room = false;
+    Queue(waiting);
+  }
+}
+
+void EventManager::Impl::LookAtSlowHosts() {
+  if (waiting_for_room_.empty()) return;
+  const Nanos now = parts_.clock->MonotonicNow();
+  for (const auto& [id, host] : hosts_.all()) {
+    if (host->set_bytes == 0 || now - host->set_began_at < kSlowAfter) continue;
+    host->is_slow = true;
+    CountSet(host.get());
+  }
 }
 
 bool EventManager::Impl::MakeTrigger(uint32_t event_id, const ThresholdShare* share,

@@ -58,6 +58,7 @@ void EventManager::Impl::Tick() {
   for (const auto& [id, host] : hosts_.all()) {
     if (host->session != nullptr && host->sync.is_under_way()) Queue(host.get());
   }
+  LookAtSlowHosts();
   if (now < next_second_) return;
   next_second_ = now + kNanosPerSecond;
   LookAtClocks();
@@ -240,6 +241,10 @@ void EventManager::Impl::Detach(ManagedHost* host, const std::string& why) {
   if (host->number) desk_.verdicts().SetOff(*host->number, INT64_MAX);
   host->polls.Clear();
   host->sync.OnDisconnected();
+  if (std::exchange(host->waits_for_room, false)) {
+    waiting_for_room_.erase(std::find(waiting_for_room_.begin(), waiting_for_room_.end(), host));
+  }
+  CountSet(host);
   if (slice_listener_ != nullptr) slice_listener_(host->id, nullptr);
   if (program_listener_ != nullptr) program_listener_(host->id, nullptr);
 }
@@ -276,6 +281,7 @@ void EventManager::Impl::OnMessage(Session* session, Message message) {
 
 void EventManager::Impl::Take(ManagedHost* host, const TriggerAck& ack) {
   TriggerSync::Outcome outcome = host->sync.OnAck(ack, Now());
+  CountSet(host);
   if (!outcome.is_known) return;
   NetworkVerdicts& verdicts = desk_.verdicts();
   if (!outcome.is_applied) Log("warn", "host " + host->id + ": " + host->sync.last_error());

@@ -129,6 +129,9 @@ class EventManager::Impl final : public SessionOwner,
   void Work();
   void Queue(ManagedHost* host);
   bool Pump(ManagedHost* host);
+  bool MayBeginSet(ManagedHost* host);
+  void CountSet(ManagedHost* host);
+  void LookAtSlowHosts();
   bool MakeTrigger(uint32_t event_id, const ThresholdShare* share,
                    TriggerSync::TriggerOnWire* out) const;
 
@@ -169,6 +172,8 @@ class EventManager::Impl final : public SessionOwner,
   bool is_stopping_ = false;
   std::deque<Task> tasks_;
   std::deque<ManagedHost*> to_pump_;
+  std::vector<ManagedHost*> waiting_for_room_;         // connected
+  size_t set_bytes_ = 0;                               // sum over hosts
   std::unordered_map<uint32_t, std::string> tenants_;  // of events that may still report
   std::unordered_map<uint32_t, ReportRate> rates_;     // of events of scope host
   std::vector<NetworkReport> host_reports_;            // of such events, in this turn of the loop

@@ -40,7 +40,12 @@ struct ManagedHost {
   TriggerSync sync;
   PollBook polls;
   std::optional<uint32_t> number;  // for NetworkVerdicts, until it is forgotten
+  bool is_placed = false;          // on all events there are, since it has its number
   bool is_queued = false;          // for the pump
+  bool waits_for_room = false;     // to begin a set
+  size_t set_bytes = 0;            // of the set under way, as it is counted for that room
+  Nanos set_began_at = 0;          // monotonic
+  bool is_slow = false;            // its set is no longer counted
 
   HostFacts facts;
   HostFacts facts_to_come;  // parts that have come of the next ones
@@ -98,6 +103,7 @@ class HostBook {
   void ForgetNumber(ManagedHost* host) {
     if (host->number) by_number_[*host->number] = nullptr;
     host->number.reset();
+    host->is_placed = false;
   }
 
  private:

@@ -28,6 +28,7 @@ struct LiveEvent {
 
   // While it runs.
   bool is_running = false;
+  bool is_placed = false;  // hosts have been chosen since it began to
   TriggerMode mode = TriggerMode::kPartials;
   std::string why_not_threshold;
   std::vector<bool> hosts;     // by position in the file: may count it; beyond the end: may

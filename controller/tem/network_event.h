@@ -4,9 +4,12 @@
 // NetworkEvent: the verdicts of one event of scope network.
 //
 // What hosts deliver waits per interval, host and bucket.  An interval is decided when every host
-// that owes it has delivered, or at its deadline; then the cells of all hosts are merged and tested
-// as a host does with those of its threads (lib/verdict/event_verdicts.h).  A bucket that a host
+// that owes it has delivered, or at its deadline; then the merged cells of all hosts are tested as
+// a host does with those of its threads (lib/verdict/event_verdicts.h).  A bucket that a host
 // delivers twice counts once: the later cells replace the earlier.
+//
+// Cells of the next interval to decide are merged as they come, while others are still awaited.
+// Where one is replaced, or buckets would have to go to make room, all are merged in the end.
 //
 // With a split threshold (lib/verdict/threshold_split.h) hosts deliver only buckets above their
 // share.  When all have ended the interval, or half of the deadline has passed, those that have and
@@ -195,6 +198,7 @@ class NetworkEvent {
     Nanos wanted_until = INT64_MAX;
     bool has_joined() const { return from != INT64_MAX; }
   };
+  enum class Merging : uint8_t { kNotYet, kAsTheyCome, kInTheEnd };
   // What waits for the verdict of one interval.
   struct Waiting {
     Waiting(size_t max_key_bytes, size_t word_count, uint64_t hash_seed);
@@ -213,6 +217,7 @@ class NetworkEvent {
     bool is_owed = false;      // by one of these, as far as is known
     bool is_asking = false;
     bool is_asking_over = false;  // until there are news
+    Merging merging = Merging::kNotYet;
   };
 
   int64_t next() const { return CellOf(verdicts_.NextStart(), interval_ns_); }
@@ -249,7 +254,11 @@ class NetworkEvent {
   void Passed(uint64_t intervals, bool are_incomplete);
   Nanos UnchangedUntil(const Member& member) const;
   void Decide(Nanos now, NetworkOutput* output);
+  void LimitBuckets();
   void MergeAll(Waiting* waiting);
+  void MergeFirst(Waiting* waiting);
+  void MergeLater(Waiting* waiting);
+  void Merge(uint32_t index, CellTable* cells);
   void Tell(const std::vector<EventVerdicts::Decision>& decisions, Nanos now,
             const Waiting& waiting, NetworkOutput* output);
   void MeetInherited(const EventVerdicts::Decision& decision);
@@ -260,7 +269,9 @@ class NetworkEvent {
   NetworkReport MakeReport(const EventVerdicts::Decision& decision, const NetworkReport& common,
                            const Waiting& waiting);
   void NamePollGaps(std::string_view key, const Waiting& waiting, NetworkReport* report) const;
-  void AddHostShares(const Waiting& waiting, NetworkReport* first, NetworkReport* last) const;
+  using ToldBucket = std::pair<uint32_t, size_t>;  // of verdicts_, and which report tells of it
+  void AddHostShares(const Waiting& waiting, std::vector<ToldBucket> told,
+                     NetworkReport* reports) const;
   void AddHostShare(const Waiting& waiting, uint32_t cells, NetworkReport* report) const;
   void Bound(NetworkReport* report) const;
   void Finish();

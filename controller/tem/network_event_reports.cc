@@ -14,6 +14,7 @@ void NetworkEvent::Tell(const std::vector<EventVerdicts::Decision>& decisions, N
                         const Waiting& waiting, NetworkOutput* output) {
   const NetworkReport common = CommonReport(waiting);
   const size_t first = output->reports.size();
+  std::vector<ToldBucket> told;
   for (const EventVerdicts::Decision& decision : decisions) {
     if (!inherited_.empty()) MeetInherited(decision);
     if (!decision.is_clear && !rate_.Take(now)) {
@@ -24,10 +25,10 @@ void NetworkEvent::Tell(const std::vector<EventVerdicts::Decision>& decisions, N
     report.report.detected_ns = now;
     if (!decision.is_clear) verdicts_.MarkTold(decision.bucket);
     ++(decision.is_clear ? counters_.clears : counters_.reports);
+    if (!decision.is_clear) told.push_back({decision.bucket, output->reports.size()});
     output->reports.push_back(std::move(report));
   }
-  NetworkReport* reports = output->reports.data();
-  AddHostShares(waiting, reports + first, reports + output->reports.size());
+  AddHostShares(waiting, std::move(told), output->reports.data());
   for (size_t i = first; i < output->reports.size(); ++i) Bound(&output->reports[i]);
 }
 
@@ -106,31 +107,25 @@ void NetworkEvent::NamePollGaps(std::string_view key, const Waiting& waiting,
 
 // [first, last) are sorted by bucket; the cells are not.  Few reports look for their cells, many
 // are looked for by the cells.
-void NetworkEvent::AddHostShares(const Waiting& waiting, NetworkReport* first,
-                                 NetworkReport* last) const {
+// Merging has said for each cell where it went: one look at these finds the cells of all that are
+// told of.
+void NetworkEvent::AddHostShares(const Waiting& waiting, std::vector<ToldBucket> told,
+                                 NetworkReport* reports) const {
+  if (told.empty()) return;
+  std::sort(told.begin(), told.end());
+  std::vector<bool> is_told(told.back().first + 1);
+  for (const ToldBucket& one : told) is_told[one.first] = true;
   const CellTable& cells = waiting.cells;
-  if (static_cast<size_t>(last - first) * members_.size() < cells.count()) {
-    for (NetworkReport* report = first; report != last; ++report) {
-      for (const Member& member : members_) {
-        const uint32_t index = cells.Find(member.host, report->report.bucket_key);
-        if (index != kNoBucket) AddHostShare(waiting, index, report);
-      }
-    }
-    return;
-  }
-  for (uint32_t index = cells.First(); index != kNoBucket; index = cells.Next(index)) {
-    const std::string_view key = cells.bucket_key(index);
-    NetworkReport* found =
-        std::lower_bound(first, last, key, [](const NetworkReport& report, std::string_view of) {
-          return report.report.bucket_key < of;
-        });
-    if (found != last && found->report.bucket_key == key) AddHostShare(waiting, index, found);
-  }
+  cells.VisitMerged([&](uint32_t index, uint32_t bucket) {
+    if (bucket >= is_told.size() || !is_told[bucket]) return;
+    NetworkReport* const report =
+        reports + std::lower_bound(told.begin(), told.end(), ToldBucket{bucket, 0})->second;
+    if (cells.Is(index, report->report.bucket_key)) AddHostShare(waiting, index, report);
+  });
 }
 
 void NetworkEvent::AddHostShare(const Waiting& waiting, uint32_t cells,
                                 NetworkReport* report) const {
-  if (report->is_clear) return;
   const uint64_t* words = waiting.cells.words(cells);
   const uint32_t number = waiting.cells.host(cells);
   const NetworkHost& host = *(*hosts_)[number];

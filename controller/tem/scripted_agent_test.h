@@ -8,9 +8,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,12 +41,14 @@ class ScriptedAgent final : public SessionOwner, private FeedSink {
   void Kill() {
     connector_.reset();
     session_ = nullptr;
+    parts_.clear();
   }
   void Restart() {
     Kill();
     ++process_start_;
     generation_ = controller_id_ = 0;
     running.clear();
+    refused_.clear();
   }
   void Tick() {
     if (connector_ != nullptr) connector_->Tick();
@@ -57,6 +61,7 @@ class ScriptedAgent final : public SessionOwner, private FeedSink {
     Trigger trigger;
     std::unique_ptr<EventFeed> feed;  // of events of the network
     Nanos from = 0;
+    Nanos share_from = 0;
   };
   // By name of the event; null: it does not run.
   Running* Find(const std::string& name) {
@@ -101,7 +106,8 @@ class ScriptedAgent final : public SessionOwner, private FeedSink {
   }
   void Send(const Message& message) {
     if (session_ == nullptr) return;
-    EXPECT_TRUE(session_->Send(message).ok());
+    const Status sent = session_->Send(message);
+    EXPECT_TRUE(sent.ok()) << sent.message();
   }
 
   std::map<uint32_t, Running> running;  // by id
@@ -113,7 +119,15 @@ class ScriptedAgent final : public SessionOwner, private FeedSink {
   uint64_t cells_told = 0;
   std::vector<Message> slice_orders;
   std::string refused_event;  // by name
-  bool answers = true;        // sets
+  bool answers = true;        // sets; else they wait for AnswerNow()
+
+  bool has_set_waiting() const { return !parts_.empty() && parts_.back().is_last; }
+  // Runs the set that waits, and says so.
+  void AnswerNow() {
+    if (session_ == nullptr || !session_->is_established() || !has_set_waiting()) return;
+    Send(Apply(session_->hello_reply().controller_id));
+    parts_.clear();
+  }
 
  private:
   Hello MakeHello() override {
@@ -134,11 +148,11 @@ class ScriptedAgent final : public SessionOwner, private FeedSink {
     parts_.clear();
     place_parts_.Forget();
   }
-  void OnMessage(Session* session, Message message) override {
+  void OnMessage(Session* /*session*/, Message message) override {
     if (auto* set = std::get_if<TriggerSet>(&message)) {
       if (set->part == 0) parts_.clear();
       parts_.push_back(std::move(*set));
-      if (parts_.back().is_last && answers) Send(Apply(session->hello_reply().controller_id));
+      if (answers) AnswerNow();
     } else if (auto* poll = std::get_if<Poll>(&message)) {
       Answer(*poll);
     } else if (auto* part = std::get_if<HostPlacePart>(&message)) {
@@ -167,13 +181,17 @@ class ScriptedAgent final : public SessionOwner, private FeedSink {
     ack.is_applied = true;
     ack.applied_ns = clock_.UnixNow();
     std::map<uint32_t, Running> before;
-    if (first.base_generation == 0) before.swap(running);
+    if (first.base_generation == 0) {
+      before.swap(running);
+      refused_.clear();
+    }
     for (const TriggerSet& part : parts_) {
       for (const TriggerChange& change : part.changes) {
         if (change.put) {
           Put(*change.put, &before, &ack);
         } else {
-          EXPECT_EQ(running.erase(change.remove_event_id), 1u) << "of what is not there";
+          const uint32_t id = change.remove_event_id;
+          EXPECT_EQ(running.erase(id) + refused_.erase(id), 1u) << "of what is not there";
         }
       }
     }
@@ -186,8 +204,11 @@ class ScriptedAgent final : public SessionOwner, private FeedSink {
     const uint32_t event_id = trigger.event.id;
     if (trigger.event.name == refused_event) {
       ack->errors.push_back({event_id, "", "too much"});
+      running.erase(event_id);
+      refused_.insert(event_id);
       return;
     }
+    refused_.erase(event_id);
     const auto known = before->find(event_id);
     if (known != before->end()) running[event_id] = std::move(known->second);
     Running& one = running[event_id];
@@ -203,7 +224,9 @@ class ScriptedAgent final : public SessionOwner, private FeedSink {
     share.generation = trigger.share_generation;
     share.share = ShareOf(one.feed->split(), *trigger.local_predicate);
     share.from = trigger.share_from;
-    ack->shares.push_back({event_id, share.generation, one.feed->SetShare(share)});
+    const Nanos share_from = one.feed->SetShare(share);
+    if (share_from != INT64_MAX) one.share_from = share_from;  // else it is known
+    ack->shares.push_back({event_id, share.generation, one.share_from});
   }
 
   void Answer(const Poll& poll) {
@@ -251,6 +274,7 @@ class ScriptedAgent final : public SessionOwner, private FeedSink {
   Nanos process_start_ = 1;
   uint64_t controller_id_ = 0;
   uint64_t generation_ = 0;
+  std::set<uint32_t> refused_;  // in the set, and not running
   std::vector<TriggerSet> parts_;
   HostPlaceParts place_parts_;
 };

@@ -36,7 +36,12 @@ Int128 ThresholdShares::Host::Wanted() const {
 
 void ThresholdShares::Add(uint32_t host, std::vector<ShareOrder>* orders) {
   const auto [place, is_new] = hosts_.try_emplace(host);
-  if (!is_new) return;
+  if (!is_new) {
+    const Host& known = place->second;
+    const auto& orders_of = known.sent.empty() ? known.applied : known.sent;
+    if (!orders_of.empty()) orders->push_back({event_id_, host, orders_of.back()});
+    return;
+  }
   Order(host, &place->second, 1, INT64_MIN, orders);
   Rebalance(orders);
 }

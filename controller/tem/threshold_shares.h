@@ -47,7 +47,8 @@ class ThresholdShares {
         worthwhile_hosts_(worthwhile_hosts),
         last_generation_(last_generation) {}
 
-  // The host is to take part; nothing happens if it does already.
+  // The host is to take part.  If it does already, its last order is repeated: who carries orders
+  // may have lost it with the event's life before.
   void Add(uint32_t host, std::vector<ShareOrder>* orders);
   // The host has the order of that generation: in intervals that start at `from` or later, no
   // larger share counts.

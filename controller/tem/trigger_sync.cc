@@ -68,7 +68,7 @@ void TriggerSync::SetShare(uint32_t event_id, const ThresholdShare& share) {
   Entry* const entry = FindEntry(event_id);
   if (entry == nullptr || !entry->is_wanted) return;
   ThresholdShare& last = shares_[event_id];
-  if (last.generation > share.generation) return;  // it has been overtaken
+  if (last.generation >= share.generation) return;  // it has been overtaken, or is known
   last = share;
   MarkDirty(entry);
 }
@@ -82,12 +82,12 @@ void TriggerSync::MarkDirty(Entry* entry) {
 void TriggerSync::SetState(Entry* entry, SyncState state) {
   if (entry->state == state) return;
   TriggerTally& tally = (*tallies_)[entry->id];
-  if (entry->state == SyncState::kApplied) {
+  if (entry->state == SyncState::kApplied && is_connected_) {
     --tally.applied;
     --applied_count_;
   }
   if (entry->state == SyncState::kRefused) --tally.refused;
-  if (state == SyncState::kApplied) {
+  if (state == SyncState::kApplied && is_connected_) {
     ++tally.applied;
     ++applied_count_;
   }
@@ -95,9 +95,19 @@ void TriggerSync::SetState(Entry* entry, SyncState state) {
   entry->state = state;
 }
 
+// The host has come, or gone, with all that is applied.
+void TriggerSync::CountApplied(int32_t sign) {
+  for (const Entry& entry : entries_) {
+    if (entry.state != SyncState::kApplied) continue;
+    (*tallies_)[entry.id].applied += static_cast<uint32_t>(sign);
+    applied_count_ += static_cast<uint32_t>(sign);
+  }
+}
+
 // --- session -----------------------------------------------------------------------------------
 
 void TriggerSync::OnConnected(uint64_t controller_id, const Hello& hello) {
+  if (!is_connected_) CountApplied(1);
   is_connected_ = true;
   is_halted_ = false;
   host_has_set_ = hello.set_generation != 0;
@@ -113,6 +123,7 @@ void TriggerSync::OnConnected(uint64_t controller_id, const Hello& hello) {
 }
 
 void TriggerSync::OnDisconnected() {
+  if (is_connected_) CountApplied(-1);
   is_connected_ = false;
   if (!is_under_way_) return;
   // The host may have applied it, or not: hello will say.
@@ -161,6 +172,7 @@ void TriggerSync::BeginSet() {
   ++last_generation_;
   next_item_ = 0;
   next_part_ = 0;
+  bytes_under_way_ = 0;
 }
 
 void TriggerSync::ForgetDirty() {
@@ -226,6 +238,7 @@ bool TriggerSync::NextPart(const Maker& maker, size_t max_bytes, TriggerSet* par
     }
     ++next_item_;
   }
+  bytes_under_way_ += bytes;
   part->is_last = next_item_ == items_.size();
   return true;
 }
@@ -297,13 +310,16 @@ void TriggerSync::TakeAnswer(Entry* entry, const TriggerAck& ack, Nanos now, Out
     return;
   }
   errors_.erase(entry->id);
+  const bool is_new = !entry->is_counting || entry->state != SyncState::kApplied;
   outcome->applied.push_back({entry->id, !entry->is_counting});
   entry->is_counting = true;
   entry->acknowledged_ns = now;
   if (outcome->applied.back().begins) entry->applied_ns = ack.applied_ns;
   SetState(entry, SyncState::kApplied);
   TriggerTally& tally = (*tallies_)[entry->id];
+  if (!is_new || tally.was_complete) return;
   tally.last_applied_ns = now;
+  tally.was_complete = tally.applied == tally.wanted;
 }
 
 // Forgets what is neither wanted nor there.

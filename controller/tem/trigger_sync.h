@@ -38,9 +38,17 @@ enum class SyncState : uint8_t { kWaiting, kSent, kApplied, kRefused };
 // Of one event over all hosts, kept up by their TriggerSyncs.
 struct TriggerTally {
   uint32_t wanted = 0;
-  uint32_t applied = 0;
+  uint32_t applied = 0;  // of connected hosts: nobody knows what others run
   uint32_t refused = 0;
-  Nanos last_applied_ns = 0;  // our clock
+  // Our clock: when the last host came to run it.  Once all that are wanted do it stays as it is,
+  // whoever comes later, until Restart().
+  Nanos last_applied_ns = 0;
+  bool was_complete = false;
+
+  void Restart() {
+    last_applied_ns = 0;
+    was_complete = false;
+  }
 };
 using TriggerTallies = std::unordered_map<uint32_t, TriggerTally>;  // by event id
 
@@ -55,7 +63,8 @@ class TriggerSync {
   // --- wishes ---
   void Want(uint32_t event_id);
   void Drop(uint32_t event_id);
-  // The event's trigger has another share of the threshold; the event is wanted.
+  // The event's trigger has another share of the threshold; the event is wanted.  A share that is
+  // known changes nothing.
   void SetShare(uint32_t event_id, const ThresholdShare& share);
 
   // --- session ---
@@ -78,6 +87,8 @@ class TriggerSync {
   // need of it; false: there is nothing to send now.
   bool NextPart(const Maker& maker, size_t max_bytes, TriggerSet* part);
   bool is_under_way() const { return is_under_way_; }
+  // Of the set under way, handed out so far.
+  size_t bytes_under_way() const { return is_under_way_ ? bytes_under_way_ : 0; }
 
   struct Outcome {
     struct Event {
@@ -107,8 +118,8 @@ class TriggerSync {
   bool Find(uint32_t event_id, View* view) const;
   uint64_t generation() const { return acknowledged_generation_; }
   uint32_t wanted_count() const { return wanted_count_; }
-  uint32_t applied_count() const { return applied_count_; }
-  bool IsSettled() const;  // the host runs what it should
+  uint32_t applied_count() const { return applied_count_; }  // 0 while it is not connected
+  bool IsSettled() const;                                    // the host runs what it should
   const std::string& last_error() const { return last_error_; }
   uint64_t refused_sets() const { return refused_sets_; }
   std::vector<uint32_t> WantedIds() const;
@@ -134,6 +145,7 @@ class TriggerSync {
   Entry* FindEntry(uint32_t event_id);
   const Entry* FindEntry(uint32_t event_id) const;
   void SetState(Entry* entry, SyncState state);
+  void CountApplied(int32_t sign);
   void MarkDirty(Entry* entry);
   void BeginSet();
   void ForgetDirty();
@@ -161,6 +173,7 @@ class TriggerSync {
   std::vector<Item> items_;  // of the set under way
   size_t next_item_ = 0;     // not handed out yet
   uint32_t next_part_ = 0;
+  size_t bytes_under_way_ = 0;
   TriggerAck answer_;  // as far as it has come
   bool has_answer_begun_ = false;
   bool host_has_set_ = false;

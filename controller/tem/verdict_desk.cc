@@ -131,6 +131,9 @@ void VerdictDesk::HandOn() {
   for (const ShareOrder& order : output.shares) sink_->OnShareOrder(order);
   if (!output.polls.empty()) sink_->OnPollOrders(std::move(output.polls));
   if (output.reports.empty()) return;
+  // The verdict is when all of it is decided, not when the turn began.
+  const Nanos decided = clock_.UnixNow();
+  for (NetworkReport& report : output.reports) report.report.detected_ns = decided;
   sink_->OnNetworkReports(output.reports);
   CountLatencies(output.reports);
 }

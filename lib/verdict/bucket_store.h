@@ -61,6 +61,10 @@ class BucketStore {
            this->key(index) == key;
   }
 
+  bool IsThere(uint32_t index) const {
+    return index < links_.size() && links_[index].key_bytes != kNoBucket;
+  }
+
   Bucket& bucket(uint32_t index) { return buckets_[index]; }
   const Bucket& bucket(uint32_t index) const { return buckets_[index]; }
   bool is_unscaled(uint32_t index) const { return buckets_[index].is_unscaled; }

@@ -99,6 +99,15 @@ uint32_t EventVerdicts::AddToNext(std::string_view key, const uint64_t* words, b
   return index;
 }
 
+void EventVerdicts::EmptyNext() {
+  for (uint32_t index = store_.oldest(); index != kNoBucket; index = store_.Newer(index)) {
+    Bucket& bucket = store_.bucket(index);
+    if (bucket.last_packet != next_) continue;
+    bucket.is_unscaled = false;
+    ResetCells(plan_->cells, store_.words(index));
+  }
+}
+
 uint32_t EventVerdicts::FindOrAdd(std::string_view key) {
   if (store_.count() < MaxBuckets()) return store_.FindOrAdd(key);
   const uint32_t index = store_.Find(key);
@@ -161,6 +170,7 @@ const std::vector<EventVerdicts::Decision>& EventVerdicts::Decide(const FlowStat
   status_.buckets = store_.count();
   decisions_.clear();
   for (uint32_t index = store_.oldest(); index != kNoBucket; index = store_.Newer(index)) {
+    if (SaysNothing(index)) continue;
     Decision decision{store_.key(index), index, false, 0, {}};
     if (TestBucket(index, flows, &decision)) decisions_.push_back(std::move(decision));
   }
@@ -235,6 +245,13 @@ bool EventVerdicts::TestBucket(uint32_t index, const FlowStateMap& flows, Decisi
 }
 
 // A test that cannot succeed is left out: it would end a run just like no test.
+// Most buckets: they have packets, far too few to fire, and nobody was told of them.
+bool EventVerdicts::SaysNothing(uint32_t index) const {
+  const Bucket& bucket = store_.bucket(index);
+  return bucket.last_packet == next_ && !bucket.is_told &&
+         predicate_->IsBelowThreshold(store_.words(index));
+}
+
 bool EventVerdicts::IsTested(const Bucket& bucket) const {
   if (bucket.last_packet == next_) return true;
   if (!predicate_->can_fire_empty()) return false;

@@ -45,6 +45,10 @@ class EventVerdicts {
   // guess for the next time, also in later intervals; kNoBucket: nowhere, or no guess.
   uint32_t AddToNext(std::string_view key, const uint64_t* words, bool is_unscaled,
                      uint32_t guess = kNoBucket);
+  // Can AddToNext() take in cells of any bucket, and none goes for it?
+  bool HasRoom() const { return store_.count() < MaxBuckets(); }
+  // Buckets that AddToNext() has taken in have no packets: the cells of all of them come again.
+  void EmptyNext();
 
   // End of the next interval to decide; INT64_MAX when there is none.
   Nanos NextEnd() const;
@@ -109,6 +113,7 @@ class EventVerdicts {
   size_t MaxBuckets() const { return std::min(SaidBuckets(), limit_); }
   void SortDecisions();
   bool TestBucket(uint32_t index, const FlowStateMap& flows, Decision* decision);
+  bool SaysNothing(uint32_t index) const;
   bool IsTested(const Bucket& bucket) const;
   bool IsKept(const Bucket& bucket) const;
   bool KeepsAny() const;
