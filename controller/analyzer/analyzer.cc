@@ -49,7 +49,7 @@ void Analyzer::Stop() {
 
 Hello Analyzer::MakeHello() {
   Hello hello;
-  hello.capabilities = kCapabilityAnalyzer | kCapabilityPacketFiles;
+  hello.capabilities = kCapabilityAnalyzer | kCapabilityPacketFiles | sideline_.capabilities;
   hello.host_id = options_.name;
   hello.host_name = options_.name;
   hello.software = std::string("trumpet ") + TRUMPET_VERSION;
@@ -63,6 +63,7 @@ void Analyzer::OnEstablished(Session* session) {
 }
 
 void Analyzer::OnClosed(Session*, CloseCause cause, const std::string& text) {
+  if (sideline_.on_closed) sideline_.on_closed();
   std::string end = std::string(CloseCauseName(cause)) + ": " + text;
   if (end == told_end_) return;  // each attempt ends alike
   log_("warn", "controller: " + end);
@@ -80,11 +81,13 @@ void Analyzer::OnMessage(Session*, Message message) {
     Answer(*files);
   } else if (auto* finish = std::get_if<FinishRun>(&message)) {
     Begin(std::move(*finish));
+  } else if (sideline_.take) {
+    sideline_.take(message);
   }
 }
 
 void Analyzer::Send(const Message& message) {
-  Session* const session = connector_->session();
+  Session* const session = connector_ == nullptr ? nullptr : connector_->session();
   if (session == nullptr) return;
   const Status sent = session->Send(message);
   if (!sent.ok()) log_("warn", "controller: " + sent.message());

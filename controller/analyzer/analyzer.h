@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "controller/analyzer/packet_archive.h"
@@ -44,6 +45,13 @@ struct AnalyzerCounters {
   uint64_t file_errors = 0;
 };
 
+// What an analyzer does for the controller beside slices.
+struct AnalyzerSideline {
+  uint64_t capabilities = 0;                 // that go into the hello
+  std::function<void(const Message&)> take;  // messages that are none of slices'
+  std::function<void()> on_closed;           // the session has ended
+};
+
 class Analyzer final : private SessionOwner {
  public:
   using Log = std::function<void(const char* level, const std::string& text)>;
@@ -53,6 +61,10 @@ class Analyzer final : private SessionOwner {
 
   // `tls` is null for an address without TLS, and only then.
   Status Connect(const Address& address, TlsContext* tls);
+  // Before Connect().
+  void Serve(AnalyzerSideline sideline) { sideline_ = std::move(sideline); }
+  // To the controller, if it is there.
+  void Send(const Message& message);
   // Takes leave of the controller.
   void Stop();
 
@@ -84,7 +96,6 @@ class Analyzer final : private SessionOwner {
   void Step();
   void WriteFile(const SliceRecord& slice);
   void EndRun();
-  void Send(const Message& message);
 
   event_base* const base_;
   const AnalyzerOptions options_;
@@ -94,6 +105,7 @@ class Analyzer final : private SessionOwner {
   SliceBook book_;
   PacketArchive archive_;
   PacketFiles files_;
+  AnalyzerSideline sideline_;
   AnalyzerCounters counters_;
   std::string told_end_;  // of the last session, as it stands in the log
   std::deque<Finishing> finishing_;

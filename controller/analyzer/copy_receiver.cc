@@ -47,6 +47,38 @@ const sock_filter kOnlyTunnels[] = {
     BPF_STMT(BPF_RET | BPF_K, 0),
 };
 
+// The same, and UDP to the ports of VXLAN and Geneve.  Of a datagram in fragments there is nothing
+// to take: only the first has ports.
+constexpr uint16_t kVxlanPort = 4789;
+constexpr uint16_t kGenevePort = 6081;
+const sock_filter kOnlyTunnelsAndUdp[] = {
+    BPF_STMT(BPF_LD | BPF_H | BPF_ABS, 12),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ETH_P_IP, 0, 8),
+    BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 23),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_GRE, 15, 0),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_UDP, 0, 13),
+    BPF_STMT(BPF_LD | BPF_H | BPF_ABS, 20),
+    BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, 0x3fff, 11, 0),
+    BPF_STMT(BPF_LDX | BPF_B | BPF_MSH, 14),
+    BPF_STMT(BPF_LD | BPF_H | BPF_IND, 16),
+    BPF_JUMP(BPF_JMP | BPF_JA, 6, 0, 0),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ETH_P_IPV6, 0, 7),
+    BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 20),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_GRE, 6, 0),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_DSTOPTS, 5, 0),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_UDP, 0, 3),
+    BPF_STMT(BPF_LD | BPF_H | BPF_ABS, 56),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kVxlanPort, 2, 0),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kGenevePort, 1, 0),
+    BPF_STMT(BPF_RET | BPF_K, 0),
+    BPF_STMT(BPF_RET | BPF_K, 0xffffffff),
+};
+
+template <size_t n>
+sock_fprog Program(const sock_filter (&filter)[n]) {
+  return {static_cast<unsigned short>(n), const_cast<sock_filter*>(filter)};
+}
+
 Status SetOption(int socket, int level, int option, const void* value, socklen_t bytes,
                  const char* what) {
   if (setsockopt(socket, level, option, value, bytes) == 0) return Status::Ok();
@@ -88,8 +120,8 @@ Status CopyReceiver::Configure(const CopyReceiverOptions& options) {
   Status status =
       SetOption(socket_, SOL_PACKET, PACKET_VERSION, &version, sizeof version, "TPACKET_V3");
   if (!status.ok()) return status;
-  const sock_fprog program = {static_cast<unsigned short>(std::size(kOnlyTunnels)),
-                              const_cast<sock_filter*>(kOnlyTunnels)};
+  const sock_fprog program =
+      options.wants_udp_tunnels ? Program(kOnlyTunnelsAndUdp) : Program(kOnlyTunnels);
   status = SetOption(socket_, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program, "filter");
   if (!status.ok()) return status;
   const int on = 1;

@@ -4,8 +4,9 @@
 // CopyReceiver: the frames of tunnels that arrive at an interface, through a ring shared with the
 // kernel (AF_PACKET, TPACKET_V3); or those of a capture file.
 //
-// The kernel throws away what is no GRE.  It stamps frames with its own clock, or with the card's
-// if that is asked for and the card does so; what it drops, for the ring is full, is counted.
+// The kernel throws away what is no GRE, nor VXLAN or Geneve where those are wanted.  It stamps
+// frames with its own clock, or with the card's if that is asked for and the card does so; what it
+// drops, for the ring is full, is counted.
 //
 // Threads: that of the libevent loop.  A call back handles a bounded number of blocks.  Memory:
 // `ring_bytes`, locked.  Needs CAP_NET_RAW to open.
@@ -32,6 +33,7 @@ struct CopyReceiverOptions {
   std::string interface;
   uint64_t ring_bytes = 64 * 1024 * 1024;
   bool wants_hardware_stamps = false;
+  bool wants_udp_tunnels = false;     // VXLAN and Geneve, at their usual ports, besides GRE
   Nanos retire = 5 * kNanosPerMilli;  // a block that is not full waits so long
 };
 

@@ -132,6 +132,38 @@ TEST_F(CopyReceiverTest, TakesTunnelsAndNothingElse) {
   EXPECT_EQ(receiver_->counters().kernel_drops, 0u);
 }
 
+TEST_F(CopyReceiverTest, TakesTunnelsOverUdpWhereThoseAreWanted) {
+  CopyReceiverOptions options;
+  options.interface = "lo";
+  options.wants_udp_tunnels = true;
+  std::vector<uint32_t> bytes;
+  auto receiver = CopyReceiver::Open(
+      base_.get(), options, [&](const Frame& frame, Nanos) { bytes.push_back(frame.wire_length); });
+  ASSERT_TRUE(receiver.ok()) << receiver.message();
+  const auto to_port = [](uint16_t port, size_t size) { return Udp(9, port, Zeros(size)); };
+  Send(Ethernet(0x0800, Ipv4({kProtocolUdp}, to_port(53, 99))));
+  Send(Ethernet(0x0800, Ipv4({kProtocolUdp}, to_port(4789, 101))));
+  Ipv4Header fragment{kProtocolUdp};
+  fragment.fragment = 0x2000;
+  Send(Ethernet(0x0800, Ipv4(fragment, to_port(4789, 102))));
+  Ipv4Header options_too{kProtocolUdp};
+  options_too.options = Zeros(8);
+  Send(Ethernet(0x0800, Ipv4(options_too, to_port(6081, 103))));
+  Send(Ethernet(0x86dd, Ipv6({kProtocolUdp}, to_port(53, 104))));
+  Send(Ethernet(0x86dd, Ipv6({kProtocolUdp}, to_port(6081, 105))));
+  Send(Ethernet(0x86dd, Ipv6({kProtocolUdp}, to_port(4789, 106))));
+  Send(Ethernet(0x86dd, Ipv6({60}, Extension(kProtocolGre, 0, Zeros(107)))));
+  Send(Ethernet(0x86dd, Ipv6({kProtocolGre}, Zeros(108))));
+  Send(Ethernet(0x0800, Ipv4({kProtocolGre}, Zeros(200))));
+  bool is_late = false;
+  LoopEvent alarm(base_.get(), [&] { is_late = true; });
+  alarm.RunAfter(60 * kNanosPerSecond);
+  while ((bytes.empty() || bytes.back() != 234) && !is_late) {
+    event_base_loop(base_.get(), EVLOOP_ONCE);
+  }
+  EXPECT_EQ(bytes, (std::vector<uint32_t>{143, 153, 167, 168, 169, 162, 234}));
+}
+
 TEST_F(CopyReceiverTest, StampsWithTheKernelsClock) {
   Open({});
   const auto now = [] {

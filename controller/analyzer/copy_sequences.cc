@@ -11,6 +11,12 @@ namespace {
 // A greater step, or one back so far, is a switch that began anew.
 constexpr uint32_t kMaxStep = 1 << 20;
 constexpr Nanos kSmoothing = 64;  // copies
+// The first copies may be left over from before, or of another tunnel: a greater step among them is
+// no gap.
+constexpr uint32_t kFirstCopies = 64;
+constexpr uint32_t kFirstStep = 1024;
+// So many in a row that are behind, and fill no gap: the switch began anew with a lower number.
+constexpr uint32_t kCopiesBehind = 64;
 
 }  // namespace
 
@@ -19,23 +25,31 @@ void CopySequences::Take(uint16_t switch_number, uint32_t sequence, Nanos time) 
   Switch& from = switches_[switch_number];
   const uint32_t step = sequence - from.highest;
   const uint32_t step_back = from.highest - sequence;
-  if (!from.is_begun || (step > kMaxStep && step_back > kMaxStep)) {
-    from = Switch();
-    from.is_begun = true;
-    from.highest = sequence;
-    from.known_since = from.latest = time;
-    return;
-  }
+  const bool is_behind = step > kMaxStep && step_back <= kMaxStep;
+  const bool is_odd = step > kMaxStep || (from.count < kFirstCopies && step > kFirstStep);
+  if (!from.is_begun || (is_odd && !is_behind)) return Begin(&from, sequence, time);
   if (step == 0) return;  // the same once more
-  if (step > kMaxStep) {
-    Fill(&from, sequence, time);
+  if (is_behind) {
+    from.behind = Fill(&from, sequence, time) ? 0 : from.behind + 1;
+    if (from.behind == kCopiesBehind) Begin(&from, sequence, time);
     return;
   }
+  ++from.count;
+  from.behind = 0;
   if (step > 1) Open(&from, sequence, time);
   const Nanos spacing = std::max<Nanos>(time - from.latest, 0) / step;
   from.spacing += from.spacing == 0 ? spacing : (spacing - from.spacing) / kSmoothing;
   from.highest = sequence;
   from.latest = std::max(from.latest, time);
+}
+
+void CopySequences::Begin(Switch* from, uint32_t sequence, Nanos time) {
+  const uint64_t lost = from->lost;
+  *from = Switch();
+  from->is_begun = true;
+  from->highest = sequence;
+  from->known_since = from->latest = time;
+  from->lost = lost;
 }
 
 void CopySequences::Open(Switch* from, uint32_t sequence, Nanos time) {
@@ -46,13 +60,13 @@ void CopySequences::Open(Switch* from, uint32_t sequence, Nanos time) {
   from->gaps.pop_front();
 }
 
-// One that comes late was not lost.
-void CopySequences::Fill(Switch* from, uint32_t sequence, Nanos time) {
+// One that comes late was not lost.  False: it was not missing.
+bool CopySequences::Fill(Switch* from, uint32_t sequence, Nanos time) {
   for (size_t i = from->gaps.size(); i-- > 0;) {
     Gap& gap = from->gaps[i];
     const bool is_after = sequence - gap.first < kMaxStep;
     if (!is_after) continue;
-    if (gap.last - sequence >= kMaxStep) return;  // behind its end: it was here before
+    if (gap.last - sequence >= kMaxStep) return false;  // behind its end: it was here before
     --from->lost;
     if (gap.first == gap.last) {
       from->gaps.erase(from->gaps.begin() + static_cast<std::ptrdiff_t>(i));
@@ -65,8 +79,9 @@ void CopySequences::Fill(Switch* from, uint32_t sequence, Nanos time) {
       gap.last = sequence - 1;
       from->gaps.insert(from->gaps.begin() + static_cast<std::ptrdiff_t>(i) + 1, behind);
     }
-    return;
+    return true;
   }
+  return false;
 }
 
 CopySequences::Around CopySequences::Between(uint16_t switch_number, Nanos from,

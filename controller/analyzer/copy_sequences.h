@@ -53,13 +53,16 @@ class CopySequences {
     uint32_t highest = 0;
     Nanos latest = 0;
     Nanos known_since = 0;
-    Nanos spacing = 0;  // of copies, smoothed
-    uint64_t lost = 0;
+    Nanos spacing = 0;   // of copies, smoothed
+    uint64_t lost = 0;   // before it began anew, too
+    uint32_t count = 0;  // of copies since it began, up from the one before
+    uint32_t behind = 0;
     std::deque<Gap> gaps;
   };
 
+  static void Begin(Switch* from, uint32_t sequence, Nanos time);
   void Open(Switch* from, uint32_t sequence, Nanos time);
-  static void Fill(Switch* from, uint32_t sequence, Nanos time);
+  static bool Fill(Switch* from, uint32_t sequence, Nanos time);
 
   const size_t max_gaps_;
   std::vector<Switch> switches_;

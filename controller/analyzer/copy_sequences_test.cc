@@ -40,8 +40,28 @@ TEST(CopySequences, GoOnPastTheHighestNumberAndBeginAnewWithTheSwitch) {
   for (const uint32_t number : {0xfffffffeu, 0xffffffffu, 1u}) sequences.Take(1, number, 10);
   EXPECT_EQ(sequences.lost(1), 1u);
   sequences.Take(1, 0x40000000, 20);
-  EXPECT_EQ(sequences.lost(1), 0u);
+  EXPECT_EQ(sequences.lost(1), 1u);
   EXPECT_FALSE(sequences.Between(1, 10, 20).is_known);
+}
+
+TEST(CopySequences, TakeNoGreatStepAtTheBeginningForLoss) {
+  CopySequences sequences;
+  sequences.Take(1, 7, 10);
+  for (uint32_t number = 50000; number < 50100; ++number) sequences.Take(1, number, number);
+  EXPECT_EQ(sequences.lost(1), 0u);
+  EXPECT_FALSE(sequences.Between(1, 10, 50010).is_known);
+  EXPECT_TRUE(sequences.Between(1, 50010, 50050).is_known);
+  sequences.Take(1, 60000, 60000);
+  EXPECT_EQ(sequences.lost(1), 60000u - 50100u);
+}
+
+TEST(CopySequences, BeginAnewWithASwitchThatCountsFromALowerNumber) {
+  CopySequences sequences;
+  for (uint32_t number = 1000; number < 1100; ++number) sequences.Take(1, number, number);
+  for (uint32_t number = 0; number < 100; ++number) sequences.Take(1, number, 2000 + number);
+  sequences.Take(1, 102, 2102);
+  EXPECT_EQ(sequences.lost(1), 2u);
+  EXPECT_TRUE(sequences.Between(1, 2080, 2102).is_known);
 }
 
 TEST(CopySequences, ForgetTheOldestGapsAndSayThatTheyDo) {

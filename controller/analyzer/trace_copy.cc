@@ -9,7 +9,7 @@
 #include "controller/analyzer/packet_identity.h"
 #include "lib/base/byte_order.h"
 #include "lib/base/hash.h"
-#include "lib/model/slice_spec.h"
+#include "lib/model/trace_rule.h"
 
 namespace trumpet {
 namespace {
@@ -53,14 +53,19 @@ bool ReadGre(const uint8_t* gre, const Layer& layer, TraceHop* hop) {
 }
 
 // ERSPAN III has no index: its platform's part and its hardware id are not ours to set.
-bool ReadErspan(const uint8_t* erspan, const Layer& layer, TraceHop* hop) {
+void ReadErspan(const uint8_t* erspan, const Layer& layer, TraceHop* hop) {
   hop->switch_number = LoadBe16(erspan + 2) & 0x3ff;
   hop->tag = layer.kind == LayerKind::kErspan2 ? LoadBe32(erspan + 4) & kMaxSliceTag : 0;
-  return true;
 }
 
+// What the tunnel of a copy says of it.
+struct Origin {
+  bool is_known = false;
+  bool has_tag = false;  // all 20 bits of it
+};
+
 // Where the copied packet begins in the list; 0: there is no tunnel.
-int FindPacket(const uint8_t* data, const Layers& layers, bool* has_origin, TraceHop* hop) {
+int FindPacket(const uint8_t* data, const Layers& layers, Origin* origin, TraceHop* hop) {
   int i = 0;
   while (i < layers.count && !IsTunnel(layers.list[static_cast<size_t>(i)].kind)) ++i;
   if (i == layers.count) return 0;
@@ -70,16 +75,18 @@ int FindPacket(const uint8_t* data, const Layers& layers, bool* has_origin, Trac
     const uint32_t vni = LoadBe32(data + tunnel.at + 4) >> 8;
     hop->switch_number = static_cast<uint16_t>(vni >> 14);
     hop->tag = vni & 0x3fff;
-    *has_origin = true;
+    origin->is_known = true;
     return i;
   }
-  *has_origin = ReadGre(data + tunnel.at, tunnel, hop);
+  origin->is_known = origin->has_tag = ReadGre(data + tunnel.at, tunnel, hop);
   for (; i < layers.count; ++i) {
     const Layer& layer = layers.list[static_cast<size_t>(i)];
     switch (layer.kind) {
       case LayerKind::kErspan2:
       case LayerKind::kErspan3:
-        *has_origin = ReadErspan(data + layer.at, layer, hop);
+        ReadErspan(data + layer.at, layer, hop);
+        origin->is_known = true;
+        origin->has_tag = layer.kind == LayerKind::kErspan2;
         break;
       case LayerKind::kErspan1:
       case LayerKind::kErspanPlatform:
@@ -132,10 +139,15 @@ TraceVerdict ReadTraceCopy(const Frame& frame, Nanos time, const TraceCopyOption
   Layers layers;
   ReadLayers(frame.data, frame.captured_length, LayerKind::kEthernet, options.layers, &layers);
   copy->hop.time = time;
-  bool has_origin = false;
-  const int first = FindPacket(frame.data, layers, &has_origin, &copy->hop);
+  Origin origin;
+  const int first = FindPacket(frame.data, layers, &origin, &copy->hop);
   if (first == 0) return TraceVerdict::kOther;
-  if (!has_origin) return TraceVerdict::kNoOrigin;
+  if (!origin.is_known) return TraceVerdict::kNoOrigin;
+  const bool is_of_trace =
+      IsTraceTag(copy->hop.tag) && TraceTagPort(copy->hop.tag) != kTraceTestPort;
+  if (options.leaves_slices && origin.has_tag && !is_of_trace) {
+    return TraceVerdict::kSlice;
+  }
   if (first == layers.count) return TraceVerdict::kMalformed;
   return ReadPacket(frame, layers, first, options, copy);
 }

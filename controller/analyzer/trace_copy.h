@@ -49,12 +49,17 @@ enum class TraceVerdict : uint8_t {
   kOther,      // no tunnel
   kNoOrigin,   // a tunnel that does not say which switch: without key, ERSPAN I, Mellanox
   kMalformed,  // nothing of a packet is left in it
+  kSlice,      // a copy of a slice; only its hop is set
 };
 
 struct TraceCopyOptions {
   LayerOptions layers;
   uint64_t seed = 0;  // from the machine's random source: nobody outside can make keys equal
   uint8_t debug_dscp = 0;
+  // Copies whose tag is none of a trace rule (lib/model/trace_rule.h) are kSlice, and so are those
+  // of the controller's test packets, which it asks for like slices.  ERSPAN III and a VNI have no
+  // room for such a tag; slices do not use them.
+  bool leaves_slices = false;
 };
 
 TraceVerdict ReadTraceCopy(const Frame& frame, Nanos time, const TraceCopyOptions& options,

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "lib/model/slice_spec.h"
+#include "lib/model/trace_rule.h"
 #include "lib/packet/test_frames.h"
 
 namespace trumpet {
@@ -58,6 +58,34 @@ Bytes Packet(uint8_t ttl, const Bytes& payload = {1, 2}) {
   Ipv4Header header;
   header.ttl = ttl;
   return Ipv4(header, Tcp({}, payload));
+}
+
+TEST(TraceCopy, LeavesCopiesOfSlicesWhereItIsToldTo) {
+  const auto verdict = [](const Bytes& frame) {
+    TraceCopyOptions options = Options();
+    options.leaves_slices = true;
+    const auto size = static_cast<uint32_t>(frame.size());
+    TraceCopy copy;
+    return ReadTraceCopy({frame.data(), size, size}, 5, options, &copy);
+  };
+  const auto gre = [](uint32_t tag) {
+    return Ethernet(0x0800, Ipv4({kProtocolGre}, Gre(0x2000, 0x6558, Be32(SliceGreKey(12, tag)),
+                                                     Ethernet(0x0800, Packet(64)))));
+  };
+  EXPECT_EQ(verdict(gre(0x777)), TraceVerdict::kSlice);
+  EXPECT_EQ(verdict(gre(kFirstProbeTag)), TraceVerdict::kSlice);
+  EXPECT_EQ(verdict(gre(TraceTag(0, 0))), TraceVerdict::kCopy);
+  EXPECT_EQ(verdict(gre(TraceTag(63, 4095))), TraceVerdict::kCopy);
+  EXPECT_EQ(verdict(gre(TraceTag(63, kTraceTestPort))), TraceVerdict::kSlice);
+  const auto erspan = [](uint32_t tag) {
+    const Bytes header = Join({Be32(0x10000000 | 9), Be32(tag), Ethernet(0x0800, Packet(64))});
+    return Ethernet(0x0800, Ipv4({kProtocolGre}, Gre(0x1000, 0x88be, Be32(1), header)));
+  };
+  EXPECT_EQ(verdict(erspan(5)), TraceVerdict::kSlice);
+  EXPECT_EQ(verdict(erspan(TraceTag(1, 2))), TraceVerdict::kCopy);
+  EXPECT_EQ(verdict(Ethernet(0x0800, Ipv4({kProtocolUdp},
+                                          Udp(9, 4789, Vxlan(5, Ethernet(0x0800, Packet(64))))))),
+            TraceVerdict::kCopy);
 }
 
 TEST(TraceCopy, SaysWhichSwitchMadeItWhateverTheTunnel) {

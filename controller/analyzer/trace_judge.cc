@@ -22,6 +22,13 @@ bool Contains(const TraceStage& stage, uint16_t switch_number) {
   return std::find(stage.begin(), stage.end(), switch_number) != stage.end();
 }
 
+// Equal ones stay in their order.  Most lists are in order, and std::stable_sort() takes memory.
+template <typename Before>
+void Sort(std::vector<TraceHop>* hops, const Before& before) {
+  if (std::is_sorted(hops->begin(), hops->end(), before)) return;
+  std::stable_sort(hops->begin(), hops->end(), before);
+}
+
 bool WasNumbered(const std::vector<TracePass>& passes, const TraceHop& hop) {
   if (!hop.has_sequence) return false;
   for (const TracePass& pass : passes) {
@@ -53,9 +60,9 @@ Place PlaceOf(const TraceHop& hop, const TracePass& pass, const Trace& trace,
 std::vector<TracePass> SplitPasses(const Trace& trace, const TraceRoutes& routes,
                                    const JudgeOptions& options) {
   std::vector<TraceHop> hops = trace.hops;
-  std::stable_sort(hops.begin(), hops.end(),
-                   [](const TraceHop& a, const TraceHop& b) { return a.time < b.time; });
+  Sort(&hops, [](const TraceHop& a, const TraceHop& b) { return a.time < b.time; });
   std::vector<TracePass> passes(1);
+  passes[0].hops.reserve(hops.size());
   for (const TraceHop& hop : hops) {
     if (WasNumbered(passes, hop)) {
       ++passes.back().duplicates;
@@ -74,6 +81,15 @@ std::vector<TracePass> SplitPasses(const Trace& trace, const TraceRoutes& routes
     }
   }
   return passes;
+}
+
+bool HasRepeats(const TracePass& pass) {
+  for (size_t i = 1; i < pass.hops.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      if (IsSamePort(pass.hops[i], pass.hops[j])) return true;
+    }
+  }
+  return false;
 }
 
 // Copies that were made at one port.
@@ -148,6 +164,10 @@ class Judge {
       : trace_(trace), routes_(routes), sequences_(sequences), options_(options), pass_(*pass) {}
 
   void Run() {
+    if (WentAsItOught()) return;
+    for (const TraceHop& hop : pass_.hops) {
+      after_.push_back(routes_.After(hop.switch_number, trace_));
+    }
     std::vector<TraceStage> behind;
     const TraceHop* last = FindLast(&behind);
     if (last == nullptr) {
@@ -161,6 +181,29 @@ class Judge {
   }
 
  private:
+  using Stages = std::optional<std::vector<TraceStage>>;
+
+  // Most do: from an edge, by one switch of each stage, to where they leave.  The rest of Run()
+  // would say the same of them, and take longer.
+  bool WentAsItOught() {
+    const TraceHop& first = pass_.hops.front();
+    const TraceHop& last = pass_.hops.back();
+    if (!routes_.IsEdge(first, trace_)) return false;
+    const Stages after = routes_.After(first.switch_number, trace_);
+    if (!after || after->size() + 1 != pass_.hops.size()) return false;
+    for (size_t i = 0; i < after->size(); ++i) {
+      if (!Contains((*after)[i], pass_.hops[i + 1].switch_number)) return false;
+    }
+    const Stages behind = routes_.After(last.switch_number, trace_);
+    if (!behind || !behind->empty()) return false;
+    pass_.last_switch = last.switch_number;
+    return true;
+  }
+
+  const Stages& After(const TraceHop& hop) const {
+    return after_[static_cast<size_t>(&hop - pass_.hops.data())];
+  }
+
   bool WasSeenIn(const TraceStage& stage) const {
     return std::any_of(pass_.hops.begin(), pass_.hops.end(), [&stage](const TraceHop& hop) {
       return Contains(stage, hop.switch_number);
@@ -172,14 +215,14 @@ class Judge {
   const TraceHop* FindLast(std::vector<TraceStage>* behind) const {
     const TraceHop* last = nullptr;
     for (const TraceHop& hop : pass_.hops) {
-      std::optional<std::vector<TraceStage>> after = routes_.After(hop.switch_number, trace_);
+      const Stages& after = After(hop);
       if (!after) continue;
       const bool was_seen_later =
           std::any_of(after->begin(), after->end(),
                       [this](const TraceStage& stage) { return WasSeenIn(stage); });
       if (was_seen_later) continue;
       last = &hop;
-      *behind = std::move(*after);
+      *behind = *after;
     }
     return last;
   }
@@ -189,7 +232,7 @@ class Judge {
     const TraceHop* const first = FindFirst();
     pass_.is_start_missing = !routes_.IsEdge(*first, trace_);
     std::vector<TraceStage> way = {{first->switch_number}};
-    const auto after = routes_.After(first->switch_number, trace_);
+    const Stages& after = After(*first);
     if (after) way.insert(way.end(), after->begin(), after->end());
     const auto end = std::find_if(way.begin(), way.end(), [&last](const TraceStage& stage) {
       return Contains(stage, last.switch_number);
@@ -210,7 +253,7 @@ class Judge {
   const TraceHop* FindFirst() const {
     const TraceHop* first = &pass_.hops.front();
     for (const TraceHop& hop : pass_.hops) {
-      const auto after = routes_.After(hop.switch_number, trace_);
+      const Stages& after = After(hop);
       if (!after) continue;
       const bool leads_there = std::any_of(
           after->begin(), after->end(),
@@ -255,6 +298,7 @@ class Judge {
   const CopySequences* const sequences_;
   const JudgeOptions& options_;
   TracePass& pass_;
+  std::vector<Stages> after_;  // of each hop of the pass
 };
 
 }  // namespace
@@ -264,14 +308,14 @@ std::vector<TracePass> JudgeTrace(const Trace& trace, const TraceRoutes& routes,
   if (trace.hops.empty()) return {};
   std::vector<TracePass> passes = SplitPasses(trace, routes, options);
   for (TracePass& pass : passes) {
-    if (FindLoop(&pass)) {
+    const bool has_repeats = HasRepeats(pass);
+    if (has_repeats && FindLoop(&pass)) {
       pass.fault = TraceFault::kLoop;
       pass.last_switch = pass.hops.back().switch_number;
-    } else {
+    } else if (has_repeats) {
       RemoveRepeats(&pass);
     }
-    std::stable_sort(pass.hops.begin(), pass.hops.end(),
-                     [](const TraceHop& a, const TraceHop& b) { return a.ttl > b.ttl; });
+    Sort(&pass.hops, [](const TraceHop& a, const TraceHop& b) { return a.ttl > b.ttl; });
     if (pass.fault != TraceFault::kLoop) {
       Judge(trace, routes, sequences, options, &pass).Run();
     }

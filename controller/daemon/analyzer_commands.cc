@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "controller/traces/trace_query.h"
+#include "controller/traces/trace_text.h"
 #include "lib/base/text_table.h"
 
 namespace trumpet {
@@ -84,17 +86,99 @@ std::string ToText(const CommandArguments& arguments, const Json& told) {
   return text;
 }
 
+Status NotKnown(const std::string& argument) {
+  return Status::Error("'" + argument + "' is not known; it takes json");
+}
+
 DaemonCommand Make(const std::string& name, std::function<Json()> tell) {
   return {name, "[json]", 0, 1,
           [tell = std::move(tell)](const CommandArguments& arguments, const CommandReply& reply) {
             if (!arguments.empty() && arguments[0] != "json") {
-              return reply(Status::Error("'" + arguments[0] + "' is not known; it takes json"));
+              return reply(NotKnown(arguments[0]));
             }
             reply(ToText(arguments, tell()));
           }};
 }
 
+constexpr Nanos kListed = 600 * kNanosPerSecond;
+
+std::string TracesText(const std::vector<StoredTrace>& traces, const SwitchBook& switches) {
+  TextTable table({"START", "ID", "PACKET", "VERDICT", "PATH"});
+  for (const StoredTrace& trace : traces) {
+    const Json json = ToJson(trace, switches);
+    std::string path;
+    for (const Json& hop : json["path"]) {
+      path.append(path.empty() ? "" : ">").append(hop["switch"].get<std::string>());
+    }
+    table.Add({FormatTime(trace.start), json["id"], FlowText(trace.flow), json["verdict"], path});
+  }
+  return table.is_empty() ? "no traces\n" : table.ToString(0);
+}
+
+// Words are NAME=VALUE, as `trumpet-analyzer query --NAME=VALUE`.
+Result<TraceQuery> ReadQuery(const CommandArguments& arguments, size_t first,
+                             const LiveTraces& traces) {
+  TraceQuery query;
+  query.from = SystemWireClock().UnixNow() - kListed;
+  for (size_t i = first; i < arguments.size(); ++i) {
+    const size_t equals = arguments[i].find('=');
+    if (equals == std::string::npos) {
+      return Status::Error("'" + arguments[i] + "' is not NAME=VALUE");
+    }
+    const Status set = SetTraceQuery(arguments[i].substr(0, equals),
+                                     arguments[i].substr(equals + 1), traces.switches(), &query);
+    if (!set.ok()) return set;
+  }
+  return query;
+}
+
+void ListTraces(LiveTraces* traces, const CommandArguments& arguments, const CommandReply& reply) {
+  const bool is_json = !arguments.empty() && arguments[0] == "json";
+  const auto query = ReadQuery(arguments, is_json ? 1 : 0, *traces);
+  if (!query.ok()) return reply(query.status());
+  traces->Find(*query, [=](const Result<std::vector<StoredTrace>>& found) {
+    if (!found.ok()) return reply(found.status());
+    if (!is_json) return reply(TracesText(*found, traces->switches()));
+    std::string lines;
+    for (const StoredTrace& trace : *found) lines += JsonLine(ToJson(trace, traces->switches()));
+    reply(lines);
+  });
+}
+
+void ShowTrace(LiveTraces* traces, const CommandArguments& arguments, const CommandReply& reply) {
+  TraceQuery query;
+  const Status set = SetTraceQuery("id", arguments[0], traces->switches(), &query);
+  if (!set.ok()) return reply(set);
+  traces->Find(query, [=](const Result<std::vector<StoredTrace>>& found) {
+    if (!found.ok()) return reply(found.status());
+    if (found->empty()) return reply(Status::Error("there is no trace " + arguments[0]));
+    reply(ToJson(found->front(), traces->switches()).dump(2) + "\n");
+  });
+}
+
+using TraceHandler = std::function<void(LiveTraces*, const CommandArguments&, const CommandReply&)>;
+CommandHandler OfTraces(LiveTraces* traces, TraceHandler handler) {
+  return [traces, handler = std::move(handler)](const CommandArguments& arguments,
+                                                const CommandReply& reply) {
+    if (traces == nullptr) {
+      return reply(Status::Error("no traces are made: analyzer.yaml names no traces: directory"));
+    }
+    handler(traces, arguments, reply);
+  };
+}
+
 }  // namespace
+
+std::vector<DaemonCommand> MakeTraceCommands(LiveTraces* traces) {
+  const auto status = [](LiveTraces* of, const CommandArguments& arguments,
+                         const CommandReply& reply) {
+    if (!arguments.empty() && arguments[0] != "json") return reply(NotKnown(arguments[0]));
+    reply(ToText(arguments, of->Show()));
+  };
+  return {{"trace/status", "[json]", 0, 1, OfTraces(traces, status)},
+          {"trace/list", "[json] [NAME=VALUE]...", 0, 32, OfTraces(traces, ListTraces)},
+          {"trace/show", "ID", 1, 1, OfTraces(traces, ShowTrace)}};
+}
 
 std::vector<DaemonCommand> MakeAnalyzerCommands(const Analyzer* analyzer,
                                                 const std::vector<NamedReceiver>* receivers) {
@@ -103,7 +187,8 @@ std::vector<DaemonCommand> MakeAnalyzerCommands(const Analyzer* analyzer,
 }
 
 DaemonFigures MakeAnalyzerFigures(const Analyzer& analyzer,
-                                  const std::vector<NamedReceiver>& receivers) {
+                                  const std::vector<NamedReceiver>& receivers,
+                                  const LiveTraces* traces) {
   DaemonFigures figures;
   const SliceBookCounters& counters = analyzer.book().counters();
   figures.totals[TRUMPET_COUNTER_copies] = counters.copies;
@@ -114,6 +199,13 @@ DaemonFigures MakeAnalyzerFigures(const Analyzer& analyzer,
     figures.totals[TRUMPET_COUNTER_copies_dropped] += one.receiver->counters().kernel_drops;
   }
   figures.memory_usage = {{"slices", static_cast<unsigned>(analyzer.book().slice_count())}};
+  if (traces == nullptr) return figures;
+  const TraceSums sums = traces->maker().sums();
+  figures.totals[TRUMPET_COUNTER_trace_copies] = sums.copies;
+  figures.totals[TRUMPET_COUNTER_traces] = traces->maker().table_counters().told;
+  figures.totals[TRUMPET_COUNTER_traces_stored] = traces->counters().stored;
+  figures.totals[TRUMPET_COUNTER_traces_not_stored] = traces->counters().not_stored;
+  figures.memory_usage.emplace_back("traces", static_cast<unsigned>(traces->maker().trace_count()));
   return figures;
 }
 

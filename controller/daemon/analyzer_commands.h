@@ -16,6 +16,7 @@
 #include "controller/analyzer/analyzer.h"
 #include "controller/analyzer/copy_receiver.h"
 #include "controller/daemon/daemon.h"
+#include "controller/traces/live_traces.h"
 
 namespace trumpet {
 
@@ -24,13 +25,16 @@ struct NamedReceiver {
   std::unique_ptr<CopyReceiver> receiver;
 };
 
-// Both must outlive the commands.
+// All must outlive the commands.
 std::vector<DaemonCommand> MakeAnalyzerCommands(const Analyzer* analyzer,
                                                 const std::vector<NamedReceiver>* receivers);
+// trace/status, trace/list and trace/show; `traces` is null where none are made.
+std::vector<DaemonCommand> MakeTraceCommands(LiveTraces* traces);
 
 // For coverage/show and memory/show.
 DaemonFigures MakeAnalyzerFigures(const Analyzer& analyzer,
-                                  const std::vector<NamedReceiver>& receivers);
+                                  const std::vector<NamedReceiver>& receivers,
+                                  const LiveTraces* traces);
 
 }  // namespace trumpet
 

@@ -6,9 +6,11 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdlib>
 #include <utility>
 
 #include "controller/daemon/config_reader.h"
+#include "controller/traces/trace_routes.h"
 #include "lib/wire/address.h"
 
 namespace trumpet {
@@ -49,12 +51,57 @@ void ReadPackets(ConfigSection* section, AnalyzerConfig* config) {
   section->Duration("keep", kNanosPerSecond, 3650 * kDay, &archive.keep);
 }
 
+void ReadSwitches(ConfigSection* section, SwitchBook* switches) {
+  std::vector<std::pair<std::string, std::string>> pairs;
+  section->Pairs("switches", &pairs);
+  for (const auto& [name, text] : pairs) {
+    char* end = nullptr;
+    const unsigned long number = std::strtoul(text.c_str(), &end, 10);
+    const bool is_number = !text.empty() && *end == '\0' && number <= kMaxSwitchNumber;
+    const Status added =
+        is_number
+            ? switches->Add(name, static_cast<uint16_t>(number))
+            : Status::Error(name + ": '" + text + "' is no number of a switch; 0 to 1023 are");
+    if (!added.ok()) section->ComplainOf("switches", added.message());
+  }
+}
+
+void ReadTopology(ConfigSection* section, LiveTracesOptions* traces) {
+  std::string path;
+  section->Text("topology", &path);
+  if (path.empty()) return;
+  auto topology = ReadTopologyFile(path);
+  if (!topology.ok()) return section->ComplainOf("topology", topology.message());
+  traces->topology = std::move(*topology);
+  const Status added = AddSwitches(traces->topology, &traces->switches);
+  if (!added.ok()) section->ComplainOf("topology", added.message());
+}
+
+void ReadTraces(ConfigSection* section, LiveTracesOptions* traces) {
+  section->Text("directory", &traces->store.folder);
+  section->Bytes("max_size", 1'000'000, 1'000'000'000'000'000, &traces->store.max_bytes);
+  section->Duration("keep", kNanosPerSecond, 3650 * kDay, &traces->store.max_age);
+  ReadSwitches(section, &traces->switches);
+  ReadTopology(section, traces);
+  traces->takes_network = traces->switches.names().empty();
+  section->Bool("all_copies", &traces->maker.sees_all_copies);
+  size_t dscp = traces->maker.copies.debug_dscp;
+  section->Count("debug_dscp", 0, 63, &dscp);
+  traces->maker.copies.debug_dscp = static_cast<uint8_t>(dscp);
+  TraceTableOptions& table = traces->maker.table;
+  section->Duration("wait", 10 * kNanosPerMilli, 60 * kNanosPerSecond, &table.quiet);
+  table.max_quiet = table.retain = 3 * table.quiet;
+  section->Count("max_traces", 1, 1 << 24, &table.max_traces);
+  table.max_hops = 4 * table.max_traces;
+}
+
 void ReadAll(ConfigSection* root, AnalyzerConfig* config) {
   root->Text("name", &config->analyzer.name);
   if (config->analyzer.name.empty()) root->ComplainOf("name", "an analyzer needs a name");
   root->Section("controller", [&](ConfigSection* section) { ReadController(section, config); });
   root->Section("capture", [&](ConfigSection* section) { ReadCapture(section, config); });
   root->Section("packets", [&](ConfigSection* section) { ReadPackets(section, config); });
+  root->Section("traces", [&](ConfigSection* section) { ReadTraces(section, &config->traces); });
 }
 
 }  // namespace
@@ -67,6 +114,7 @@ AnalyzerConfig DefaultAnalyzerConfig(const std::string& config_directory,
                 config_directory + "/ca.pem"};
   config.analyzer.name = HostName();
   config.analyzer.archive.directory = state_directory + "/packets";
+  config.traces.maker.copies.leaves_slices = true;
   return config;
 }
 

@@ -14,6 +14,7 @@
 
 #include "controller/analyzer/analyzer.h"
 #include "controller/analyzer/copy_receiver.h"
+#include "controller/traces/live_traces.h"
 #include "lib/base/status.h"
 #include "lib/wire/tls_context.h"
 
@@ -25,6 +26,7 @@ struct AnalyzerConfig {
   std::vector<std::string> interfaces;
   CopyReceiverOptions receiver;  // of each interface
   AnalyzerOptions analyzer;
+  LiveTracesOptions traces;  // no folder: none are made
 };
 
 AnalyzerConfig DefaultAnalyzerConfig(const std::string& config_directory,

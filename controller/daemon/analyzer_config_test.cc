@@ -26,6 +26,7 @@ TEST(AnalyzerConfig, HasDefaults) {
   EXPECT_EQ(config.controller, "ssl:127.0.0.1:6651");
   EXPECT_EQ(config.tls.certificate, "/etc/trumpet/analyzer-cert.pem");
   EXPECT_EQ(config.analyzer.archive.directory, "/var/lib/trumpet/packets");
+  EXPECT_EQ(config.traces.store.folder, "");
   EXPECT_FALSE(config.analyzer.name.empty());
 }
 
@@ -35,7 +36,9 @@ TEST(AnalyzerConfig, IsRead) {
       "name: an1\n"
       "controller: {address: 'ssl:10.0.0.1', name: tem}\n"
       "capture: {interfaces: [eth1, eth2], ring: 8MiB, hardware_stamps: yes}\n"
-      "packets: {memory: 1GB, snap: 128, directory: '', max_size: 2GB, keep: 1d}\n",
+      "packets: {memory: 1GB, snap: 128, directory: '', max_size: 2GB, keep: 1d}\n"
+      "traces: {directory: /t, max_size: 3GB, keep: 2d, switches: {leaf1: 7}, all_copies: no,"
+      " debug_dscp: 32, wait: 2s, max_traces: 1000}\n",
       "a.yaml", &config);
   ASSERT_TRUE(read.ok()) << read.message();
   EXPECT_EQ(config.analyzer.name, "an1");
@@ -49,6 +52,15 @@ TEST(AnalyzerConfig, IsRead) {
   EXPECT_EQ(config.analyzer.archive.directory, "");
   EXPECT_EQ(config.analyzer.archive.max_bytes, 2'000'000'000u);
   EXPECT_EQ(config.analyzer.archive.keep, 86400 * kNanosPerSecond);
+  EXPECT_EQ(config.traces.store.folder, "/t");
+  EXPECT_EQ(config.traces.store.max_bytes, 3'000'000'000u);
+  EXPECT_EQ(config.traces.store.max_age, 2 * 86400 * kNanosPerSecond);
+  EXPECT_EQ(config.traces.switches.NameOf(7), "leaf1");
+  EXPECT_FALSE(config.traces.maker.sees_all_copies);
+  EXPECT_EQ(config.traces.maker.copies.debug_dscp, 32);
+  EXPECT_EQ(config.traces.maker.table.quiet, 2 * kNanosPerSecond);
+  EXPECT_EQ(config.traces.maker.table.retain, 6 * kNanosPerSecond);
+  EXPECT_EQ(config.traces.maker.table.max_hops, 4000u);
 }
 
 TEST(AnalyzerConfig, ErrorsPointAtTheirPlace) {
@@ -56,6 +68,13 @@ TEST(AnalyzerConfig, ErrorsPointAtTheirPlace) {
   EXPECT_EQ(ErrorOf("packets:\n  snap: 1\n").substr(0, 13), "a.yaml:2:9: '");
   EXPECT_NE(ErrorOf("controller:\n  address: nowhere\n"), "");
   EXPECT_NE(ErrorOf("name: ''\n"), "");
+  EXPECT_NE(ErrorOf("traces: {switches: {leaf1: 1024}}\n")
+                .find("leaf1: '1024' is no number of a switch; 0 to 1023 are"),
+            std::string::npos);
+  EXPECT_NE(ErrorOf("traces: {switches: {leaf1: 1, leaf2: 1}}\n").find("number 1 is that of leaf1"),
+            std::string::npos);
+  EXPECT_NE(ErrorOf("traces: {topology: /nowhere.yaml}\n").find("/nowhere.yaml: cannot be read"),
+            std::string::npos);
 }
 
 // What the commented file shows is what holds without it.

@@ -70,6 +70,28 @@ class AnalyzerTest(DaemonTest):
             asked = self.run_program(*words, store)
             self.assertEqual((asked.returncode, asked.stdout, asked.stderr), (0, "", ""))
 
+    def test_makes_traces_where_it_is_told_to_keep_them(self):
+        self.write("analyzer.yaml", f"traces: {{directory: {self.path('traces')}}}\n")
+        self.start("--name=an1", "--controller=tcp:127.0.0.1:9")
+        told = json.loads(self.answer("trace/status", "json"))
+        self.assertEqual(told["copies"]["sent"], 0)
+        self.assertIn("store written: 0\n", self.answer("trace/status"))
+        self.assertEqual(self.answer("trace/list"), "no traces\n")
+        self.assertEqual(self.answer("trace/list", "json", "verdict=loop"), "")
+        for words, error in ((("trace/list", "verdict=lost"), "'lost' is no verdict"),
+                             (("trace/list", "lost"), "'lost' is not NAME=VALUE"),
+                             (("trace/show", "7"), "'7' is no id of a trace"),
+                             (("trace/show", "0123456789abcdef"), "there is no trace 0123456789abcdef")):
+            wrong = self.appctl(*words)
+            self.assertNotEqual(wrong.returncode, 0)
+            self.assertIn(error, wrong.stderr)
+
+    def test_says_that_it_makes_no_traces(self):
+        self.start("--name=an1", "--controller=tcp:127.0.0.1:9")
+        wrong = self.appctl("trace/status")
+        self.assertNotEqual(wrong.returncode, 0)
+        self.assertIn("no traces are made", wrong.stderr)
+
 
 if __name__ == "__main__":
     sys.exit(main(PROGRAM))

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The Trumpet Authors.
 // SPDX-License-Identifier: Apache-2.0
 //
-// trumpet-analyzer: takes the copies that switches make of slices, as a daemon.
+// trumpet-analyzer: takes the copies that switches make, of slices and by trace rules, as a daemon.
 
 #include <event2/event.h>
 #include <openssl/rand.h>
@@ -23,6 +23,7 @@
 #include "controller/traces/app_program.h"
 #include "controller/traces/query_program.h"
 #include "controller/traces/trace_program.h"
+#include "controller/traces/trace_service.h"
 #include "lib/base/loop_event.h"
 #include "lib/wire/address.h"
 
@@ -30,7 +31,7 @@ namespace trumpet {
 namespace {
 
 constexpr char kSynopsis[] =
-    "trumpet-analyzer: takes the copies that switches make of slices, and tells what they say\n"
+    "trumpet-analyzer: takes the copies that switches make, and tells what they say\n"
     "usage: trumpet-analyzer [OPTION]...\n"
     "       trumpet-analyzer traces [OPTION]... [CAPTURE]...   (--help tells more)\n"
     "       trumpet-analyzer query --store=DIRECTORY [OPTION]...\n"
@@ -82,14 +83,29 @@ Status Connect(const AnalyzerConfig& config, std::unique_ptr<TlsContext>* tls, A
   return analyzer->Connect(*address, tls->get());
 }
 
+Status MakeTraces(event_base* base, AnalyzerConfig* config, const WireClock& clock,
+                  std::unique_ptr<LiveTraces>* traces) {
+  if (config->traces.store.folder.empty()) return Status::Ok();
+  config->traces.maker.copies.seed = config->analyzer.book.seed;
+  config->receiver.wants_udp_tunnels = true;
+  auto made = LiveTraces::Open(
+      base, config->traces, [&clock] { return clock.UnixNow(); },
+      Daemon::Logger(TRUMPET_LOG_ANALYZER));
+  if (!made.ok()) return made.status();
+  *traces = std::move(*made);
+  return Status::Ok();
+}
+
+// `traces` may be null.
 Status Receive(event_base* base, const AnalyzerConfig& config, Analyzer* analyzer,
-               std::vector<NamedReceiver>* receivers) {
+               LiveTraces* traces, std::vector<NamedReceiver>* receivers) {
+  const auto take = [=](const Frame& frame, Nanos time) {
+    if (traces == nullptr || !traces->Take(frame, time)) analyzer->TakeFrame(frame, time);
+  };
   for (const std::string& interface : config.interfaces) {
     CopyReceiverOptions options = config.receiver;
     options.interface = interface;
-    auto receiver = CopyReceiver::Open(base, options, [analyzer](const Frame& frame, Nanos time) {
-      analyzer->TakeFrame(frame, time);
-    });
+    auto receiver = CopyReceiver::Open(base, options, take);
     if (!receiver.ok()) return receiver.status();
     receivers->push_back({interface, std::move(*receiver)});
   }
@@ -112,8 +128,17 @@ int Main(int argc, char** argv) {
   const SystemWireClock clock;
   std::unique_ptr<TlsContext> tls;
   Analyzer analyzer(base.get(), config->analyzer, clock, Daemon::Logger(TRUMPET_LOG_ANALYZER));
+  std::unique_ptr<LiveTraces> traces;
+  Status status = MakeTraces(base.get(), &*config, clock, &traces);
+  if (!status.ok()) return Fail(status.message());
+  std::unique_ptr<TraceService> service;
+  if (traces != nullptr) {
+    service = std::make_unique<TraceService>(
+        base.get(), traces.get(), [&](const Message& message) { analyzer.Send(message); });
+    analyzer.Serve(service->Sideline());
+  }
   std::vector<NamedReceiver> receivers;
-  Status status = Receive(base.get(), *config, &analyzer, &receivers);
+  status = Receive(base.get(), *config, &analyzer, traces.get(), &receivers);
   if (!status.ok()) return Fail(status.message());
   status = Connect(*config, &tls, &analyzer);
   if (!status.ok()) return Fail(status.message());
@@ -122,7 +147,8 @@ int Main(int argc, char** argv) {
   for (DaemonCommand& command : MakeAnalyzerCommands(&analyzer, &receivers)) {
     daemon.Add(std::move(command));
   }
-  daemon.OnFigures([&] { return MakeAnalyzerFigures(analyzer, receivers); });
+  for (DaemonCommand& command : MakeTraceCommands(traces.get())) daemon.Add(std::move(command));
+  daemon.OnFigures([&] { return MakeAnalyzerFigures(analyzer, receivers, traces.get()); });
   status = daemon.Serve(base.get());
   if (!status.ok()) return Fail(status.message());
   daemon.Ready();

@@ -30,7 +30,9 @@ controller_libtrumpet_daemon_a_SOURCES = \
 	controller/daemon/slice_part.cc \
 	controller/daemon/slice_part.h \
 	controller/daemon/switch_commands.cc \
-	controller/daemon/switch_commands.h
+	controller/daemon/switch_commands.h \
+	controller/daemon/trace_rule_part.cc \
+	controller/daemon/trace_rule_part.h
 controller_libtrumpet_daemon_a_CPPFLAGS = $(AM_CPPFLAGS) -DTRUMPET_REPLAY='"$(bindir)/trumpet-replay"'
 LIBTRUMPET_DAEMON = controller/libtrumpet-daemon.a $(LIBEVENT_LIBS)
 
@@ -41,9 +43,10 @@ controller_daemon_daemon_test_SOURCES = \
 	controller/daemon/command_relay_test.cc \
 	controller/daemon/config_test.cc \
 	controller/daemon/service_manager_test.cc
-controller_daemon_daemon_test_LDADD = $(LIBTRUMPET_DAEMON) controller/libtrumpet-rest.a $(LIBTRUMPET_NOTIFY) \
+controller_daemon_daemon_test_LDADD = $(LIBTRUMPET_DAEMON) controller/libtrumpet-traces.a controller/libtrumpet-analyzer.a \
+	controller/libtrumpet-rest.a $(LIBTRUMPET_NOTIFY) \
 	$(LIBTRUMPET_OPENFLOW) $(LIBTRUMPET_TOPOLOGY) controller/libtrumpet-switch-ovsdb.a \
-	controller/libtrumpet-measurements.a lib/libtrumpet-measure.a $(LIBTRUMPET_SLICE) $(GTEST_MAIN_LIBS)
+	controller/libtrumpet-measurements.a controller/libtrumpet-trace-rules.a lib/libtrumpet-measure.a $(LIBTRUMPET_SLICE) $(XXHASH_LIBS) $(GTEST_MAIN_LIBS)
 
 # A program of the family lists these sources besides its own, adds
 # OVS_DAEMON_CPPFLAGS, ends its LDADD with OVS_DAEMON_LIBS, and names
@@ -76,7 +79,8 @@ controller_daemon_trumpet_controller_SOURCES = $(OVS_DAEMON_SOURCES) controller/
 controller_daemon_trumpet_controller_CPPFLAGS = $(AM_CPPFLAGS) $(OVS_DAEMON_CPPFLAGS)
 controller_daemon_trumpet_controller_LDADD = $(LIBTRUMPET_DAEMON) controller/libtrumpet-rest.a \
 	$(LIBTRUMPET_VIEW) $(LIBTRUMPET_NOTIFY) $(LIBTRUMPET_TOPOLOGY) controller/libtrumpet-switch-ovsdb.a \
-	controller/libtrumpet-measurements.a lib/libtrumpet-measure.a $(LIBTRUMPET_SLICE) $(LIBTRUMPET_OPENFLOW) $(OPENFLOW_CODEC_LIBS) $(OVS_DAEMON_LIBS)
+	controller/libtrumpet-measurements.a controller/libtrumpet-trace-rules.a controller/libtrumpet-traces.a \
+	lib/libtrumpet-measure.a $(LIBTRUMPET_SLICE) $(LIBTRUMPET_OPENFLOW) $(OPENFLOW_CODEC_LIBS) $(OVS_DAEMON_LIBS)
 controller_daemon_trumpet_controller_DEPENDENCIES = \
 	$(filter %.a,$(controller_daemon_trumpet_controller_LDADD)) $(OPENFLOW_CODEC_FILES) $(OVS_DAEMON_FILES)
 

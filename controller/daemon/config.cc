@@ -156,10 +156,6 @@ void JoinSwitches(ConfigSection* root, ControllerConfig* config) {
     for (const DatapathSwitchConfig& marked : config->slices.switches) {
       if (marked.name != one.name) continue;
       one.is_marked = true;
-      if (!one.analyzer.empty()) {
-        root->Complain("the datapath of switch '" + one.name + "' marks packets (slices), so its " +
-                       "copies under openflow take a port, not an analyzer");
-      }
       if (marked.place.number == one.copy.switch_number) continue;
       root->Complain("copies of switch '" + one.name + "' have the number " +
                      std::to_string(one.copy.switch_number) + " under openflow and " +

@@ -96,6 +96,7 @@ TEST(Config, ReadsSwitchesThatSpeakOpenflow) {
                  "openflow:\n"
                  "  listen: ['pssl:0', 'ptcp:0:127.0.0.1']\n"
                  "  max_switches: 7\n"
+                 "  analyzers: [192.0.2.9, '2001:db8::/64']\n"
                  "  switches:\n"
                  "  - {name: a, datapath_id: 'ab', connect: 'ssl:192.0.2.1',\n"
                  "     copies: {port: 11, number: 5}}\n"
@@ -106,6 +107,8 @@ TEST(Config, ReadsSwitchesThatSpeakOpenflow) {
             "");
   EXPECT_EQ(config.openflow.listen.size(), 2u);
   EXPECT_EQ(config.openflow.max_switches, 7u);
+  ASSERT_EQ(config.openflow.analyzers.size(), 2u);
+  EXPECT_EQ(PrintPrefix(config.openflow.analyzers[1]), "2001:db8::/64");
   const std::vector<OpenflowSwitchConfig>& switches = config.openflow.switches;
   ASSERT_EQ(switches.size(), 3u);
   EXPECT_EQ(switches[0].datapath_id, 0xabu);
@@ -140,6 +143,7 @@ TEST(Config, NamesThePlaceOfErrorsOfSwitchesThatSpeakOpenflow) {
             "c.yaml:1:72: another switch has this name");
   EXPECT_EQ(ErrorOf("openflow: {switches: [{name: a, datapath_id: xyz}]}\n").substr(0, 13),
             "c.yaml:1:46: ");
+  EXPECT_EQ(ErrorOf("openflow: {analyzers: [nobody]}\n").substr(0, 13), "c.yaml:1:23: ");
   EXPECT_EQ(ErrorOf("openflow: {listen: 'ptcp:6653:192.0.2.1'}\n").substr(0, 13), "c.yaml:1:20: ");
 }
 
@@ -162,12 +166,13 @@ TEST(Config, TakesTheFlowsThatCopyForOursWhereBothSectionsNameTheSwitch) {
   EXPECT_FALSE(config.openflow.switches[2].is_marked);
   EXPECT_EQ(ErrorOf(text(4)),
             "c.yaml:1:1: copies of switch 'a' have the number 4 under openflow and 5 under slices");
-  EXPECT_EQ(ErrorOf("ovsdb: {switches: [{name: s1, database: 'tcp:h'}]}\n"
-                    "openflow: {switches: [{name: a, datapath_id: '1', "
-                    "copies: {analyzer: 192.0.2.9, number: 5}}]}\n"
-                    "slices: {switches: [{name: a, host: h, number: 5}]}\n"),
-            "c.yaml:1:1: the datapath of switch 'a' marks packets (slices), so its copies under "
-            "openflow take a port, not an analyzer");
+  EXPECT_EQ(Read("ovsdb: {switches: [{name: s1, database: 'tcp:h'}]}\n"
+                 "openflow: {switches: [{name: a, datapath_id: '1', "
+                 "copies: {analyzer: 192.0.2.9, number: 5}}]}\n"
+                 "slices: {switches: [{name: a, host: h, number: 5}]}\n",
+                 &config),
+            "");
+  EXPECT_TRUE(config.openflow.switches[0].is_marked);
 }
 
 TEST(Config, ReadsWhereSamplesOfTrafficComeFrom) {

@@ -78,6 +78,7 @@ Result<std::unique_ptr<Controller>> Controller::Start(event_base* base, Controll
   if (!status.ok()) return status;
   status = controller->FollowSwitches();
   if (!status.ok()) return status;
+  controller->StartTraceRules();
   status = controller->ServeRest();
   if (!status.ok()) return status;
   controller->manager_->Start();
@@ -106,6 +107,7 @@ Status Controller::OpenEvents() {
     event_store_ = std::make_unique<MemoryEventStore>(base_, id);
     campaign_store_ = std::make_unique<MemoryEventStore>(base_, id);
     measurement_store_ = std::make_unique<MemoryEventStore>(base_, id);
+    trace_rule_store_ = std::make_unique<MemoryEventStore>(base_, id);
     return Status::Ok();
   }
   auto remotes = ParseOvsdbRemotes(config_.database);
@@ -130,7 +132,10 @@ Status Controller::OpenEvents() {
   campaign_store_ = std::make_unique<OvsdbEventStore>(base_, options);
   options.table = kMeasurementTable;
   options.lock = "trumpet_measurements";
-  measurement_store_ = std::make_unique<OvsdbEventStore>(base_, std::move(options));
+  measurement_store_ = std::make_unique<OvsdbEventStore>(base_, options);
+  options.table = kTraceRulesTable;
+  options.lock = "trumpet_trace_rules";
+  trace_rule_store_ = std::make_unique<OvsdbEventStore>(base_, std::move(options));
   return Status::Ok();
 }
 
@@ -191,6 +196,7 @@ Status Controller::StartSlices() {
   parts.manager = manager_.get();
   parts.reports = hub_.get();
   parts.openflow = &openflow_->driver();
+  parts.switches = &openflow_->net();
   parts.copy_flows_of = [this](const std::string& name) { return openflow_->CopyFlowsOf(name); };
   parts.name = config_.manager.name;
   parts.log = log_;
@@ -219,6 +225,21 @@ void Controller::StartMeasurements() {
     if (events != StoreState::kAway) is_started = events == StoreState::kReady;
   });
   measurement_starter_->RunEvery(100 * kNanosPerMilli);
+}
+
+void Controller::StartTraceRules() {
+  TraceRulePart::Parts parts;
+  parts.base = base_;
+  parts.clock = &clock_;
+  parts.events = event_store_.get();
+  parts.store = trace_rule_store_.get();
+  parts.openflow = openflow_.get();
+  parts.collector = &slices_->collector();
+  parts.traces = slices_->traces();
+  parts.topology = [this] { return CurrentTopology(); };
+  parts.seed = RandomNumber();
+  parts.log = log_;
+  trace_rules_ = std::make_unique<TraceRulePart>(parts);
 }
 
 Status Controller::StartNotifier() {
@@ -272,7 +293,9 @@ Status Controller::ServeRest() {
   parts.reports = hub_.get();
   parts.campaigns = &campaigns();
   parts.packets = slices_->packets();
+  parts.traces = slices_->traces();
   parts.measurements = measurements_.get();
+  parts.trace_rules = &trace_rules_->manager();
   parts.clock = &clock_;
   parts.log = log_;
   parts.topology = [this] { return CurrentTopology(); };
@@ -299,6 +322,7 @@ void Controller::AddMetrics(MetricsText* text) const {
   AddSwitchMetrics(text);
   openflow_->AddMetrics(text);
   slices_->AddMetrics(text);
+  trace_rules_->AddMetrics(text);
   if (notifier_ == nullptr) return;
   const std::vector<ReceiverView> receivers = notifier_->Receivers();
   const auto family = [&](const char* name, MetricsText::Type type, const char* help, auto value) {

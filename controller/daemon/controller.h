@@ -15,6 +15,7 @@
 
 #include "controller/daemon/config.h"
 #include "controller/daemon/slice_part.h"
+#include "controller/daemon/trace_rule_part.h"
 #include "controller/measure/measurement_manager.h"
 #include "controller/ovsdb/analyzer_ports.h"
 #include "controller/ovsdb/remote_switches.h"
@@ -54,6 +55,7 @@ class Controller {
   MeasurementManager& measurements() { return *measurements_; }
   CampaignManager& campaigns() { return slices_->campaigns(); }
   const Notifier* notifier() const { return notifier_.get(); }  // may be null
+  TraceRulePart& trace_rules() { return *trace_rules_; }
   OpenflowPart& openflow() { return *openflow_; }
   const ControllerConfig& config() const { return config_; }
   // As the file, agents and LLDP tell it now.
@@ -71,6 +73,7 @@ class Controller {
   Status OpenEvents();
   Status StartSlices();
   void StartMeasurements();
+  void StartTraceRules();
   Status StartNotifier();
   Status ReadTopology();
   void SetTopology(Topology topology);
@@ -97,6 +100,7 @@ class Controller {
   std::unique_ptr<RemoteSwitches> switch_databases_;
   std::unique_ptr<EventStore> campaign_store_;
   std::unique_ptr<EventStore> measurement_store_;
+  std::unique_ptr<EventStore> trace_rule_store_;
   std::unique_ptr<MeasurementManager> measurements_;
   std::unique_ptr<LoopEvent> measurement_starter_;
   std::unique_ptr<SlicePart> slices_;  // observes the topology, drives by OpenFlow
@@ -104,6 +108,7 @@ class Controller {
   std::vector<uint16_t> agent_ports_;
   std::unique_ptr<OpenflowPart> openflow_;
   std::unique_ptr<TopologyWatch> watch_;
+  std::unique_ptr<TraceRulePart> trace_rules_;  // observes nothing, asks switches and analyzers
   std::unique_ptr<RestServer> rest_;
 };
 

@@ -84,6 +84,8 @@ class ControllerTest(DaemonTest):
         self.assertEqual(self.answer("host/list"), "no hosts\n")
         self.assertEqual(self.answer("report/list"), "no reports\n")
         self.assertEqual(self.answer("topology/show"), "no hosts\n")
+        self.assertEqual(self.answer("trace/rules-list"), "no trace rules\n")
+        self.assertEqual(json.loads(self.answer("trace/rules-list", "json")), {"rules": []})
         self.assertEqual(self.answer("ovsdb/list"), "no switches whose databases are followed\n")
         self.assertEqual(self.answer("ovsdb/uninstall"),
                          "nothing of this controller is left in the databases\n")

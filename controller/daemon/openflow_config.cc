@@ -67,6 +67,13 @@ void ReadOpenflow(ConfigSection* section, OpenflowConfig* config) {
   section->Text("certificate", &config->tls.certificate);
   section->Text("ca_certificate", &config->tls.ca_certificate);
   section->Count("max_switches", 1, 4096, &config->max_switches);
+  std::vector<std::string> analyzers;
+  section->Texts("analyzers", &analyzers);
+  for (const std::string& text : analyzers) {
+    const auto prefix = ParsePrefix(text);
+    if (prefix.ok()) config->analyzers.push_back(*prefix);
+    if (!prefix.ok()) section->ComplainOf("analyzers", prefix.message());
+  }
   config->switches.clear();
   section->Sections("switches", [&](ConfigSection* one) { ReadSwitch(one, &config->switches); });
 }

@@ -14,6 +14,8 @@
 namespace trumpet {
 namespace {
 
+constexpr Nanos kLookPeriod = 500 * kNanosPerMilli;
+
 const char* StateOf(const OpenflowSwitch& one) {
   return one.is_ready() ? "ready" : one.channel() != nullptr ? "coming" : "away";
 }
@@ -33,16 +35,21 @@ Result<std::unique_ptr<OpenflowPart>> OpenflowPart::Start(event_base* base, Open
                                                           Log log) {
   OpenflowOptions options;
   options.max_switches = config.max_switches;
+  options.claim = TraceRuleClaim();
   options.seed = seed;
   for (const OpenflowSwitchConfig& one : config.switches) {
     options.names[one.datapath_id] = one.name;
-    if (one.is_marked) options.standing_rules[one.datapath_id] = CopyFlows(one.copy);
+    if (one.is_marked && one.analyzer.empty()) {
+      options.standing_rules[one.datapath_id] = CopyFlows(one.copy);
+    }
   }
-  std::unique_ptr<OpenflowPart> part(new OpenflowPart(std::move(config)));
+  std::unique_ptr<OpenflowPart> part(new OpenflowPart(std::move(config), log));
   part->net_ = std::make_unique<OpenflowNet>(base, std::move(options), clock, std::move(log));
   OpenflowPart* const self = part.get();
   part->driver_ = std::make_unique<OpenflowDriver>(
       base, part->net_.get(), [self](const std::string& name) { return self->CopyPort(name); });
+  part->looking_ = std::make_unique<LoopEvent>(base, [self] { self->LookAtMadePorts(); });
+  part->looking_->RunEvery(kLookPeriod);
   const Status status = part->Open();
   if (!status.ok()) return Status::Error("openflow: " + status.message());
   return part;
@@ -90,14 +97,71 @@ Status OpenflowPart::Open() {
   return Status::Ok();
 }
 
+std::vector<TracePlace> OpenflowPart::TracePlaces(const Topology& topology) const {
+  std::vector<Prefix> analyzers = config_.analyzers;
+  std::vector<TracePlace> places;
+  for (const OpenflowSwitchConfig& one : config_.switches) {
+    if (one.copy.switch_number == 0) continue;
+    const auto analyzer = ParsePrefix(one.analyzer);
+    if (analyzer) analyzers.push_back(*analyzer);
+    TracePlace place{one.name, one.datapath_id, TraceSwitch()};
+    place.at.number = one.copy.switch_number;
+    place.at.is_erspan = one.copy.is_erspan;
+    place.at.port = CopyPort(one.name).value_or(OpenflowCopyPort()).port;
+    for (const TopologyHost& host : topology.hosts) {
+      if (host.attached_to != one.name) continue;
+      place.at.local.insert(place.at.local.end(), host.prefixes.begin(), host.prefixes.end());
+    }
+    places.push_back(std::move(place));
+  }
+  for (TracePlace& place : places) {
+    place.at.analyzers = analyzers;
+    place.at.switch_count = static_cast<uint32_t>(places.size());
+  }
+  return places;
+}
+
 CopyFlowState OpenflowPart::CopyFlowsOf(const std::string& switch_name) const {
   for (const OpenflowSwitchConfig& one : config_.switches) {
     if (one.name != switch_name || !one.is_marked) continue;
-    const OpenflowSwitch* const which = net_->Find(one.datapath_id);
-    const bool is_there = which != nullptr && which->has_standing_rules();
-    return is_there ? CopyFlowState::kOurs : CopyFlowState::kMissing;
+    return HasCopyFlows(one) ? CopyFlowState::kOurs : CopyFlowState::kMissing;
   }
   return CopyFlowState::kAdministrators;
+}
+
+bool OpenflowPart::HasCopyFlows(const OpenflowSwitchConfig& one) const {
+  const OpenflowSwitch* const which = net_->Find(one.datapath_id);
+  if (which == nullptr) return false;
+  if (one.analyzer.empty()) return which->has_standing_rules();
+  const auto made = made_flows_.find(one.datapath_id);
+  const auto copy = CopyPort(one.name);
+  return which->is_ready() && made != made_flows_.end() && !made->second.is_purged &&
+         copy.has_value() && made->second.port == copy->port;
+}
+
+// Once they are committed the switch keeps them; what is left to us is to see whether the port is
+// another one.
+void OpenflowPart::LookAtMadePorts() {
+  for (const OpenflowSwitchConfig& one : config_.switches) {
+    if (!one.is_marked || one.analyzer.empty()) continue;
+    OpenflowSwitch* const which = net_->Find(one.datapath_id);
+    const auto copy = CopyPort(one.name);
+    if (which == nullptr || !which->is_ready() || !copy) continue;
+    MadeFlows& made = made_flows_[one.datapath_id];
+    if (made.is_asked_for || made.is_purged || made.port == copy->port) continue;
+    made.is_asked_for = true;
+    which->Commit({{}, CopyFlows(*copy)},
+                  [this, &made, port = copy->port, name = one.name](const Status& status) {
+                    made.is_asked_for = false;
+                    if (status.ok()) {
+                      made.port = port;
+                      made.problem.clear();
+                    } else if (made.problem != status.message()) {
+                      made.problem = status.message();
+                      log_("warn", "switch " + name + " has no flows that copy: " + made.problem);
+                    }
+                  });
+  }
 }
 
 void OpenflowPart::AddMetrics(MetricsText* text) const {
@@ -190,11 +254,12 @@ void OpenflowPart::Show(const std::string& name, CommandReply reply) const {
                 });
 }
 
-void OpenflowPart::Purge(const std::string& name, CommandReply reply) const {
+void OpenflowPart::Purge(const std::string& name, CommandReply reply) {
   OpenflowSwitch* const one = net_->Find(name);
   if (one == nullptr) {
     return reply(Status::Error("there is no switch '" + name + "'; openflow/list shows them"));
   }
+  made_flows_[one->datapath_id()].is_purged = true;
   one->Purge([reply, name](const Status& status) {
     if (!status.ok()) return reply(status);
     reply("nothing of ours is left at " + name + "\n");

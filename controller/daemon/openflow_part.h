@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,9 +20,12 @@
 #include "controller/daemon/config_reader.h"
 #include "controller/daemon/daemon.h"
 #include "controller/openflow/openflow_net.h"
+#include "controller/plan/topology.h"
 #include "controller/rest/metrics_text.h"
 #include "controller/slice/datapath_driver.h"
 #include "controller/slice/openflow_driver.h"
+#include "controller/trace/trace_rule_manager.h"
+#include "lib/base/loop_event.h"
 #include "lib/base/status.h"
 #include "lib/wire/tls_context.h"
 #include "lib/wire/wire_clock.h"
@@ -41,6 +45,7 @@ struct OpenflowConfig {
   std::vector<std::string> listen;  // "pssl:6653", "ptcp:6653:127.0.0.1"; none: nowhere
   TlsFiles tls;
   size_t max_switches = 1024;
+  std::vector<Prefix> analyzers;  // besides those of the switches: copies go to them, too
   std::vector<OpenflowSwitchConfig> switches;
 };
 
@@ -62,26 +67,41 @@ class OpenflowPart {
   // there is none.
   using MadePort = std::function<uint32_t(uint64_t datapath_id)>;
   void FindMadePorts(MadePort made_port) { made_port_ = std::move(made_port); }
+  // The switches that copy, with the prefixes of hosts behind each as their own.
+  std::vector<TracePlace> TracePlaces(const Topology& topology) const;
   CopyFlowState CopyFlowsOf(const std::string& switch_name) const;
   void AddMetrics(MetricsText* text) const;
   // openflow/list, openflow/show, openflow/purge.  The part must outlive them.
   std::vector<DaemonCommand> MakeCommands();
 
  private:
-  explicit OpenflowPart(OpenflowConfig config) : config_(std::move(config)) {}
+  OpenflowPart(OpenflowConfig config, Log log) : config_(std::move(config)), log_(std::move(log)) {}
   Status Open();
   Result<TlsContext*> Tls();
   std::string ListText() const;
   std::string ListJson() const;
   void Show(const std::string& name, CommandReply reply) const;
-  void Purge(const std::string& name, CommandReply reply) const;
+  void Purge(const std::string& name, CommandReply reply);
   std::optional<OpenflowCopyPort> CopyPort(const std::string& name) const;
+  void LookAtMadePorts();
+  bool HasCopyFlows(const OpenflowSwitchConfig& one) const;
+
+  // The flows that copy to a port that is made in a database, and may be another one tomorrow.
+  struct MadeFlows {
+    uint32_t port = 0;  // that they lead to; 0: they are not there yet
+    bool is_asked_for = false;
+    bool is_purged = false;
+    std::string problem;  // that was told
+  };
 
   const OpenflowConfig config_;
+  const Log log_;
   MadePort made_port_;
   std::unique_ptr<TlsContext> tls_;
   std::unique_ptr<OpenflowNet> net_;
   std::unique_ptr<OpenflowDriver> driver_;
+  std::map<uint64_t, MadeFlows> made_flows_;  // by datapath id
+  std::unique_ptr<LoopEvent> looking_;        // at made ports
   std::vector<uint16_t> ports_;
 };
 

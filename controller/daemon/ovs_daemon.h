@@ -49,21 +49,25 @@ void trumpet_daemon_ready(void);
 typedef void trumpet_command_received(void* aux, void* request, int argc, const char* const* argv);
 
 // What coverage/show counts; the names there begin with trumpet_.
-#define TRUMPET_COUNTERS(COUNTER)                                         \
-  COUNTER(agent_sessions)   /* of agents, since the start */              \
-  COUNTER(agent_refused)    /* connections of agents that were refused */ \
-  COUNTER(partials)         /* counts of buckets, from hosts */           \
-  COUNTER(intervals)        /* of events, that were decided */            \
-  COUNTER(reports)          /* told */                                    \
-  COUNTER(reports_withheld) /* by rate limits */                          \
-  COUNTER(reports_lost)     /* the store had no room for them */          \
-  COUNTER(notify_delivered) /* notifications that were taken */           \
-  COUNTER(notify_failed)    /* attempts that failed */                    \
-  COUNTER(notify_dropped)   /* reports and alerts that were given up */   \
-  COUNTER(copies)           /* of slices, that analyzers took */          \
-  COUNTER(copies_unknown)   /* of no slice that is expected */            \
-  COUNTER(copies_dropped)   /* by the kernel */                           \
-  COUNTER(packets_not_kept) /* counted, for lack of memory */
+#define TRUMPET_COUNTERS(COUNTER)                                          \
+  COUNTER(agent_sessions)    /* of agents, since the start */              \
+  COUNTER(agent_refused)     /* connections of agents that were refused */ \
+  COUNTER(partials)          /* counts of buckets, from hosts */           \
+  COUNTER(intervals)         /* of events, that were decided */            \
+  COUNTER(reports)           /* told */                                    \
+  COUNTER(reports_withheld)  /* by rate limits */                          \
+  COUNTER(reports_lost)      /* the store had no room for them */          \
+  COUNTER(notify_delivered)  /* notifications that were taken */           \
+  COUNTER(notify_failed)     /* attempts that failed */                    \
+  COUNTER(notify_dropped)    /* reports and alerts that were given up */   \
+  COUNTER(copies)            /* of slices, that analyzers took */          \
+  COUNTER(copies_unknown)    /* of no slice that is expected */            \
+  COUNTER(copies_dropped)    /* by the kernel */                           \
+  COUNTER(packets_not_kept)  /* counted, for lack of memory */             \
+  COUNTER(trace_copies)      /* that trace rules made */                   \
+  COUNTER(traces)            /* packets whose copies were put together */  \
+  COUNTER(traces_stored)     /* abnormal, marked, of protocols */          \
+  COUNTER(traces_not_stored) /* the disk did not take them */
 
 enum trumpet_counter {
 #define TRUMPET_COUNTER_ENUM(NAME) TRUMPET_COUNTER_##NAME,

@@ -18,6 +18,7 @@ Result<std::unique_ptr<SlicePart>> SlicePart::Start(const Parts& parts, const Sl
   options.binds_names_to_certificates = analyzers.checks_certificates;
   part->collector_ =
       std::make_unique<AnalyzerCollector>(parts.base, options, *parts.clock, parts.log);
+  part->traces_ = std::make_unique<TraceAsker>(parts.base, *parts.clock, part->collector_.get());
   Status status = part->Listen(analyzers);
   if (status.ok()) status = part->TakeSamples();
   if (!status.ok()) return status;
@@ -31,6 +32,8 @@ Result<std::unique_ptr<SlicePart>> SlicePart::Start(const Parts& parts, const Sl
 SlicePart::SlicePart(const Parts& parts, SlicesConfig slices)
     : parts_(parts),
       config_(std::move(slices)),
+      flows_(*parts.clock, parts.switches, config_.campaigns.demand_memory,
+             config_.campaigns.run.copy_overhead),
       sampled_(config_.campaigns.demand_memory, config_.campaigns.run.copy_overhead) {
   datapath_ = std::make_unique<DatapathDriver>(
       parts_.base, parts_.manager, [this](const std::string& name) -> std::optional<DatapathPlace> {
@@ -52,6 +55,9 @@ SlicePart::SlicePart(const Parts& parts, SlicesConfig slices)
   this->campaigns().SetLatencies(&latencies_);
   this->campaigns().AddDriver(datapath_.get());
   this->campaigns().AddDriver(parts_.openflow);
+  this->campaigns().AddDemandSource(&flows_);
+  counting_ = std::make_unique<LoopEvent>(parts_.base, [this] { CountFlows(); });
+  counting_->RunEvery(FlowCounters::kPeriod);
   // Who holds the lock of events runs the campaigns, too: of two controllers never each one half.
   starter_ = std::make_unique<LoopEvent>(parts_.base, [this] {
     const StoreState events = parts_.events->state();
@@ -93,6 +99,13 @@ Status SlicePart::TakeSamples() {
   return Status::Ok();
 }
 
+// Of what campaigns will ask for, those that have not run for long among them.
+void SlicePart::CountFlows() {
+  const Nanos now = parts_.clock->MonotonicNow();
+  campaigns().VisitPrefixes([&](const Prefix& prefix) { flows_.Watch(prefix, now); });
+  flows_.Round();
+}
+
 std::vector<uint16_t> SlicePart::sample_ports() const {
   return samples_ == nullptr ? std::vector<uint16_t>() : samples_->ports();
 }
@@ -118,6 +131,13 @@ void SlicePart::AddMetrics(MetricsText* text) const {
   const CampaignCounters& counters = campaigns.counters();
   text->Gauge("trumpet_analyzers_connected", "Analyzers that take copies of packets.",
               static_cast<double>(collector_->Analyzers().size()));
+  const TraceAskerCounters& questions = traces_->counters();
+  text->Family("trumpet_trace_questions", MetricsText::Type::kCounter,
+               "Questions about traces to analyzers.");
+  text->Add({{"state", "asked"}}, questions.questions);
+  text->Add({{"state", "incomplete"}}, questions.incomplete);
+  text->Add({{"state", "cancelled"}}, questions.cancelled);
+  text->Add({{"state", "refused"}}, questions.refused);
   text->Family("trumpet_slice_copy_latency_seconds", MetricsText::Type::kGauge,
                "From a switch to the analyzer, as probes of the last minute say.");
   for (const LatencyView& view : latencies_.All(parts_.clock->MonotonicNow())) {
@@ -149,6 +169,7 @@ void SlicePart::AddMetrics(MetricsText* text) const {
 
 void SlicePart::Stop() {
   probing_->Cancel();
+  counting_->Cancel();
   campaigns().Stop();
   collector_->Stop();
 }

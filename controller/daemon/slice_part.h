@@ -20,8 +20,10 @@
 #include "controller/slice/analyzer_collector.h"
 #include "controller/slice/campaign_loop.h"
 #include "controller/slice/datapath_driver.h"
+#include "controller/slice/flow_counters.h"
 #include "controller/slice/latency_prober.h"
 #include "controller/slice/sample_receiver.h"
+#include "controller/slice/trace_asker.h"
 #include "controller/store/event_store.h"
 #include "controller/tem/event_manager.h"
 #include "controller/tem/report_hub.h"
@@ -67,6 +69,7 @@ class SlicePart {
     EventManager* manager = nullptr;
     ReportHub* reports = nullptr;
     SliceDriver* openflow = nullptr;  // for switches that the datapath driver does not serve
+    OpenflowNet* switches = nullptr;  // whose flows count what prefixes take
     std::function<CopyFlowState(const std::string& switch_name)> copy_flows_of;
     std::string name;  // of this controller
     Log log;
@@ -78,7 +81,9 @@ class SlicePart {
   ~SlicePart();
 
   CampaignManager& campaigns() { return loop_->manager(); }
+  AnalyzerCollector& collector() { return *collector_; }
   PacketKeeper* packets() { return collector_.get(); }
+  TraceAsker* traces() { return traces_.get(); }
   const std::vector<uint16_t>& ports() const { return ports_; }
   // Of UDP, where samples are taken.
   std::vector<uint16_t> sample_ports() const;
@@ -90,19 +95,23 @@ class SlicePart {
   SlicePart(const Parts& parts, SlicesConfig slices);
   Status Listen(const AnalyzersConfig& config);
   Status TakeSamples();
+  void CountFlows();
   void AddSampleMetrics(MetricsText* text) const;
 
   const Parts parts_;
   const SlicesConfig config_;
   std::unique_ptr<TlsContext> tls_;
   std::unique_ptr<AnalyzerCollector> collector_;
+  std::unique_ptr<TraceAsker> traces_;
   std::unique_ptr<DatapathDriver> datapath_;
   LatencyBook latencies_;
   std::unique_ptr<LatencyProber> prober_;
   std::unique_ptr<LoopEvent> probing_;
-  SampledDemand sampled_;                    // before the campaigns that ask it
+  FlowCounters flows_;  // before the campaigns that ask them
+  SampledDemand sampled_;
   std::unique_ptr<SampleReceiver> samples_;  // if anybody is to send some
   std::unique_ptr<CampaignLoop> loop_;
+  std::unique_ptr<LoopEvent> counting_;
   std::unique_ptr<LoopEvent> starter_;
   bool is_started_ = false;
   std::vector<uint16_t> ports_;

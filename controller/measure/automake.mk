@@ -8,6 +8,8 @@ controller_libtrumpet_measurements_a_SOURCES = \
 	controller/measure/cell_reader.h \
 	controller/measure/measurement_definition.cc \
 	controller/measure/measurement_definition.h \
+	controller/measure/measurement_places.cc \
+	controller/measure/measurement_places.h \
 	controller/measure/measurement_manager.cc \
 	controller/measure/measurement_manager.h \
 	controller/measure/program_rounds.cc \
@@ -17,6 +19,7 @@ gtest_programs += controller/measure/measurements_test
 controller_measure_measurements_test_SOURCES = \
 	$(wire_test_kit) \
 	controller/measure/measurement_definition_test.cc \
+	controller/measure/measurement_places_test.cc \
 	controller/measure/measurement_manager_test.cc \
 	controller/tem/event_manager_kit_test.h \
 	controller/tem/scripted_agent_test.h

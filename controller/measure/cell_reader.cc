@@ -22,6 +22,8 @@ struct CellReader::Job {
 
 namespace {
 
+constexpr size_t kMaxKeyValues = size_t{1} << 20;  // of all hosts; further ones are left out
+
 void Merge(const std::vector<CellQuestion>& questions,
            const std::vector<std::vector<uint64_t>>& cells, CellReading* reading) {
   if (reading->cells.empty()) {
@@ -30,6 +32,11 @@ void Merge(const std::vector<CellQuestion>& questions,
   }
   for (size_t i = 0; i < questions.size(); ++i) {
     std::vector<uint64_t>& merged = reading->cells[i];
+    if (questions[i].wants_keys) {
+      const bool has_room = merged.size() + cells[i].size() <= kMaxKeyValues;
+      if (has_room) merged.insert(merged.end(), cells[i].begin(), cells[i].end());
+      continue;
+    }
     const size_t count = std::min(merged.size(), cells[i].size());
     for (size_t j = 0; j < count; ++j) {
       merged[j] = MergeCells(questions[i].merge, merged[j], cells[i][j]);
@@ -84,6 +91,7 @@ void CellReader::Ask(Job* job, Asked* asked) {
                           ? std::min(kMaxCellsAsked, question.count - request.first)
                           : kMaxCellsAsked;
   request.key = question.key;
+  request.wants_keys = question.wants_keys;
   asked->timer->RunAfter(kPatience);
   if (const Status sent = send_(asked->host, request); !sent.ok()) {
     Leave(job, asked, sent.message());
@@ -103,13 +111,14 @@ void CellReader::Take(Job* job, Asked* asked, const CellsAnswer& answer) {
   if (!answer.error.empty()) return Leave(job, asked, answer.error);
   const CellQuestion& question = job->questions[asked->question];
   std::vector<uint64_t>& cells = asked->cells[asked->question];
-  const bool is_key = !question.key.empty();
-  const size_t left = is_key ? kMaxCellsAsked : question.count - cells.size();
-  if (answer.cells.empty() || answer.cells.size() > left) {
+  const bool is_one = question.wants_keys || !question.key.empty();
+  const size_t left = question.key.empty() ? question.count - cells.size() : kMaxCellsAsked;
+  const bool may_be_empty = question.wants_keys;
+  if ((answer.cells.empty() && !may_be_empty) || answer.cells.size() > left) {
     return Leave(job, asked, "it has other cells");
   }
   cells.insert(cells.end(), answer.cells.begin(), answer.cells.end());
-  if (!is_key && cells.size() < question.count) return Ask(job, asked);
+  if (!is_one && cells.size() < question.count) return Ask(job, asked);
   if (++asked->question < job->questions.size()) return Ask(job, asked);
   Merge(job->questions, asked->cells, &job->reading);
   job->reading.hosts.push_back(asked->host);

@@ -33,6 +33,9 @@ struct CellQuestion {
   MeasureMerge merge = MeasureMerge::kSum;  // not kShared, unless one host is asked
   uint32_t count = 0;                       // from the first cell on; of a key: all
   std::vector<uint64_t> key;
+  // Instead of cells: keys of packets that hosts have collected last, `count` values of each host
+  // at most.  All of them stand behind each other, some more than once.
+  bool wants_keys = false;
 };
 
 struct SilentHost {

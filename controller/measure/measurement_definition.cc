@@ -78,8 +78,11 @@ Status ReadKey(const std::string& key, const Json& value, bool is_stored,
     return Status::Error("hosts takes a list of at most " + std::to_string(kMaxMeasurementHosts) +
                          " hosts");
   }
+  const Result<bool> is_place = ReadMeasurementPlace(key, value, is_stored, &definition->places);
+  if (!is_place.ok()) return is_place.status();
+  if (*is_place) return Status::Ok();
   return Status::Error("a measurement has no '" + key.substr(0, 64) +
-                       "'; it has name, program, params and hosts");
+                       "'; it has name, program, params, hosts, edges, switches and lab");
 }
 
 }  // namespace
@@ -108,6 +111,7 @@ std::string PrintMeasurementDefinition(const MeasurementDefinition& definition) 
   Json json = {{"name", definition.name}, {"program", definition.text}};
   if (!definition.params.empty()) json["params"] = definition.params;
   if (!definition.hosts.empty()) json["hosts"] = definition.hosts;
+  PrintMeasurementPlaces(definition.places, /*is_stored=*/true, &json);
   if (definition.seed != 0) json["seed"] = definition.seed;
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

@@ -6,6 +6,8 @@
 //   {"name": "hh", "program": "total = Counter(width=32); pkts >> total.set(total + 1);",
 //    "params": {"LIMIT": "10"}, "hosts": ["h1", "h2"]}
 //
+// and further keys of places (measurement_places.h).
+//
 // Threads: values; no state.
 
 #ifndef TRUMPET_CONTROLLER_MEASURE_MEASUREMENT_DEFINITION_H
@@ -18,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "controller/measure/measurement_places.h"
 #include "lib/base/status.h"
 #include "lib/model/measure_program.h"
 
@@ -31,11 +34,12 @@ struct MeasurementDefinition {
   std::map<std::string, std::string> params;  // as the text would have them: "10ms", "0.05"
   std::vector<std::string> hosts;             // ids or names; none: every host
   uint64_t seed = 0;                          // of hashes; drawn when it is installed
+  MeasurementPlaces places = {};
 
-  // As a user sees it, the seed aside.
+  // As a user wrote it: without what was drawn.
   bool IsSameAs(const MeasurementDefinition& other) const {
     return name == other.name && text == other.text && params == other.params &&
-           hosts == other.hosts;
+           hosts == other.hosts && places.IsSameAs(other.places);
   }
 };
 
@@ -43,6 +47,7 @@ struct MeasurementDefinition {
 // has a seed.
 Result<MeasurementDefinition> ReadMeasurementDefinition(std::string_view json,
                                                         const std::string& name, bool is_stored);
+// As it is stored.
 std::string PrintMeasurementDefinition(const MeasurementDefinition& definition);
 
 // What switches run, of the same name.  The error has all problems of the text, with their places.

@@ -42,9 +42,11 @@ TEST(MeasurementDefinition, SaysWhatIsWrong) {
   EXPECT_EQ(Error(R"({"name": "other"})"),
             "the measurement's name is 'other', and it was to be 'hh'");
   EXPECT_EQ(Error(R"({"colour": 1})"),
-            "a measurement has no 'colour'; it has name, program, params and hosts");
-  EXPECT_EQ(Error(R"({"program": "x", "seed": 1})"),
-            "a measurement has no 'seed'; it has name, program, params and hosts");
+            "a measurement has no 'colour'; it has name, program, params, hosts, edges, switches "
+            "and lab");
+  EXPECT_EQ(
+      Error(R"({"program": "x", "seed": 1})"),
+      "a measurement has no 'seed'; it has name, program, params, hosts, edges, switches and lab");
   for (const char* name : {"json", "-x", ".x", "a b"}) {
     EXPECT_FALSE(ReadMeasurementDefinition(R"({"program": "x"})", name, false).ok()) << name;
   }

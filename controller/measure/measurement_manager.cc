@@ -203,8 +203,16 @@ void MeasurementManager::SyncHost(const std::string& host) {
 }
 
 Status MeasurementManager::TurnOn(const Live& live, const std::string& host) {
-  const ProgramOn on{{live.record.name, live.record.id}, live.definition.seed, live.program};
+  const ProgramOn on{{live.record.name, live.record.id},
+                     live.definition.seed,
+                     live.program,
+                     PlaceAt(live.definition.places, NamedOf(host))};
   return parts_.hosts->SendProgram(host, on).status();
+}
+
+NamedHost MeasurementManager::NamedOf(const std::string& host) const {
+  const auto view = parts_.hosts->FindHost(host);
+  return view ? NamedHost{view->id, view->name} : NamedHost{host, host};
 }
 
 // A host that is away hears of it when it comes back.
@@ -228,6 +236,15 @@ Result<std::vector<std::string>> MeasurementManager::ChooseHosts(
   for (const auto& [host, programs] : running_) chosen.push_back(host);
   if (chosen.empty()) return Status::Error("no host that takes measurement programs is connected");
   return chosen;
+}
+
+// A name that nobody has is one that was misspelt.
+Status MeasurementManager::CheckPlaces(const MeasurementDefinition& definition) const {
+  for (const std::string& host : HostsNamed(definition.places)) {
+    if (parts_.hosts->FindHost(host)) continue;
+    return Status::Error("edges and switches: no host " + host.substr(0, 64) + " is known");
+  }
+  return Status::Ok();
 }
 
 MeasurementManager::Outcome MeasurementManager::CheckPut(
@@ -257,6 +274,14 @@ void MeasurementManager::Put(MeasurementDefinition definition, const Caller& cal
   if (!checked.status.ok() || live_.count(definition.name) != 0) return answer(checked);
   auto hosts = ChooseHosts(definition);
   if (!hosts.ok()) return answer(Conflict(hosts.message()));
+  const Status placed = CheckPlaces(definition);
+  if (!placed.ok()) return answer(Conflict(placed.message()));
+  if (ReadsMeasureField(*program, kSwitchId)) {
+    std::vector<NamedHost> named;
+    for (const std::string& host : *hosts) named.push_back(NamedOf(host));
+    const Status numbered = NumberHosts(named, &definition.places);
+    if (!numbered.ok()) return answer(Conflict(numbered.message()));
+  }
   definition.seed = parts_.draw_seed() >> 1 | 1;  // JSON's numbers and OVSDB's have a sign
   EventChange change;
   change.name = definition.name;
@@ -357,7 +382,10 @@ NetworkMeasurement MeasurementManager::MakeView(const Live& live) const {
       host.state = MeasurementOnHost::kRunning;
     }
   }
-  for (auto& [id, host] : hosts) view.hosts.push_back(std::move(host));
+  for (auto& [id, host] : hosts) {
+    host.switch_id = PlaceAt(live.definition.places, NamedOf(id)).switch_id;
+    view.hosts.push_back(std::move(host));
+  }
   return view;
 }
 

@@ -51,6 +51,7 @@ struct MeasurementHost {
   std::string id;
   MeasurementOnHost state = MeasurementOnHost::kWaiting;
   std::string error;  // kRefused
+  std::optional<uint8_t> switch_id = std::nullopt;
 };
 
 struct NetworkMeasurement {
@@ -120,6 +121,8 @@ class MeasurementManager final : private EventStoreListener {
   void SyncHost(const std::string& host);
   void SyncAll();
   bool IsFor(const Live& live, const std::string& host) const;
+  NamedHost NamedOf(const std::string& host) const;  // by id or name
+  Status CheckPlaces(const MeasurementDefinition& definition) const;
   Status TurnOn(const Live& live, const std::string& host);
   void TurnOff(const std::string& host, const ProgramName& program);
 

@@ -258,6 +258,33 @@ TEST_F(MeasurementManagerTest, ReadsAllHostsPieceByPieceAndMerges) {
   EXPECT_EQ(reading->cells[1][19999], 16386u);
 }
 
+TEST_F(MeasurementManagerTest, PutsKeysOfAllHostsBehindEachOther) {
+  Join(0);
+  Join(1);
+  Install();
+  CellQuestion keys{1, MeasureMerge::kShared, 100, {}};
+  keys.wants_keys = true;
+  std::optional<CellReading> reading;
+  ASSERT_TRUE(measurements_
+                  ->Read("hh", "", {{0, MeasureMerge::kSum, 1, {}}, keys},
+                         [&](const CellReading& told) { reading = told; })
+                  .ok());
+  for (const size_t agent : {0, 1}) {
+    const CellsRequest total = Next<CellsRequest>(agent);
+    EXPECT_FALSE(total.wants_keys);
+    Agent(agent).Send(CellsAnswer{total.number, {1}, 1, ""});
+    const CellsRequest wanted = Next<CellsRequest>(agent);
+    EXPECT_TRUE(wanted.wants_keys);
+    EXPECT_EQ(wanted.max_cells, 100u);
+    const std::vector<uint64_t> some =
+        agent == 0 ? std::vector<uint64_t>{} : std::vector<uint64_t>{7, 8};
+    Agent(agent).Send(CellsAnswer{wanted.number, some, 2, ""});
+  }
+  ASSERT_TRUE(RunUntil([&] { return reading.has_value(); }));
+  EXPECT_EQ(reading->cells[0], (std::vector<uint64_t>{2}));
+  EXPECT_EQ(reading->cells[1], (std::vector<uint64_t>{7, 8}));
+}
+
 TEST_F(MeasurementManagerTest, SaysWhoIsSilentAndReadsTheOthers) {
   Join(0);
   Join(1);

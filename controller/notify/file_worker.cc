@@ -42,17 +42,6 @@ size_t SizeOf(const std::string& path) {
 
 }  // namespace
 
-FileWorker::FileWorker() : thread_([this] { Run(); }) {}
-
-FileWorker::~FileWorker() {
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    is_ending_ = true;
-  }
-  changed_.notify_one();
-  thread_.join();
-}
-
 void FileWorker::Replace(const std::string& path, std::string content) {
   Add({path, std::move(content), false, 0});
 }
@@ -62,28 +51,7 @@ void FileWorker::Append(const std::string& path, std::string lines, size_t max_b
 }
 
 void FileWorker::Add(Job job) {
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    if (jobs_.size() >= kMaxJobs) {
-      ++dropped_;
-      return;
-    }
-    jobs_.push_back(std::move(job));
-  }
-  changed_.notify_one();
-}
-
-void FileWorker::Run() {
-  std::unique_lock<std::mutex> lock(mutex_);
-  while (true) {
-    changed_.wait(lock, [this] { return is_ending_ || !jobs_.empty(); });
-    if (jobs_.empty()) return;
-    const Job job = std::move(jobs_.front());
-    jobs_.pop_front();
-    lock.unlock();
-    Do(job);
-    lock.lock();
-  }
+  if (!thread_.Do([this, job = std::move(job)] { Do(job); }, kMaxJobs)) ++dropped_;
 }
 
 void FileWorker::Do(const Job& job) {

@@ -11,12 +11,10 @@
 #define TRUMPET_CONTROLLER_NOTIFY_FILE_WORKER_H
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
-#include <deque>
-#include <mutex>
 #include <string>
-#include <thread>
+
+#include "lib/base/job_thread.h"
 
 namespace trumpet {
 
@@ -24,8 +22,7 @@ class FileWorker {
  public:
   static constexpr size_t kMaxJobs = 256;
 
-  FileWorker();
-  ~FileWorker();
+  FileWorker() = default;
   FileWorker(const FileWorker&) = delete;
   FileWorker& operator=(const FileWorker&) = delete;
 
@@ -46,16 +43,11 @@ class FileWorker {
   };
 
   void Add(Job job);
-  void Run();
   void Do(const Job& job);
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<Job> jobs_;
-  bool is_ending_ = false;
   std::atomic<uint64_t> dropped_{0};
   std::atomic<uint64_t> failed_{0};
-  std::thread thread_;
+  JobThread thread_;  // last: its jobs count above
 };
 
 }  // namespace trumpet

@@ -23,6 +23,7 @@ controller_libtrumpet_openflow_a_SOURCES = \
 # DEPENDENCIES.
 openflow_codec_objects = \
 	controller/openflow/of_codec.o \
+	controller/openflow/of_compose.o \
 	controller/openflow/of_decode.o \
 	controller/openflow/of_things.o
 OPENFLOW_CODEC_FILES = $(openflow_codec_objects) controller/daemon/ovs-libs
@@ -36,6 +37,7 @@ $(openflow_codec_objects): %.o: %.c controller/openflow/of_codec.h controller/op
 CLEANFILES += $(openflow_codec_objects)
 EXTRA_DIST += \
 	controller/openflow/of_codec.c \
+	controller/openflow/of_compose.c \
 	controller/openflow/of_decode.c \
 	controller/openflow/of_library.h \
 	controller/openflow/of_things.c

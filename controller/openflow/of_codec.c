@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The Trumpet Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Makes what is sent.  It, of_decode.c and of_things.c alone include headers of Open vSwitch;
-// the others take apart what comes.
+// Makes what is sent.  It, of_compose.c, of_decode.c and of_things.c alone include headers of
+// Open vSwitch.
 
 #include <config.h>
 
@@ -294,15 +294,15 @@ void trumpet_of_flow_stats_request(uint8_t version, bool is_sum, uint8_t table, 
   hand_over(ofputil_encode_flow_stats_request(&request, protocol_of(version)), xid, sink, aux);
 }
 
-char* trumpet_of_flow_look(uint8_t version, const char* text, uint32_t xid, trumpet_of_sink* sink,
-                           void* aux) {
+char* trumpet_of_flow_look(uint8_t version, bool is_sum, const char* text, uint32_t xid,
+                           trumpet_of_sink* sink, void* aux) {
   bool was_quiescent = trumpet_of_enter();
   struct ofputil_flow_mod mod;
   enum ofputil_protocol usable;
   char* error = parse_ofp_flow_mod_str(&mod, text, NULL, NULL, OFPFC_ADD, &usable);
   if (error == NULL) {
     struct ofputil_flow_stats_request request = {
-        .out_port = OFPP_ANY, .out_group = OFPG_ANY, .table_id = mod.table_id};
+        .aggregate = is_sum, .out_port = OFPP_ANY, .out_group = OFPG_ANY, .table_id = mod.table_id};
     minimatch_expand(&mod.match, &request.match);
     hand_over(ofputil_encode_flow_stats_request(&request, protocol_of(version)), xid, sink, aux);
     free(mod.ofpacts);

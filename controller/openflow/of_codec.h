@@ -71,14 +71,21 @@ char* trumpet_of_packet_out(uint8_t version, uint32_t in_port, const void* packe
                             size_t packet_size, const char* actions, uint32_t xid,
                             trumpet_of_sink* sink, void* aux);
 
+// A frame of at least 60 bytes that the match takes ("tcp,tp_dst=80"; where it leaves something
+// open, what is usual), with these bits of the second byte of the IP header set.  One of its two
+// MAC addresses, the source if the match leaves it open, is `mark`.
+char* trumpet_of_compose(const char* match, uint8_t tos, const uint8_t mark[6],
+                         trumpet_of_sink* sink, void* aux);
+
 // With `is_sum`, of all together.
 void trumpet_of_flow_stats_request(uint8_t version, bool is_sum, uint8_t table, uint64_t cookie,
                                    uint64_t cookie_mask, uint32_t xid, trumpet_of_sink* sink,
                                    void* aux);
 
-// Of the flows that lie within the match of `text`, a flow as above, in its table.
-char* trumpet_of_flow_look(uint8_t version, const char* text, uint32_t xid, trumpet_of_sink* sink,
-                           void* aux);
+// Of the flows that lie within the match of `text`, a flow as above, in its table; in all if it
+// names none.  With `is_sum`, of all together.
+char* trumpet_of_flow_look(uint8_t version, bool is_sum, const char* text, uint32_t xid,
+                           trumpet_of_sink* sink, void* aux);
 
 enum trumpet_of_bundle {
   TRUMPET_OF_BUNDLE_OPEN = 0,

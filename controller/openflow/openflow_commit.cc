@@ -112,7 +112,7 @@ void OpenflowCommit::LookAndMakeMeters(Done done) {
   for (const OpenflowRule& rule : change_.add) {
     if (rule.kind != Kind::kFlow) continue;
     const uint32_t xid = target_->NextXid();
-    Result<std::string> bytes = EncodeFlowLook(target_->version(), rule, xid);
+    Result<std::string> bytes = EncodeFlowLook(target_->version(), false, rule, xid);
     if (!bytes.ok()) continue;  // Learn() has seen to that
     batch.requests.push_back({xid, std::move(*bytes)});
     batch.labels.push_back("to look for '" + rule.text + "'");
@@ -264,10 +264,10 @@ namespace {
 // Shared by the calls back that are under way; gone with the last of them.
 class Across : public std::enable_shared_from_this<Across> {
  public:
-  Across(std::vector<OpenflowPart> parts, OpenflowSwitch::Done done)
+  Across(std::vector<SwitchChange> parts, OpenflowSwitch::Done done)
       : parts_(std::move(parts)), done_(std::move(done)) {
     // All in the same order, so that no two wait for each other.
-    std::sort(parts_.begin(), parts_.end(), [](const OpenflowPart& a, const OpenflowPart& b) {
+    std::sort(parts_.begin(), parts_.end(), [](const SwitchChange& a, const SwitchChange& b) {
       return a.target->datapath_id() < b.target->datapath_id();
     });
   }
@@ -295,7 +295,7 @@ class Across : public std::enable_shared_from_this<Across> {
 
   void PrepareAll() {
     std::vector<OpenflowCommit*> all;
-    for (OpenflowPart& part : parts_) {
+    for (SwitchChange& part : parts_) {
       commits_.push_back(std::make_unique<OpenflowCommit>(part.target, std::move(part.change)));
       all.push_back(commits_.back().get());
     }
@@ -324,7 +324,7 @@ class Across : public std::enable_shared_from_this<Across> {
   }
 
   void End() {
-    for (const OpenflowPart& part : parts_) {
+    for (const SwitchChange& part : parts_) {
       OpenflowSwitchCounters& counts = part.target->counts();
       ++(status_.ok() ? counts.commits : counts.failed_commits);
       part.target->Release();
@@ -332,7 +332,7 @@ class Across : public std::enable_shared_from_this<Across> {
     done_(status_);
   }
 
-  std::vector<OpenflowPart> parts_;
+  std::vector<SwitchChange> parts_;
   const OpenflowSwitch::Done done_;
   std::vector<std::unique_ptr<OpenflowCommit>> commits_;
   std::vector<OpenflowCommit*> succeeded_;
@@ -343,7 +343,7 @@ class Across : public std::enable_shared_from_this<Across> {
 
 }  // namespace
 
-void CommitAcross(std::vector<OpenflowPart> parts, OpenflowSwitch::Done done) {
+void CommitAcross(std::vector<SwitchChange> parts, OpenflowSwitch::Done done) {
   std::make_shared<Across>(std::move(parts), std::move(done))->AcquireNext();
 }
 

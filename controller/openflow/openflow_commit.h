@@ -81,14 +81,14 @@ class OpenflowCommit {
   Batch in_bundle_;      // without bytes
 };
 
-struct OpenflowPart {
+struct SwitchChange {
   OpenflowSwitch* target = nullptr;
   OpenflowChange change;
 };
 
 // Commits at all switches or at none: each prepares, and when all have, each finishes.  Should one
 // fail even then, those that have finished are taken back.
-void CommitAcross(std::vector<OpenflowPart> parts, OpenflowSwitch::Done done);
+void CommitAcross(std::vector<SwitchChange> parts, OpenflowSwitch::Done done);
 
 }  // namespace trumpet
 

@@ -153,6 +153,14 @@ Result<std::string> EncodePacketOut(uint8_t version, uint32_t in_port, std::stri
   return bytes;
 }
 
+Result<std::string> ComposeFrame(const std::string& match, uint8_t tos, const FrameMark& mark) {
+  std::string frame;
+  const Status status =
+      ToStatus(trumpet_of_compose(match.c_str(), tos, mark.data(), AppendTo, &frame));
+  if (!status.ok()) return status;
+  return frame;
+}
+
 std::string EncodeFlowPurge(uint8_t version, uint64_t cookie, uint64_t cookie_mask, uint32_t xid) {
   std::string bytes;
   trumpet_of_flow_purge(version, cookie, cookie_mask, xid, AppendTo, &bytes);
@@ -166,10 +174,11 @@ std::string EncodeFlowStatsRequest(uint8_t version, bool is_sum, uint8_t table, 
   return bytes;
 }
 
-Result<std::string> EncodeFlowLook(uint8_t version, const OpenflowRule& rule, uint32_t xid) {
+Result<std::string> EncodeFlowLook(uint8_t version, bool is_sum, const OpenflowRule& rule,
+                                   uint32_t xid) {
   std::string bytes;
   const Status status =
-      ToStatus(trumpet_of_flow_look(version, rule.text.c_str(), xid, AppendTo, &bytes));
+      ToStatus(trumpet_of_flow_look(version, is_sum, rule.text.c_str(), xid, AppendTo, &bytes));
   if (!status.ok()) return Status::Error("'" + rule.text + "': " + status.message());
   return bytes;
 }

@@ -95,12 +95,17 @@ Result<std::string> EncodeRule(uint8_t version, trumpet_of_change change, const 
                                uint32_t xid);
 Result<std::string> EncodePacketOut(uint8_t version, uint32_t in_port, std::string_view packet,
                                     const std::string& actions, uint32_t xid);
+// A frame that a match takes ("tcp,tp_dst=80"), with these bits of the IP header's second byte set,
+// and known by `mark`, which is one of its MAC addresses.
+using FrameMark = std::array<uint8_t, 6>;
+Result<std::string> ComposeFrame(const std::string& match, uint8_t tos, const FrameMark& mark);
 std::string EncodeFlowPurge(uint8_t version, uint64_t cookie, uint64_t cookie_mask, uint32_t xid);
 std::string EncodeFlowStatsRequest(uint8_t version, bool is_sum, uint8_t table, uint64_t cookie,
                                    uint64_t cookie_mask, uint32_t xid);
 constexpr uint8_t kAllTables = 0xff;
 // Of the flows that lie within the match of `rule`, a flow.
-Result<std::string> EncodeFlowLook(uint8_t version, const OpenflowRule& rule, uint32_t xid);
+Result<std::string> EncodeFlowLook(uint8_t version, bool is_sum, const OpenflowRule& rule,
+                                   uint32_t xid);
 std::string EncodeBundleControl(uint8_t version, uint32_t id, trumpet_of_bundle what, uint32_t xid);
 std::string EncodeBundleAdd(uint8_t version, uint32_t id, std::string_view message);
 

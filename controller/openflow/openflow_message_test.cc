@@ -143,5 +143,27 @@ TEST(OpenflowMessage, AnyBytesAreAMessageOrAnError) {
   EXPECT_GT(decoded, 1000);
 }
 
+TEST(OpenflowMessage, ComposesFramesThatAMatchTakes) {
+  const FrameMark mark = {2, 1, 2, 3, 4, 5};
+  const std::string named(mark.begin(), mark.end());
+  const auto frame = [&](const std::string& match, uint8_t tos = 0) {
+    const auto made = ComposeFrame(match, tos, mark);
+    return made.ok() ? *made : made.message();
+  };
+  const std::string web = frame("tcp,dl_vlan=5,nw_src=10.1.0.0/16,tp_dst=80", 0x80);
+  ASSERT_GE(web.size(), 60u);
+  EXPECT_EQ(web.substr(6, 6), named);
+  EXPECT_EQ(web.substr(12, 8), std::string("\x81\0\0\5\x08\0\x45\x80", 8));
+  EXPECT_EQ(web.substr(30, 4), std::string("\x0a\1\0\0", 4));
+  EXPECT_EQ(web.substr(38, 4), std::string("\0\x09\0\x50", 4));
+  EXPECT_EQ(frame("dl_type=0x8808").substr(12, 2), "\x88\x08");
+  EXPECT_EQ(frame("dl_src=02:00:00:00:00:77").substr(0, 6), named);
+  EXPECT_EQ(frame("udp6").substr(12, 2), "\x86\xdd");
+  EXPECT_EQ(frame("").substr(12, 2), std::string("\x08\0", 2));
+  EXPECT_EQ(frame("dl_src=02:00:00:00:00:77,dl_dst=02:00:00:00:00:78"),
+            "both MAC addresses are said already, and one must bear a mark");
+  EXPECT_NE(frame("nothing=1").find("nothing"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace trumpet

@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "controller/openflow/datapath_id.h"
+#include "lib/wire/address.h"
 
 namespace trumpet {
 namespace {
@@ -35,14 +36,6 @@ bufferevent* NewStream(event_base* base, int fd, TlsContext* tls) {
       bufferevent_openssl_socket_new(base, fd, connection, role, kStreamOptions);
   if (stream == nullptr) SSL_free(connection);
   return stream;
-}
-
-uint16_t PortOf(int fd) {
-  sockaddr_storage bound{};
-  socklen_t size = sizeof bound;
-  if (getsockname(fd, reinterpret_cast<sockaddr*>(&bound), &size) != 0) return 0;
-  return ntohs(bound.ss_family == AF_INET6 ? reinterpret_cast<sockaddr_in6&>(bound).sin6_port
-                                           : reinterpret_cast<sockaddr_in&>(bound).sin_port);
 }
 
 }  // namespace
@@ -103,7 +96,7 @@ Result<uint16_t> OpenflowNet::Listen(const Address& address, TlsContext* tls) {
     return Status::Error("cannot listen at " + ToText(where) + ": " + std::strerror(errno));
   }
   evconnlistener_set_error_cb(listening->listener, AcceptErrorCallback);
-  const uint16_t port = PortOf(evconnlistener_get_fd(listening->listener));
+  const uint16_t port = LocalPortOf(evconnlistener_get_fd(listening->listener));
   listening_.push_back(std::move(listening));
   return port;
 }
@@ -230,6 +223,7 @@ OpenflowSwitch* OpenflowNet::FindOrAdd(uint64_t datapath_id) {
     const Status status = which->SetStandingRules(rules->second);
     if (!status.ok()) log_("warn", "switch " + which->name() + ": " + status.message());
   }
+  which->SetClaim(options_.claim);
   which->OnPorts([this, which] { TellObservers([&](auto* o) { o->OnPorts(which); }); });
   which->OnPacketIn([this, which](const OpenflowMessage& message) {
     TellObservers([&](auto* o) { o->OnPacketIn(which, message); });

@@ -33,6 +33,22 @@ Status CheckNumber(const std::string& text, const char* key) {
                        std::to_string(kLastOpenflowNumber));
 }
 
+bool IsClaimed(const OpenflowClaim& claim, const OpenflowRule& rule) {
+  if (claim.cookie_mask == 0 || rule.kind == Kind::kGroup) return false;
+  if (rule.kind == Kind::kFlow) return (rule.cookie & claim.cookie_mask) == claim.cookie;
+  const unsigned long number = std::strtoul(rule.text.c_str() + sizeof "meter", nullptr, 10);
+  return number >= claim.first_meter && number <= claim.last_meter;
+}
+
+Result<std::vector<OpenflowFlow>> FlowsOf(const Result<std::vector<OpenflowMessage>>& messages) {
+  if (!messages.ok()) return messages.status();
+  std::vector<OpenflowFlow> flows;
+  for (const OpenflowMessage& message : *messages) {
+    flows.insert(flows.end(), message.flows.begin(), message.flows.end());
+  }
+  return flows;
+}
+
 }  // namespace
 
 Result<std::pair<std::string, std::string>> PlaceAndText(uint8_t version,
@@ -110,13 +126,14 @@ void OpenflowSwitch::AskSimple(trumpet_of_ask what, AnswersDone done) {
   Ask(life(), std::move(requests), std::move(done));
 }
 
-void OpenflowSwitch::AskFlows(uint8_t table, uint64_t cookie, uint64_t cookie_mask,
-                              FlowsDone done) {
+// What a switch tells of flows.
+void OpenflowSwitch::AskOne(const Encode& encode, MessagesDone done) {
   std::vector<OpenflowRequest> requests;
   if (life() != 0) {
     const uint32_t xid = NextXid();
-    requests.push_back(
-        {xid, EncodeFlowStatsRequest(version(), false, table, cookie, cookie_mask, xid)});
+    Result<std::string> bytes = encode(xid);
+    if (!bytes.ok()) return Later([done, status = bytes.status()] { done(status); });
+    requests.push_back({xid, std::move(*bytes)});
   }
   Ask(life(), std::move(requests), [this, done](const OpenflowAnswers& answers) {
     if (!answers.status.ok()) return done(answers.status);
@@ -124,11 +141,31 @@ void OpenflowSwitch::AskFlows(uint8_t table, uint64_t cookie, uint64_t cookie_ma
     if (!answer.error.empty()) {
       return done(Status::Error("switch " + name_ + " does not tell its flows: " + answer.error));
     }
-    std::vector<OpenflowFlow> flows;
-    for (const OpenflowMessage& message : answer.messages) {
-      flows.insert(flows.end(), message.flows.begin(), message.flows.end());
+    done(answer.messages);
+  });
+}
+
+void OpenflowSwitch::AskFlows(uint8_t table, uint64_t cookie, uint64_t cookie_mask,
+                              FlowsDone done) {
+  AskOne(
+      [&](uint32_t xid) -> Result<std::string> {
+        return EncodeFlowStatsRequest(version(), false, table, cookie, cookie_mask, xid);
+      },
+      [done](const auto& messages) { done(FlowsOf(messages)); });
+}
+
+void OpenflowSwitch::AskFlowsWithin(const std::string& match, size_t most, FlowsDone done) {
+  const OpenflowRule look{Kind::kFlow, match + ",actions=drop", 0, false};
+  const auto encode = [this, look](bool is_sum) {
+    return
+        [this, look, is_sum](uint32_t xid) { return EncodeFlowLook(version(), is_sum, look, xid); };
+  };
+  AskOne(encode(true), [this, encode, most, done](const auto& messages) {
+    if (!messages.ok()) return done(messages.status());
+    if (messages->empty() || (*messages)[0].head.flow_count > most) {
+      return done(Status::Error("switch " + name_ + " has too many flows there"));
     }
-    done(flows);
+    AskOne(encode(false), [done](const auto& flows) { done(FlowsOf(flows)); });
   });
 }
 
@@ -271,7 +308,7 @@ void OpenflowSwitch::Compare(const OpenflowAnswers& answers, Done ready) {
     const auto wanted = missing.find(place);
     const bool is_wanted = wanted != missing.end();
     if (is_wanted && is_same) missing.erase(wanted);
-    if (!is_wanted) change.remove.push_back(there);
+    if (!is_wanted && !IsClaimed(claim_, there)) change.remove.push_back(there);
   };
   for (const OpenflowMessage& message : answers.answers[0].messages) {
     for (const OpenflowFlow& flow : message.flows) {
@@ -312,10 +349,40 @@ void OpenflowSwitch::Compare(const OpenflowAnswers& answers, Done ready) {
   });
 }
 
+void OpenflowSwitch::Adopt(const std::vector<OpenflowRule>& rules, Done done) {
+  Acquire([this, rules, done = std::move(done)] { AdoptNow(rules, done); });
+}
+
+void OpenflowSwitch::AdoptNow(const std::vector<OpenflowRule>& rules, const Done& done) {
+  claim_ = OpenflowClaim();
+  std::vector<std::string> places;
+  for (const OpenflowRule& rule : rules) {
+    const auto spelled = PlaceAndText(kAnyVersion, rule);
+    if (!spelled.ok()) continue;
+    rules_[spelled->first] = rule;
+    places.push_back(spelled->first);
+  }
+  const bool was_ready = is_ready_;
+  Reconcile([this, places, was_ready, done](const Status& status) {
+    if (status.ok() || life() == 0) return done(status);
+    for (const std::string& place : places) rules_.erase(place);
+    is_ready_ = was_ready;  // with all the others
+    Acquire([this, done, status] { Reconcile([done, status](const Status&) { done(status); }); });
+  });
+}
+
+void OpenflowSwitch::GiveBack(const OpenflowClaim& claim) {
+  claim_ = claim;
+  for (auto it = rules_.begin(); it != rules_.end();) {
+    it = IsClaimed(claim, it->second) ? rules_.erase(it) : std::next(it);
+  }
+}
+
 void OpenflowSwitch::Purge(Done done) {
   Acquire([this, done] {
     rules_.clear();
     has_standing_rules_ = false;
+    claim_ = OpenflowClaim();
     if (life() == 0) {
       Release();
       return done(Status::Ok());  // nothing of ours will survive when it comes back

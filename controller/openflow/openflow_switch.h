@@ -45,6 +45,15 @@ struct OpenflowChange {
   std::vector<OpenflowRule> add;  // or replace, if it is a rule of ours
 };
 
+// Rules of ours that somebody will speak for with Adopt(), when he knows them; until then they stay
+// at the switch as they are.
+struct OpenflowClaim {
+  uint64_t cookie = 0;       // flows whose cookie begins so
+  uint64_t cookie_mask = 0;  // 0: there is no claim
+  uint32_t first_meter = 0;  // and meters up to last_meter
+  uint32_t last_meter = 0;
+};
+
 struct OpenflowSwitchCounters {
   uint64_t connections = 0;
   uint64_t commits = 0;
@@ -81,10 +90,18 @@ class OpenflowSwitch {
   void Commit(OpenflowChange change, Done done);
   // Flows whose cookie has these bits, with their counts.
   void AskFlows(uint8_t table, uint64_t cookie, uint64_t cookie_mask, FlowsDone done);
+  // All flows, of whomever, that lie within `match`, "ip,nw_dst=10.0.0.0/8", in any table; an error
+  // if there are more than `most`.
+  void AskFlowsWithin(const std::string& match, size_t most, FlowsDone done);
   // Any of the requests without a body.
   void AskSimple(trumpet_of_ask what, AnswersDone done);
   // False if there is no connection or no room.
   Result<bool> SendPacketOut(uint32_t in_port, std::string_view packet, const std::string& actions);
+  // Ends the claim: of what it is about, these rules are to be there and no others.  An error: the
+  // switch has refused them, and has none of it.
+  void Adopt(const std::vector<OpenflowRule>& rules, Done done);
+  // Somebody else speaks for these from now on: they are forgotten, and stay at the switch.
+  void GiveBack(const OpenflowClaim& claim);
   // Removes all that is ours, known or not, standing or not, and forgets it.
   void Purge(Done done);
   // Standing rules are as they should be, if it has any.
@@ -94,6 +111,7 @@ class OpenflowSwitch {
 
   // Before anything comes.  An error if one of them is no rule.
   Status SetStandingRules(const std::vector<OpenflowRule>& rules);
+  void SetClaim(const OpenflowClaim& claim) { claim_ = claim; }
   // A connection has come, or gone (null); `ready` is called when ours is as it should be.
   void Attach(OpenflowChannel* channel, Done ready);
   void Detach(const std::string& why);
@@ -122,9 +140,14 @@ class OpenflowSwitch {
   OpenflowSwitchCounters& counts() { return counters_; }
 
  private:
+  using Encode = std::function<Result<std::string>(uint32_t xid)>;
+  using MessagesDone = std::function<void(const Result<std::vector<OpenflowMessage>>&)>;
+
+  void AskOne(const Encode& encode, MessagesDone done);
   void AskPorts(Done ready);
   void Reconcile(Done ready);
   void Compare(const OpenflowAnswers& answers, Done ready);
+  void AdoptNow(const std::vector<OpenflowRule>& rules, const Done& done);
   bool IsLasting(uint64_t cookie) const;
   void PutBack();
 
@@ -140,6 +163,7 @@ class OpenflowSwitch {
   std::deque<std::function<void()>> waiting_;
   std::map<uint32_t, OpenflowPort> ports_;
   Rules rules_;
+  OpenflowClaim claim_;
   std::string last_error_;
   OpenflowSwitchCounters counters_;
   std::function<void(const OpenflowMessage&)> packet_in_;

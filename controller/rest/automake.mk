@@ -21,6 +21,8 @@ controller_libtrumpet_rest_a_SOURCES = \
 	controller/rest/http_connection.h \
 	controller/rest/http_exchange.cc \
 	controller/rest/http_exchange.h \
+	controller/rest/http_head.cc \
+	controller/rest/http_head.h \
 	controller/rest/http_request.cc \
 	controller/rest/http_request.h \
 	controller/rest/http_server.cc \
@@ -54,7 +56,15 @@ controller_libtrumpet_rest_a_SOURCES = \
 	controller/rest/slice_views.h \
 	controller/rest/system_routes.cc \
 	controller/rest/token_file.cc \
-	controller/rest/token_file.h
+	controller/rest/token_file.h \
+	controller/rest/trace_rule_routes.cc \
+	controller/rest/trace_rule_views.cc \
+	controller/rest/trace_rule_views.h \
+	controller/rest/trace_routes.cc \
+	controller/rest/trace_streams.cc \
+	controller/rest/trace_streams.h \
+	controller/rest/trace_views.cc \
+	controller/rest/trace_views.h
 
 # BUILT_SOURCES come first in `make all' and `make check', but not before a single target.
 $(controller_libtrumpet_rest_a_OBJECTS): lib/wire/trumpet.pb.h
@@ -62,6 +72,7 @@ nodist_controller_libtrumpet_rest_a_SOURCES = controller/rest/openapi_json.cc
 
 gtest_programs += controller/rest/rest_test
 controller_rest_rest_test_SOURCES = \
+	controller/rest/measurement_views_test.cc \
 	controller/rest/access_test.cc \
 	controller/rest/http_server_test.cc \
 	controller/rest/request_parts_test.cc \

@@ -8,7 +8,6 @@
 #include <event2/bufferevent_ssl.h>
 #include <event2/event.h>
 #include <event2/http.h>
-#include <event2/keyvalq_struct.h>
 #include <event2/listener.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -20,6 +19,7 @@
 #include <cstring>
 
 #include "controller/rest/http_connection.h"
+#include "controller/rest/http_head.h"
 #include "controller/rest/problem.h"
 #include "lib/wire/address.h"
 #include "lib/wire/session.h"
@@ -40,38 +40,6 @@ constexpr int kEveryMethod = EVHTTP_REQ_GET | EVHTTP_REQ_POST | EVHTTP_REQ_HEAD 
 
 Nanos Now() { return SystemWireClock().MonotonicNow(); }
 
-const char* MethodName(evhttp_cmd_type type) {
-  switch (type) {
-    case EVHTTP_REQ_GET:
-      return "GET";
-    case EVHTTP_REQ_POST:
-      return "POST";
-    case EVHTTP_REQ_HEAD:
-      return "HEAD";
-    case EVHTTP_REQ_PUT:
-      return "PUT";
-    case EVHTTP_REQ_DELETE:
-      return "DELETE";
-    case EVHTTP_REQ_OPTIONS:
-      return "OPTIONS";
-    case EVHTTP_REQ_TRACE:
-      return "TRACE";
-    case EVHTTP_REQ_CONNECT:
-      return "CONNECT";
-    case EVHTTP_REQ_PATCH:
-      return "PATCH";
-  }
-  return "";
-}
-
-std::string LowerCase(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return lower;
-}
-
 bool IsLoopback(const std::string& peer) {
   return peer == "::1" || peer.compare(0, 4, "127.") == 0 ||
          peer.compare(0, 11, "::ffff:127.") == 0;
@@ -85,57 +53,6 @@ void TuneSocket(int fd) {
   setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
   setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &give_up_ms, sizeof give_up_ms);
-}
-
-uint16_t PortOf(int fd) {
-  sockaddr_storage address{};
-  socklen_t size = sizeof address;
-  if (getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) return 0;
-  return ntohs(address.ss_family == AF_INET6
-                   ? reinterpret_cast<const sockaddr_in6*>(&address)->sin6_port
-                   : reinterpret_cast<const sockaddr_in*>(&address)->sin_port);
-}
-
-// A field of a request's head by its lower-case name; of several the first.
-std::string_view HeadField(std::string_view head, std::string_view name) {
-  for (size_t at = head.find('\n'); at != head.npos; at = head.find('\n', at)) {
-    ++at;
-    std::string_view line = head.substr(at, head.find('\n', at) - at);
-    if (line.size() <= name.size() || line[name.size()] != ':') continue;
-    if (LowerCase(line.substr(0, name.size())) != name) continue;
-    line.remove_prefix(name.size() + 1);
-    while (!line.empty() && line.front() == ' ') line.remove_prefix(1);
-    while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
-    return line;
-  }
-  return {};
-}
-
-// Copies the fields; false if one that tells where the request ends is there twice, or both ways of
-// telling are used: proxies and we might disagree about it.
-bool TakeHeaders(evhttp_request* request, std::map<std::string, std::string>* headers) {
-  bool is_clear = true;
-  const evkeyvalq* fields = evhttp_request_get_input_headers(request);
-  for (const evkeyval* field = fields->tqh_first; field != nullptr; field = field->next.tqe_next) {
-    const std::string name = LowerCase(field->key);
-    const bool is_new = headers->emplace(name, field->value).second;
-    if (!is_new && (name == "content-length" || name == "transfer-encoding" || name == "host" ||
-                    name == "authorization")) {
-      is_clear = false;
-    }
-  }
-  return is_clear && !(headers->count("content-length") && headers->count("transfer-encoding"));
-}
-
-// A body after these would be taken for the next request.
-bool MayHaveBody(std::string_view method) {
-  return method == "POST" || method == "PUT" || method == "PATCH";
-}
-
-bool HasBody(const std::map<std::string, std::string>& headers) {
-  const auto length = headers.find("content-length");
-  return headers.count("transfer-encoding") > 0 ||
-         (length != headers.end() && length->second != "0");
 }
 
 void AnswerMalformed(HttpExchange* exchange, const std::string& why) {
@@ -243,7 +160,7 @@ Result<uint16_t> HttpServer::BindTo(Place* place, const std::string& host, uint1
   }
   evconnlistener_set_error_cb(evhttp_bound_socket_get_listener(place->socket),
                               Callbacks::AcceptError);
-  return PortOf(evhttp_bound_socket_get_fd(place->socket));
+  return LocalPortOf(evhttp_bound_socket_get_fd(place->socket));
 }
 
 void HttpServer::StopListening() {
@@ -356,14 +273,10 @@ void HttpServer::Overflow(HttpConnection* connection) {
 
 // Decides how long the body may be, before evhttp looks at its length.
 void HttpServer::OnHead(HttpConnection* connection) {
-  const std::string_view head = connection->head;
-  const std::string_view line = head.substr(0, head.find('\r'));
-  const size_t first = line.find(' ');
-  const size_t second = line.find(' ', first == line.npos ? first : first + 1);
-  if (second == line.npos) return;
-  const std::string_view authorization = HeadField(head, "authorization");
-  if (!owner_->MayUpload(line.substr(0, first), line.substr(first + 1, second - first - 1),
-                         authorization, connection->peer)) {
+  const RequestLine line = ReadRequestLine(connection->head);
+  if (line.target.empty()) return;
+  const std::string_view authorization = HeadField(connection->head, "authorization");
+  if (!owner_->MayUpload(line.method, line.target, authorization, connection->peer)) {
     return;
   }
   if (upload_count_ >= limits_.max_uploads) {
@@ -392,27 +305,14 @@ void HttpServer::Dispatch(evhttp_request* handle, Place* place) {
   evhttp_request_set_on_complete_cb(handle, Callbacks::Answered, connection);
 
   HttpRequest request;
-  request.method = MethodName(evhttp_request_get_command(handle));
-  request.is_head = request.method == "HEAD";
   request.peer = connection->peer;
   request.is_loopback = IsLoopback(connection->peer);
   request.is_tls = place->tls != nullptr;
-  const bool is_clear = TakeHeaders(handle, &request.headers);
-  const bool has_stray_body = !MayHaveBody(request.method) && HasBody(request.headers);
-  const char* uri = evhttp_request_get_uri(handle);
-  Result<HttpTarget> target = ParseTarget(uri);
-  request.path = std::string(uri, std::strcspn(uri, "?"));
-  if (target.ok()) request.target = std::move(*target);
-  request.body.reset(evbuffer_new());
-  evbuffer_add_buffer(request.body.get(), evhttp_request_get_input_buffer(handle));
+  const Status read = ReadRequest(handle, &request);
   auto exchange = std::make_shared<HttpExchange>(this, connection, handle, std::move(request));
   connection->exchange = exchange;
-  if (!is_clear) {
-    AnswerMalformed(exchange.get(), "header fields contradict each other");
-  } else if (has_stray_body) {
-    AnswerMalformed(exchange.get(), "a request of this method has no body");
-  } else if (!target.ok()) {
-    AnswerMalformed(exchange.get(), target.message());
+  if (!read.ok()) {
+    AnswerMalformed(exchange.get(), read.message());
   } else {
     owner_->OnRequest(std::move(exchange));
   }

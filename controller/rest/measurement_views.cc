@@ -5,8 +5,12 @@
 
 #include <utility>
 
+#include "lib/measure/cell.h"
 #include "lib/measure/key_text.h"
+#include "lib/measure/program_loader.h"
+#include "lib/measure/read_state.h"
 #include "lib/measure/variable_reading.h"
+#include "lib/wire/limits.h"
 
 namespace trumpet {
 namespace {
@@ -79,8 +83,57 @@ CellQuestion WholeOf(const MeasureProgram& program, MeasureIndex index) {
   return {index, variable.merge, CellsOf(variable), {}};
 }
 
-Result<std::vector<CellQuestion>> CellsOfKey(const MeasureProgram& program, MeasureIndex index,
-                                             const std::string& text) {
+// Sketches and maps keep no keys; those of packets that hosts have collected are looked up.
+bool HasTopKeys(const MeasureVariable& variable) {
+  return variable.key != kNoIndex && !CountsKeys(variable.kind) && !variable.evicts;
+}
+
+std::vector<MeasureKeyReading> TopKeysOf(const NetworkMeasurement& measurement, MeasureIndex index,
+                                         const CellReading& reading, size_t most) {
+  const MeasureProgram& program = measurement.program;
+  const MeasureVariable& variable = program.variables[index];
+  const MeasureKey& key = program.keys[variable.key];
+  MeasureLoadOptions options;
+  options.seed = measurement.definition.seed;
+  const auto loaded = LoadMeasureProgram(program, options);
+  if (!loaded.ok()) return {};
+  const std::optional<uint64_t> total = ReadingOf(variable, reading.cells[0], 0).total;
+  const std::vector<uint64_t>& values = reading.cells[1];
+  std::vector<MeasureKeyReading> keys;
+  for (size_t at = 0; at + key.fields.size() <= values.size(); at += key.fields.size()) {
+    PacketValues packet;
+    std::vector<uint64_t> one;
+    bool is_sound = true;  // a host may say anything
+    for (const MeasureFieldId field : key.fields) {
+      one.push_back(values[at + one.size()]);
+      is_sound = is_sound && one.back() <= BitMask(FieldBits(program, field));
+      packet.Set(field, one.back());
+    }
+    if (!is_sound) continue;
+    std::vector<uint64_t> cells;
+    for (const uint32_t cell : CellsOfKey(**loaded, index, packet)) {
+      cells.push_back(reading.cells[0][cell]);
+    }
+    keys.push_back(ReadingOfKey(variable, one, cells, total));
+  }
+  return TopKeys(std::move(keys), most);
+}
+
+Json TopKeysJson(const NetworkMeasurement& measurement, MeasureIndex index,
+                 const CellReading& reading, size_t most) {
+  const MeasureProgram& program = measurement.program;
+  const MeasureKey& key = program.keys[program.variables[index].key];
+  Json list = Json::array();
+  for (const MeasureKeyReading& each : TopKeysOf(measurement, index, reading, most)) {
+    Json one = {{"key", FormatMeasureKey(key, each.key)}, {"value", each.value}};
+    if (each.estimate) one["estimate"] = EstimateJson(*each.estimate);
+    list.push_back(std::move(one));
+  }
+  return list;
+}
+
+Result<std::vector<CellQuestion>> QuestionsOfKey(const MeasureProgram& program, MeasureIndex index,
+                                                 const std::string& text) {
   const MeasureVariable& variable = program.variables[index];
   const std::string label = MeasureVariableLabel(program, variable);
   if (variable.key == kNoIndex) return Status::Error("'" + label + "' has no key");
@@ -106,11 +159,13 @@ Json ToJson(const NetworkMeasurement& measurement) {
                {"changed_by", measurement.record.changed_by}};
   if (!measurement.problem.empty()) json["problem"] = measurement.problem;
   if (definition.params.empty()) json["params"] = Json::object();
+  PrintMeasurementPlaces(definition.places, /*is_stored=*/false, &json);
   json["every_host"] = definition.hosts.empty();
   json["hosts"] = Json::array();
   for (const MeasurementHost& host : measurement.hosts) {
     Json one = {{"id", host.id}, {"state", StateName(host.state)}};
     if (!host.error.empty()) one["error"] = host.error;
+    if (host.switch_id) one["switch"] = *host.switch_id;
     json["hosts"].push_back(std::move(one));
   }
   json["variables"] = Json::array();
@@ -140,8 +195,14 @@ Result<std::vector<CellQuestion>> CellsFor(const MeasureProgram& program,
   if (program.variables[*index].merge == MeasureMerge::kShared && question.host.empty()) {
     return Status::Error("'" + question.variable + "' does not merge over hosts; say which host");
   }
-  if (!question.key.empty()) return CellsOfKey(program, *index, question.key);
-  return std::vector<CellQuestion>{WholeOf(program, *index)};
+  if (!question.key.empty()) return QuestionsOfKey(program, *index, question.key);
+  std::vector<CellQuestion> questions = {WholeOf(program, *index)};
+  if (HasTopKeys(program.variables[*index])) {
+    CellQuestion keys{*index, MeasureMerge::kShared, kMaxCellsAsked, {}};
+    keys.wants_keys = true;
+    questions.push_back(std::move(keys));
+  }
+  return questions;
 }
 
 Json ReadingJson(const NetworkMeasurement& measurement, const MeasurementQuestion& question,
@@ -160,6 +221,11 @@ Json ReadingJson(const NetworkMeasurement& measurement, const MeasurementQuestio
     return json;
   }
   for (size_t i = 0; i < cells.size(); ++i) {
+    if (cells[i].wants_keys) {
+      json["variables"].back()["top_keys"] =
+          TopKeysJson(measurement, cells[i].variable, reading, question.top);
+      continue;
+    }
     json["variables"].push_back(
         VariableJson(measurement.program, cells[i], reading.cells[i], question.top));
   }

@@ -177,6 +177,40 @@ def measurements(call, json_type):
     call(400, "GET", path + "/read?colour=3", one + "/read")
 
 
+def traces(call):
+    """Traces, in a network without analyzers."""
+    for path, operation in (("/v1/traces?limit=3", "/v1/traces"), ("/v1/traces/stream", None),
+                            ("/v1/counters/links?step=5", "/v1/counters/links"),
+                            ("/v1/counters/traces?verdict=dropped", "/v1/counters/traces"),
+                            ("/v1/traces/0123456789abcdef", "/v1/traces/{name}")):
+        problem = json.loads(call(503, "GET", path, operation))
+        assert problem["detail"] == "no analyzer that makes traces is connected", problem
+    call(400, "GET", "/v1/traces?colour=red", "/v1/traces")
+
+
+def trace_rules(call, json_type, yaml_type):
+    """Trace rules, in a network without switches."""
+    path, one = "/v1/trace-rules", "/v1/trace-rules/{name}"
+    text = "rules: [{name: web, filter: dstPort=80 and Protocol=TCP, sample: 1/4, rate: 9}]"
+    assert json.loads(call(200, "GET", path)) == {"rules": []}
+    call(404, "DELETE", path)
+    told = json.loads(call(201, "PUT", path, body=text, headers=yaml_type))
+    assert told["changed_by"] == "admin", told
+    web = json.loads(call(200, "GET", path + "/web", one))
+    assert web["switches"] == [] and web["state"] == "pending" and web["sample"] == "1/4", web
+    call(200, "PUT", path, body='{"base": true}', headers=json_type)
+    assert [rule["name"] for rule in json.loads(call(200, "GET", path))["rules"]] == [
+        "handshakes", "bgp", "pfc", "roce-cnp"]
+    problem = json.loads(call(422, "PUT", path, body="rules: [{filter: x}]", headers=yaml_type))
+    assert problem["detail"].startswith("request:1:"), problem
+    call(422, "PUT", path, body="rules: []", headers=yaml_type)
+    call(415, "PUT", path, body=text, headers={"Content-Type": "text/html"})
+    call(403, "PUT", path, body=text, headers=yaml_type, role="operate")
+    call(404, "GET", path + "/web", one)
+    call(204, "DELETE", path)
+    call(404, "DELETE", path)
+
+
 def test_every_operation(server):
     description = Description(server.ask("GET", "/openapi.json", role=None)[1])
     json_type = {"Content-Type": "application/json"}
@@ -214,6 +248,8 @@ def test_every_operation(server):
     call(422, "PUT", "/v1/topology", body="hosts: 1", headers=yaml_type)
     slices(call, json_type)
     measurements(call, json_type)
+    traces(call)
+    trace_rules(call, json_type, yaml_type)
     call(200, "GET", "/healthz", role=None)
     call(200, "GET", "/readyz", role=None)
     call(200, "GET", "/metrics")

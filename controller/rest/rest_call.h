@@ -28,6 +28,7 @@ struct CampaignView;
 class PacketDownloads;
 class ReportStreams;
 class Simulations;
+class TraceStreams;
 
 using Json = nlohmann::ordered_json;
 
@@ -37,8 +38,10 @@ struct RestCall {
   ReportStreams* streams;
   Simulations* simulations;
   PacketDownloads* packets;
+  TraceStreams* trace_streams;
   std::shared_ptr<HttpExchange> exchange;
   Caller caller;
+  Role role;
   std::string name;  // what stands for {name} in the route's path
 
   const HttpRequest& request() const { return exchange->request(); }
@@ -88,6 +91,15 @@ void ShowMeasurement(const RestCall& call);
 void PutMeasurement(const RestCall& call);
 void DeleteMeasurement(const RestCall& call);
 void ReadMeasurement(const RestCall& call);
+void ListTraces(const RestCall& call);
+void ShowTrace(const RestCall& call);
+void StreamTraces(const RestCall& call);
+void ShowLinkCounters(const RestCall& call);
+void ShowTraceCounters(const RestCall& call);
+void ListTraceRules(const RestCall& call);
+void ShowTraceRule(const RestCall& call);
+void PutTraceRules(const RestCall& call);
+void DeleteTraceRules(const RestCall& call);
 void ShowHealth(const RestCall& call);
 void ShowReadiness(const RestCall& call);
 void ShowMetrics(const RestCall& call);

@@ -10,6 +10,7 @@
 #include "controller/rest/packet_downloads.h"
 #include "controller/rest/report_streams.h"
 #include "controller/rest/rest_call.h"
+#include "controller/rest/trace_streams.h"
 #include "lib/wire/address.h"
 #include "lib/wire/wire_clock.h"
 
@@ -77,6 +78,23 @@ const std::vector<RestRoute>& RestServer::Routes() {
       {"DELETE", "/v1/measurements/{name}", Role::kOperate, false, " ", DeleteMeasurement},
       {"GET", "/v1/measurements/{name}/read", Role::kRead, false, " variable key host top ",
        ReadMeasurement},
+      {"GET", "/v1/traces", Role::kRead, true,
+       " from until src dst protocol src_port dst_port verdict mark through min_hops cursor limit"
+       " packets timeout estimate ",
+       ListTraces},
+      {"GET", "/v1/traces/stream", Role::kRead, true,
+       " src dst protocol src_port dst_port verdict mark through min_hops packets ", StreamTraces},
+      {"GET", "/v1/traces/{name}", Role::kRead, true, " packets timeout ", ShowTrace},
+      {"GET", "/v1/counters/links", Role::kRead, false,
+       " from until through step cursor limit timeout ", ShowLinkCounters},
+      {"GET", "/v1/counters/traces", Role::kRead, true,
+       " from until src dst protocol src_port dst_port verdict mark through min_hops step cursor"
+       " limit timeout ",
+       ShowTraceCounters},
+      {"GET", "/v1/trace-rules", Role::kRead, false, " ", ListTraceRules},
+      {"PUT", "/v1/trace-rules", Role::kAdmin, false, " ", PutTraceRules},
+      {"DELETE", "/v1/trace-rules", Role::kAdmin, false, " ", DeleteTraceRules},
+      {"GET", "/v1/trace-rules/{name}", Role::kRead, false, " ", ShowTraceRule},
       {"GET", "/healthz", Role::kNobody, true, " ", ShowHealth},
       {"GET", "/readyz", Role::kNobody, true, " ", ShowReadiness},
       {"GET", "/metrics", Role::kRead, false, " ", ShowMetrics},
@@ -92,6 +110,7 @@ RestServer::RestServer(const RestParts& parts, RestOptions options, Access acces
       streams_(std::make_unique<ReportStreams>(this, parts, options_.max_streams)),
       simulations_(std::make_unique<Simulations>(parts.base, options_.simulation)),
       packets_(std::make_unique<PacketDownloads>(this, parts_)),
+      trace_streams_(std::make_unique<TraceStreams>(this, parts_)),
       started_ns_(parts.clock->UnixNow()),
       watcher_(parts.base, [this] { Reload(); }) {
   HttpOwner* const self = this;
@@ -141,6 +160,7 @@ void RestServer::Stop() {
   http_->StopListening();
   streams_->End();
   packets_->End();
+  trace_streams_->End();
 }
 
 bool RestServer::MayUpload(std::string_view method, std::string_view target,
@@ -235,7 +255,8 @@ void RestServer::Call(const RestRoute& route, std::string name,
     }
   }
   route.handle(RestCall{this, parts_, streams_.get(), simulations_.get(), packets_.get(),
-                        std::move(exchange), std::move(grant.caller), std::move(name)});
+                        trace_streams_.get(), std::move(exchange), std::move(grant.caller),
+                        grant.role, std::move(name)});
 }
 
 }  // namespace trumpet

@@ -38,6 +38,9 @@ class MeasurementManager;
 class PacketDownloads;
 class PacketKeeper;
 class ReportStreams;
+class TraceAsker;
+class TraceRuleBook;
+class TraceStreams;
 
 constexpr uint16_t kDefaultRestPort = 8650;
 
@@ -60,6 +63,8 @@ struct RestParts {
   CampaignManager* campaigns = nullptr;        // may be null: there are none
   PacketKeeper* packets = nullptr;             // may be null: there are none
   MeasurementManager* measurements = nullptr;  // may be null: there are none
+  TraceRuleBook* trace_rules = nullptr;        // may be null: there are none
+  TraceAsker* traces = nullptr;                // may be null: there are none
   const WireClock* clock = nullptr;
   std::function<void(const char* level, const std::string& text)> log;  // "info", "warn", "err"
   // More for /metrics, of those that REST does not know.
@@ -130,6 +135,7 @@ class RestServer final : private HttpOwner {
   std::unique_ptr<ReportStreams> streams_;
   std::unique_ptr<Simulations> simulations_;
   std::unique_ptr<PacketDownloads> packets_;
+  std::unique_ptr<TraceStreams> trace_streams_;
   std::unique_ptr<HttpServer> http_;
   std::vector<uint16_t> ports_;
   Nanos started_ns_;

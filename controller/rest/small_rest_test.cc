@@ -12,12 +12,17 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "controller/measure/measurement_manager.h"
 #include "controller/rest/rest_server.h"
 #include "controller/slice/campaign_loop.h"
 #include "controller/store/memory_event_store.h"
+#include "controller/trace/trace_rule_book.h"
 #include "lib/base/loop_event.h"
 #include "lib/wire/wire_clock.h"
 
@@ -39,6 +44,43 @@ std::vector<NetworkReport> MakeReports(size_t count, Nanos now) {
   }
   return reports;
 }
+
+// Trace rules in a network without switches, kept.
+class KeptRules final : public TraceRuleBook {
+ public:
+  explicit KeptRules(event_base* base)
+      : later_(base, [this] {
+          for (const auto& action : std::exchange(actions_, {})) action();
+        }) {}
+
+  void Put(TraceRules rules, const std::string& caller, Done done) override {
+    if (rules.rules.empty()) {
+      return Later([done] { done({Status::Error("there is no rule in it"), false, false}); });
+    }
+    const bool is_new = !view_;
+    view_.emplace();
+    view_->record.changed_by = caller;
+    view_->at.resize(rules.rules.size());
+    view_->rules = std::move(rules);
+    Later([done, is_new] { done({Status::Ok(), false, is_new}); });
+  }
+  void Remove(Done done) override {
+    view_.reset();
+    Later([done] { done({}); });
+  }
+  std::optional<TraceRuleSetView> View() const override { return view_; }
+  bool is_store_ready() const override { return true; }
+
+ private:
+  void Later(std::function<void()> action) {
+    actions_.push_back(std::move(action));
+    later_.RunSoon();
+  }
+
+  std::optional<TraceRuleSetView> view_;
+  std::vector<std::function<void()>> actions_;
+  LoopEvent later_;
+};
 
 int Main(int argc, char** argv) {
   if (argc < 4) return 2;
@@ -77,8 +119,11 @@ int Main(int argc, char** argv) {
   MeasurementManager measurements(measurement_parts);
   measurements.Start();
 
+  KeptRules trace_rules(base);
+
   RestParts parts;
   parts.base = base;
+  parts.trace_rules = &trace_rules;
   parts.campaigns = &campaigns.manager();
   parts.measurements = &measurements;
   parts.events = &manager;

@@ -70,7 +70,7 @@ std::optional<Refusal> AnalyzerCollector::OnHello(Session* session, const Hello&
     if (other->hello().host_id != hello.host_id) continue;
     return Refusal{RefusalReason::kDuplicateHost, "'" + hello.host_id + "' is connected"};
   }
-  reply->capabilities &= kCapabilityAnalyzer | kCapabilityPacketFiles;
+  reply->capabilities &= kCapabilityAnalyzer | kCapabilityPacketFiles | kCapabilityTraces;
   reply->controller_id = options_.controller_id;
   reply->controller_name = options_.name;
   return std::nullopt;
@@ -83,6 +83,7 @@ void AnalyzerCollector::OnEstablished(Session* session) {
   for (const auto& [tag, slice] : expected_) slices.push_back(slice);
   SplitExpectSlices(std::move(slices),
                     [session](Message&& message) { (void)session->Send(message).ok(); });
+  if (guest_ != nullptr) guest_->OnAnalyzer(session);
 }
 
 void AnalyzerCollector::OnClosed(Session* session, CloseCause cause, const std::string& text) {
@@ -90,6 +91,7 @@ void AnalyzerCollector::OnClosed(Session* session, CloseCause cause, const std::
   log_("warn", "analyzer " + session->hello().host_id + ": " + CloseCauseName(cause) +
                    (text.empty() ? "" : ": " + text));
   for (auto& [number, question] : questions_) question.owing.erase(session);
+  if (guest_ != nullptr) guest_->OnAnalyzerGone(session);
   concluder_.RunSoon();
 }
 
@@ -102,6 +104,8 @@ void AnalyzerCollector::OnMessage(Session* session, Message message) {
     Take(session, std::move(*records));
   } else if (auto* piece = std::get_if<PacketFilePiece>(&message)) {
     Take(session, std::move(*piece));
+  } else if (guest_ != nullptr) {
+    guest_->OnAnalyzerMessage(session, message);
   }
 }
 

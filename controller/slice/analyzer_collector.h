@@ -53,6 +53,16 @@ struct AnalyzerView {
   Nanos clock_error = 0;
 };
 
+// Who has a part in the sessions with analyzers, for what is not about slices.
+class AnalyzerGuest {
+ public:
+  virtual ~AnalyzerGuest() = default;
+  virtual void OnAnalyzer(Session* session) = 0;
+  // A message that is none of slices'.
+  virtual void OnAnalyzerMessage(Session* session, const Message& message) = 0;
+  virtual void OnAnalyzerGone(Session* session) = 0;
+};
+
 class AnalyzerCollector final : public CopyCollector, public PacketKeeper, private SessionOwner {
  public:
   using Packets = std::function<void(const Result<std::vector<PacketRecord>>&)>;
@@ -82,6 +92,8 @@ class AnalyzerCollector final : public CopyCollector, public PacketKeeper, priva
                      Piece answer) override;
 
   std::vector<AnalyzerView> Analyzers() const;
+  // Before Listen(); null: none.
+  void SetGuest(AnalyzerGuest* guest) { guest_ = guest; }
 
  private:
   // Something asked of all analyzers.
@@ -122,6 +134,7 @@ class AnalyzerCollector final : public CopyCollector, public PacketKeeper, priva
   const AnalyzerCollectorOptions options_;
   const WireClock& clock_;
   const Log log_;
+  AnalyzerGuest* guest_ = nullptr;
   std::vector<std::unique_ptr<Listener>> listeners_;
   std::set<Session*> analyzers_;
   std::map<uint64_t, std::vector<CopyLatency>> latencies_;  // by run

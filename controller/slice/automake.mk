@@ -23,6 +23,8 @@ controller_libtrumpet_slice_a_SOURCES = \
 	controller/slice/datapath_driver.h \
 	controller/slice/demand_book.cc \
 	controller/slice/demand_book.h \
+	controller/slice/flow_counters.cc \
+	controller/slice/flow_counters.h \
 	controller/slice/flow_export.cc \
 	controller/slice/flow_export.h \
 	controller/slice/latency_book.cc \
@@ -32,6 +34,8 @@ controller_libtrumpet_slice_a_SOURCES = \
 	controller/slice/openflow_driver.cc \
 	controller/slice/openflow_driver.h \
 	controller/slice/packet_keeper.h \
+	controller/slice/trace_asker.cc \
+	controller/slice/trace_asker.h \
 	controller/slice/sample_receiver.cc \
 	controller/slice/sample_receiver.h \
 	controller/slice/sampled_demand.cc \
@@ -76,6 +80,7 @@ endif
 EXTRA_PROGRAMS += controller/slice/openflow_driver_test
 controller_slice_openflow_driver_test_SOURCES = $(openflow_test_kit) \
 	controller/slice/copy_flows_test.cc \
+	controller/slice/flow_counters_test.cc \
 	controller/slice/flow_match_test.cc \
 	controller/slice/openflow_driver_test.cc
 controller_slice_openflow_driver_test_LDADD = $(LIBTRUMPET_SLICE) $(openflow_test_libs)

@@ -194,6 +194,15 @@ std::vector<CampaignView> CampaignManager::Campaigns(const Caller& caller) const
   return views;
 }
 
+void CampaignManager::VisitPrefixes(const std::function<void(const Prefix&)>& visit) const {
+  for (const auto& [name, live] : campaigns_) {
+    if (!live->view.record.is_enabled) continue;
+    for (const SliceQuery& query : live->view.campaign.queries) {
+      for (const Prefix& prefix : query.prefixes) visit(prefix);
+    }
+  }
+}
+
 std::optional<CampaignView> CampaignManager::Find(const std::string& name,
                                                   const Caller& caller) const {
   const Live* const live = FindLive(name, caller);

@@ -148,6 +148,8 @@ class CampaignManager final : public TopologyObserver,
   // By name; only what the caller may see.
   std::vector<CampaignView> Campaigns(const Caller& caller) const;
   std::optional<CampaignView> Find(const std::string& name, const Caller& caller) const;
+  // Of the queries of all campaigns that may run; of several the same more than once.
+  void VisitPrefixes(const std::function<void(const Prefix&)>& visit) const;
 
   bool is_store_ready() const { return is_store_ready_; }
   const std::string& store_state() const { return store_state_; }

@@ -37,6 +37,7 @@ Json Update(const std::string& table, const std::string& uuid, Json row) {
 
 std::string IdCounterOf(const std::string& table) {
   if (table == kMeasurementTable) return "next_measurement_id";
+  if (table == kTraceRulesTable) return "next_trace_rules_id";
   return table == kSliceTable ? "next_slice_id" : "next_event_id";
 }
 

@@ -27,6 +27,7 @@ constexpr char kGlobalTable[] = "Trumpet_Global";
 constexpr char kEventTable[] = "Event";
 constexpr char kSliceTable[] = "Slice";              // campaigns of slices: the same columns
 constexpr char kMeasurementTable[] = "Measurement";  // likewise
+constexpr char kTraceRulesTable[] = "Trace_Rules";   // likewise; one row at most
 
 // The column of kGlobalTable that counts the ids of a table.
 std::string IdCounterOf(const std::string& table);

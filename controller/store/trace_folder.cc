@@ -33,10 +33,13 @@ Status ForEachPart(const std::string& folder, const std::function<Status(TracePa
 }  // namespace
 
 Result<std::vector<StoredTrace>> FindInTraceFolder(const std::string& folder,
-                                                   const TraceQuery& query) {
+                                                   const TraceQuery& query,
+                                                   std::function<bool()> may_go_on) {
   std::vector<StoredTrace> all;
-  const Status status =
-      ForEachPart(folder, [&](TracePart* part) { return part->Find(query, &all); });
+  const Status status = ForEachPart(folder, [&](TracePart* part) {
+    if (may_go_on) part->AskWhetherToGoOn(&may_go_on);
+    return part->Find(query, &all);
+  });
   if (!status.ok()) return status;
   // A revision may have been written while what was told before was still there.
   const auto place = [](const StoredTrace& trace) {
@@ -50,6 +53,36 @@ Result<std::vector<StoredTrace>> FindInTraceFolder(const std::string& folder,
             all.end());
   if (all.size() > query.limit) all.resize(query.limit);
   return all;
+}
+
+Result<TraceCost> EstimateInTraceFolder(const std::string& folder, const TraceQuery& query) {
+  TraceCost cost;
+  const Status status = ForEachPart(folder, [&](TracePart* part) {
+    const Result<uint64_t> traces = part->CountTraces(query.from, query.until);
+    if (!traces.ok()) return traces.status();
+    if (*traces == 0) return Status::Ok();
+    ++cost.files;
+    cost.traces += *traces;
+    cost.bytes += part->Bytes();
+    return Status::Ok();
+  });
+  if (!status.ok()) return status;
+  return cost;
+}
+
+Result<std::map<Nanos, TraceCount>> CountInTraceFolder(const std::string& folder,
+                                                       const TraceQuery& query, Nanos step,
+                                                       std::function<bool()> may_go_on) {
+  std::map<Nanos, TraceCount> counts;
+  const Status status = ForEachPart(folder, [&](TracePart* part) {
+    if (may_go_on) part->AskWhetherToGoOn(&may_go_on);
+    return part->Count(query, step, [&](Nanos begin, uint64_t traces, uint64_t bytes) {
+      counts[begin].traces += traces;
+      counts[begin].bytes += bytes;
+    });
+  });
+  if (!status.ok()) return status;
+  return counts;
 }
 
 Result<std::vector<LinkCounters>> LinksInTraceFolder(const std::string& folder, Nanos from,

@@ -11,6 +11,9 @@
 #ifndef TRUMPET_CONTROLLER_STORE_TRACE_FOLDER_H
 #define TRUMPET_CONTROLLER_STORE_TRACE_FOLDER_H
 
+#include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -18,9 +21,27 @@
 
 namespace trumpet {
 
-// As TraceStore::Find().
+// As TraceStore::Find().  `may_go_on`, which may be empty, is asked many times a second.
 Result<std::vector<StoredTrace>> FindInTraceFolder(const std::string& folder,
-                                                   const TraceQuery& query);
+                                                   const TraceQuery& query,
+                                                   std::function<bool()> may_go_on = {});
+
+// What FindInTraceFolder() has to look at, at most, if it is asked for all pages.
+struct TraceCost {
+  uint64_t files = 0;
+  uint64_t traces = 0;  // of the time that is asked for
+  uint64_t bytes = 0;   // of these files
+};
+Result<TraceCost> EstimateInTraceFolder(const std::string& folder, const TraceQuery& query);
+
+// Of all that is asked for, whatever the limit, in steps of time: by the begin of the step.
+struct TraceCount {
+  uint64_t traces = 0;
+  uint64_t bytes = 0;  // of their packets
+};
+Result<std::map<Nanos, TraceCount>> CountInTraceFolder(const std::string& folder,
+                                                       const TraceQuery& query, Nanos step,
+                                                       std::function<bool()> may_go_on = {});
 // Of all links, by link and time, from <= time < until.
 Result<std::vector<LinkCounters>> LinksInTraceFolder(const std::string& folder, Nanos from,
                                                      Nanos until);

@@ -86,6 +86,10 @@ Status InsertOne(const StoredTrace& trace, SqliteStatement* insert, SqliteStatem
   return status;
 }
 
+// Numbers of parameters.
+constexpr int kStep = 18;
+constexpr int kFirstWithin = 19;
+
 std::string Conditions(const TraceQuery& query) {
   std::string sql = " WHERE start >= ?1 AND start < ?2 AND hops >= ?3";
   if (query.src) sql += " AND src BETWEEN ?4 AND ?14";
@@ -96,6 +100,15 @@ std::string Conditions(const TraceQuery& query) {
   if (query.dst_port) sql += " AND dst_port = ?8";
   if (query.fault) sql += " AND fault = ?9";
   if (query.through) sql += " AND id IN (SELECT trace FROM hop WHERE switch = ?10)";
+  if (query.id) sql += " AND id = ?17";
+  for (size_t i = 0; i < query.within.size(); ++i) {
+    const std::string first = "?" + std::to_string(kFirstWithin + 2 * static_cast<int>(i));
+    const std::string last = "?" + std::to_string(kFirstWithin + 2 * static_cast<int>(i) + 1);
+    const std::string between = " BETWEEN " + first + " AND " + last;
+    sql.append(i == 0 ? " AND (" : " OR ").append("src").append(between);
+    sql.append(" OR dst").append(between);
+  }
+  if (!query.within.empty()) sql += ")";
   if (query.behind) sql += " AND (start, id) > (?11, ?12)";
   return sql;
 }
@@ -103,6 +116,7 @@ std::string Conditions(const TraceQuery& query) {
 struct QueryTexts {
   std::pair<std::string, std::string> src;
   std::pair<std::string, std::string> dst;
+  std::vector<std::pair<std::string, std::string>> within;
 };
 
 // `texts` must outlive the steps of `find`.
@@ -122,11 +136,18 @@ void BindAll(const TraceQuery& query, QueryTexts* texts, SqliteStatement* find) 
   find->Bind(8, int64_t{query.dst_port.value_or(0)});
   find->Bind(9, int64_t{query.fault.value_or(0)});
   find->Bind(10, int64_t{query.through.value_or(0)});
+  find->Bind(17, ToSqlite(query.id.value_or(0)));
   if (query.behind) {
     find->Bind(11, query.behind->first);
     find->Bind(12, ToSqlite(query.behind->second));
   }
   find->Bind(13, static_cast<int64_t>(query.limit));
+  for (const Prefix& prefix : query.within) texts->within.push_back(StoredRange(prefix));
+  int at = kFirstWithin;
+  for (const auto& [first, last] : texts->within) {
+    find->Bind(at++, std::string_view(first));
+    find->Bind(at++, std::string_view(last));
+  }
 }
 
 StoredTrace ReadTrace(const SqliteStatement& row) {
@@ -304,6 +325,44 @@ Status TracePart::Find(const TraceQuery& query, std::vector<StoredTrace>* traces
   const size_t first = traces->size();
   const Status status = ForEachRow(&*find, [&] { traces->push_back(ReadTrace(*find)); });
   return status.ok() ? ReadHops(traces, first) : status;
+}
+
+Status TracePart::Count(const TraceQuery& query, Nanos step, const TakeCount& take) {
+  const std::string begin = "start / ?" + std::to_string(kStep) + " * ?" + std::to_string(kStep);
+  auto count =
+      SqliteStatement::Prepare(&file_, "SELECT " + begin + ", count(*), sum(bytes) FROM trace" +
+                                           Conditions(query) + " GROUP BY 1");
+  if (!count.ok()) return count.status();
+  QueryTexts texts;
+  BindAll(query, &texts, &*count);
+  count->Bind(kStep, step);
+  return ForEachRow(&*count, [&] {
+    take(count->Number(0), static_cast<uint64_t>(count->Number(1)),
+         static_cast<uint64_t>(count->Number(2)));
+  });
+}
+
+Result<uint64_t> TracePart::CountTraces(Nanos from, Nanos until) {
+  const Result<int64_t> sealed = file_.Number("SELECT sealed FROM part", 0);
+  if (!sealed.ok()) return sealed.status();
+  auto count = SqliteStatement::Prepare(
+      &file_, *sealed == 0 ? "SELECT count(*) FROM trace"
+                           : "SELECT count(*) FROM trace WHERE start >= ?1 AND start < ?2");
+  if (!count.ok()) return count.status();
+  if (*sealed != 0) {
+    count->Bind(1, from);
+    count->Bind(2, until);
+  }
+  const Result<bool> has_row = count->Step();
+  if (!has_row.ok()) return has_row.status();
+  return static_cast<uint64_t>(count->Number(0));
+}
+
+void TracePart::AskWhetherToGoOn(std::function<bool()>* may_go_on) {
+  constexpr int kSteps = 100000;  // a few milliseconds
+  file_.LimitSteps(
+      kSteps, [](void* asked) { return (*static_cast<std::function<bool()>*>(asked))(); },
+      may_go_on);
 }
 
 Status TracePart::ReadHops(std::vector<StoredTrace>* traces, size_t first) {

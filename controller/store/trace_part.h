@@ -12,6 +12,7 @@
 #define TRUMPET_CONTROLLER_STORE_TRACE_PART_H
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -44,6 +45,13 @@ class TracePart {
   Status Forget(uint64_t trace_id);
   Status AppendCounters(const std::vector<LinkCounters>& counters);
   Status Find(const TraceQuery& query, std::vector<StoredTrace>* traces);
+  // In steps of time; `take` is given the begin of each that has any, traces, and their bytes.
+  using TakeCount = std::function<void(Nanos begin, uint64_t traces, uint64_t bytes)>;
+  Status Count(const TraceQuery& query, Nanos step, const TakeCount& take);
+  // With a start from <= start < until; of a file that is not sealed: all.
+  Result<uint64_t> CountTraces(Nanos from, Nanos until);
+  // `may_go_on` is asked now and then while Find...() run; false ends them with an error.
+  void AskWhetherToGoOn(std::function<bool()>* may_go_on);
   Status FindCounters(uint16_t from_switch, uint16_t to_switch, Nanos from, Nanos until,
                       std::vector<LinkCounters>* counters);
   // Of all links.

@@ -3,6 +3,8 @@
 
 #include "controller/store/trace_store.h"
 
+#include <algorithm>
+
 namespace trumpet {
 namespace {
 
@@ -18,7 +20,47 @@ std::string ToText(Uint128 number, bool is_ipv6) {
   return text;
 }
 
+bool IsIn(const Prefix& prefix, const std::string& address) {
+  const auto range = StoredRange(prefix);
+  return address >= range.first && address <= range.second;
+}
+
+bool FitsPacket(const FlowKey& flow, const TraceQuery& query) {
+  if (query.protocol.value_or(flow.protocol) != flow.protocol ||
+      query.src_port.value_or(flow.src_port) != flow.src_port ||
+      query.dst_port.value_or(flow.dst_port) != flow.dst_port) {
+    return false;
+  }
+  if (!query.src && !query.dst && query.within.empty()) return true;
+  const std::string src = StoredAddress(flow.src_ip, flow.ip_family);
+  const std::string dst = StoredAddress(flow.dst_ip, flow.ip_family);
+  if ((query.src && !IsIn(*query.src, src)) || (query.dst && !IsIn(*query.dst, dst))) return false;
+  return query.within.empty() ||
+         std::any_of(query.within.begin(), query.within.end(),
+                     [&](const Prefix& prefix) { return IsIn(prefix, src) || IsIn(prefix, dst); });
+}
+
+bool IsThrough(const StoredTrace& trace, uint16_t switch_number) {
+  return std::any_of(trace.hops.begin(), trace.hops.end(),
+                     [&](const StoredHop& hop) { return hop.switch_number == switch_number; });
+}
+
 }  // namespace
+
+bool IsAskedFor(const StoredTrace& trace, const TraceQuery& query) {
+  // Ids are ordered as the stores order them: signed.
+  const auto place = [](Nanos start, uint64_t id) {
+    return std::make_pair(start, static_cast<int64_t>(id));
+  };
+  return trace.start >= query.from && trace.start < query.until &&
+         trace.hops.size() >= query.min_hops &&
+         (query.marks == 0 || (query.marks & trace.marks) != 0) &&
+         query.fault.value_or(trace.fault) == trace.fault &&
+         query.id.value_or(trace.id) == trace.id && FitsPacket(trace.flow, query) &&
+         (!query.through || IsThrough(trace, *query.through)) &&
+         (!query.behind ||
+          place(trace.start, trace.id) > place(query.behind->first, query.behind->second));
+}
 
 std::string StoredAddress(const IpBytes& address, uint8_t ip_family) {
   if (ip_family == 0) return "";

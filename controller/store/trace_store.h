@@ -54,6 +54,7 @@ struct TraceQuery {
   // Of the packet; none: any.
   std::optional<Prefix> src;
   std::optional<Prefix> dst;
+  std::vector<Prefix> within;  // src or dst lies in one of these; none: anywhere
   std::optional<uint8_t> protocol;
   std::optional<uint16_t> src_port;
   std::optional<uint16_t> dst_port;
@@ -62,10 +63,14 @@ struct TraceQuery {
   std::optional<uint8_t> fault;
   std::optional<uint16_t> through;  // a switch that made a copy
   size_t min_hops = 0;
+  std::optional<uint64_t> id;
   // By start, then id; those behind this one.
   std::optional<std::pair<Nanos, uint64_t>> behind;
   size_t limit = 100;
 };
+
+// Does all of it hold, but for the limit?
+bool IsAskedFor(const StoredTrace& trace, const TraceQuery& query);
 
 // Of one direction of a link: load, and a histogram of latency.
 constexpr size_t kLinkCounters = 10;

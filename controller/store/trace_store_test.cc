@@ -61,6 +61,14 @@ bool IsWithin(const std::optional<Prefix>& prefix, const IpBytes& address, uint8
   return true;
 }
 
+bool IsWithinOneOf(const std::vector<Prefix>& prefixes, const FlowKey& flow) {
+  return prefixes.empty() ||
+         std::any_of(prefixes.begin(), prefixes.end(), [&](const Prefix& prefix) {
+           return IsWithin(prefix, flow.src_ip, flow.ip_family) ||
+                  IsWithin(prefix, flow.dst_ip, flow.ip_family);
+         });
+}
+
 bool Matches(const StoredTrace& trace, const TraceQuery& query) {
   const FlowKey& flow = trace.flow;
   const bool is_through =
@@ -73,7 +81,7 @@ bool Matches(const StoredTrace& trace, const TraceQuery& query) {
       place > std::make_pair(query.behind->first, static_cast<int64_t>(query.behind->second));
   return trace.start >= query.from && trace.start < query.until &&
          IsWithin(query.src, flow.src_ip, flow.ip_family) &&
-         IsWithin(query.dst, flow.dst_ip, flow.ip_family) &&
+         IsWithin(query.dst, flow.dst_ip, flow.ip_family) && IsWithinOneOf(query.within, flow) &&
          query.protocol.value_or(flow.protocol) == flow.protocol &&
          query.src_port.value_or(flow.src_port) == flow.src_port &&
          query.dst_port.value_or(flow.dst_port) == flow.dst_port &&
@@ -151,6 +159,7 @@ class TraceStores : public testing::Test {
     if (Below(2) == 0) query.until = instant();
     if (Below(3) == 0) query.src = SomePrefix();
     if (Below(3) == 0) query.dst = SomePrefix();
+    for (uint64_t i = Below(4); i > 1; --i) query.within.push_back(SomePrefix());
     if (Below(4) == 0) query.marks = static_cast<uint8_t>(Below(8));
     if (Below(4) == 0) query.protocol = 6;
     if (Below(4) == 0) query.src_port = static_cast<uint16_t>(Below(3));
@@ -205,6 +214,19 @@ TEST_F(TraceStores, AnswerLikeTheSlowTwinOverFilesRevisionsAndRestarts) {
       const auto read = FindInTraceFolder(options_.folder, query);
       ASSERT_TRUE(read.ok()) << read.message();
       ASSERT_EQ(Describe(*read), Describe(*found)) << "round " << round;
+      TraceQuery all = query;
+      all.limit = twin.size() + 1;
+      std::map<Nanos, uint64_t> counts;
+      for (const StoredTrace& trace : SlowFind(twin, all)) {
+        ++counts[trace.start / kNanosPerSecond * kNanosPerSecond];
+      }
+      const auto counted = CountInTraceFolder(options_.folder, query, kNanosPerSecond);
+      ASSERT_TRUE(counted.ok()) << counted.message();
+      ASSERT_EQ(counted->size(), counts.size());
+      for (const auto& [begin, count] : *counted) ASSERT_EQ(count.traces, counts[begin]);
+      for (const auto& [id, trace] : twin) {
+        ASSERT_EQ(IsAskedFor(trace, query), Matches(trace, query)) << Describe(trace);
+      }
     }
   }
   EXPECT_GT(store->file_count(), 4u);
@@ -230,6 +252,45 @@ TEST_F(TraceStores, PageThroughAllTraces) {
     query.behind = {page->back().start, page->back().id};
   }
   EXPECT_EQ(Describe(paged), Describe(all));
+}
+
+TEST_F(TraceStores, EstimateWhatAQuestionCosts) {
+  options_.seal_after = 10 * kNanosPerSecond;
+  auto store = Open();
+  ASSERT_NE(store, nullptr);
+  for (uint64_t i = 0; i < 30; ++i) {
+    const Nanos now = kBegin + static_cast<Nanos>(i) * kNanosPerSecond;
+    ASSERT_TRUE(store->Append({Some(i + 1, now)}, now).ok());
+  }
+  ASSERT_EQ(store->file_count(), 3u);
+  const auto all = EstimateInTraceFolder(options_.folder, {});
+  ASSERT_TRUE(all.ok()) << all.message();
+  EXPECT_EQ(all->files, 3u);
+  EXPECT_EQ(all->traces, 30u);
+  EXPECT_GE(all->bytes, 3 * 4096u);
+  TraceQuery early;
+  early.until = kBegin + 5 * kNanosPerSecond;
+  // Those in the file that is written to may all be asked for.
+  const auto some = EstimateInTraceFolder(options_.folder, early);
+  EXPECT_EQ(some->files, 2u);
+  EXPECT_EQ(some->traces, 5u + (30u - 20u));
+  EXPECT_LT(some->bytes, all->bytes);
+}
+
+TEST_F(TraceStores, StopALongSearchWhenNobodyWantsItsAnswer) {
+  auto store = Open();
+  ASSERT_NE(store, nullptr);
+  std::vector<StoredTrace> many;
+  for (uint64_t id = 1; id <= 20000; ++id) many.push_back(Some(id, kBegin));
+  ASSERT_TRUE(store->Append(many, kBegin).ok());
+  TraceQuery query;
+  query.limit = 20000;
+  int asked = 0;
+  EXPECT_FALSE(FindInTraceFolder(options_.folder, query, [&] { return ++asked < 3; }).ok());
+  EXPECT_EQ(asked, 3);
+  const auto found = FindInTraceFolder(options_.folder, query, [] { return true; });
+  ASSERT_TRUE(found.ok()) << found.message();
+  EXPECT_EQ(found->size(), 20000u);
 }
 
 TEST_F(TraceStores, AddUpTheCountersOfManyAnalyzers) {

@@ -67,10 +67,15 @@ TEST_F(AppProgram, TellsABlackholeOfOneFlow) {
 TEST_F(AppProgram, TellsAMemberThatPassesHardlyAnything) {
   Make([](uint16_t, uint16_t spine) { return spine == 3; });
   const Json drop = Drop();
-  EXPECT_EQ(drop["verdict"], "prefix");
+  EXPECT_EQ(drop["verdict"], "most");
   EXPECT_EQ(drop["behind"], "spine2");
   EXPECT_EQ(drop["packets"], 15 * 98);
   EXPECT_EQ(drop["passed"], 30);
+}
+
+TEST_F(AppProgram, TellsWhatIsLostToOnePrefixAmongOthers) {
+  Make([](uint16_t flow, uint16_t spine) { return spine == 3 && flow % 4 == 1; });
+  EXPECT_EQ(Drop()["verdict"], "prefix");
 }
 
 TEST_F(AppProgram, TellsLossByChance) {

@@ -7,16 +7,24 @@ controller_libtrumpet_traces_a_SOURCES = \
 	controller/traces/app_program.h \
 	controller/traces/arguments.cc \
 	controller/traces/arguments.h \
+	controller/traces/known_captures.cc \
+	controller/traces/known_captures.h \
 	controller/traces/link_book.cc \
 	controller/traces/link_book.h \
+	controller/traces/live_traces.cc \
+	controller/traces/live_traces.h \
 	controller/traces/query_program.cc \
 	controller/traces/query_program.h \
 	controller/traces/switch_book.cc \
 	controller/traces/switch_book.h \
 	controller/traces/trace_apps.cc \
 	controller/traces/trace_apps.h \
+	controller/traces/trace_counts.cc \
+	controller/traces/trace_counts.h \
 	controller/traces/trace_maker.cc \
 	controller/traces/trace_maker.h \
+	controller/traces/trace_network.cc \
+	controller/traces/trace_network.h \
 	controller/traces/trace_program.cc \
 	controller/traces/trace_program.h \
 	controller/traces/trace_query.cc \
@@ -25,16 +33,24 @@ controller_libtrumpet_traces_a_SOURCES = \
 	controller/traces/trace_routes.h \
 	controller/traces/trace_run.cc \
 	controller/traces/trace_run.h \
+	controller/traces/trace_service.cc \
+	controller/traces/trace_service.h \
 	controller/traces/trace_text.cc \
 	controller/traces/trace_text.h
 
 gtest_programs += controller/traces/traces_test
 controller_traces_traces_test_SOURCES = \
 	controller/traces/app_program_test.cc \
+	controller/traces/live_traces_test.cc \
 	controller/traces/program_kit_test.h \
 	controller/traces/query_program_test.cc \
 	controller/traces/trace_maker_test.cc \
 	controller/traces/trace_network_test.h \
+	controller/traces/trace_network_text_test.cc \
 	controller/traces/trace_program_test.cc \
 	controller/traces/trace_routes_test.cc
 controller_traces_traces_test_LDADD = $(LIBTRUMPET_TRACES) $(GTEST_MAIN_LIBS)
+
+bench_programs += controller/traces/trace_maker_bench
+controller_traces_trace_maker_bench_SOURCES = controller/traces/trace_maker_bench.cc
+controller_traces_trace_maker_bench_LDADD = $(LIBTRUMPET_TRACES) $(BENCH_MAIN_LIBS)

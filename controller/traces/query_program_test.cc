@@ -54,6 +54,7 @@ TEST_F(QueryProgram, FindsTracesByPacketVerdictSwitchAndTime) {
   EXPECT_EQ(Count({"--through=spine2"}), 5u);
   EXPECT_EQ(Count({"--through=3"}), 5u);
   EXPECT_EQ(Count({"--min-hops=3"}), 0u);
+  EXPECT_EQ(Count({"--id=0123456789abcdef"}), 0u);
   EXPECT_EQ(Count({"--mark=debug"}), 0u);
   EXPECT_EQ(Count({"--until=2023-11-14T22:13:20Z"}), 0u);
   const std::string middle = std::to_string(kBegin + 115 * kNanosPerMilli);

@@ -25,6 +25,8 @@ using Json = nlohmann::ordered_json;
 constexpr size_t kFewPackets = 3;
 // Random loss that is worse is no loss by chance any more.
 constexpr double kMaxRandomShare = 0.2;
+// Where more is lost, nothing is left to compare a destination with.
+constexpr double kNearlyAll = 0.9;
 constexpr double kBiased = 0.001;     // chance of such a spread, if it were even
 constexpr double kLeastExpected = 5;  // connections of a member, below which chi-square is wrong
 
@@ -121,6 +123,7 @@ std::string DropVerdict(const Common& common, uint64_t passed) {
   const double share =
       static_cast<double>(common.packets()) / static_cast<double>(common.packets() + passed);
   if (passed == 0) return "all";
+  if (share > kNearlyAll) return "most";
   if (common.has_narrow_destination() && share > kMaxRandomShare) return "prefix";
   return share <= kMaxRandomShare ? "random" : "some";
 }
@@ -132,6 +135,7 @@ std::string Explain(const std::string& verdict, const std::string& place, const 
   if (verdict == "few") return text + "too few to tell why";
   if (verdict == "one_flow") return text + "all of one flow, as a blackhole of it would";
   if (verdict == "all") return text + "nothing passes";
+  if (verdict == "most") return text + "hardly anything passes";
   if (verdict == "prefix") return text + "all to " + common.destination().value_or("one place");
   if (verdict == "random") return text + "of many flows and few of all, as by chance";
   return text + "some flows, and no pattern that is known";

@@ -38,9 +38,20 @@ TraceMaker::TraceMaker(const TraceMakerOptions& options, const TraceRoutes& rout
       learn_(std::move(learn)),
       table_(options.table, [this](Trace& trace) { Judge(&trace); }) {}
 
-void TraceMaker::TakeFrame(const Frame& frame, Nanos time) {
+bool TraceMaker::TakeFrame(const Frame& frame, Nanos time) {
   TraceCopy copy;
-  Take(ReadTraceCopy(frame, time, options_.copies, &copy), copy);
+  const TraceVerdict verdict = ReadTraceCopy(frame, time, options_.copies, &copy);
+  if (verdict == TraceVerdict::kSlice) TakeSequence(copy.hop);
+  const bool is_left = verdict == TraceVerdict::kSlice || verdict == TraceVerdict::kOther;
+  if (is_left && options_.copies.leaves_slices) return false;
+  Take(verdict, copy);
+  return true;
+}
+
+bool TraceMaker::TakeSequence(const TraceHop& hop) {
+  if (!hop.has_sequence || !options_.sees_all_copies) return false;
+  sequences_.Take(hop.switch_number, hop.sequence, hop.time);
+  return true;
 }
 
 void TraceMaker::TakeFrameOf(uint16_t switch_number, const Frame& frame, Nanos time) {
@@ -60,6 +71,7 @@ void TraceMaker::Take(TraceVerdict verdict, const TraceCopy& copy) {
     case TraceVerdict::kMalformed:
       ++sums_.malformed;
       return;
+    case TraceVerdict::kSlice:  // TakeFrame() has left it
     case TraceVerdict::kCopy:
       break;
   }
@@ -67,10 +79,7 @@ void TraceMaker::Take(TraceVerdict verdict, const TraceCopy& copy) {
   const TraceHop& hop = copy.hop;
   SwitchSums& from = switches_[hop.switch_number];
   ++from.received;
-  if (hop.has_sequence) {
-    from.has_numbers = true;
-    sequences_.Take(hop.switch_number, hop.sequence, hop.time);
-  }
+  if (TakeSequence(hop)) from.has_numbers = true;
   table_.Take(copy);
 }
 
@@ -116,6 +125,7 @@ void TraceMaker::Judge(Trace* trace) {
 TraceSums TraceMaker::sums() const {
   TraceSums sums = sums_;
   sums.shed = table_.counters().hops_not_kept;
+  sums.waiting = sums.copies - sums.in_traces - sums.duplicates - sums.shed;
   for (const auto& [number, from] : switch_sums()) sums.lost_by_number += from.lost;
   return sums;
 }

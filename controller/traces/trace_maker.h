@@ -35,6 +35,9 @@ struct TraceMakerOptions {
   TraceCopyOptions copies;
   TraceTableOptions table;
   JudgeOptions judge;
+  // All copies of a switch come here, slices' too, so that gaps in their numbers are copies that
+  // were lost; not so behind something that spreads them over analyzers.
+  bool sees_all_copies = true;
 };
 
 // What became of a packet once; borrowed for the call.
@@ -53,10 +56,11 @@ struct TraceSums {
   uint64_t other = 0;      // no tunnel
   uint64_t no_origin = 0;  // a tunnel that does not say which switch
   uint64_t malformed = 0;
-  // copies = in_traces + duplicates + shed, as soon as all traces are told
+  // copies = in_traces + duplicates + shed + waiting
   uint64_t in_traces = 0;
   uint64_t duplicates = 0;
-  uint64_t shed = 0;  // beyond the hops that a trace keeps
+  uint64_t shed = 0;     // beyond the hops that a trace keeps
+  uint64_t waiting = 0;  // in traces that are not told yet
   // Copies that did not come: by numbers of switches that number them, else by what traces lack.
   uint64_t lost_by_number = 0;
   uint64_t lost_by_trace = 0;
@@ -80,8 +84,9 @@ class TraceMaker {
   TraceMaker(const TraceMakerOptions& options, const TraceRoutes& routes, Tell tell,
              Learn learn = nullptr);
 
-  // A copy in a tunnel that says which switch made it.
-  void TakeFrame(const Frame& frame, Nanos time);
+  // A copy in a tunnel that says which switch made it.  False, and nothing is counted: it is a copy
+  // of a slice or none at all, and options.copies.leaves_slices is set.
+  bool TakeFrame(const Frame& frame, Nanos time);
   // A frame as it came to a switch, captured there.
   void TakeFrameOf(uint16_t switch_number, const Frame& frame, Nanos time);
   // At most so many; true: there may be more.
@@ -90,10 +95,12 @@ class TraceMaker {
 
   TraceSums sums() const;
   std::map<uint16_t, SwitchSums> switch_sums() const;
+  size_t trace_count() const { return table_.trace_count(); }
   const TraceTableCounters& table_counters() const { return table_.counters(); }
 
  private:
   void Take(TraceVerdict verdict, const TraceCopy& copy);
+  bool TakeSequence(const TraceHop& hop);
   void Judge(Trace* trace);
 
   const TraceMakerOptions options_;

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -15,6 +14,7 @@
 #include "controller/plan/topology.h"
 #include "controller/store/sqlite_trace_store.h"
 #include "controller/traces/arguments.h"
+#include "controller/traces/known_captures.h"
 #include "controller/traces/trace_routes.h"
 #include "controller/traces/trace_run.h"
 #include "controller/traces/trace_text.h"
@@ -46,8 +46,6 @@ Nanos Now() {
       .count();
 }
 
-constexpr uint64_t kLargestTopology = 16 << 20;
-
 struct Capture {
   std::string path;
   std::optional<uint16_t> switch_number;  // of a hop
@@ -61,16 +59,6 @@ struct ProgramOptions {
   bool prints_all = false;
   TraceMakerOptions maker;
 };
-
-Result<Topology> ReadTopology(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Status::Error(path + ": cannot be read");
-  std::string text(kLargestTopology + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<size_t>(file.gcount()));
-  if (text.size() > kLargestTopology) return Status::Error(path + ": is larger than 16 MiB");
-  return ParseTopology(text, path);
-}
 
 Status TakeSwitch(const std::string& value, ProgramOptions* options) {
   const auto [name, text] = SplitAtEquals(value);
@@ -109,10 +97,8 @@ Status NameSwitches(const Arguments& arguments, ProgramOptions* options) {
     if (!taken.ok()) return taken;
   }
   if (options->topology) {
-    for (const TopologySwitch& one : options->topology->switches) {
-      const Status added = options->switches.AddNext(one.name);
-      if (!added.ok()) return added;
-    }
+    const Status added = AddSwitches(*options->topology, &options->switches);
+    if (!added.ok()) return added;
   }
   for (const auto& [name, value] : arguments.options) {
     if (name != "--hop") continue;
@@ -129,7 +115,7 @@ Result<ProgramOptions> MakeOptions(const Arguments& arguments) {
   ProgramOptions options;
   for (const auto& [name, value] : arguments.options) {
     if (name == "--topology") {
-      auto topology = ReadTopology(value);
+      auto topology = ReadTopologyFile(value);
       if (!topology) return topology.status();
       options.topology = std::move(*topology);
     } else if (name == "--store") {
@@ -153,12 +139,16 @@ Result<ProgramOptions> MakeOptions(const Arguments& arguments) {
   return options;
 }
 
+std::vector<std::string> PathsOf(const ProgramOptions& options) {
+  std::vector<std::string> paths;
+  for (const Capture& capture : options.captures) paths.push_back(capture.path);
+  return paths;
+}
+
 // All frames in the order of their times.
 Status ReadAll(const ProgramOptions& options, TraceMaker* maker,
                const std::function<void()>& then) {
-  std::vector<std::string> paths;
-  for (const Capture& capture : options.captures) paths.push_back(capture.path);
-  Result<CaptureMerge> merge = CaptureMerge::Open(paths);
+  Result<CaptureMerge> merge = CaptureMerge::Open(PathsOf(options));
   if (!merge) return merge.status();
   TimedFrame timed;
   for (;;) {
@@ -207,13 +197,23 @@ Status Run(const ProgramOptions& options, std::ostream* out) {
     if (!saved.ok()) return saved;
   }
   TraceRun run(options.switches, store.get(), options.prints_all, out);
+  std::optional<KnownCaptures> known;
+  if (store != nullptr) {
+    auto read = KnownCaptures::Read(options.store, PathsOf(options));
+    if (!read.ok()) return read.status();
+    known = std::move(*read);
+    if (known->are_known()) run.LeaveLinks();
+  }
   TraceMaker maker(options.maker, routes, [&run](const TraceReport& report) { run.Tell(report); });
   const Status status = ReadAll(options, &maker, [&run] { run.WriteIfMuch(Now()); });
   if (!status.ok()) return status;
   run.Write(Now());
   nlohmann::ordered_json sums = ToJson(maker, options.switches);
   if (!network) sums["flows_not_learned"] = learned.flows_not_learned();
+  if (known && known->are_known()) sums["links_counted_before"] = true;
   *out << JsonLine({{"sums", sums}});
+  const Status kept = known ? known->Keep() : Status::Ok();
+  if (!kept.ok()) return kept;
   if (run.refused() == 0 && run.first_error().empty()) return Status::Ok();
   return Status::Error(run.first_error() + " (" + std::to_string(run.refused()) +
                        " rows were not stored)");

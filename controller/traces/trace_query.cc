@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <utility>
 
@@ -53,6 +54,13 @@ Status SetCursor(const std::string& name, const std::string& text, TraceQuery* q
   return Status::Ok();
 }
 
+Status SetId(const std::string& name, const std::string& text, TraceQuery* query) {
+  const bool is_id = text.size() == 16 && text.find_first_not_of("0123456789abcdef") == text.npos;
+  if (!is_id) return Status::Error(name + ": '" + text + "' is no id of a trace");
+  query->id = std::strtoull(text.c_str(), nullptr, 16);
+  return Status::Ok();
+}
+
 Status SetVerdict(const std::string& name, const std::string& text, TraceQuery* query) {
   const auto found = std::find(kTraceVerdicts.begin(), kTraceVerdicts.end(), text);
   if (found == kTraceVerdicts.end()) {
@@ -96,6 +104,13 @@ Status SetPrefix(const std::string& name, const std::string& text, std::optional
   return Status::Ok();
 }
 
+Status AddPrefix(const std::string& name, const std::string& text, std::vector<Prefix>* to) {
+  std::optional<Prefix> prefix;
+  const Status set = SetPrefix(name, text, &prefix);
+  if (set.ok()) to->push_back(*prefix);
+  return set;
+}
+
 Status SetSwitch(const std::string& name, const std::string& text, const SwitchBook& switches,
                  TraceQuery* query) {
   query->through = switches.NumberOf(text);
@@ -110,8 +125,8 @@ Status SetSwitch(const std::string& name, const std::string& text, const SwitchB
 
 const std::vector<std::string_view>& TraceQueryWords() {
   static const std::vector<std::string_view> words = {
-      "from",    "until", "src",     "dst",      "protocol", "src-port", "dst-port",
-      "verdict", "mark",  "through", "min-hops", "limit",    "after"};
+      "from",    "until", "src",     "dst",      "within", "protocol", "src-port", "dst-port",
+      "verdict", "mark",  "through", "min-hops", "id",     "limit",    "after"};
   return words;
 }
 
@@ -121,6 +136,7 @@ Status SetTraceQuery(const std::string& name, const std::string& value, const Sw
   if (name == "until") return Set(ReadInstant(name, value), &query->until);
   if (name == "src") return SetPrefix(name, value, &query->src);
   if (name == "dst") return SetPrefix(name, value, &query->dst);
+  if (name == "within") return AddPrefix(name, value, &query->within);
   if (name == "protocol") return Set(ReadProtocol(name, value), &query->protocol);
   if (name == "src-port") return SetPort(name, value, &query->src_port);
   if (name == "dst-port") return SetPort(name, value, &query->dst_port);
@@ -128,6 +144,7 @@ Status SetTraceQuery(const std::string& name, const std::string& value, const Sw
   if (name == "mark") return SetMark(name, value, query);
   if (name == "through") return SetSwitch(name, value, switches, query);
   if (name == "min-hops") return SetCount(name, value, 64, &query->min_hops);
+  if (name == "id") return SetId(name, value, query);
   if (name == "limit") return SetCount(name, value, kMaxTracesAsked, &query->limit);
   if (name == "after") return SetCursor(name, value, query);
   return Status::Error(name + ": traces are not asked for by that");

@@ -4,6 +4,7 @@
 #include "controller/traces/trace_routes.h"
 
 #include <algorithm>
+#include <fstream>
 #include <queue>
 #include <string>
 
@@ -11,6 +12,8 @@ namespace trumpet {
 namespace {
 
 constexpr uint64_t kFar = UINT64_MAX;
+constexpr size_t kLargestTopology = 16 << 20;
+constexpr size_t kMaxKnownStages = 1 << 18;
 
 Uint128 NumberOf(const IpBytes& address, bool is_ipv6) {
   Uint128 number = 0;
@@ -23,6 +26,24 @@ bool Contains(const std::vector<size_t>& list, size_t value) {
 }
 
 }  // namespace
+
+Result<Topology> ReadTopologyFile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return Status::Error(path + ": cannot be read");
+  std::string text(kLargestTopology + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<size_t>(file.gcount()));
+  if (text.size() > kLargestTopology) return Status::Error(path + ": is larger than 16 MiB");
+  return ParseTopology(text, path);
+}
+
+Status AddSwitches(const Topology& topology, SwitchBook* switches) {
+  for (const TopologySwitch& one : topology.switches) {
+    const Status added = switches->AddNext(one.name);
+    if (!added.ok()) return added;
+  }
+  return Status::Ok();
+}
 
 NetworkRoutes::NetworkRoutes(const Topology& topology, const SwitchBook& switches)
     : links_(topology.switches.size()), is_edge_(topology.switches.size()) {
@@ -106,7 +127,7 @@ const NetworkRoutes::Distances& NetworkRoutes::DistancesTo(size_t host) const {
 
 // Step by step, all switches that are next on a shortest way.  Equal ways of unequal numbers of
 // hops have no stages: then only the last switch is sure, if there is one.
-std::optional<std::vector<TraceStage>> NetworkRoutes::Stages(size_t from, size_t host) const {
+std::optional<std::vector<TraceStage>> NetworkRoutes::FindStages(size_t from, size_t host) const {
   const Distances& distances = DistancesTo(host);
   if (distances[from] == kFar) return std::nullopt;
   std::vector<TraceStage> stages;
@@ -139,6 +160,15 @@ std::optional<std::vector<TraceStage>> NetworkRoutes::Stages(size_t from, size_t
       std::all_of(here.begin(), here.end(), [&](size_t at) { return distances[at] == 0; });
   if (!ends_everywhere) return std::nullopt;
   return stages;
+}
+
+const std::optional<std::vector<TraceStage>>& NetworkRoutes::Stages(size_t from,
+                                                                    size_t host) const {
+  const uint64_t key = uint64_t{from} << 32 | host;
+  const auto found = stages_.find(key);
+  if (found != stages_.end()) return found->second;
+  if (stages_.size() >= kMaxKnownStages) stages_.clear();
+  return stages_.emplace(key, FindStages(from, host)).first->second;
 }
 
 std::optional<std::vector<TraceStage>> NetworkRoutes::After(uint16_t switch_number,

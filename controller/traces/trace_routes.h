@@ -24,6 +24,11 @@
 
 namespace trumpet {
 
+// As docs/topology.md says; at most 16 MiB.
+Result<Topology> ReadTopologyFile(const std::string& path);
+// Those that have no number get the next free ones.
+Status AddSwitches(const Topology& topology, SwitchBook* switches);
+
 // All shortest ways, by the weights of links, to the host with the longest prefix of the
 // destination.  Of a destination that the topology does not have, nothing is known.
 class NetworkRoutes final : public TraceRoutes {
@@ -45,7 +50,8 @@ class NetworkRoutes final : public TraceRoutes {
 
   std::optional<size_t> HostOf(const IpBytes& address, uint8_t ip_family) const;
   const Distances& DistancesTo(size_t host) const;
-  std::optional<std::vector<TraceStage>> Stages(size_t from, size_t host) const;
+  const std::optional<std::vector<TraceStage>>& Stages(size_t from, size_t host) const;
+  std::optional<std::vector<TraceStage>> FindStages(size_t from, size_t host) const;
 
   std::vector<std::optional<uint16_t>> numbers_;  // of switches, in the topology's order
   std::unordered_map<uint16_t, size_t> places_;   // in numbers_
@@ -56,6 +62,8 @@ class NetworkRoutes final : public TraceRoutes {
   std::map<std::tuple<bool, int, Uint128>, size_t> hosts_;
   std::vector<std::pair<bool, int>> lengths_;                // that occur, negative
   mutable std::unordered_map<size_t, Distances> distances_;  // by host, as they are asked for
+  // By switch and host, as they are asked for; emptied when there are very many.
+  mutable std::unordered_map<uint64_t, std::optional<std::vector<TraceStage>>> stages_;
 };
 
 // The longest way that a packet of the flow took.  What all packets of a flow fail to do it cannot

@@ -16,7 +16,7 @@ constexpr size_t kBatch = 1024;  // rows
 }  // namespace
 
 void TraceRun::Tell(const TraceReport& report) {
-  if (store_ != nullptr) links_.Add(report);
+  if (store_ != nullptr && counts_links_) links_.Add(report);
   if (!report.is_kept && !prints_all_) return;
   StoredTrace trace = ToStored(report, switches_);
   out_ << JsonLine(ToJson(trace, switches_));

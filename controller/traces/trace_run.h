@@ -28,6 +28,9 @@ class TraceRun {
   TraceRun(const SwitchBook& switches, TraceStore* store, bool prints_all, std::ostream* out)
       : switches_(switches), store_(store), prints_all_(prints_all), out_(*out) {}
 
+  // The store has the links of these captures already.
+  void LeaveLinks() { counts_links_ = false; }
+
   void Tell(const TraceReport& report);
   // Writes what waits, if it is much.
   void WriteIfMuch(Nanos now);
@@ -44,6 +47,7 @@ class TraceRun {
   const SwitchBook& switches_;
   TraceStore* const store_;
   const bool prints_all_;
+  bool counts_links_ = true;
   std::ostream& out_;
   LinkBook links_;
   std::vector<StoredTrace> waiting_;

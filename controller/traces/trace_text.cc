@@ -104,6 +104,20 @@ uint8_t TraceMarkOf(std::string_view name) {
   return 0;
 }
 
+std::string FlowText(const FlowKey& flow) {
+  if (flow.ip_family == 0) return "not IP";
+  const bool has_ports = flow.src_port != 0 || flow.dst_port != 0;
+  const auto end = [&](const IpBytes& address, uint16_t port) {
+    const std::string text = AddressText(address, flow.ip_family);
+    if (!has_ports) return text;
+    return (flow.ip_family == 6 ? "[" + text + "]" : text) + ":" + std::to_string(port);
+  };
+  const std::string protocol = flow.protocol == kProtocolTcp   ? "tcp"
+                               : flow.protocol == kProtocolUdp ? "udp"
+                                                               : std::to_string(flow.protocol);
+  return protocol + " " + end(flow.src_ip, flow.src_port) + " > " + end(flow.dst_ip, flow.dst_port);
+}
+
 StoredTrace ToStored(const TraceReport& report, const SwitchBook& switches) {
   const Trace& trace = *report.trace;
   const TracePass& pass = *report.pass;
@@ -177,11 +191,13 @@ Json ToJson(const TraceMaker& maker, const SwitchBook& switches) {
             {"in_traces", sums.in_traces},
             {"duplicates", sums.duplicates},
             {"shed", sums.shed},
+            {"waiting", sums.waiting},
             {"lost", lost},
             {"lost_by_number", sums.lost_by_number},
             {"lost_by_trace", sums.lost_by_trace},
             {"received_percent", Percent(sums.in_traces + sums.duplicates, sent)},
             {"shed_percent", Percent(sums.shed, sent)},
+            {"waiting_percent", Percent(sums.waiting, sent)},
             {"lost_percent", Percent(lost, sent)}}},
           {"packets", {{"all", sums.packets}, {"kept", sums.kept}, {"verdicts", verdicts}}},
           {"traces",

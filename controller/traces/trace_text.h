@@ -28,6 +28,8 @@ constexpr std::array<std::string_view, kTraceFaults> kTraceVerdicts = {
 uint8_t TraceMarkOf(std::string_view name);
 
 StoredTrace ToStored(const TraceReport& report, const SwitchBook& switches);
+// "tcp 10.0.1.1:1000 > 10.0.2.2:80", for people; "not IP".
+std::string FlowText(const FlowKey& flow);
 // One trace.
 nlohmann::ordered_json ToJson(const StoredTrace& trace, const SwitchBook& switches);
 nlohmann::ordered_json ToJson(const TraceMaker& maker, const SwitchBook& switches);

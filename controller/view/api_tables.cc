@@ -50,6 +50,15 @@ std::string AppliedOf(const ApiJson& value, const char* applied, const char* wan
   return TextOf(value, applied) + " of " + TextOf(value, wanted);
 }
 
+// "3 of 5 hosts, 12.5 ms after it was sent"
+std::string InstallationOf(const ApiJson& event) {
+  const std::string applied = AppliedOf(event, "hosts_applied", "hosts_wanted") + " hosts";
+  const Nanos took = NanosOf(event, "applied_ns") - NanosOf(event, "sent_ns");
+  if (NanosOf(event, "applied_ns") == 0 || took < 0) return applied;
+  return applied + ", " + FormatRatio(static_cast<double>(took), kNanosPerMilli) +
+         " ms after it was sent";
+}
+
 std::string StateOf(const ApiJson& event) {
   if (!TextOf(event, "problem").empty()) return "problem";
   return TextOf(event, "enabled") == "no" ? "disabled" : "enabled";
@@ -103,7 +112,7 @@ std::string EventText(const ApiJson& event, const ApiJson& hosts) {
       {"state", StateOf(event)},
       {"problem", TextOf(event, "problem")},
       {"tenant", TextOf(event, "tenant")},
-      {"applied", AppliedOf(event, "hosts_applied", "hosts_wanted") + " hosts"},
+      {"applied", InstallationOf(event)},
       {"decided by", TextOf(event, "mode")},
       {"not by threshold", TextOf(event, "why_not_threshold")},
       {"changed", TimeOf(event, "changed_ns") + " by " + TextOf(event, "changed_by")},

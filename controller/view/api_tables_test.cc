@@ -21,6 +21,19 @@ TEST(ApiTables, PrintsEventsAsATable) {
   EXPECT_EQ(EventTable(ApiJson::array()), "no events\n");
 }
 
+TEST(ApiTables, SaysHowLongTheInstallationTook) {
+  const auto text = [](const char* applied_ns) {
+    return EventText(ApiJson::parse(R"({"name":"e","hosts_wanted":5,"hosts_applied":3,
+        "sent_ns":1000000000,"applied_ns":)" +
+                                    std::string(applied_ns) + "}"),
+                     ApiJson::array());
+  };
+  EXPECT_NE(text("1012500000").find("applied: 3 of 5 hosts, 12.5 ms after it was sent\n"),
+            std::string::npos)
+      << text("1012500000");
+  EXPECT_NE(text("0").find("applied: 3 of 5 hosts\n"), std::string::npos) << text("0");
+}
+
 TEST(ApiTables, PrintsAReportInALine) {
   EXPECT_EQ(
       ReportLine(ApiJson::parse(R"({"event":"heavy","bucket":{"srcIP":"10.0.0.1","dstPort":80},

@@ -7,13 +7,21 @@ controller_libtrumpet_view_a_SOURCES = \
 	controller/view/api_tables.h \
 	controller/view/measurement_tables.cc \
 	controller/view/measurement_tables.h \
+	controller/view/slice_answers.cc \
+	controller/view/slice_answers.h \
 	controller/view/slice_tables.cc \
-	controller/view/slice_tables.h
+	controller/view/slice_tables.h \
+	controller/view/trace_rule_tables.cc \
+	controller/view/trace_rule_tables.h \
+	controller/view/trace_tables.cc \
+	controller/view/trace_tables.h
 LIBTRUMPET_VIEW = controller/libtrumpet-view.a $(LIBTRUMPET_BASE)
 
 gtest_programs += controller/view/view_test
 controller_view_view_test_SOURCES = \
 	controller/view/api_tables_test.cc \
 	controller/view/measurement_tables_test.cc \
-	controller/view/slice_tables_test.cc
+	controller/view/slice_tables_test.cc \
+	controller/view/trace_rule_tables_test.cc \
+	controller/view/trace_tables_test.cc
 controller_view_view_test_LDADD = $(LIBTRUMPET_VIEW) $(GTEST_MAIN_LIBS)

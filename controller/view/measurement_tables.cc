@@ -31,6 +31,14 @@ std::string Rounded(const ApiJson& value, const char* key) {
   return text;
 }
 
+std::string PercentText(const ApiJson& value, const char* key) {
+  const auto found = value.find(key);
+  if (found == value.end() || !found->is_number()) return "?";
+  char text[64];
+  std::snprintf(text, sizeof text, "%.1f%%", 100 * found->get<double>());
+  return text;
+}
+
 // "about 480 (470 to 480)"
 std::string EstimateText(const ApiJson& value, const char* key) {
   const auto found = value.is_object() ? value.find(key) : value.end();
@@ -77,9 +85,10 @@ std::string MeasurementText(const ApiJson& measurement) {
                    ApiText(variable, "merges")});
   }
   if (!variables.is_empty()) text += variables.ToString(0);
-  TextTable hosts({"host", "state", "error"});
+  TextTable hosts({"host", "state", ">switch", "error"});
   for (const ApiJson& host : ListOf(measurement, "hosts")) {
-    hosts.Add({ApiText(host, "id"), ApiText(host, "state"), ApiText(host, "error")});
+    hosts.Add({ApiText(host, "id"), ApiText(host, "state"), ApiText(host, "switch"),
+               ApiText(host, "error")});
   }
   if (!hosts.is_empty()) text += hosts.ToString(0);
   return text;
@@ -98,6 +107,15 @@ std::string ReadingText(const ApiJson& reading) {
   }
   if (!table.is_empty()) text += table.ToString(0);
   if (variables.size() != 1) return text;
+  TextTable keys({"key of a collected packet", ">value", ">at least", ">surely"});
+  for (const ApiJson& key : ListOf(variables[0], "top_keys")) {
+    const auto estimate = key.find("estimate");
+    const bool has_estimate = estimate != key.end() && estimate->is_object();
+    keys.Add({ApiText(key, "key"), ApiText(key, "value"),
+              has_estimate ? Rounded(*estimate, "low") : "-",
+              has_estimate ? PercentText(*estimate, "confidence") : "-"});
+  }
+  if (!keys.is_empty()) text += keys.ToString(0);
   TextTable cells({">cell", ">value"});
   for (const ApiJson& cell : ListOf(variables[0], "largest")) {
     cells.Add({ApiText(cell, "cell"), ApiText(cell, "value")});

@@ -24,7 +24,12 @@ TEST(MeasurementTables, NamesHostsThatAreSilentAndShowsEstimates) {
     "silent": [{"id": "h2", "why": "it has gone"}],
     "variables": [{"name": "size", "kind": "count-min", "in_use": 4,
                    "estimate": {"value": 480, "low": 474, "high": 480, "confidence": 0.98},
+                   "top_keys": [{"key": "10.0.0.1", "value": 480, "estimate":
+                                 {"value": 480, "low": 474, "high": 480, "confidence": 0.98}},
+                                {"key": "10.0.0.2", "value": 3}],
                    "largest": [{"cell": 7, "value": 480}]}]})"));
+  EXPECT_NE(text.find("10.0.0.1"), text.npos);
+  EXPECT_NE(text.find("98.0%"), text.npos);
   EXPECT_EQ(text.substr(0, 29), "without host h2: it has gone\n");
   EXPECT_NE(text.find("about 480 (474 to 480)"), text.npos);
   EXPECT_NE(text.find("   7"), text.npos);
@@ -32,7 +37,8 @@ TEST(MeasurementTables, NamesHostsThatAreSilentAndShowsEstimates) {
 
 TEST(MeasurementTables, TakesAnyAnswer) {
   for (const char* json : {"null", "[]", "{}", "1", R"({"variables": [1, {}], "silent": [null]})",
-                           R"({"variables": [{"keys": {"value": "x"}}]})"}) {
+                           R"({"variables": [{"keys": {"value": "x"}}]})",
+                           R"({"variables": [{"top_keys": [1, {"estimate": {"low": []}}]}]})"}) {
     EXPECT_NO_FATAL_FAILURE(ReadingText(ApiJson::parse(json))) << json;
     EXPECT_NO_FATAL_FAILURE(MeasurementText(ApiJson::parse(json))) << json;
   }

@@ -3,6 +3,7 @@
 
 #include "controller/view/slice_tables.h"
 
+#include "controller/view/slice_answers.h"
 #include "lib/base/text_table.h"
 #include "lib/base/units.h"
 
@@ -103,11 +104,7 @@ std::string SliceRunText(const ApiJson& run) {
          ApiText(query, "withheld")});
   }
   if (!table.is_empty()) text += table.ToString(0);
-  const ApiJson& answers = MemberOf(run, "answers");
-  if (answers.is_object() && !answers.empty()) {
-    text += "answers: " + answers.dump(2, ' ', false, ApiJson::error_handler_t::replace) + "\n";
-  }
-  return text;
+  return text + SliceAnswersText(MemberOf(run, "answers"));
 }
 
 std::string SlicePlanText(const ApiJson& plan) {

@@ -14,8 +14,7 @@ namespace {
 
 constexpr char kUnseen[] = "reg13=0/0x1";
 constexpr char kForward[] = "load:1->NXM_NX_REG13[0],resubmit(,0)";
-constexpr int kDscpShift = 2;  // of the debug bit within the IP header's second byte
-constexpr int kTosShift = 8;   // of that byte within reg13
+constexpr int kTosShift = 8;  // of that byte within reg13
 constexpr int kFirstRulePriority = 40000;
 constexpr uint16_t kIpv4Type = 0x0800;
 constexpr uint16_t kIpv6Type = 0x86dd;
@@ -60,12 +59,6 @@ FilterExpr GoesTo(const std::vector<Prefix>& prefixes) {
   return Test(Field::kDstIp, std::move(ranges));
 }
 
-// What a rule takes, but for what lies in registers.
-FilterExpr Visible(const TraceRule& rule) {
-  const bool needs_ip = rule.is_marked || rule.sample_bits != 0;
-  return needs_ip ? Both(rule.filter, IsIp()) : rule.filter;
-}
-
 std::string MeterText(uint32_t number, uint32_t rate) {
   const std::string text = std::to_string(std::max<uint32_t>(rate, 1));
   return "meter=" + std::to_string(number) + ",pktps,burst,stats,band=type=drop,rate=" + text +
@@ -78,6 +71,7 @@ class Compiler {
 
   Result<TraceFlows> Run() {
     AddBlacklist();
+    AddEndOfTests();
     AddGates();
     AddRules();
     AddBudget();
@@ -118,6 +112,11 @@ class Compiler {
     }
   }
 
+  // Test packets (trace_tests.h) are copied, and forwarded nowhere.
+  void AddEndOfTests() {
+    if (!rules_.rules.empty()) AddFlow(0, kTracePriority + 99, "reg13=0x3/0x3", "drop");
+  }
+
   // A packet meets the flow of the highest priority only, so that does all that any rule needs
   // which the packet may fit.
   void AddGates() {
@@ -147,7 +146,7 @@ class Compiler {
   std::string GateActions(int above, const Gate& gate) const {
     std::string actions = "clone(";
     if (gate.is_last_hop) {
-      const int bit = rules_.debug_bit + kDscpShift;
+      const int bit = rules_.debug_bit + kTraceDscpShift;
       actions += "load:0->NXM_OF_IP_TOS[" + std::to_string(bit) + "],";
     }
     actions += std::string(kForward) + ")";
@@ -165,7 +164,7 @@ class Compiler {
       const int number = static_cast<int>(i);
       std::string in_registers;
       if (rule.is_marked) {
-        const std::string bit = Hex(1u << (rules_.debug_bit + kDscpShift + kTosShift));
+        const std::string bit = Hex(1u << (rules_.debug_bit + kTraceDscpShift + kTosShift));
         in_registers = "reg13=" + bit;
         in_registers += "/" + bit;
       }
@@ -235,6 +234,11 @@ class Compiler {
 };
 
 }  // namespace
+
+FilterExpr Visible(const TraceRule& rule) {
+  const bool needs_ip = rule.is_marked || rule.sample_bits != 0;
+  return needs_ip ? Both(rule.filter, IsIp()) : rule.filter;
+}
 
 Result<TraceFlows> CompileTraceRules(const TraceRules& rules, const TraceSwitch& at) {
   return Compiler(rules, at).Run();

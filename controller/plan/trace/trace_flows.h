@@ -31,6 +31,7 @@ constexpr uint8_t kTraceRuleTable = 251;
 constexpr uint8_t kTraceBudgetTable = 252;
 constexpr uint16_t kTracePriority = 64900;    // of the first flows in table 0, and up to 99 more
 constexpr uint32_t kFirstTraceMeter = 60100;  // the switch's, then those of rules
+constexpr int kTraceDscpShift = 2;            // of the debug bit within the IP header's second byte
 
 // What the flows must know of their switch.
 struct TraceSwitch {
@@ -51,6 +52,9 @@ struct TraceFlows {
   std::vector<std::string> meters;
   std::vector<TraceFlow> flows;
 };
+
+// What a rule takes, but for what lies in registers.
+FilterExpr Visible(const TraceRule& rule);
 
 // The error names the rule that switches cannot be told.
 Result<TraceFlows> CompileTraceRules(const TraceRules& rules, const TraceSwitch& at);

@@ -45,6 +45,7 @@ TEST(TraceFlows, ForwardFirstAndThenLookThroughTheRules) {
   EXPECT_EQ(Lines(Compile("rules: [{name: pfc, filter: ethType=0x8808}]"), ""),
             "table=0,priority=64999,reg13=0/0x1,in_port=11,"
             "actions=load:1->NXM_NX_REG13[0],resubmit(,0)\n"
+            "table=0,priority=64999,reg13=0x3/0x3,actions=drop\n"
             "table=0,priority=64900,reg13=0/0x1,dl_type=0x8808,"
             "actions=clone(load:1->NXM_NX_REG13[0],resubmit(,0)),resubmit(,251)\n"
             "table=251,priority=40000,dl_type=0x8808,actions=set_field:5767168->tun_id,"
@@ -59,7 +60,7 @@ TEST(TraceFlows, NoRulesNeedNothingButThePassOfCopies) {
 TEST(TraceFlows, TunnelsToAnalyzersPassBeforeAllRules) {
   TraceSwitch at = SwitchFive();
   at.analyzers = {*ParsePrefix("192.0.2.9"), *ParsePrefix("2001:db8::9")};
-  EXPECT_EQ(Lines(Compile("rules: [{name: all}]", at), "table=0,priority=64999"),
+  EXPECT_EQ(Lines(Compile("rules: [{name: all}]", at), "table=0,priority=64999,reg13=0/0x1"),
             "table=0,priority=64999,reg13=0/0x1,in_port=11,"
             "actions=load:1->NXM_NX_REG13[0],resubmit(,0)\n"
             "table=0,priority=64999,reg13=0/0x1,ip,nw_proto=47,nw_dst=192.0.2.9/32,"

@@ -1,0 +1,420 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "controller/trace/trace_rule_manager.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "lib/lang/trace/trace_language.h"
+
+namespace trumpet {
+namespace {
+
+constexpr char kRecordName[] = "rules";
+constexpr uint64_t kTraceCookie = kOpenflowCookie | uint64_t{4} << 40;
+constexpr uint64_t kTraceCookieMask = kOpenflowCookieMask | uint64_t{0xff} << 40;
+
+using Rules = std::vector<OpenflowRule>;
+using Outcome = TraceRuleManager::Outcome;
+
+Outcome Wrong(const std::string& text) { return {Status::Error(text), false, false}; }
+Outcome Conflict(const std::string& text) { return {Status::Error(text), true, false}; }
+
+// Flows say when somebody removes them, and are put back then.
+Result<Rules> CompileAt(const TraceRules& rules, const TraceSwitch& at) {
+  Rules all;
+  if (rules.rules.empty()) return all;
+  auto flows = CompileTraceRules(rules, at);
+  if (!flows.ok()) return flows.status();
+  for (std::string& meter : flows->meters) {
+    all.push_back({OpenflowRule::Kind::kMeter, std::move(meter), 0, true});
+  }
+  for (TraceFlow& flow : flows->flows) {
+    flow.text.insert(flow.text.find(','), ",send_flow_rem");
+    all.push_back({OpenflowRule::Kind::kFlow, std::move(flow.text),
+                   kTraceCookie | static_cast<uint64_t>(flow.rule + 1), true});
+  }
+  return all;
+}
+
+// What makes it another one if it differs; ours are all spelled by one compiler.
+std::string PlaceOf(const OpenflowRule& rule) {
+  const char* const end = rule.kind == OpenflowRule::Kind::kMeter ? "," : ",actions=";
+  return rule.text.substr(0, rule.text.find(end));
+}
+
+bool IsSame(const OpenflowRule& one, const OpenflowRule& other) {
+  return one.text == other.text && one.cookie == other.cookie;
+}
+
+OpenflowChange ChangeOf(const Rules& before, const Rules& after) {
+  std::map<std::string, const OpenflowRule*> old;
+  std::set<std::string> places;
+  OpenflowChange change;
+  for (const OpenflowRule& rule : before) old[PlaceOf(rule)] = &rule;
+  for (const OpenflowRule& rule : after) {
+    const auto found = old.find(PlaceOf(rule));
+    if (found == old.end() || !IsSame(*found->second, rule)) change.add.push_back(rule);
+    places.insert(PlaceOf(rule));
+  }
+  for (const OpenflowRule& rule : before) {
+    if (places.count(PlaceOf(rule)) == 0) change.remove.push_back(rule);
+  }
+  return change;
+}
+
+bool IsEmpty(const OpenflowChange& change) { return change.add.empty() && change.remove.empty(); }
+
+std::vector<std::string> NamesOf(const TraceRules& rules) {
+  std::vector<std::string> names;
+  names.reserve(rules.rules.size());
+  for (const TraceRule& rule : rules.rules) names.push_back(rule.name);
+  return names;
+}
+
+}  // namespace
+
+OpenflowClaim TraceRuleClaim() {
+  return {kTraceCookie, kTraceCookieMask, kFirstTraceMeter,
+          kFirstTraceMeter + static_cast<uint32_t>(kMaxTraceRules)};
+}
+
+TraceRuleManager::TraceRuleManager(const TraceRuleParts& parts)
+    : parts_(parts),
+      tester_(parts.base, *parts.clock, parts.witness, parts.seed),
+      later_event_(parts.base,
+                   [this] {
+                     for (const auto& action : std::exchange(later_, {})) action();
+                   }),
+      ticker_(parts.base, [this] { Tick(); }) {
+  ticker_.RunEvery(kTick);
+}
+
+TraceRuleManager::~TraceRuleManager() = default;
+
+void TraceRuleManager::Later(std::function<void()> action) {
+  later_.push_back(std::move(action));
+  later_event_.RunSoon();
+}
+
+// --- what is stored ----------------------------------------------------------
+
+void TraceRuleManager::StandBy() {
+  parts_.store->Stop();
+  is_ready_ = is_loaded_ = false;
+  Take(std::nullopt);
+  members_.clear();
+  strangers_.clear();
+  for (OpenflowSwitch* which : parts_.net->Switches()) which->GiveBack(TraceRuleClaim());
+}
+
+void TraceRuleManager::OnEventsLoaded(const StoreIdentity&, std::vector<EventRecord> records) {
+  std::optional<EventRecord> record;
+  for (EventRecord& one : records) {
+    if (one.name == kRecordName) record = std::move(one);
+  }
+  Take(std::move(record));
+  is_loaded_ = true;
+  Tick();
+}
+
+void TraceRuleManager::OnEventsChanged(std::vector<EventChange> changes) {
+  for (EventChange& change : changes) {
+    if (change.name == kRecordName) Take(std::move(change.put));
+  }
+}
+
+void TraceRuleManager::OnStoreState(StoreState state, const std::string& text) {
+  is_ready_ = state == StoreState::kReady;
+  store_text_ = text;
+}
+
+void TraceRuleManager::Take(std::optional<EventRecord> record) {
+  const bool is_same = record && record_ && record->definition == record_->definition;
+  record_ = std::move(record);
+  if (is_same) return;
+  rules_ = TraceRules();
+  problem_.clear();
+  std::vector<TraceTest> tests;
+  if (record_) {
+    auto rules = ParseTraceRulesYaml(record_->definition, "trace rules");
+    auto made = rules.ok() ? TraceTests(*rules) : rules.status();
+    if (made.ok()) {
+      rules_ = std::move(*rules);
+      tests = std::move(*made);
+    } else {
+      problem_ = made.message();
+      parts_.log("err", "trace rules: " + problem_);
+    }
+  }
+  tester_.SetTests(std::move(tests), NamesOf(rules_));
+  for (auto& [id, member] : members_) member.is_tried = false;
+}
+
+// --- switches ----------------------------------------------------------------
+
+void TraceRuleManager::Tick() {
+  if (!is_loaded_ || is_changing_) return;
+  UpdatePlaces();
+  for (auto& [id, member] : members_) Sync(id, &member);
+  LetGoOfStrangers();
+}
+
+void TraceRuleManager::UpdatePlaces() {
+  std::set<uint64_t> there;
+  for (TracePlace& place : parts_.places()) {
+    const uint64_t id = place.datapath_id;
+    there.insert(id);
+    members_[id].place = std::move(place);
+  }
+  for (auto it = members_.begin(); it != members_.end();) {
+    it = there.count(it->first) == 0 ? members_.erase(it) : std::next(it);
+  }
+}
+
+// A switch that has copied, and does not any more.
+void TraceRuleManager::LetGoOfStrangers() {
+  for (OpenflowSwitch* which : parts_.net->Switches()) {
+    const uint64_t id = which->datapath_id();
+    if (!which->is_ready() || members_.count(id) != 0 || !strangers_.emplace(id, true).second) {
+      continue;
+    }
+    which->Adopt({}, [](const Status&) {});
+  }
+}
+
+void TraceRuleManager::Sync(uint64_t id, Member* member) {
+  OpenflowSwitch* const which = parts_.net->Find(id);
+  if (which == nullptr) return;
+  if (!which->is_ready()) {
+    if (member->is_busy) return;
+    tester_.End(which);
+    member->is_tried = false;
+    return;
+  }
+  if (member->is_busy || parts_.clock->MonotonicNow() < member->retry_at) return;
+  const bool has_port = member->place.at.port != 0;
+  if (!has_port && member->is_adopted) return;  // it keeps what it has until there is one
+  auto wanted = has_port ? CompileAt(rules_, member->place.at)
+                         : Status::Error("it has no port to the analyzers");
+  if (!member->is_adopted) return Adopt(id, which, wanted);
+  if (!wanted.ok()) {
+    member->error = wanted.message();
+    return;
+  }
+  if (!IsEmpty(ChangeOf(member->installed, *wanted))) return Update(id, which, *wanted);
+  if (member->is_tried || rules_.rules.empty()) return;
+  member->is_tried = true;
+  tester_.Begin(which, member->place.at.number);
+}
+
+// Without a port nothing is known that it should have, so what is there stays a claim.
+void TraceRuleManager::Adopt(uint64_t id, OpenflowSwitch* which, const Result<Rules>& wanted) {
+  Member& member = members_[id];
+  if (!wanted.ok()) {
+    member.error = wanted.message();
+    return;
+  }
+  member.is_busy = true;
+  which->Adopt(*wanted, [this, alive = std::weak_ptr<bool>(alive_), id,
+                         rules = *wanted](const Status& status) {
+    if (!alive.expired()) Arrived(id, rules, status);
+  });
+}
+
+void TraceRuleManager::Update(uint64_t id, OpenflowSwitch* which, const Rules& wanted) {
+  Member& member = members_[id];
+  member.is_busy = true;
+  which->Commit(ChangeOf(member.installed, wanted),
+                [this, alive = std::weak_ptr<bool>(alive_), id, wanted](const Status& status) {
+                  if (!alive.expired()) Arrived(id, wanted, status);
+                });
+}
+
+void TraceRuleManager::Arrived(uint64_t id, const Rules& rules, const Status& status) {
+  const auto found = members_.find(id);
+  if (found == members_.end()) return;
+  Member& member = found->second;
+  member.is_busy = false;
+  member.is_tried = false;
+  member.error = status.ok() ? "" : status.message();
+  if (status.ok()) {
+    member.installed = rules;
+    member.is_adopted = true;
+    return;
+  }
+  parts_.log("warn", "trace rules at switch " + member.place.name + ": " + status.message());
+  member.retry_at = parts_.clock->MonotonicNow() + kRetry;
+}
+
+// --- what users ask for ------------------------------------------------------
+
+Status TraceRuleManager::WhyNot() const {
+  if (!is_ready_ || !is_loaded_) {
+    return Status::Error("trace rules cannot be changed now: " + store_text_);
+  }
+  if (is_changing_) return Status::Error("trace rules are being changed; try again");
+  for (const auto& [id, member] : members_) {
+    if (member.is_busy) {
+      return Status::Error("switch " + member.place.name + " is getting its rules; try again");
+    }
+  }
+  return Status::Ok();
+}
+
+Result<std::vector<SwitchChange>> TraceRuleManager::PlanAll(const TraceRules& rules,
+                                                            RulesOf* wanted) const {
+  std::vector<SwitchChange> parts;
+  for (const auto& [id, member] : members_) {
+    OpenflowSwitch* const which = parts_.net->Find(id);
+    if (which == nullptr || !which->is_ready() || !member.is_adopted) continue;
+    auto compiled = CompileAt(rules, member.place.at);
+    if (!compiled.ok()) return compiled.status();
+    OpenflowChange change = ChangeOf(member.installed, *compiled);
+    (*wanted)[id] = std::move(*compiled);
+    if (!IsEmpty(change)) parts.push_back({which, std::move(change)});
+  }
+  return parts;
+}
+
+void TraceRuleManager::Put(TraceRules rules, const std::string& caller, Done done) {
+  const auto answer = [&](const Outcome& outcome) {
+    Later([done = std::move(done), outcome] { done(outcome); });
+  };
+  const auto tests = TraceTests(rules);
+  if (!tests.ok()) return answer(Wrong(tests.message()));
+  if (rules.rules.empty()) return answer(Wrong("there is no rule in it"));
+  const Status ready = WhyNot();
+  if (!ready.ok()) return answer(Conflict(ready.message()));
+  RulesOf wanted;
+  auto parts = PlanAll(rules, &wanted);
+  if (!parts.ok()) return answer(Wrong(parts.message()));
+  if (wanted.empty()) {
+    return answer(Conflict("no switch with a port to the analyzers is connected"));
+  }
+  EventChange change;
+  change.name = kRecordName;
+  change.expected_id = record_ ? record_->id : 0;
+  EventRecord& record = change.put.emplace();
+  if (record_) record = *record_;
+  record.name = kRecordName;
+  record.definition = PrintTraceRules(rules);
+  record.changed_ns = parts_.clock->UnixNow();
+  if (!record_) record.created_ns = record.changed_ns;
+  record.changed_by = caller;
+  ChangeAll(std::move(*parts), std::move(wanted), std::move(change), std::move(done));
+}
+
+void TraceRuleManager::Remove(Done done) {
+  Status ready = WhyNot();
+  if (ready.ok() && !record_) ready = Status::Error("there are no trace rules");
+  RulesOf wanted;
+  auto parts = PlanAll(TraceRules(), &wanted);
+  if (ready.ok()) ready = parts.status();
+  if (!ready.ok()) {
+    return Later([done = std::move(done), ready] { done(Conflict(ready.message())); });
+  }
+  EventChange change;
+  change.name = kRecordName;
+  change.expected_id = record_->id;
+  ChangeAll(std::move(*parts), std::move(wanted), std::move(change), std::move(done));
+}
+
+// At the switches first, then in the store: what ends in between is put right by what is stored.
+void TraceRuleManager::ChangeAll(std::vector<SwitchChange> parts, RulesOf wanted,
+                                 EventChange change, Done done) {
+  is_changing_ = true;
+  CommitAcross(parts, [this, alive = std::weak_ptr<bool>(alive_), parts, wanted = std::move(wanted),
+                       change = std::move(change), done = std::move(done)](const Status& status) {
+    if (alive.expired()) return;
+    if (!status.ok()) {
+      is_changing_ = false;
+      return done(Conflict("nothing was changed: " + status.message()));
+    }
+    RulesOf before;
+    for (const auto& [id, rules] : wanted) {
+      before[id] = members_[id].installed;
+      members_[id].installed = rules;
+      members_[id].error.clear();
+    }
+    Store(parts, std::move(before), change, done);
+  });
+}
+
+void TraceRuleManager::Store(std::vector<SwitchChange> parts, RulesOf before, EventChange change,
+                             Done done) {
+  const bool is_new = !record_;
+  std::vector<EventChange> changes;
+  changes.push_back(std::move(change));
+  parts_.store->Write(std::move(changes),
+                      [this, alive = std::weak_ptr<bool>(alive_), parts = std::move(parts),
+                       before = std::move(before), is_new,
+                       done = std::move(done)](const Result<std::vector<uint32_t>>& ids) {
+                        if (alive.expired()) return;
+                        if (!ids.ok())
+                          return TakeBack(parts, before, Conflict(ids.message()), done);
+                        is_changing_ = false;
+                        Tick();
+                        done({Status::Ok(), false, is_new});
+                      });
+}
+
+void TraceRuleManager::TakeBack(const std::vector<SwitchChange>& parts, RulesOf before,
+                                const Outcome& outcome, Done done) {
+  std::vector<SwitchChange> backs;
+  for (const SwitchChange& part : parts) {
+    Member& member = members_[part.target->datapath_id()];
+    const Rules& rules = before[part.target->datapath_id()];
+    backs.push_back({part.target, ChangeOf(member.installed, rules)});
+  }
+  CommitAcross(backs, [this, alive = std::weak_ptr<bool>(alive_), before = std::move(before),
+                       outcome, done = std::move(done)](const Status& status) {
+    if (alive.expired()) return;
+    is_changing_ = false;
+    for (const auto& [id, rules] : before) {
+      if (status.ok()) members_[id].installed = rules;
+    }
+    done(outcome);  // what was not taken back is seen to at the next tick
+  });
+}
+
+// --- how it is ---------------------------------------------------------------
+
+TraceRuleVerdict TraceRuleManager::VerdictAt(uint64_t id, const Member& member, size_t rule) const {
+  const OpenflowSwitch* const which = parts_.net->Find(id);
+  if (which == nullptr || !which->is_ready()) {
+    return {TraceRuleState::kAway, "it is not connected"};
+  }
+  if (!member.error.empty()) return {TraceRuleState::kFailed, member.error};
+  if (!member.is_adopted || member.is_busy) return {TraceRuleState::kPending, ""};
+  return tester_.VerdictOf(which, rule);
+}
+
+size_t TraceRuleManager::InOrder() const {
+  size_t count = 0;
+  for (const auto& [id, member] : members_) {
+    const OpenflowSwitch* const which = parts_.net->Find(id);
+    const bool is_in_order = which != nullptr && which->is_ready() && member.is_adopted &&
+                             !member.is_busy && member.error.empty();
+    count += is_in_order ? 1 : 0;
+  }
+  return count;
+}
+
+std::optional<TraceRuleSetView> TraceRuleManager::View() const {
+  if (!record_) return std::nullopt;
+  TraceRuleSetView view{*record_, rules_, problem_, {}};
+  for (size_t rule = 0; rule < rules_.rules.size(); ++rule) {
+    std::vector<TraceRuleAtSwitch>& at = view.at.emplace_back();
+    for (const auto& [id, member] : members_) {
+      at.push_back({member.place.name, VerdictAt(id, member, rule)});
+    }
+    std::sort(at.begin(), at.end(),
+              [](const auto& a, const auto& b) { return a.switch_name < b.switch_name; });
+  }
+  return view;
+}
+
+}  // namespace trumpet

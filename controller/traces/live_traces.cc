@@ -1,0 +1,216 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "controller/traces/live_traces.h"
+
+#include <ctime>
+#include <memory>
+#include <utility>
+
+#include "controller/traces/trace_network.h"
+#include "controller/traces/trace_text.h"
+
+namespace trumpet {
+namespace {
+
+constexpr Nanos kAdvanceEvery = 50 * kNanosPerMilli;
+constexpr size_t kTracesAtATime = 4096;  // then others have their turn
+constexpr Nanos kWriteEvery = kNanosPerSecond;
+
+Nanos MonotonicNow() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * kNanosPerSecond + now.tv_nsec;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<LiveTraces>> LiveTraces::Open(event_base* base,
+                                                     const LiveTracesOptions& options,
+                                                     std::function<Nanos()> unix_now, Log log) {
+  auto store = SqliteTraceStore::Open(options.store, unix_now());
+  if (!store.ok()) return store.status();
+  LiveTracesOptions known = options;
+  if (options.takes_network) {
+    // Until it is told again.
+    auto switches = LoadSwitchBook(options.store.folder);
+    if (!switches.ok()) return switches.status();
+    known.switches = std::move(*switches);
+  }
+  const Status saved = SaveSwitchBook(known.switches, options.store.folder);
+  if (!saved.ok()) return saved;
+  return std::unique_ptr<LiveTraces>(
+      new LiveTraces(base, known, std::move(unix_now), std::move(*store), std::move(log)));
+}
+
+LiveTraces::LiveTraces(event_base* base, const LiveTracesOptions& options,
+                       std::function<Nanos()> unix_now, std::unique_ptr<SqliteTraceStore> store,
+                       Log log)
+    : options_(options),
+      unix_now_(std::move(unix_now)),
+      log_(std::move(log)),
+      switches_(options_.switches),
+      routes_(options_.topology, switches_),
+      maker_(options_.maker, routes_, [this](const TraceReport& report) { Tell(report); }),
+      store_(std::move(store)),
+      writer_(base, kMaxBatches),
+      reader_(base, kMaxQuestions),
+      advance_(base, [this] { Advance(); }),
+      write_(base, [this] { Write(); }) {
+  advance_.RunEvery(kAdvanceEvery);
+  write_.RunEvery(kWriteEvery);
+}
+
+LiveTraces::~LiveTraces() {
+  is_ending_ = true;
+  maker_.Finish();
+  Write();
+}
+
+bool LiveTraces::Take(const Frame& frame, Nanos time) {
+  if (!maker_.TakeFrame(frame, time)) return false;
+  frame_time_ = time;
+  has_new_frames_ = true;
+  return true;
+}
+
+void LiveTraces::Tell(const TraceReport& report) {
+  links_.Add(report);
+  if (report.is_kept) {
+    waiting_.push_back(ToStored(report, switches_));
+    if (on_kept_) on_kept_(waiting_.back());
+  }
+  if (waiting_.size() + links_.size() >= kBatch) Write();
+}
+
+// Frames may lie in the ring for long when there are many: by their own time no trace is told
+// before its copies have been looked at.
+void LiveTraces::Advance() {
+  const Nanos now = MonotonicNow();
+  if (has_new_frames_) taken_at_ = now;
+  has_new_frames_ = false;
+  if (maker_.Advance(frame_time_ + (now - taken_at_), kTracesAtATime)) advance_.RunSoon();
+}
+
+// At the end nothing is withheld: then there is no more than the table of traces.
+bool LiveTraces::Give(LoopWorker::Job job) {
+  if (!is_ending_) return writer_.Do(std::move(job));
+  writer_.DoInAnyCase(std::move(job));
+  return true;
+}
+
+void LiveTraces::Write() {
+  std::vector<LinkCounters> links = links_.TakeAll();
+  const size_t trace_count = waiting_.size();
+  const size_t link_count = links.size();
+  const bool is_taken =
+      Give([this, traces = std::move(waiting_), links = std::move(links), now = unix_now_()] {
+        Status status = Status::Ok();
+        size_t lost_traces = 0;
+        size_t lost_links = 0;
+        const auto note = [&status](Status one, size_t rows, size_t* lost) {
+          if (one.ok()) return;
+          *lost = rows;
+          status = std::move(one);
+        };
+        size_t none = 0;
+        if (!traces.empty()) note(store_->Append(traces, now), traces.size(), &lost_traces);
+        if (!links.empty()) note(store_->AppendCounters(links, now), links.size(), &lost_links);
+        note(store_->Expire(now), 0, &none);
+        const size_t stored = traces.size() - lost_traces;
+        return [this, status, stored, lost_traces, lost_links, store = store_->counters()] {
+          counters_.stored += stored;
+          Note(lost_traces, lost_links, status, store);
+        };
+      });
+  waiting_.clear();
+  if (!is_taken) {
+    Note(trace_count, link_count, Status::Error("the disk is too slow for the traces"),
+         counters_.store);
+  }
+}
+
+// An error is told once, until there is none or another.
+void LiveTraces::Note(size_t traces, size_t links, const Status& status,
+                      const TraceStoreCounters& store) {
+  counters_.not_stored += traces;
+  counters_.links_not_stored += links;
+  counters_.store = store;
+  const std::string error = status.ok() ? "" : status.message();
+  if (error == told_error_) return;
+  told_error_ = error;
+  if (error.empty()) {
+    log_("info", "traces are stored again");
+  } else {
+    log_("err", "traces are not stored: " + error);
+  }
+}
+
+void LiveTraces::SetNetwork(std::string text) {
+  if (!options_.takes_network) return;
+  writer_.DoInAnyCase([this, text = std::move(text)]() -> LoopWorker::Then {
+    auto told = std::make_shared<Result<ToldNetwork>>(ParseToldNetwork(text));
+    Status status = told->status();
+    if (status.ok()) status = SaveSwitchBook((*told)->switches, options_.store.folder);
+    if (!status.ok()) return [this, status] { log_("err", "controller: " + status.message()); };
+    return [this, told] {
+      switches_ = std::move((*told)->switches);
+      routes_ = NetworkRoutes((*told)->topology, switches_);
+      log_("info", "controller: told of " + std::to_string(switches_.names().size()) +
+                       " switches that copy, and of " +
+                       std::to_string((*told)->topology.hosts.size()) + " hosts");
+    };
+  });
+}
+
+template <typename T>
+void LiveTraces::Ask(std::function<Result<T>()> look,
+                     std::function<void(const Result<T>&)> answer) {
+  const bool is_taken = reader_.Do([look = std::move(look), answer] {
+    auto found = look();
+    return [found = std::move(found), answer] { answer(found); };
+  });
+  if (is_taken) return;
+  ++counters_.questions_refused;
+  answer(Status::Error("too many questions about traces at once; try again later"));
+}
+
+void LiveTraces::Find(const TraceQuery& query, Answer answer, std::function<bool()> may_go_on) {
+  const auto look = [folder = options_.store.folder, query, may_go_on = std::move(may_go_on)] {
+    return FindInTraceFolder(folder, query, may_go_on);
+  };
+  Ask<std::vector<StoredTrace>>(look, std::move(answer));
+}
+
+void LiveTraces::Estimate(const TraceQuery& query,
+                          std::function<void(const Result<TraceCost>&)> answer) {
+  const auto look = [folder = options_.store.folder, query] {
+    return EstimateInTraceFolder(folder, query);
+  };
+  Ask<TraceCost>(look, std::move(answer));
+}
+
+void LiveTraces::Count(const CountQuestion& question, bool of_links,
+                       std::function<void(const Result<std::vector<TraceRecord>>&)> answer,
+                       std::function<bool()> may_go_on) {
+  const auto look = [folder = options_.store.folder, question, of_links, switches = switches_,
+                     may_go_on = std::move(may_go_on)] {
+    return of_links ? CountLinks(folder, question, switches)
+                    : CountTraces(folder, question, may_go_on);
+  };
+  Ask<std::vector<TraceRecord>>(look, std::move(answer));
+}
+
+nlohmann::ordered_json LiveTraces::Show() const {
+  nlohmann::ordered_json json = ToJson(maker_, switches_);
+  json["store"] = {{"written", counters_.stored},
+                   {"not_stored", counters_.not_stored},
+                   {"links_not_stored", counters_.links_not_stored},
+                   {"questions_refused", counters_.questions_refused},
+                   {"expired_files", counters_.store.expired_files},
+                   {"bytes", counters_.store.stored_bytes},
+                   {"error", told_error_}};
+  return json;
+}
+
+}  // namespace trumpet

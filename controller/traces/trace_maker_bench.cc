@@ -1,0 +1,222 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a copy costs the analyzer, from its frame in memory to the verdict: 64-byte TCP packets that
+// cross four switches and come in ERSPAN II, so many packets under way at a time (the argument).
+//
+// Ours: TraceMaker with a topology.  Plain: parse.h and mirror_copy.h, an unordered_map by 5-tuple
+// and IP ID, a vector of hops for each packet, loop and last hop checked after a second; no
+// retransmissions, lost copies, late ones or bounds.  Items are copies; compare CPU times.  Run
+// with
+// --benchmark_enable_random_interleaving=true --benchmark_repetitions=5.
+
+#include <benchmark/benchmark.h>
+
+#include <cstring>
+#include <deque>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "controller/traces/trace_maker.h"
+#include "controller/traces/trace_routes.h"
+#include "lib/base/byte_order.h"
+#include "lib/base/hash.h"
+#include "lib/model/trace_rule.h"
+#include "lib/packet/mirror_copy.h"
+#include "lib/packet/test_frames.h"
+
+namespace trumpet {
+namespace {
+
+using test_frames::Be32;
+using test_frames::Bytes;
+
+constexpr uint16_t kHops = 4;
+constexpr size_t kCopies = 1 << 19;  // of a round
+constexpr char kChain[] = R"(
+hosts:
+  - {id: h1, prefixes: [10.0.0.0/16], attached_to: s1}
+  - {id: h2, prefixes: [10.1.0.0/16], attached_to: s4}
+switches: [{name: s1}, {name: s2}, {name: s3}, {name: s4}]
+links: [{from: s1, to: s2}, {from: s2, to: s3}, {from: s3, to: s4}]
+)";
+
+// ERSPAN II of switch `hop` + 1 around packet `number`, in one block of memory.
+class Copies {
+ public:
+  Copies() {
+    for (uint16_t hop = 0; hop < kHops; ++hop) {
+      test_frames::Ipv4Header ip;
+      ip.src = 0x0a000001;
+      ip.dst = 0x0a010001;
+      ip.ttl = static_cast<uint8_t>(64 - hop);
+      const Bytes packet =
+          test_frames::Ethernet(0x0800, test_frames::Ipv4(ip, test_frames::Tcp({}, Bytes(10))));
+      const Bytes erspan =
+          test_frames::Join({Be32(0x10000000u | (hop + 1u)), Be32(TraceTag(0, 1)), packet});
+      frames_[hop] = test_frames::Ethernet(
+          0x0800,
+          test_frames::Ipv4({kProtocolGre}, test_frames::Gre(0x1000, 0x88be, Be32(0), erspan)));
+      at_ = frames_[hop].size() - packet.size();
+    }
+  }
+  size_t bytes() const { return frames_[0].size(); }
+  // Each packet has a source port, an IP ID, a sequence and a checksum of its own.
+  void Write(uint16_t hop, uint32_t number, uint32_t sequence, uint8_t* out) const {
+    std::memcpy(out, frames_[hop].data(), bytes());
+    const uint32_t scrambled = static_cast<uint32_t>(MixBits(number));
+    StoreBe32(out + 38, sequence);
+    StoreBe16(out + at_ + 14 + 4, static_cast<uint16_t>(number));
+    StoreBe16(out + at_ + 14 + 14, static_cast<uint16_t>(number >> 16));
+    StoreBe32(out + at_ + 34 + 4, number);
+    StoreBe16(out + at_ + 34, static_cast<uint16_t>(scrambled));
+    StoreBe16(out + at_ + 34 + 16, static_cast<uint16_t>(scrambled >> 16));
+  }
+
+ private:
+  static void StoreBe16(uint8_t* out, uint16_t value) {
+    out[0] = static_cast<uint8_t>(value >> 8);
+    out[1] = static_cast<uint8_t>(value);
+  }
+  static void StoreBe32(uint8_t* out, uint32_t value) {
+    StoreBe16(out, static_cast<uint16_t>(value >> 16));
+    StoreBe16(out + 2, static_cast<uint16_t>(value));
+  }
+
+  Bytes frames_[kHops];
+  size_t at_ = 0;  // of the packet
+};
+
+// Frames of a round, written before the clock runs, and their times: `under_way` packets begin
+// each second, and each is seen by one switch after the other at once.
+struct Round {
+  std::vector<uint8_t> bytes;
+  size_t size = 0;
+  std::vector<Nanos> times;
+
+  Round(size_t under_way, uint32_t first_packet, Nanos begin) {
+    static const Copies copies;
+    size = copies.bytes();
+    bytes.resize(kCopies * size);
+    for (uint32_t i = 0; i < kCopies; ++i) {
+      const uint32_t packet = first_packet + i / kHops;
+      copies.Write(static_cast<uint16_t>(i % kHops), packet, packet, &bytes[i * size]);
+      times.push_back(begin + Nanos{i / kHops} * kNanosPerSecond / static_cast<Nanos>(under_way));
+    }
+  }
+  Frame frame(size_t i) const {
+    const auto length = static_cast<uint32_t>(size);
+    return {&bytes[i * size], length, length};
+  }
+};
+
+// Feeds rounds to `take(frame, time)`, time going on from one to the next.
+template <typename Take>
+void Feed(benchmark::State& state, const Take& take) {
+  const auto under_way = static_cast<size_t>(state.range(0));
+  Nanos begin = 1700000000 * kNanosPerSecond;
+  uint32_t packet = 0;
+  for (auto _ : state) {
+    state.PauseTiming();
+    const Round round(under_way, packet, begin);
+    packet += kCopies / kHops;
+    begin = round.times.back() + 1;
+    state.ResumeTiming();
+    for (size_t i = 0; i < kCopies; ++i) take(round.frame(i), round.times[i]);
+  }
+  state.SetItemsProcessed(static_cast<int64_t>(state.iterations() * kCopies));
+}
+
+void Ours(benchmark::State& state) {
+  TraceMakerOptions options;
+  options.copies.seed = 7;
+  options.copies.leaves_slices = true;
+  options.table.max_traces = 1 << 20;
+  options.table.max_hops = 1 << 22;
+  const Topology topology = *ParseTopology(kChain, "chain");
+  SwitchBook switches;
+  (void)AddSwitches(topology, &switches);
+  const NetworkRoutes routes(topology, switches);
+  uint64_t delivered = 0;
+  TraceMaker maker(options, routes, [&](const TraceReport& report) {
+    delivered += report.pass->fault == TraceFault::kNone ? 1 : 0;
+  });
+  size_t count = 0;
+  Feed(state, [&](const Frame& frame, Nanos time) {
+    maker.TakeFrame(frame, time);
+    if (++count % 64 == 0) maker.Advance(time);
+  });
+  maker.Finish();
+  if (delivered != state.iterations() * kCopies / kHops) state.SkipWithError("traces are missing");
+}
+
+class PlainTraces {
+ public:
+  void Take(const Frame& frame, Nanos time) {
+    MirrorCopy copy;
+    if (ReadMirrorCopy(frame, &copy) != CopyVerdict::kCopy) return;
+    ParsedPacket packet;
+    ParsePacket({copy.inner, copy.inner_captured, copy.inner_bytes}, ParseOptions(), &packet);
+    const uint8_t* const ip = copy.inner + 14;
+    Key key{};
+    std::memcpy(key.bytes, ip + 12, 12);  // addresses, ports
+    std::memcpy(key.bytes + 12, ip + 4, 2);
+    key.bytes[14] = ip[9];
+    auto [found, is_new] = traces_.try_emplace(key);
+    if (is_new) order_.emplace_back(time, key);
+    found->second.push_back({copy.session, ip[8], time});
+    while (!order_.empty() && time - order_.front().first >= kNanosPerSecond) Judge();
+  }
+  void Finish() {
+    while (!order_.empty()) Judge();
+  }
+  uint64_t delivered() const { return delivered_; }
+
+ private:
+  struct Key {
+    uint8_t bytes[16];
+    bool operator==(const Key& other) const { return std::memcmp(bytes, other.bytes, 16) == 0; }
+  };
+  struct KeyHash {
+    size_t operator()(const Key& key) const { return HashBytes(key.bytes, 16, 0); }
+  };
+  struct Hop {
+    uint16_t switch_number;
+    uint8_t ttl;
+    Nanos time;
+  };
+  void Judge() {
+    const auto found = traces_.find(order_.front().second);
+    const std::vector<Hop>& hops = found->second;
+    bool has_loop = false;
+    for (size_t i = 0; i < hops.size(); ++i) {
+      for (size_t j = 0; j < i; ++j) {
+        has_loop = has_loop || hops[i].switch_number == hops[j].switch_number;
+      }
+    }
+    delivered_ += !has_loop && hops.back().switch_number == kHops ? 1 : 0;
+    traces_.erase(found);
+    order_.pop_front();
+  }
+
+  std::unordered_map<Key, std::vector<Hop>, KeyHash> traces_;
+  std::deque<std::pair<Nanos, Key>> order_;
+  uint64_t delivered_ = 0;
+};
+
+void Plain(benchmark::State& state) {
+  PlainTraces traces;
+  Feed(state, [&](const Frame& frame, Nanos time) { traces.Take(frame, time); });
+  traces.Finish();
+  if (traces.delivered() != state.iterations() * kCopies / kHops) {
+    state.SkipWithError("traces are missing");
+  }
+}
+
+BENCHMARK(Ours)->Arg(1 << 10)->Arg(1 << 14)->Arg(1 << 17)->Unit(benchmark::kMillisecond);
+BENCHMARK(Plain)->Arg(1 << 10)->Arg(1 << 14)->Arg(1 << 17)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace trumpet

@@ -1,0 +1,65 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "controller/traces/trace_network.h"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "lib/model/slice_spec.h"
+
+namespace trumpet {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json HostJson(const TopologyHost& host) {
+  Json json = {{"id", host.id}, {"name", host.name}, {"prefixes", Json::array()}};
+  for (const Prefix& prefix : host.prefixes) json["prefixes"].push_back(PrintPrefix(prefix));
+  if (!host.attached_to.empty()) json["attached_to"] = host.attached_to;
+  return json;
+}
+
+Json TopologyJson(const Topology& topology) {
+  Json json = {{"hosts", Json::array()}, {"switches", Json::array()}, {"links", Json::array()}};
+  for (const TopologyHost& host : topology.hosts) json["hosts"].push_back(HostJson(host));
+  for (const TopologySwitch& one : topology.switches) {
+    json["switches"].push_back({{"name", one.name}, {"edge_ports", one.edge_ports}});
+  }
+  for (const TopologyLink& link : topology.links) {
+    json["links"].push_back({{"from", link.from}, {"to", link.to}, {"weight", link.weight}});
+  }
+  return json;
+}
+
+std::string Dump(const Json& json) {
+  return json.dump(-1, ' ', true, Json::error_handler_t::replace);
+}
+
+}  // namespace
+
+std::string PrintToldNetwork(const ToldNetwork& network) {
+  Json switches = Json::object();
+  for (const auto& [number, name] : network.switches.names()) switches[name] = number;
+  return Dump({{"switches", std::move(switches)}, {"topology", TopologyJson(network.topology)}});
+}
+
+Result<ToldNetwork> ParseToldNetwork(std::string_view text) {
+  const Json json = Json::parse(text, nullptr, false);
+  const bool has_both = json.is_object() && json.contains("switches") &&
+                        json["switches"].is_object() && json.contains("topology");
+  if (!has_both) return Status::Error("the network is told as something else than a network");
+  auto topology = ParseTopologyJson(Dump(json["topology"]), "the network as it was told");
+  if (!topology.ok()) return topology.status();
+  ToldNetwork network{std::move(*topology), SwitchBook()};
+  for (const auto& [name, number] : json["switches"].items()) {
+    if (!number.is_number_unsigned() || number > kMaxSwitchNumber) {
+      return Status::Error(name + ": has no number of a switch");
+    }
+    const Status added = network.switches.Add(name, number.get<uint16_t>());
+    if (!added.ok()) return added;
+  }
+  return network;
+}
+
+}  // namespace trumpet

@@ -1,0 +1,249 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "controller/traces/trace_service.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "controller/analyzer/trace_packet.h"
+#include "controller/traces/arguments.h"
+#include "controller/traces/trace_query.h"
+#include "controller/traces/trace_text.h"
+#include "lib/packet/layers.h"
+#include "lib/wire/limits.h"
+
+namespace trumpet {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr Nanos kNewsEvery = 200 * kNanosPerMilli;
+
+// Up to where the innermost headers end.
+size_t HeaderBytes(const std::string& packet, bool is_ip) {
+  const auto* const data = reinterpret_cast<const uint8_t*>(packet.data());
+  Layers layers;
+  ReadLayers(data, static_cast<uint32_t>(packet.size()),
+             is_ip ? LayerKind::kIpv4 : LayerKind::kEthernet, LayerOptions(), &layers);
+  if (layers.count == 0) return 0;
+  const Layer& last = layers.list[static_cast<size_t>(layers.count - 1)];
+  return last.at + last.bytes;
+}
+
+std::string Hex(std::string_view bytes) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (const char byte : bytes) {
+    text += kDigits[static_cast<uint8_t>(byte) >> 4];
+    text += kDigits[static_cast<uint8_t>(byte) & 15];
+  }
+  return text;
+}
+
+Json FrameJson(const StoredTrace& trace, TracePackets packets) {
+  const bool is_ip = (trace.marks & kMarkIp) != 0;
+  const size_t bytes =
+      packets == TracePackets::kWhole ? trace.packet.size() : HeaderBytes(trace.packet, is_ip);
+  return {{"link", is_ip ? "ip" : "ethernet"},
+          {"hex", Hex(std::string_view(trace.packet).substr(0, bytes))}};
+}
+
+Status SetStep(const std::string& text, Nanos* step) {
+  constexpr uint64_t kDay = 86400;
+  const auto seconds = ReadCount("step", text, 1, kDay);
+  if (!seconds.ok()) return seconds.status();
+  *step = static_cast<Nanos>(*seconds) * kNanosPerSecond;
+  return Status::Ok();
+}
+
+std::string TextOf(Json json) {
+  const auto text = [&] { return json.dump(-1, ' ', true, Json::error_handler_t::replace); };
+  // Loops over many switches, and fabrics with very many next hops.
+  for (const char* long_one : {"evidence", "path"}) {
+    if (text().size() <= kMaxTraceTextBytes) break;
+    json[long_one] = nullptr;
+  }
+  return text();
+}
+
+}  // namespace
+
+TraceService::TraceService(event_base* base, LiveTraces* traces, Send send)
+    : traces_(traces), send_(std::move(send)), news_(base, [this] { SendNews(); }) {
+  traces_->set_on_kept([this](const StoredTrace& trace) { Tell(trace); });
+  news_.RunEvery(kNewsEvery);
+}
+
+TraceService::~TraceService() {
+  Forget();
+  traces_->set_on_kept(nullptr);
+}
+
+AnalyzerSideline TraceService::Sideline() {
+  return {kCapabilityTraces, [this](const Message& message) { Take(message); },
+          [this] { Forget(); }};
+}
+
+void TraceService::Forget() {
+  for (auto& [number, flag] : asked_) flag->store(true);
+  asked_.clear();
+  watches_.clear();
+}
+
+void TraceService::Take(const Message& message) {
+  if (const auto* request = std::get_if<TraceRequest>(&message)) {
+    Answer(*request);
+  } else if (const auto* cancel = std::get_if<TraceCancel>(&message)) {
+    watches_.erase(cancel->number);
+    const auto asked = asked_.find(cancel->number);
+    if (asked != asked_.end()) asked->second->store(true);
+  } else if (const auto* part = std::get_if<TraceNetwork>(&message)) {
+    Take(*part);
+  }
+}
+
+// Parts come in order; what does not is no part of anything.
+void TraceService::Take(const TraceNetwork& part) {
+  if (part.part == 0) network_.clear();
+  if (part.part != 0 && part.part != next_part_) return;
+  network_ += part.text;
+  next_part_ = part.part + 1;
+  if (!part.is_last) return;
+  next_part_ = 0;
+  traces_->SetNetwork(std::move(network_));
+  network_.clear();
+}
+
+void TraceService::Answer(const TraceRequest& request) {
+  CountQuestion question;
+  TraceQuery& query = question.query;
+  const bool is_count = request.what == TraceWhat::kLinks || request.what == TraceWhat::kCount;
+  for (const TraceWord& word : request.words) {
+    const Status set = is_count && word.name == "step"
+                           ? SetStep(word.value, &question.step)
+                           : SetTraceQuery(word.name, word.value, traces_->switches(), &query);
+    if (!set.ok()) return Fail(request.number, set.message(), true);
+  }
+  query.limit = std::min(query.limit, kMaxTraceRecords);
+  if (is_count) return Count(request, std::move(question));
+  if (request.what == TraceWhat::kTraces) return Find(request, std::move(query));
+  if (request.what == TraceWhat::kEstimate) return Estimate(request.number, query);
+  if (watches_.size() >= kMaxWatches) {
+    return Fail(request.number, "traces are watched by too many already", false);
+  }
+  TraceAnswer answer;
+  answer.number = request.number;
+  answer.has_more = true;
+  send_(answer);  // the watch has begun
+  watches_[request.number] = {std::move(query), request.packets, answer, 0};
+}
+
+void TraceService::Find(const TraceRequest& request, TraceQuery query) {
+  const size_t limit = query.limit++;  // one more says whether there are more
+  const auto is_cancelled = std::make_shared<std::atomic<bool>>(false);
+  asked_[request.number] = is_cancelled;
+  traces_->Find(
+      query,
+      [=, number = request.number, packets = request.packets](const auto& found) {
+        asked_.erase(number);
+        if (is_cancelled->load()) return;
+        if (!found.ok()) return Fail(number, found.message(), false);
+        send_(ToAnswer(number, packets, *found, limit));
+      },
+      [is_cancelled] { return !is_cancelled->load(); });
+}
+
+void TraceService::Count(const TraceRequest& request, CountQuestion question) {
+  const size_t limit = question.query.limit++;
+  const auto is_cancelled = std::make_shared<std::atomic<bool>>(false);
+  asked_[request.number] = is_cancelled;
+  const auto answer = [=, number = request.number](const auto& counted) {
+    asked_.erase(number);
+    if (is_cancelled->load()) return;
+    if (!counted.ok()) return Fail(number, counted.message(), false);
+    TraceAnswer told;
+    told.number = number;
+    size_t bytes = 0;
+    for (const TraceRecord& record : *counted) {
+      bytes += record.text.size();
+      if (told.records.size() == limit || bytes > kMaxAnswerBytes) break;
+      told.records.push_back(record);
+    }
+    told.has_more = told.records.size() < counted->size();
+    send_(told);
+  };
+  traces_->Count(question, request.what == TraceWhat::kLinks, answer,
+                 [is_cancelled] { return !is_cancelled->load(); });
+}
+
+void TraceService::Estimate(uint64_t number, const TraceQuery& query) {
+  const auto is_cancelled = std::make_shared<std::atomic<bool>>(false);
+  asked_[number] = is_cancelled;
+  traces_->Estimate(query, [=](const Result<TraceCost>& cost) {
+    asked_.erase(number);
+    if (is_cancelled->load()) return;
+    if (!cost.ok()) return Fail(number, cost.message(), false);
+    TraceAnswer answer;
+    answer.number = number;
+    answer.files = cost->files;
+    answer.traces = cost->traces;
+    answer.bytes = cost->bytes;
+    send_(answer);
+  });
+}
+
+void TraceService::Fail(uint64_t number, const std::string& why, bool is_wrong) {
+  TraceAnswer answer;
+  answer.number = number;
+  answer.error = ToWireText(why, kMaxLongTextBytes);
+  answer.is_wrong = is_wrong;
+  send_(answer);
+}
+
+bool TraceService::Add(const StoredTrace& trace, TracePackets packets, TraceAnswer* answer,
+                       size_t* bytes) const {
+  Json json = ToJson(trace, traces_->switches());
+  if (packets != TracePackets::kNone) json["frame"] = FrameJson(trace, packets);
+  TraceRecord record{trace.start, trace.id, TextOf(std::move(json))};
+  const bool fits =
+      answer->records.size() < kMaxTraceRecords && *bytes + record.text.size() <= kMaxAnswerBytes;
+  if (!fits) return false;
+  *bytes += record.text.size();
+  answer->records.push_back(std::move(record));
+  return true;
+}
+
+TraceAnswer TraceService::ToAnswer(uint64_t number, TracePackets packets,
+                                   const std::vector<StoredTrace>& found, size_t limit) const {
+  TraceAnswer answer;
+  answer.number = number;
+  size_t bytes = 0;
+  for (const StoredTrace& trace : found) {
+    if (answer.records.size() == limit || !Add(trace, packets, &answer, &bytes)) break;
+  }
+  answer.has_more = answer.records.size() < found.size();
+  return answer;
+}
+
+void TraceService::Tell(const StoredTrace& trace) {
+  for (auto& [number, watch] : watches_) {
+    if (!IsAskedFor(trace, watch.query)) continue;
+    if (!Add(trace, watch.packets, &watch.answer, &watch.bytes)) ++watch.answer.left_out;
+  }
+}
+
+void TraceService::SendNews() {
+  for (auto& [number, watch] : watches_) {
+    TraceAnswer& answer = watch.answer;
+    if (answer.records.empty() && answer.left_out == 0) continue;
+    send_(answer);
+    answer.records.clear();
+    answer.left_out = 0;
+    watch.bytes = 0;
+  }
+}
+
+}  // namespace trumpet
