@@ -58,6 +58,7 @@ utilities_libtrumpet_ctl_a_SOURCES = \
 	utilities/ctl/slice_commands.cc \
 	utilities/ctl/slice_commands.h \
 	utilities/ctl/token.cc \
+	utilities/ctl/trace_commands.cc \
 	utilities/ctl/trace_rule_commands.cc
 LIBTRUMPET_CTL = utilities/libtrumpet-ctl.a $(LIBTRUMPET_MEASURE) $(LIBTRUMPET_SLICE_PLAN) $(LIBTRUMPET_VIEW) $(YAML_CPP_LIBS) $(CURL_LIBS) \
 	$(OPENSSL_LIBS)

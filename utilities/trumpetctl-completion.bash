@@ -19,6 +19,9 @@ _trumpetctl_values() {
   case $1 in
     -o | --output) compgen -W 'table json yaml' -- "$2" ;;
     --tunnel) compgen -W 'gre erspan' -- "$2" ;;
+    --verdict) compgen -W 'delivered dropped copies_lost loop not_known' -- "$2" ;;
+    --mark) compgen -W 'connection protocol debug' -- "$2" ;;
+    --format) compgen -W 'pcapng json' -- "$2" ;;
     --role) compgen -W 'read operate admin' -- "$2" ;;
     --event) compgen -W "$(_trumpetctl_names event name)" -- "$2" ;;
     *) compgen -f -- "$2" ;;
@@ -27,7 +30,7 @@ _trumpetctl_values() {
 
 # Does this option, as far as it was typed, want a value?
 _trumpetctl_wants_value() {
-  [[ $1 == *= || $1 =~ ^(-o|--(output|server|token-file|ca|event|role|topologies|seconds|map|borders|routes|rate|path-ms|slice-ms|spacing-ms|param|number|port|tunnel|analyzers|local|switches|key|host|top|interval|count|ports|source|target))$ ]]
+  [[ $1 == *= || $1 =~ ^(-o|--(output|server|token-file|ca|event|role|topologies|seconds|map|borders|routes|rate|path-ms|slice-ms|spacing-ms|param|number|port|tunnel|analyzers|local|switches|key|host|top|interval|count|ports|source|target|src|dst|protocol|src-port|dst-port|verdict|mark|through|min-hops|from|until|limit|after|timeout|format|step))$ ]]
 }
 
 _trumpetctl() {

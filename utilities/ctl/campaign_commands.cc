@@ -99,23 +99,12 @@ int RunCtlSlices(CtlRun* run) {
   return run->Print(*campaign, [](const ApiJson&) { return std::string(); });
 }
 
-// A file gets its name when it is whole.
 int SaveCtlPackets(CtlRun* run) {
   const std::string path = run->invocation.Get("write", "-");
-  if (path == "-") {
-    if (!run->terminal.out_is_terminal) return ReceivePackets(run, run->terminal.out);
+  if (path == "-" && run->terminal.out_is_terminal) {
     return run->Fail("packets are not for terminals: -w FILE, or to another program");
   }
-  const std::string fresh = path + ".part";
-  std::ofstream file(fresh, std::ios::binary | std::ios::trunc);
-  if (!file) return run->Fail("cannot write " + fresh);
-  int status = ReceivePackets(run, &file);
-  file.close();
-  if (status == 0 && (!file || std::rename(fresh.c_str(), path.c_str()) != 0)) {
-    status = run->Fail("cannot write " + path);
-  }
-  if (status != 0) std::remove(fresh.c_str());
-  return status;
+  return run->WriteTo(path, [run](std::ostream* out) { return ReceivePackets(run, out); });
 }
 
 int ShowCtlSlices(CtlRun* run) {

@@ -98,6 +98,16 @@ int Do(CtlRun* run) {
   if (name == "measure read") return ReadCtlMeasurement(run);
   if (name == "measure watch") return WatchCtlMeasurement(run);
   if (name == "measure rm") return run->ForEach("DELETE", "measurements", "");
+  if (name == "counter links") return ShowCtlCounters(run, "/v1/counters/links");
+  if (name == "counter traces") return ShowCtlCounters(run, "/v1/counters/traces");
+  if (name == "trace query") return QueryCtlTraces(run);
+  if (name == "trace show") return ShowCtlTrace(run);
+  if (name == "trace watch") return WatchCtlTraces(run);
+  if (name == "trace export") return ExportCtlTraces(run);
+  if (name == "trace rules apply") return ApplyCtlTraceRules(run);
+  if (name == "trace rules list") return ListCtlTraceRules(run);
+  if (name == "trace rules show") return ShowCtlTraceRule(run);
+  if (name == "trace rules rm") return RemoveCtlTraceRules(run);
   if (name == "status") return ShowStatus(run);
   if (name == "token new") return MakeToken(run);
   const bool is_host = name == "host show";

@@ -4,6 +4,7 @@
 #include "utilities/ctl/ctl_run.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <istream>
@@ -153,6 +154,20 @@ int CtlRun::ForEach(const char* method, const char* collection, const char* what
   return 0;
 }
 
+int CtlRun::WriteTo(const std::string& path, const std::function<int(std::ostream*)>& write) {
+  if (path.empty() || path == "-") return write(terminal.out);
+  const std::string fresh = path + ".part";
+  std::ofstream file(fresh, std::ios::binary | std::ios::trunc);
+  if (!file) return Fail("cannot write " + fresh);
+  int status = write(&file);
+  file.close();
+  if (status == 0 && (!file || std::rename(fresh.c_str(), path.c_str()) != 0)) {
+    status = Fail("cannot write " + path);
+  }
+  if (status != 0) std::remove(fresh.c_str());
+  return status;
+}
+
 int CtlRun::Follow(const Following& following) {
   bool is_open = false;
   bool is_over = false;
@@ -166,7 +181,7 @@ int CtlRun::Follow(const Following& following) {
   });
   const auto is_late = [&] { return following.deadline && Clock::now() >= *following.deadline; };
   ApiRequest request;
-  request.path = "/v1/stream";
+  request.path = following.path;
   request.query = following.query;
   request.goes_on = [&] { return !is_late(); };
   request.receive = [&](std::string_view bytes) {

@@ -12,6 +12,7 @@
 
 #include <chrono>
 #include <functional>
+#include <iosfwd>
 #include <optional>
 #include <string>
 
@@ -53,10 +54,15 @@ struct CtlRun {
   int ForEach(const char* method, const char* collection, const char* what,
               const std::string& body = "");
 
+  // What `write` writes, to a file that gets its name when it is whole, or for "-" and "" to
+  // standard output.  The exit status, `write`'s if that is not 0.
+  int WriteTo(const std::string& path, const std::function<int(std::ostream*)>& write);
+
   // Reads a stream, and goes on where it was when the connection is cut, until `on_event` returns
   // false, which is a success, or until the time is up, told as `late`.  `on_open` is called once,
   // when the first stream is there; false ends it all.
   struct Following {
+    std::string path = "/v1/stream";
     std::vector<std::pair<std::string, std::string>> query;
     std::function<bool(const StreamedEvent& event)> on_event;
     std::function<bool()> on_open;  // may be null
@@ -87,6 +93,15 @@ int CheckCtlTraceRules(CtlRun* run);    // likewise
 int CompileCtlTraceRules(CtlRun* run);  // likewise
 int ImportCtlTraceRules(CtlRun* run);   // likewise
 int ExportCtlTraceRules(CtlRun* run);   // likewise
+int QueryCtlTraces(CtlRun* run);
+int ShowCtlTrace(CtlRun* run);
+int WatchCtlTraces(CtlRun* run);
+int ExportCtlTraces(CtlRun* run);
+int ShowCtlCounters(CtlRun* run, const char* path);
+int ApplyCtlTraceRules(CtlRun* run);
+int ListCtlTraceRules(CtlRun* run);
+int ShowCtlTraceRule(CtlRun* run);
+int RemoveCtlTraceRules(CtlRun* run);
 int InstallCtlMeasurement(CtlRun* run);
 int ShowCtlMeasurement(CtlRun* run);
 int ReadCtlMeasurement(CtlRun* run);

@@ -171,6 +171,53 @@ bool ReadCount(CtlRun* run, const char* option, long* count) {
 
 }  // namespace
 
+namespace {
+
+// "vm*,eth0" of every host, or "h1=left,h3=right"; "h2=" has none.
+Result<ApiJson> ReadEdgeOption(const std::string& text) {
+  ApiJson everywhere = ApiJson::array();
+  ApiJson by_host = ApiJson::object();
+  std::istringstream list(text);
+  for (std::string item; std::getline(list, item, ',');) {
+    const size_t equals = item.find('=');
+    if (equals == item.npos) {
+      everywhere.push_back(item);
+      continue;
+    }
+    ApiJson& ports = by_host[item.substr(0, equals)];
+    if (ports.is_null()) ports = ApiJson::array();
+    if (equals + 1 < item.size()) ports.push_back(item.substr(equals + 1));
+  }
+  if (by_host.empty()) return everywhere;
+  if (everywhere.empty()) return by_host;
+  return Status::Error("--edge takes ports of every host, or HOST=PORT each time");
+}
+
+Status AddPlaces(CtlRun* run, ApiJson* body) {
+  if (run->invocation.Has("edge")) {
+    auto edges = ReadEdgeOption(run->invocation.Get("edge"));
+    if (!edges.ok()) return edges.status();
+    (*body)["edges"] = std::move(*edges);
+  }
+  std::map<std::string, long> numbers;
+  std::istringstream list(run->invocation.Get("switch"));
+  for (std::string item; std::getline(list, item, ',');) {
+    const size_t equals = item.find('=');
+    const char* const digits = equals == item.npos ? "" : item.c_str() + equals + 1;
+    char* end = nullptr;
+    const long number = std::strtol(digits, &end, 10);
+    if (equals == item.npos || *digits == '\0' || *end != '\0' || number < 0 || number > 255) {
+      return Status::Error("--switch: '" + item + "' is no HOST=NUMBER up to 255");
+    }
+    numbers[item.substr(0, equals)] = number;
+  }
+  if (!numbers.empty()) (*body)["switches"] = numbers;
+  if (run->invocation.Has("lab")) (*body)["lab"] = true;
+  return Status::Ok();
+}
+
+}  // namespace
+
 int InstallCtlMeasurement(CtlRun* run) {
   const auto program = run->ReadDocument(run->argument(1));
   if (!program) return 1;
@@ -182,6 +229,8 @@ int InstallCtlMeasurement(CtlRun* run) {
   body["hosts"] = ApiJson::array();
   std::istringstream hosts(run->invocation.Get("host"));
   for (std::string host; std::getline(hosts, host, ',');) body["hosts"].push_back(host);
+  const Status placed = AddPlaces(run, &body);
+  if (!placed) return run->Fail(placed.message());
   ApiRequest request;
   request.method = "PUT";
   request.path = PathOf(*run);

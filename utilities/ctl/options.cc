@@ -203,6 +203,36 @@ Status CheckArguments(const CtlInvocation& invocation) {
                        command.arguments);
 }
 
+constexpr CtlOption kBeginFrom = {"from", "TIME", "that begin at this time or later"};
+constexpr CtlOption kBeginUntil = {"until", "TIME", "that begin before"};
+constexpr CtlOption kAnswerTimeout = {"timeout", "SECONDS", "for the analyzers to answer (10)"};
+
+// Those that say which traces are meant, and `more`.
+std::vector<CtlOption> TraceOptions(const std::vector<CtlOption>& more) {
+  std::vector<CtlOption> options = {
+      {"src", "PREFIX", "of packets from there"},
+      {"dst", "PREFIX", "to there"},
+      {"protocol", "NAME|NUMBER", "tcp, udp, icmp, ..."},
+      {"src-port", "N", "from this port"},
+      {"dst-port", "N", "to this port"},
+      {"verdict", "WORD", "delivered, dropped, copies_lost, loop or not_known"},
+      {"mark", "WORD,...", "one of connection, protocol and debug"},
+      {"through", "SWITCH", "with a copy of this switch"},
+      {"min-hops", "N", "with so many copies"}};
+  options.insert(options.end(), more.begin(), more.end());
+  return options;
+}
+
+// `what`, and in which steps of time it is counted.
+std::vector<CtlOption> CountOptions(std::vector<CtlOption> what) {
+  what.insert(what.end(), {{"from", "TIME", "from then on (the last ten minutes)"},
+                           {"until", "TIME", "before that"},
+                           {"step", "SECONDS", "that are added up (60)"},
+                           {"limit", "N", "at most so many lines (1000)"},
+                           kAnswerTimeout});
+  return what;
+}
+
 }  // namespace
 
 const std::vector<CtlCommand>& CtlCommands() {
@@ -296,7 +326,10 @@ const std::vector<CtlCommand>& CtlCommands() {
        2,
        2,
        {{"param", "NAME=VALUE,...", "instead of the values in the program"},
-        {"host", "HOST,...", "on these only (default: every host, those that come later, too)"}}},
+        {"host", "HOST,...", "on these only (default: every host, those that come later, too)"},
+        {"edge", "[HOST=]PORT,...", "where the network ends (default: all ports but uplinks)"},
+        {"switch", "HOST=NUMBER,...", "what switch.id reads as (default: numbered from 1 on)"},
+        {"lab", nullptr, "header checksums may carry tags"}}},
       {"measure list", "", "list measurements", 0, 0, {}},
       {"measure show", "NAME", "show a measurement, and how it is on its hosts", 1, 1, {}},
       {"measure read",
@@ -349,6 +382,37 @@ const std::vector<CtlCommand>& CtlCommands() {
        1,
        {{"source", "ADDRESS", "of the switch, from which copies come"},
         {"target", "ADDRESS", "of the analyzers, to which they go"}}},
+      {"trace rules apply",
+       "FILE",
+       "have all switches copy what these rules say, instead of those before; all or none",
+       1,
+       1,
+       {}},
+      {"trace rules list", "", "list the trace rules, and whether their copies come", 0, 0, {}},
+      {"trace rules show", "NAME", "show a trace rule, and how it is at each switch", 1, 1, {}},
+      {"trace rules rm", "", "remove all trace rules from all switches", 0, 0, {}},
+      {"trace query", "", "list traces of packets, by the time of their first copy", 0, 0,
+       TraceOptions({kBeginFrom,
+                     kBeginUntil,
+                     {"limit", "N", "at most so many (100)"},
+                     {"after", "CURSOR", "behind the page that ended so"},
+                     kAnswerTimeout,
+                     {"estimate", nullptr, "say instead how much there is to look at"}})},
+      {"trace show", "ID", "show a trace, hop by hop", 1, 1, {}},
+      {"trace watch", "", "print traces as they are told", 0, 0,
+       TraceOptions({{"count", "N", "end after so many"}})},
+      {"trace export", "", "write the packets of traces to a file, without what they carry", 0, 0,
+       TraceOptions({kBeginFrom,
+                     kBeginUntil,
+                     {"limit", "N", "at most so many (10000)"},
+                     kAnswerTimeout,
+                     {"format", "FORMAT", "pcapng (default), or json: the traces, one a line"},
+                     {"payload", nullptr, "with what packets carry; takes the role operate"},
+                     {"write", "FILE", "or -w FILE: to this file"}})},
+      {"counter links", "", "show what links carried, by the copies of packets", 0, 0,
+       CountOptions({{"through", "SWITCH", "links of this switch"}})},
+      {"counter traces", "", "show how many traces there are of a kind", 0, 0,
+       CountOptions(TraceOptions({}))},
       {"topology show", "", "show hosts, prefixes, switches and links", 0, 0, {}},
       {"simulate", "EVENTS PCAP", "run events of a file over a capture", 2, 2, {}},
       {"status", "", "is the controller well?", 0, 0, {}},

@@ -11,21 +11,25 @@
 #include "controller/plan/trace/sonic_export.h"
 #include "controller/plan/trace/sonic_import.h"
 #include "controller/plan/trace/trace_flows.h"
+#include "controller/view/trace_rule_tables.h"
 #include "lib/lang/trace/trace_language.h"
 #include "utilities/ctl/ctl_run.h"
 
 namespace trumpet {
 namespace {
 
-std::optional<TraceRules> ReadRules(CtlRun* run) {
-  const auto document = run->ReadDocument(run->argument(0));
-  if (!document) return std::nullopt;
-  auto rules = document->is_json ? ParseTraceRulesJson(document->text, document->name)
-                                 : ParseTraceRulesYaml(document->text, document->name);
+std::optional<TraceRules> ReadRules(CtlRun* run, const CtlDocument& document) {
+  auto rules = document.is_json ? ParseTraceRulesJson(document.text, document.name)
+                                : ParseTraceRulesYaml(document.text, document.name);
   if (rules) return std::move(*rules);
   // It begins with its place, as compilers say it.
   *run->terminal.err << rules.message() << "\n";
   return std::nullopt;
+}
+
+std::optional<TraceRules> ReadRules(CtlRun* run) {
+  const auto document = run->ReadDocument(run->argument(0));
+  return document ? ReadRules(run, *document) : std::nullopt;
 }
 
 constexpr uint32_t kMaxPort = 0xfeff;  // of those that IN_PORT has room for
@@ -164,6 +168,41 @@ int ExportCtlTraceRules(CtlRun* run) {
   if (!text) return run->Fail(run->argument(0) + ": " + text.message());
   *run->terminal.out << *text;
   return 0;
+}
+
+namespace {
+
+constexpr char kRulesPath[] = "/v1/trace-rules";
+
+}  // namespace
+
+int ApplyCtlTraceRules(CtlRun* run) {
+  const auto document = run->ReadDocument(run->argument(0));
+  if (!document || !ReadRules(run, *document)) return 1;
+  ApiRequest request;
+  request.method = "PUT";
+  request.path = kRulesPath;
+  request.content_type = document->is_json ? "application/json" : "application/yaml";
+  request.body = document->text;
+  const auto answer = run->Ask(request);
+  return answer ? run->Print(*answer, TraceRulesText) : 1;
+}
+
+int ListCtlTraceRules(CtlRun* run) {
+  const auto answer = run->Get(kRulesPath);
+  return answer ? run->Print(*answer, TraceRulesText) : 1;
+}
+
+int ShowCtlTraceRule(CtlRun* run) {
+  const auto answer = run->Get(ApiPath("trace-rules", run->argument(0)));
+  return answer ? run->Print(*answer, TraceRuleText) : 1;
+}
+
+int RemoveCtlTraceRules(CtlRun* run) {
+  ApiRequest request;
+  request.method = "DELETE";
+  request.path = kRulesPath;
+  return run->Ask(request) ? 0 : 1;
 }
 
 }  // namespace trumpet

@@ -95,6 +95,32 @@ def test_every_command(user):
     assert user.says("event rm heavy mean") == "" and user.says("event list") == "no events\n"
 
 
+def test_traces(user):
+    """Where no analyzer is, and what the command line says by itself."""
+    for command in ("query --verdict=dropped --from=2026-11-23", "show 0123456789abcdef",
+                    "export --format=json", "query --estimate"):
+        user.fails("trace " + command, "no analyzer that makes traces is connected")
+    for command in ("links --through=leaf1", "traces --verdict=dropped --step=1"):
+        user.fails("counter " + command, "no analyzer that makes traces is connected")
+    user.fails("trace query --limit=0", "--limit is '0'; it takes 1 to 1000")
+    user.fails("trace query --from=noon", "--from: 'noon' is no time")
+    user.fails("trace export", "packets go to a file: -w FILE")
+    user.fails("trace export --format=xml", "--format is 'xml'; it takes pcapng or json")
+
+
+def test_trace_rules(user):
+    """In a network without switches."""
+    user.write("rules.yaml", "rules: [{name: web, filter: dstPort=80, truncate: 64}]")
+    assert user.says("trace rules list") == "no trace rules\n"
+    assert "web   pending  dstPort=80  truncate 64" in user.says("trace rules apply rules.yaml")
+    assert json.loads(user.says("trace rules show web -o json"))["switches"] == []
+    assert "no switch copies" in user.says("trace rules show web")
+    user.fails("trace rules show other", "there is no trace rule named 'other'")
+    assert "1:8: 'rules' must be a list" in user.run("trace rules apply -", text="rules: 1").stderr
+    assert user.says("trace rules rm") == ""
+    user.fails("trace rules rm", "there are no trace rules")
+
+
 def test_campaigns(user):
     """A run is followed to its end, however it goes; here nobody can take copies."""
     user.write("web.slices", "MIRROR 10.0.0.0/8 ON [A B] USING 1 Mb/s DURING 100 ms EVERY 1 h")
@@ -266,6 +292,8 @@ def test_completion(user):
 def main():
     with Server(rate=1000) as server, User(server.port) as user:
         for test, arguments in ((test_every_command, (user,)), (test_campaigns, (user,)),
+                                (test_traces, (user,)),
+                                (test_trace_rules, (user,)),
                                 (test_mistakes, (user,)),
                                 (test_a_watch_that_is_cut_off, (user, server.port)),
                                 (test_completion, (user,))):
