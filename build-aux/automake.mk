@@ -18,6 +18,7 @@ help:
 	  '  check-measure   measurement programs on random ones, and on a reference set if MEASURE_REFERENCE' \
 	  '                  (by default beside the source tree) is there' \
 	  '  check-packages  Debian packages on a fresh Debian: lintian, installed, run, upgraded, purged (root)' \
+	  '  check-rpms      RPMs, built here: rpmlint, installed in a folder, run, removed (root)' \
 	  '  check-ovs       Open vSwitch'"'"'s own tests of the userspace datapath (2 minutes)' \
 	  '  check-ovs-full  the same with ofproto-dpif and tunnels (a quarter of an hour)' \
 	  '  check-mutation  which test catches which of the seeded bugs, as far as' \
@@ -30,6 +31,7 @@ help:
 	  '                  BENCH_OVS_FLAGS=--quick takes one' \
 	  '  bench-tem       the event manager with a thousand hosts (a minute)' \
 	  '  bench-measure   measurement programs per packet, beside the same written by hand' \
+	  '  bench-analyzer  what a copy of a packet costs the analyzer, beside a plain one (a minute)' \
 	  '  bench-slices    planning of slices by size, beside plain implementations' \
 	  '  bench-slice-length  how long slices last in a real switch (root)' \
 	  '  bench-attack    the same under a flood of new flows (root, 2 minutes)' \
@@ -39,6 +41,8 @@ help:
 	  '                  COVERAGE_SECONDS=$(COVERAGE_SECONDS) (ten minutes on two processors)' \
 	  '  demo            the whole way from packet to report, before your eyes (root)' \
 	  '  packages        Debian packages, in packages/; PACKAGES_FLAGS=--quick for tests only' \
+	  '  rpms            RPMs of rhel/trumpet.spec, in rpms/, to see that they can be built' \
+	  '  html            the documentation and manual pages as HTML, in docs/html of the build' \
 	  '  distcheck       make a release and test it from its tarball' \
 	  '  help            this list' \
 	  '' \
@@ -145,6 +149,11 @@ bench-measure: tests/bench/bench-measure
 	tests/bench/bench-measure $(top_srcdir)/docs/measurements
 CLEANFILES += tests/bench/bench-measure
 
+.PHONY: bench-analyzer
+bench-analyzer: controller/traces/trace_maker_bench
+	controller/traces/trace_maker_bench --benchmark_enable_random_interleaving=true \
+	  --benchmark_repetitions=5 --benchmark_min_time=0.2
+
 .PHONY: bench-slices bench-slice-length
 bench-slice-length: need-plugin all
 	$(script_environment) $(top_srcdir)/tests/system/bench-slice-length
@@ -202,16 +211,19 @@ dist-hook:
 	find '$(distdir)' -name __pycache__ -prune -exec rm -rf {} +
 
 clean-local:
-	rm -rf fuzz-build fuzz-work coverage-build mutation-work mutants-work packages packages-quick
+	rm -rf fuzz-build fuzz-work coverage-build mutation-work mutants-work packages packages-quick rpms rpms-quick docs/html
 
 EXTRA_DIST += \
 	build-aux/build-packages \
+	build-aux/build-rpms \
+	build-aux/source-files \
 	build-aux/build-tree \
 	build-aux/check-headers \
 	build-aux/check-layers \
 	build-aux/check-lists \
 	build-aux/count-tests \
 	build-aux/coverage-report \
+	build-aux/docs-html \
 	build-aux/fetch-tools \
 	build-aux/layers \
 	build-aux/lint \

@@ -6,10 +6,18 @@ EXTRA_DIST += packaging debian rhel
 
 # Packages of this tree, and their life on a fresh Debian.
 PACKAGES_FLAGS =
-.PHONY: packages check-packages
+.PHONY: packages check-packages rpms check-rpms
 packages:
 	$(top_srcdir)/build-aux/build-packages $(PACKAGES_FLAGS) --output packages
 
 check-packages:
 	$(top_srcdir)/build-aux/build-packages --quick --output packages-quick
 	$(top_srcdir)/tests/packages/run packages-quick
+
+# What rhel/trumpet.spec makes, built here.
+rpms:
+	$(top_srcdir)/build-aux/build-rpms $(PACKAGES_FLAGS) --output rpms
+
+check-rpms:
+	$(top_srcdir)/build-aux/build-rpms --quick --output rpms-quick
+	$(top_srcdir)/tests/packages/rpms rpms-quick

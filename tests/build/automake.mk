@@ -9,6 +9,7 @@ build_tests = \
 	tests/build/alert_rules_test.sh \
 	tests/build/check_layers_test.sh \
 	tests/build/count_tests_test.sh \
+	tests/build/docs_html_test.py \
 	tests/build/fuzz_corpora_test.sh \
 	tests/build/manual_test.py
 TESTS += $(build_tests)

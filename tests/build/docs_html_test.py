@@ -1,0 +1,70 @@
+#!/usr/bin/python3
+# Copyright (c) 2026 The Trumpet Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The documentation becomes HTML whose links lead somewhere, and one that does not is told."""
+
+import glob
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SOURCE = os.path.abspath(os.environ.get("top_srcdir", "."))
+
+
+def make_pages(source, output):
+    return subprocess.run([f"{SOURCE}/build-aux/docs-html", source, output], capture_output=True, text=True, check=False)
+
+
+def pages_are_made(folder):
+    done = make_pages(SOURCE, f"{folder}/html")
+    if done.returncode != 0:
+        yield done.stderr
+        return
+    for page in ("index.html", "docs/rest.html", "docs/adr/index.html", "docs/man/trumpetctl.1.html",
+                 "docs/monitoring/alerts.yaml"):
+        if not os.path.isfile(f"{folder}/html/{page}"):
+            yield f"{page} is missing"
+    made = len(glob.glob(f"{folder}/html/docs/*.html"))
+    written = len(glob.glob(f"{SOURCE}/docs/*.md"))
+    if made != written:
+        yield f"{made} pages of {written}"
+    with open(f"{folder}/html/docs/rest.html", encoding="utf-8") as page:
+        if "<table>" not in page.read():
+            yield "tables stay text"
+
+
+def broken_links_are_told(folder):
+    copy = f"{folder}/source"
+    os.makedirs(f"{copy}/docs/man")
+    os.makedirs(f"{copy}/ovs-patches")
+    for name in ("SECURITY.md", "CONTRIBUTING.md", "ovs-patches/README.md", "docs/b.md"):
+        with open(f"{copy}/{name}", "w", encoding="utf-8") as page:
+            page.write("# One `x`, two\n\n## Same\n\n## Same\n")
+    cases = (("[b](docs/b.md#one-x-two) [c](docs/b.md#same-1) [d](https://example.org/none) [e](docs/man)", None),
+             ("[b](docs/none.md)", "docs-html: README.md: the link docs/none.md leads nowhere"),
+             ("[b](docs/b.md#same-2)", "docs-html: README.md: nothing in docs/b.md is called #same-2"),
+             ("[b](#none)", "docs-html: README.md: nothing in README.md is called #none"))
+    shutil.copy(glob.glob(f"{SOURCE}/docs/man/*.rst")[0], f"{copy}/docs/man")
+    for text, error in cases:
+        with open(f"{copy}/README.md", "w", encoding="utf-8") as page:
+            page.write(f"# Top\n\n{text}\n")
+        done = make_pages(copy, f"{folder}/of-copy")
+        if (done.returncode != 0) != (error is not None) or (error or "") not in done.stderr.splitlines() + [""]:
+            yield f"{text}: {done.returncode} {done.stderr!r}"
+
+
+def main():
+    bad = 0
+    for case in (pages_are_made, broken_links_are_told):
+        with tempfile.TemporaryDirectory() as folder:
+            faults = list(case(folder))
+        bad += bool(faults)
+        print(f"{'not ok' if faults else 'ok'} - {case.__name__.replace('_', ' ')}")
+        print("".join(f"# {fault}\n" for fault in faults), end="")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
