@@ -14,3 +14,4 @@ include tests/replay/automake.mk
 include tests/slices/automake.mk
 include tests/support/automake.mk
 include tests/system/automake.mk
+include tests/traces/automake.mk

@@ -81,6 +81,7 @@ tests_bench_bench_tem_SOURCES = \
 	lib/wire/test_certificates_test.cc \
 	lib/wire/test_certificates_test.h \
 	tests/bench/bench_tem.cc \
+	tests/bench/processors_apart.h \
 	tests/bench/tem_cases.h \
 	tests/bench/tem_daemon.cc \
 	tests/bench/tem_daemon.h \

@@ -81,7 +81,9 @@ std::vector<Case> Cases(bool is_quick) {
       {"install", "4,096 events, put anew",
        [many](const TemPlan& plan) { return MeasureInstall(many, 4096, plan); }},
       {"restart", "the controller is killed and started again",
-       [many](const TemPlan& plan) { return MeasureRestart(many, 100, plan); }},
+       [many](const TemPlan& plan) { return MeasureRestart(many, 100, 0, plan); }},
+      {"restart-busy", "the same beside eight processes that are busy",
+       [many](const TemPlan& plan) { return MeasureRestart(many, 100, 8, plan); }},
   };
 }
 

@@ -4,6 +4,7 @@
 
 import multiprocessing
 import os
+import re
 import signal
 import socket
 
@@ -15,6 +16,7 @@ NOWHERE = "dstIP=192.0.2.1, sum(packets) >= 80000000, 10ms"
 COUNTERS = ("packets", "matched_packets", "flows_added", "batches", "batch_cycles", "sweep_cycles",
             "epochs", "epochs_skipped", "uncounted_packets", "withheld_packets")
 ATTACK_TABLE = 16384    # flows: the capture has ten times as many, or it would soon be known
+PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/measurements")
 PATIENCE = 120      # seconds, for a machine that has other things to do
 
 
@@ -122,6 +124,33 @@ class Monitor(Contender):
         return f'"{state}"' + (f"; its log ends with: {lines[-1]}" if lines else "")
 
 
+class Program(Contender):
+    """A measurement program of docs/measurements, which takes all packets of the source.
+
+    It is installed for its windows only, so a switch may have several."""
+
+    def __init__(self, name, switch, file):
+        super().__init__(name, switch)
+        self.path = os.path.join(PROGRAMS, file)
+
+    def enter(self):
+        self.switch.set_config(enable="true")
+        with open(self.path, encoding="utf-8") as text:
+            has_port = "param PORT" in text.read()
+        ports = self.switch.rpc("dpctl/show")
+        number = re.search(rf"port (\d+): src{self.switch.sources}\b", ports).group(1)
+        self.switch.rpc("trumpet/program-add", "bench", f"@{self.path}",
+                        *([f"PORT={number}"] if has_port else []))
+        eventually(self._counts, f"{self.name} sees packets", PATIENCE, pause=0.02)
+
+    def _counts(self):
+        variables = self.switch.ask("program-read", "bench")["variables"]
+        return any(variable["in_use"] for variable in variables)
+
+    def leave(self):
+        self.switch.rpc("trumpet/program-del", "bench")
+
+
 class Sink:
     """Receives datagrams on this machine, in a process of its own, and counts them."""
 
@@ -170,6 +199,8 @@ def make(start, is_wanted, sink, is_attack=False):
         "1 trigger, unmatched": ("unmatched", Monitor, ([NOWHERE],)),
         "4096 triggers, 1 per packet": ("one", Monitor, (event_lines(4096, 1),)),
         "4096 triggers, 8 per packet": ("eight", Monitor, (event_lines(4096, 8),)),
+        "heavy hitters": ("idle", Program, ("uc10_two_phase_hh.mafia",)),
+        "count-min": ("idle", Program, ("uc02_flow_volume_cm.mafia",)),
         "sFlow 1:256": sflow(256), "sFlow 1:64": sflow(64), "sFlow 1:1": sflow(1),
         "IPFIX 1:64": ("plain", Exporter,
                        ("IPFIX", (f'targets="{target}"', "sampling=64", "cache_active_timeout=1",

@@ -64,8 +64,9 @@ TemFigures MeasureReports(const ReportLoad& load, const TemPlan& plan);
 
 // All events are put anew, each with another threshold.
 TemFigures MeasureInstall(size_t hosts, size_t events, const TemPlan& plan);
-// The controller is killed and started again.
-TemFigures MeasureRestart(size_t hosts, size_t events, const TemPlan& plan);
+// The controller is killed and started again, beside so many processes that want a processor all
+// the time: all its hosts come at once.
+TemFigures MeasureRestart(size_t hosts, size_t events, size_t busy, const TemPlan& plan);
 
 }  // namespace trumpet
 

@@ -39,6 +39,7 @@ class TemDaemon {
   // Does it serve?  Asked again and again after Start().
   bool IsReady();
 
+  pid_t pid() const { return pid_; }
   uint16_t agent_port() const { return agent_port_; }
   uint16_t rest_port() const { return rest_port_; }
   const TlsFiles& host_files() const { return host_files_; }

@@ -66,6 +66,7 @@ void TemHost::Take(TriggerSet set) {
   }
   if (!set.is_last) return;
   generation_ = set.generation;
+  acknowledged_at_ = clock_.MonotonicNow();
   Send(ack_);
 }
 

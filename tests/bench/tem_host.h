@@ -36,6 +36,9 @@ class TemHost final : private SessionOwner, private FeedSink {
   size_t event_count() const { return running_.size(); }
   size_t queued_bytes() const { return session_ == nullptr ? 0 : session_->queued_bytes(); }
   ConnectorCounters counters() const { return connector_->counters(); }
+  // Monotonic, the last time: when it was taken in, and when it acknowledged a set.
+  Nanos established_at() const { return established_at_; }
+  Nanos acknowledged_at() const { return acknowledged_at_; }
 
   // Of the event of the network that was put last: counts in the interval from `start` on.
   // What a real host does by and by during the interval is done here, so that little is left to do
@@ -48,7 +51,10 @@ class TemHost final : private SessionOwner, private FeedSink {
 
  private:
   Hello MakeHello() override;
-  void OnEstablished(Session* session) override { session_ = session; }
+  void OnEstablished(Session* session) override {
+    session_ = session;
+    established_at_ = clock_.MonotonicNow();
+  }
   void OnClosed(Session* session, CloseCause cause, const std::string& text) override;
   void OnMessage(Session* session, Message message) override;
   void OnCells(const PartialView& cells) override;
@@ -69,6 +75,8 @@ class TemHost final : private SessionOwner, private FeedSink {
   TriggerAck ack_;
   uint64_t controller_id_ = 0;
   uint64_t generation_ = 0;
+  Nanos established_at_ = 0;
+  Nanos acknowledged_at_ = 0;
   std::vector<Partials> partials_;  // of the interval that ends next
 };
 

@@ -1,7 +1,14 @@
 // Copyright (c) 2026 The Trumpet Authors.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <csignal>
+#include <string>
+#include <vector>
 
 #include "tests/bench/tem_cases.h"
 #include "tests/bench/tem_network.h"
@@ -37,6 +44,57 @@ void CheckAllApplied(TemNetwork* network) {
   }
 }
 
+// Processes that do nothing but want a processor.
+class BusyProcesses {
+ public:
+  explicit BusyProcesses(size_t count) {
+    for (size_t i = 0; i < count; ++i) {
+      const pid_t pid = fork();
+      if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (volatile uint64_t work = 0;; work = work + 1) {
+        }
+      }
+      if (pid > 0) pids_.push_back(pid);
+    }
+  }
+  ~BusyProcesses() {
+    for (const pid_t pid : pids_) {
+      kill(pid, SIGKILL);
+      waitpid(pid, nullptr, 0);
+    }
+  }
+  BusyProcesses(const BusyProcesses&) = delete;
+  BusyProcesses& operator=(const BusyProcesses&) = delete;
+
+ private:
+  std::vector<pid_t> pids_;
+};
+
+uint64_t CountAttempts(TemNetwork& network) {
+  uint64_t sum = 0;
+  for (const auto& host : network.hosts()) sum += host->counters().attempts;
+  return sum;
+}
+
+// When hosts were back, and when they had acknowledged what they should run.
+void AddReturns(TemNetwork& network, Nanos began, TemFigures* figures) {
+  std::vector<Nanos> back;
+  std::vector<Nanos> in_sync;
+  for (const auto& host : network.hosts()) {
+    back.push_back(host->established_at() - began);
+    in_sync.push_back(host->acknowledged_at() - began);
+  }
+  const auto add = [&](const std::string& name, const std::vector<Nanos>& spans) {
+    const TemLatency latency = LatencyOf(spans);
+    figures->Add(name + "_p50_ms", Millis(latency.p50));
+    figures->Add(name + "_p99_ms", Millis(latency.p99));
+    figures->Add(name + "_last_ms", Millis(*std::max_element(spans.begin(), spans.end())));
+  };
+  add("back", back);
+  add("in_sync", in_sync);
+}
+
 }  // namespace
 
 TemFigures MeasureInstall(size_t hosts, size_t events, const TemPlan& plan) {
@@ -62,38 +120,28 @@ TemFigures MeasureInstall(size_t hosts, size_t events, const TemPlan& plan) {
   return figures;
 }
 
-TemFigures MeasureRestart(size_t hosts, size_t events, const TemPlan& plan) {
+TemFigures MeasureRestart(size_t hosts, size_t events, size_t busy, const TemPlan& plan) {
   TemNetwork network{TemDaemonOptions()};
   network.AddHosts(hosts);
   network.Post("/v1/events", EventsYaml(events, 125));
   WaitUntilAllApplied(events, &network);
+  const BusyProcesses others(busy);
   TemFigures figures;
-  const auto attempts = [&network] {
-    uint64_t sum = 0;
-    for (const auto& host : network.hosts()) sum += host->counters().attempts;
-    return sum;
-  };
   for (int i = 0; i < plan.repeats; ++i) {
-    const uint64_t attempts_before = attempts();
+    const uint64_t attempts_before = CountAttempts(network);
     network.daemon().Kill();
     const Nanos own_cpu = OwnCpu();
     network.RunUntil([&] { return network.connected() == 0; });
     const Nanos began = network.clock().MonotonicNow();
     network.daemon().Start();
     network.RunUntil([&] { return network.daemon().IsReady(); });
-    const Nanos ready = network.clock().MonotonicNow();
-    network.RunUntil([&] { return network.connected() >= hosts / 2; });
-    const Nanos half = network.clock().MonotonicNow();
+    figures.Add("serves_ms", Millis(network.clock().MonotonicNow() - began));
     network.RunUntil([&] { return network.connected() == hosts; });
-    const Nanos connected = network.clock().MonotonicNow();
     WaitUntilAllApplied(events, &network);
-    const Nanos in_sync = network.clock().MonotonicNow();
-    figures.Add("serves_ms", Millis(ready - began));
-    figures.Add("half_connected_ms", Millis(half - began));
-    figures.Add("all_connected_ms", Millis(connected - began));
-    figures.Add("in_sync_ms", Millis(in_sync - began));
-    figures.Add("attempts_per_host",
-                static_cast<double>(attempts() - attempts_before) / static_cast<double>(hosts));
+    figures.Add("all_in_sync_ms", Millis(network.clock().MonotonicNow() - began));
+    AddReturns(network, began, &figures);
+    const auto attempts = static_cast<double>(CountAttempts(network) - attempts_before);
+    figures.Add("attempts_per_host", attempts / static_cast<double>(hosts));
     figures.Add("controller_cpu_ms", Millis(network.daemon().cpu()));
     figures.Add("hosts_cpu_ms", Millis(OwnCpu() - own_cpu));
     CheckAllApplied(&network);

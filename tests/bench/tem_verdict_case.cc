@@ -5,6 +5,7 @@
 #include <map>
 #include <random>
 
+#include "tests/bench/processors_apart.h"
 #include "tests/bench/tem_cases.h"
 #include "tests/bench/tem_network.h"
 
@@ -23,6 +24,7 @@ class VerdictCase {
         plan_(plan),
         interval_(Nanos{load.interval_ms} * kNanosPerMilli),
         network_(OptionsFor(load)),
+        apart_(network_.daemon().pid()),
         counts_(load.hosts),
         offsets_(load.hosts) {}
 
@@ -38,6 +40,7 @@ class VerdictCase {
     for (int i = 0; i < kWarmIntervals; ++i) RunInterval();
     TemFigures figures;
     for (int i = 0; i < plan_.repeats; ++i) MeasureOnce(&figures);
+    figures.Add("processors_apart", apart_.is_apart() ? 1 : 0);
     figures.Add("memory_mb", network_.daemon().MemoryMb("VmHWM"));
     return figures;
   }
@@ -72,9 +75,9 @@ class VerdictCase {
     for (uint32_t host = 0; host < load_.hosts; ++host) {
       network_.RunUntilTime(next_ + offsets_[host]);
       network_.hosts()[host]->End(next_);
+      network_.RunReady();  // sent now, not when the last host has ended its interval, too
     }
     sent_[next_] = network_.clock().UnixNow();
-    network_.RunReady();
   }
 
   void MeasureOnce(TemFigures* figures) {
@@ -143,6 +146,7 @@ class VerdictCase {
   const TemPlan plan_;
   const Nanos interval_;
   TemNetwork network_;
+  ProcessorsApart apart_;
   std::vector<TemCounts> counts_;  // by host
   std::vector<Nanos> offsets_;     // by host: from the end of an interval until it says so
   Nanos next_ = 0;                 // start of the next interval

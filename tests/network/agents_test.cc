@@ -61,6 +61,23 @@ TEST(AgentNetwork, CountsTheSameWithSharesOfTheThreshold) {
   EXPECT_GT(network.manager().network_counters().polls, polls);
 }
 
+TEST(AgentNetwork, AHostAppliesAnEventOnceItsPacketThreadsRunIt) {
+  AgentNetworkOptions options;
+  options.threads_per_host = 2;
+  AgentNetwork network(2, options);
+  ASSERT_TRUE(network.Install("- {name: first, event: '*, sum(packets) > 9, 10ms'}"));
+  network.host(1).threads_are_idle = false;  // nor do they get packets: nothing is taken up
+  network.manager().Put(kAbove9, DocumentFormat::kYaml, "test.yaml",
+                        EventManager::IfThere::kReplace, Caller(),
+                        [](const Result<std::vector<EventRecord>>&) {});
+  network.RunMs(50);
+  EXPECT_EQ(network.manager().FindEvent("e", Caller())->wanted, 2u);
+  EXPECT_EQ(network.manager().FindEvent("e", Caller())->applied, 1u);
+  network.host(1).threads_are_idle = true;
+  network.RunMs(50);
+  EXPECT_EQ(network.manager().FindEvent("e", Caller())->applied, 2u);
+}
+
 TEST(AgentNetwork, TellsWhatAHostDecidesItself) {
   AgentNetwork network(2);
   ASSERT_TRUE(network.Install("- {name: e, event: '*, sum(packets) > 3, 10ms', scope: host}"));

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <nlohmann/json.hpp>
 
 #include "controller/measure/measurement_manager.h"
 #include "lib/measure/variable_reading.h"
@@ -48,9 +49,9 @@ class Measurements : public ::testing::Test {
     network_.RunMs(10);
     return ::testing::AssertionSuccess();
   }
-  std::string Put(const std::string& text = kHeavyHitters) {
+  std::string Put(const std::string& text = kHeavyHitters, const MeasurementPlaces& places = {}) {
     std::string answer = "none";
-    manager_->Put({"hh", text, {}, {}, 0}, Caller(), [&](const auto& outcome) {
+    manager_->Put({"hh", text, {}, {}, 0, places}, Caller(), [&](const auto& outcome) {
       answer = outcome.status.ok() ? "ok" : outcome.status.message();
     });
     EXPECT_TRUE(network_.RunUntil([&] { return answer != "none"; }));
@@ -182,34 +183,63 @@ TEST_F(Measurements, ComesToAHostThatComesLater) {
   for (size_t host = 0; host < 3; ++host) EXPECT_FALSE(Runs(host)) << host;
 }
 
-// As their pages say.
-TEST_F(Measurements, TakesTheExamplesThatNeedNoPlaceInTheNetwork) {
-  constexpr char kNeedsEdges[] = "; say edge=PORT,... by which packets come into the network";
-  const std::vector<std::pair<const char*, const char*>> examples = {
-      {"uc01_flow_volume_duration", "ok"},
-      {"uc02_flow_volume_cm", "ok"},
-      {"uc03_cardinality_pcsa", "ok"},
-      {"uc04_cardinality_hll", "ok"},
-      {"uc05_thresholds", "ok"},
-      {"uc06_sampling_stochastic", "ok"},
-      {"uc07_sampling_deterministic", "ok"},
-      {"uc08_postcards", "the program reads switch.id; say switch=NUMBER"},
-      {"uc09_trajectory", kNeedsEdges},
-      {"uc10_two_phase_hh", "ok"},
-      {"uc11_topk_congested", kNeedsEdges},
-      {"uc12_path_changes", kNeedsEdges},
-      {"uc13_path_change_latency", "the program tags segway_header.ts of forwarded packets"},
-  };
+TEST_F(Measurements, TellsHostsWhereTheNetworkEndsAndTheirNumbers) {
   ASSERT_TRUE(Connect());
+  MeasurementPlaces places;
+  places.edges_of.emplace()["h1"] = {"vm*"};
+  places.numbers = {{"h2", 1}};
+  ASSERT_EQ(Put("role last_hop { n = Counter(width=32); pkts >> n.set(switch.id); }\n", places),
+            "ok");
+  const auto shown = [&](size_t host) {
+    return nlohmann::json::parse(
+        network_.host(host).Command("trumpet/program-show", {"json", "hh"}));
+  };
+  EXPECT_EQ(shown(0)["edges"], nlohmann::json::array({"vm*"}));
+  EXPECT_EQ(shown(1)["edges"], nlohmann::json::array());
+  EXPECT_EQ(shown(0)["switch"], 2);
+  EXPECT_EQ(shown(1)["switch"], 1);
+  const auto view = manager_->Find("hh");
+  ASSERT_EQ(view->hosts.size(), 2u);
+  EXPECT_EQ(view->hosts[0].switch_id, 2);
+  EXPECT_EQ(view->hosts[1].switch_id, 1);
+}
+
+TEST_F(Measurements, RefusesPlacesOfHostsThatNobodyKnows) {
+  ASSERT_TRUE(Connect());
+  MeasurementPlaces places;
+  places.numbers = {{"h9", 1}};
+  EXPECT_EQ(Put(kHeavyHitters, places), "edges and switches: no host h9 is known");
+}
+
+TEST_F(Measurements, SaysThatAHostWhichComesLaterHasNoNumber) {
+  ASSERT_TRUE(Connect());
+  ASSERT_EQ(Put("n = Counter(width=32);\npkts >> n.set(switch.id);\n"), "ok");
+  network_.AddHost();
+  ASSERT_TRUE(network_.RunUntil([&] {
+    const auto states = States();
+    return states.size() == 3 && states[2] == MeasurementOnHost::kRefused;
+  }));
+  EXPECT_EQ(manager_->Find("hh")->hosts[2].error, "the program reads switch.id; say switch=NUMBER");
+}
+
+TEST_F(Measurements, TakesAllExamples) {
+  const char* const examples[] = {
+      "uc01_flow_volume_duration",   "uc02_flow_volume_cm", "uc03_cardinality_pcsa",
+      "uc04_cardinality_hll",        "uc05_thresholds",     "uc06_sampling_stochastic",
+      "uc07_sampling_deterministic", "uc08_postcards",      "uc09_trajectory",
+      "uc10_two_phase_hh",           "uc11_topk_congested", "uc12_path_changes",
+      "uc13_path_change_latency"};
+  ASSERT_TRUE(Connect());
+  MeasurementPlaces places;
+  places.is_lab = true;
   const char* const top = std::getenv("top_srcdir");
-  for (const auto& [name, wanted] : examples) {
+  for (const char* const name : examples) {
     std::ifstream file(std::string(top == nullptr ? "." : top) + "/docs/measurements/" + name +
                        ".mafia");
     const std::string text(std::istreambuf_iterator<char>(file), {});
     ASSERT_FALSE(text.empty()) << name;
-    const std::string answer = Put(text);
-    EXPECT_NE(answer.find(wanted), answer.npos) << name << ": " << answer;
-    if (answer == "ok") Remove();
+    EXPECT_EQ(Put(text, places), "ok") << name;
+    Remove();
   }
 }
 

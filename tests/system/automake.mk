@@ -10,8 +10,10 @@ EXTRA_DIST += \
 	tests/system/controller_cases.py \
 	tests/system/datapath_cases.py \
 	tests/system/demo_cases.py \
+	tests/system/live_trace_cases.py \
 	tests/system/mark_cases.py \
 	tests/system/measure_cases.py \
+	tests/system/measure_copy_cases.py \
 	tests/system/router_cases.py \
 	tests/system/run \
 	tests/system/slice_cases.py \
@@ -19,4 +21,5 @@ EXTRA_DIST += \
 	tests/system/slice_truth_cases.py \
 	tests/system/switch.py \
 	tests/system/tag_cases.py \
-	tests/system/trace_cases.py
+	tests/system/trace_cases.py \
+	tests/system/trace_controller_cases.py

@@ -13,14 +13,17 @@ import captures
 import controller_cases
 import datapath_cases
 import demo_cases
+import live_trace_cases
 import mark_cases
 import measure_cases
+import measure_copy_cases
 import router_cases
 import slice_cases
 import slice_fault_cases
 import slice_truth_cases
 import tag_cases
 import trace_cases
+import trace_controller_cases
 from switch import CommandError, add_report, eventually, sent_by, settled, stat_of
 
 # Nothing in these depends on when a packet comes, so a pass at line rate and a replay agree.
@@ -157,7 +160,10 @@ def commands_answer_text_and_json(switch):
     assert "active since" in text and "applied on" in text, text
     code, text, _ = switch.appctl("list-commands")
     usages = dict(re.findall(r"^\s*(trumpet/\S+)\s+(\S.*)$", text, re.M))
-    assert len(usages) == 19 and all("[json]" in usage for usage in usages.values()), usages
+    assert "trumpet/status" in usages and all("[json]" in usage for usage in usages.values()), usages
+    with open(f"{switch.paths['SOURCE']}/docs/operations.md", encoding="utf-8") as page:
+        described = page.read()
+    assert not [name for name in usages if name.removeprefix("trumpet/") not in described], usages
 
 
 def wrong_arguments_give_one_line_and_change_nothing(switch):
@@ -243,10 +249,13 @@ ALL = [
     *demo_cases.ALL,
     *mark_cases.ALL,
     *measure_cases.ALL,
+    *measure_copy_cases.ALL,
     *router_cases.ALL,
     *slice_cases.ALL,
     *slice_fault_cases.ALL,
     *slice_truth_cases.ALL,
     *tag_cases.ALL,
     *trace_cases.ALL,
+    *live_trace_cases.ALL,
+    *trace_controller_cases.ALL,
 ]

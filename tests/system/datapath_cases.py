@@ -7,6 +7,7 @@ import re
 
 from routers import Sender
 from slice_cases import PAPER_QUERIES, flows_that_copy, run_the_example, slices_on
+from slice_fault_cases import begin, check_uninstall
 from switch import eventually
 
 LONG = PAPER_QUERIES.replace("450 ms", "60 s").replace("5 s", "120 s")
@@ -51,6 +52,8 @@ def the_example_of_the_paper_runs_in_the_datapath(switch):
             bridges[end["tag"]].add(end["bridge"])
         assert {"A", "B", "D"} in bridges.values() and {"A", "L", "D"} in bridges.values(), bridges
         assert packets_copied(switch, network) > 0
+        network.ctl("slice", "rm", "web", output="table")  # or it runs again, by OpenFlow
+        eventually(lambda: not on_at(switch), "no slice is left")
         for name in network.numbers:
             network.tell("openflow/purge", name)
         left = flows_that_copy(switch, network)
@@ -109,7 +112,39 @@ def a_switch_that_crashes_in_a_slice_of_its_datapath_is_used_again(switch):
     check_restart(switch, in_datapath=True)
 
 
+def a_campaign_goes_on_by_openflow_while_the_monitor_is_off(switch):
+    """The administrator of the host switches it off in the middle of a slice, and on again."""
+    def in_tables():
+        return any("reg15" in line for lines in flows_that_copy(switch, network).values()
+                   for line in lines)
+
+    with slices_on(switch, shortest_slice_ms=LONG_SLICE_MS, in_datapath=True) as network:
+        sender = Sender(2_000_000, flows=64)
+        try:
+            begin(network, LONG)
+            eventually(lambda: on_at(switch), "a slice is on")
+            assert not in_tables()
+            switch.rpc("trumpet/disable")
+            assert not on_at(switch), "slices end at once"
+            eventually(in_tables, "the next slots are slices by OpenFlow")
+            assert not on_at(switch)
+            switch.rpc("trumpet/enable")
+            eventually(lambda: on_at(switch), "the next slots are in the datapath again")
+            network.stop_run("web")
+            eventually(lambda: not on_at(switch) and have_copy_flows(switch, network),
+                       "no slice is left")
+        finally:
+            sender.close()
+
+
+def uninstall_leaves_nothing_of_slices_in_the_datapath(switch):
+    """With ports to the analyzer that the controller makes itself."""
+    check_uninstall(switch, in_datapath=True, is_ready=lambda network: have_copy_flows(switch, network))
+
+
 ALL = [
+    a_campaign_goes_on_by_openflow_while_the_monitor_is_off,
+    uninstall_leaves_nothing_of_slices_in_the_datapath,
     the_example_of_the_paper_runs_in_the_datapath,
     slices_in_the_datapath_end_when_their_controller_is_killed,
     a_switch_that_crashes_in_a_slice_is_used_again,

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measurement programs in the switch: what they hold of real packets, and that these stay as they are."""
 
+import re
+
 from controller_cases import HOST, network_of
 from mark_cases import frame_to, pass_all, wires
 from switch import CommandError, eventually
@@ -108,6 +110,12 @@ def programs_of_the_controller_are_read_by_trumpetctl(switch):
         of_keys = {host: value("bytes", "--key", f"10.0.0.{host}") for host in range(HOSTS)}
         assert all(held >= truth(host) for host, held in of_keys.items()), of_keys
         assert sum(held == truth(host) for host, held in of_keys.items()) >= HOSTS - 12, of_keys
+        variable, = network.ctl("measure", "read", "all", "sketch")["variables"]
+        count = sum(frame[33] == 1 for frame in frames)
+        top, = variable["top_keys"]  # of what is collected
+        assert top["key"] == "10.0.0.1" and top["value"] >= count >= top["estimate"]["low"], top
+        text = network.ctl("measure", "read", "all", "sketch", output="table")
+        assert re.search(rf"10\.0\.0\.1 +{top['value']} +\d+ +98\.2%", text), text
         assert network.ctl("measure", "read", "all", "--host", HOST)["hosts"] == [HOST]
         network.kill_controller()
         network.start_controller(port=network.agents_port)

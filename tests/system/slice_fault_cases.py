@@ -7,6 +7,7 @@ cases of cases.py.
 import json
 import re
 import signal
+import struct
 import subprocess
 import urllib.request
 
@@ -95,6 +96,57 @@ def a_changed_topology_is_planned_anew(switch):
             sender.close()
 
 
+class SetClock:
+    """Starts the controller anew with a clock that can be set."""
+
+    def __init__(self, network):
+        self.path = network.path("clock-shift")
+        with open(self.path, "wb") as file:
+            file.write(bytes(8))
+        preload = {"LD_PRELOAD": f"{network.build}/tests/support/clock_shift.so",
+                   "CLOCK_SHIFT_FILE": self.path}
+        network.analyzer.kill()
+        network.analyzer.wait()
+        network.kill_controller()
+        network.environment.update(preload)
+        network.restart_controller()
+        for name in preload:
+            del network.environment[name]
+        network.start_analyzer()
+
+    def put_forward(self, seconds):
+        """From the true time, or back."""
+        with open(self.path, "r+b") as file:
+            file.write(struct.pack("=q", seconds))
+
+
+def a_campaign_goes_on_when_the_clock_of_its_controller_is_set(switch):
+    with slices_on(switch) as network:
+        clock = SetClock(network)
+        sender = Sender(2_000_000, flows=16)
+        try:
+            begin(network, MIRROR_ONLY)
+            for seconds in (3600, -3600, 0):
+                clock.put_forward(seconds)
+                slots, packets = run_of(network)["slots"], packets_of(network)
+                eventually(lambda: run_of(network)["slots"] > slots + 5
+                           and packets_of(network) > packets, "slots and copies go on")
+                run = run_of(network)
+                assert run["state"] not in ("done", "failed", "stopped"), run
+                assert run["failed_slots"] == 0, run
+            network.ctl("slice", "stop", "web", output="table")
+            ended(network, "stopped", "")
+            nothing_is_on(switch, network)
+            told = network.run("web", PAPER_QUERIES, "--wait")
+            assert told["state"] == "done" and told["failed_slots"] == 0, told
+        finally:
+            sender.close()
+
+
+def packets_of(network):
+    return sum(query["packets"] for query in paths_of(network))
+
+
 def paths_of(network):
     return [query for query in network.ctl("slice", "show", "web")["results"]["queries"]
             if not query["bootstrap"]]
@@ -125,11 +177,9 @@ class Installed(SliceNetwork):
                 f"ovsdb:\n  switches: [{{name: host, database: '{self.switch.database}'}}]\n")
         Network.start(self)
         self.start_analyzer()
-        for name in self.numbers:
-            self.switch.vsctl("set-controller", name, f"tcp:127.0.0.1:{self.ports['openflow'][0]}")
-        eventually(lambda: self.tell("openflow/list", "json").count('"copies_port": 0') == 0
-                   and self.metric("trumpet_openflow_switches") == len(self.numbers),
-                   "all switches have come, and have their ports")
+        self.introduce_switches()
+        eventually(lambda: self.tell("openflow/list", "json").count('"copies_port": 0') == 0,
+                   "all switches have their ports")
         self.routers.route()
 
     def tell(self, *command):
@@ -160,15 +210,18 @@ def state_of(switch, routers):
     return found
 
 
-def uninstall_leaves_nothing(switch):
+def check_uninstall(switch, in_datapath, is_ready=lambda network: True):
+    """`is_ready` says when campaigns can begin."""
     with routers_of(switch) as routers:
         before = state_of(switch, routers)
         assert PREFIX in str(before), "the flows of others are looked at, too"
-        network = Installed(switch, routers)
+        network = Installed(switch, routers, in_datapath=in_datapath)
         sender = Sender(2_000_000, flows=16)
         try:
             network.start()
+            eventually(lambda: is_ready(network), "campaigns can begin")
             begin(network)
+            assert in_datapath == bool(switch.ask("slice-show")["ended"])
             during = state_of(switch, routers)
             assert "gre" in str(during) and "7472" in str(during), "there is something of ours"
             network.ctl("slice", "stop", "web", output="table")
@@ -178,11 +231,18 @@ def uninstall_leaves_nothing(switch):
             network.tell("ovsdb/uninstall")
             network.controller.send_signal(signal.SIGTERM)
             network.controller.wait(30)
+            assert not switch.ask("slice-show")["on"]
             after = state_of(switch, routers)
+            if in_datapath:  # the test itself has told the monitor where the controller is
+                after["Open_vSwitch"] = before["Open_vSwitch"]
             assert after == before, differences(before, after)
         finally:
             sender.close()
             network.close()
+
+
+def uninstall_leaves_nothing(switch):
+    check_uninstall(switch, in_datapath=False)
 
 
 def differences(before, after):
@@ -193,6 +253,7 @@ def differences(before, after):
 ALL = [
     a_campaign_ends_when_its_collector_dies,
     a_campaign_without_a_tunnel_tells_that_nothing_arrived,
+    a_campaign_goes_on_when_the_clock_of_its_controller_is_set,
     a_changed_topology_is_planned_anew,
     uninstall_leaves_nothing,
 ]

@@ -3,6 +3,7 @@
 """What campaigns tell of a network of routers, against what is true there; run with cases.py."""
 
 import collections
+import os
 import random
 import struct
 import time
@@ -17,6 +18,7 @@ QUERIES = """MIRROR { 1.2.3.0/24 } ON { [A -> D] }
 USING 60 Mb/s DURING 4 s EVERY 60 s
 """
 DELAY_NS = 15_000_000  # three links of 5 ms
+USUAL_SPREAD_NS = 5_000_000  # of delays, with whatever waits for its turn in between
 SECTION_7_4 = """MIRROR { 1.2.3.0/24 } ON { [C D] }
 USING 5 Mb/s DURING 4 s EVERY 60 s
 """
@@ -62,6 +64,16 @@ def most_in_a_second(copies):
     return most
 
 
+def put_first(switch, network):
+    """What packets and copies go through gets the processor before whatever else the machine does; of
+    ovs-vswitchd the thread that forwards between these devices, not the busy ones of DPDK."""
+    tasks = [switch.processes[-1].pid]
+    for process in (network.routers.links.process, network.analyzer, network.controller):
+        tasks += [int(task) for task in os.listdir(f"/proc/{process.pid}/task")]
+    for task in tasks:
+        os.sched_setscheduler(task, os.SCHED_RR, os.sched_param(1))
+
+
 def true_delays(passages, copied):
     """Of the datagrams that the analyzer could time, from when A sent them on, which is when it copies
     them, to when D did: {path: sorted nanoseconds}."""
@@ -72,9 +84,10 @@ def true_delays(passages, copied):
 
 
 def check_delay(told, true):
-    """The copies of a busy machine wait for each other, the more the more delays are spread."""
+    """Within a millisecond.  Only where the machine stood still all the same copies waited for each
+    other, the more the more delays are spread."""
     middle, spread = true[len(true) // 2], true[len(true) * 19 // 20] - true[len(true) // 20]
-    margin = 1_000_000 + told["error_ns"] + spread / 10
+    margin = 1_000_000 + max(spread - USUAL_SPREAD_NS, 0) / 10
     assert told["median_ns"] + margin > DELAY_NS, told
     assert abs(told["median_ns"] - middle) <= margin, (told, middle, spread)
     return (f"delay {told['median_ns'] / 1e6:.2f} of {middle / 1e6:.2f} ms ({told['p5_ns'] / 1e6:.2f}-"
@@ -85,6 +98,7 @@ def check_delay(told, true):
 def losses_shares_and_delays_are_told_truly(switch):
     seed = random.randrange(1 << 30)
     with slices_on(switch, shortest_slice_ms=200, loss=LOSS_OF_A_LINK, seed=seed) as network:
+        put_first(switch, network)
         passages = Passages(ABCD=["AB"], ALCD=["AL"], end=["dst-sw"])
         copies, sender = Copies(), Sender(2_400_000, payload_bytes=200, flows=FLOWS)
         try:

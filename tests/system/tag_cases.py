@@ -14,6 +14,7 @@ import struct
 import subprocess
 import threading
 
+from controller_cases import HOST, network_of
 from switch import eventually
 
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -161,8 +162,8 @@ class Connection:
         self.server, _ = listener.accept()
         self.server.settimeout(60)
         listener.close()
-        ports = self.client.getsockname()[1], self.server.getsockname()[1]
-        self.key = f"key={LEFT},{RIGHT},{ports[0]},{ports[1]},6"
+        self.ports = self.client.getsockname()[1], self.server.getsockname()[1]
+        self.key = f"key={LEFT},{RIGHT},{self.ports[0]},{self.ports[1]},6"
 
     def send(self, count):
         """Random bytes, which arrive."""
@@ -182,6 +183,11 @@ class Connection:
         self.client.sendall(data)
         receiver.join(60)
         assert got.digest() == hashlib.sha256(data).digest(), "what was sent arrives"
+
+    def arrived(self, net):
+        """How many of its packets came to the right so far."""
+        ports = struct.pack("!HH", *self.ports)
+        return sum(frame[34:38] == ports for frame in check_bytes(net))
 
     def close(self):
         self.client.close()
@@ -262,11 +268,13 @@ def checksums_stay_right_between_switches_and_bytes_are_given_back(switch):
         connection.close()
 
         def are_counted():
-            return value(switch, "packets", connection.key) == len(check_bytes(net))
+            """Packets of the end of the connection may come between two of these lines."""
+            switches = value(switch, "switches", connection.key)
+            packets = value(switch, "packets", connection.key)
+            return packets == len(check_bytes(net)) and switches == 3 * packets
 
-        eventually(are_counted, "the last hop counts what arrives")
+        eventually(are_counted, "the last hop counts what arrives, and A, B and C each")
         received = check_bytes(net)
-        assert value(switch, "switches", connection.key) == 3 * len(received), "A, B and C"
         between.setblocking(False)
         tagged = 0
         with contextlib.suppress(BlockingIOError):
@@ -312,6 +320,100 @@ def changes_of_path_are_counted(switch):
         check_bytes(net)
 
 
+def sums_along_the_path_single_out_congested_flows(switch):
+    """Program 11 with numbers of ports for lengths of queues, which veth ports do not tell."""
+    with network(switch, ["AB", "BD", "AC", "CD"]) as net:
+        example = f"{switch.paths['SOURCE']}/docs/measurements/uc11_topk_congested.mafia"
+        with open(example, encoding="utf-8") as text:
+            program = text.read().replace("pkt.in_queue_length", "pkt.input_port")
+        switch.rpc("trumpet/program-add", "p", program.replace(".window(5s)", ""), EDGE, "lab=yes")
+        ports = net.ports()
+        means = {}
+        for path in ("ABD", "ACD"):
+            net.route(path)
+            connection = Connection(net)
+            connection.send(100_000)
+            connection.close()
+            truth = sum(ports[port] for port in net.in_ports(path)[:-1])  # not the last hop's
+
+            def are_summed(connection=connection, truth=truth):
+                """Packets of the end of the connection may come between two of these lines."""
+                total = value(switch, "path_q_len", connection.key)
+                packets = value(switch, "total_pkts", connection.key)
+                arrived = connection.arrived(net)
+                return packets == arrived > 10 and total == arrived * truth
+
+            eventually(are_summed, f"the last hop sums what arrives by {path}")
+            means[path] = truth
+        assert len(set(means.values())) == 2, means
+
+
+def messages_of_path_changes_are_written_by_each_switch(switch):
+    """Program 13: the switches here are one process, so they share a clock."""
+    with network(switch, ["AB", "BC"]) as net:
+        net.route("ABC")
+        example = f"{switch.paths['SOURCE']}/docs/measurements/uc13_path_change_latency.mafia"
+        switch.rpc("trumpet/program-add", "p", f"@{os.path.abspath(example)}")
+        left, right = net.hosts
+        with right.socket(socket.AF_INET, socket.SOCK_DGRAM) as receiver, \
+                left.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+            receiver.bind((RIGHT, 30000))
+            receiver.settimeout(60)
+            for sent, wanted in (((2, 5, 0), (2, 7, 0)), ((1, 5, 0), (1, 5, 0)),
+                                 ((2, 5, 9), (2, 10, 9)), ((2, 100, 9), (2, 102, 9))):
+                sender.sendto(struct.pack("!BBQ", *sent) + b"odd", (RIGHT, 30000))
+                got = receiver.recv(100)  # the kernel drops it if the checksum is wrong
+                assert got == struct.pack("!BBQ", *wanted) + b"odd", (sent, got)
+        eventually(lambda: switch.ask("program-show", "p")["collected"] == 9, "all were collected")
+        copies = [copy["packet"] for copy in switch.ask("program-show", "p")["copies"]]
+        assert [copy["segway_header.ts"] for copy in copies] == [5, 6, 7, 8, 9, 10, 100, 101, 102]
+        times = [copy["segway_header.time"] for copy in copies]
+        assert times == sorted(times) and 0 < times[-1] - times[0] < 60 * 10**9, times
+
+
+def programs_with_places_are_installed_and_read_by_trumpetctl(switch):
+    with network(switch, ["AB", "BD", "AC", "CD"]) as net, network_of(switch) as control:
+        def changes():
+            variable, = control.ctl("measure", "read", "p", "changes", "--key",
+                                    connection.key.removeprefix("key="))["variables"]
+            return variable["value"]
+
+        program = control.path("p.mafia")
+        with open(program, "w", encoding="ascii") as text:
+            text.write(PATH_CHANGES)
+        net.route("ABD")
+        shown = control.ctl("measure", "install", "--edge", f"{HOST}=left,{HOST}=right",
+                            "--switch", f"{HOST}=7", "--lab", "p", program)
+        assert shown["hosts"] == [{"id": HOST, "state": "running", "switch": 7}], shown
+        connection = Connection(net)
+        for number, path in enumerate(("ABD", "ACD"), 1):
+            net.route(path)
+            connection.send(50_000)
+            check_bytes(net)
+            assert changes() == number, path
+        connection.close()
+        control.ctl("measure", "rm", "p", output="table")
+        switch.set_config(uplinks=",".join(end for link in net.links for end in (link, link[::-1])))
+        install_all_examples(switch, control, net)
+
+
+def install_all_examples(switch, control, net):
+    """One after the other, with the ports that the switch itself knows as edges."""
+    folder = f"{switch.paths['SOURCE']}/docs/measurements"
+    examples = sorted(name for name in os.listdir(folder) if name.endswith(".mafia"))
+    assert len(examples) == 13, examples
+    for example in examples:
+        control.ctl("measure", "install", "--lab", "p", f"{folder}/{example}")
+        edges = switch.ask("program-show", "p")["edge_numbers"]
+        ports = net.ports()
+        assert {ports["left"], ports["right"]} <= set(edges), (example, edges)
+        assert not {ports[link] for link in net.links} & set(edges), (example, edges)
+        control.ctl("measure", "rm", "p", output="table")
+
+
 ALL = [trajectories_of_tcp_are_those_of_the_topology,
        checksums_stay_right_between_switches_and_bytes_are_given_back,
-       changes_of_path_are_counted]
+       changes_of_path_are_counted,
+       sums_along_the_path_single_out_congested_flows,
+       messages_of_path_changes_are_written_by_each_switch,
+       programs_with_places_are_installed_and_read_by_trumpetctl]

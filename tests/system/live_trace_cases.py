@@ -1,0 +1,199 @@
+# Copyright (c) 2026 The Trumpet Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Traces as packets pass: bridges with trace rules, tunnels, and a running trumpet-analyzer."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+
+from switch import eventually
+from trace_cases import BASE_SET, CHAIN, SERVER, Chain, compiled, install
+
+COPY_PORT = 8
+CARRIER = "trace-carrier"  # the bridge through which tunnels leave
+WIRE = "trc-an"
+TOPOLOGY = f"""
+hosts:
+  - {{id: h1, prefixes: [10.77.0.1/32], attached_to: {CHAIN[0]}}}
+  - {{id: h2, prefixes: [10.77.0.2/32], attached_to: {CHAIN[2]}}}
+switches: [{{name: {CHAIN[0]}}}, {{name: {CHAIN[1]}}}, {{name: {CHAIN[2]}}}]
+links:
+  - {{from: {CHAIN[0]}, to: {CHAIN[1]}}}
+  - {{from: {CHAIN[1]}, to: {CHAIN[2]}}}
+"""
+# Attempts that a blackhole swallows, with connections between them that it does not.
+MIXED_CLIENT = """
+import socket, sys
+for number in range(int(sys.argv[1])):
+    with socket.socket() as peer:
+        peer.settimeout(0.05)
+        try:
+            peer.connect(("10.77.0.2", 8001))
+        except TimeoutError:
+            pass
+    with socket.create_connection(("10.77.0.2", 8000)) as peer:
+        peer.sendall(b"hello")
+        peer.shutdown(socket.SHUT_WR)
+        assert peer.recv(1) == b""
+"""
+# The first bridge's copies have no numbers.
+TUNNELS = (("gre", []), ("gre", ["options:seq=true"]),
+           ("erspan", ["options:erspan_ver=1", "options:erspan_idx=flow"]))
+
+
+class LiveNetwork(Chain):
+    """The chain, whose bridges send their copies through tunnels to a trumpet-analyzer."""
+
+    def __init__(self, switch):
+        super().__init__(switch)
+        self.devices.append(WIRE)
+        self.analyzer = None
+
+    def open(self):
+        super().open()
+        self.ip("addr", "flush", "dev", WIRE)
+        self.switch.vsctl("add-br", CARRIER, "--", "set", "bridge", CARRIER,
+                          "datapath_type=netdev", "--", "add-port", CARRIER, WIRE)
+        self.ip("addr", "add", "10.20.0.1/24", "dev", CARRIER)
+        self.ip("link", "set", CARRIER, "up")
+        self.ip("link", "set", f"{WIRE}p", "up")
+        for number, (bridge, (kind, options)) in enumerate(zip(CHAIN, TUNNELS), 1):
+            self.switch.vsctl("add-port", bridge, f"trc-t{number}", "--", "set", "interface",
+                              f"trc-t{number}", f"type={kind}", f"ofport_request={COPY_PORT}",
+                              f"options:remote_ip=10.20.0.{number + 1}", "options:key=flow", *options)
+            self.switch.rpc("tnl/neigh/set", CARRIER, f"10.20.0.{number + 1}", "02:00:00:00:20:02")
+            flows = compiled(self.switch, BASE_SET, f"--number={number}", f"--port={COPY_PORT}",
+                             f"--tunnel={kind}", "--analyzers=10.20.0.2")
+            install(self.switch, bridge, flows, ["table=0,priority=0,actions=NORMAL"])
+
+    def close(self):
+        if self.analyzer:
+            self.analyzer.kill()
+            self.analyzer.wait()
+        self.switch.vsctl("--if-exists", "del-br", CARRIER)
+        super().close()
+
+    def path(self, name):
+        return os.path.join(self.switch.folder, name)
+
+    def start_analyzer(self):
+        with open(self.path("network.yaml"), "w", encoding="utf-8") as out:
+            out.write(TOPOLOGY)
+        with open(self.path("analyzer.yaml"), "w", encoding="utf-8") as out:
+            json.dump({"capture": {"interfaces": [f"{WIRE}p"]},
+                       "controller": {"address": "tcp:127.0.0.1:9"},
+                       "traces": {"directory": self.path("traces"),
+                                  "topology": self.path("network.yaml")}}, out)
+        with open(self.path("analyzer.out"), "wb") as out:
+            self.analyzer = subprocess.Popen(
+                [f"{self.switch.paths['BUILD']}/controller/daemon/trumpet-analyzer", "--name=an1",
+                 f"--config={self.path('analyzer.yaml')}", f"--unixctl={self.path('analyzer.ctl')}",
+                 "-vconsole:off"], stdin=subprocess.DEVNULL, stdout=out, stderr=out)
+        eventually(lambda: self.tell("trace/status") is not None, "the analyzer is there")
+
+    def tell(self, command, *arguments):
+        done = subprocess.run([self.switch.paths["OVS_APPCTL"], "-t", self.path("analyzer.ctl"),
+                               command, "json", *arguments],
+                              check=False, capture_output=True, text=True)
+        if done.returncode != 0:
+            return None
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def status(self):
+        return self.tell("trace/status")[0]
+
+    def stored(self, *conditions):
+        return self.tell("trace/list", "limit=1000", *conditions)
+
+    def settled(self, packets):
+        """The sums, once so many packets have been told of and none is under way."""
+        def told():
+            sums = self.status()
+            is_told = sums["packets"]["all"] >= packets and sums["copies"]["waiting"] == 0
+            return sums if is_told else None
+        return eventually(told, f"{packets} packets are told of")
+
+    def connect_and_lose(self, count):
+        """So many connections, and as many attempts that end behind the second bridge."""
+        self.switch.ofctl("-O", "OpenFlow13", "add-flow", CHAIN[2],
+                          "table=0,priority=65535,tcp,tp_dst=8001,actions=drop")
+        server = subprocess.Popen(self.at(2) + [sys.executable, "-c", SERVER],
+                                  stdout=subprocess.PIPE, text=True)
+        try:
+            assert server.stdout.readline() == "ready\n"
+            subprocess.run(self.at(1) + [sys.executable, "-c", MIXED_CLIENT, str(count)],
+                           check=True, timeout=120)
+        finally:
+            server.kill()
+            server.communicate()
+
+    def kill_analyzer(self):
+        self.analyzer.send_signal(signal.SIGKILL)
+        self.analyzer.wait()
+
+
+@contextlib.contextmanager
+def live_network(switch):
+    made = LiveNetwork(switch)
+    try:
+        made.open()
+        made.start_analyzer()
+        yield made
+    finally:
+        made.close()
+
+
+def check_sums(sums):
+    """Everything is somewhere, and all of it together is 100 %."""
+    copies = sums["copies"]
+    parts = ("in_traces", "duplicates", "shed", "waiting", "lost")
+    assert sum(copies[part] for part in parts) == copies["sent"], copies
+    shares = sum(copies[f"{part}_percent"] for part in ("received", "shed", "waiting", "lost"))
+    assert abs(shares - 100) < 0.001, copies
+
+
+def copies_of_trace_rules_become_traces_as_they_come(switch):
+    with live_network(switch) as network:
+        network.connect([20000] * 40)
+        sums = network.settled(160)
+        check_sums(sums)
+        # On a busy machine some packets are sent again, and copied again.
+        assert sums["copies"]["in_traces"] + sums["copies"]["duplicates"] >= 480, sums
+        assert sums["packets"]["verdicts"]["delivered"] == sums["packets"]["all"], sums
+        assert network.stored() == [], "what is delivered is summed up"
+        network.connect_and_lose(20)
+        sums = network.settled(sums["packets"]["all"] + 20 * 5)
+        check_sums(sums)
+        lost = network.stored("verdict=dropped")
+        # Where numbers have gaps at that time, a lost copy is the likelier story of some.
+        faults = sums["packets"]["verdicts"]
+        assert faults["dropped"] + faults["copies_lost"] >= 20, sums
+        assert len(lost) >= 5, sums
+        for trace in lost:
+            assert trace["packet"]["dst_port"] == 8001, trace
+            assert trace["last_switch"] == CHAIN[1], trace
+        return f"{sums['copies']['sent']} copies, {sums['packets']['all']} packets"
+
+
+def traces_that_are_stored_outlive_an_analyzer_that_is_killed(switch):
+    with live_network(switch) as network:
+        network.connect_and_lose(20)
+        network.settled(20 * 5)
+        sums = eventually(lambda: network.status() if network.status()["store"]["written"] == (
+            network.status()["packets"]["kept"]) else None, "what is kept is stored")
+        stored = network.stored()
+        assert len(stored) >= 5, sums
+        assert len(stored) == sums["store"]["written"], (len(stored), sums)
+        network.kill_analyzer()
+        network.start_analyzer()
+        assert network.stored() == stored
+        return f"{len(stored)} traces"
+
+
+ALL = [
+    copies_of_trace_rules_become_traces_as_they_come,
+    traces_that_are_stored_outlive_an_analyzer_that_is_killed,
+]
