@@ -4,6 +4,10 @@
 # All of the folder: pages come and go.
 EXTRA_DIST += docs
 
+# Links that lead nowhere are errors.
+html-local:
+	$(AM_V_GEN)$(top_srcdir)/build-aux/docs-html '$(top_srcdir)' docs/html
+
 # Manual pages, of reStructuredText as Open vSwitch's own.
 manual_pages = \
 	docs/man/ovs-vswitchd-trumpet.conf.db.5 \
