@@ -372,8 +372,12 @@ class Chain:
 
 
 def segment_of(frame):
-    """What tells one segment of TCP from others: (ports, sequence number, flags)."""
-    return struct.unpack("!HH", frame[34:38]), frame[38:42], frame[47]
+    """What tells a segment that opens or closes a connection from others: (ports, sequence number of
+    the SYN or FIN, which of both).  What is sent again may have the data before the FIN with it."""
+    length, = struct.unpack("!H", frame[16:18])
+    sequence, = struct.unpack("!I", frame[38:42])
+    data = length - 20 - 4 * (frame[46] >> 4)
+    return struct.unpack("!HH", frame[34:38]), (sequence + data) % (1 << 32), frame[47] & 3
 
 
 @contextlib.contextmanager
