@@ -125,10 +125,11 @@ AC_DEFUN([TRUMPET_LIBRARIES], [
 # and where it keeps finished builds.
 AC_DEFUN([TRUMPET_OVS], [
   trumpet_ovs_default=/usr/src/openvswitch/openvswitch.tar.gz
+  AS_IF([test -r "$trumpet_ovs_default"], [], [trumpet_ovs_default=/usr/src/openvswitch]) # from Debian 13 on
   AC_ARG_WITH([ovs-source],
     [AS_HELP_STRING([--with-ovs-source=PATH],
        [tarball of Debian's openvswitch-source or an unpacked tree to build the patched switch from;
-        `no' builds without it (default: the tarball under /usr/src, if there)])],
+        `no' builds without it (default: what is under /usr/src, if there)])],
     [], [with_ovs_source=default])
   AC_ARG_WITH([ovs-cache],
     [AS_HELP_STRING([--with-ovs-cache=DIR], [where built switches are kept (default: trumpet in the user's cache directory)])],
