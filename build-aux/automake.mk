@@ -21,6 +21,8 @@ help:
 	  '  check-rpms      RPMs, built here: rpmlint, installed in a folder, run, removed (root)' \
 	  '  check-ovs       Open vSwitch'"'"'s own tests of the userspace datapath (2 minutes)' \
 	  '  check-ovs-full  the same with ofproto-dpif and tunnels (a quarter of an hour)' \
+	  '  check-ovs-versions  whether the patches apply to the Open vSwitch of other Debian suites;' \
+	  '                  OVS_VERSIONS_FLAGS="--build sid" builds and tests it there (root, half an hour)' \
 	  '  check-mutation  which test catches which of the seeded bugs, as far as' \
 	  '                  MUTATION_SECONDS=$(MUTATION_SECONDS) allow; the next call goes on from there' \
 	  '  check-mutants   which unit test notices which of MUTANTS=$(MUTANTS) small changes in lib/tpm and' \
@@ -109,6 +111,10 @@ check-ovs: need-plugin
 
 check-ovs-full: need-plugin
 	$(ovs_check) --full --baseline
+
+.PHONY: check-ovs-versions
+check-ovs-versions:
+	$(top_srcdir)/build-aux/ovs-versions $(OVS_VERSIONS_FLAGS)
 
 .PHONY: check-mutation
 check-mutation:
@@ -229,5 +235,6 @@ EXTRA_DIST += \
 	build-aux/lint \
 	build-aux/ovs-build \
 	build-aux/ovs-check \
+	build-aux/ovs-versions \
 	build-aux/run-checks \
 	build-aux/run-fuzzers

@@ -11,6 +11,7 @@ build_tests = \
 	tests/build/count_tests_test.sh \
 	tests/build/docs_html_test.py \
 	tests/build/fuzz_corpora_test.sh \
-	tests/build/manual_test.py
+	tests/build/manual_test.py \
+	tests/build/ovs_build_test.sh
 TESTS += $(build_tests)
 EXTRA_DIST += $(build_tests)
