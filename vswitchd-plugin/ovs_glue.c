@@ -102,6 +102,40 @@ static const uint32_t* monitor_rx(void* thread_, struct dp_packet* const* packet
   return is_marked ? thread->marks : NULL;
 }
 
+// Packets that leave, in the words of each supported version: up to 3.5 flags as DPDK has them,
+// from 4.0 on states of the switch's own.
+#ifdef DP_PACKET_OL_RX_IP_CKSUM_MASK
+
+static bool is_segmented(const struct dp_packet* packet) { return dp_packet_hwol_is_tso(packet); }
+
+static bool makes_checksum(const struct dp_packet* packet) {
+  return dp_packet_hwol_tx_l4_checksum(packet);
+}
+
+// What was said of the header checksum on arrival is about another header.
+static void forget_header_checksum(struct dp_packet* packet) {
+  *dp_packet_ol_flags_ptr(packet) &= ~DP_PACKET_OL_RX_IP_CKSUM_MASK;
+}
+
+#else
+
+static bool is_segmented(const struct dp_packet* packet) {
+  return dp_packet_get_tso_segsz(packet) != 0;
+}
+
+static bool makes_checksum(const struct dp_packet* packet) {
+  return dp_packet_l4_checksum_partial(packet);
+}
+
+// One that is yet to be made will be made of the changed header.
+static void forget_header_checksum(struct dp_packet* packet) {
+  if (!dp_packet_ip_checksum_partial(packet)) {
+    dp_packet_ip_checksum_set_unknown(packet);
+  }
+}
+
+#endif
+
 static struct trumpet_sent_frame sent_frame_of(struct dp_packet* packet) {
   // Less than the packet's size after output(max_len=...).
   uint32_t length = dp_packet_get_send_len(packet);
@@ -111,8 +145,8 @@ static struct trumpet_sent_frame sent_frame_of(struct dp_packet* packet) {
       .captured_length = MIN(first_buffer_length(packet), length),
       .wire_length = length,
       .in_port = odp_to_u32(packet->md.in_port.odp_port),
-      .is_fixed = dp_packet_hwol_is_tso(packet),
-      .makes_checksum = dp_packet_hwol_tx_l4_checksum(packet),
+      .is_fixed = is_segmented(packet),
+      .makes_checksum = makes_checksum(packet),
   };
 }
 
@@ -133,8 +167,7 @@ static void monitor_tx(void* thread_, struct dp_packet* const* packets, size_t n
     trumpet_tx_batch(thread->state, thread->sent, count, odp_to_u32(out_port), now);
     for (size_t i = 0; i < count; i++) {
       if (thread->sent[i].is_changed) {
-        // What the card said of the header checksum is about another header.
-        *dp_packet_ol_flags_ptr(packets[i]) &= ~DP_PACKET_OL_RX_IP_CKSUM_MASK;
+        forget_header_checksum(packets[i]);
       }
     }
     packets += count;
