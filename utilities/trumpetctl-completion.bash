@@ -20,7 +20,7 @@ _trumpetctl_values() {
     -o | --output) compgen -W 'table json yaml' -- "$2" ;;
     --tunnel) compgen -W 'gre erspan' -- "$2" ;;
     --verdict) compgen -W 'delivered dropped copies_lost loop not_known' -- "$2" ;;
-    --mark) compgen -W 'connection protocol debug' -- "$2" ;;
+    --mark) compgen -W 'connection protocol debug probe' -- "$2" ;;
     --format) compgen -W 'pcapng json' -- "$2" ;;
     --role) compgen -W 'read operate admin' -- "$2" ;;
     --event) compgen -W "$(_trumpetctl_names event name)" -- "$2" ;;

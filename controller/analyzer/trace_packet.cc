@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "lib/base/byte_order.h"
+#include "lib/packet/probe_frame.h"
 
 namespace trumpet {
 namespace {
@@ -131,6 +132,18 @@ uint8_t DscpOf(const uint8_t* data, const Layer& ip) {
   return static_cast<uint8_t>(traffic_class >> 2);
 }
 
+// ICMP is no layer; its first eight bytes are none of what it carries.
+bool IsProbe(const uint8_t* data, const Layers& layers, const Layer& ip, uint8_t protocol) {
+  constexpr uint32_t kIcmpBytes = 8;
+  const Layer* const transport = FindTransport(layers, ip);
+  const Layer* const last = transport != nullptr ? transport : &ip;
+  if (last + 1 != layers.list.data() + layers.count) return false;
+  const bool is_icmp =
+      transport == nullptr && (protocol == kProtocolIcmp || protocol == kProtocolIcmpv6);
+  const uint32_t at = layers.payload_at + (is_icmp ? kIcmpBytes : 0);
+  return at < layers.payload_end && ReadProbeMark(data + at, layers.payload_end - at).has_value();
+}
+
 }  // namespace
 
 ControlPacket ReadControl(const uint8_t* data, const Layers& layers, int first) {
@@ -170,6 +183,7 @@ TracePacket DescribePacket(const Frame& frame, const Layers& layers, int first,
   if (debug_dscp != 0 && (DscpOf(frame.data, *ip) & debug_dscp) == debug_dscp) {
     packet.marks |= kMarkDebug;
   }
+  if (IsProbe(frame.data, layers, *ip, packet.flow.protocol)) packet.marks |= kMarkProbe;
   const Layer* const transport = FindTransport(layers, *ip);
   const bool is_tcp = transport != nullptr && transport->kind == LayerKind::kTcp;
   if (!is_tcp) return packet;

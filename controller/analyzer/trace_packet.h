@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // TracePacket: what a trace says of its packet beside its way: addresses and ports, length, and
-// whether it is one to keep in any case (marked by a host, or of a protocol that runs the network).
+// whether it is one to keep in any case (marked by a host, of a protocol that runs the network, or
+// a probe).
 //
 // Threads: pure functions.  Cost: no allocation.
 
@@ -22,6 +23,7 @@ constexpr uint8_t kMarkConnection = 1;  // TCP with SYN, FIN or RST
 constexpr uint8_t kMarkProtocol = 2;    // BGP, PAUSE and PFC, RoCE's CNP and NAK
 constexpr uint8_t kMarkDebug = 4;       // by its DSCP
 constexpr uint8_t kMarkSyn = 8;         // a connection begins: one of each direction
+constexpr uint8_t kMarkProbe = 16;      // of the controller (lib/packet/probe_frame.h)
 constexpr uint8_t kMarkIp = 128;        // it begins with IP, not with Ethernet
 
 constexpr size_t kTracePacketBytes = 128;  // kept of it

@@ -5,6 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
+#include "lib/packet/probe_frame.h"
 #include "lib/packet/test_frames.h"
 
 namespace trumpet {
@@ -89,6 +92,34 @@ TEST(TracePacket, IsMarkedByFlagsAndByDscp) {
   Ipv6Header ip6;
   ip6.traffic_class = 0x28 << 2;
   EXPECT_EQ(ReadBytes(Ethernet(0x86dd, Ipv6(ip6, Tcp({}, {})))).packet.marks, kMarkDebug);
+}
+
+// In a tunnel, too; and only as long as the mark was captured.
+TEST(TracePacket, OfAProbeIsMarkedAsFarAsItsMarkIsThere) {
+  for (const bool is_ipv6 : {false, true}) {
+    for (const uint8_t protocol :
+         {kProtocolUdp, kProtocolTcp, is_ipv6 ? kProtocolIcmpv6 : kProtocolIcmp}) {
+      ProbePacket packet;
+      packet.src = {is_ipv6 ? ValueKind::kIpv6 : ValueKind::kIpv4, 0x0a000001};
+      packet.dst = {packet.src.kind, 0x0a000002};
+      packet.protocol = protocol;
+      packet.dst_mac = {2, 0, 0, 0, 0, 2};
+      packet.dscp = 0x08;
+      const std::string made = MakeProbeFrame(packet, {7, 1}, 0);
+      const Bytes frame(made.begin(), made.end());
+      const size_t headers = 14 + (is_ipv6 ? 40u : 20u) + (protocol == kProtocolTcp ? 20u : 8u);
+      for (size_t bytes = headers; bytes <= frame.size(); ++bytes) {
+        const Bytes cut(frame.begin(), frame.begin() + static_cast<long>(bytes));
+        const bool is_there = bytes >= headers + kProbeMarkBytes;
+        EXPECT_EQ(ReadBytes(cut).packet.marks, is_there ? kMarkDebug | kMarkProbe : kMarkDebug)
+            << int{protocol} << ", " << bytes << " bytes";
+      }
+      const Bytes inner(frame.begin() + 14, frame.end());
+      const uint8_t next = is_ipv6 ? 41 : 4;
+      EXPECT_EQ(ReadBytes(Ethernet(0x0800, Ipv4({next}, inner))).packet.marks,
+                kMarkDebug | kMarkProbe);
+    }
+  }
 }
 
 TEST(TracePacket, OfPauseSaysForHowLongAndForWhichPriorities) {

@@ -79,7 +79,8 @@ controller_daemon_trumpet_controller_SOURCES = $(OVS_DAEMON_SOURCES) controller/
 controller_daemon_trumpet_controller_CPPFLAGS = $(AM_CPPFLAGS) $(OVS_DAEMON_CPPFLAGS)
 controller_daemon_trumpet_controller_LDADD = $(LIBTRUMPET_DAEMON) controller/libtrumpet-rest.a \
 	$(LIBTRUMPET_VIEW) $(LIBTRUMPET_NOTIFY) $(LIBTRUMPET_TOPOLOGY) controller/libtrumpet-switch-ovsdb.a \
-	controller/libtrumpet-measurements.a controller/libtrumpet-trace-rules.a controller/libtrumpet-traces.a \
+	controller/libtrumpet-measurements.a controller/libtrumpet-probe.a \
+	controller/libtrumpet-trace-rules.a controller/libtrumpet-traces.a \
 	lib/libtrumpet-measure.a $(LIBTRUMPET_SLICE) $(LIBTRUMPET_OPENFLOW) $(OPENFLOW_CODEC_LIBS) $(OVS_DAEMON_LIBS)
 controller_daemon_trumpet_controller_DEPENDENCIES = \
 	$(filter %.a,$(controller_daemon_trumpet_controller_LDADD)) $(OPENFLOW_CODEC_FILES) $(OVS_DAEMON_FILES)

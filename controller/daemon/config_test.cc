@@ -96,6 +96,7 @@ TEST(Config, ReadsSwitchesThatSpeakOpenflow) {
                  "openflow:\n"
                  "  listen: ['pssl:0', 'ptcp:0:127.0.0.1']\n"
                  "  max_switches: 7\n"
+                 "  probe_rate: 50\n"
                  "  analyzers: [192.0.2.9, '2001:db8::/64']\n"
                  "  switches:\n"
                  "  - {name: a, datapath_id: 'ab', connect: 'ssl:192.0.2.1',\n"
@@ -107,6 +108,7 @@ TEST(Config, ReadsSwitchesThatSpeakOpenflow) {
             "");
   EXPECT_EQ(config.openflow.listen.size(), 2u);
   EXPECT_EQ(config.openflow.max_switches, 7u);
+  EXPECT_EQ(config.openflow.probe_rate, 50u);
   ASSERT_EQ(config.openflow.analyzers.size(), 2u);
   EXPECT_EQ(PrintPrefix(config.openflow.analyzers[1]), "2001:db8::/64");
   const std::vector<OpenflowSwitchConfig>& switches = config.openflow.switches;

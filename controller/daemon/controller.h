@@ -19,6 +19,7 @@
 #include "controller/measure/measurement_manager.h"
 #include "controller/ovsdb/analyzer_ports.h"
 #include "controller/ovsdb/remote_switches.h"
+#include "controller/probe/prober.h"
 #include "controller/rest/rest_server.h"
 #include "controller/store/event_store.h"
 #include "controller/store/report_store.h"
@@ -74,6 +75,7 @@ class Controller {
   Status StartSlices();
   void StartMeasurements();
   void StartTraceRules();
+  void StartProber();
   Status StartNotifier();
   Status ReadTopology();
   void SetTopology(Topology topology);
@@ -83,6 +85,7 @@ class Controller {
   Status StartOpenflow();
   void AddMetrics(MetricsText* text) const;
   void AddSwitchMetrics(MetricsText* text) const;
+  void AddProbeMetrics(MetricsText* text) const;
 
   event_base* const base_;
   const ControllerConfig config_;
@@ -109,6 +112,7 @@ class Controller {
   std::unique_ptr<OpenflowPart> openflow_;
   std::unique_ptr<TopologyWatch> watch_;
   std::unique_ptr<TraceRulePart> trace_rules_;  // observes nothing, asks switches and analyzers
+  std::unique_ptr<Prober> prober_;              // likewise
   std::unique_ptr<RestServer> rest_;
 };
 

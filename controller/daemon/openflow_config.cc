@@ -7,6 +7,7 @@
 
 #include "controller/daemon/openflow_part.h"
 #include "controller/openflow/datapath_id.h"
+#include "lib/lang/probe/probe_language.h"
 #include "lib/wire/address.h"
 
 namespace trumpet {
@@ -67,6 +68,9 @@ void ReadOpenflow(ConfigSection* section, OpenflowConfig* config) {
   section->Text("certificate", &config->tls.certificate);
   section->Text("ca_certificate", &config->tls.ca_certificate);
   section->Count("max_switches", 1, 4096, &config->max_switches);
+  size_t probe_rate = config->probe_rate;
+  section->Count("probe_rate", 1, kMaxProbeRate, &probe_rate);
+  config->probe_rate = static_cast<uint32_t>(probe_rate);
   std::vector<std::string> analyzers;
   section->Texts("analyzers", &analyzers);
   for (const std::string& text : analyzers) {

@@ -45,6 +45,7 @@ struct OpenflowConfig {
   std::vector<std::string> listen;  // "pssl:6653", "ptcp:6653:127.0.0.1"; none: nowhere
   TlsFiles tls;
   size_t max_switches = 1024;
+  uint32_t probe_rate = 100;      // packets of probes per second, of all switches together
   std::vector<Prefix> analyzers;  // besides those of the switches: copies go to them, too
   std::vector<OpenflowSwitchConfig> switches;
 };

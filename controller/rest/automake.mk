@@ -36,6 +36,9 @@ controller_libtrumpet_rest_a_SOURCES = \
 	controller/rest/multipart.h \
 	controller/rest/packet_downloads.cc \
 	controller/rest/packet_downloads.h \
+	controller/rest/probe_routes.cc \
+	controller/rest/probe_views.cc \
+	controller/rest/probe_views.h \
 	controller/rest/problem.cc \
 	controller/rest/problem.h \
 	controller/rest/report_routes.cc \

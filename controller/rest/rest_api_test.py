@@ -211,6 +211,37 @@ def trace_rules(call, json_type, yaml_type):
     call(404, "DELETE", path)
 
 
+def probes(call, json_type, yaml_type):
+    """Probes, in a network that small_rest makes up."""
+    packet = {"Protocol": "UDP", "srcIP": "10.0.1.1", "dstIP": "10.0.2.2", "dstPort": 53,
+              "dstMAC": "02:00:00:00:02:02"}
+    path, one = "/v1/probes", "/v1/probes/{name}"
+    body = json.dumps({"switch": "leaf1", "port": 3, "packet": packet, "count": 2})
+    assert json.loads(call(200, "GET", path)) == {"probes": []}
+    begun = json.loads(call(202, "POST", path, body=body, headers=json_type))
+    assert begun["state"] == "sending" and begun["begun_by"] == "admin", begun
+    assert "verdict" not in begun and begun["packets"] == [], begun
+    assert begun["packet"]["dstPort"] == "53" and begun["packet"]["ttl"] == "64", begun
+    done = json.loads(call(200, "GET", f"{path}/{begun['id']}", one))
+    assert done["state"] == "done" and done["verdict"] == "delivered", done
+    assert [hop["switch"] for hop in done["packets"][0]["path"]] == ["leaf1"], done
+    assert "trace" not in done["packets"][1], done
+    line = ("{switch: leaf1, port: '3', packet: udp srcIP=fd00::1 dstIP=fd00::2 "
+            "dstMAC=02:00:00:00:02:02}")
+    call(202, "POST", path, body=line, headers=yaml_type, role="operate")
+    assert len(json.loads(call(200, "GET", path))["probes"]) == 2
+    problem = json.loads(call(422, "POST", path, body=body.replace("02:00:", "ff:00:"),
+                              headers=json_type))
+    assert problem["detail"].endswith("dstMAC is that of a group"), problem
+    problem = json.loads(call(422, "POST", path, body=body.replace("leaf1", "leaf2"),
+                              headers=json_type))
+    assert problem["detail"] == "there is no switch 'leaf2'", problem
+    call(503, "POST", path, body=line.replace("'3'", "4"), headers=yaml_type)
+    call(403, "POST", path, body=body, headers=json_type, role="read")
+    call(415, "POST", path, body=body, headers={"Content-Type": "text/html"})
+    call(404, "GET", path + "/00000000000000ff", one)
+
+
 def test_every_operation(server):
     description = Description(server.ask("GET", "/openapi.json", role=None)[1])
     json_type = {"Content-Type": "application/json"}
@@ -250,6 +281,7 @@ def test_every_operation(server):
     measurements(call, json_type)
     traces(call)
     trace_rules(call, json_type, yaml_type)
+    probes(call, json_type, yaml_type)
     call(200, "GET", "/healthz", role=None)
     call(200, "GET", "/readyz", role=None)
     call(200, "GET", "/metrics")

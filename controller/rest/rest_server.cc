@@ -91,6 +91,9 @@ const std::vector<RestRoute>& RestServer::Routes() {
        " from until src dst protocol src_port dst_port verdict mark through min_hops step cursor"
        " limit timeout ",
        ShowTraceCounters},
+      {"GET", "/v1/probes", Role::kRead, true, " ", ListProbes},
+      {"POST", "/v1/probes", Role::kOperate, true, " ", BeginProbe},
+      {"GET", "/v1/probes/{name}", Role::kRead, true, " ", ShowProbe},
       {"GET", "/v1/trace-rules", Role::kRead, false, " ", ListTraceRules},
       {"PUT", "/v1/trace-rules", Role::kAdmin, false, " ", PutTraceRules},
       {"DELETE", "/v1/trace-rules", Role::kAdmin, false, " ", DeleteTraceRules},

@@ -37,6 +37,7 @@ class CampaignManager;
 class MeasurementManager;
 class PacketDownloads;
 class PacketKeeper;
+class ProbeBook;
 class ReportStreams;
 class TraceAsker;
 class TraceRuleBook;
@@ -65,6 +66,7 @@ struct RestParts {
   MeasurementManager* measurements = nullptr;  // may be null: there are none
   TraceRuleBook* trace_rules = nullptr;        // may be null: there are none
   TraceAsker* traces = nullptr;                // may be null: there are none
+  ProbeBook* probes = nullptr;                 // may be null: there are none
   const WireClock* clock = nullptr;
   std::function<void(const char* level, const std::string& text)> log;  // "info", "warn", "err"
   // More for /metrics, of those that REST does not know.

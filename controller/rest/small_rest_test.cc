@@ -12,6 +12,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <deque>
 #include <functional>
 #include <optional>
 #include <string>
@@ -19,6 +20,7 @@
 #include <vector>
 
 #include "controller/measure/measurement_manager.h"
+#include "controller/probe/probe_book.h"
 #include "controller/rest/rest_server.h"
 #include "controller/slice/campaign_loop.h"
 #include "controller/store/memory_event_store.h"
@@ -82,6 +84,44 @@ class KeptRules final : public TraceRuleBook {
   LoopEvent later_;
 };
 
+// Probes of a network with one switch, leaf1: each is done when it is looked at again.
+class KeptProbes final : public ProbeBook {
+ public:
+  ProbeStart Start(const ProbeRequest& request, const std::string& caller,
+                   const std::string& tenant) override {
+    if (request.switch_name != "leaf1") {
+      return {0, ProbeStart::Refusal::kWrong, "there is no switch '" + request.switch_name + "'"};
+    }
+    if (request.port != "3") return {0, ProbeStart::Refusal::kNotNow, "the switch is away"};
+    ProbeView& view = views_.emplace_back();
+    view.id = views_.size();
+    view.caller = caller;
+    view.tenant = tenant;
+    view.request = request;
+    view.in_port = 3;
+    view.began = 1'700'000'000 * kNanosPerSecond;
+    return {view.id, ProbeStart::Refusal::kNone, ""};
+  }
+  const ProbeView* Find(uint64_t id) const override {
+    return id == 0 || id > views_.size() ? nullptr : &views_[id - 1];
+  }
+  std::vector<const ProbeView*> List() const override {
+    std::vector<const ProbeView*> list;
+    for (auto view = views_.rbegin(); view != views_.rend(); ++view) {
+      view->state = ProbeState::kDone;
+      view->sent = {view->began, view->began + kNanosPerSecond};
+      view->traces = {
+          {0, "an1", "00000000000000ab", 0, "delivered", 1, "leaf1", {{"leaf1", 64, 5}}}};
+      view->conclusion = ConcludeProbe(view->traces, view->sent.size());
+      list.push_back(&*view);
+    }
+    return list;
+  }
+
+ private:
+  mutable std::deque<ProbeView> views_;
+};
+
 int Main(int argc, char** argv) {
   if (argc < 4) return 2;
   const double per_round = std::atof(argv[2]) * kRound / kNanosPerSecond;
@@ -120,10 +160,12 @@ int Main(int argc, char** argv) {
   measurements.Start();
 
   KeptRules trace_rules(base);
+  KeptProbes probes;
 
   RestParts parts;
   parts.base = base;
   parts.trace_rules = &trace_rules;
+  parts.probes = &probes;
   parts.campaigns = &campaigns.manager();
   parts.measurements = &measurements;
   parts.events = &manager;

@@ -27,7 +27,7 @@ constexpr char kUsage[] =
     "  --within=PREFIX            src or dst; any of several\n"
     "  --protocol=NAME|NUMBER --src-port=NUMBER --dst-port=NUMBER\n"
     "  --verdict=WORD             delivered, dropped, copies_lost, loop, not_known\n"
-    "  --mark=WORD                connection, protocol, debug; any of several\n"
+    "  --mark=WORD                connection, protocol, debug, probe; any of several\n"
     "  --through=SWITCH           which has a copy\n"
     "  --min-hops=COUNT           copies\n"
     "  --id=ID\n"

@@ -107,7 +107,7 @@ TEST_F(QueryProgram, SaysInOneLineWhatIsWrong) {
   } cases[] = {
       {"--verdict=lost",
        "--verdict: 'lost' is no verdict; delivered, dropped, copies_lost, loop and not_known are"},
-      {"--mark=x", "--mark: 'x' is no mark; connection, protocol and debug are"},
+      {"--mark=x", "--mark: 'x' is no mark; connection, protocol, debug and probe are"},
       {"--src=10.0.0.1/8",
        "--src: '10.0.0.1/8' is not a prefix, because it has bits behind its length; did you mean "
        "'10.0.0.0/8'?"},

@@ -107,7 +107,7 @@ void TraceMaker::Judge(Trace* trace) {
       const auto known = stage.size() == 1 ? switches_.find(stage[0]) : switches_.end();
       if (known == switches_.end() || !known->second.has_numbers) ++notes[kLost];
     }
-    const bool is_marked = (trace->packet.marks & (kMarkProtocol | kMarkDebug)) != 0;
+    const bool is_marked = (trace->packet.marks & (kMarkProtocol | kMarkDebug | kMarkProbe)) != 0;
     const bool is_kept = is_marked || was_kept || IsAbnormal(pass);
     notes[kKept] += is_kept ? 1 : 0;
     tell_({IdOf(*trace, i), trace, &pass, is_kept});

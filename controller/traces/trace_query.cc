@@ -76,7 +76,8 @@ Status SetMark(const std::string& name, const std::string& text, TraceQuery* que
   const uint8_t mark = TraceMarkOf(text);
   query->marks |= mark;
   if (mark != 0) return Status::Ok();
-  return Status::Error(name + ": '" + text + "' is no mark; connection, protocol and debug are");
+  return Status::Error(name + ": '" + text +
+                       "' is no mark; connection, protocol, debug and probe are");
 }
 
 template <typename T, typename U>

@@ -67,8 +67,10 @@ Json Confidence(const StoredTrace& trace) {
   }
 }
 
-constexpr std::pair<uint8_t, std::string_view> kMarks[] = {
-    {kMarkConnection, "connection"}, {kMarkProtocol, "protocol"}, {kMarkDebug, "debug"}};
+constexpr std::pair<uint8_t, std::string_view> kMarks[] = {{kMarkConnection, "connection"},
+                                                           {kMarkProtocol, "protocol"},
+                                                           {kMarkDebug, "debug"},
+                                                           {kMarkProbe, "probe"}};
 
 Json Marks(uint8_t marks) {
   Json names = Json::array();

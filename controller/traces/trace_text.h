@@ -24,7 +24,7 @@ namespace trumpet {
 constexpr std::array<std::string_view, kTraceFaults> kTraceVerdicts = {
     "delivered", "dropped", "copies_lost", "loop", "not_known"};
 
-// "connection", "protocol", "debug"; 0: there is no such mark.
+// "connection", "protocol", "debug", "probe"; 0: there is no such mark.
 uint8_t TraceMarkOf(std::string_view name);
 
 StoredTrace ToStored(const TraceReport& report, const SwitchBook& switches);

@@ -7,6 +7,8 @@ controller_libtrumpet_view_a_SOURCES = \
 	controller/view/api_tables.h \
 	controller/view/measurement_tables.cc \
 	controller/view/measurement_tables.h \
+	controller/view/probe_tables.cc \
+	controller/view/probe_tables.h \
 	controller/view/slice_answers.cc \
 	controller/view/slice_answers.h \
 	controller/view/slice_tables.cc \
@@ -21,6 +23,7 @@ gtest_programs += controller/view/view_test
 controller_view_view_test_SOURCES = \
 	controller/view/api_tables_test.cc \
 	controller/view/measurement_tables_test.cc \
+	controller/view/probe_tables_test.cc \
 	controller/view/slice_tables_test.cc \
 	controller/view/trace_rule_tables_test.cc \
 	controller/view/trace_tables_test.cc

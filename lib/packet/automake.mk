@@ -34,7 +34,9 @@ lib_libtrumpet_packet_a_SOURCES = \
 	lib/packet/pcapng_writer.h \
 	lib/packet/plain_frame.h \
 	lib/packet/prefix.cc \
-	lib/packet/prefix.h
+	lib/packet/prefix.h \
+	lib/packet/probe_frame.cc \
+	lib/packet/probe_frame.h
 
 gtest_programs += lib/packet/packet_test
 lib_packet_packet_test_SOURCES = \

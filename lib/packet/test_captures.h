@@ -83,7 +83,7 @@ inline Bytes PcapngPacket(uint64_t ticks, const Bytes& captured, uint32_t wire_l
 // A file that is gone when the test is.
 class TemporaryFile {
  public:
-  explicit TemporaryFile(const Bytes& bytes) : path_(testing::TempDir() + "trumpet-XXXXXX") {
+  explicit TemporaryFile(const Bytes& bytes) : path_(::testing::TempDir() + "trumpet-XXXXXX") {
     std::FILE* file = fdopen(mkstemp(path_.data()), "wb");
     EXPECT_NE(file, nullptr) << path_;
     if (file == nullptr) return;

@@ -17,6 +17,7 @@ import live_trace_cases
 import mark_cases
 import measure_cases
 import measure_copy_cases
+import probe_cases
 import router_cases
 import slice_cases
 import slice_fault_cases
@@ -258,4 +259,5 @@ ALL = [
     *trace_cases.ALL,
     *live_trace_cases.ALL,
     *trace_controller_cases.ALL,
+    *probe_cases.ALL,
 ]

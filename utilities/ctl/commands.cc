@@ -8,6 +8,7 @@
 #include <ostream>
 
 #include "controller/view/measurement_tables.h"
+#include "controller/view/probe_tables.h"
 #include "controller/view/slice_tables.h"
 #include "lib/base/units.h"
 #include "utilities/ctl/ctl_run.h"
@@ -100,6 +101,10 @@ int Do(CtlRun* run) {
   if (name == "measure rm") return run->ForEach("DELETE", "measurements", "");
   if (name == "counter links") return ShowCtlCounters(run, "/v1/counters/links");
   if (name == "counter traces") return ShowCtlCounters(run, "/v1/counters/traces");
+  if (name == "probe send") return SendCtlProbe(run);
+  if (name == "probe replay") return ReplayCtlTrace(run);
+  if (name == "probe list") return run->List("/v1/probes", "probes", ProbeTable);
+  if (name == "probe show") return ShowCtlProbe(run);
   if (name == "trace query") return QueryCtlTraces(run);
   if (name == "trace show") return ShowCtlTrace(run);
   if (name == "trace watch") return WatchCtlTraces(run);

@@ -216,7 +216,7 @@ std::vector<CtlOption> TraceOptions(const std::vector<CtlOption>& more) {
       {"src-port", "N", "from this port"},
       {"dst-port", "N", "to this port"},
       {"verdict", "WORD", "delivered, dropped, copies_lost, loop or not_known"},
-      {"mark", "WORD,...", "one of connection, protocol and debug"},
+      {"mark", "WORD,...", "one of connection, protocol, debug and probe"},
       {"through", "SWITCH", "with a copy of this switch"},
       {"min-hops", "N", "with so many copies"}};
   options.insert(options.end(), more.begin(), more.end());
@@ -231,6 +231,13 @@ std::vector<CtlOption> CountOptions(std::vector<CtlOption> what) {
                            {"limit", "N", "at most so many lines (1000)"},
                            kAnswerTimeout});
   return what;
+}
+
+std::vector<CtlOption> ProbeOptions() {
+  return {{"count", "N", "so many packets (3)"},
+          {"rate", "N", "packets per second (10)"},
+          {"timeout", "SECONDS", "for traces, behind the last packet (5)"},
+          {"background", nullptr, "do not wait; probe show tells later"}};
 }
 
 }  // namespace
@@ -413,6 +420,14 @@ const std::vector<CtlCommand>& CtlCommands() {
        CountOptions({{"through", "SWITCH", "links of this switch"}})},
       {"counter traces", "", "show how many traces there are of a kind", 0, 0,
        CountOptions(TraceOptions({}))},
+      {"probe send", "SWITCH PORT FIELD=VALUE...",
+       "send packets as if they came in there, and say which way they took", 3, kAny,
+       ProbeOptions()},
+      {"probe replay", "TRACE",
+       "send packets like that of a trace where it came in, and say which way they took", 1, 1,
+       ProbeOptions()},
+      {"probe list", "", "list the last probes", 0, 0, {}},
+      {"probe show", "ID", "show a probe, and what became of each packet", 1, 1, {}},
       {"topology show", "", "show hosts, prefixes, switches and links", 0, 0, {}},
       {"simulate", "EVENTS PCAP", "run events of a file over a capture", 2, 2, {}},
       {"status", "", "is the controller well?", 0, 0, {}},

@@ -121,6 +121,26 @@ def test_trace_rules(user):
     user.fails("trace rules rm", "there are no trace rules")
 
 
+def test_probes(user):
+    """In a network that small_rest makes up."""
+    packet = "udp srcIP=10.0.1.1 dstIP=10.0.2.2 dstMAC=02:00:00:00:02:02"
+    assert user.says("probe list") == "no probes\n"
+    said = user.says(f"probe send leaf1 3 {packet} dstPort=53 --count=2")
+    assert "dstPort=53" in said and "     1  delivered  00000000000000ab  leaf1 +0.0 us\n" in said, said
+    assert said.endswith("delivered: 1 of 2 packets left the network at leaf1; 1 without a trace\n")
+    begun = json.loads(user.says(f"probe send leaf1 3 {packet} --background -o json"))
+    assert begun["state"] == "sending" and begun["count"] == 3, begun
+    assert json.loads(user.says(f"probe show {begun['id']} -o json"))["state"] == "done"
+    assert user.says("probe list").count("leaf1:3  UDP 10.0.1.1 > 10.0.2.2") == 2
+    user.fails(f"probe send leaf2 3 {packet}", "there is no switch 'leaf2'")
+    user.fails(f"probe send leaf1 3 {packet} --count=many", "'count' takes a whole number")
+    done = user.run(f"probe send leaf1 3 {packet} ttl=0")
+    assert done.returncode == 1 and done.stderr.startswith("packet:1:64: 'ttl' takes"), done
+    user.fails("probe replay 00000000000000ab", "no analyzer that makes traces is connected")
+    user.fails("probe show 7", "there is no probe 7")
+    assert user.run("probe send leaf1 3").returncode == 2
+
+
 def test_campaigns(user):
     """A run is followed to its end, however it goes; here nobody can take copies."""
     user.write("web.slices", "MIRROR 10.0.0.0/8 ON [A B] USING 1 Mb/s DURING 100 ms EVERY 1 h")
@@ -294,6 +314,7 @@ def main():
         for test, arguments in ((test_every_command, (user,)), (test_campaigns, (user,)),
                                 (test_traces, (user,)),
                                 (test_trace_rules, (user,)),
+                                (test_probes, (user,)),
                                 (test_mistakes, (user,)),
                                 (test_a_watch_that_is_cut_off, (user, server.port)),
                                 (test_completion, (user,))):

@@ -1,0 +1,276 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "controller/probe/prober.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+#include <utility>
+
+#include "lib/wire/limits.h"
+
+namespace trumpet {
+namespace {
+
+constexpr Nanos kClockError = 10 * kNanosPerSecond;  // of analyzers
+constexpr Nanos kPatience = 3 * kNanosPerSecond;     // with one answer
+
+// The port's number; 0: the switch has none of this name or number.
+uint32_t PortOf(const OpenflowSwitch& which, const std::string& text) {
+  for (const auto& [number, port] : which.ports()) {
+    if (port.name == text || std::to_string(number) == text) return number;
+  }
+  return 0;
+}
+
+std::string CursorBehind(const TraceFindings& findings) {
+  if (!findings.has_more || findings.found.empty()) return "";
+  char id[17];
+  const TraceRecord& last = findings.found.back().record;
+  std::snprintf(id, sizeof id, "%016" PRIx64, last.id);
+  return std::to_string(last.start) + "-" + id;
+}
+
+}  // namespace
+
+Prober::Prober(const Parts& parts)
+    : parts_(parts), random_(parts.seed), ticker_(parts.base, [this] { Tick(); }) {}
+
+ProbeStart Prober::Refuse(ProbeStart::Refusal refusal, std::string why) {
+  ++counters_.refused;
+  return {0, refusal, std::move(why)};
+}
+
+ProbeStart Prober::Start(const ProbeRequest& request, const std::string& caller,
+                         const std::string& tenant) {
+  using Refusal = ProbeStart::Refusal;
+  if (request.rate > parts_.rate) {
+    return Refuse(Refusal::kWrong, "'rate' is " + std::to_string(request.rate) +
+                                       "; this controller sends " + std::to_string(parts_.rate) +
+                                       " packets of probes per second at most");
+  }
+  OpenflowSwitch* const which = parts_.net->Find(request.switch_name);
+  if (which == nullptr) {
+    return Refuse(Refusal::kWrong, "there is no switch '" + request.switch_name + "'");
+  }
+  if (!which->is_ready()) {
+    return Refuse(Refusal::kNotNow, "switch '" + request.switch_name + "' is not connected");
+  }
+  const uint32_t in_port = PortOf(*which, request.port);
+  if (in_port == 0) {
+    return Refuse(Refusal::kWrong,
+                  "switch '" + request.switch_name + "' has no port '" + request.port + "'");
+  }
+  if (parts_.traces.is_alone()) {
+    return Refuse(Refusal::kNotNow, "no analyzer that makes traces is connected");
+  }
+  if (running_.size() >= kMaxRunning) {
+    return Refuse(Refusal::kTooMany, "there are " + std::to_string(kMaxRunning) +
+                                         " probes under way, as many as this controller runs");
+  }
+  uint64_t id = 0;
+  while (id == 0 || probes_.count(id) != 0) id = random_();
+  Kept& probe = probes_[id];
+  probe.number = next_number_++;
+  probe.datapath_id = which->datapath_id();
+  probe.view.id = id;
+  probe.view.caller = caller;
+  probe.view.tenant = tenant;
+  probe.view.request = request;
+  probe.view.in_port = in_port;
+  probe.view.began = parts_.clock->UnixNow();
+  AddNotes(&probe.view, &probe.debug_dscp);
+  probe.next_at = parts_.clock->MonotonicNow();
+  order_[probe.number] = id;
+  running_.push_back(id);
+  ++counters_.probes;
+  parts_.log("info", "probe of " + caller + " at switch " + request.switch_name + ", port " +
+                         request.port + ": " + std::to_string(request.count) + " x " +
+                         PrintProbePacket(request.packet));
+  Forget();
+  ticker_.RunSoon();
+  return {id, Refusal::kNone, ""};
+}
+
+// What keeps copies from coming is said, and tried nevertheless: a rule may take the packet anyway.
+void Prober::AddNotes(ProbeView* view, uint8_t* debug_dscp) const {
+  const auto rules = parts_.rules->View();
+  if (!rules || rules->rules.rules.empty()) {
+    view->notes.emplace_back("there are no trace rules, so no switch copies these packets");
+    return;
+  }
+  if (rules->rules.debug_bit < 0) {
+    view->notes.emplace_back(
+        "the trace rules have no debug_bit: only packets that a rule takes anyway are copied");
+    return;
+  }
+  *debug_dscp = static_cast<uint8_t>(1u << rules->rules.debug_bit);
+  bool has_marked = false;
+  for (size_t i = 0; i < rules->rules.rules.size(); ++i) {
+    const TraceRule& rule = rules->rules.rules[i];
+    if (!rule.is_marked) continue;
+    has_marked = true;
+    const TraceRuleVerdict verdict = TogetherOf(rules->at[i]);
+    if (verdict.state == TraceRuleState::kActive) continue;
+    view->notes.push_back("rule '" + rule.name + "' is " + TraceRuleStateName(verdict.state) +
+                          (verdict.why.empty() ? "" : ": " + verdict.why));
+  }
+  if (!has_marked) view->notes.emplace_back("no trace rule is for packets with the debug bit");
+}
+
+const ProbeView* Prober::Find(uint64_t id) const {
+  const auto found = probes_.find(id);
+  return found == probes_.end() ? nullptr : &found->second.view;
+}
+
+std::vector<const ProbeView*> Prober::List() const {
+  std::vector<const ProbeView*> list;
+  for (auto it = order_.rbegin(); it != order_.rend(); ++it) list.push_back(Find(it->second));
+  return list;
+}
+
+void Prober::Tick() {
+  const Nanos now = parts_.clock->MonotonicNow();
+  // Whoever was first is last next time, so that one cannot use up the rate of all.
+  if (running_.size() > 1) std::rotate(running_.begin(), running_.begin() + 1, running_.end());
+  const std::vector<uint64_t> turns = running_;
+  for (const uint64_t id : turns) {
+    Kept* const probe = &probes_.at(id);
+    if (probe->view.state == ProbeState::kSending) Send(probe, now);
+    if (probe->view.state != ProbeState::kWaiting || probe->is_asking) continue;
+    const bool is_whole = probe->view.traces.size() == probe->frames.size();
+    if (is_whole || now >= probe->deadline) {
+      End(probe);
+    } else if (now >= probe->next_at) {
+      Ask(probe);
+    }
+  }
+  if (!running_.empty()) ticker_.RunAfter(kTick);
+}
+
+void Prober::Send(Kept* probe, Nanos now) {
+  OpenflowSwitch* const which = parts_.net->Find(probe->datapath_id);
+  if (which == nullptr || !which->is_ready()) {
+    probe->view.notes.push_back("switch '" + probe->view.request.switch_name +
+                                "' went away after " + std::to_string(probe->frames.size()) +
+                                " packets");
+    return BeginWaiting(probe, now);
+  }
+  const Nanos interval = kNanosPerSecond / probe->view.request.rate;
+  probe->next_at = std::max(probe->next_at, now - kBurst);  // what was missed is not made up for
+  while (probe->next_at <= now && probe->frames.size() < probe->view.request.count) {
+    if (!TakeToken(now)) {
+      ++counters_.held;
+      return;
+    }
+    const size_t before = probe->frames.size();
+    SendOne(probe, which, now);
+    if (probe->frames.size() == before) return;
+    probe->next_at += interval;
+  }
+  if (probe->frames.size() == probe->view.request.count) BeginWaiting(probe, now);
+}
+
+void Prober::SendOne(Kept* probe, OpenflowSwitch* which, Nanos now) {
+  const ProbeMark mark{probe->view.id, static_cast<uint32_t>(probe->frames.size())};
+  std::string frame = MakeProbeFrame(probe->view.request.packet, mark, probe->debug_dscp);
+  const Result<bool> sent = which->SendPacketOut(probe->view.in_port, frame, "output:TABLE");
+  if (!sent.ok()) {
+    probe->view.notes.push_back("a packet could not be sent: " + sent.message());
+    return BeginWaiting(probe, now);
+  }
+  if (!*sent) return;  // no room at the moment
+  probe->frames.push_back(std::move(frame));
+  probe->view.sent.push_back(parts_.clock->UnixNow());
+  ++counters_.packets;
+}
+
+bool Prober::TakeToken(Nanos now) {
+  free_at_ = std::max(free_at_, now);
+  if (free_at_ > now + kBurst) return false;
+  free_at_ += kNanosPerSecond / parts_.rate;
+  return true;
+}
+
+void Prober::BeginWaiting(Kept* probe, Nanos now) {
+  const Nanos wait = static_cast<Nanos>(probe->view.request.wait_seconds) * kNanosPerSecond;
+  probe->view.state = ProbeState::kWaiting;
+  probe->next_at = now + std::min(kFirstAsk, wait);
+  probe->deadline = now + wait;
+  if (probe->frames.empty()) probe->deadline = now;
+}
+
+void Prober::Ask(Kept* probe) {
+  const ProbePacket& packet = probe->view.request.packet;
+  TraceQuestion question;
+  question.packets = TracePackets::kWhole;
+  question.limit = kMaxTraceRecords;
+  question.patience = kPatience;
+  question.words = {{"from", std::to_string(std::max<Nanos>(probe->view.began - kClockError, 0))},
+                    {"mark", "probe"},
+                    {"mark", "debug"},
+                    {"src", FormatValue(packet.src)},
+                    {"dst", FormatValue(packet.dst)}};
+  if (!probe->cursor.empty()) question.words.push_back({"after", probe->cursor});
+  const uint64_t number =
+      parts_.traces.ask(std::move(question), [this, alive = std::weak_ptr<bool>(alive_),
+                                              id = probe->view.id](const TraceFindings& findings) {
+        if (!alive.expired()) Take(id, findings);
+      });
+  probe->is_asking = number != 0;
+  probe->next_at = parts_.clock->MonotonicNow() + kAskAgain;
+}
+
+void Prober::Take(uint64_t id, const TraceFindings& findings) {
+  const auto found = probes_.find(id);
+  if (found == probes_.end()) return;
+  Kept* const probe = &found->second;
+  probe->is_asking = false;
+  probe->view.silent = findings.silent;
+  if (!findings.wrong.empty()) probe->view.silent["all"] = findings.wrong;
+  for (const TraceFindings::Found& one : findings.found) {
+    auto trace = ReadProbeTrace(one, probe->frames);
+    if (trace) TakeTrace(probe, std::move(*trace));
+  }
+  probe->cursor = CursorBehind(findings);
+  if (!probe->cursor.empty()) Ask(probe);
+}
+
+// Copies at two analyzers make two traces of a packet: the longer one counts.
+void Prober::TakeTrace(Kept* probe, ProbeTrace trace) {
+  auto& traces = probe->view.traces;
+  const auto at =
+      std::lower_bound(traces.begin(), traces.end(), trace.packet,
+                       [](const ProbeTrace& one, size_t packet) { return one.packet < packet; });
+  if (at == traces.end() || at->packet != trace.packet) {
+    traces.insert(at, std::move(trace));
+    ++counters_.traced;
+  } else if (at->path.size() < trace.path.size() ||
+             (at->id == trace.id && at->revision < trace.revision)) {
+    *at = std::move(trace);
+  }
+}
+
+void Prober::End(Kept* probe) {
+  ProbeView& view = probe->view;
+  view.state = ProbeState::kDone;
+  view.conclusion = ConcludeProbe(view.traces, probe->frames.size());
+  probe->frames.clear();
+  probe->frames.shrink_to_fit();
+  running_.erase(std::find(running_.begin(), running_.end(), view.id));
+}
+
+void Prober::Forget() {
+  for (auto it = order_.begin(); it != order_.end() && order_.size() > kKept;) {
+    const auto found = probes_.find(it->second);
+    if (found->second.view.state != ProbeState::kDone) {
+      ++it;
+      continue;
+    }
+    probes_.erase(found);
+    it = order_.erase(it);
+  }
+}
+
+}  // namespace trumpet

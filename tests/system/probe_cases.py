@@ -1,0 +1,180 @@
+# Copyright (c) 2026 The Trumpet Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Probes of a controller through real bridges, whose copies become traces in an analyzer."""
+
+import contextlib
+import json
+import subprocess
+import sys
+
+from switch import eventually
+from trace_cases import CHAIN
+from trace_controller_cases import CopyChain, TraceNetwork
+
+MARKED = "{debug_bit: 5, rules: [{name: marked, filter: '*', marked: true}]}"
+SYN_ONLY = "{rules: [{name: syn, filter: 'tcpFlags=+syn'}]}"
+HOSTS = ("srcIP=10.77.0.1", "dstIP=10.77.0.2")
+# Says that it is there, and then whatever comes.
+LISTENER = """
+import socket
+peer = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+peer.bind(("10.77.0.2", 9000))
+print("ready", flush=True)
+while True:
+    print("taken:", peer.recv(2000).hex(), flush=True)
+"""
+
+
+class ProbeNetwork(TraceNetwork):
+    """Its analyzer makes traces, and knows where packets ought to go."""
+
+    def write_topology(self):
+        switches = ", ".join(f"{{name: {name}}}" for name in CHAIN)
+        links = ", ".join(f"{{from: {one}, to: {other}}}" for one, other in zip(CHAIN, CHAIN[1:]))
+        hosts = ", ".join(f"{{id: h{number}, prefixes: [10.77.0.{number}/32], attached_to: {name}}}"
+                          for number, name in ((1, CHAIN[0]), (2, CHAIN[-1])))
+        with open(self.path("topology.yaml"), "w", encoding="utf-8") as text:
+            text.write(f"switches: [{switches}]\nlinks: [{links}]\nhosts: [{hosts}]\n")
+
+    def start_analyzer(self):
+        with open(self.path("analyzer.yaml"), "w", encoding="utf-8") as text:
+            json.dump({"traces": {"directory": self.path("traces")}}, text)
+        super().start_analyzer()
+
+    def use(self, rules):
+        self.apply(rules)
+        eventually(self.are_active, "copies of test packets have come", seconds=120)
+
+    def wait_until_routes_are_known(self, *packet):
+        """The controller tells its analyzers the network every few seconds."""
+        eventually(lambda: self.probe(CHAIN[0], "trc-h1", *packet, count=1)["verdict"] == "delivered",
+                   "the analyzer knows where packets ought to go", seconds=120)
+
+    def probe(self, switch, port, *packet, count=5):
+        """What is told of it in the end, which is soon if there is a trace of each packet."""
+        begun = self.ctl("probe", "send", switch, port, *packet, f"--count={count}", "--rate=20",
+                         "--timeout=20", "--background")
+        return self.ended(begun["id"])
+
+    def ended(self, number):
+        def told():
+            probe = self.ctl("probe", "show", number)
+            return probe if probe["state"] == "done" else None
+        return eventually(told, "the probe ends", seconds=120)
+
+    def refusal(self, *arguments):
+        try:
+            self.ctl("probe", "send", *arguments)
+        except AssertionError as error:
+            return str(error)
+        raise AssertionError(f"{arguments} is not refused")
+
+
+@contextlib.contextmanager
+def probes_on(switch):
+    links = CopyChain(switch)
+    network = ProbeNetwork(switch, links)
+    try:
+        links.open()
+        network.start()
+        links.connect([100])  # so that all bridges learn where the hosts are
+        yield links, network
+    except BaseException:
+        for line in network.log().splitlines()[-20:]:
+            print(f"# controller: {line}")
+        raise
+    finally:
+        network.close()
+        links.close()
+
+
+def mac_of(links, number):
+    told = subprocess.run(links.at(number) + ["ip", "-j", "link", "show", f"trc-h{number}p"],
+                          check=True, capture_output=True, text=True).stdout
+    return json.loads(told)[0]["address"]
+
+
+def checksum_errors(links, protocol):
+    """Packets that the last host has not taken for their checksum."""
+    text = subprocess.run(links.at(2) + ["cat", "/proc/net/snmp"], check=True,
+                          capture_output=True, text=True).stdout
+    names, values = (line.split() for line in text.splitlines() if line.startswith(f"{protocol}:"))
+    return int(dict(zip(names, values))["InCsumErrors"])
+
+
+def paths_of(probe):
+    return [[hop["switch"] for hop in packet.get("path", [])] for packet in probe["packets"]]
+
+
+def a_probe_shows_its_way_and_no_host_takes_it(switch):
+    with probes_on(switch) as (links, network):
+        network.use(MARKED)
+        to_host = (*HOSTS, f"dstMAC={mac_of(links, 2)}", "dstPort=9000")
+        network.wait_until_routes_are_known("udp", *to_host)
+        listener = subprocess.Popen(links.at(2) + [sys.executable, "-c", LISTENER],
+                                    stdout=subprocess.PIPE, text=True)
+        try:
+            assert listener.stdout.readline() == "ready\n"
+            for protocol, name in (("udp", "Udp"), ("tcp", "Tcp"), ("icmp", "Icmp")):
+                fields = to_host if protocol != "icmp" else to_host[:-1]
+                before = checksum_errors(links, name)
+                probe = network.probe(CHAIN[0], "trc-h1", protocol, *fields)
+                assert probe["verdict"] == "delivered" and not probe["notes"], probe
+                assert paths_of(probe) == [list(CHAIN)] * 5, probe
+                eventually(lambda: checksum_errors(links, name) >= before + 5,  # pylint: disable=W0640
+                           "the host has had them, and not taken them")
+            # As if it came from the first bridge.
+            probe = network.probe(CHAIN[1], f"{CHAIN[1]}-down", "udp", *to_host, count=2)
+            assert paths_of(probe) == [list(CHAIN[1:])] * 2, probe
+        finally:
+            listener.kill()
+            taken = listener.communicate()[0]
+        assert taken == "", f"the host has taken {taken}"
+        assert "there is no switch 'other'" in network.refusal("other", "1", "udp", *to_host)
+        assert "has no port '77'" in network.refusal(CHAIN[0], "77", "udp", *to_host)
+        assert "packets of probes per second at most" in network.refusal(
+            CHAIN[0], "trc-h1", "udp", *to_host, "--rate=101")
+        sent = network.metric("trumpet_probe_packets_sent_total")
+        assert sent == network.metric("trumpet_probe_packets_traced_total") >= 18, sent
+        assert [one["id"] for one in network.ctl("probe", "list")][0] == probe["id"]
+        return f"{sent} packets"
+
+
+def a_probe_says_where_packets_end(switch):
+    with probes_on(switch) as (links, network):
+        network.use(MARKED)
+        to_host = (*HOSTS, f"dstMAC={mac_of(links, 2)}")
+        network.wait_until_routes_are_known("udp", *to_host)
+        switch.ofctl("-O", "OpenFlow13", "add-flow", CHAIN[1],
+                     "table=0,priority=100,udp,tp_dst=9000,actions=drop")
+        probe = network.probe(CHAIN[0], "trc-h1", "udp", *to_host, "dstPort=9000")
+        assert probe["verdict"] == "dropped" and probe["last_switch"] == CHAIN[1], probe
+        assert probe["confidence"] > 0.99, probe
+        assert paths_of(probe) == [list(CHAIN[:2])] * 5, probe
+        probe = network.probe(CHAIN[0], "trc-h1", "udp", *to_host, "dstPort=9001")
+        assert probe["verdict"] == "delivered", probe
+        shown = network.ctl("probe", "show", probe["id"], output="table")
+        assert f"delivered: 5 of 5 packets left the network at {CHAIN[2]}" in shown, shown
+        begun = network.ctl("probe", "replay", probe["packets"][0]["trace"], "--count=2",
+                            "--timeout=20", "--background")
+        again = network.ended(begun["id"])
+        assert again["port"] == probe["port"] and again["packet"] == dict(
+            probe["packet"], dscp="32"), again  # with the debug bit
+        assert paths_of(again) == [list(CHAIN)] * 2, again
+
+        network.use(SYN_ONLY)
+        probe = network.probe(CHAIN[0], "trc-h1", "tcp", *to_host, "tcpFlags=+syn")
+        assert probe["verdict"] == "delivered", probe
+        assert "have no debug_bit" in probe["notes"][0], probe
+        begun = network.ctl("probe", "send", CHAIN[0], "trc-h1", "udp", *to_host, "--timeout=3",
+                            "--background")
+        probe = network.ended(begun["id"])
+        assert probe["verdict"] == "no_copies" and probe["sent"] == 3, probe
+        network.ctl("trace", "rules", "rm", output="table")
+        begun = network.ctl("probe", "send", CHAIN[0], "trc-h1", "udp", *to_host, "--timeout=1",
+                            "--background")
+        assert "there are no trace rules" in network.ended(begun["id"])["notes"][0]
+        return None
+
+
+ALL = [a_probe_shows_its_way_and_no_host_takes_it, a_probe_says_where_packets_end]
