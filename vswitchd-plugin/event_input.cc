@@ -58,7 +58,7 @@ bool SetOption(const std::string& key, const std::string& value, EventSpec* spec
 }
 
 Result<std::vector<EventSpec>> ReadOneLine(const std::vector<std::string>& arguments) {
-  Result<EventSpec> event = ParseEventLine(arguments.back(), "event");
+  Result<EventSpec> event = ParseEventLine(arguments.back(), "event", RefuseMeasured);
   if (!event.ok()) return event.status();
   std::set<std::string> seen;
   for (size_t i = 0; i + 1 < arguments.size(); ++i) {
@@ -90,13 +90,14 @@ Result<std::vector<EventSpec>> ReadEventArguments(const std::vector<std::string>
     return Status::Error(Quote(arguments[0]) +
                          " goes with a one-line event only; a file says it beside each event");
   }
-  if (is_json) return ParseEventsJson(text, "event");
-  if (is_yaml) return ParseEventsYaml(text, "event");
+  if (is_json) return ParseEventsJson(text, "event", RefuseMeasured);
+  if (is_yaml) return ParseEventsYaml(text, "event", RefuseMeasured);
   const std::string path = text.substr(1);
   Result<std::string> file = ReadInputFile(path, "events");
   if (!file.ok()) return file.status();
   const bool is_json_file = path.size() > 5 && path.compare(path.size() - 5, 5, ".json") == 0;
-  return is_json_file ? ParseEventsJson(*file, path) : ParseEventsYaml(*file, path);
+  return is_json_file ? ParseEventsJson(*file, path, RefuseMeasured)
+                      : ParseEventsYaml(*file, path, RefuseMeasured);
 }
 
 }  // namespace trumpet

@@ -3,6 +3,7 @@
 
 #include "lib/model/expr.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -204,6 +205,20 @@ bool Mentions(const Expr& expr, Variable variable) {
     if (Mentions(arg, variable)) return true;
   }
   return false;
+}
+
+std::vector<MeasuredState> MeasuredStatesOf(const Expr& expr) {
+  std::vector<MeasuredState> states;
+  VisitNodes(expr, [&states](const Expr& node) {
+    if (node.op == ExprOp::kMeasured) states.push_back(node.measured);
+  });
+  std::sort(states.begin(), states.end());
+  states.erase(std::unique(states.begin(), states.end()), states.end());
+  return states;
+}
+
+std::string MeasuredStateText(const MeasuredState& state) {
+  return "measure(\"" + state.measurement + "\")." + state.state;
 }
 
 const char* VariableName(Variable variable) {

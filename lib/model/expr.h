@@ -59,6 +59,7 @@ enum class ExprOp : uint8_t {
   kNot,
   kAnd,  // two arguments, like every binary operator
   kOr,
+  kMeasured,  // a leaf: what a measurement program holds, read by the controller
 };
 
 // A value of an expression: undefined, an exact integer, or a double.
@@ -92,22 +93,37 @@ class Number {
 // double.
 Number Apply(ExprOp op, const Number& a, const Number& b);
 
+// `measure("hh").flows`: a state variable of a measurement program of the network.
+struct MeasuredState {
+  std::string measurement;
+  std::string state;
+
+  bool operator==(const MeasuredState& other) const {
+    return measurement == other.measurement && state == other.state;
+  }
+  bool operator<(const MeasuredState& other) const {
+    return measurement != other.measurement ? measurement < other.measurement : state < other.state;
+  }
+};
+
 struct Expr {
   ExprOp op = ExprOp::kNumber;
   Number number;                                  // kNumber
   Variable variable = Variable::kPackets;         // kVariable
   AggregateKind aggregate = AggregateKind::kSum;  // kAggregate
+  MeasuredState measured;                         // kMeasured
   std::vector<Expr> args;
 
   bool operator==(const Expr& other) const {
     return op == other.op && number == other.number && variable == other.variable &&
-           aggregate == other.aggregate && args == other.args;
+           aggregate == other.aggregate && measured == other.measured && args == other.args;
   }
 };
 
 constexpr bool IsComparison(ExprOp op) { return op >= ExprOp::kGreater && op <= ExprOp::kNotEqual; }
 
-// Evaluates `expr`, asking `leaf(const Expr&)` -> Number for kVariable and kAggregate nodes.
+// Evaluates `expr`, asking `leaf(const Expr&)` -> Number for kVariable, kAggregate and
+// kMeasured nodes.
 template <typename Leaf>
 Number Evaluate(const Expr& expr, const Leaf& leaf) {
   switch (expr.op) {
@@ -115,6 +131,7 @@ Number Evaluate(const Expr& expr, const Leaf& leaf) {
       return expr.number;
     case ExprOp::kVariable:
     case ExprOp::kAggregate:
+    case ExprOp::kMeasured:
       return leaf(expr);
     case ExprOp::kNegate:
     case ExprOp::kNot:
@@ -133,6 +150,12 @@ void VisitNodes(const Expr& expr, const Visitor& visit) {
 
 // Does the expression mention the variable (at any depth)?
 bool Mentions(const Expr& expr, Variable variable);
+
+// What the expression reads of measurement programs, each once, sorted; then it reads no packets.
+std::vector<MeasuredState> MeasuredStatesOf(const Expr& expr);
+
+// measure("hh").flows
+std::string MeasuredStateText(const MeasuredState& state);
 
 // "volume", "is_lost", "ack_lastepoch"; kLostInBurst is "is_lost & is_burst".
 const char* VariableName(Variable variable);

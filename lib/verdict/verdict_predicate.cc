@@ -68,18 +68,7 @@ Number VerdictPredicate::Leaf(const Expr& leaf, const uint64_t* words,
 }
 
 Verdict VerdictPredicate::Test(const uint64_t* words, const FlowInstants& flow) const {
-  const auto leaf = [&](const Expr& expr) { return Leaf(expr, words, flow); };
-  const Expr& root = plan_.spec.predicate;
-  Verdict verdict;
-  if (IsComparison(root.op)) {
-    verdict.value = Evaluate(root.args[0], leaf);
-    verdict.threshold = Evaluate(root.args[1], leaf);
-    verdict.fires = Apply(root.op, verdict.value, verdict.threshold).IsTrue();
-  } else {
-    verdict.fires = Evaluate(root, leaf).IsTrue();
-    verdict.value = verdict.threshold = Number::Integer(1);
-  }
-  return verdict;
+  return VerdictOf(plan_.spec.predicate, [&](const Expr& expr) { return Leaf(expr, words, flow); });
 }
 
 // Could `expr` be true (false, if !truth) on empty cells for some state of the flow?  Errs towards

@@ -27,6 +27,21 @@ struct Verdict {
   Number threshold;
 };
 
+// The verdict of a predicate whose leaves `leaf(const Expr&)` -> Number tells.
+template <typename Leaf>
+Verdict VerdictOf(const Expr& root, const Leaf& leaf) {
+  Verdict verdict;
+  if (IsComparison(root.op)) {
+    verdict.value = Evaluate(root.args[0], leaf);
+    verdict.threshold = Evaluate(root.args[1], leaf);
+    verdict.fires = Apply(root.op, verdict.value, verdict.threshold).IsTrue();
+  } else {
+    verdict.fires = Evaluate(root, leaf).IsTrue();
+    verdict.value = verdict.threshold = Number::Integer(1);
+  }
+  return verdict;
+}
+
 class VerdictPredicate {
  public:
   explicit VerdictPredicate(const TriggerPlan& plan);

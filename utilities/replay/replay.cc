@@ -28,7 +28,7 @@ constexpr uint32_t kOfflineBuckets = 1u << 24;
 Result<HostVerdicts::Plans> LoadPlans(const std::string& path) {
   const auto text = ReadTextFile(path, kMaxTextBytes);
   if (!text.ok()) return text.status();
-  auto events = ParseEventsYaml(*text, path);
+  auto events = ParseEventsYaml(*text, path, RefuseMeasured);
   if (!events.ok()) return events.status();
   HostVerdicts::Plans plans;
   for (EventSpec& event : *events) {

@@ -32,12 +32,13 @@ enum class Literal { kPlain, kPercent };
 struct PredicateNode {
   ExprOp op = ExprOp::kNumber;
   size_t offset = 0;
-  std::string_view text;              // kNumber, kVariable, kAggregate: as written
+  std::string_view text;              // leaves and kAggregate: as written
   Number number;                      // kNumber
   Literal literal = Literal::kPlain;  // kNumber
   Unit unit = Unit::kNone;            // kNumber
   Variable variable = Variable::kPackets;
   AggregateKind aggregate = AggregateKind::kSum;
+  MeasuredState measured;           // kMeasured
   std::vector<PredicateNode> args;  // kAnd, kOr: a chain of two or more as written
   int height = 1;                   // of the binary tree that the chain becomes
 
@@ -59,6 +60,7 @@ struct EventAst {
   PredicateNode predicate;
   GranularityNode granularity;
   uint32_t interval_ms = 0;
+  size_t interval_offset = 0;
 };
 
 }  // namespace trumpet::event_lang

@@ -30,6 +30,8 @@ lib_libtrumpet_lang_a_SOURCES = \
 	lib/lang/event/lexer.h \
 	lib/lang/event/lower.cc \
 	lib/lang/event/lower.h \
+	lib/lang/event/measured_check.cc \
+	lib/lang/event/measured_check.h \
 	lib/lang/event/number.cc \
 	lib/lang/event/number.h \
 	lib/lang/event/predicate_parser.cc \
@@ -53,6 +55,7 @@ lib_lang_event_lang_event_test_SOURCES = \
 	lib/lang/event/granularity_table_test.cc \
 	lib/lang/event/guide_test.cc \
 	lib/lang/event/limits_test.cc \
+	lib/lang/event/measured_table_test.cc \
 	lib/lang/event/number_test.cc \
 	lib/lang/event/paper_events_test.cc \
 	lib/lang/event/predicate_precedence_test.cc \

@@ -3,6 +3,7 @@
 
 #include "lib/lang/event/compile.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "lib/lang/event/filter_parser.h"
 #include "lib/lang/event/granularity_parser.h"
 #include "lib/lang/event/lower.h"
+#include "lib/lang/event/measured_check.h"
 #include "lib/lang/event/predicate_parser.h"
 
 namespace trumpet::event_lang {
@@ -98,18 +100,21 @@ bool SplitEventLine(std::string_view line, EventText* text, size_t* offset, std:
   return true;
 }
 
-bool CompileEvent(const EventText& text, EventSpec* spec, Diagnostic* error) {
+bool CompileEvent(const EventText& text, EventSpec* spec, Diagnostic* error,
+                  const MeasuredCheck& check) {
   for (Part part : {Part::kFilter, Part::kPredicate, Part::kGranularity, Part::kInterval}) {
     if (text[part].size() <= kMaxEventBytes) continue;
     return Fail(error, part, 0,
                 "this text is longer than " + std::to_string(kMaxEventBytes) + " bytes");
   }
   EventAst event;
+  event.interval_offset =
+      std::min(text.interval.find_first_not_of(" \t\r\n"), text.interval.size());
   return ParseFilter(text.filter, &event.filter, error) &&
          ParsePredicate(text.predicate, &event.predicate, error) &&
          ParseGranularity(text.granularity, &event.granularity, error) &&
          ParseInterval(text.interval, &event.interval_ms, error) && CheckEvent(event, error) &&
-         LowerEvent(event, spec, error);
+         CheckMeasured(event, check, error) && LowerEvent(event, spec, error);
 }
 
 }  // namespace trumpet::event_lang

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "lib/lang/event/diagnostic.h"
+#include "lib/lang/event/event_language.h"
 #include "lib/model/event_spec.h"
 
 namespace trumpet::event_lang {
@@ -31,7 +32,9 @@ bool SplitEventLine(std::string_view line, EventText* text, size_t* offset, std:
 
 // Sets the four parts of `spec`; false with `error` set, and `spec` in no defined state,
 // when one of them is wrong or they do not fit together.
-bool CompileEvent(const EventText& text, EventSpec* spec, Diagnostic* error);
+// `check`: as for ParseEventLine().
+bool CompileEvent(const EventText& text, EventSpec* spec, Diagnostic* error,
+                  const MeasuredCheck& check = nullptr);
 
 }  // namespace trumpet::event_lang
 

@@ -300,7 +300,7 @@ TEST(Json, ReadsTheSameKeys) {
 
 TEST(Json, PointsIntoTheFile) {
   EXPECT_EQ(JsonError("{\"events\":[\n {\"event\": \"*, \\u0031 + \\\"x\\\", 1ms\"}]}"),
-            "e.json:2:25: unexpected character '\"'");
+            "e.json:2:25: expected a number, a variable or an aggregate, not '\"x\"'");
   EXPECT_EQ(JsonError("[{\"event\": \"*, 1, 1ms\", \"for\":  -5}]"),
             "e.json:1:33: 'for' is '-5'; it takes a whole number from 1 to 4294967295");
   EXPECT_EQ(JsonError("[{\"event\": \"*, 1, 1ms\", \"for\": true}]"),

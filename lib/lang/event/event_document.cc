@@ -34,7 +34,8 @@ bool IsScalar(const DocumentNode& node) {
 // Reads one item of the list.  The first complaint wins; every step returns false after one.
 class ItemReader {
  public:
-  ItemReader(const Source& source, const DocumentNode& item) : source_(source), item_(item) {}
+  ItemReader(const Source& source, const DocumentNode& item, const MeasuredCheck& check)
+      : source_(source), item_(item), check_(check) {}
 
   bool Read(EventSpec* spec) {
     spec_ = spec;
@@ -87,7 +88,7 @@ class ItemReader {
       return FailIn(node, offset, message);
     }
     Diagnostic error;
-    if (CompileEvent(text, spec_, &error)) return true;
+    if (CompileEvent(text, spec_, &error, check_)) return true;
     const size_t part_start = static_cast<size_t>(text[error.part].data() - node.text.data());
     return FailIn(node, part_start + error.offset, error.message);
   }
@@ -111,7 +112,7 @@ class ItemReader {
       parts[i] = nodes[i]->text;
     }
     Diagnostic error;
-    if (CompileEvent({parts[0], parts[1], parts[2], parts[3]}, spec_, &error)) return true;
+    if (CompileEvent({parts[0], parts[1], parts[2], parts[3]}, spec_, &error, check_)) return true;
     return FailIn(*nodes[static_cast<size_t>(error.part)], error.offset, error.message);
   }
 
@@ -120,7 +121,25 @@ class ItemReader {
            ReadCount("for", UINT32_MAX, &spec_->for_count) &&
            ReadCount("max_buckets", kMaxBucketsPerEvent, &spec_->max_buckets) &&
            ReadCount("report_rate", kMaxReportRate, &spec_->report_rate) && ReadDeadline() &&
-           ReadScope() && ReadObserve();
+           ReadScope() && ReadObserve() && CheckMeasuredOptions();
+  }
+
+  // Nothing is counted at hosts, and an interval's values are told before those of the next one.
+  bool CheckMeasuredOptions() {
+    if (MeasuredStatesOf(spec_->predicate).empty()) return true;
+    for (const char* key : {"observe", "max_buckets"}) {
+      if (const DocumentNode* const node = Find(key)) {
+        if (node->text == "source") continue;  // as it is printed
+        return FailAt(node->offset, Quote(key) + " is about packets; measured values have none");
+      }
+    }
+    if (spec_->scope == Scope::kHost) {
+      return FailAt(Find("scope")->offset,
+                    "measured values are those of all hosts together; the scope is 'network'");
+    }
+    if (spec_->deadline_ms <= spec_->interval_ms) return true;
+    return FailAt(Find("deadline")->offset,
+                  "an event with measured values waits for hosts for an interval at most");
   }
 
   bool ReadLabel(const char* key, std::string* label) {
@@ -219,6 +238,7 @@ class ItemReader {
 
   const Source& source_;
   const DocumentNode& item_;
+  const MeasuredCheck& check_;
   EventSpec* spec_ = nullptr;
   std::map<std::string, const DocumentNode*> values_;
   size_t error_offset_ = 0;
@@ -253,7 +273,8 @@ Result<const DocumentNode*> FindList(const Source& source, const DocumentNode& r
 
 }  // namespace
 
-Result<std::vector<EventSpec>> ReadEvents(const Source& source, const DocumentNode& root) {
+Result<std::vector<EventSpec>> ReadEvents(const Source& source, const DocumentNode& root,
+                                          const MeasuredCheck& check) {
   const Result<const DocumentNode*> list = FindList(source, root);
   if (!list.ok()) return list.status();
   std::vector<EventSpec> specs;
@@ -267,7 +288,7 @@ Result<std::vector<EventSpec>> ReadEvents(const Source& source, const DocumentNo
   };
   for (const DocumentNode& item : (*list)->items) {
     EventSpec spec;
-    ItemReader reader(source, item);
+    ItemReader reader(source, item, check);
     const size_t number = specs.size() + 1;  // its place counts, wrong events included
     specs.emplace_back();
     if (!reader.Read(&spec)) {

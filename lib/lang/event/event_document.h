@@ -10,6 +10,7 @@
 
 #include "lib/base/status.h"
 #include "lib/lang/event/document.h"
+#include "lib/lang/event/event_language.h"
 #include "lib/model/event_spec.h"
 
 namespace trumpet::event_lang {
@@ -20,7 +21,8 @@ constexpr size_t kMaxErrorsShown = 20;
 
 // A list of events, or a map with the one key `events`.  If events are wrong, the error has
 // one line for each (the first kMaxErrorsShown), and no event is returned.
-Result<std::vector<EventSpec>> ReadEvents(const Source& source, const DocumentNode& root);
+Result<std::vector<EventSpec>> ReadEvents(const Source& source, const DocumentNode& root,
+                                          const MeasuredCheck& check);
 
 }  // namespace trumpet::event_lang
 

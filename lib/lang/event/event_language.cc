@@ -68,7 +68,12 @@ std::string PrintYamlItem(const EventSpec& event) {
 
 }  // namespace
 
-Result<EventSpec> ParseEventLine(std::string_view text, std::string_view source_name) {
+std::string RefuseMeasured(const MeasuredState& /*state*/, uint32_t /*interval_ms*/) {
+  return "measured values are read by the controller, of all hosts: add the event there";
+}
+
+Result<EventSpec> ParseEventLine(std::string_view text, std::string_view source_name,
+                                 const MeasuredCheck& check) {
   const Source source{source_name, text};
   if (text.size() > event_lang::kMaxEventBytes) {
     return Status::Error(source.ErrorAt(
@@ -82,25 +87,25 @@ Result<EventSpec> ParseEventLine(std::string_view text, std::string_view source_
   }
   EventSpec spec;
   event_lang::Diagnostic error;
-  if (event_lang::CompileEvent(parts, &spec, &error)) return spec;
+  if (event_lang::CompileEvent(parts, &spec, &error, check)) return spec;
   const size_t part_start = static_cast<size_t>(parts[error.part].data() - text.data());
   return Status::Error(source.ErrorAt(part_start + error.offset, error.message));
 }
 
-Result<std::vector<EventSpec>> ParseEventsYaml(std::string_view text,
-                                               std::string_view source_name) {
+Result<std::vector<EventSpec>> ParseEventsYaml(std::string_view text, std::string_view source_name,
+                                               const MeasuredCheck& check) {
   const Source source = FileSource(text, source_name);
   const auto document = event_lang::ReadYaml(source);
   if (!document.ok()) return document.status();
-  return event_lang::ReadEvents(source, *document);
+  return event_lang::ReadEvents(source, *document, check);
 }
 
-Result<std::vector<EventSpec>> ParseEventsJson(std::string_view text,
-                                               std::string_view source_name) {
+Result<std::vector<EventSpec>> ParseEventsJson(std::string_view text, std::string_view source_name,
+                                               const MeasuredCheck& check) {
   const Source source = FileSource(text, source_name);
   const auto document = event_lang::ReadJson(source);
   if (!document.ok()) return document.status();
-  return event_lang::ReadEvents(source, *document);
+  return event_lang::ReadEvents(source, *document, check);
 }
 
 std::string PrintEventLine(const EventSpec& event) {

@@ -13,6 +13,8 @@
 #ifndef TRUMPET_LIB_LANG_EVENT_EVENT_LANGUAGE_H
 #define TRUMPET_LIB_LANG_EVENT_EVENT_LANGUAGE_H
 
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,13 +24,24 @@
 
 namespace trumpet {
 
+// What is wrong with a state that an event of that interval reads; empty: nothing.  The error
+// stands at its place.
+using MeasuredCheck = std::function<std::string(const MeasuredState& state, uint32_t interval_ms)>;
+// For monitors of one host, which read no measurements.
+std::string RefuseMeasured(const MeasuredState& state, uint32_t interval_ms);
+
+// In all of these, without a `check` events may read any state.
+//
 // `filter, predicate, granularity, interval`, at most 64 KiB.  The event has no name.
-Result<EventSpec> ParseEventLine(std::string_view text, std::string_view source_name);
+Result<EventSpec> ParseEventLine(std::string_view text, std::string_view source_name,
+                                 const MeasuredCheck& check = nullptr);
 
 // A list of events under the key `events`, or by itself; at most 1 MiB.  An event without name is
 // `event-N`, N its place in the file from 1.  Names are unique.
-Result<std::vector<EventSpec>> ParseEventsYaml(std::string_view text, std::string_view source_name);
-Result<std::vector<EventSpec>> ParseEventsJson(std::string_view text, std::string_view source_name);
+Result<std::vector<EventSpec>> ParseEventsYaml(std::string_view text, std::string_view source_name,
+                                               const MeasuredCheck& check = nullptr);
+Result<std::vector<EventSpec>> ParseEventsJson(std::string_view text, std::string_view source_name,
+                                               const MeasuredCheck& check = nullptr);
 
 // The canonical spelling: parsing it gives an equal event, and printing that the same text.
 // Only for events that the parsers above made.  The line holds the four parts, not the name and

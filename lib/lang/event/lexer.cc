@@ -58,6 +58,12 @@ class Lexer {
     if (has_numbers && IsDigit(c)) return TakeNumber();
     // In a granularity a lone minus belongs to no word.
     if (IsWordChar(c, part_) && (c != '-' && c != '.')) return TakeWord();
+    if (part_ == Part::kPredicate && c == '"') return TakeText();
+    const bool is_dot = part_ == Part::kPredicate && c == '.' && at_ + 1 < text_.size();
+    if (is_dot && IsLetter(text_[at_ + 1])) {
+      Emit(TokenKind::kDot, 1);
+      return true;
+    }
     for (const Symbol& symbol : kSymbols) {
       if (text_.substr(at_, symbol.text.size()) != symbol.text) continue;
       Emit(symbol.kind, symbol.text.size());
@@ -91,6 +97,16 @@ class Lexer {
     return true;
   }
 
+  // No escapes: names of measurements have no quotes in them.
+  bool TakeText() {
+    const size_t end = text_.find('"', at_ + 1);
+    if (end == std::string_view::npos) return Fail(error_, part_, at_, "'\"' is never closed");
+    Token token;
+    token.inner = text_.substr(at_ + 1, end - at_ - 1);
+    Emit(TokenKind::kText, end + 1 - at_, token);
+    return true;
+  }
+
   bool TakeNumber() {
     size_t length = CountDigits(at_);
     const size_t after_dot = at_ + length + 1;
@@ -98,13 +114,13 @@ class Lexer {
       length += 1 + CountDigits(after_dot);
     }
     Token token;
-    token.digits = text_.substr(at_, length);
+    token.inner = text_.substr(at_, length);
     const size_t unit_start = at_ + length;
     while (at_ + length < text_.size() && IsWordChar(text_[at_ + length], part_)) ++length;
     const std::string_view unit_name = text_.substr(unit_start, at_ + length - unit_start);
     const auto unit = UnitByName(unit_name);
     if (!unit) return Fail(error_, part_, unit_start, NoSuchUnit(unit_name));
-    Result<Number> number = ScaledNumber(token.digits, unit->multiplier);
+    Result<Number> number = ScaledNumber(token.inner, unit->multiplier);
     if (!number.ok()) return Fail(error_, part_, at_, number.message());
     token.unit = unit->unit;
     token.number = *number;

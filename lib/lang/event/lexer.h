@@ -42,13 +42,15 @@ enum class TokenKind {
   kGreaterEqual,
   kAmpersand,
   kBar,
+  kText,  // "hh", without its quotes; predicates only
+  kDot,   // before a letter; predicates only
 };
 
 struct Token {
   TokenKind kind = TokenKind::kEnd;
   size_t offset = 0;
   std::string_view text;    // points into the lexed text
-  std::string_view digits;  // kNumber: without the unit
+  std::string_view inner;   // kNumber: without the unit; kText: without the quotes
   Unit unit = Unit::kNone;  // kNumber
   Number number;            // kNumber: scaled by its unit
 

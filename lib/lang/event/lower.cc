@@ -87,6 +87,7 @@ class PredicateLowerer {
     expr.number = node.number;
     expr.variable = node.variable;
     expr.aggregate = node.aggregate;
+    expr.measured = node.measured;
     for (const PredicateNode& arg : node.args) expr.args.push_back(Lower(arg));
     return expr;
   }
@@ -166,7 +167,9 @@ bool IsFlat(const FilterExpr& filter) {
 
 bool IsBinary(const Expr& expr) {
   size_t arity = 2;
-  if (expr.op == ExprOp::kNumber || expr.op == ExprOp::kVariable) arity = 0;
+  const bool is_leaf =
+      expr.op == ExprOp::kNumber || expr.op == ExprOp::kVariable || expr.op == ExprOp::kMeasured;
+  if (is_leaf) arity = 0;
   const bool is_unary =
       expr.op == ExprOp::kAggregate || expr.op == ExprOp::kNegate || expr.op == ExprOp::kNot;
   if (is_unary) arity = 1;

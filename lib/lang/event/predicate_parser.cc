@@ -22,6 +22,18 @@ constexpr AggregateKind kAggregates[] = {AggregateKind::kSum, AggregateKind::kCo
                                          AggregateKind::kMin, AggregateKind::kMax,
                                          AggregateKind::kAvg, AggregateKind::kStddev};
 
+constexpr std::string_view kMeasure = "measure";
+constexpr size_t kLongestMeasurement = 64;  // as they are installed
+
+bool IsMeasurementName(std::string_view name) {
+  const auto is_part = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_' || c == '.';
+  };
+  return !name.empty() && name.size() <= kLongestMeasurement && name[0] != '-' && name[0] != '.' &&
+         std::all_of(name.begin(), name.end(), is_part);
+}
+
 std::optional<Variable> VariableByName(std::string_view name) {
   for (int i = 0; i < kVariableCount; ++i) {
     const auto variable = static_cast<Variable>(i);
@@ -38,6 +50,7 @@ std::optional<AggregateKind> AggregateByName(std::string_view name) {
 }
 
 std::string NoSuchVariable(std::string_view name) {
+  if (name == kMeasure) return "'measure' is written as measure(\"NAME\").STATE";
   if (AggregateByName(name)) {
     return Quote(name) + " needs an operand in parentheses, as in " + std::string(name) +
            "(volume)";
@@ -58,6 +71,7 @@ std::string NoSuchVariable(std::string_view name) {
 std::string NoSuchAggregate(std::string_view name) {
   std::vector<std::string> names;
   for (AggregateKind kind : kAggregates) names.emplace_back(AggregateName(kind));
+  names.emplace_back(kMeasure);
   return Quote(name) + " is not an aggregate" + DidYouMean(name, names);
 }
 
@@ -198,7 +212,9 @@ class Parser {
     tokens_.Next();
     node->offset = token.offset;
     node->text = token.text;
-    if (tokens_.At(TokenKind::kLeftParen)) return ParseAggregate(token, node);
+    if (tokens_.At(TokenKind::kLeftParen)) {
+      return token.text == kMeasure ? ParseMeasured(node) : ParseAggregate(token, node);
+    }
     const auto variable = VariableByName(token.text);
     if (!variable) return tokens_.FailAt(token.offset, NoSuchVariable(token.text));
     node->op = ExprOp::kVariable;
@@ -231,6 +247,30 @@ class Parser {
     return CheckHeight(*node);
   }
 
+  // measure("NAME").STATE, whose first word was taken.
+  bool ParseMeasured(PredicateNode* node) {
+    tokens_.Next();
+    const Token& name = tokens_.Peek();
+    if (!tokens_.Take(TokenKind::kText)) {
+      return tokens_.Expected("the name of a measurement in quotes, as in measure(\"hh\").flows");
+    }
+    if (!IsMeasurementName(name.inner)) {
+      return tokens_.FailAt(name.offset, Quote(name.inner) +
+                                             " is no name of a measurement, which has letters, "
+                                             "digits, '-', '_' and '.'");
+    }
+    if (!tokens_.Take(TokenKind::kRightParen)) return tokens_.Expected("')'");
+    if (!tokens_.Take(TokenKind::kDot)) {
+      return tokens_.Expected("'.' and a state variable, as in measure(\"hh\").flows");
+    }
+    const Token& state = tokens_.Next();  // a dot stands before a letter only
+    node->op = ExprOp::kMeasured;
+    node->measured = {std::string(name.inner), std::string(state.text)};
+    node->text = {node->text.data(),
+                  static_cast<size_t>(state.text.data() - node->text.data()) + state.text.size()};
+    return true;
+  }
+
   bool ParseNumber(PredicateNode* node) {
     const Token& token = tokens_.Next();
     node->op = ExprOp::kNumber;
@@ -243,7 +283,7 @@ class Parser {
       return tokens_.FailHere("a percentage has no other unit");
     }
     tokens_.Next();
-    const Result<Number> percentage = Percentage(token.digits);
+    const Result<Number> percentage = Percentage(token.inner);
     if (!percentage.ok()) return tokens_.FailAt(token.offset, percentage.message());
     node->number = *percentage;
     node->literal = Literal::kPercent;

@@ -339,7 +339,7 @@ TEST(PredicateTable, PointsAtMistakes) {
 *, not 1Mbps, 1ms
     => event:1:8: the rate '1Mbps' must be a whole side of a comparison
 *, sum(bytes) > "1", 1ms
-    => event:1:17: unexpected character '"'
+    => event:1:17: expected a number, a variable or an aggregate, not '"1"'
 *, sum(bytes) > $x, 1ms
     => event:1:17: unexpected character '$'
 )table");

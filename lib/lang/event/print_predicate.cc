@@ -33,6 +33,7 @@ Binding BindingOf(const Expr& expr) {
       return expr.variable == Variable::kLostInBurst ? kAnd : kPrimary;
     case ExprOp::kNumber:
     case ExprOp::kAggregate:
+    case ExprOp::kMeasured:
       return kPrimary;
     default:
       return kCompare;
@@ -110,6 +111,8 @@ std::string PrintPredicate(const Expr& expr) {
       return VariableName(expr.variable);
     case ExprOp::kAggregate:
       return std::string(AggregateName(expr.aggregate)) + "(" + PrintPredicate(expr.args[0]) + ")";
+    case ExprOp::kMeasured:
+      return MeasuredStateText(expr.measured);
     case ExprOp::kNegate:
       return "-" + Operand(expr.args[0], kMinus);
     case ExprOp::kNot:
