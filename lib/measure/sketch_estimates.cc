@@ -44,6 +44,14 @@ double EstimatePcsa(const std::vector<uint64_t>& bitmaps) {
   return count / 0.77351 * (std::pow(2.0, mean) - std::pow(2.0, -1.75 * mean));
 }
 
+// Swamidass and Baldi: each of n keys leaves a cell empty with (1 - 1/size)^hashes.
+double EstimateBloom(uint64_t in_use, uint64_t size, uint32_t hashes) {
+  if (in_use == 0) return 0;
+  const auto cells = static_cast<double>(size);
+  const double empty = in_use < size ? cells - static_cast<double>(in_use) : 1;
+  return cells / static_cast<double>(hashes) * std::log(cells / empty);
+}
+
 double HyperLogLogError(size_t registers) {
   return 1.04 / std::sqrt(static_cast<double>(registers));
 }

@@ -76,6 +76,22 @@ MeasureReading ReadingOf(const MeasureVariable& variable, const std::vector<uint
   return reading;
 }
 
+Number NumberOf(const MeasureVariable& variable, const std::vector<uint64_t>& cells) {
+  const MeasureReading reading = ReadingOf(variable, cells, 0);
+  if (reading.number) return Number::Integer(*reading.number);
+  if (reading.keys) return Number::Real(reading.keys->value);
+  switch (variable.kind) {
+    case MeasureKind::kCounterMap:
+    case MeasureKind::kTimestampMap:
+      return Number::Integer(reading.in_use);
+    case MeasureKind::kBloomMembership:
+    case MeasureKind::kBloomCounting:
+      return Number::Real(EstimateBloom(reading.in_use, reading.cells, variable.hashes));
+    default:
+      return Number();
+  }
+}
+
 MeasureKeyReading ReadingOfKey(const MeasureVariable& variable, const std::vector<uint64_t>& key,
                                const std::vector<uint64_t>& cells, std::optional<uint64_t> total) {
   MeasureKeyReading reading;

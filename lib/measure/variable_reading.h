@@ -17,6 +17,7 @@
 #include <optional>
 #include <vector>
 
+#include "lib/model/expr.h"
 #include "lib/model/measure_program.h"
 #include "lib/model/measure_reading.h"
 
@@ -35,6 +36,15 @@ MeasureReading ReadingOf(const MeasureVariable& variable, const std::vector<uint
 // variable has none.
 MeasureKeyReading ReadingOfKey(const MeasureVariable& variable, const std::vector<uint64_t>& key,
                                const std::vector<uint64_t>& cells, std::optional<uint64_t> total);
+
+// A variable as one number, for those who compare it: what a counter or timestamp holds, and of
+// what has a key how many keys there were.  These are cells in use of a map (keys that meet count
+// as one), and estimates of filters and of sketches that count keys.
+Number NumberOf(const MeasureVariable& variable, const std::vector<uint64_t>& cells);
+// False of sketches that tell of one key only.
+constexpr bool HasNumber(MeasureKind kind) {
+  return kind != MeasureKind::kCountMin && kind != MeasureKind::kStore;
+}
 
 // The `most` largest, the largest first, each key once; those of value 0 are left out.
 std::vector<MeasureKeyReading> TopKeys(std::vector<MeasureKeyReading> keys, size_t most);
