@@ -77,7 +77,7 @@ struct Document {
 };
 
 // [name=NAME] LINE, a YAML or JSON text, or @FILE; as trumpet/event-add of the switch takes them.
-Result<Document> ReadDocument(const CommandArguments& arguments) {
+Result<Document> ReadDocument(const CommandArguments& arguments, const MeasuredCheck& check) {
   Document document;
   std::string text = arguments.back();
   const bool has_name = arguments.size() == 2;
@@ -100,7 +100,7 @@ Result<Document> ReadDocument(const CommandArguments& arguments) {
     document.text = std::move(text);
     return document;
   }
-  Result<EventSpec> event = ParseEventLine(text, "event");
+  Result<EventSpec> event = ParseEventLine(text, "event", check);
   if (!event) return event.status();
   if (!has_name)
     return Status::Error("an event of one line needs a name: name=NAME in front of it");
@@ -116,7 +116,7 @@ class ControlCommands {
       : manager_(manager), hub_(hub), notifier_(notifier), topology_(std::move(topology)) {}
 
   void Add(const CommandArguments& arguments, const CommandReply& reply) const {
-    const Result<Document> document = ReadDocument(arguments);
+    const Result<Document> document = ReadDocument(arguments, manager_->measured_check());
     if (!document) return reply(document.status());
     manager_->Put(document->text, document->format, document->source,
                   EventManager::IfThere::kReplace, LocalCaller(), Told(reply, "added"));
@@ -125,7 +125,7 @@ class ControlCommands {
     manager_->Remove(arguments, LocalCaller(), Told(reply, "removed"));
   }
   Answer Check(const CommandArguments& arguments, bool as_json) const {
-    const Result<Document> document = ReadDocument(arguments);
+    const Result<Document> document = ReadDocument(arguments, manager_->measured_check());
     if (!document) return document.status();
     const auto checks =
         manager_->Check(document->text, document->format, document->source, LocalCaller());

@@ -6,6 +6,8 @@ noinst_LIBRARIES += controller/libtrumpet-measurements.a
 controller_libtrumpet_measurements_a_SOURCES = \
 	controller/measure/cell_reader.cc \
 	controller/measure/cell_reader.h \
+	controller/measure/measured_states.cc \
+	controller/measure/measured_states.h \
 	controller/measure/measurement_definition.cc \
 	controller/measure/measurement_definition.h \
 	controller/measure/measurement_places.cc \
@@ -18,6 +20,7 @@ controller_libtrumpet_measurements_a_SOURCES = \
 gtest_programs += controller/measure/measurements_test
 controller_measure_measurements_test_SOURCES = \
 	$(wire_test_kit) \
+	controller/measure/measured_states_test.cc \
 	controller/measure/measurement_definition_test.cc \
 	controller/measure/measurement_places_test.cc \
 	controller/measure/measurement_manager_test.cc \

@@ -12,6 +12,7 @@
 namespace trumpet {
 
 struct CellReader::Job {
+  uint64_t number = 0;
   ProgramName program;
   std::vector<CellQuestion> questions;
   std::vector<std::string> hosts;  // that were not asked yet, the next one last
@@ -51,18 +52,48 @@ CellReader::CellReader(event_base* base, Send send)
 
 CellReader::~CellReader() = default;
 
-bool CellReader::Read(const ProgramName& program, std::vector<CellQuestion> questions,
-                      std::vector<std::string> hosts, Done done) {
-  if (jobs_.size() >= kMaxReads) return false;
+uint64_t CellReader::Read(const ProgramName& program, std::vector<CellQuestion> questions,
+                          std::vector<std::string> hosts, std::vector<SilentHost> silent,
+                          Done done) {
+  if (jobs_.size() >= kMaxReads) return 0;
   auto job = std::make_unique<Job>();
+  const uint64_t number = job->number = ++last_number_;
   job->program = program;
   job->questions = std::move(questions);
   std::reverse(hosts.begin(), hosts.end());
   job->hosts = std::move(hosts);
+  job->reading.silent = std::move(silent);
   job->done = std::move(done);
   jobs_.push_back(std::move(job));
   sweep_.RunSoon();
-  return true;
+  return number;
+}
+
+const CellReader::Job* CellReader::Find(uint64_t number) const {
+  for (const auto& job : jobs_) {
+    if (job->number == number) return job.get();
+  }
+  return nullptr;
+}
+
+CellReading CellReader::SoFar(uint64_t number) const {
+  const Job* const job = Find(number);
+  if (job == nullptr) return {};
+  CellReading reading = job->reading;
+  const auto add = [&reading](const std::string& host) {
+    reading.silent.push_back({host, "it has not answered yet"});
+  };
+  for (const auto& asked : job->asked) {
+    if (asked->number != 0) add(asked->host);
+  }
+  for (const std::string& host : job->hosts) add(host);
+  return reading;
+}
+
+void CellReader::End(uint64_t number) {
+  jobs_.erase(std::remove_if(jobs_.begin(), jobs_.end(),
+                             [number](const auto& job) { return job->number == number; }),
+              jobs_.end());
 }
 
 void CellReader::AskMore(Job* job) {

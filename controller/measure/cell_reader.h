@@ -61,9 +61,14 @@ class CellReader {
   CellReader(event_base* base, Send send);
   ~CellReader();
 
-  // False: too many reads are under way.
-  bool Read(const ProgramName& program, std::vector<CellQuestion> questions,
-            std::vector<std::string> hosts, Done done);
+  // `silent`: hosts that cannot be asked, for the reading.  The answer is the read's number, never
+  // 0; 0: too many are under way.
+  uint64_t Read(const ProgramName& program, std::vector<CellQuestion> questions,
+                std::vector<std::string> hosts, std::vector<SilentHost> silent, Done done);
+  // What a read that is under way has until now; hosts that have not answered yet are silent.
+  CellReading SoFar(uint64_t number) const;
+  // Nobody waits for it any longer: `done` is not called any more.
+  void End(uint64_t number);
 
   void OnAnswer(const std::string& host, const CellsAnswer& answer);
   void OnHostGone(const std::string& host);
@@ -78,6 +83,7 @@ class CellReader {
   };
   struct Job;
 
+  const Job* Find(uint64_t number) const;
   void AskMore(Job* job);
   void Ask(Job* job, Asked* asked);
   void Take(Job* job, Asked* asked, const CellsAnswer& answer);
@@ -86,7 +92,7 @@ class CellReader {
 
   event_base* const base_;
   const Send send_;
-  uint64_t last_number_ = 0;
+  uint64_t last_number_ = 0;  // of reads and of requests
   std::vector<std::unique_ptr<Job>> jobs_;
   LoopEvent sweep_;
 };

@@ -24,6 +24,7 @@ MeasurementManager::MeasurementManager(const MeasurementParts& parts)
               [this](const std::string& host, const CellsRequest& request) {
                 return parts_.hosts->SendProgram(host, request).status();
               }),
+      states_(this),
       later_event_(parts.base,
                    [this] {
                      for (const auto& action : std::exchange(later_, {})) action();
@@ -31,9 +32,13 @@ MeasurementManager::MeasurementManager(const MeasurementParts& parts)
       rounds_(parts.base) {
   parts_.hosts->ListenToPrograms(
       [this](const std::string& host, const Message* message) { OnMessage(host, message); });
+  parts_.hosts->SetMeasuredSource(&states_);
 }
 
-MeasurementManager::~MeasurementManager() { parts_.hosts->ListenToPrograms(nullptr); }
+MeasurementManager::~MeasurementManager() {
+  parts_.hosts->SetMeasuredSource(nullptr);
+  parts_.hosts->ListenToPrograms(nullptr);
+}
 
 void MeasurementManager::Later(std::function<void()> action) {
   later_.push_back(std::move(action));
@@ -346,6 +351,13 @@ void MeasurementManager::Remove(const std::string& name, Done done) {
                                       : "measurements cannot be changed now: " + store_text_;
     return Later([done = std::move(done), why] { done(Conflict(why)); });
   }
+  const std::vector<std::string> readers = parts_.hosts->ReadersOf(name);
+  if (!readers.empty()) {
+    return Later([done = std::move(done), name, reader = readers[0]] {
+      done(Conflict("event '" + reader + "' reads measurement '" + name +
+                    "'; remove the event first"));
+    });
+  }
   EventChange change;
   change.name = name;
   change.expected_id = live->second.record.id;
@@ -401,8 +413,26 @@ std::optional<NetworkMeasurement> MeasurementManager::Find(const std::string& na
   return MakeView(live->second);
 }
 
-Status MeasurementManager::Read(const std::string& name, const std::string& host,
-                                std::vector<CellQuestion> questions, CellReader::Done done) {
+const MeasurementDefinition* MeasurementManager::FindDefinition(const std::string& name) const {
+  const auto live = live_.find(name);
+  return FindProgram(name) == nullptr ? nullptr : &live->second.definition;
+}
+
+const MeasureProgram* MeasurementManager::FindProgram(const std::string& name) const {
+  const auto live = live_.find(name);
+  if (live == live_.end() || !live->second.record.is_enabled) return nullptr;
+  return live->second.problem.empty() ? &live->second.program : nullptr;
+}
+
+std::vector<std::string> MeasurementManager::Names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, live] : live_) names.push_back(name);
+  return names;
+}
+
+Result<uint64_t> MeasurementManager::Read(const std::string& name, const std::string& host,
+                                          std::vector<CellQuestion> questions,
+                                          CellReader::Done done) {
   const auto view = Find(name);
   if (!view) return Status::Error("there is no measurement named '" + name + "'");
   uint64_t cells = 0;
@@ -421,14 +451,10 @@ Status MeasurementManager::Read(const std::string& name, const std::string& host
     if (one.state == MeasurementOnHost::kRefused) silent.push_back({one.id, one.error});
   }
   if (asked.empty()) return Status::Error("no host that runs it is connected");
-  const bool is_taken = reader_.Read(
-      {name, view->record.id}, std::move(questions), std::move(asked),
-      [silent = std::move(silent), done = std::move(done)](const CellReading& reading) {
-        CellReading whole = reading;
-        whole.silent.insert(whole.silent.begin(), silent.begin(), silent.end());
-        done(whole);
-      });
-  return is_taken ? Status::Ok() : Status::Error("too many reads are under way; try again");
+  const uint64_t number = reader_.Read({name, view->record.id}, std::move(questions),
+                                       std::move(asked), std::move(silent), std::move(done));
+  if (number == 0) return Status::Error("too many reads are under way; try again");
+  return number;
 }
 
 }  // namespace trumpet

@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "controller/measure/cell_reader.h"
+#include "controller/measure/measured_states.h"
 #include "controller/measure/measurement_definition.h"
 #include "controller/measure/program_rounds.h"
 #include "controller/store/event_store.h"
@@ -92,10 +93,17 @@ class MeasurementManager final : private EventStoreListener {
 
   std::vector<NetworkMeasurement> Measurements() const;
   std::optional<NetworkMeasurement> Find(const std::string& name) const;
+  // The definition and program of one that runs; null: it does not.  They hold until the next turn
+  // of the loop.
+  const MeasurementDefinition* FindDefinition(const std::string& name) const;
+  const MeasureProgram* FindProgram(const std::string& name) const;
+  std::vector<std::string> Names() const;
 
-  // From all hosts that run it, or that one.  An error, and no call back, if it cannot be asked.
-  Status Read(const std::string& name, const std::string& host, std::vector<CellQuestion> questions,
-              CellReader::Done done);
+  // From all hosts that run it, or that one.  An error, and no call back, if it cannot be asked;
+  // else the number of the read, for CellReader's SoFar() and End().
+  Result<uint64_t> Read(const std::string& name, const std::string& host,
+                        std::vector<CellQuestion> questions, CellReader::Done done);
+  CellReader& reader() { return reader_; }
 
   bool is_store_ready() const { return is_ready_; }
   const std::string& store_state() const { return store_text_; }
@@ -143,6 +151,7 @@ class MeasurementManager final : private EventStoreListener {
   bool is_ready_ = false;
   std::string store_text_ = "not opened yet";
   CellReader reader_;
+  MeasuredStates states_;  // what events read
   std::vector<std::function<void()>> later_;
   LoopEvent later_event_;
   ProgramRounds rounds_;

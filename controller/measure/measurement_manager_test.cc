@@ -232,7 +232,7 @@ TEST_F(MeasurementManagerTest, ReadsAllHostsPieceByPieceAndMerges) {
   Join(1);
   Install();
   std::optional<CellReading> reading;
-  const Status status = measurements_->Read(
+  const auto status = measurements_->Read(
       "hh", "", {{0, MeasureMerge::kSum, 1, {}}, {1, MeasureMerge::kMax, 20000, {}}},
       [&](const CellReading& told) { reading = told; });
   ASSERT_TRUE(status.ok()) << status.message();

@@ -113,38 +113,42 @@ std::string EntityTag(const EventRecord& record) {
 }
 
 Json ToJson(const EventView& event) {
-  return {{"name", event.record.name},
-          {"id", event.record.id},
-          {"enabled", event.record.is_enabled},
-          {"tenant", event.record.tenant},
-          {"definition", Definition(event.record.definition)},
-          {"line", event.line},
-          {"mode", event.mode},
-          {"why_not_threshold", event.why_not_threshold},
-          {"problem", event.problem},
-          {"hosts_wanted", event.wanted},
-          {"hosts_applied", event.applied},
-          {"sent_ns", event.changed_ns},
-          {"applied_ns", event.last_applied_ns},
-          {"last_report_ns", event.last_report_ns},
-          {"created_ns", event.record.created_ns},
-          {"changed_ns", event.record.changed_ns},
-          {"changed_by", event.record.changed_by},
-          {"counters", Counters(event.counters)}};
+  Json json = {{"name", event.record.name},
+               {"id", event.record.id},
+               {"enabled", event.record.is_enabled},
+               {"tenant", event.record.tenant},
+               {"definition", Definition(event.record.definition)},
+               {"line", event.line},
+               {"mode", event.mode},
+               {"why_not_threshold", event.why_not_threshold},
+               {"problem", event.problem},
+               {"hosts_wanted", event.wanted},
+               {"hosts_applied", event.applied},
+               {"sent_ns", event.changed_ns},
+               {"applied_ns", event.last_applied_ns},
+               {"last_report_ns", event.last_report_ns},
+               {"created_ns", event.record.created_ns},
+               {"changed_ns", event.record.changed_ns},
+               {"changed_by", event.record.changed_by},
+               {"counters", Counters(event.counters)}};
+  if (!event.reads.empty()) json["reads"] = event.reads;
+  return json;
 }
 
 Json ToJson(const EventCheck& check) {
-  return {{"name", check.spec.name},
-          {"definition", Definition(check.json)},
-          {"line", check.line},
-          {"exists", check.exists},
-          {"hosts", check.hosts},
-          {"mode", check.mode},
-          {"why_not_threshold", check.why_not_threshold},
-          {"words_per_bucket", check.words_per_bucket},
-          {"bytes_per_interval", check.bytes_per_interval},
-          {"ns_per_packet", check.ns_per_packet},
-          {"warnings", check.warnings}};
+  Json json = {{"name", check.spec.name},
+               {"definition", Definition(check.json)},
+               {"line", check.line},
+               {"exists", check.exists},
+               {"hosts", check.hosts},
+               {"mode", check.mode},
+               {"why_not_threshold", check.why_not_threshold},
+               {"words_per_bucket", check.words_per_bucket},
+               {"bytes_per_interval", check.bytes_per_interval},
+               {"ns_per_packet", check.ns_per_packet},
+               {"warnings", check.warnings}};
+  if (!check.reads.empty()) json["reads"] = check.reads;
+  return json;
 }
 
 Json ToJson(const EventOnHost& host) {

@@ -117,13 +117,13 @@ void ReadMeasurement(const RestCall& call) {
   question.top = static_cast<size_t>(top);
   auto cells = CellsFor(measurement->program, question);
   if (!cells.ok()) return AnswerProblem(call.exchange.get(), 422, cells.message());
-  const Status status = call.parts.measurements->Read(
+  const auto read = call.parts.measurements->Read(
       call.name, question.host, *cells,
       [exchange = call.exchange, measurement = std::move(*measurement), question,
        cells = *cells](const CellReading& reading) {
         AnswerJson(exchange.get(), 200, ReadingJson(measurement, question, cells, reading));
       });
-  if (!status.ok()) AnswerProblem(call.exchange.get(), 409, status.message());
+  if (!read.ok()) AnswerProblem(call.exchange.get(), 409, read.message());
 }
 
 }  // namespace trumpet

@@ -173,6 +173,9 @@ def measurements(call, json_type):
     call(403, "PUT", path, one, body=text, headers=text_type, role="read")
     call(404, "GET", path, one)
     call(404, "DELETE", path, one)
+    event = json.dumps([{"event": '*, measure("hh").total > 1, 1s'}])
+    problem = json.loads(call(422, "POST", "/v1/check", body=event, headers=json_type))
+    assert "there is no measurement 'hh'" in json.dumps(problem), problem
     call(404, "GET", path + "/read?top=3", one + "/read")
     call(400, "GET", path + "/read?colour=3", one + "/read")
 

@@ -27,12 +27,12 @@ struct Input {
 
 // One line of the language, or a file of events.
 Result<Specs> ReadEvents(const std::string& text) {
-  Result<EventSpec> line = ParseEventLine(text, "events");
+  Result<EventSpec> line = ParseEventLine(text, "events", RefuseMeasured);
   if (line.ok()) {
     line->name = "event-1";
     return Specs{std::move(*line)};
   }
-  Result<Specs> file = ParseEventsYaml(text, "events");
+  Result<Specs> file = ParseEventsYaml(text, "events", RefuseMeasured);
   // Of a single line, what is wrong with it as a line says more.
   return file.ok() || text.find('\n') != text.npos ? std::move(file) : Result<Specs>(line.status());
 }
@@ -48,6 +48,10 @@ Result<Specs> EventsOf(const RestCall& call, const std::string* part) {
   const std::string name = call.query("name");
   const auto event = call.parts.events->FindEvent(name, call.caller);
   if (!event) return Status::Error("there is no event named '" + name + "'");
+  if (!event->reads.empty()) {
+    return Status::Error("event '" + name + "' reads " + event->reads[0] +
+                         ", which no capture holds");
+  }
   return Specs{event->spec};
 }
 

@@ -13,6 +13,7 @@ controller_libtrumpet_tem_a_SOURCES = \
 	controller/tem/event_manager_events.cc \
 	controller/tem/event_manager_hosts.cc \
 	controller/tem/event_manager_impl.h \
+	controller/tem/event_manager_measured.cc \
 	controller/tem/event_manager_runs.cc \
 	controller/tem/event_manager_topology.cc \
 	controller/tem/event_manager_verdicts.cc \
@@ -20,6 +21,11 @@ controller_libtrumpet_tem_a_SOURCES = \
 	controller/tem/latency_histogram.h \
 	controller/tem/live_event.cc \
 	controller/tem/live_event.h \
+	controller/tem/measured_desk.cc \
+	controller/tem/measured_desk.h \
+	controller/tem/measured_event.cc \
+	controller/tem/measured_event.h \
+	controller/tem/measured_source.h \
 	controller/tem/network_event.cc \
 	controller/tem/network_event.h \
 	controller/tem/network_event_cells.cc \
@@ -50,6 +56,8 @@ controller_tem_tem_test_SOURCES = \
 	controller/tem/event_manager_install_test.cc \
 	controller/tem/event_manager_kit_test.h \
 	controller/tem/event_manager_test.cc \
+	controller/tem/measured_desk_test.cc \
+	controller/tem/measured_event_test.cc \
 	controller/tem/network_ends_test.cc \
 	controller/tem/network_merging_test.cc \
 	controller/tem/network_random_test.cc \

@@ -23,6 +23,9 @@ std::string Listed(const std::vector<Prefix>& prefixes) {
   return prefixes.size() > kMost ? list + ", ..." : list;
 }
 
+constexpr char kControllerMode[] = "controller";
+constexpr char kReadsItself[] = "the controller reads the values and decides by itself";
+
 const char* ModeName(TriggerMode mode) {
   switch (mode) {
     case TriggerMode::kHost:
@@ -38,21 +41,31 @@ const char* ModeName(TriggerMode mode) {
 
 // --- reading, and changes ----------------------------------------------------------------------
 
+// "is not ...", or nothing.
+std::string EventManager::Impl::WhyNotFor(const EventSpec& spec, const Caller& caller) const {
+  const bool is_measured = !MeasuredStatesOf(spec.predicate).empty();
+  if (is_measured && !caller.tenant.empty()) {
+    return "is not for tenants: measurements see the packets of all";
+  }
+  if (caller.prefixes.empty() || IsConfinedTo(spec.filter, caller.prefixes)) return "";
+  return "is not confined to the addresses of '" + caller.name + "' (" + Listed(caller.prefixes) +
+         "): its filter must hold of nothing else, as dstIP=" + PrintPrefix(caller.prefixes[0]) +
+         " does";
+}
+
 Result<std::vector<EventSpec>> EventManager::Impl::Read(const std::string& document,
                                                         DocumentFormat format,
                                                         const std::string& source_name,
                                                         const Caller& caller) const {
-  auto specs = format == DocumentFormat::kJson ? ParseEventsJson(document, source_name)
-                                               : ParseEventsYaml(document, source_name);
-  if (!specs.ok() || caller.prefixes.empty()) return specs;
+  const MeasuredCheck check = CheckOfMeasured();
+  auto specs = format == DocumentFormat::kJson ? ParseEventsJson(document, source_name, check)
+                                               : ParseEventsYaml(document, source_name, check);
+  if (!specs.ok()) return specs;
   std::string errors;
   for (const EventSpec& spec : *specs) {
-    if (IsConfinedTo(spec.filter, caller.prefixes)) continue;
-    errors +=
-        (errors.empty() ? "" : "\n") + source_name + ": event '" + spec.name +
-        "' is not confined to the addresses of '" + caller.name + "' (" + Listed(caller.prefixes) +
-        "): its filter must hold of nothing else, as dstIP=" + PrintPrefix(caller.prefixes[0]) +
-        " does";
+    const std::string why = WhyNotFor(spec, caller);
+    if (why.empty()) continue;
+    errors += (errors.empty() ? "" : "\n") + source_name + ": event '" + spec.name + "' " + why;
   }
   if (!errors.empty()) return Status::Error(errors);
   return specs;
@@ -63,6 +76,15 @@ EventCheck EventManager::Impl::MakeCheck(EventSpec spec, const Caller& caller) c
   check.line = PrintEventLine(spec);
   check.json = PrintEventJson(spec);
   check.exists = events_.Find(spec.name, caller) != nullptr;
+  for (const MeasuredState& state : MeasuredStatesOf(spec.predicate)) {
+    check.reads.push_back(MeasuredStateText(state));
+  }
+  if (!check.reads.empty()) {
+    check.mode = kControllerMode;
+    check.why_not_threshold = kReadsItself;
+    check.spec = std::move(spec);
+    return check;
+  }
   const Positions positions = PositionsOf(spec);
   for (const auto& [id, host] : hosts_.all()) {
     if (IsPlaced(positions, *host)) check.hosts.push_back(id);
@@ -145,11 +167,20 @@ EventView EventManager::Impl::MakeView(const LiveEvent& event) const {
   view.problem = event.problem;
   view.line = event.line;
   if (event.plan != nullptr) view.spec = event.spec();
+  for (const MeasuredState& state : MeasuredStatesOf(view.spec.predicate)) {
+    view.reads.push_back(MeasuredStateText(state));
+  }
   if (!event.is_running) return view;
-  view.mode = ModeName(event.mode);
+  view.mode = event.is_measured ? kControllerMode : ModeName(event.mode);
   view.why_not_threshold = event.why_not_threshold;
   view.changed_ns = event.changed_ns;
   view.last_report_ns = event.last_report_ns;
+  if (event.is_measured) {
+    view.problem = measured_.ProblemOf(event.spec());
+    const MeasuredEvent* const measured = measured_.Find(event.record.id);
+    if (measured != nullptr) view.counters = measured->counters();
+    return view;
+  }
   const auto tally = tallies_.find(event.record.id);
   if (!event.is_placed) {  // what is counted is of its life before
     view.wanted = static_cast<uint32_t>(CountHosts(event.hosts));
@@ -372,7 +403,9 @@ void EventManager::ListenToSlices(SliceListener listener) {
 }
 
 NetworkCounters EventManager::network_counters() const {
-  return impl_->desk_.verdicts().counters();
+  NetworkCounters sum = impl_->desk_.verdicts().counters();
+  AddTo(impl_->measured_.counters(), &sum);
+  return sum;
 }
 ListenerCounters EventManager::listener_counters() const { return impl_->CountListeners(); }
 const NetworkBudget& EventManager::budget() const { return impl_->desk_.verdicts().budget(); }

@@ -25,9 +25,11 @@
 #include "controller/store/event_store.h"
 #include "controller/tem/caller.h"
 #include "controller/tem/latency_histogram.h"
+#include "controller/tem/measured_source.h"
 #include "controller/tem/network_verdicts.h"
 #include "controller/tem/report_hub.h"
 #include "lib/base/status.h"
+#include "lib/lang/event/event_language.h"
 #include "lib/model/event_spec.h"
 #include "lib/wire/listener.h"
 #include "lib/wire/tls_context.h"
@@ -45,7 +47,8 @@ struct EventCheck {
   std::string json;                 // canonical, as it would be stored
   bool exists = false;              // an event of that name is there and would be replaced
   std::vector<std::string> hosts;   // ids, to which it would go now
-  std::string mode;                 // "host", "partials" or "threshold"
+  std::string mode;                 // "host", "partials", "threshold" or "controller"
+  std::vector<std::string> reads;   // measured values: measure("hh").flows
   std::string why_not_threshold;    // empty in that mode
   uint32_t words_per_bucket = 0;    // 8 bytes each, that a host keeps and sends
   uint64_t bytes_per_interval = 0;  // on the wire per host, for 1,000 buckets with packets
@@ -69,6 +72,7 @@ struct EventView {
   std::string line;
   std::string mode;
   std::string why_not_threshold;
+  std::vector<std::string> reads;  // measured values
   std::string problem;        // why a stored event does not run; empty: it does, or is disabled
   uint32_t wanted = 0;        // hosts that it is placed on
   uint32_t applied = 0;       // of these, connected hosts whose packet threads run it
@@ -187,6 +191,14 @@ class EventManager {
   // Hears every ProgramList, ProgramAck and CellsAnswer, and null when a host's session has ended.
   using ProgramListener = SliceListener;
   void ListenToPrograms(ProgramListener listener);
+
+  // --- measured values ---
+  // Where events get them from; null: nowhere.  It must outlive what is set.
+  void SetMeasuredSource(MeasuredSource* source);
+  // What is wrong with a state that an event reads, for parsers.
+  MeasuredCheck measured_check() const;
+  // Names of events, enabled or not, that read the measurement.
+  std::vector<std::string> ReadersOf(const std::string& measurement) const;
 
   // --- how it is ---
   NetworkCounters network_counters() const;

@@ -173,6 +173,7 @@ void EventManager::Impl::SplitWhereDue() {
 }
 
 void EventManager::Impl::Begin(LiveEvent* event) {
+  if (event->is_measured) return BeginMeasured(event);
   const EventSpec& spec = event->spec();
   event->is_running = true;
   event->is_placed = false;
@@ -210,6 +211,7 @@ void EventManager::Impl::Halt(LiveEvent* event) {
   if (!event->is_running) return;
   event->is_running = false;
   const uint32_t id = event->record.id;
+  if (event->is_measured) return measured_.Remove(id);
   if (event->is_of_network()) {
     desk_.verdicts().Uninstall(id, Now());
     desk_.Touch();
@@ -254,7 +256,7 @@ void EventManager::Impl::Unplace(uint32_t event_id, ManagedHost* host) {
 void EventManager::Impl::PlaceAll(ManagedHost* host) {
   const bool is_known = std::exchange(host->is_placed, true);
   for (const auto& [id, event] : events_.by_id()) {
-    if (!event->is_running) continue;
+    if (!event->is_running || event->is_measured) continue;
     if (!is_known || event->mode == TriggerMode::kThreshold) Place(*event, Now(), host);
   }
   Queue(host);

@@ -20,6 +20,8 @@ EventManager::Impl::Impl(const EventManagerParts& parts, const EventManagerOptio
       events_({options.max_events, options.max_events_per_tenant}),
       hosts_(&tallies_),
       desk_(parts.base, *parts.clock, options.network, options.listener.tick > 0, this),
+      measured_(parts.base, *parts.clock, options.listener.tick > 0,
+                [this](const std::vector<NetworkReport>& reports) { OnNetworkReports(reports); }),
       answer_(parts.base, [this] { Answer(); }),
       publish_(parts.base, [this] { PublishHostReports(); }),
       work_(parts.base, [this] { Work(); }),
@@ -52,6 +54,7 @@ void EventManager::Impl::Tick() {
   if (options_.listener.tick == 0) {
     for (const auto& listener : listeners_) listener->Tick();
     desk_.Tick();
+    measured_.Tick();
   }
   const Nanos now = parts_.clock->MonotonicNow();
   // What found no room in a session goes on.

@@ -8,9 +8,9 @@
 // that thousands of events for a thousand hosts do not hold up deliveries.
 //
 // event_manager.cc has what users ask for, event_manager_events.cc the store's side,
-// event_manager_hosts.cc that of the agents, event_manager_verdicts.cc what comes of verdicts,
-// event_manager_runs.cc what the controller before this one had told of, event_manager_topology.cc
-// who is where.
+// event_manager_measured.cc what is about measured values, event_manager_hosts.cc that of the
+// agents, event_manager_verdicts.cc what comes of verdicts, event_manager_runs.cc what the
+// controller before this one had told of, event_manager_topology.cc who is where.
 
 #ifndef TRUMPET_CONTROLLER_TEM_EVENT_MANAGER_IMPL_H
 #define TRUMPET_CONTROLLER_TEM_EVENT_MANAGER_IMPL_H
@@ -26,6 +26,7 @@
 #include "controller/tem/event_book.h"
 #include "controller/tem/event_manager.h"
 #include "controller/tem/host_book.h"
+#include "controller/tem/measured_desk.h"
 #include "controller/tem/report_rate.h"
 #include "controller/tem/verdict_desk.h"
 #include "lib/base/loop_event.h"
@@ -47,7 +48,10 @@ class EventManager::Impl final : public SessionOwner,
 
   Result<std::vector<EventSpec>> Read(const std::string& document, DocumentFormat format,
                                       const std::string& source_name, const Caller& caller) const;
+  std::string WhyNotFor(const EventSpec& spec, const Caller& caller) const;
   EventCheck MakeCheck(EventSpec spec, const Caller& caller) const;
+  MeasuredCheck CheckOfMeasured() const;
+  std::vector<std::string> ReadersOf(const std::string& measurement) const;
   void Write(Result<std::vector<EventChange>> changes, std::vector<std::string> names,
              Changed done);
   std::vector<EventRecord> RecordsOf(const std::vector<std::string>& names) const;
@@ -67,6 +71,7 @@ class EventManager::Impl final : public SessionOwner,
   EventBook events_;
   HostBook hosts_;
   VerdictDesk desk_;
+  MeasuredDesk measured_;
   Topology topology_;  // of the file, with what agents have said
   std::unique_ptr<Placement> placement_;
   StoreIdentity identity_;  // of the store, once it is loaded
@@ -88,6 +93,7 @@ class EventManager::Impl final : public SessionOwner,
   void TakeRecord(EventRecord record);
   void TakeRemoval(const std::string& name);
   void Begin(LiveEvent* event);
+  void BeginMeasured(LiveEvent* event);
   void Halt(LiveEvent* event);
   NetworkEventOptions OptionsOf(const EventSpec& spec, size_t host_count) const;
   bool MaySplit(size_t host_count) const;

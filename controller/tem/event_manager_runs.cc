@@ -37,7 +37,8 @@ void EventManager::Impl::AskForRuns() {
   last_before_ = parts_.reports->last_number();
   ask_runs_of_.clear();
   for (const auto& [id, event] : events_.by_id()) {
-    if (event->is_running && event->is_of_network()) ask_runs_of_.push_back(id);
+    const bool is_told_here = event->is_of_network() || event->is_measured;
+    if (event->is_running && is_told_here) ask_runs_of_.push_back(id);
   }
   if (!is_asking) AskForNextRuns();
 }
@@ -85,6 +86,9 @@ void EventManager::Impl::TakeRuns(uint32_t event_id, const ReportRows& newest_fi
   if (open.empty()) return;
   Log("info", "event '" + event->record.name + "': " + std::to_string(open.size()) +
                   " buckets were told of before the start");
+  if (MeasuredEvent* const measured = measured_.Find(event_id)) {
+    return measured->Inherit(MustFireBy(event->spec(), Now()));
+  }
   desk_.verdicts().Inherit(event_id, std::move(open), MustFireBy(event->spec(), Now()));
   desk_.Touch();
 }

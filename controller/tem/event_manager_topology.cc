@@ -87,7 +87,8 @@ void EventManager::Impl::MoveHosts() {
   MakePlacement();
   for (const auto& [id, host] : hosts_.all()) Add({Task::Kind::kTellPlace, 0, id});
   for (const auto& [name, event] : events_.all()) {
-    if (event->is_running) Add({Task::Kind::kPlaceEvent, event->record.id, ""});
+    if (event->is_running && !event->is_measured)
+      Add({Task::Kind::kPlaceEvent, event->record.id, ""});
   }
 }
 

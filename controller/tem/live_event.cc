@@ -47,13 +47,18 @@ std::unique_ptr<LiveEvent> MakeLiveEvent(EventRecord record) {
     return event;
   }
   spec.id = event->record.id;
+  event->line = PrintEventLine(spec);
+  event->is_measured = !MeasuredStatesOf(spec.predicate).empty();
+  if (event->is_measured) {
+    event->plan = std::make_shared<TriggerPlan>(MakeTriggerPlan(spec));
+    return event;
+  }
   Result<std::string> encoded = Encoded(spec);
   if (!encoded.ok()) {
     event->problem = encoded.message();
     return event;
   }
   event->encoded = std::make_shared<const std::string>(std::move(*encoded));
-  event->line = PrintEventLine(spec);
   event->plan = std::make_shared<TriggerPlan>(MakeTriggerPlan(spec));
   return event;
 }

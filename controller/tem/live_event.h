@@ -23,6 +23,7 @@ struct LiveEvent {
   std::string problem;                      // why it cannot run; then there is no plan
   std::shared_ptr<const TriggerPlan> plan;  // with the spec, whose id is the record's
   std::string line;
+  bool is_measured = false;  // reads measured values: the controller decides, no host has it
   // The change that puts it on a host, but in TriggerMode::kThreshold: hosts have shares then.
   std::shared_ptr<const std::string> encoded;
 
@@ -38,7 +39,10 @@ struct LiveEvent {
   NetworkCounters host_counters;  // of scope host: reports, and those withheld
 
   const EventSpec& spec() const { return plan->spec; }
-  bool is_of_network() const { return plan != nullptr && plan->spec.scope == Scope::kNetwork; }
+  // Hosts have it, and tell of their packets.
+  bool is_of_network() const {
+    return plan != nullptr && !is_measured && plan->spec.scope == Scope::kNetwork;
+  }
 };
 
 // Reads the record's definition; what is wrong with it goes into `problem`.

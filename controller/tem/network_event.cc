@@ -26,6 +26,28 @@ Nanos SumOrMax(Nanos a, Nanos b) {
 
 }  // namespace
 
+void AddTo(const NetworkCounters& from, NetworkCounters* into) {
+  into->intervals_decided += from.intervals_decided;
+  into->intervals_incomplete += from.intervals_incomplete;
+  into->reports += from.reports;
+  into->clears += from.clears;
+  into->reports_suppressed += from.reports_suppressed;
+  into->partials += from.partials;
+  into->late_partials += from.late_partials;
+  into->early_partials += from.early_partials;
+  into->refused_partials += from.refused_partials;
+  into->replaced_partials += from.replaced_partials;
+  into->malformed += from.malformed;
+  into->strangers += from.strangers;
+  into->late_flow_states += from.late_flow_states;
+  into->refused_flow_states += from.refused_flow_states;
+  into->buckets_evicted += from.buckets_evicted;
+  into->polls += from.polls;
+  into->poll_answers += from.poll_answers;
+  into->polls_spared += from.polls_spared;
+  into->polls_refused += from.polls_refused;
+}
+
 NetworkEvent::Waiting::Waiting(size_t max_key_bytes, size_t word_count, uint64_t hash_seed)
     : cells(max_key_bytes, word_count, hash_seed), polls(max_key_bytes, hash_seed) {}
 

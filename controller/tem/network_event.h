@@ -108,6 +108,8 @@ struct NetworkCounters {
   uint64_t polls_refused = 0;  // buckets beyond max_asked_buckets
 };
 
+void AddTo(const NetworkCounters& from, NetworkCounters* into);
+
 class NetworkEvent {
  public:
   enum class Mode : uint8_t { kPartials, kThreshold };

@@ -52,6 +52,7 @@ std::string AppliedOf(const ApiJson& value, const char* applied, const char* wan
 
 // "3 of 5 hosts, 12.5 ms after it was sent"
 std::string InstallationOf(const ApiJson& event) {
+  if (!Get(event, "reads").empty()) return "";  // it is on no host
   const std::string applied = AppliedOf(event, "hosts_applied", "hosts_wanted") + " hosts";
   const Nanos took = NanosOf(event, "applied_ns") - NanosOf(event, "sent_ns");
   if (NanosOf(event, "applied_ns") == 0 || took < 0) return applied;
@@ -115,6 +116,7 @@ std::string EventText(const ApiJson& event, const ApiJson& hosts) {
       {"applied", InstallationOf(event)},
       {"decided by", TextOf(event, "mode")},
       {"not by threshold", TextOf(event, "why_not_threshold")},
+      {"reads", TextOf(event, "reads")},
       {"changed", TimeOf(event, "changed_ns") + " by " + TextOf(event, "changed_by")},
       {"last report", TimeOf(event, "last_report_ns")},
   };
@@ -146,6 +148,10 @@ std::string CheckTable(const ApiJson& checks) {
                words.is_number() ? std::to_string(8 * words.get<uint64_t>()) : "",
                TextOf(check, "bytes_per_interval"), TextOf(check, "ns_per_packet"),
                TextOf(check, "line")});
+    if (!Get(check, "reads").empty()) {
+      notes += TextOf(check, "name") + ": the controller reads " + TextOf(check, "reads") +
+               " of all hosts at the end of each interval\n";
+    }
     for (const ApiJson& warning : Get(check, "warnings")) {
       notes += TextOf(check, "name") + ": warning: " + Text(warning) + "\n";
     }

@@ -34,6 +34,21 @@ TEST(ApiTables, SaysHowLongTheInstallationTook) {
   EXPECT_NE(text("0").find("applied: 3 of 5 hosts\n"), std::string::npos) << text("0");
 }
 
+TEST(ApiTables, SaysWhatAnEventReadsOfMeasurements) {
+  const std::string text = EventText(
+      ApiJson::parse(R"({"name":"e","hosts_wanted":0,"hosts_applied":0,"mode":"controller",
+      "reads":["measure(\"a\").x","measure(\"b\").y"]})"),
+      ApiJson::array());
+  EXPECT_NE(text.find("  reads: measure(\"a\").x measure(\"b\").y\n"), std::string::npos) << text;
+  EXPECT_EQ(text.find("applied"), std::string::npos) << text;
+  const std::string table = CheckTable(ApiJson::parse(
+      R"([{"name":"e","hosts":[],"mode":"controller","reads":["measure(\"a\").x"]}])"));
+  EXPECT_NE(table.find("e: the controller reads measure(\"a\").x of all hosts at the end of each "
+                       "interval\n"),
+            std::string::npos)
+      << table;
+}
+
 TEST(ApiTables, PrintsAReportInALine) {
   EXPECT_EQ(
       ReportLine(ApiJson::parse(R"({"event":"heavy","bucket":{"srcIP":"10.0.0.1","dstPort":80},

@@ -1,0 +1,118 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "controller/measure/measured_states.h"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "controller/measure/measurement_manager.h"
+#include "lib/measure/key_text.h"
+#include "lib/measure/variable_reading.h"
+
+namespace trumpet {
+namespace {
+
+std::string Quoted(const std::string& name) { return "'" + name.substr(0, 64) + "'"; }
+
+// "; there are 'a', 'b'", shortened; nothing if there are none.
+std::string Listed(const std::string& lead, const std::vector<std::string>& names) {
+  constexpr size_t kMost = 16;
+  std::string list;
+  for (size_t i = 0; i < names.size() && i < kMost; ++i) {
+    list += (i == 0 ? lead : std::string(", ")) + Quoted(names[i]);
+  }
+  return names.size() > kMost ? list + ", ..." : list;
+}
+
+std::vector<std::string> StatesOf(const MeasureProgram& program) {
+  std::vector<std::string> names;
+  for (const MeasureVariable& variable : program.variables) {
+    names.push_back(MeasureVariableLabel(program, variable));
+  }
+  return names;
+}
+
+std::string ProblemOfSize(const std::string& name, uint64_t cells, uint32_t interval_ms) {
+  const std::string size = Quoted(name) + " has " + std::to_string(cells) + " cells; ";
+  if (cells > MeasuredStates::kMaxCells) {
+    return size + "events read states of at most " + std::to_string(MeasuredStates::kMaxCells);
+  }
+  constexpr uint64_t kMost = MeasuredStates::kMaxCellsPerSecond;
+  if (cells * 1000 <= kMost * interval_ms) return "";
+  return size + "an interval of " + std::to_string((cells * 1000 + kMost - 1) / kMost) +
+         "ms is the least to read them in";
+}
+
+MeasuredReading ReadingOf(const MeasureVariable& variable, const CellReading& cells) {
+  MeasuredReading reading;
+  if (!cells.cells.empty()) reading.value = NumberOf(variable, cells.cells[0]);
+  reading.hosts = cells.hosts;
+  for (const SilentHost& host : cells.silent) reading.silent.push_back(host.host);
+  return reading;
+}
+
+}  // namespace
+
+std::string MeasuredStates::ProblemOf(const MeasuredState& state, uint32_t interval_ms) const {
+  const std::string of = "measurement " + Quoted(state.measurement);
+  const MeasureProgram* const program = measurements_.FindProgram(state.measurement);
+  if (program == nullptr) {
+    const auto known = measurements_.Find(state.measurement);
+    if (known && !known->problem.empty()) return of + " does not run: " + known->problem;
+    if (known) return of + " is being installed or removed";
+    return "there is no " + of + Listed("; there are ", measurements_.Names());
+  }
+  const auto index = FindMeasureVariable(*program, state.state);
+  if (!index.ok()) {
+    return of + " has no state " + Quoted(state.state) + Listed("; it has ", StatesOf(*program));
+  }
+  const MeasureVariable& variable = program->variables[*index];
+  if (!HasNumber(variable.kind)) {
+    return Quoted(state.state) + " is a " + MeasureKindName(variable.kind) +
+           ", which tells of one key and is no number; events read counters, timestamps, maps, "
+           "filters and sketches that count keys";
+  }
+  const MeasurementDefinition& definition = *measurements_.FindDefinition(state.measurement);
+  if (variable.merge == MeasureMerge::kShared && definition.hosts.size() != 1) {
+    return Quoted(state.state) +
+           " does not merge over hosts; events read it of a measurement of one host";
+  }
+  return ProblemOfSize(state.state, variable.CellCount(), interval_ms);
+}
+
+Result<uint64_t> MeasuredStates::Read(const MeasuredState& state, Done done) {
+  const std::string problem = ProblemOf(state, UINT32_MAX);
+  if (!problem.empty()) return Status::Error(problem);
+  const MeasureProgram& program = *measurements_.FindProgram(state.measurement);
+  const MeasureIndex index = *FindMeasureVariable(program, state.state);
+  const MeasureVariable& variable = program.variables[index];
+  const auto number = std::make_shared<uint64_t>(0);  // known when the read has begun
+  const Result<uint64_t> begun =
+      measurements_.Read(state.measurement, "",
+                         {{index, variable.merge, static_cast<uint32_t>(variable.CellCount()), {}}},
+                         [this, number, done = std::move(done)](const CellReading& cells) {
+                           const auto read = under_way_.find(*number);
+                           if (read == under_way_.end()) return;  // nobody waits any longer
+                           const MeasuredReading reading = ReadingOf(read->second, cells);
+                           under_way_.erase(read);
+                           done(reading);
+                         });
+  if (!begun.ok()) return begun;
+  *number = *begun;
+  under_way_.emplace(*begun, variable);
+  return begun;
+}
+
+MeasuredReading MeasuredStates::SoFar(uint64_t number) const {
+  const auto read = under_way_.find(number);
+  if (read == under_way_.end()) return {};
+  return ReadingOf(read->second, measurements_.reader().SoFar(number));
+}
+
+void MeasuredStates::End(uint64_t number) {
+  if (under_way_.erase(number) != 0) measurements_.reader().End(number);
+}
+
+}  // namespace trumpet

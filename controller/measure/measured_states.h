@@ -1,0 +1,46 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// MeasuredStates: state variables of measurements as numbers, for events that compare them
+// (docs/adr/0048).  A part of MeasurementManager.
+//
+// What can be read is bounded: a state has at most kMaxCells cells, and an event reads at most
+// kMaxCellsPerSecond of them in a second from each host.
+//
+// Threads: that of the loop.
+
+#ifndef TRUMPET_CONTROLLER_MEASURE_MEASURED_STATES_H
+#define TRUMPET_CONTROLLER_MEASURE_MEASURED_STATES_H
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "controller/measure/cell_reader.h"
+#include "controller/tem/measured_source.h"
+#include "lib/model/measure_program.h"
+
+namespace trumpet {
+
+class MeasurementManager;
+
+class MeasuredStates final : public MeasuredSource {
+ public:
+  static constexpr uint64_t kMaxCells = 65536;
+  static constexpr uint64_t kMaxCellsPerSecond = 524288;
+
+  explicit MeasuredStates(MeasurementManager* measurements) : measurements_(*measurements) {}
+
+  std::string ProblemOf(const MeasuredState& state, uint32_t interval_ms) const override;
+  Result<uint64_t> Read(const MeasuredState& state, Done done) override;
+  MeasuredReading SoFar(uint64_t number) const override;
+  void End(uint64_t number) override;
+
+ private:
+  MeasurementManager& measurements_;
+  std::map<uint64_t, MeasureVariable> under_way_;  // what is read, by number
+};
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_CONTROLLER_MEASURE_MEASURED_STATES_H
