@@ -77,7 +77,7 @@ class Measurements : public ::testing::Test {
     const MeasureVariable& found = program.variables[index];
     const auto count = static_cast<uint32_t>(found.CellCount());
     std::optional<CellReading> reading;
-    const Status status =
+    const auto status =
         manager_->Read("hh", "", {{index, found.merge, key.empty() ? count : 0, std::move(key)}},
                        [&](const CellReading& read) { reading = read; });
     EXPECT_TRUE(status.ok()) << status.message();

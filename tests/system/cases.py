@@ -17,6 +17,7 @@ import live_trace_cases
 import mark_cases
 import measure_cases
 import measure_copy_cases
+import measured_event_cases
 import probe_cases
 import router_cases
 import slice_cases
@@ -251,6 +252,7 @@ ALL = [
     *mark_cases.ALL,
     *measure_cases.ALL,
     *measure_copy_cases.ALL,
+    *measured_event_cases.ALL,
     *router_cases.ALL,
     *slice_cases.ALL,
     *slice_fault_cases.ALL,
