@@ -25,6 +25,7 @@ constexpr Nanos kRetry = 2 * kNanosPerSecond;         // of keys that could not 
 constexpr Nanos kLeaveTime = 2 * kNanosPerSecond;     // for goodbyes
 constexpr Nanos kFactsSpacing = kNanosPerSecond / 2;  // between two sendings
 constexpr size_t kFactsQueue = 1 << 20;               // what waits may be so much, and not more
+constexpr Nanos kCountsSpacing = kNanosPerSecond;     // likewise, of what programs have collected
 constexpr Nanos kDatabasePatience = 5 * kNanosPerSecond;
 constexpr timeval kLongestStop = {0, 20'000};
 constexpr size_t kErrorsInAck = 100;
@@ -240,6 +241,16 @@ void ControllerLink::Follow(const Settings& settings) {
       session_->queued_bytes() <= kFactsQueue) {
     SendFacts();
   }
+  TellCounts(now);
+}
+
+void ControllerLink::TellCounts(Nanos now) {
+  const bool may_tell = is_connected() && now - counts_told_at_ >= kCountsSpacing &&
+                        (session_->capabilities() & kCapabilityCollect) != 0 &&
+                        session_->queued_bytes() <= kFactsQueue;
+  if (!may_tell) return;
+  counts_told_at_ = now;
+  for (const ProgramCounts& counts : programs_.TakeCounts()) Send(counts);
 }
 
 void ControllerLink::Connect() {
@@ -316,7 +327,8 @@ void ControllerLink::Log(bool is_bad, const std::string& text) {
 Hello ControllerLink::MakeHello() {
   Hello hello;
   hello.capabilities = kCapabilityPartials | kCapabilityPoll | kCapabilityFlowStates |
-                       kCapabilityPlace | kCapabilitySlices | kCapabilityPrograms;
+                       kCapabilityPlace | kCapabilitySlices | kCapabilityPrograms |
+                       kCapabilityCollect;
   hello.host_id = ToWireText(wanted_.host_id, kMaxTextBytes);
   hello.host_name = ToWireText(host_name_, kMaxTextBytes);
   hello.software = "trumpet " TRUMPET_VERSION;
@@ -372,7 +384,8 @@ void ControllerLink::TakeMessage(Message message) {
     TakeSliceOn(std::move(on->slice));
   } else if (const auto* off = std::get_if<SliceOff>(&message)) {
     TakeSliceOff(*off);
-  } else if (const std::optional<Message> answer = programs_.Take(message, clock_.UnixNow())) {
+  } else if (const std::optional<Message> answer =
+                 programs_.Take(message, clock_.UnixNow(), clock_.MonotonicNow())) {
     Send(*answer);
   }
 }

@@ -123,6 +123,7 @@ class ControllerLink final : private SessionOwner {
   void Connect();
   void Disconnect(ByeReason reason);
   void SendFacts();
+  void TellCounts(Nanos now);
   void ForgetLeaving(Nanos now);
   void Fail(const std::string& why);
   void Log(bool is_bad, const std::string& text);
@@ -183,6 +184,7 @@ class ControllerLink final : private SessionOwner {
   uint64_t facts_sent_version_ = 0;  // of database_
   Nanos facts_sent_at_ = 0;
   uint64_t facts_sent_ = 0;        // times
+  Nanos counts_told_at_ = 0;       // of what programs have collected
   KindCounts dropped_before_{};    // by sessions of connectors that are gone
   uint64_t flow_states_lost_ = 0;  // of this session, as last told to the desk
 };

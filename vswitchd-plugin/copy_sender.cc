@@ -51,12 +51,6 @@ int OpenSocket(const CopyAddress& address) {
   return -1;
 }
 
-const char* FieldName(const MeasureProgram& program, uint32_t field) {
-  return field < kMeasureFieldCount
-             ? kMeasureFields[field].name
-             : program.header_fields[field - kMeasureFieldCount].name.c_str();
-}
-
 }  // namespace
 
 // All names in it are identifiers of the language, so nothing needs quoting.
@@ -67,7 +61,7 @@ std::string CopyText(const MeasureProgram& program, const CollectedPacket& copy)
   for (uint64_t left = copy.present; left != 0; left &= left - 1) {
     if (at > 0) text += ',';
     text += '"';
-    text += FieldName(program, static_cast<uint32_t>(__builtin_ctzll(left)));
+    text += MeasureFieldName(program, static_cast<MeasureFieldId>(__builtin_ctzll(left)));
     text += "\":";
     text += std::to_string(copy.values[at++]);
   }
@@ -103,7 +97,7 @@ Status CopySender::OpenWay(const std::string& endpoint, const std::string& text)
     return Status::Error(endpoint + ": copies cannot go to " + text + ": " + std::strerror(errno));
   }
   ways_[static_cast<size_t>(found - names.begin())] = {
-      fd, address->is_erspan, 0, {endpoint, text, 0, 0, 0}};
+      fd, address->is_erspan, 0, {endpoint, text, {}}};
   return Status::Ok();
 }
 
@@ -119,12 +113,13 @@ bool CopySender::HasRoom(Nanos now) {
   return true;
 }
 
-void CopySender::Send(const CollectedPacket& copy, Nanos now) {
+bool CopySender::Send(const CollectedPacket& copy, Nanos now) {
   Way& way = ways_[copy.endpoint];
-  if (way.socket < 0) return;
+  if (way.socket < 0) return false;
+  EndpointCopies& copies = way.target.copies;
   if (!HasRoom(now)) {
-    ++way.target.over_rate;
-    return;
+    ++copies.over_rate;
+    return true;
   }
   bool is_sent = false;
   if (way.is_erspan) {
@@ -133,7 +128,8 @@ void CopySender::Send(const CollectedPacket& copy, Nanos now) {
     const std::string datagram = start_ + CopyText(program_.source, copy).substr(1);
     is_sent = send(way.socket, datagram.data(), datagram.size(), MSG_NOSIGNAL) >= 0;
   }
-  ++(is_sent ? way.target.sent : way.target.failed);
+  ++(is_sent ? copies.sent : copies.failed);
+  return true;
 }
 
 bool CopySender::SendFrame(Way* way, const CollectedPacket& copy) {
@@ -157,6 +153,12 @@ std::vector<CopyTarget> CopySender::Targets() const {
     if (way.socket >= 0) targets.push_back(way.target);
   }
   return targets;
+}
+
+std::vector<EndpointCopies> CopySender::Counts() const {
+  std::vector<EndpointCopies> counts;
+  for (const Way& way : ways_) counts.push_back(way.target.copies);
+  return counts;
 }
 
 }  // namespace trumpet

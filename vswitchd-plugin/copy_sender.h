@@ -28,6 +28,7 @@
 #include "lib/base/units.h"
 #include "lib/measure/copy_frame.h"
 #include "lib/measure/program_state.h"
+#include "lib/model/measure_copies.h"
 #include "lib/model/measure_place.h"
 #include "lib/packet/mirror_header.h"
 
@@ -37,9 +38,7 @@ namespace trumpet {
 struct CopyTarget {
   std::string endpoint;
   std::string address;
-  uint64_t sent = 0;
-  uint64_t over_rate = 0;
-  uint64_t failed = 0;  // the machine did not take it, or the other end is not there
+  EndpointCopies copies = {};
 };
 
 // {"time_ns":17...,"endpoint":"C","packet":{"eth.dst":...}}
@@ -56,10 +55,11 @@ class CopySender {
   CopySender(const CopySender&) = delete;
   CopySender& operator=(const CopySender&) = delete;
 
-  // Sends the copy if its endpoint has an address.  `now` is monotonic.
-  void Send(const CollectedPacket& copy, Nanos now);
+  // Sends the copy.  False: its endpoint has no address.  `now` is monotonic.
+  bool Send(const CollectedPacket& copy, Nanos now);
 
   std::vector<CopyTarget> Targets() const;
+  std::vector<EndpointCopies> Counts() const;  // of all endpoints, in the program's order
 
  private:
   struct Way {

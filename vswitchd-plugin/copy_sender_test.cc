@@ -75,8 +75,8 @@ TEST_F(CopySenderTest, TellsAllFieldsOfCopiesForEndpointsThatHaveAnAddress) {
   const Receiver receiver;
   auto sender = Open({{"B", receiver.address()}});
   ASSERT_TRUE(sender.ok()) << sender.message();
-  (*sender)->Send(CopyFor(0), 0);
-  (*sender)->Send(CopyFor(1), 0);
+  EXPECT_FALSE((*sender)->Send(CopyFor(0), 0)) << "it has no address";
+  EXPECT_TRUE((*sender)->Send(CopyFor(1), 0));
   EXPECT_EQ(receiver.Take(),
             "{\"program\":\"two\",\"switch\":3,\"time_ns\":1700,\"endpoint\":\"B\",\"packet\":"
             "{\"ipv4.tos\":5,\"pkt.size\":60}}");
@@ -85,7 +85,9 @@ TEST_F(CopySenderTest, TellsAllFieldsOfCopiesForEndpointsThatHaveAnAddress) {
   ASSERT_EQ(targets.size(), 1u);
   EXPECT_EQ(targets[0].endpoint, "B");
   EXPECT_EQ(targets[0].address, receiver.address());
-  EXPECT_EQ(targets[0].sent, 1u);
+  EXPECT_EQ(targets[0].copies.sent, 1u);
+  const std::vector<EndpointCopies> counts = {{0, 0, 0}, {1, 0, 0}};
+  EXPECT_EQ((*sender)->Counts(), counts) << "in the program's order";
 }
 
 TEST_F(CopySenderTest, HasNoSenderWithoutAddresses) {
@@ -98,10 +100,13 @@ TEST_F(CopySenderTest, BoundsItsRateAndCountsWhatItDrops) {
   const Receiver receiver;
   auto sender = Open({{"A", receiver.address()}}, 1000);
   ASSERT_TRUE(sender.ok()) << sender.message();
-  const auto passed = [&] { return (*sender)->Targets()[0].sent + (*sender)->Targets()[0].failed; };
+  const auto passed = [&] {
+    const EndpointCopies copies = (*sender)->Counts()[0];
+    return copies.sent + copies.failed;
+  };
   for (int i = 0; i < 100; ++i) (*sender)->Send(CopyFor(0), 7 * kNanosPerSecond);
   EXPECT_EQ(passed(), 21u) << "as many as in 20 ms, and the first";
-  EXPECT_EQ((*sender)->Targets()[0].over_rate, 79u);
+  EXPECT_EQ((*sender)->Targets()[0].copies.over_rate, 79u);
   // Ten seconds, far more than the rate all the time.
   for (Nanos now = 0; now < 10 * kNanosPerSecond; now += kNanosPerMilli / 5) {
     (*sender)->Send(CopyFor(0), 8 * kNanosPerSecond + now);
@@ -115,7 +120,7 @@ TEST_F(CopySenderTest, CountsWhatNobodyTakes) {
   auto sender = Open({{"A", address}});
   ASSERT_TRUE(sender.ok()) << sender.message();
   for (int i = 0; i < 4; ++i) (*sender)->Send(CopyFor(0), 1);  // the first answers come in between
-  EXPECT_GE((*sender)->Targets()[0].failed, 1u);
+  EXPECT_GE((*sender)->Counts()[0].failed, 1u);
 }
 
 TEST_F(CopySenderTest, SaysWhichEndpointIsWrong) {

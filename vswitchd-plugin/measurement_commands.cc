@@ -140,9 +140,9 @@ Json TargetsJson(const MeasurementStatus& status) {
   for (const CopyTarget& target : status.targets) {
     targets.push_back({{"endpoint", target.endpoint},
                        {"address", target.address},
-                       {"sent", target.sent},
-                       {"over_rate", target.over_rate},
-                       {"failed", target.failed}});
+                       {"sent", target.copies.sent},
+                       {"over_rate", target.copies.over_rate},
+                       {"failed", target.copies.failed}});
   }
   return targets;
 }
@@ -176,6 +176,7 @@ Json ProgramJson(const MeasurementStatus& status) {
           {"cost", CostJson(status.view.program().cost)},
           {"collected", status.collected},
           {"lost", status.lost},
+          {"unbound", status.unbound},
           {"copies_per_second", measurement.place.copies_per_second},
           {"targets", TargetsJson(status)},
           {"evictions", status.evictions},
@@ -201,10 +202,10 @@ std::string TargetsText(const MeasurementStatus& status) {
   std::string text;
   for (const CopyTarget& target : status.targets) {
     text += Line("copies", target.endpoint + " to " + target.address + ": " +
-                               std::to_string(target.sent) + " sent, " +
-                               std::to_string(target.over_rate) + " beyond " +
+                               std::to_string(target.copies.sent) + " sent, " +
+                               std::to_string(target.copies.over_rate) + " beyond " +
                                std::to_string(status.view.measurement->place.copies_per_second) +
-                               " a second, " + std::to_string(target.failed) + " failed");
+                               " a second, " + std::to_string(target.copies.failed) + " failed");
   }
   return text;
 }
@@ -379,7 +380,8 @@ std::string FormatProgram(const MeasurementStatus& status, bool as_json) {
   }
   text += Line("costs at most", CostText(status.view.program().cost));
   text += Line("packets collected", std::to_string(status.collected) + ", " +
-                                        std::to_string(status.lost) + " of them lost");
+                                        std::to_string(status.lost) + " of them lost, " +
+                                        std::to_string(status.unbound) + " have no address");
   text += TargetsText(status);
   text += Line("slots of maps", std::to_string(status.evictions) + " evictions");
   text += Line("windows", std::to_string(status.late_flips) + " packets found no clean epoch");

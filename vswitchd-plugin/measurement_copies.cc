@@ -35,9 +35,28 @@ void MeasurementTable::TakeCollected(Nanos now, Measurement* measurement) {
 }
 
 void MeasurementTable::Keep(const CollectedPacket& packet, Nanos now, Measurement* measurement) {
-  if (measurement->sender != nullptr) measurement->sender->Send(packet, now);
+  const bool is_bound = measurement->sender != nullptr && measurement->sender->Send(packet, now);
+  if (!is_bound) ++measurement->unbound;
   if (measurement->copies.size() == kKeptCopies) measurement->copies.pop_front();
   measurement->copies.push_back(packet);
+}
+
+std::vector<MeasurementCopies> MeasurementTable::Copies() const {
+  std::vector<MeasurementCopies> all;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto& measurement : measurements_) {
+    MeasurementCopies one{measurement->name, measurement->origin, measurement->since, {}};
+    one.copies.collected = measurement->answered;
+    one.copies.unbound = measurement->unbound;
+    if (measurement->sender != nullptr) one.copies.endpoints = measurement->sender->Counts();
+    for (const auto& replica : measurement->replicas) {
+      const ProgramState::Counters& counters = replica.state->counters();
+      one.copies.collected += counters.collected.load(std::memory_order_relaxed);
+      one.copies.lost += counters.lost.load(std::memory_order_relaxed);
+    }
+    all.push_back(std::move(one));
+  }
+  return all;
 }
 
 // --- requests ----------------------------------------------------------------

@@ -411,6 +411,7 @@ MeasurementStatus MeasurementTable::StatusOf(const std::shared_ptr<Measurement>&
   status.edge_numbers = measurement->edge_numbers;
   status.copies.assign(measurement->copies.begin(), measurement->copies.end());
   if (measurement->sender != nullptr) status.targets = measurement->sender->Targets();
+  status.unbound = measurement->unbound;
   status.collected = measurement->answered;
   for (const auto& replica : measurement->replicas) {
     const ProgramState::Counters& counters = replica.state->counters();

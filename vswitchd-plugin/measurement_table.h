@@ -74,6 +74,7 @@ struct Measurement {
   std::vector<Replica> replicas;
   std::deque<CollectedPacket> copies;  // the last ones, oldest first
   uint64_t answered = 0;               // of those collected: answers to requests of ctrl
+  uint64_t unbound = 0;                // of those taken in: their endpoint has no address
   std::unique_ptr<CopySender> sender;  // null: they stay here
 };
 
@@ -90,12 +91,21 @@ struct MeasurementStatus {
   uint64_t threads = 0;  // that run it
   uint64_t collected = 0;
   uint64_t lost = 0;  // of those collected: the switch did not keep up
+  uint64_t unbound = 0;
   uint64_t evictions = 0;
   uint64_t late_flips = 0;
   std::vector<uint32_t> edge_numbers;
   uint64_t untagged = 0;  // packets at the first hop that could not carry tags
   std::vector<CollectedPacket> copies;
   std::vector<CopyTarget> targets;
+};
+
+// What became of the packets that a program has collected.
+struct MeasurementCopies {
+  std::string name;
+  MeasurementOrigin origin;
+  Nanos since = 0;  // Unix time
+  ProgramCopies copies;
 };
 
 struct MeasurementTableStatus {
@@ -150,6 +160,7 @@ class MeasurementTable {
   Result<MeasurementView> Find(const std::string& name) const;
   Result<MeasurementStatus> Show(const std::string& name) const;
   MeasurementTableStatus Snapshot() const;
+  std::vector<MeasurementCopies> Copies() const;
 
  private:
   struct Thread {

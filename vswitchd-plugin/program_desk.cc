@@ -34,6 +34,17 @@ bool SetKey(const MeasureProgram& program, const MeasureKey& key,
   return true;
 }
 
+// False: a field is none of the program's, or has no such value.
+bool SetFields(const MeasureProgram& program, const CellsRequest& request, PacketValues* packet) {
+  const size_t count = kMeasureFieldCount + program.header_fields.size();
+  for (size_t i = 0; i < request.fields.size(); ++i) {
+    const MeasureFieldId field = request.fields[i];
+    if (field >= count || request.key[i] > BitMask(FieldBits(program, field))) return false;
+    packet->Set(field, request.key[i]);
+  }
+  return true;
+}
+
 void ReadOfKey(const MeasurementView& view, const CellsRequest& request, CellsAnswer* answer) {
   const MeasureProgram& program = view.program().source;
   const MeasureVariable& variable = program.variables[request.variable];
@@ -87,13 +98,16 @@ ProgramList ProgramDesk::BeginSession(uint64_t controller_id) {
       static_cast<void>(table_->Remove(program.name, program.id));
     }
   }
+  told_.clear();
   return List();
 }
 
-std::optional<Message> ProgramDesk::Take(const Message& message, Nanos now) {
-  if (const auto* on = std::get_if<ProgramOn>(&message)) return TurnOn(*on, now);
+std::optional<Message> ProgramDesk::Take(const Message& message, Nanos unix_now, Nanos now) {
+  if (const auto* on = std::get_if<ProgramOn>(&message)) return TurnOn(*on, unix_now);
   if (const auto* off = std::get_if<ProgramOff>(&message)) return TurnOff(*off);
-  if (const auto* request = std::get_if<CellsRequest>(&message)) return Read(*request);
+  if (const auto* request = std::get_if<CellsRequest>(&message)) {
+    return request->is_request ? Ask(*request, unix_now, now) : Read(*request);
+  }
   return std::nullopt;
 }
 
@@ -135,6 +149,50 @@ CellsAnswer ProgramDesk::Read(const CellsRequest& request) const {
     ReadInOrder(*view, request, &answer);
   }
   return answer;
+}
+
+CellsAnswer ProgramDesk::Ask(const CellsRequest& request, Nanos unix_now, Nanos now) {
+  CellsAnswer answer;
+  answer.number = request.number;
+  const Result<MeasurementStatus> status = table_->Show(request.program.name);
+  if (!Runs(request.program) || !status.ok()) {
+    answer.error = "the program " + event_lang::Quote(request.program.name) + " is not installed";
+    return answer;
+  }
+  PacketValues packet;
+  if (!SetFields(status->view.program().source, request, &packet)) {
+    answer.error = "the program has no fields of these values";
+    return answer;
+  }
+  const auto copies = table_->Ask(request.program.name, packet, unix_now, now);
+  if (!copies.ok()) {
+    answer.error = copies.message();
+    return answer;
+  }
+  for (const CollectedPacket& copy : *copies) {
+    if (answer.copies.size() == kMaxProgramCopies) {
+      ++answer.left_out;
+      continue;
+    }
+    answer.copies.push_back(
+        {static_cast<Nanos>(copy.now), copy.endpoint, copy.present, copy.values});
+  }
+  return answer;
+}
+
+std::vector<ProgramCounts> ProgramDesk::TakeCounts() {
+  std::vector<ProgramCounts> changed;
+  std::map<uint32_t, ProgramCopies> known;
+  for (MeasurementCopies& one : table_->Copies()) {
+    if (!one.origin.is_controller()) continue;
+    const auto told = told_.find(one.origin.id);
+    if (told == told_.end() || !(told->second == one.copies)) {
+      changed.push_back({{one.name, one.origin.id}, one.since, one.copies});
+    }
+    known.emplace(one.origin.id, std::move(one.copies));
+  }
+  told_ = std::move(known);
+  return changed;
 }
 
 bool ProgramDesk::Runs(const ProgramName& program) const {

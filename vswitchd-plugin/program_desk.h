@@ -14,7 +14,9 @@
 #define TRUMPET_VSWITCHD_PLUGIN_PROGRAM_DESK_H
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <vector>
 
 #include "lib/wire/message.h"
 #include "vswitchd-plugin/measurement_table.h"
@@ -30,17 +32,24 @@ class ProgramDesk {
   ProgramList BeginSession(uint64_t controller_id);
 
   // The answer to an order or a question, once it is carried out; nothing to any other message.
-  std::optional<Message> Take(const Message& message, Nanos now);
+  // `now` is monotonic.
+  std::optional<Message> Take(const Message& message, Nanos unix_now, Nanos now);
+
+  // Of programs whose packets have come to something else since they were told last, or that this
+  // session was not told of.
+  std::vector<ProgramCounts> TakeCounts();
 
  private:
   ProgramAck TurnOn(const ProgramOn& on, Nanos now);
   ProgramAck TurnOff(const ProgramOff& off);
   CellsAnswer Read(const CellsRequest& request) const;
+  CellsAnswer Ask(const CellsRequest& request, Nanos unix_now, Nanos now);
   bool Runs(const ProgramName& program) const;
   ProgramList List() const;
 
   MeasurementTable* const table_;
-  uint64_t controller_id_ = 0;  // whose programs are there
+  uint64_t controller_id_ = 0;              // whose programs are there
+  std::map<uint32_t, ProgramCopies> told_;  // by id, in this session
 };
 
 }  // namespace trumpet

@@ -34,11 +34,11 @@ class ProgramDeskTest : public ::testing::Test {
     return Ack(ProgramOn{{name, id}, 5, std::move(*program)});
   }
   ProgramAck Ack(const Message& order) {
-    const std::optional<Message> answer = desk_.Take(order, 1);
+    const std::optional<Message> answer = desk_.Take(order, 1, 1);
     return answer ? std::get<ProgramAck>(*answer) : ProgramAck();
   }
   CellsAnswer Read(CellsRequest request) {
-    const std::optional<Message> answer = desk_.Take(request, 1);
+    const std::optional<Message> answer = desk_.Take(request, 1, 1);
     return answer ? std::get<CellsAnswer>(*answer) : CellsAnswer();
   }
 
@@ -150,6 +150,88 @@ TEST_F(ProgramDeskTest, SaysWhyItCannotRead) {
   EXPECT_EQ(Read({9, {"hh", 3}, 1, 0, 1, {1}}).number, 9u);
 }
 
+constexpr char kAsked[] =
+    "endpoint C, D;\n"
+    "flow = Key(ipv4.dst);\n"
+    "size = HashMap(key=flow, size=1024, type=Counter(width=32));\n"
+    "pkts >> size.add(pkt.size) >> match(pkt.size > 50) >> duplicate(found);\n"
+    "found >> collect(D);\n"
+    "ctrl >> match(pkt.request == 7) >> duplicate(asked);\n"
+    "asked >> tag(pkt.hh_volume, size) >> collect(C);\n";
+
+TEST_F(ProgramDeskTest, HasTasksOfCtrlAnswerForAllThreads) {
+  ASSERT_TRUE(TurnOn("hh", 3, kAsked).is_on);
+  still_.Receive(still_.threads[0], 5);
+  still_.Receive(still_.threads[1], 3);
+  CellsRequest request{9, {"hh", 3}, 0, 0, 100, {0x0a008001, 7}};
+  request.is_request = true;
+  request.fields = {kIpv4Dst, kPktRequest};
+  const CellsAnswer answer = Read(request);
+  EXPECT_EQ(answer.error, "");
+  EXPECT_EQ(answer.number, 9u);
+  ASSERT_EQ(answer.copies.size(), 1u);
+  EXPECT_EQ(answer.copies[0].endpoint, 0u);
+  EXPECT_EQ(answer.copies[0].present,
+            uint64_t{1} << kIpv4Dst | uint64_t{1} << kPktRequest | uint64_t{1} << kPktHhVolume);
+  ASSERT_EQ(answer.copies[0].values.size(), 3u);
+  request.key[1] = 8;
+  EXPECT_TRUE(Read(request).copies.empty());
+  request.key[1] = 65536;
+  EXPECT_EQ(Read(request).error, "the program has no fields of these values");
+  request.key[1] = 7;
+  request.fields[1] = kMeasureFieldCount;
+  EXPECT_EQ(Read(request).error, "the program has no fields of these values");
+  request.program.id = 4;
+  EXPECT_EQ(Read(request).error, "the program 'hh' is not installed");
+}
+
+TEST_F(ProgramDeskTest, SaysWhyNothingAnswers) {
+  TurnOn("hh", 3);
+  CellsRequest request{9, {"hh", 3}, 0, 0, 100, {}};
+  request.is_request = true;
+  EXPECT_EQ(Read(request).error, "the program has no task of ctrl");
+}
+
+TEST_F(ProgramDeskTest, TellsOnceWhatBecameOfCopies) {
+  still_.Command("trumpet/program-add", {"mine", kAsked});
+  ASSERT_TRUE(TurnOn("hh", 3, kAsked).is_on);
+  const auto first = desk_.TakeCounts();
+  ASSERT_EQ(first.size(), 1u) << "those of the controller only";
+  EXPECT_EQ(first[0].program.name, "hh");
+  EXPECT_EQ(first[0].copies, ProgramCopies());
+  EXPECT_TRUE(desk_.TakeCounts().empty());
+  still_.Receive(still_.threads[0], 5);
+  still_.RunMs(20);
+  const auto next = desk_.TakeCounts();
+  ASSERT_EQ(next.size(), 1u);
+  EXPECT_EQ(next[0].copies.collected, 5u);
+  EXPECT_EQ(next[0].copies.unbound, 5u) << "no endpoint has an address";
+  EXPECT_TRUE(desk_.TakeCounts().empty());
+  desk_.BeginSession(kController);
+  EXPECT_EQ(desk_.TakeCounts().size(), 1u) << "a new session knows nothing";
+}
+
+TEST_F(ProgramDeskTest, BindsEndpointsAsProgramAddDoes) {
+  Result<MeasureProgram> program = CompileMafia(kAsked, "hh");
+  ASSERT_TRUE(program.ok()) << program.message();
+  ProgramOn on{{"hh", 3}, 5, *program};
+  on.place.endpoints = {{"X", "udp:127.0.0.1:9"}};
+  EXPECT_EQ(Ack(on).error, "the program has no endpoint 'X'");
+  on.place.endpoints = {{"D", "127.0.0.1:9"}};
+  EXPECT_EQ(Ack(on).error.substr(0, 32), "D is '127.0.0.1:9'; copies go to");
+  on.place.endpoints = {{"D", "udp:127.0.0.1:9"}};
+  on.place.copies_per_second = 1;
+  ASSERT_TRUE(Ack(on).is_on);
+  still_.Receive(still_.threads[0], 5);
+  still_.RunMs(20);
+  const ProgramCopies copies = desk_.TakeCounts().at(0).copies;
+  ASSERT_EQ(copies.endpoints.size(), 2u);
+  EXPECT_EQ(copies.endpoints[0], EndpointCopies());
+  EXPECT_EQ(copies.endpoints[1].sent + copies.endpoints[1].failed, 1u);
+  EXPECT_EQ(copies.endpoints[1].over_rate, 4u);
+  EXPECT_EQ(copies.unbound, 0u);
+}
+
 TEST_F(ProgramDeskTest, HashesByTheSeedThatItIsTold) {
   StillSwitch other(1);
   other.plugin.SetConfig({{"trumpet-enable", "true"}});
@@ -158,11 +240,11 @@ TEST_F(ProgramDeskTest, HashesByTheSeedThatItIsTold) {
   there.BeginSession(kController);
   TurnOn("hh", 3);
   const Result<MeasureProgram> program = CompileMafia(kSizes, "hh");
-  there.Take(ProgramOn{{"hh", 3}, 5, *program}, 1);
+  there.Take(ProgramOn{{"hh", 3}, 5, *program}, 1, 1);
   still_.Receive(still_.threads[0], 5);
   other.Receive(other.threads[0], 5);
   const CellsRequest all{1, {"hh", 3}, 1, 0, 1024, {}};
-  EXPECT_EQ(Read(all).cells, std::get<CellsAnswer>(*there.Take(all, 1)).cells);
+  EXPECT_EQ(Read(all).cells, std::get<CellsAnswer>(*there.Take(all, 1, 1)).cells);
 }
 
 }  // namespace

@@ -25,6 +25,7 @@ controller_libtrumpet_daemon_a_SOURCES = \
 	controller/daemon/process.h \
 	controller/daemon/service_manager.cc \
 	controller/daemon/service_manager.h \
+	controller/daemon/measurement_commands.cc \
 	controller/daemon/slice_commands.cc \
 	controller/daemon/slice_config.cc \
 	controller/daemon/slice_part.cc \

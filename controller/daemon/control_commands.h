@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "controller/daemon/daemon.h"
+#include "controller/measure/measurement_manager.h"
 #include "controller/notify/notifier.h"
 #include "controller/plan/topology.h"
 #include "controller/slice/campaign_manager.h"
@@ -28,6 +29,8 @@ namespace trumpet {
 std::vector<DaemonCommand> MakeControlCommands(EventManager* manager, const ReportHub* hub,
                                                const Notifier* notifier,
                                                std::function<Topology()> topology);
+// measure/list, measure/show.
+std::vector<DaemonCommand> MakeMeasurementCommands(const MeasurementManager* measurements);
 // slice/list, slice/schedule-show.
 std::vector<DaemonCommand> MakeSliceCommands(const CampaignManager* campaigns);
 

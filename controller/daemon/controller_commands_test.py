@@ -74,6 +74,7 @@ class ControllerTest(DaemonTest):
                 (("event/add", "@" + self.folder.name), "it is not a regular file"),
                 (("event/show", "nobody"), "there is no event 'nobody'"),
                 (("host/show", "nobody"), "there is no host 'nobody'"),
+                (("measure/show", "nobody"), "there is no measurement named 'nobody'"),
                 (("report/list", "many"), "it takes 1 to 10000")):
             done = self.appctl(*arguments)
             self.assertNotEqual(done.returncode, 0, arguments)
@@ -86,6 +87,8 @@ class ControllerTest(DaemonTest):
         self.assertEqual(self.answer("topology/show"), "no hosts\n")
         self.assertEqual(self.answer("trace/rules-list"), "no trace rules\n")
         self.assertEqual(json.loads(self.answer("trace/rules-list", "json")), {"rules": []})
+        self.assertEqual(self.answer("measure/list"), "no measurements\n")
+        self.assertEqual(json.loads(self.answer("measure/list", "json")), {"measurements": []})
         self.assertEqual(self.answer("ovsdb/list"), "no switches whose databases are followed\n")
         self.assertEqual(self.answer("ovsdb/uninstall"),
                          "nothing of this controller is left in the databases\n")

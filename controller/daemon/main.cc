@@ -96,6 +96,9 @@ void AddCommands(Daemon* daemon, Controller* controller) {
   for (DaemonCommand& command : controller->trace_rules().MakeCommands()) {
     daemon->Add(std::move(command));
   }
+  for (DaemonCommand& command : MakeMeasurementCommands(&controller->measurements())) {
+    daemon->Add(std::move(command));
+  }
   for (DaemonCommand& command : MakeSliceCommands(&controller->campaigns())) {
     daemon->Add(std::move(command));
   }

@@ -8,12 +8,17 @@ controller_libtrumpet_measurements_a_SOURCES = \
 	controller/measure/cell_reader.h \
 	controller/measure/measured_states.cc \
 	controller/measure/measured_states.h \
+	controller/measure/copy_counts.cc \
+	controller/measure/copy_counts.h \
+	controller/measure/measurement_answers.cc \
 	controller/measure/measurement_definition.cc \
 	controller/measure/measurement_definition.h \
 	controller/measure/measurement_places.cc \
 	controller/measure/measurement_places.h \
 	controller/measure/measurement_manager.cc \
 	controller/measure/measurement_manager.h \
+	controller/measure/program_asker.cc \
+	controller/measure/program_asker.h \
 	controller/measure/program_rounds.cc \
 	controller/measure/program_rounds.h
 
@@ -21,8 +26,11 @@ gtest_programs += controller/measure/measurements_test
 controller_measure_measurements_test_SOURCES = \
 	$(wire_test_kit) \
 	controller/measure/measured_states_test.cc \
+	controller/measure/copy_counts_test.cc \
 	controller/measure/measurement_definition_test.cc \
 	controller/measure/measurement_places_test.cc \
+	controller/measure/measurement_copies_test.cc \
+	controller/measure/measurement_kit_test.h \
 	controller/measure/measurement_manager_test.cc \
 	controller/tem/event_manager_kit_test.h \
 	controller/tem/scripted_agent_test.h

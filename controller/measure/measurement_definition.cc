@@ -82,7 +82,8 @@ Status ReadKey(const std::string& key, const Json& value, bool is_stored,
   if (!is_place.ok()) return is_place.status();
   if (*is_place) return Status::Ok();
   return Status::Error("a measurement has no '" + key.substr(0, 64) +
-                       "'; it has name, program, params, hosts, edges, switches and lab");
+                       "'; it has name, program, params, hosts, edges, switches, lab, endpoints "
+                       "and copy_rate");
 }
 
 }  // namespace
@@ -116,11 +117,30 @@ std::string PrintMeasurementDefinition(const MeasurementDefinition& definition) 
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+namespace {
+
+// All that are bound are the program's.
+Status CheckEndpoints(const MeasureProgram& program, const EndpointAddresses& endpoints) {
+  const std::vector<std::string>& names = program.endpoints;
+  for (const auto& [endpoint, address] : endpoints) {
+    if (std::find(names.begin(), names.end(), endpoint) != names.end()) continue;
+    std::string known;
+    for (const std::string& name : names) known += (known.empty() ? "" : ", ") + name;
+    return Status::Error("endpoints: the program has no endpoint '" + endpoint.substr(0, 64) +
+                         "'; it has " + (known.empty() ? "none" : known));
+  }
+  return Status::Ok();
+}
+
+}  // namespace
+
 Result<MeasureProgram> CompileMeasurement(const MeasurementDefinition& definition) {
   MafiaOptions options;
   options.params = definition.params;
   Result<MeasureProgram> program = CompileMafia(definition.text, definition.name, options);
   if (!program.ok()) return program;
+  const Status bound = CheckEndpoints(*program, definition.places.endpoints);
+  if (!bound.ok()) return bound;
   program->name = definition.name;
   // What no switch could load is refused here; budgets are the switches' own.
   const auto loaded = LoadMeasureProgram(*program, MeasureLoadOptions());

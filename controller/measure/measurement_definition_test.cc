@@ -42,11 +42,12 @@ TEST(MeasurementDefinition, SaysWhatIsWrong) {
   EXPECT_EQ(Error(R"({"name": "other"})"),
             "the measurement's name is 'other', and it was to be 'hh'");
   EXPECT_EQ(Error(R"({"colour": 1})"),
-            "a measurement has no 'colour'; it has name, program, params, hosts, edges, switches "
-            "and lab");
+            "a measurement has no 'colour'; it has name, program, params, hosts, edges, switches, "
+            "lab, endpoints and copy_rate");
   EXPECT_EQ(
       Error(R"({"program": "x", "seed": 1})"),
-      "a measurement has no 'seed'; it has name, program, params, hosts, edges, switches and lab");
+      "a measurement has no 'seed'; it has name, program, params, hosts, edges, switches, lab, "
+      "endpoints and copy_rate");
   for (const char* name : {"json", "-x", ".x", "a b"}) {
     EXPECT_FALSE(ReadMeasurementDefinition(R"({"program": "x"})", name, false).ok()) << name;
   }
@@ -62,6 +63,24 @@ TEST(MeasurementDefinition, CompilesWithItsParams) {
   definition.params.clear();
   definition.text = "pkts >> nothing.set(1);";
   EXPECT_EQ(CompileMeasurement(definition).message().substr(0, 12), "hh:1:9: E1: ");
+}
+
+TEST(MeasurementDefinition, BindsEndpointsThatTheProgramHas) {
+  MeasurementDefinition definition{
+      "hh", "endpoint A, B;\npkts >> duplicate(a);\na >> collect(A);\n", {}, {}, 0};
+  definition.places.endpoints = {{"A", "udp:10.0.0.9:4729"}};
+  const auto again =
+      ReadMeasurementDefinition(PrintMeasurementDefinition(definition), "", /*is_stored=*/true);
+  ASSERT_TRUE(again.ok()) << again.message();
+  EXPECT_TRUE(again->IsSameAs(definition));
+  EXPECT_TRUE(CompileMeasurement(*again).ok()) << "B stays without an address";
+  definition.places.endpoints["C"] = "udp:10.0.0.9:4729";
+  EXPECT_FALSE(again->IsSameAs(definition));
+  EXPECT_EQ(CompileMeasurement(definition).message(),
+            "endpoints: the program has no endpoint 'C'; it has A, B");
+  definition.text = kText;
+  EXPECT_EQ(CompileMeasurement(definition).message(),
+            "endpoints: the program has no endpoint 'A'; it has none");
 }
 
 }  // namespace

@@ -24,6 +24,10 @@ MeasurementManager::MeasurementManager(const MeasurementParts& parts)
               [this](const std::string& host, const CellsRequest& request) {
                 return parts_.hosts->SendProgram(host, request).status();
               }),
+      asker_(parts.base,
+             [this](const std::string& host, const CellsRequest& request) {
+               return parts_.hosts->SendProgram(host, request).status();
+             }),
       states_(this),
       later_event_(parts.base,
                    [this] {
@@ -63,6 +67,7 @@ void MeasurementManager::OnEventsLoaded(const StoreIdentity&, std::vector<EventR
     Take(std::move(record));
   }
   is_loaded_ = true;
+  early_counts_.clear();
   ForgetUnfinished();
   SyncAll();
 }
@@ -104,6 +109,7 @@ void MeasurementManager::Take(EventRecord record) {
   } else {
     live.problem = definition.message();
   }
+  TakeEarlyCounts(&live);
   if (!live.problem.empty()) {
     parts_.log("err", "measurement " + live.record.name + ": " + live.problem);
   }
@@ -138,8 +144,10 @@ void MeasurementManager::Write(EventChange change, std::function<void(Result<uin
 void MeasurementManager::OnMessage(const std::string& host, const Message* message) {
   if (message == nullptr) {
     running_.erase(host);
+    early_counts_.erase(host);
     for (auto& [name, live] : live_) live.refusals.erase(host);
     reader_.OnHostGone(host);
+    asker_.OnHostGone(host);
     rounds_.OnHostGone(host);
   } else if (const auto* list = std::get_if<ProgramList>(message)) {
     OnList(host, *list);
@@ -147,6 +155,29 @@ void MeasurementManager::OnMessage(const std::string& host, const Message* messa
     OnAck(host, *ack);
   } else if (const auto* answer = std::get_if<CellsAnswer>(message)) {
     reader_.OnAnswer(host, *answer);
+    asker_.OnAnswer(host, *answer);
+  } else if (const auto* counts = std::get_if<ProgramCounts>(message)) {
+    OnCounts(host, *counts);
+  }
+}
+
+void MeasurementManager::OnCounts(const std::string& host, const ProgramCounts& counts) {
+  const auto found = live_.find(counts.program.name);
+  if (found != live_.end() && found->second.record.id == counts.program.id) {
+    Live& live = found->second;
+    return live.copies.Take(host, counts, live.program.endpoints.size());
+  }
+  if (is_loaded_) return;  // it is being removed
+  auto& early = early_counts_[host];
+  if (early.size() < kMaxMeasurements) early[counts.program.id] = counts;
+}
+
+// Hosts may have told before the store has.
+void MeasurementManager::TakeEarlyCounts(Live* live) {
+  for (auto& [host, early] : early_counts_) {
+    const auto counts = early.find(live->record.id);
+    if (counts == early.end()) continue;
+    live->copies.Take(host, counts->second, live->program.endpoints.size());
   }
 }
 
@@ -200,10 +231,16 @@ void MeasurementManager::SyncHost(const std::string& host) {
                            (wanted->second.record.is_enabled || rounds_.IsTurningOn({name, id}));
     if (!is_wanted) TurnOff(host, {name, id});
   }
-  for (const auto& [name, live] : live_) {
+  for (auto& [name, live] : live_) {
     const bool runs = running.count({name, live.record.id}) != 0;
     if (runs || !live.record.is_enabled || !live.problem.empty() || !IsFor(live, host)) continue;
-    if (live.refusals.count(host) == 0) static_cast<void>(TurnOn(live, host));
+    if (live.refusals.count(host) != 0) continue;
+    if (PlaceAt(live.definition.places, NamedOf(host)).tells_of_copies() &&
+        !parts_.hosts->TakesEndpoints(host)) {
+      live.refusals[host] = "its agent is too old for endpoints of measurement programs";
+      continue;
+    }
+    static_cast<void>(TurnOn(live, host));
   }
 }
 
@@ -281,11 +318,12 @@ void MeasurementManager::Put(MeasurementDefinition definition, const Caller& cal
   if (!hosts.ok()) return answer(Conflict(hosts.message()));
   const Status placed = CheckPlaces(definition);
   if (!placed.ok()) return answer(Conflict(placed.message()));
-  if (ReadsMeasureField(*program, kSwitchId)) {
+  const bool reads_number = ReadsMeasureField(*program, kSwitchId);
+  if (reads_number || !definition.places.endpoints.empty()) {  // copies name their switch, too
     std::vector<NamedHost> named;
     for (const std::string& host : *hosts) named.push_back(NamedOf(host));
     const Status numbered = NumberHosts(named, &definition.places);
-    if (!numbered.ok()) return answer(Conflict(numbered.message()));
+    if (!numbered.ok() && reads_number) return answer(Conflict(numbered.message()));
   }
   definition.seed = parts_.draw_seed() >> 1 | 1;  // JSON's numbers and OVSDB's have a sign
   EventChange change;
@@ -372,89 +410,6 @@ void MeasurementManager::Remove(const std::string& name, Done done) {
       done(error.empty() ? Outcome() : Conflict(error + "; it is removed there later"));
     });
   });
-}
-
-// --- how it is ---------------------------------------------------------------
-
-NetworkMeasurement MeasurementManager::MakeView(const Live& live) const {
-  NetworkMeasurement view{live.record, live.definition, live.program, live.problem, {}};
-  std::map<std::string, MeasurementHost> hosts;
-  for (const std::string& name : live.definition.hosts) {
-    const auto host = parts_.hosts->FindHost(name);
-    const std::string id = host ? host->id : name;
-    hosts[id] = {id, MeasurementOnHost::kAway, ""};
-  }
-  for (const auto& [id, programs] : running_) {
-    if (!IsFor(live, id)) continue;
-    MeasurementHost& host = hosts[id] = {id, MeasurementOnHost::kWaiting, ""};
-    const auto refusal = live.refusals.find(id);
-    if (refusal != live.refusals.end()) {
-      host = {id, MeasurementOnHost::kRefused, refusal->second};
-    } else if (programs.count({live.record.name, live.record.id}) != 0) {
-      host.state = MeasurementOnHost::kRunning;
-    }
-  }
-  for (auto& [id, host] : hosts) {
-    host.switch_id = PlaceAt(live.definition.places, NamedOf(id)).switch_id;
-    view.hosts.push_back(std::move(host));
-  }
-  return view;
-}
-
-std::vector<NetworkMeasurement> MeasurementManager::Measurements() const {
-  std::vector<NetworkMeasurement> views;
-  for (const auto& [name, live] : live_) views.push_back(MakeView(live));
-  return views;
-}
-
-std::optional<NetworkMeasurement> MeasurementManager::Find(const std::string& name) const {
-  const auto live = live_.find(name);
-  if (live == live_.end()) return std::nullopt;
-  return MakeView(live->second);
-}
-
-const MeasurementDefinition* MeasurementManager::FindDefinition(const std::string& name) const {
-  const auto live = live_.find(name);
-  return FindProgram(name) == nullptr ? nullptr : &live->second.definition;
-}
-
-const MeasureProgram* MeasurementManager::FindProgram(const std::string& name) const {
-  const auto live = live_.find(name);
-  if (live == live_.end() || !live->second.record.is_enabled) return nullptr;
-  return live->second.problem.empty() ? &live->second.program : nullptr;
-}
-
-std::vector<std::string> MeasurementManager::Names() const {
-  std::vector<std::string> names;
-  for (const auto& [name, live] : live_) names.push_back(name);
-  return names;
-}
-
-Result<uint64_t> MeasurementManager::Read(const std::string& name, const std::string& host,
-                                          std::vector<CellQuestion> questions,
-                                          CellReader::Done done) {
-  const auto view = Find(name);
-  if (!view) return Status::Error("there is no measurement named '" + name + "'");
-  uint64_t cells = 0;
-  for (const CellQuestion& question : questions) cells += question.count;
-  if (cells > kMaxCellsRead) {
-    return Status::Error("that are " + std::to_string(cells) + " cells; one read takes at most " +
-                         std::to_string(kMaxCellsRead) + ": read one variable, or of one key");
-  }
-  std::vector<std::string> asked;
-  std::vector<SilentHost> silent;
-  for (const MeasurementHost& one : view->hosts) {
-    if (!host.empty() && one.id != host) continue;
-    if (one.state == MeasurementOnHost::kRunning) asked.push_back(one.id);
-    if (one.state == MeasurementOnHost::kAway) silent.push_back({one.id, "it is not connected"});
-    if (one.state == MeasurementOnHost::kWaiting) silent.push_back({one.id, "it does not run it"});
-    if (one.state == MeasurementOnHost::kRefused) silent.push_back({one.id, one.error});
-  }
-  if (asked.empty()) return Status::Error("no host that runs it is connected");
-  const uint64_t number = reader_.Read({name, view->record.id}, std::move(questions),
-                                       std::move(asked), std::move(silent), std::move(done));
-  if (number == 0) return Status::Error("too many reads are under way; try again");
-  return number;
 }
 
 }  // namespace trumpet

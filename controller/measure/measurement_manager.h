@@ -26,8 +26,10 @@
 #include <vector>
 
 #include "controller/measure/cell_reader.h"
+#include "controller/measure/copy_counts.h"
 #include "controller/measure/measured_states.h"
 #include "controller/measure/measurement_definition.h"
+#include "controller/measure/program_asker.h"
 #include "controller/measure/program_rounds.h"
 #include "controller/store/event_store.h"
 #include "controller/tem/caller.h"
@@ -53,6 +55,7 @@ struct MeasurementHost {
   MeasurementOnHost state = MeasurementOnHost::kWaiting;
   std::string error;  // kRefused
   std::optional<uint8_t> switch_id = std::nullopt;
+  std::optional<ProgramCopies> copies = std::nullopt;  // as it has told last
 };
 
 struct NetworkMeasurement {
@@ -61,6 +64,7 @@ struct NetworkMeasurement {
   MeasureProgram program;
   std::string problem;                 // why a stored one does not run
   std::vector<MeasurementHost> hosts;  // that it is for, as far as known; by id
+  ProgramCopies copies = {};           // of all hosts, those that have gone included
 };
 
 class MeasurementManager final : private EventStoreListener {
@@ -105,6 +109,11 @@ class MeasurementManager final : private EventStoreListener {
                         std::vector<CellQuestion> questions, CellReader::Done done);
   CellReader& reader() { return reader_; }
 
+  // Has tasks of ctrl answer a packet with these fields at all hosts that run it, or that one.  An
+  // error, and no call back, if it cannot be asked.
+  Status Ask(const std::string& name, const std::string& host, std::vector<AskedField> fields,
+             ProgramAsker::Done done);
+
   bool is_store_ready() const { return is_ready_; }
   const std::string& store_state() const { return store_text_; }
 
@@ -115,6 +124,7 @@ class MeasurementManager final : private EventStoreListener {
     MeasureProgram program;
     std::string problem;
     std::map<std::string, std::string> refusals;  // by host
+    CopyCounts copies;
   };
 
   void OnEventsLoaded(const StoreIdentity& identity, std::vector<EventRecord> records) override;
@@ -126,6 +136,8 @@ class MeasurementManager final : private EventStoreListener {
   void OnMessage(const std::string& host, const Message* message);
   void OnList(const std::string& host, const ProgramList& list);
   void OnAck(const std::string& host, const ProgramAck& ack);
+  void OnCounts(const std::string& host, const ProgramCounts& counts);
+  void TakeEarlyCounts(Live* live);
   void SyncHost(const std::string& host);
   void SyncAll();
   bool IsFor(const Live& live, const std::string& host) const;
@@ -142,15 +154,23 @@ class MeasurementManager final : private EventStoreListener {
                      const std::string& error, const Done& done);
   void Later(std::function<void()> action);
   NetworkMeasurement MakeView(const Live& live) const;
+  struct Askable {
+    std::vector<std::string> hosts;
+    std::vector<SilentHost> silent;
+  };
+  static Askable AskableOf(const NetworkMeasurement& view, const std::string& host);
 
   const MeasurementParts parts_;
   std::map<std::string, Live> live_;  // by name
   // What hosts have said that they run, of those that are connected.
   std::map<std::string, std::set<std::pair<std::string, uint32_t>>> running_;
+  // What they have told of measurements before the store has, by id.
+  std::map<std::string, std::map<uint32_t, ProgramCounts>> early_counts_;
   bool is_loaded_ = false;
   bool is_ready_ = false;
   std::string store_text_ = "not opened yet";
   CellReader reader_;
+  ProgramAsker asker_;
   MeasuredStates states_;  // what events read
   std::vector<std::function<void()>> later_;
   LoopEvent later_event_;

@@ -5,6 +5,8 @@
 
 #include <utility>
 
+#include "lib/model/measure_program.h"
+#include "lib/wire/copy_address.h"
 #include "lib/wire/limits.h"
 
 namespace trumpet {
@@ -68,6 +70,37 @@ Status ReadNumbers(const Json& value, Places::Numbers* numbers) {
   return Status::Ok();
 }
 
+Status ReadEndpoints(const Json& value, EndpointAddresses* endpoints) {
+  endpoints->clear();
+  if (!value.is_object() || value.size() > kMaxMeasureNames) {
+    return Status::Error("endpoints takes an object of endpoints and their addresses");
+  }
+  for (const auto& [name, address] : value.items()) {
+    if (!address.is_string()) {
+      return Status::Error("endpoints: " + Said(name) + " takes an address as text");
+    }
+    const auto& text = address.get_ref<const std::string&>();
+    const auto parsed = ParseCopyAddress(text);
+    if (!parsed.ok()) {
+      return Status::Error("endpoints: " + Said(name) + " is " + Said(text) + "; " +
+                           parsed.message());
+    }
+    (*endpoints)[name] = text;
+  }
+  return Status::Ok();
+}
+
+Status ReadRate(const Json& value, std::optional<uint32_t>* rate) {
+  const bool is_rate = value.is_number_unsigned() && value.get<uint64_t>() >= 1 &&
+                       value.get<uint64_t>() <= kMaxCopiesPerSecond;
+  if (!is_rate) {
+    return Status::Error("copy_rate takes 1 to " + std::to_string(kMaxCopiesPerSecond) +
+                         " copies a second");
+  }
+  *rate = value.get<uint32_t>();
+  return Status::Ok();
+}
+
 template <typename Value>
 const Value* FindFor(const std::map<std::string, Value>& values, const NamedHost& host) {
   auto found = values.find(host.id);
@@ -87,6 +120,10 @@ Result<bool> ReadMeasurementPlace(const std::string& key, const Json& value, boo
       return Status::Error(key + " takes an object of hosts and their numbers");
     }
     status = ReadNumbers(value, key == "drawn" ? &places->drawn : &places->numbers);
+  } else if (key == "endpoints") {
+    status = ReadEndpoints(value, &places->endpoints);
+  } else if (key == "copy_rate") {
+    status = ReadRate(value, &places->copies_per_second);
   } else if (key == "lab") {
     if (!value.is_boolean()) return Status::Error("lab takes true or false");
     places->is_lab = value.get<bool>();
@@ -106,6 +143,8 @@ void PrintMeasurementPlaces(const Places& places, bool is_stored, Json* json) {
   if (!places.numbers.empty()) (*json)["switches"] = places.numbers;
   if (is_stored && !places.drawn.empty()) (*json)["drawn"] = places.drawn;
   if (places.is_lab) (*json)["lab"] = true;
+  if (!places.endpoints.empty()) (*json)["endpoints"] = places.endpoints;
+  if (places.copies_per_second) (*json)["copy_rate"] = *places.copies_per_second;
 }
 
 MeasurementPlace PlaceAt(const Places& places, const NamedHost& host) {
@@ -119,6 +158,8 @@ MeasurementPlace PlaceAt(const Places& places, const NamedHost& host) {
   if (number == nullptr) number = FindFor(places.drawn, host);
   if (number != nullptr) place.switch_id = *number;
   place.is_lab = places.is_lab;
+  place.endpoints = places.endpoints;
+  place.copies_per_second = places.copies_per_second.value_or(kDefaultCopiesPerSecond);
   return place;
 }
 

@@ -1,13 +1,16 @@
 // Copyright (c) 2026 The Trumpet Authors.
 // SPDX-License-Identifier: Apache-2.0
 //
-// MeasurementPlaces: what differs from host to host of a measurement: where the network ends, and
-// which number switch.id is.
+// MeasurementPlaces: what hosts are told beside the program: where the network ends, which number
+// switch.id is, and where copies go.
 //
 //   "edges": ["vm*"]                        at every host
 //   "edges": {"h1": ["left"], "h3": []}     hosts that are not named have none
 //   "switches": {"h1": 1, "h3": 3}          without: numbered from 1 on when it is installed
 //   "lab": true                             header checksums may carry tags
+//   "endpoints": {"C": "udp:10.0.0.9:4729"} where copies go, from every host
+//   (lib/wire/copy_address.h) "copy_rate": 1000                       copies that leave a host in a
+//   second, at most
 //
 // Hosts are named by their id or name.  Without "edges", all ports but uplinks and tunnels are edge
 // ports; each switch knows which these are.
@@ -41,10 +44,13 @@ struct MeasurementPlaces {
   Numbers numbers;                                       // by host, as the user wants them
   Numbers drawn;                                         // by id, of the others
   bool is_lab = false;
+  EndpointAddresses endpoints;
+  std::optional<uint32_t> copies_per_second;
 
   bool IsSameAs(const MeasurementPlaces& other) const {
-    return std::tie(edges, edges_of, numbers, is_lab) ==
-           std::tie(other.edges, other.edges_of, other.numbers, other.is_lab);
+    return std::tie(edges, edges_of, numbers, is_lab, endpoints, copies_per_second) ==
+           std::tie(other.edges, other.edges_of, other.numbers, other.is_lab, other.endpoints,
+                    other.copies_per_second);
   }
 };
 

@@ -63,6 +63,7 @@ TEST(MeasurementPlaces, NumbersHostsWithoutANumber) {
 TEST(MeasurementPlaces, IsReadAsItWasStoredAndShownWithoutWhatWasDrawn) {
   for (const char* const text :
        {R"({"edges":["a","b"],"switches":{"h1":1},"drawn":{"h2":2},"lab":true})",
+        R"({"endpoints":{"C":"udp:10.0.0.9:4729","D":"erspan:[2001:db8::9]"},"copy_rate":100000})",
         R"({"edges":{"h1":["a"],"h2":[]}})", "{}"}) {
     Json stored = Json::object();
     PrintMeasurementPlaces(PlacesOf(text), /*is_stored=*/true, &stored);
@@ -71,6 +72,16 @@ TEST(MeasurementPlaces, IsReadAsItWasStoredAndShownWithoutWhatWasDrawn) {
     PrintMeasurementPlaces(PlacesOf(text), /*is_stored=*/false, &shown);
     EXPECT_FALSE(shown.contains("drawn"));
   }
+}
+
+TEST(MeasurementPlaces, TellsEveryHostWhereCopiesGo) {
+  const auto places = PlacesOf(R"({"endpoints": {"C": "udp:10.0.0.9:4729"}, "copy_rate": 7})");
+  const MeasurementPlace place = PlaceAt(places, {"id-1", "h1"});
+  EXPECT_EQ(place.endpoints, (EndpointAddresses{{"C", "udp:10.0.0.9:4729"}}));
+  EXPECT_EQ(place.copies_per_second, 7u);
+  EXPECT_TRUE(place.tells_of_copies());
+  EXPECT_FALSE(PlaceAt({}, {"id-1", "h1"}).tells_of_copies());
+  EXPECT_FALSE(places.IsSameAs({}));
 }
 
 TEST(MeasurementPlaces, SaysWhatIsWrong) {
@@ -86,6 +97,14 @@ TEST(MeasurementPlaces, SaysWhatIsWrong) {
   EXPECT_EQ(Error("switches", R"({"a": 1, "b": 1})"),
             "switches: 'b' has the number 1 of another one");
   EXPECT_EQ(Error("lab", "1"), "lab takes true or false");
+  EXPECT_EQ(Error("endpoints", "[]"), "endpoints takes an object of endpoints and their addresses");
+  EXPECT_EQ(Error("endpoints", R"({"C": 1})"), "endpoints: 'C' takes an address as text");
+  EXPECT_EQ(Error("endpoints", R"({"C": "udp:collector:1"})"),
+            "endpoints: 'C' is 'udp:collector:1'; copies go to 'udp:ADDRESS:PORT' or "
+            "'erspan:ADDRESS', as udp:10.0.0.9:4729 or erspan:[2001:db8::9]");
+  for (const char* const rate : {"0", "100001", "-1", "1.5", "\"1\"", "18446744073709551615"}) {
+    EXPECT_EQ(Error("copy_rate", rate), "copy_rate takes 1 to 100000 copies a second") << rate;
+  }
 }
 
 }  // namespace

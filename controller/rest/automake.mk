@@ -51,6 +51,7 @@ controller_libtrumpet_rest_a_SOURCES = \
 	controller/rest/simulate_route.cc \
 	controller/rest/simulations.cc \
 	controller/rest/simulations.h \
+	controller/rest/measurement_requests.cc \
 	controller/rest/measurement_routes.cc \
 	controller/rest/measurement_views.cc \
 	controller/rest/measurement_views.h \

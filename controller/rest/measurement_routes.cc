@@ -126,4 +126,18 @@ void ReadMeasurement(const RestCall& call) {
   if (!read.ok()) AnswerProblem(call.exchange.get(), 409, read.message());
 }
 
+void AskMeasurement(const RestCall& call) {
+  auto measurement = FindOrAnswer(call);
+  if (!measurement) return;
+  auto fields = ReadAskedFields(measurement->program, call.request().Text());
+  if (!fields.ok()) return AnswerProblem(call.exchange.get(), 422, fields.message());
+  const Status status = call.parts.measurements->Ask(
+      call.name, call.query("host"), std::move(*fields),
+      [exchange = call.exchange,
+       measurement = std::move(*measurement)](const RequestAnswer& answer) {
+        AnswerJson(exchange.get(), 200, RequestAnswerJson(measurement, answer));
+      });
+  if (!status.ok()) AnswerProblem(call.exchange.get(), 409, status.message());
+}
+
 }  // namespace trumpet

@@ -147,6 +147,31 @@ Result<std::vector<CellQuestion>> QuestionsOfKey(const MeasureProgram& program, 
   return questions;
 }
 
+// Without what differs from endpoint to endpoint.
+Json CopiesJson(const ProgramCopies& copies) {
+  const EndpointCopies sum = copies.Sum();
+  return {{"collected", copies.collected}, {"sent", sum.sent},    {"over_rate", sum.over_rate},
+          {"failed", sum.failed},          {"lost", copies.lost}, {"unbound", copies.unbound}};
+}
+
+Json EndpointsJson(const NetworkMeasurement& measurement) {
+  Json list = Json::array();
+  const EndpointAddresses& addresses = measurement.definition.places.endpoints;
+  for (size_t i = 0; i < measurement.program.endpoints.size(); ++i) {
+    const std::string& name = measurement.program.endpoints[i];
+    EndpointCopies copies;
+    if (i < measurement.copies.endpoints.size()) copies = measurement.copies.endpoints[i];
+    Json one = {{"endpoint", name}};
+    const auto address = addresses.find(name);
+    if (address != addresses.end()) one["address"] = address->second;
+    one["sent"] = copies.sent;
+    one["over_rate"] = copies.over_rate;
+    one["failed"] = copies.failed;
+    list.push_back(std::move(one));
+  }
+  return list;
+}
+
 }  // namespace
 
 Json ToJson(const NetworkMeasurement& measurement) {
@@ -166,6 +191,7 @@ Json ToJson(const NetworkMeasurement& measurement) {
     Json one = {{"id", host.id}, {"state", StateName(host.state)}};
     if (!host.error.empty()) one["error"] = host.error;
     if (host.switch_id) one["switch"] = *host.switch_id;
+    if (host.copies) one["copies"] = CopiesJson(*host.copies);
     json["hosts"].push_back(std::move(one));
   }
   json["variables"] = Json::array();
@@ -175,6 +201,8 @@ Json ToJson(const NetworkMeasurement& measurement) {
                                  {"cells", variable.CellCount()},
                                  {"merges", variable.merge != MeasureMerge::kShared}});
   }
+  json["copies"] = CopiesJson(measurement.copies);
+  json["copies"]["endpoints"] = EndpointsJson(measurement);
   return json;
 }
 

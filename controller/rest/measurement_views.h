@@ -30,6 +30,11 @@ struct MeasurementQuestion {
 // The cells that answer it, or what is wrong with the question.
 Result<std::vector<CellQuestion>> CellsFor(const MeasureProgram& program,
                                            const MeasurementQuestion& question);
+// What is asked of tasks of ctrl: {"fields": {"ipv4.dst": "10.0.0.1", "pkt.request": 7}}
+Result<std::vector<AskedField>> ReadAskedFields(const MeasureProgram& program,
+                                                const std::string& body);
+Json RequestAnswerJson(const NetworkMeasurement& measurement, const RequestAnswer& answer);
+
 Json ReadingJson(const NetworkMeasurement& measurement, const MeasurementQuestion& question,
                  const std::vector<CellQuestion>& cells, const CellReading& reading);
 

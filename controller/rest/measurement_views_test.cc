@@ -73,5 +73,83 @@ TEST_F(MeasurementViewsTest, TakesNoPartOfAKeyAndNoValueTooLarge) {
   EXPECT_EQ(Read(10).size(), 1u);
 }
 
+constexpr char kAsked[] =
+    "endpoint C, D; flow = Key(ipv4.dst);\n"
+    "size = HashMap(key=flow, size=64, type=Counter(width=32));\n"
+    "pkts >> size.add(pkt.size); ctrl >> duplicate(asked);\n"
+    "asked >> tag(pkt.hh_volume, size) >> collect(C);\n";
+
+NetworkMeasurement Asked() {
+  NetworkMeasurement measurement;
+  measurement.record.name = "hh";
+  measurement.definition = {"hh", kAsked, {}, {}, 7};
+  measurement.definition.places.endpoints = {{"C", "udp:10.0.0.9:4729"}};
+  measurement.program = *CompileMeasurement(measurement.definition);
+  measurement.hosts = {{"h1", MeasurementOnHost::kRunning, "", 3}};
+  return measurement;
+}
+
+std::string AskError(const std::string& body) {
+  const auto fields = ReadAskedFields(Asked().program, body);
+  return fields.ok() ? "" : fields.message();
+}
+
+TEST(MeasurementRequests, ReadsFieldsByTheirNames) {
+  const auto fields =
+      ReadAskedFields(Asked().program, R"({"fields": {"ipv4.dst": "10.0.0.1", "pkt.request": 7}})");
+  ASSERT_TRUE(fields.ok()) << fields.message();
+  ASSERT_EQ(fields->size(), 2u);
+  EXPECT_EQ((*fields)[0].field, kIpv4Dst);
+  EXPECT_EQ((*fields)[0].value, 0x0a000001u);
+  EXPECT_EQ((*fields)[1].value, 7u);
+  EXPECT_TRUE(ReadAskedFields(Asked().program, R"({"fields": {}})").ok());
+}
+
+TEST(MeasurementRequests, SaysWhatIsWrong) {
+  for (const char* body : {"", "[]", "{}", R"({"fields": []})", R"({"fields": {}, "a": 1})"}) {
+    EXPECT_EQ(AskError(body),
+              "a request is {\"fields\": {FIELD: VALUE, ...}}, of at most 64 fields")
+        << body;
+  }
+  EXPECT_EQ(AskError(R"({"fields": {"ip.v4": 1}})"), "the program 'hh' knows no field 'ip.v4'");
+  EXPECT_EQ(AskError(R"({"fields": {"pkt.request": 65536}})"),
+            "pkt.request is '65536'; it takes a number of 16 bits");
+  EXPECT_EQ(AskError(R"({"fields": {"pkt.request": -1}})"),
+            "pkt.request takes a number, or an address as text");
+  EXPECT_EQ(ReadAskedFields(MeasureProgram(), R"({"fields": {}})").message(),
+            "the program has no task of ctrl");
+}
+
+TEST(MeasurementRequests, ShowsTheAnswerOfEachHost) {
+  RequestAnswer answer;
+  answer.hosts = {
+      {"h1", {{1700, 0, uint64_t{1} << kIpv4Dst | uint64_t{1} << kPktHhVolume, {1, 480}}}}};
+  answer.silent = {{"h2", "it does not answer"}};
+  const Json json = RequestAnswerJson(Asked(), answer);
+  EXPECT_EQ(json["complete"], false);
+  EXPECT_EQ(json["silent"][0]["id"], "h2");
+  EXPECT_EQ(json["answers"][0]["switch"], 3);
+  const Json& copy = json["answers"][0]["copies"][0];
+  EXPECT_EQ(copy["endpoint"], "C");
+  EXPECT_EQ(copy["packet"].size(), 2u);
+  EXPECT_EQ(copy["packet"]["pkt.hh_volume"], kIpv4Dst < kPktHhVolume ? 480 : 1);
+}
+
+TEST(MeasurementRequests, ShowsWhatBecameOfCopiesOfAllEndpoints) {
+  NetworkMeasurement measurement = Asked();
+  measurement.copies = {20, 1, 2, {{9, 5, 3}}};
+  measurement.hosts[0].copies = measurement.copies;
+  const Json json = ToJson(measurement);
+  EXPECT_EQ(json["copies"]["collected"], 20);
+  EXPECT_EQ(json["copies"]["over_rate"], 5);
+  EXPECT_EQ(json["copies"]["lost"], 1);
+  EXPECT_EQ(json["copies"]["unbound"], 2);
+  ASSERT_EQ(json["copies"]["endpoints"].size(), 2u);
+  EXPECT_EQ(json["copies"]["endpoints"][0]["address"], "udp:10.0.0.9:4729");
+  EXPECT_EQ(json["copies"]["endpoints"][0]["sent"], 9);
+  EXPECT_FALSE(json["copies"]["endpoints"][1].contains("address"));
+  EXPECT_EQ(json["hosts"][0]["copies"]["failed"], 3);
+}
+
 }  // namespace
 }  // namespace trumpet

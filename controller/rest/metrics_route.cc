@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "controller/measure/measurement_manager.h"
 #include "controller/rest/report_streams.h"
 #include "controller/rest/rest_call.h"
 
@@ -234,6 +235,37 @@ void AddReports(const RestCall& call, MetricsText* text) {
               counters.problem.empty() ? 0 : 1);
 }
 
+void AddMeasurements(const RestCall& call, MetricsText* text) {
+  if (call.parts.measurements == nullptr) return;
+  const auto measurements = call.parts.measurements->Measurements();
+  text->Family("trumpet_measurement_hosts_running", Type::kGauge,
+               "Hosts that run the measurement.");
+  for (const NetworkMeasurement& measurement : measurements) {
+    uint64_t running = 0;
+    for (const MeasurementHost& host : measurement.hosts) {
+      running += host.state == MeasurementOnHost::kRunning ? 1 : 0;
+    }
+    text->Add({{"measurement", measurement.record.name}}, running);
+  }
+  text->Family("trumpet_measurement_collected", Type::kCounter,
+               "Packets that hosts have collected for the measurement.");
+  for (const NetworkMeasurement& measurement : measurements) {
+    text->Add({{"measurement", measurement.record.name}}, measurement.copies.collected);
+  }
+  text->Family("trumpet_measurement_copies", Type::kCounter, "What became of them.");
+  for (const NetworkMeasurement& measurement : measurements) {
+    const EndpointCopies sum = measurement.copies.Sum();
+    const std::pair<const char*, uint64_t> results[] = {{"sent", sum.sent},
+                                                        {"over_rate", sum.over_rate},
+                                                        {"failed", sum.failed},
+                                                        {"lost", measurement.copies.lost},
+                                                        {"unbound", measurement.copies.unbound}};
+    for (const auto& [result, count] : results) {
+      text->Add({{"measurement", measurement.record.name}, {"result", result}}, count);
+    }
+  }
+}
+
 void AddAccess(const RestCall& call, MetricsText* text) {
   const AccessCounters& counters = call.server->access().counters();
   text->Family("trumpet_http_access", Type::kCounter, "Requests let in or refused, by reason.");
@@ -310,6 +342,7 @@ void ShowMetrics(const RestCall& call) {
   AddLatencies(call, &text);
   AddAgents(call, &text);
   AddReports(call, &text);
+  AddMeasurements(call, &text);
   AddAccess(call, &text);
   AddHttp(call, &text);
   AddSimulations(call, &text);

@@ -178,6 +178,17 @@ def measurements(call, json_type):
     assert "there is no measurement 'hh'" in json.dumps(problem), problem
     call(404, "GET", path + "/read?top=3", one + "/read")
     call(400, "GET", path + "/read?colour=3", one + "/read")
+    for endpoints, error in (({"C": "udp:collector:9"}, "copies go to 'udp:ADDRESS:PORT'"),
+                             ({"C": "udp:10.0.0.9:9"}, "the program has no endpoint 'C'")):
+        body = json.dumps({"program": text, "endpoints": endpoints})
+        problem = json.loads(call(422, "PUT", path, one, body=body, headers=json_type))
+        assert error in problem["detail"], problem
+    body = json.dumps({"program": text, "copy_rate": 100001})
+    problem = json.loads(call(422, "PUT", path, one, body=body, headers=json_type))
+    assert problem["detail"] == "copy_rate takes 1 to 100000 copies a second", problem
+    body = json.dumps({"fields": {"pkt.request": 7}})
+    call(404, "POST", path + "/ask?host=h1", one + "/ask", body=body, headers=json_type, role="read")
+    call(400, "POST", path + "/ask?colour=3", one + "/ask", body=body, headers=json_type)
 
 
 def traces(call):

@@ -91,6 +91,7 @@ void ShowMeasurement(const RestCall& call);
 void PutMeasurement(const RestCall& call);
 void DeleteMeasurement(const RestCall& call);
 void ReadMeasurement(const RestCall& call);
+void AskMeasurement(const RestCall& call);
 void ListTraces(const RestCall& call);
 void ShowTrace(const RestCall& call);
 void StreamTraces(const RestCall& call);

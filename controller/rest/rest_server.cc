@@ -78,6 +78,7 @@ const std::vector<RestRoute>& RestServer::Routes() {
       {"DELETE", "/v1/measurements/{name}", Role::kOperate, false, " ", DeleteMeasurement},
       {"GET", "/v1/measurements/{name}/read", Role::kRead, false, " variable key host top ",
        ReadMeasurement},
+      {"POST", "/v1/measurements/{name}/ask", Role::kRead, false, " host ", AskMeasurement},
       {"GET", "/v1/traces", Role::kRead, true,
        " from until src dst protocol src_port dst_port verdict mark through min_hops cursor limit"
        " packets timeout estimate ",

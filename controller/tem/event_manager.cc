@@ -390,7 +390,17 @@ bool EventManager::TakesPrograms(const std::string& id_or_name) const {
   return Impl::IsAbleTo(impl_->hosts_.FindByName(id_or_name), kCapabilityPrograms);
 }
 
+bool EventManager::TakesEndpoints(const std::string& id_or_name) const {
+  return Impl::IsAbleTo(impl_->hosts_.FindByName(id_or_name), kCapabilityCollect);
+}
+
 Result<std::string> EventManager::SendProgram(const std::string& id_or_name, const Message& order) {
+  const auto* const on = std::get_if<ProgramOn>(&order);
+  const auto* const cells = std::get_if<CellsRequest>(&order);
+  if ((on != nullptr && on->place.tells_of_copies()) || (cells != nullptr && cells->is_request)) {
+    return impl_->SendTo(id_or_name, kCapabilityCollect,
+                         "endpoints and requests of measurement programs", order);
+  }
   return impl_->SendTo(id_or_name, kCapabilityPrograms, "measurement programs", order);
 }
 

@@ -186,9 +186,12 @@ class EventManager {
 
   // --- measurement programs ---
   bool TakesPrograms(const std::string& id_or_name) const;
+  // Its agent is not too old for endpoints and requests of programs.
+  bool TakesEndpoints(const std::string& id_or_name) const;
   // A ProgramOn, ProgramOff or CellsRequest for a host; the answer is its id.
   Result<std::string> SendProgram(const std::string& id_or_name, const Message& order);
-  // Hears every ProgramList, ProgramAck and CellsAnswer, and null when a host's session has ended.
+  // Hears every ProgramList, ProgramAck, CellsAnswer and ProgramCounts, and null when a host's
+  // session has ended.
   using ProgramListener = SliceListener;
   void ListenToPrograms(ProgramListener listener);
 

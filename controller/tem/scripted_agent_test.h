@@ -120,6 +120,7 @@ class ScriptedAgent final : public SessionOwner, private FeedSink {
   std::vector<Message> slice_orders;
   std::string refused_event;  // by name
   bool answers = true;        // sets; else they wait for AnswerNow()
+  bool is_old = false;        // says that it knows no endpoints of programs
 
   bool has_set_waiting() const { return !parts_.empty() && parts_.back().is_last; }
   // Runs the set that waits, and says so.
@@ -136,7 +137,8 @@ class ScriptedAgent final : public SessionOwner, private FeedSink {
     hello.host_name = "name-of-" + id_;
     hello.software = "scripted";
     hello.capabilities = kCapabilityPartials | kCapabilityPoll | kCapabilityFlowStates |
-                         kCapabilityPlace | kCapabilitySlices | kCapabilityPrograms;
+                         kCapabilityPlace | kCapabilitySlices | kCapabilityPrograms |
+                         (is_old ? 0 : kCapabilityCollect);
     hello.process_start_ns = process_start_;
     hello.set_controller_id = controller_id_;
     hello.set_generation = generation_;

@@ -56,6 +56,39 @@ std::string AnswerOf(const ApiJson& variable) {
   return value.empty() ? "-" : value;
 }
 
+const ApiJson& ObjectOf(const ApiJson& value, const char* key) {
+  static const ApiJson kNone = ApiJson::object();
+  const auto found = value.is_object() ? value.find(key) : value.end();
+  return value.is_object() && found != value.end() && found->is_object() ? *found : kNone;
+}
+
+// Of programs that collect packets.
+std::string CopiesText(const ApiJson& measurement) {
+  const ApiJson& copies = ObjectOf(measurement, "copies");
+  TextTable endpoints({"endpoint", "copies go to", ">sent", ">over rate", ">failed"});
+  for (const ApiJson& endpoint : ListOf(copies, "endpoints")) {
+    const std::string address = ApiText(endpoint, "address");
+    endpoints.Add({ApiText(endpoint, "endpoint"), address.empty() ? "-" : address,
+                   ApiText(endpoint, "sent"), ApiText(endpoint, "over_rate"),
+                   ApiText(endpoint, "failed")});
+  }
+  if (endpoints.is_empty()) return "";
+  const std::string rate = ApiText(measurement, "copy_rate");
+  TextTable hosts(
+      {"collected at", ">packets", ">sent", ">over rate", ">failed", ">lost", ">no address"});
+  const auto add = [&hosts](const std::string& where, const ApiJson& one) {
+    hosts.Add({where, ApiText(one, "collected"), ApiText(one, "sent"), ApiText(one, "over_rate"),
+               ApiText(one, "failed"), ApiText(one, "lost"), ApiText(one, "unbound")});
+  };
+  for (const ApiJson& host : ListOf(measurement, "hosts")) {
+    const ApiJson& of_host = ObjectOf(host, "copies");
+    if (!of_host.empty()) add(ApiText(host, "id"), of_host);
+  }
+  add("all hosts", copies);
+  return endpoints.ToString(0) + (rate.empty() ? "" : "at most " + rate + " copies a second\n") +
+         hosts.ToString(0);
+}
+
 }  // namespace
 
 std::string MeasurementTable(const ApiJson& measurements) {
@@ -91,14 +124,47 @@ std::string MeasurementText(const ApiJson& measurement) {
                ApiText(host, "error")});
   }
   if (!hosts.is_empty()) text += hosts.ToString(0);
-  return text;
+  return text + CopiesText(measurement);
 }
 
-std::string ReadingText(const ApiJson& reading) {
+namespace {
+
+std::string SilentText(const ApiJson& reading) {
   std::string text;
   for (const ApiJson& host : ListOf(reading, "silent")) {
     text += "without host " + ApiText(host, "id") + ": " + ApiText(host, "why") + "\n";
   }
+  return text;
+}
+
+// "ipv4.dst=167772161 pkt.request=7"
+std::string PacketText(const ApiJson& copy) {
+  std::string text;
+  const auto packet = copy.is_object() ? copy.find("packet") : copy.end();
+  if (!copy.is_object() || packet == copy.end() || !packet->is_object()) return text;
+  for (const auto& [field, value] : packet->items()) {
+    text += (text.empty() ? "" : " ") + field + "=" + value.dump();
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string AnswerText(const ApiJson& answer) {
+  std::string text = SilentText(answer);
+  TextTable table({"host", "endpoint", "packet"});
+  for (const ApiJson& host : ListOf(answer, "answers")) {
+    for (const ApiJson& copy : ListOf(host, "copies")) {
+      table.Add({ApiText(host, "host"), ApiText(copy, "endpoint"), PacketText(copy)});
+    }
+  }
+  const std::string left_out = ApiText(answer, "left_out");
+  if (left_out != "0" && !left_out.empty()) text += left_out + " copies are left out\n";
+  return text + (table.is_empty() ? "no host has an answer\n" : table.ToString(0));
+}
+
+std::string ReadingText(const ApiJson& reading) {
+  std::string text = SilentText(reading);
   const ApiJson& variables = ListOf(reading, "variables");
   TextTable table({"variable", "kind", ">in use", "value"});
   for (const ApiJson& variable : variables) {

@@ -18,6 +18,8 @@ std::string MeasurementTable(const ApiJson& measurements);
 std::string MeasurementText(const ApiJson& measurement);
 // What was read of it.
 std::string ReadingText(const ApiJson& reading);
+// What tasks of ctrl have answered.
+std::string AnswerText(const ApiJson& answer);
 
 }  // namespace trumpet
 

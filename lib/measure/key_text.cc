@@ -17,15 +17,11 @@ constexpr size_t kMaxQuoted = 64;
 
 std::string Quoted(const std::string& text) { return "'" + text.substr(0, kMaxQuoted) + "'"; }
 
-std::string FieldName(const MeasureProgram& program, MeasureFieldId field) {
-  return field < kMeasureFieldCount ? kMeasureFields[field].name
-                                    : program.header_fields[field - kMeasureFieldCount].name;
-}
-
 std::string FieldNames(const MeasureProgram& program, const MeasureKey& key) {
   std::string names;
   for (const MeasureFieldId field : key.fields) {
-    names += (names.empty() ? "" : ",") + FieldName(program, field);
+    names += names.empty() ? "" : ",";
+    names += MeasureFieldName(program, field);
   }
   return names;
 }
@@ -86,6 +82,24 @@ Result<MeasureIndex> FindMeasureVariable(const MeasureProgram& program, const st
   return Status::Error("the program " + Quoted(program.name) + " has no variable " + Quoted(label));
 }
 
+Result<MeasureFieldId> FindMeasureField(const MeasureProgram& program, const std::string& name) {
+  if (const auto field = MeasureFieldByName(name)) return *field;
+  for (size_t i = 0; i < program.header_fields.size(); ++i) {
+    if (program.header_fields[i].name != name) continue;
+    return static_cast<MeasureFieldId>(kMeasureFieldCount + i);
+  }
+  return Status::Error("the program " + Quoted(program.name) + " knows no field " + Quoted(name));
+}
+
+Result<uint64_t> ReadMeasureFieldValue(const MeasureProgram& program, MeasureFieldId field,
+                                       const std::string& text) {
+  const std::optional<uint64_t> value = ReadFieldValue(field, text);
+  const uint8_t bits = FieldBits(program, field);
+  if (value && *value <= BitMask(bits)) return *value;
+  return Status::Error(std::string(MeasureFieldName(program, field)) + " is " + Quoted(text) +
+                       "; it takes a number of " + std::to_string(bits) + " bits");
+}
+
 Result<std::vector<uint64_t>> ReadMeasureKey(const MeasureProgram& program, const MeasureKey& key,
                                              const std::string& text) {
   std::vector<std::string> parts(1);
@@ -102,13 +116,8 @@ Result<std::vector<uint64_t>> ReadMeasureKey(const MeasureProgram& program, cons
   }
   std::vector<uint64_t> values;
   for (size_t i = 0; i < parts.size(); ++i) {
-    const MeasureFieldId field = key.fields[i];
-    const std::optional<uint64_t> value = ReadFieldValue(field, parts[i]);
-    const uint8_t bits = FieldBits(program, field);
-    if (!value || *value > BitMask(bits)) {
-      return Status::Error(FieldName(program, field) + " is " + Quoted(parts[i]) +
-                           "; it takes a number of " + std::to_string(bits) + " bits");
-    }
+    const Result<uint64_t> value = ReadMeasureFieldValue(program, key.fields[i], parts[i]);
+    if (!value.ok()) return value.status();
     values.push_back(*value);
   }
   return values;

@@ -23,6 +23,13 @@ const char* MeasureKindName(MeasureKind kind);
 // The variable of that label (MeasureVariableLabel()), or an error that names the program.
 Result<MeasureIndex> FindMeasureVariable(const MeasureProgram& program, const std::string& label);
 
+// "ipv4.src", "pkt.request", or a field of one of the program's own headers.
+Result<MeasureFieldId> FindMeasureField(const MeasureProgram& program, const std::string& name);
+
+// An address as such or as a number; a number in decimal or with 0x.
+Result<uint64_t> ReadMeasureFieldValue(const MeasureProgram& program, MeasureFieldId field,
+                                       const std::string& text);
+
 // "10.0.0.1,10.0.0.2,80": values of the key's fields, in their order.  Addresses as such or as
 // numbers; those in decimal or with 0x.
 Result<std::vector<uint64_t>> ReadMeasureKey(const MeasureProgram& program, const MeasureKey& key,

@@ -47,6 +47,21 @@ TEST(KeyText, SaysWhatAKeyTakes) {
   EXPECT_EQ(KeyOf("10.0.0.1,1,8 "), "tcp.dst is '8 '; it takes a number of 16 bits");
 }
 
+TEST(KeyText, FindsFieldsOfTheTableAndOfHeaders) {
+  MeasureProgram program = Flows();
+  program.header_fields.push_back({"control.request", 0, 0, 16});
+  EXPECT_EQ(*FindMeasureField(program, "ipv4.src"), kIpv4Src);
+  const auto field = FindMeasureField(program, "control.request");
+  ASSERT_TRUE(field.ok()) << field.message();
+  EXPECT_EQ(*field, kMeasureFieldCount);
+  EXPECT_EQ(*ReadMeasureFieldValue(program, *field, "0xffff"), 65535u);
+  EXPECT_EQ(ReadMeasureFieldValue(program, *field, "65536").message(),
+            "control.request is '65536'; it takes a number of 16 bits");
+  EXPECT_EQ(*ReadMeasureFieldValue(program, kIpv4Src, "10.0.0.1"), 167772161u);
+  EXPECT_EQ(FindMeasureField(program, "ip.v4").message(),
+            "the program 'hh' knows no field 'ip.v4'");
+}
+
 TEST(KeyText, FindsVariables) {
   EXPECT_EQ(*FindMeasureVariable(Flows(), "size"), 1u);
   EXPECT_EQ(FindMeasureVariable(Flows(), "sizes").message(),

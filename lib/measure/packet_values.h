@@ -59,6 +59,12 @@ inline uint8_t FieldBits(const MeasureProgram& program, MeasureFieldId field) {
                                     : program.header_fields[field - kMeasureFieldCount].bits;
 }
 
+inline const char* MeasureFieldName(const MeasureProgram& program, MeasureFieldId field) {
+  return field < kMeasureFieldCount
+             ? kMeasureFields[field].name
+             : program.header_fields[field - kMeasureFieldCount].name.c_str();
+}
+
 }  // namespace trumpet
 
 #endif  // TRUMPET_LIB_MEASURE_PACKET_VALUES_H

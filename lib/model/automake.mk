@@ -12,6 +12,7 @@ lib_libtrumpet_model_a_SOURCES = \
 	lib/model/filter.h \
 	lib/model/flow_state.h \
 	lib/model/host_place.h \
+	lib/model/measure_copies.h \
 	lib/model/measure_field.h \
 	lib/model/measure_math.h \
 	lib/model/measure_place.h \

@@ -60,6 +60,7 @@ constexpr const char* kKindNames[kMessageKindCount] = {
     "program_list",
     "cells_request",
     "cells_answer",
+    "program_counts",
     "trace_request",
     "trace_answer",
     "trace_cancel",
@@ -97,8 +98,8 @@ static_assert(KindOfBody(pb::Frame::kPacketFilePiece) ==
               static_cast<size_t>(MessageKind::kPacketFilePiece));
 static_assert(KindOfBody(pb::Frame::kTraceNetwork) ==
               static_cast<size_t>(MessageKind::kTraceNetwork));
-static_assert(KindOfBody(pb::Frame::kCellsAnswer) ==
-              static_cast<size_t>(MessageKind::kCellsAnswer));
+static_assert(KindOfBody(pb::Frame::kProgramCounts) ==
+              static_cast<size_t>(MessageKind::kProgramCounts));
 
 // Calls `visit` with the message that the frame holds; false if there is none.
 template <typename Visitor>
@@ -172,6 +173,8 @@ bool VisitBody(const pb::Frame& frame, const Visitor& visit) {
       return visit(frame.cells_request());
     case pb::Frame::kCellsAnswer:
       return visit(frame.cells_answer());
+    case pb::Frame::kProgramCounts:
+      return visit(frame.program_counts());
     case pb::Frame::kTraceRequest:
       return visit(frame.trace_request());
     case pb::Frame::kTraceAnswer:
@@ -229,6 +232,7 @@ struct BodyWriter {
   void operator()(const ProgramList& body) const { Write(body, frame->mutable_program_list()); }
   void operator()(const CellsRequest& body) const { Write(body, frame->mutable_cells_request()); }
   void operator()(const CellsAnswer& body) const { Write(body, frame->mutable_cells_answer()); }
+  void operator()(const ProgramCounts& body) const { Write(body, frame->mutable_program_counts()); }
   void operator()(const TraceRequest& body) const { Write(body, frame->mutable_trace_request()); }
   void operator()(const TraceAnswer& body) const { Write(body, frame->mutable_trace_answer()); }
   void operator()(const TraceCancel& body) const { Write(body, frame->mutable_trace_cancel()); }

@@ -69,6 +69,7 @@ constexpr uint32_t kMaxNetworkParts = kMaxNetworkBytes / kMaxNetworkPartBytes;
 // Of measurement programs, beside those of lib/model/measure_program.h.
 constexpr size_t kMaxProgramsListed = 64;
 constexpr uint32_t kMaxCellsAsked = 16384;  // in one message
+constexpr size_t kMaxProgramCopies = 256;   // likewise
 
 }  // namespace trumpet
 

@@ -42,6 +42,7 @@ constexpr uint64_t kCapabilityFlowStates = 4;
 constexpr uint64_t kCapabilityPlace = 8;
 constexpr uint64_t kCapabilitySlices = 32;
 constexpr uint64_t kCapabilityPrograms = 64;
+constexpr uint64_t kCapabilityCollect = 128;
 constexpr uint64_t kCapabilityAnalyzer = 1024;
 constexpr uint64_t kCapabilityPacketFiles = 2048;
 constexpr uint64_t kCapabilityTraces = 4096;
@@ -292,7 +293,7 @@ using Message =
                  ExpectSlices, TallyRequest, SliceTallies, FinishRun, RunAnswer, PacketsRequest,
                  PacketRecords, SliceOn, SliceOff, SliceAck, HostSliceEnd, PacketFileRequest,
                  PacketFilePiece, ProgramOn, ProgramOff, ProgramAck, ProgramList, CellsRequest,
-                 CellsAnswer, TraceRequest, TraceAnswer, TraceCancel, TraceNetwork>;
+                 CellsAnswer, ProgramCounts, TraceRequest, TraceAnswer, TraceCancel, TraceNetwork>;
 
 // In the order of Message.
 enum class MessageKind : uint8_t {
@@ -330,12 +331,13 @@ enum class MessageKind : uint8_t {
   kProgramList,
   kCellsRequest,
   kCellsAnswer,
+  kProgramCounts,
   kTraceRequest,
   kTraceAnswer,
   kTraceCancel,
   kTraceNetwork,
 };
-constexpr size_t kMessageKindCount = 38;
+constexpr size_t kMessageKindCount = 39;
 static_assert(std::variant_size_v<Message> == kMessageKindCount);
 
 inline MessageKind KindOf(const Message& message) {

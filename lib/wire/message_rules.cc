@@ -23,6 +23,7 @@ bool IsFromAgent(MessageKind kind) {
     case MessageKind::kProgramAck:
     case MessageKind::kProgramList:
     case MessageKind::kCellsAnswer:
+    case MessageKind::kProgramCounts:
     case MessageKind::kTraceAnswer:
       return true;
     default:
@@ -98,6 +99,8 @@ uint64_t CapabilityFor(MessageKind kind) {
     case MessageKind::kCellsRequest:
     case MessageKind::kCellsAnswer:
       return kCapabilityPrograms;
+    case MessageKind::kProgramCounts:
+      return kCapabilityCollect;
     default:
       return 0;
   }

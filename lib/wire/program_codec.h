@@ -17,6 +17,7 @@ namespace pb {
 class CellsAnswer;
 class CellsRequest;
 class ProgramAck;
+class ProgramCounts;
 class ProgramList;
 class ProgramOff;
 class ProgramOn;
@@ -28,6 +29,7 @@ bool Check(const pb::ProgramAck& ack, const Place& place, Checker* checker);
 bool Check(const pb::ProgramList& list, const Place& place, Checker* checker);
 bool Check(const pb::CellsRequest& request, const Place& place, Checker* checker);
 bool Check(const pb::CellsAnswer& answer, const Place& place, Checker* checker);
+bool Check(const pb::ProgramCounts& counts, const Place& place, Checker* checker);
 
 void Write(const ProgramOn& on, pb::ProgramOn* out);
 void Write(const ProgramOff& off, pb::ProgramOff* out);
@@ -35,6 +37,7 @@ void Write(const ProgramAck& ack, pb::ProgramAck* out);
 void Write(const ProgramList& list, pb::ProgramList* out);
 void Write(const CellsRequest& request, pb::CellsRequest* out);
 void Write(const CellsAnswer& answer, pb::CellsAnswer* out);
+void Write(const ProgramCounts& counts, pb::ProgramCounts* out);
 
 ProgramOn Read(const pb::ProgramOn& in);
 ProgramOff Read(const pb::ProgramOff& in);
@@ -42,6 +45,7 @@ ProgramAck Read(const pb::ProgramAck& in);
 ProgramList Read(const pb::ProgramList& in);
 CellsRequest Read(const pb::CellsRequest& in);
 CellsAnswer Read(const pb::CellsAnswer& in);
+ProgramCounts Read(const pb::ProgramCounts& in);
 
 }  // namespace trumpet
 

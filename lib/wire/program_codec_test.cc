@@ -106,6 +106,82 @@ std::vector<BadCase> MessageCases() {
   };
 }
 
+pb::MeasurePlace* PlaceOf(pb::Frame* frame) {
+  ProgramOf(frame);
+  return frame->mutable_program_on()->mutable_place();
+}
+
+pb::MeasureEndpoint* EndpointOf(pb::Frame* frame) {
+  pb::MeasureEndpoint* endpoint = PlaceOf(frame)->add_endpoints();
+  endpoint->set_name("C");
+  endpoint->set_address("udp:10.0.0.9:4729");
+  return endpoint;
+}
+
+pb::ProgramCopy* CopyOf(pb::Frame* frame) {
+  pb::ProgramCopy* copy = frame->mutable_cells_answer()->add_copies();
+  copy->set_present(5);
+  copy->add_values(1);
+  copy->add_values(2);
+  return copy;
+}
+
+pb::ProgramCounts* CountsOf(pb::Frame* frame) {
+  frame->mutable_program_counts()->set_name("hh");
+  frame->mutable_program_counts()->set_id(7);
+  return frame->mutable_program_counts();
+}
+
+std::vector<BadCase> CopyCases() {
+  return {
+      {[](pb::Frame* f) { EndpointOf(f)->clear_address(); },
+       "program_on.place.endpoints[0].address is missing"},
+      {[](pb::Frame* f) { EndpointOf(f), EndpointOf(f); },
+       "program_on.place.endpoints[1].name stands twice"},
+      {[](pb::Frame* f) {
+         for (int i = 0; i < 257; ++i) EndpointOf(f);
+       },
+       "program_on.place.endpoints has 257 elements; at most 256 are allowed"},
+      {[](pb::Frame* f) { PlaceOf(f)->set_copies_per_second(100001); },
+       "program_on.place.copies_per_second is 100001; it takes 0 to 100000"},
+      {[](pb::Frame* f) { RequestOf(f)->add_fields(1); },
+       "cells_request.fields are not as many as values of a request"},
+      {[](pb::Frame* f) {
+         RequestOf(f)->set_is_request(true);
+         RequestOf(f)->add_key(1);
+       },
+       "cells_request.fields are not as many as values of a request"},
+      {[](pb::Frame* f) {
+         RequestOf(f)->set_is_request(true);
+         RequestOf(f)->add_key(1);
+         RequestOf(f)->add_fields(65536);
+       },
+       "cells_request.fields[0].field is 65536; it takes 0 to 65535"},
+      {[](pb::Frame* f) { CopyOf(f)->add_values(3); },
+       "cells_answer.copies[0].values are not as many as fields that are present"},
+      {[](pb::Frame* f) { CopyOf(f)->set_endpoint(256); },
+       "cells_answer.copies[0].endpoint is 256; it takes 0 to 255"},
+      {[](pb::Frame* f) { CopyOf(f)->set_time_ns(-1); },
+       "cells_answer.copies[0].time_ns is -1; it takes 0 to 4611686018427387904"},
+      {[](pb::Frame* f) {
+         for (int i = 0; i < 257; ++i) CopyOf(f);
+       },
+       "cells_answer.copies has 257 elements; at most 256 are allowed"},
+      {[](pb::Frame* f) {
+         CopyOf(f);
+         f->mutable_cells_answer()->set_error("x");
+       },
+       "cells_answer.error stands with cells"},
+      {[](pb::Frame* f) { f->mutable_program_counts(); }, "program_counts.name is missing"},
+      {[](pb::Frame* f) { CountsOf(f)->set_since_ns(-1); },
+       "program_counts.since_ns is -1; it takes 0 to 4611686018427387904"},
+      {[](pb::Frame* f) {
+         for (int i = 0; i < 257; ++i) CountsOf(f)->add_endpoints();
+       },
+       "program_counts.endpoints has 257 elements; at most 256 are allowed"},
+  };
+}
+
 std::vector<BadCase> ProgramCases() {
   return {
       {[](pb::Frame* f) { ProgramOf(f)->add_params()->set_name("p"); },
@@ -158,13 +234,15 @@ std::vector<BadCase> ProgramCases() {
 }
 
 TEST(Codec, NamesThePlaceOfWhatIsWrongInMessagesOfPrograms) { ExpectErrors(MessageCases()); }
+TEST(Codec, NamesThePlaceOfWhatIsWrongInCopiesOfPrograms) { ExpectErrors(CopyCases()); }
 TEST(Codec, NamesThePlaceOfWhatIsWrongInAProgram) { ExpectErrors(ProgramCases()); }
 
 TEST(Codec, TakesTheProgramsOfTheErrorCasesWhenNothingIsSpoiled) {
   for (const auto& fill : std::vector<std::function<void(pb::Frame*)>>{
            [](pb::Frame* f) { VariableOf(f); }, [](pb::Frame* f) { NodeOf(f); },
            [](pb::Frame* f) { ExprOf(f); }, [](pb::Frame* f) { RequestOf(f); },
-           [](pb::Frame* f) { AckOf(f); }}) {
+           [](pb::Frame* f) { AckOf(f); }, [](pb::Frame* f) { EndpointOf(f); },
+           [](pb::Frame* f) { CopyOf(f); }, [](pb::Frame* f) { CountsOf(f); }}) {
     pb::Frame frame;
     fill(&frame);
     EXPECT_EQ(DecodeError(frame.SerializeAsString()), "");
@@ -179,6 +257,28 @@ TEST(Codec, WritesProgramsAsEver) {
             "\xda\x04\x09\x08\x03\x12\x03\x01\xac\x02\x18\x02");
   EXPECT_EQ(Encoded(CellsRequest{3, {"hh", 7}, 0, 5, 9, {1}}),
             "\xd2\x04\x0f\x08\x03\x12\x02hh\x18\x07\x28\x05\x30\x09\x3a\x01\x01");
+  CellsRequest request{3, {"hh", 7}, 0, 0, 9, {300}};
+  request.is_request = true;
+  request.fields = {2};
+  EXPECT_EQ(Encoded(request),
+            "\xd2\x04\x13\x08\x03\x12\x02hh\x18\x07\x30\x09\x3a\x02\xac\x02\x48\x01\x52\x01\x02");
+  EXPECT_EQ(Encoded(ProgramCounts{{"hh", 7}, 1, {5, 1, 2, {{2, 0, 0}}}}),
+            "\xe2\x04\x12\x0a\x02hh\x10\x07\x18\x01\x20\x05\x28\x01\x30\x02\x3a\x02\x08\x02");
+}
+
+TEST(Codec, KeepsWhereCopiesGoAndSaysNothingOfTheUsualRate) {
+  ProgramOn on{{"hh", 7}, 1, {}};
+  const std::string usual = Encoded(on);
+  on.place.endpoints = {{"A", "udp:10.0.0.9:4729"}, {"B", "erspan:[2001:db8::9]"}};
+  on.place.copies_per_second = 7;
+  const Result<Message> again = DecodeMessage(Encoded(on));
+  ASSERT_TRUE(again.ok()) << again.message();
+  EXPECT_EQ(std::get<ProgramOn>(*again).place.endpoints, on.place.endpoints);
+  EXPECT_EQ(std::get<ProgramOn>(*again).place.copies_per_second, 7u);
+  on.place = {};
+  EXPECT_EQ(Encoded(on), usual);
+  EXPECT_EQ(std::get<ProgramOn>(*DecodeMessage(usual)).place.copies_per_second,
+            kDefaultCopiesPerSecond);
 }
 
 TEST(Codec, KeepsThatAProgramHasNoKeyOrWindow) {

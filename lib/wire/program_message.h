@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "lib/base/units.h"
+#include "lib/model/measure_copies.h"
 #include "lib/model/measure_place.h"
 #include "lib/model/measure_program.h"
 
@@ -50,6 +52,15 @@ struct CellsRequest {
   uint32_t max_cells = 0;
   std::vector<uint64_t> key;  // empty: from `first` on
   bool wants_keys = false;
+  bool is_request = false;
+  std::vector<MeasureFieldId> fields = {};  // of a request, whose values are in `key`
+};
+
+struct ProgramCopy {
+  Nanos time_ns = 0;
+  MeasureIndex endpoint = 0;
+  uint64_t present = 0;          // bit per field
+  std::vector<uint64_t> values;  // of the fields present, in their order
 };
 
 struct CellsAnswer {
@@ -57,6 +68,14 @@ struct CellsAnswer {
   std::vector<uint64_t> cells;
   uint32_t cell_count = 0;
   std::string error;
+  std::vector<ProgramCopy> copies = {};
+  uint32_t left_out = 0;  // of copies
+};
+
+struct ProgramCounts {
+  ProgramName program;
+  Nanos since_ns = 0;
+  ProgramCopies copies;
 };
 
 }  // namespace trumpet

@@ -584,6 +584,8 @@ MeasurementPlace RandomMessages::AnyPlace() {
   }
   if (Coin()) place.switch_id = static_cast<uint8_t>(Number());
   place.is_lab = Coin();
+  for (size_t i = Below(4); i > 0; --i) place.endpoints.emplace(Name(), Name());
+  if (Coin()) place.copies_per_second = static_cast<uint32_t>(1 + Below(kMaxCopiesPerSecond));
   return place;
 }
 
@@ -603,20 +605,48 @@ Message RandomMessages::AnyOfPrograms(MessageKind kind) {
       return list;
     }
     case MessageKind::kCellsRequest:
-      return CellsRequest{Number(),
-                          AnyProgramName(),
-                          static_cast<uint32_t>(Number()),
-                          static_cast<uint32_t>(Number()),
-                          static_cast<uint32_t>(1 + Below(kMaxCellsAsked)),
-                          Words(5),
-                          Coin()};
+      return AnyCellsRequest();
     case MessageKind::kCellsAnswer:
-      return CellsAnswer{Number(), has_failed ? std::vector<uint64_t>() : Words(50),
-                         static_cast<uint32_t>(Number()),
-                         has_failed ? Text(kMaxLongTextBytes) : ""};
+      if (has_failed) return CellsAnswer{Number(), {}, 0, Text(kMaxLongTextBytes)};
+      return AnyCellsAnswer();
+    case MessageKind::kProgramCounts: {
+      ProgramCounts counts{AnyProgramName(), Instant(), {Number(), Number(), Number(), {}}};
+      counts.copies.endpoints.resize(Below(4));
+      for (EndpointCopies& one : counts.copies.endpoints) one = {Number(), Number(), Number()};
+      return counts;
+    }
     default:
       return KeepAlive();
   }
+}
+
+CellsRequest RandomMessages::AnyCellsRequest() {
+  CellsRequest request{Number(),
+                       AnyProgramName(),
+                       static_cast<uint32_t>(Number()),
+                       static_cast<uint32_t>(Number()),
+                       static_cast<uint32_t>(1 + Below(kMaxCellsAsked)),
+                       Words(5),
+                       Coin()};
+  request.is_request = Coin();
+  if (!request.is_request) return request;
+  for (size_t i = 0; i < request.key.size(); ++i) {
+    request.fields.push_back(static_cast<MeasureFieldId>(random_()));
+  }
+  return request;
+}
+
+CellsAnswer RandomMessages::AnyCellsAnswer() {
+  CellsAnswer answer{Number(), Words(50), static_cast<uint32_t>(Number()), ""};
+  answer.left_out = static_cast<uint32_t>(Number());
+  answer.copies.resize(Below(4));
+  for (ProgramCopy& copy : answer.copies) {
+    copy = {Instant(), static_cast<MeasureIndex>(Below(kMaxMeasureNames)), Number(), {}};
+    for (uint64_t left = copy.present; left != 0; left &= left - 1) {
+      copy.values.push_back(Number());
+    }
+  }
+  return answer;
 }
 
 // Not a sound one: whatever has the form of a program.

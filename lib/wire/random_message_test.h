@@ -66,6 +66,8 @@ class RandomMessages {
   MeasurementPlace AnyPlace();
   ProgramName AnyProgramName() { return {Name(), Id()}; }
   MeasureProgram AnyProgram();
+  CellsRequest AnyCellsRequest();
+  CellsAnswer AnyCellsAnswer();
   Message AnyOfPrograms(MessageKind kind);
 
   std::mt19937_64 random_;

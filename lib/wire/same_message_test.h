@@ -381,8 +381,10 @@ inline bool Same(const MeasureProgram& a, const MeasureProgram& b) {
 
 inline bool Same(const ProgramOn& a, const ProgramOn& b) {
   return Same(a.program, b.program) && a.seed == b.seed && Same(a.source, b.source) &&
-         std::tie(a.place.edges, a.place.switch_id, a.place.is_lab) ==
-             std::tie(b.place.edges, b.place.switch_id, b.place.is_lab);
+         std::tie(a.place.edges, a.place.switch_id, a.place.is_lab, a.place.endpoints,
+                  a.place.copies_per_second) == std::tie(b.place.edges, b.place.switch_id,
+                                                         b.place.is_lab, b.place.endpoints,
+                                                         b.place.copies_per_second);
 }
 
 inline bool Same(const ProgramOff& a, const ProgramOff& b) { return Same(a.program, b.program); }
@@ -397,14 +399,25 @@ inline bool Same(const ProgramList& a, const ProgramList& b) {
 
 inline bool Same(const CellsRequest& a, const CellsRequest& b) {
   const auto tie = [](const CellsRequest& x) {
-    return std::tie(x.number, x.variable, x.first, x.max_cells, x.key, x.wants_keys);
+    return std::tie(x.number, x.variable, x.first, x.max_cells, x.key, x.wants_keys, x.is_request,
+                    x.fields);
   };
   return Same(a.program, b.program) && tie(a) == tie(b);
 }
 
+inline bool Same(const ProgramCopy& a, const ProgramCopy& b) {
+  return std::tie(a.time_ns, a.endpoint, a.present, a.values) ==
+         std::tie(b.time_ns, b.endpoint, b.present, b.values);
+}
+
 inline bool Same(const CellsAnswer& a, const CellsAnswer& b) {
-  return std::tie(a.number, a.cells, a.cell_count, a.error) ==
-         std::tie(b.number, b.cells, b.cell_count, b.error);
+  return std::tie(a.number, a.cells, a.cell_count, a.error, a.left_out) ==
+             std::tie(b.number, b.cells, b.cell_count, b.error, b.left_out) &&
+         Same(a.copies, b.copies);
+}
+
+inline bool Same(const ProgramCounts& a, const ProgramCounts& b) {
+  return Same(a.program, b.program) && a.since_ns == b.since_ns && a.copies == b.copies;
 }
 
 template <typename T>

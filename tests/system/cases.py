@@ -18,6 +18,7 @@ import mark_cases
 import measure_cases
 import measure_copy_cases
 import measured_event_cases
+import measure_network_cases
 import probe_cases
 import router_cases
 import slice_cases
@@ -253,6 +254,7 @@ ALL = [
     *measure_cases.ALL,
     *measure_copy_cases.ALL,
     *measured_event_cases.ALL,
+    *measure_network_cases.ALL,
     *router_cases.ALL,
     *slice_cases.ALL,
     *slice_fault_cases.ALL,

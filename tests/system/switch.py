@@ -77,17 +77,7 @@ class Switch:
             raise
 
     def _start(self):
-        database = f"{self.folder}/conf.db"
-        # Not where ovs-vswitchd looks by itself: agents, too, follow the one that it is told.
-        path = f"{self.folder}/switch.sock"
-        self.database = f"unix:{path}"
-        subprocess.run([self.paths["OVSDB_TOOL"], "create", database, self.paths["OVS_SCHEMA"]],
-                       check=True, env=self.environment)
-        self._spawn("ovsdb-server", [self.paths["OVSDB_SERVER"], database,
-                                     f"--remote=punix:{path}",
-                                     f"--unixctl={self.folder}/ovsdb.ctl"])
-        eventually(lambda: os.path.exists(path), "ovsdb-server listens")
-        self.vsctl("--no-wait", "init")
+        self._start_database()
         self.vsctl("--no-wait", "set", "Open_vSwitch", ".", "other_config:dpdk-init=true",
                    "other_config:pmd-cpu-mask=0x2", "other_config:dpdk-lcore-mask=0x1",
                    "other_config:dpdk-extra=--no-pci --no-huge --legacy-mem -m 512 --file-prefix=trumpet-system"
@@ -99,11 +89,24 @@ class Switch:
         self.add_dpdk_port("sink0", "net_null0,no-rx=1")
         self._wait_for_pmd()
 
-    def _start_vswitchd(self):
+    def _start_database(self):
+        database = f"{self.folder}/conf.db"
+        # Not where ovs-vswitchd looks by itself: agents, too, follow the one that it is told.
+        path = f"{self.folder}/switch.sock"
+        self.database = f"unix:{path}"
+        subprocess.run([self.paths["OVSDB_TOOL"], "create", database, self.paths["OVS_SCHEMA"]],
+                       check=True, env=self.environment)
+        self._spawn("ovsdb-server", [self.paths["OVSDB_SERVER"], database,
+                                     f"--remote=punix:{path}",
+                                     f"--unixctl={self.folder}/ovsdb.ctl"])
+        eventually(lambda: os.path.exists(path), "ovsdb-server listens")
+        self.vsctl("--no-wait", "init")
+
+    def _start_vswitchd(self, *options):
         self.control = f"{self.folder}/switch.ctl"
         self._spawn("ovs-vswitchd", [self.paths["OVS_VSWITCHD"], self.database,
                                      f"--unixctl={self.control}",
-                                     f"--log-file={self.folder}/switch.log"])
+                                     f"--log-file={self.folder}/switch.log", *options])
         eventually(lambda: os.path.exists(self.control), "ovs-vswitchd listens")
 
     def _wait_for_pmd(self):

@@ -98,6 +98,7 @@ int Do(CtlRun* run) {
   if (name == "measure show") return ShowCtlMeasurement(run);
   if (name == "measure read") return ReadCtlMeasurement(run);
   if (name == "measure watch") return WatchCtlMeasurement(run);
+  if (name == "measure ask") return AskCtlMeasurement(run);
   if (name == "measure rm") return run->ForEach("DELETE", "measurements", "");
   if (name == "counter links") return ShowCtlCounters(run, "/v1/counters/links");
   if (name == "counter traces") return ShowCtlCounters(run, "/v1/counters/traces");

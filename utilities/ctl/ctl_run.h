@@ -109,6 +109,7 @@ int InstallCtlMeasurement(CtlRun* run);
 int ShowCtlMeasurement(CtlRun* run);
 int ReadCtlMeasurement(CtlRun* run);
 int WatchCtlMeasurement(CtlRun* run);
+int AskCtlMeasurement(CtlRun* run);
 int RunCtlSlices(CtlRun* run);
 int ShowCtlSlices(CtlRun* run);
 int SaveCtlPackets(CtlRun* run);

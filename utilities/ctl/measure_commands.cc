@@ -3,6 +3,7 @@
 //
 // The commands of trumpetctl for measurement programs.
 
+#include <charconv>
 #include <chrono>
 #include <cstdlib>
 #include <ostream>
@@ -193,6 +194,27 @@ Result<ApiJson> ReadEdgeOption(const std::string& text) {
   return Status::Error("--edge takes ports of every host, or HOST=PORT each time");
 }
 
+// What is wrong with an address or a rate is the controller's to say.
+Status AddCopies(CtlRun* run, ApiJson* body) {
+  std::istringstream list(run->invocation.Get("endpoint"));
+  for (std::string item; std::getline(list, item, ',');) {
+    const size_t equals = item.find('=');
+    if (equals == item.npos || equals == 0) {
+      return Status::Error("--endpoint: '" + item + "' is no NAME=ADDRESS");
+    }
+    (*body)["endpoints"][item.substr(0, equals)] = item.substr(equals + 1);
+  }
+  if (!run->invocation.Has("copy-rate")) return Status::Ok();
+  const std::string rate = run->invocation.Get("copy-rate");
+  uint32_t number = 0;
+  const auto [last, error] = std::from_chars(rate.data(), rate.data() + rate.size(), number);
+  if (error != std::errc() || last != rate.data() + rate.size()) {
+    return Status::Error("--copy-rate is '" + rate + "'; it takes a number of copies a second");
+  }
+  (*body)["copy_rate"] = number;
+  return Status::Ok();
+}
+
 Status AddPlaces(CtlRun* run, ApiJson* body) {
   if (run->invocation.Has("edge")) {
     auto edges = ReadEdgeOption(run->invocation.Get("edge"));
@@ -213,7 +235,7 @@ Status AddPlaces(CtlRun* run, ApiJson* body) {
   }
   if (!numbers.empty()) (*body)["switches"] = numbers;
   if (run->invocation.Has("lab")) (*body)["lab"] = true;
-  return Status::Ok();
+  return AddCopies(run, body);
 }
 
 }  // namespace
@@ -248,6 +270,25 @@ int ShowCtlMeasurement(CtlRun* run) {
 int ReadCtlMeasurement(CtlRun* run) {
   const auto answer = AskForReading(run);
   return answer ? run->Print(*answer, ReadingText) : 1;
+}
+
+int AskCtlMeasurement(CtlRun* run) {
+  ApiJson fields = ApiJson::object();
+  for (size_t i = 1; i < run->invocation.arguments.size(); ++i) {
+    const std::string& field = run->argument(i);
+    const size_t equals = field.find('=');
+    if (equals == field.npos || equals == 0) return run->Fail("'" + field + "' is no FIELD=VALUE");
+    fields[field.substr(0, equals)] = field.substr(equals + 1);
+  }
+  ApiRequest request;
+  request.method = "POST";
+  request.path = PathOf(*run) + "/ask";
+  if (run->invocation.Has("host")) request.query.emplace_back("host", run->invocation.Get("host"));
+  request.content_type = "application/json";
+  request.body = ApiJson({{"fields", std::move(fields)}})
+                     .dump(-1, ' ', false, ApiJson::error_handler_t::replace);
+  const auto answer = run->Ask(request);
+  return answer ? run->Print(*answer, AnswerText) : 1;
 }
 
 int WatchCtlMeasurement(CtlRun* run) {

@@ -141,6 +141,22 @@ def test_probes(user):
     assert user.run("probe send leaf1 3").returncode == 2
 
 
+def test_measurements(user):
+    """In a network without hosts."""
+    user.write("cards.mafia", "endpoint C; pkts >> duplicate(all); all >> collect(C);")
+    install = "measure install cards cards.mafia "
+    for options, expected in (
+            ("--endpoint=C", "--endpoint: 'C' is no NAME=ADDRESS"),
+            ("--endpoint=C=udp:collector:9", "endpoints: 'C' is 'udp:collector:9'; copies go to"),
+            ("--endpoint=D=erspan:10.0.0.9", "the program has no endpoint 'D'; it has C"),
+            ("--copy-rate=many", "--copy-rate is 'many'; it takes a number of copies a second"),
+            ("--copy-rate=0", "copy_rate takes 1 to 100000 copies a second"),
+            ("--endpoint=C=erspan:10.0.0.9 --copy-rate=9", "no host that takes measurement programs")):
+        user.fails(install + options, expected)
+    user.fails("measure ask cards pkt.request=7", "there is no measurement named 'cards'")
+    user.fails("measure ask cards 7", "'7' is no FIELD=VALUE")
+
+
 def test_campaigns(user):
     """A run is followed to its end, however it goes; here nobody can take copies."""
     user.write("web.slices", "MIRROR 10.0.0.0/8 ON [A B] USING 1 Mb/s DURING 100 ms EVERY 1 h")
@@ -313,6 +329,7 @@ def main():
     with Server(rate=1000) as server, User(server.port) as user:
         for test, arguments in ((test_every_command, (user,)), (test_campaigns, (user,)),
                                 (test_traces, (user,)),
+                                (test_measurements, (user,)),
                                 (test_trace_rules, (user,)),
                                 (test_probes, (user,)),
                                 (test_mistakes, (user,)),
