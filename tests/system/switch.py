@@ -35,6 +35,12 @@ def eventually(condition, what, seconds=30, pause=0.01):
         time.sleep(pause)
 
 
+def is_listening(path):
+    """Whether somebody listens at the socket; it is there a little earlier."""
+    with socket.socket(socket.AF_UNIX) as peer:
+        return peer.connect_ex(path) == 0
+
+
 def call(control, method, *arguments):
     """A command at the control socket of a daemon."""
     with socket.socket(socket.AF_UNIX) as peer:
@@ -99,7 +105,7 @@ class Switch:
         self._spawn("ovsdb-server", [self.paths["OVSDB_SERVER"], database,
                                      f"--remote=punix:{path}",
                                      f"--unixctl={self.folder}/ovsdb.ctl"])
-        eventually(lambda: os.path.exists(path), "ovsdb-server listens")
+        eventually(lambda: is_listening(path), "ovsdb-server listens")
         self.vsctl("--no-wait", "init")
 
     def _start_vswitchd(self, *options):
@@ -107,7 +113,7 @@ class Switch:
         self._spawn("ovs-vswitchd", [self.paths["OVS_VSWITCHD"], self.database,
                                      f"--unixctl={self.control}",
                                      f"--log-file={self.folder}/switch.log", *options])
-        eventually(lambda: os.path.exists(self.control), "ovs-vswitchd listens")
+        eventually(lambda: is_listening(self.control), "ovs-vswitchd listens")
 
     def _wait_for_pmd(self):
         eventually(lambda: any(t["is_pmd"] for t in self.status()["threads"]), "a PMD thread runs")

@@ -396,8 +396,9 @@ def forty_connections_over_three_bridges_make_480_copies(switch):
         network.connect([20000] * 40)
         copies = network.take_copies()
         assert sorted(copies[0]) == sorted(copies[1]) == sorted(copies[2])
-        # On a busy machine some are sent again, and copied again.
-        assert len({segment_of(frame) for frame in copies[0]}) == 160, len(copies[0])
+        # On a busy machine some are sent again, and copied again; what acknowledges a FIN that was sent
+        # again comes to a socket that is gone, which answers with a RST.
+        assert len({segment_of(frame) for frame in copies[0] if frame[47] & 3}) == 160, len(copies[0])
         network.set_rules({"rules": []})
         network.connect([20000] * 5)
         assert network.take_copies() == [[], [], []], "without rules nothing is copied"

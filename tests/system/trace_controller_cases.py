@@ -82,7 +82,17 @@ class TraceNetwork(SliceNetwork):
     def apply(self, text):
         with open(self.path("rules.yaml"), "w", encoding="utf-8") as out:
             out.write(text)
-        return self.ctl("trace", "rules", "apply", self.path("rules.yaml"))
+
+        def applied():
+            """Switches that have just come are asked first what they have."""
+            try:
+                return self.ctl("trace", "rules", "apply", self.path("rules.yaml"))
+            except AssertionError as error:
+                if "no switch with a port to the analyzers is connected" in str(error):
+                    return None
+                raise
+
+        return eventually(applied, "the controller knows what its switches have")
 
     def rules(self):
         return self.ctl("trace", "rules", "list")["rules"]
