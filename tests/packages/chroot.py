@@ -62,8 +62,12 @@ def base_tarball(packages):
         print(f"# making {path} with mmdebstrap (once)", flush=True)
         sources = glob.glob("/etc/apt/sources.list.d/debian.sources") or ["/etc/apt/sources.list"]
         part = path + f".{os.getpid()}.tar"
-        subprocess.run(["mmdebstrap", "--quiet", "--mode=root", "--variant=minbase", f"--include={names}",
-                        "bookworm", part, *sources], check=True)
+        command = ["mmdebstrap", "--quiet", "--mode=root", "--variant=minbase", f"--include={names}",
+                   "--aptopt=Acquire::Retries 5", "bookworm", part, *sources]
+        for tries_left in (2, 1, 0):  # a mirror may fail for a moment, lists of packages even with retries
+            if subprocess.run(command, check=tries_left == 0).returncode == 0:
+                break
+            time.sleep(20)  # for the mirror to come back
         os.rename(part, path)
     return path
 
