@@ -9,7 +9,7 @@ import sys
 
 from switch import eventually
 from trace_cases import CHAIN
-from trace_controller_cases import CopyChain, TraceNetwork
+from trace_controller_cases import TraceNetwork, traces_on
 
 MARKED = "{debug_bit: 5, rules: [{name: marked, filter: '*', marked: true}]}"
 SYN_ONLY = "{rules: [{name: syn, filter: 'tcpFlags=+syn'}]}"
@@ -72,20 +72,9 @@ class ProbeNetwork(TraceNetwork):
 
 @contextlib.contextmanager
 def probes_on(switch):
-    links = CopyChain(switch)
-    network = ProbeNetwork(switch, links)
-    try:
-        links.open()
-        network.start()
+    with traces_on(switch, ProbeNetwork) as (links, network):
         links.connect([100])  # so that all bridges learn where the hosts are
         yield links, network
-    except BaseException:
-        for line in network.log().splitlines()[-20:]:
-            print(f"# controller: {line}")
-        raise
-    finally:
-        network.close()
-        links.close()
 
 
 def mac_of(links, number):

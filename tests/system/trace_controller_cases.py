@@ -102,9 +102,9 @@ class TraceNetwork(SliceNetwork):
 
 
 @contextlib.contextmanager
-def traces_on(switch):
+def traces_on(switch, kind=TraceNetwork):
     links = CopyChain(switch)
-    network = TraceNetwork(switch, links)
+    network = kind(switch, links)
     try:
         links.open()
         network.start()
