@@ -49,18 +49,6 @@ class MeasuredStatesTest : public EventManagerHostsTest {
   }
   ~MeasuredStatesTest() override { measurements_.reset(); }
 
-  template <typename Order>
-  Order Next(size_t agent) {
-    auto& orders = Agent(agent).slice_orders;
-    EXPECT_TRUE(RunUntil([&] { return !orders.empty(); }));
-    if (orders.empty() || !std::holds_alternative<Order>(orders.front())) {
-      ADD_FAILURE() << "another order";
-      return Order();
-    }
-    Order order = std::get<Order>(orders.front());
-    orders.erase(orders.begin());
-    return order;
-  }
   void Install(const std::string& name, const std::vector<std::string>& hosts = {}) {
     bool is_done = false;
     measurements_->Put({name, kProgram, {}, hosts, 0}, Caller(),

@@ -60,18 +60,6 @@ class MeasurementManagerTest : public EventManagerHostsTest {
     if (!outcome_) return "none";
     return outcome_->status.ok() ? "ok" : outcome_->status.message();
   }
-  template <typename Order>
-  Order Next(size_t agent) {
-    auto& orders = Agent(agent).slice_orders;
-    EXPECT_TRUE(RunUntil([&] { return !orders.empty(); }));
-    if (orders.empty() || !std::holds_alternative<Order>(orders.front())) {
-      ADD_FAILURE() << "another order";
-      return Order();
-    }
-    Order order = std::get<Order>(orders.front());
-    orders.erase(orders.begin());
-    return order;
-  }
   ProgramOn TakeOn(size_t agent) {
     ProgramOn on = Next<ProgramOn>(agent);
     Agent(agent).Send(ProgramAck{on.program, true, ""});

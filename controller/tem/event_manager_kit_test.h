@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "controller/store/memory_event_store.h"
@@ -76,6 +77,19 @@ class EventManagerHostsTest : public testing::Test {
       manager_->Tick();
       return done();
     });
+  }
+  // The next order of slices or programs that the agent gets.
+  template <typename Order>
+  Order Next(size_t agent) {
+    auto& orders = Agent(agent).slice_orders;
+    EXPECT_TRUE(RunUntil([&] { return !orders.empty(); }));
+    if (orders.empty() || !std::holds_alternative<Order>(orders.front())) {
+      ADD_FAILURE() << "another order";
+      return Order();
+    }
+    Order order = std::get<Order>(orders.front());
+    orders.erase(orders.begin());
+    return order;
   }
   // Until everybody runs what he should.
   void Settle() {
