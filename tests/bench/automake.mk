@@ -88,6 +88,7 @@ tests_bench_bench_tem_SOURCES = \
 	tests/bench/tem_host.cc \
 	tests/bench/tem_host.h \
 	tests/bench/tem_install_case.cc \
+	tests/bench/tem_machine_case.cc \
 	tests/bench/tem_network.cc \
 	tests/bench/tem_network.h \
 	tests/bench/tem_report_case.cc \

@@ -70,6 +70,8 @@ std::vector<Case> Cases(bool is_quick) {
     return [load](const TemPlan& plan) { return MeasureReports(load, plan); };
   };
   return {
+      {"machine", "what the machine takes from the first 3 ms of 10, from both processors",
+       MeasureMachine},
       {"verdict", "100 hosts, 10,000 buckets in 100 ms, partials", verdict(100, 100, false)},
       {"verdict-10ms", "the same in 10 ms", verdict(100, 10, false)},
       {"partials-4-hosts", "4 hosts, 10,000 buckets in 100 ms", verdict(4, 100, false)},
