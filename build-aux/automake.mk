@@ -18,6 +18,7 @@ help:
 	  '  check-measure   measurement programs on random ones, and on a reference set if MEASURE_REFERENCE' \
 	  '                  (by default beside the source tree) is there' \
 	  '  check-packages  Debian packages on a fresh Debian: lintian, installed, run, upgraded, purged (root)' \
+	  '  check-reproducible  whether two builds of the Debian packages are the same (half an hour)' \
 	  '  check-rpms      RPMs, built here: rpmlint, installed in a folder, run, removed (root)' \
 	  '  check-ovs       Open vSwitch'"'"'s own tests of the userspace datapath (2 minutes)' \
 	  '  check-ovs-full  the same with ofproto-dpif and tunnels (a quarter of an hour)' \

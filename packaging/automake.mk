@@ -6,13 +6,17 @@ EXTRA_DIST += packaging debian rhel
 
 # Packages of this tree, and their life on a fresh Debian.
 PACKAGES_FLAGS =
-.PHONY: packages check-packages rpms check-rpms
+.PHONY: packages check-packages check-reproducible rpms check-rpms
 packages:
 	$(top_srcdir)/build-aux/build-packages $(PACKAGES_FLAGS) --output packages
 
 check-packages:
 	$(top_srcdir)/build-aux/build-packages --quick --output packages-quick
 	$(top_srcdir)/tests/packages/run packages-quick
+
+# Whether two builds of them are the same; half an hour.
+check-reproducible:
+	$(top_srcdir)/build-aux/check-reproducible $(PACKAGES_FLAGS) reproducible
 
 # What rhel/trumpet.spec makes, built here.
 rpms:

@@ -64,7 +64,7 @@ class FlowCells {
   void CountSample(FlowIndex flow, Generation* generation, const RttSample& sample) {
     FlowEntry& entry = flows_->At(flow);
     if (generation->sets.CountsForFlows(entry.set)) return;  // plain cells hold no samples
-    const TriggerSet& set = generation->sets.At(entry.set);
+    const InternedSet& set = generation->sets.At(entry.set);
     if (IsUntouched(entry)) Touch(flow, generation);
     CountSampleInCells(*generation->program, set, sample, BankOf(generation, entry));
   }

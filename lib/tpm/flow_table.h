@@ -40,7 +40,7 @@ constexpr uint8_t kSettled = 0x20;  // see FlowEntry::last_epoch
 struct alignas(64) FlowEntry {
   FlowKey key;                         // see EntryKeyOf()
   uint32_t hash;                       // low half of the entry's hash
-  uint32_t set;                        // TriggerSet index within the generation
+  uint32_t set;                        // InternedSet index within the generation
   BlockRef block;                      // extension, then two banks of cells: see BlockOf()
   ConnectionRef connection;            // last known, a hint
   uint32_t last_epoch;                 // with cells in which it sent; else see SlackOf()

@@ -15,7 +15,7 @@ constexpr uint32_t kMaxTriggers = 64;
 bool LateSamples::Deliver(FlowIndex flow, const Generation& generation, const RttSample& sample,
                           Nanos time) {
   const FlowEntry& entry = flows_->At(flow);
-  const TriggerSet& set = generation.sets.At(entry.set);
+  const InternedSet& set = generation.sets.At(entry.set);
   if (generation.sets.CountsForFlows(entry.set)) return true;  // none of its triggers uses rtt
   if (!has_memory_ || set.trigger_count > kMaxTriggers) return false;
   ResetBank(set, bank_.data());

@@ -154,7 +154,7 @@ bool Sweep::SweepFlow(FlowIndex flow) {
   Generation* generation = GenerationOf(entry);
   work_ += kFlowWork;
   if (generation != nullptr) {
-    const TriggerSet& set = generation->sets.At(entry.set);
+    const InternedSet& set = generation->sets.At(entry.set);
     const uint8_t* cells = flows_->BlockOf(entry) + generation->program->layout().extension_bytes();
     const uint32_t bank_number = job_.number & 1;
     const uint32_t bank_words = generation->sets.ProgramAt(entry.set).bank_words;
@@ -178,7 +178,7 @@ bool Sweep::SweepFlow(FlowIndex flow) {
 }
 
 // The triggers with granularity, from `next_trigger_` on.
-bool Sweep::DeliverFlow(Generation* generation, const TriggerSet& set, const FlowEntry& entry,
+bool Sweep::DeliverFlow(Generation* generation, const InternedSet& set, const FlowEntry& entry,
                         const uint64_t* bank, bool is_unscaled) {
   if (next_trigger_ == 0) next_place_ = set.places;
   for (; next_trigger_ < set.trigger_count && !HasWorked(); next_trigger_++) {
@@ -273,7 +273,7 @@ bool Sweep::AddToSet(Generation* generation, const FlowEntry& entry, const uint6
 
 // Adds the cells that are not plain (there are some), from `next_cell_` on and at least one: who
 // comes back with `next_cell_` at 0 adds the plain ones again.  False: some are left.
-bool Sweep::MergeSteps(const TriggerSet& set, const uint64_t* bank, uint64_t* into) {
+bool Sweep::MergeSteps(const InternedSet& set, const uint64_t* bank, uint64_t* into) {
   do {
     const StatStep& step = set.steps[next_cell_];
     MergeCell(step.kind, bank + step.offset, into + step.offset);
@@ -306,7 +306,7 @@ void Sweep::SweepSet() {
 
 // From `next_trigger_` on.
 void Sweep::AddToTriggers(Generation* generation, uint32_t set_index) {
-  const TriggerSet& set = generation->sets.At(set_index);
+  const InternedSet& set = generation->sets.At(set_index);
   const uint64_t* totals = generation->sets.TotalsOf(set_index, job_.number);
   const bool is_unscaled = generation->sets.IsUnscaled(set_index);
   if (next_trigger_ == 0) next_place_ = set.places;

@@ -102,7 +102,7 @@ class Sweep {
   void ReleaseStale();
   bool SweepFlow(FlowIndex flow);
   void PrefetchFlows() const;
-  bool DeliverFlow(Generation* generation, const TriggerSet& set, const FlowEntry& entry,
+  bool DeliverFlow(Generation* generation, const InternedSet& set, const FlowEntry& entry,
                    const uint64_t* bank, bool is_unscaled);
   const BucketKey* KeyOf(const Generation& generation, uint32_t trigger, const FlowEntry& entry);
   bool OpenPartial(const WholeBucket& trigger, const BucketKey& key, bool is_unscaled);
@@ -111,7 +111,7 @@ class Sweep {
   bool CopyWords(const uint64_t* from, uint32_t count, uint64_t* into);
   bool AddToSet(Generation* generation, const FlowEntry& entry, const uint64_t* bank,
                 bool is_unscaled);
-  bool MergeSteps(const TriggerSet& set, const uint64_t* bank, uint64_t* into);
+  bool MergeSteps(const InternedSet& set, const uint64_t* bank, uint64_t* into);
   void SweepSet();
   void AddToTriggers(Generation* generation, uint32_t set_index);
   bool AddToWholeBucket(Generation* generation, uint32_t trigger, const uint64_t* totals,

@@ -78,7 +78,7 @@ StatStep StepOf(const TriggerProgram& program, uint32_t trigger, const CellSpec&
 }
 
 // Operand by operand.
-void RunSteps(const TriggerProgram& program, const TriggerSet& set, const VariableValues& values,
+void RunSteps(const TriggerProgram& program, const InternedSet& set, const VariableValues& values,
               bool is_sample, uint64_t* bank) {
   const StatStep* step = set.steps;
   const StatStep* const end = set.steps + set.step_count;
@@ -163,7 +163,7 @@ bool TriggerSetTable::Init(uint32_t max_sets, size_t arena_bytes, PageSource* so
 
 bool TriggerSetTable::InitWithin(size_t bytes, PageSource* source) {
   const auto max_sets = static_cast<uint32_t>(std::max<size_t>(16, bytes / kUsualSetBytes));
-  const size_t fixed = PageBuffer<TriggerSet>::BytesFor(max_sets) +
+  const size_t fixed = PageBuffer<InternedSet>::BytesFor(max_sets) +
                        PageBuffer<SetProgram>::BytesFor(max_sets) +
                        PageBuffer<SetBank>::BytesFor(2 * size_t{max_sets}) +
                        PageBuffer<FlowSums>::BytesFor(max_sets) +
@@ -205,7 +205,7 @@ uint32_t TriggerSetTable::Intern(const TriggerProgram& program, const uint32_t* 
   const uint64_t hash = HashOfTriggers(triggers, count);
   size_t at = hash & (slots_.count() - 1);
   for (; slots_[at] != 0; at = (at + 1) & (slots_.count() - 1)) {
-    const TriggerSet& set = sets_[slots_[at] - 1];
+    const InternedSet& set = sets_[slots_[at] - 1];
     if (set.hash == hash && set.trigger_count == count &&
         std::equal(triggers, triggers + count, set.triggers)) {
       return IsTooWide(set) ? kNoSet : slots_[at] - 1;
@@ -265,7 +265,7 @@ bool TriggerSetTable::Build(const TriggerProgram& program, const uint32_t* trigg
 
   SetProgram set_program{};
   const uint32_t words = PlaceCells(program, steps, end, &set_program);
-  TriggerSet& set = sets_[number];
+  InternedSet& set = sets_[number];
   set.trigger_count = count;
   set.word_count = words;
   set.triggers = copy;
@@ -347,7 +347,7 @@ bool TriggerSetTable::BuildPlain(const TriggerProgram& program, const uint32_t* 
     const uint8_t* value = &plain_indexes_[summary.first];
     for (uint32_t cell = 0; cell < summary.count; cell++) *place++ = place_of[value[cell]];
   }
-  TriggerSet& set = sets_[number];
+  InternedSet& set = sets_[number];
   set.trigger_count = count;
   set.whole_count = whole_count;
   set.word_count = set_program.word_count;
@@ -360,17 +360,17 @@ bool TriggerSetTable::BuildPlain(const TriggerProgram& program, const uint32_t* 
   return true;
 }
 
-void CountInOtherCells(const TriggerProgram& program, const TriggerSet& set,
+void CountInOtherCells(const TriggerProgram& program, const InternedSet& set,
                        const ParsedPacket& packet, const PacketFacts& facts, uint64_t* bank) {
   RunSteps(program, set, ValuesOfPacket(packet, facts), false, bank);
 }
 
-void CountSampleInCells(const TriggerProgram& program, const TriggerSet& set,
+void CountSampleInCells(const TriggerProgram& program, const InternedSet& set,
                         const RttSample& sample, uint64_t* bank) {
   RunSteps(program, set, ValuesOfSample(sample), true, bank);
 }
 
-void ResetBank(const TriggerSet& set, uint64_t* bank) {
+void ResetBank(const InternedSet& set, uint64_t* bank) {
   for (uint32_t i = 0; i < set.plain_count; i++) bank[i] = 0;
   for (uint32_t i = 0; i < set.step_count; i++) {
     ResetCell(set.steps[i].kind, bank + set.steps[i].offset);

@@ -77,7 +77,8 @@ struct PlainValues {
   uint64_t words[8];
 };
 
-struct TriggerSet {
+// The triggers that flows of a kind match, and what is counted for them.
+struct InternedSet {
   uint64_t hash;
   uint32_t trigger_count;
   uint32_t whole_count;  // triggers without granularity
@@ -126,7 +127,7 @@ class TriggerSetTable {
   // is too wide, which is remembered: every packet of such a flow asks again.
   uint32_t Intern(const TriggerProgram& program, const uint32_t* triggers, uint32_t count);
 
-  const TriggerSet& At(uint32_t set) const { return sets_[set]; }
+  const InternedSet& At(uint32_t set) const { return sets_[set]; }
   const SetProgram& ProgramAt(uint32_t set) const { return programs_[set]; }
 
   // Packets of flows that their set counts for: see Banks.
@@ -170,7 +171,7 @@ class TriggerSetTable {
   size_t arena_bytes() const { return arena_.size_bytes(); }
 
   // Besides its lists, which lie in the arena.
-  static constexpr size_t kBytesPerSet = sizeof(TriggerSet) + sizeof(SetProgram) +
+  static constexpr size_t kBytesPerSet = sizeof(InternedSet) + sizeof(SetProgram) +
                                          2 * sizeof(SetBank) + sizeof(FlowSums) +
                                          4 * sizeof(uint32_t);
 
@@ -183,7 +184,7 @@ class TriggerSetTable {
   }
   void Add(uint32_t set, const SetProgram& set_program, uint64_t* sum_words,
            size_t extension_bytes);
-  static bool IsTooWide(const TriggerSet& set) { return set.word_count > kMaxSetWords; }
+  static bool IsTooWide(const InternedSet& set) { return set.word_count > kMaxSetWords; }
 
   template <typename T>
   T* TakeArray(size_t count);
@@ -203,7 +204,7 @@ class TriggerSetTable {
   };
   static constexpr uint8_t kHasOthers = 0x80;
 
-  PageBuffer<TriggerSet> sets_;
+  PageBuffer<InternedSet> sets_;
   PageBuffer<SetProgram> programs_;
   PageBuffer<SetBank> banks_;  // of all sets for even epochs, then for odd ones
   PageBuffer<FlowSums> sums_;
@@ -275,15 +276,15 @@ inline void CountInPlainCells(const SetProgram& program, const PlainValues& valu
 }
 
 // Updates the other cells of a bank with one packet.
-void CountInOtherCells(const TriggerProgram& program, const TriggerSet& set,
+void CountInOtherCells(const TriggerProgram& program, const InternedSet& set,
                        const ParsedPacket& packet, const PacketFacts& facts, uint64_t* bank);
 
 // Updates a bank with one RTT sample, which only operands that mention rtt see.
-void CountSampleInCells(const TriggerProgram& program, const TriggerSet& set,
+void CountSampleInCells(const TriggerProgram& program, const InternedSet& set,
                         const RttSample& sample, uint64_t* bank);
 
 // Makes a bank hold nothing.
-void ResetBank(const TriggerSet& set, uint64_t* bank);
+void ResetBank(const InternedSet& set, uint64_t* bank);
 
 // Copies the cell at `place` of a bank, in the form of trigger_plan.h.
 void CopyCell(CellKind kind, const uint64_t* bank, uint16_t place, uint64_t* words);

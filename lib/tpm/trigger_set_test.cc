@@ -95,7 +95,7 @@ struct Sets {
   TriggerSetTable table;
 };
 
-TEST(TriggerSet, MakingASetAllocatesNothing) {
+TEST(InternedSet, MakingASetAllocatesNothing) {
   Sets sets(100);
   const uint64_t before = allocations;
   const uint32_t set = sets.Intern(100);
@@ -104,9 +104,9 @@ TEST(TriggerSet, MakingASetAllocatesNothing) {
   EXPECT_EQ(sets.table.At(set).plain_count, 2u);  // packets and the sum of bytes
 }
 
-TEST(TriggerSet, EveryCellOfEveryTriggerIsPlainOrAStepOfItsKind) {
+TEST(InternedSet, EveryCellOfEveryTriggerIsPlainOrAStepOfItsKind) {
   Sets sets(50);
-  const TriggerSet& set = sets.table.At(sets.Intern(50));
+  const InternedSet& set = sets.table.At(sets.Intern(50));
   const uint16_t* place = set.places;
   for (uint32_t trigger = 0; trigger < 50; trigger++) {
     for (const CellSpec& cell : sets.program->plans()[trigger]->cells) {
@@ -124,7 +124,7 @@ TEST(TriggerSet, EveryCellOfEveryTriggerIsPlainOrAStepOfItsKind) {
 }
 
 // Every packet of such a flow asks again.
-TEST(TriggerSet, ASetThatIsTooWideIsRememberedOnce) {
+TEST(InternedSet, ASetThatIsTooWideIsRememberedOnce) {
   Sets sets(4096);
   EXPECT_EQ(sets.Intern(4096), kNoSet);
   EXPECT_EQ(sets.table.count(), 1u);
@@ -135,7 +135,7 @@ TEST(TriggerSet, ASetThatIsTooWideIsRememberedOnce) {
   EXPECT_EQ(sets.table.count(), 2u);
 }
 
-TEST(TriggerSet, AFullArenaRefusesWideSetsAndTakesNarrowOnes) {
+TEST(InternedSet, AFullArenaRefusesWideSetsAndTakesNarrowOnes) {
   Sets sets(1000);
   uint32_t made = 0;
   TriggerSetTable table;
@@ -192,8 +192,8 @@ TEST(TriggerSetTable, MakesPlainSetsTheSameWithAndWithoutWhatItLearned) {
     const uint32_t b = learned.Intern(*program, triggers.data(), count);
     ASSERT_EQ(a, b);
     EXPECT_EQ(std::memcmp(&sorted.ProgramAt(a), &learned.ProgramAt(b), sizeof(SetProgram)), 0);
-    const TriggerSet& one = sorted.At(a);
-    const TriggerSet& other = learned.At(b);
+    const InternedSet& one = sorted.At(a);
+    const InternedSet& other = learned.At(b);
     EXPECT_EQ(one.word_count, other.word_count);
     EXPECT_EQ(one.whole_count, other.whole_count);
     EXPECT_EQ(one.plain_count, other.plain_count);

@@ -8,5 +8,9 @@ EXTRA_DIST += \
 	tests/packages/run
 
 # What packages bring, as far as it can be tried without them.
-TESTS += tests/packages/packaging_test.py tests/packages/trumpet_pki_test.py
-EXTRA_DIST += tests/packages/packaging_test.py tests/packages/trumpet_pki_test.py
+package_tests = \
+	tests/packages/dev_test.py \
+	tests/packages/packaging_test.py \
+	tests/packages/trumpet_pki_test.py
+TESTS += $(package_tests)
+EXTRA_DIST += $(package_tests)
