@@ -12,6 +12,8 @@ lib_libtrumpet_packet_a_SOURCES = \
 	lib/packet/flow_key.h \
 	lib/packet/layers.cc \
 	lib/packet/layers.h \
+	lib/packet/link_header.cc \
+	lib/packet/link_header.h \
 	lib/packet/mirror_copy.cc \
 	lib/packet/mirror_copy.h \
 	lib/packet/mirror_header.cc \
@@ -45,6 +47,7 @@ lib_packet_packet_test_SOURCES = \
 	lib/packet/fields_test.cc \
 	lib/packet/layers_test.cc \
 	lib/packet/layers_tshark_test.cc \
+	lib/packet/link_header_test.cc \
 	lib/packet/mirror_copy_test.cc \
 	lib/packet/parse_random_test.cc \
 	lib/packet/parse_tcp_test.cc \

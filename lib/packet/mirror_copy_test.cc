@@ -9,8 +9,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -230,10 +228,11 @@ TEST_F(CopiesOfOthers, OfErspanHaveTheFieldsThatTsharkSees) {
 }
 
 TEST_F(CopiesOfOthers, WithHalfAPlatformHeaderAreReadUpToIt) {
-  std::ifstream file(folder_ + "erspan-type-iii-pb-1.pcap", std::ios::binary);
-  const Bytes all((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  ASSERT_GT(all.size(), 40u);
-  const Bytes frame = Ethernet(0x86dd, Bytes(all.begin() + 40, all.end()));  // the link was raw IP
+  Result<PcapReader> reader = PcapReader::OpenFile(folder_ + "erspan-type-iii-pb-1.pcap");
+  ASSERT_TRUE(reader.ok()) << reader.message();
+  TimedFrame timed;
+  ASSERT_TRUE(*reader->Next(&timed));
+  const Bytes frame(timed.frame.data, timed.frame.data + timed.frame.captured_length);
   MirrorCopy copy;
   EXPECT_EQ(Read(frame, &copy), CopyVerdict::kMalformed);
   EXPECT_TRUE(copy.has_platform);

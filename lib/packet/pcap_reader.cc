@@ -37,10 +37,10 @@ Result<pcap*> OpenPcap(const std::string& name, File* file) {
   if (capture == nullptr) return Status::Error(name + ": not a readable capture: " + error);
   static_cast<void>(file->release());  // pcap_close() closes it
   const int link_type = pcap_datalink(capture);
-  if (link_type != DLT_EN10MB) {
+  if (!LinkKindOf(link_type)) {
     pcap_close(capture);
     return Status::Error(name + ": link type " + LinkTypeName(link_type) +
-                         " is not supported; only Ethernet (EN10MB) is");
+                         " is not supported; known are " + KnownLinkTypes());
   }
   return capture;
 }
@@ -73,7 +73,8 @@ PcapReader::PcapReader(std::string name, pcap* capture, uint32_t fcs_bytes)
     : name_(std::move(name)),
       capture_(capture),
       fcs_bytes_(fcs_bytes + PcapFcsBytes(capture)),
-      is_pcapng_(IsPcapng(capture)) {}
+      is_pcapng_(IsPcapng(capture)),
+      link_(LinkKindOf(pcap_datalink(capture)).value()) {}
 
 Result<PcapReader> PcapReader::OpenFile(const std::string& path) {
   File file(std::fopen(path.c_str(), "rb"));
@@ -128,7 +129,7 @@ Result<bool> PcapReader::Next(TimedFrame* frame) {
     return ErrorAt("its time stamp lies outside of the years 1678 to 2262");
   }
   const uint32_t wire_length = header->len > fcs_bytes_ ? header->len - fcs_bytes_ : 0;
-  frame->frame = {data, std::min(header->caplen, wire_length), wire_length};
+  frame->frame = link_.AsEthernet({data, std::min(header->caplen, wire_length), wire_length});
   ++frame_count_;
   return true;
 }

@@ -5,7 +5,8 @@
 //
 // Time stamps are exact to the nanosecond.  A frame cut by the snap length keeps
 // its length on the wire.  A frame check sequence that the capture states is cut
-// off both lengths; a per-packet one (pcapng packet flags) is not known.
+// off both lengths; a per-packet one (pcapng packet flags) is not known.  Packets
+// of captures without Ethernet come as it would carry them (link_header.h).
 // Errors name the capture and the packet, counted from 1 as other tools do.
 // Threads: one reader, one thread.
 
@@ -19,6 +20,7 @@
 
 #include "lib/base/status.h"
 #include "lib/base/units.h"
+#include "lib/packet/link_header.h"
 #include "lib/packet/parse.h"
 
 struct pcap;
@@ -57,6 +59,7 @@ class PcapReader {
   std::unique_ptr<pcap, Closer> capture_;
   uint32_t fcs_bytes_;
   bool is_pcapng_;
+  LinkHeader link_;
   uint64_t frame_count_ = 0;
 };
 
