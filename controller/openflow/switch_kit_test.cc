@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 #include <utility>
 
@@ -90,6 +91,31 @@ void TestSwitch::Restart() {
 std::string TestSwitch::Vsctl(std::vector<std::string> arguments) const {
   return RunProgram(
       Joined({paths_.at("OVS_VSCTL"), "--timeout=60", "--db=" + database_.remote()}, arguments));
+}
+
+void TestSwitch::Receive(const std::string& bridge, int count, const std::string& to,
+                         uint8_t tos) const {
+  std::vector<std::string> command = {"netdev-dummy/receive", bridge + "p1"};
+  const std::string packet =
+      "in_port(1),eth(src=50:54:00:00:00:09,dst=50:54:00:00:00:0a),eth_type(0x0800),"
+      "ipv4(src=10.0.0.1,dst=" +
+      to + ",proto=17,tos=" + std::to_string(tos) + ",ttl=64,frag=no),udp(src=1,dst=53)";
+  command.insert(command.end(), static_cast<size_t>(count), packet);
+  if (count > 0) Appctl(command);
+}
+
+std::vector<std::string> TestSwitch::FramesOf(const std::string& port) const {
+  std::ifstream file(File(port + ".pcap"), std::ios::binary);
+  const std::string bytes(std::istreambuf_iterator<char>(file), {});
+  std::vector<std::string> frames;
+  for (size_t at = 24; at + 16 <= bytes.size();) {
+    uint32_t size = 0;
+    bytes.copy(reinterpret_cast<char*>(&size), sizeof size, at + 8);
+    if (at + 16 + size > bytes.size()) break;  // being written
+    frames.push_back(bytes.substr(at + 16, size));
+    at += 16 + size;
+  }
+  return frames;
 }
 
 std::string TestSwitch::Appctl(std::vector<std::string> arguments) const {

@@ -9,6 +9,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
@@ -38,6 +39,10 @@ class TestSwitch {
   // Without counts, sorted, one a line.
   std::string Flows(const std::string& bridge) const;
   std::string File(const std::string& name) const { return database_.folder().File(name); }
+  // `count` packets, from 10.0.0.1 by UDP to port 53, come in at a bridge's port 1.
+  void Receive(const std::string& bridge, int count, const std::string& to, uint8_t tos = 0) const;
+  // The frames that the port, such as br0p2, has sent until now.
+  std::vector<std::string> FramesOf(const std::string& port) const;
 
  private:
   void Start();

@@ -7,8 +7,6 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <iterator>
 #include <optional>
 
 #include "controller/openflow/switch_kit_test.h"
@@ -48,20 +46,6 @@ class GivenRules final : public TraceRuleBook {
 
   std::optional<TraceRuleSetView> view;
 };
-
-std::vector<std::string> FramesIn(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string bytes(std::istreambuf_iterator<char>(file), {});
-  std::vector<std::string> frames;
-  for (size_t at = 24; at + 16 <= bytes.size();) {
-    uint32_t size = 0;
-    bytes.copy(reinterpret_cast<char*>(&size), sizeof size, at + 8);
-    if (at + 16 + size > bytes.size()) break;
-    frames.push_back(bytes.substr(at + 16, size));
-    at += 16 + size;
-  }
-  return frames;
-}
 
 TraceFindings::Found TraceOf(const std::string& frame, const char* verdict, uint64_t id) {
   constexpr char kDigits[] = "0123456789abcdef";
@@ -140,7 +124,7 @@ class ProberTest : public ::testing::Test {
     const TraceAsker::Answer answer = answers_.back();
     answer(findings);
   }
-  std::vector<std::string> Arrived() const { return FramesIn(ovs_.File("br0p2.pcap")); }
+  std::vector<std::string> Arrived() const { return ovs_.FramesOf("br0p2"); }
 
   TestSwitch ovs_;
   TestNet net_{[] {

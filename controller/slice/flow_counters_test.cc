@@ -39,16 +39,7 @@ class FlowCountersTest : public testing::Test {
     which_ = test_.Wait(1);
   }
   void AddFlow(const std::string& text) { ovs_.Ofctl({"add-flow", "br0", text}); }
-  void Send(int count, const std::string& to = "10.1.0.2") {
-    std::vector<std::string> command = {"netdev-dummy/receive", "br0p1"};
-    for (int i = 0; i < count; ++i) {
-      command.push_back(
-          "in_port(1),eth(src=50:54:00:00:00:09,dst=50:54:00:00:00:0a),eth_type(0x0800),"
-          "ipv4(src=10.0.0.1,dst=" +
-          to + ",proto=17,tos=0,ttl=64,frag=no),udp(src=1,dst=53)");
-    }
-    if (count > 0) ovs_.Appctl(command);
-  }
+  void Send(int count, const std::string& to = "10.1.0.2") { ovs_.Receive("br0", count, to); }
   void Look() {
     ovs_.Appctl({"revalidator/wait"});
     clock_.now += FlowCounters::kPeriod;

@@ -9,7 +9,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 
 #include "controller/openflow/switch_kit_test.h"
 #include "lib/lang/event/event_language.h"
@@ -54,27 +53,12 @@ class OpenflowDriverTest : public testing::Test {
     ovs_.Appctl({"revalidator/wait"});
     return test_.Run([&](SliceDriver::Done done) { driver_->TurnOff(name_, tag, done); });
   }
-  void Send(int count, const std::string& to = "10.1.0.2") {
-    std::vector<std::string> command = {"netdev-dummy/receive", "br0p1"};
-    for (int i = 0; i < count; ++i) {
-      command.push_back(
-          "in_port(1),eth(src=50:54:00:00:00:09,dst=50:54:00:00:00:0a),eth_type(0x0800),"
-          "ipv4(src=10.0.0.1,dst=" +
-          to + ",proto=17,tos=0x28,ttl=64,frag=no),udp(src=1,dst=53)");
-    }
-    ovs_.Appctl(command);
-  }
+  void Send(int count, const std::string& to = "10.1.0.2") { ovs_.Receive("br0", count, to, 0x28); }
   // What has been sent by a port.  The bytes at `offset` of each.
   std::vector<int> Sent(int port, size_t offset) {
-    std::ifstream file(ovs_.File("br0p" + std::to_string(port) + ".pcap"), std::ios::binary);
-    const std::string bytes(std::istreambuf_iterator<char>(file), {});
     std::vector<int> found;
-    for (size_t at = 24; at + 16 <= bytes.size();) {
-      uint32_t size = 0;
-      bytes.copy(reinterpret_cast<char*>(&size), sizeof size, at + 8);
-      if (at + 16 + size > bytes.size()) break;
-      found.push_back(static_cast<uint8_t>(bytes[at + 16 + offset]));
-      at += 16 + size;
+    for (const std::string& frame : ovs_.FramesOf("br0p" + std::to_string(port))) {
+      found.push_back(static_cast<uint8_t>(frame[offset]));
     }
     return found;
   }

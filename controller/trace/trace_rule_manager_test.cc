@@ -7,8 +7,6 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <iterator>
 
 #include "controller/openflow/switch_kit_test.h"
 #include "controller/store/memory_event_store.h"
@@ -34,20 +32,6 @@ class JumpingClock final : public WireClock {
  private:
   SystemWireClock system_;
 };
-
-std::vector<std::string> FramesIn(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string bytes(std::istreambuf_iterator<char>(file), {});
-  std::vector<std::string> frames;
-  for (size_t at = 24; at + 16 <= bytes.size();) {
-    uint32_t size = 0;
-    bytes.copy(reinterpret_cast<char*>(&size), sizeof size, at + 8);
-    if (at + 16 + size > bytes.size()) break;
-    frames.push_back(bytes.substr(at + 16, size));
-    at += 16 + size;
-  }
-  return frames;
-}
 
 OpenflowOptions NetOptions() {
   OpenflowOptions options;
@@ -149,7 +133,7 @@ class Controller {
     std::vector<PacketRecord> records;
     for (const char* bridge : {"br0", "br1"}) {
       if (is_blind) continue;
-      for (std::string& frame : FramesIn(ovs_->File(std::string(bridge) + "p2.pcap"))) {
+      for (std::string& frame : ovs_->FramesOf(std::string(bridge) + "p2")) {
         const bool is_pfc = frame.substr(12, 2) == "\x88\x08";
         if (is_pfc != (rule == 0)) continue;
         PacketRecord record;
@@ -196,7 +180,7 @@ TEST_F(TraceRuleManagerTest, RulesAreActiveWhenCopiesHaveComeAndLeaveNothingBehi
   one.has_analyzer = true;
   EXPECT_TRUE(one.RunUntil([&] { return one.IsActive(); }));
   EXPECT_GE(one.manager->test_counters().back, 4u);
-  EXPECT_TRUE(FramesIn(ovs_.File("br0p1.pcap")).empty()) << "a test packet was forwarded";
+  EXPECT_TRUE(ovs_.FramesOf("br0p1").empty()) << "a test packet was forwarded";
 
   const auto removed = one.Remove();
   ASSERT_TRUE(removed.status.ok()) << removed.status.message();
