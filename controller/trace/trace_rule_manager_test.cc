@@ -7,7 +7,6 @@
 
 #include <gtest/gtest.h>
 
-
 #include "controller/openflow/switch_kit_test.h"
 #include "controller/store/memory_event_store.h"
 #include "lib/lang/trace/trace_language.h"
