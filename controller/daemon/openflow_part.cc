@@ -35,7 +35,7 @@ Result<std::unique_ptr<OpenflowPart>> OpenflowPart::Start(event_base* base, Open
                                                           Log log) {
   OpenflowOptions options;
   options.max_switches = config.max_switches;
-  options.claim = TraceRuleClaim();
+  options.claims = {TraceRuleClaim()};
   options.seed = seed;
   for (const OpenflowSwitchConfig& one : config.switches) {
     options.names[one.datapath_id] = one.name;

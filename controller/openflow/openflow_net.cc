@@ -223,7 +223,10 @@ OpenflowSwitch* OpenflowNet::FindOrAdd(uint64_t datapath_id) {
     const Status status = which->SetStandingRules(rules->second);
     if (!status.ok()) log_("warn", "switch " + which->name() + ": " + status.message());
   }
-  which->SetClaim(options_.claim);
+  std::vector<OpenflowClaim> claims = options_.claims;
+  const auto more = options_.more_claims.find(datapath_id);
+  if (more != options_.more_claims.end()) claims.push_back(more->second);
+  which->SetClaims(std::move(claims));
   which->OnPorts([this, which] { TellObservers([&](auto* o) { o->OnPorts(which); }); });
   which->OnPacketIn([this, which](const OpenflowMessage& message) {
     TellObservers([&](auto* o) { o->OnPacketIn(which, message); });

@@ -45,7 +45,8 @@ struct OpenflowOptions {
   OpenflowChannelOptions channel;
   std::map<uint64_t, std::string> names;  // by datapath id; others are called by their id
   std::map<uint64_t, std::vector<OpenflowRule>> standing_rules;  // by datapath id
-  OpenflowClaim claim;                                           // at each switch
+  std::vector<OpenflowClaim> claims;                             // at each switch
+  std::map<uint64_t, OpenflowClaim> more_claims;                 // by datapath id
   size_t max_switches = 1024;
   size_t max_strangers = 64;  // connections that have not said yet who they are
   Nanos first_backoff = 200 * kNanosPerMilli;

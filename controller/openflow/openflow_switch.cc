@@ -33,8 +33,8 @@ Status CheckNumber(const std::string& text, const char* key) {
                        std::to_string(kLastOpenflowNumber));
 }
 
-bool IsClaimed(const OpenflowClaim& claim, const OpenflowRule& rule) {
-  if (claim.cookie_mask == 0 || rule.kind == Kind::kGroup) return false;
+bool IsOf(const OpenflowClaim& claim, const OpenflowRule& rule) {
+  if (rule.kind == Kind::kGroup) return false;
   if (rule.kind == Kind::kFlow) return (rule.cookie & claim.cookie_mask) == claim.cookie;
   const unsigned long number = std::strtoul(rule.text.c_str() + sizeof "meter", nullptr, 10);
   return number >= claim.first_meter && number <= claim.last_meter;
@@ -308,7 +308,7 @@ void OpenflowSwitch::Compare(const OpenflowAnswers& answers, Done ready) {
     const auto wanted = missing.find(place);
     const bool is_wanted = wanted != missing.end();
     if (is_wanted && is_same) missing.erase(wanted);
-    if (!is_wanted && !IsClaimed(claim_, there)) change.remove.push_back(there);
+    if (!is_wanted && !IsClaimed(there)) change.remove.push_back(there);
   };
   for (const OpenflowMessage& message : answers.answers[0].messages) {
     for (const OpenflowFlow& flow : message.flows) {
@@ -349,12 +349,24 @@ void OpenflowSwitch::Compare(const OpenflowAnswers& answers, Done ready) {
   });
 }
 
-void OpenflowSwitch::Adopt(const std::vector<OpenflowRule>& rules, Done done) {
-  Acquire([this, rules, done = std::move(done)] { AdoptNow(rules, done); });
+bool OpenflowSwitch::IsClaimed(const OpenflowRule& rule) const {
+  return std::any_of(claims_.begin(), claims_.end(),
+                     [&](const OpenflowClaim& claim) { return IsOf(claim, rule); });
 }
 
-void OpenflowSwitch::AdoptNow(const std::vector<OpenflowRule>& rules, const Done& done) {
-  claim_ = OpenflowClaim();
+void OpenflowSwitch::EndClaim(const OpenflowClaim& claim) {
+  const auto is_same = [&](const OpenflowClaim& one) { return one.cookie == claim.cookie; };
+  claims_.erase(std::remove_if(claims_.begin(), claims_.end(), is_same), claims_.end());
+}
+
+void OpenflowSwitch::Adopt(const OpenflowClaim& claim, const std::vector<OpenflowRule>& rules,
+                           Done done) {
+  Acquire([this, claim, rules, done = std::move(done)] { AdoptNow(claim, rules, done); });
+}
+
+void OpenflowSwitch::AdoptNow(const OpenflowClaim& claim, const std::vector<OpenflowRule>& rules,
+                              const Done& done) {
+  EndClaim(claim);
   std::vector<std::string> places;
   for (const OpenflowRule& rule : rules) {
     const auto spelled = PlaceAndText(kAnyVersion, rule);
@@ -372,9 +384,10 @@ void OpenflowSwitch::AdoptNow(const std::vector<OpenflowRule>& rules, const Done
 }
 
 void OpenflowSwitch::GiveBack(const OpenflowClaim& claim) {
-  claim_ = claim;
+  EndClaim(claim);
+  claims_.push_back(claim);
   for (auto it = rules_.begin(); it != rules_.end();) {
-    it = IsClaimed(claim, it->second) ? rules_.erase(it) : std::next(it);
+    it = IsOf(claim, it->second) ? rules_.erase(it) : std::next(it);
   }
 }
 
@@ -382,7 +395,7 @@ void OpenflowSwitch::Purge(Done done) {
   Acquire([this, done] {
     rules_.clear();
     has_standing_rules_ = false;
-    claim_ = OpenflowClaim();
+    claims_.clear();
     if (life() == 0) {
       Release();
       return done(Status::Ok());  // nothing of ours will survive when it comes back

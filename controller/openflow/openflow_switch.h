@@ -49,7 +49,7 @@ struct OpenflowChange {
 // at the switch as they are.
 struct OpenflowClaim {
   uint64_t cookie = 0;       // flows whose cookie begins so
-  uint64_t cookie_mask = 0;  // 0: there is no claim
+  uint64_t cookie_mask = 0;  // not 0
   uint32_t first_meter = 0;  // and meters up to last_meter
   uint32_t last_meter = 0;
 };
@@ -97,9 +97,9 @@ class OpenflowSwitch {
   void AskSimple(trumpet_of_ask what, AnswersDone done);
   // False if there is no connection or no room.
   Result<bool> SendPacketOut(uint32_t in_port, std::string_view packet, const std::string& actions);
-  // Ends the claim: of what it is about, these rules are to be there and no others.  An error: the
+  // Ends this claim: of what it is about, these rules are to be there and no others.  An error: the
   // switch has refused them, and has none of it.
-  void Adopt(const std::vector<OpenflowRule>& rules, Done done);
+  void Adopt(const OpenflowClaim& claim, const std::vector<OpenflowRule>& rules, Done done);
   // Somebody else speaks for these from now on: they are forgotten, and stay at the switch.
   void GiveBack(const OpenflowClaim& claim);
   // Removes all that is ours, known or not, standing or not, and forgets it.
@@ -111,7 +111,7 @@ class OpenflowSwitch {
 
   // Before anything comes.  An error if one of them is no rule.
   Status SetStandingRules(const std::vector<OpenflowRule>& rules);
-  void SetClaim(const OpenflowClaim& claim) { claim_ = claim; }
+  void SetClaims(std::vector<OpenflowClaim> claims) { claims_ = std::move(claims); }
   // A connection has come, or gone (null); `ready` is called when ours is as it should be.
   void Attach(OpenflowChannel* channel, Done ready);
   void Detach(const std::string& why);
@@ -147,7 +147,10 @@ class OpenflowSwitch {
   void AskPorts(Done ready);
   void Reconcile(Done ready);
   void Compare(const OpenflowAnswers& answers, Done ready);
-  void AdoptNow(const std::vector<OpenflowRule>& rules, const Done& done);
+  void AdoptNow(const OpenflowClaim& claim, const std::vector<OpenflowRule>& rules,
+                const Done& done);
+  void EndClaim(const OpenflowClaim& claim);
+  bool IsClaimed(const OpenflowRule& rule) const;
   bool IsLasting(uint64_t cookie) const;
   void PutBack();
 
@@ -163,7 +166,7 @@ class OpenflowSwitch {
   std::deque<std::function<void()>> waiting_;
   std::map<uint32_t, OpenflowPort> ports_;
   Rules rules_;
-  OpenflowClaim claim_;
+  std::vector<OpenflowClaim> claims_;
   std::string last_error_;
   OpenflowSwitchCounters counters_;
   std::function<void(const OpenflowMessage&)> packet_in_;

@@ -181,7 +181,7 @@ void TraceRuleManager::LetGoOfStrangers() {
     if (!which->is_ready() || members_.count(id) != 0 || !strangers_.emplace(id, true).second) {
       continue;
     }
-    which->Adopt({}, [](const Status&) {});
+    which->Adopt(TraceRuleClaim(), {}, [](const Status&) {});
   }
 }
 
@@ -218,10 +218,11 @@ void TraceRuleManager::Adopt(uint64_t id, OpenflowSwitch* which, const Result<Ru
     return;
   }
   member.is_busy = true;
-  which->Adopt(*wanted, [this, alive = std::weak_ptr<bool>(alive_), id,
-                         rules = *wanted](const Status& status) {
-    if (!alive.expired()) Arrived(id, rules, status);
-  });
+  which->Adopt(
+      TraceRuleClaim(), *wanted,
+      [this, alive = std::weak_ptr<bool>(alive_), id, rules = *wanted](const Status& status) {
+        if (!alive.expired()) Arrived(id, rules, status);
+      });
 }
 
 void TraceRuleManager::Update(uint64_t id, OpenflowSwitch* which, const Rules& wanted) {

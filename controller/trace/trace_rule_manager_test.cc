@@ -34,7 +34,7 @@ class JumpingClock final : public WireClock {
 
 OpenflowOptions NetOptions() {
   OpenflowOptions options;
-  options.claim = TraceRuleClaim();
+  options.claims = {TraceRuleClaim()};
   options.names = {{1, "br0"}, {2, "br1"}};
   return options;
 }
