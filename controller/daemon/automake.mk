@@ -23,6 +23,9 @@ controller_libtrumpet_daemon_a_SOURCES = \
 	controller/daemon/openflow_part.h \
 	controller/daemon/process.cc \
 	controller/daemon/process.h \
+	controller/daemon/reshuffler_config.cc \
+	controller/daemon/reshuffler_part.cc \
+	controller/daemon/reshuffler_part.h \
 	controller/daemon/service_manager.cc \
 	controller/daemon/service_manager.h \
 	controller/daemon/measurement_commands.cc \

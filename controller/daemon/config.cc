@@ -164,6 +164,13 @@ void JoinSwitches(ConfigSection* root, ControllerConfig* config) {
   }
 }
 
+// Their bridges are among the switches that are spoken to with OpenFlow.
+void JoinReshufflers(ConfigSection* root, ControllerConfig* config) {
+  const std::string problem = ReshufflerProblem(config->reshufflers, config->openflow);
+  if (!problem.empty()) root->Complain(problem);
+  config->analyzers.ask_interval = AskInterval(config->reshufflers);
+}
+
 void ReadAll(ConfigSection* root, ControllerConfig* config) {
   root->Text("name", &config->manager.name);
   root->Text("database", &config->database);
@@ -181,6 +188,8 @@ void ReadAll(ConfigSection* root, ControllerConfig* config) {
     CheckAnalyzers(section, *config);
   });
   root->Section("reports", [&](ConfigSection* section) { ReadReports(section, &config->reports); });
+  root->Section("reshufflers",
+                [&](ConfigSection* section) { ReadReshufflers(section, &config->reshufflers); });
   root->Section("slices", [&](ConfigSection* section) { ReadSlices(section, &config->slices); });
   root->Section("rest", [&](ConfigSection* section) { ReadRest(section, &config->rest); });
 }
@@ -219,6 +228,7 @@ Status ReadConfig(std::string_view text, std::string_view source_name, Controlle
   ConfigSection root(source, &*document, "", &errors);
   ReadAll(&root, &read);
   JoinSwitches(&root, &read);
+  JoinReshufflers(&root, &read);
   root.Finish();
   if (errors.empty()) {
     *config = std::move(read);

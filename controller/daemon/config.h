@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "controller/daemon/openflow_part.h"
+#include "controller/daemon/reshuffler_part.h"
 #include "controller/daemon/slice_part.h"
 #include "controller/notify/notify_options.h"
 #include "controller/rest/rest_server.h"
@@ -58,6 +59,7 @@ struct ControllerConfig {
   OpenflowConfig openflow;
   SlicesConfig slices;
   AnalyzersConfig analyzers;
+  ReshufflersConfig reshufflers;
   RestOptions rest;
   EventManagerOptions manager;
 };

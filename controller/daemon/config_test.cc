@@ -226,5 +226,37 @@ TEST(Config, PrintsDurationsAsTheyAreWritten) {
   EXPECT_FALSE(ParseDuration("5", &value));
 }
 
+TEST(Config, ReadsReshufflersAndTheirAnalyzers) {
+  ControllerConfig config = DefaultConfig("/c", "/s", "/r");
+  const char* const text =
+      "openflow: {switches: [{name: shuf1, datapath_id: 'c1'}]}\n"
+      "reshufflers:\n"
+      "  bridges: [{switch: shuf1, port: 7, address: 192.0.2.9}]\n"
+      "  analyzers: [{name: an1, address: 192.0.2.21}, {name: an2, address: 192.0.2.22, weight: "
+      "0}]\n"
+      "  silence: 300ms\n";
+  const Status read = ReadConfig(text, "c.yaml", &config);
+  ASSERT_TRUE(read.ok()) << read.message();
+  ASSERT_EQ(config.reshufflers.bridges.size(), 1u);
+  EXPECT_EQ(config.reshufflers.bridges[0].bridge.port, 7u);
+  ASSERT_EQ(config.reshufflers.analyzers.size(), 2u);
+  EXPECT_EQ(config.reshufflers.analyzers[1].member.weight, 0u);
+  EXPECT_EQ(config.analyzers.ask_interval, 50 * kNanosPerMilli);
+}
+
+TEST(Config, SaysWhatIsWrongWithReshufflers) {
+  const std::string head = "openflow: {switches: [{name: s, datapath_id: '1'}]}\nreshufflers:\n";
+  const std::string an1 = "  analyzers: [{name: an1, address: 192.0.2.21}]\n";
+  const auto bridge = [](const std::string& text) { return "  bridges: [{" + text + "}]\n"; };
+  EXPECT_EQ(ErrorOf(head + an1 + bridge("switch: x, port: 1, address: 192.0.2.9")),
+            "c.yaml:1:1: reshuffler 'x' is none of 'openflow: switches'");
+  EXPECT_EQ(ErrorOf(head + bridge("switch: s, port: 1, address: 192.0.2.9")),
+            "c.yaml:3:3: reshufflers need analyzers");
+  EXPECT_EQ(ErrorOf(head + an1 + bridge("switch: s, port: 1, address: fd00::1")),
+            "c.yaml:4:43: 'fd00::1' is no IPv4 address");
+  EXPECT_EQ(ErrorOf(head + an1 + bridge("switch: s, address: 192.0.2.9")),
+            "c.yaml:4:13: a reshuffler needs a switch and the port of its tunnel");
+}
+
 }  // namespace
 }  // namespace trumpet

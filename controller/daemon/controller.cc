@@ -80,6 +80,7 @@ Result<std::unique_ptr<Controller>> Controller::Start(event_base* base, Controll
   if (!status.ok()) return status;
   controller->StartTraceRules();
   controller->StartProber();
+  controller->StartReshufflers();
   status = controller->ServeRest();
   if (!status.ok()) return status;
   controller->manager_->Start();
@@ -260,6 +261,18 @@ void Controller::StartProber() {
   prober_ = std::make_unique<Prober>(parts);
 }
 
+void Controller::StartReshufflers() {
+  ReshufflerPart::Parts parts;
+  parts.base = base_;
+  parts.clock = &clock_;
+  parts.events = event_store_.get();
+  parts.net = &openflow_->net();
+  parts.collector = &slices_->collector();
+  parts.openflow = &config_.openflow;
+  parts.log = log_;
+  reshufflers_ = std::make_unique<ReshufflerPart>(parts, config_.reshufflers);
+}
+
 Status Controller::StartNotifier() {
   if (config_.notify.receivers.empty()) return Status::Ok();
   notifier_ = std::make_unique<Notifier>(base_, hub_.get(), config_.notify, log_);
@@ -296,7 +309,9 @@ Status Controller::Listen() {
 }
 
 Status Controller::StartOpenflow() {
-  auto openflow = OpenflowPart::Start(base_, config_.openflow, clock_, RandomNumber(), log_);
+  OpenflowConfig config = config_.openflow;
+  AddReshufflers(config_.reshufflers, &config);
+  auto openflow = OpenflowPart::Start(base_, std::move(config), clock_, RandomNumber(), log_);
   if (!openflow.ok()) return openflow.status();
   openflow_ = std::move(*openflow);
   watch_ = std::make_unique<TopologyWatch>(base_, clock_, LinkDiscoveryOptions(), &openflow_->net(),
@@ -315,6 +330,7 @@ Status Controller::ServeRest() {
   parts.measurements = measurements_.get();
   parts.trace_rules = &trace_rules_->manager();
   parts.probes = prober_.get();
+  parts.reshufflers = &reshufflers_->manager();
   parts.clock = &clock_;
   parts.log = log_;
   parts.topology = [this] { return CurrentTopology(); };
@@ -343,6 +359,7 @@ void Controller::AddMetrics(MetricsText* text) const {
   slices_->AddMetrics(text);
   trace_rules_->AddMetrics(text);
   AddProbeMetrics(text);
+  reshufflers_->AddMetrics(text);
   if (notifier_ == nullptr) return;
   const std::vector<ReceiverView> receivers = notifier_->Receivers();
   const auto family = [&](const char* name, MetricsText::Type type, const char* help, auto value) {

@@ -57,6 +57,7 @@ class Controller {
   CampaignManager& campaigns() { return slices_->campaigns(); }
   const Notifier* notifier() const { return notifier_.get(); }  // may be null
   TraceRulePart& trace_rules() { return *trace_rules_; }
+  ReshufflerPart& reshufflers() { return *reshufflers_; }
   OpenflowPart& openflow() { return *openflow_; }
   const ControllerConfig& config() const { return config_; }
   // As the file, agents and LLDP tell it now.
@@ -76,6 +77,7 @@ class Controller {
   void StartMeasurements();
   void StartTraceRules();
   void StartProber();
+  void StartReshufflers();
   Status StartNotifier();
   Status ReadTopology();
   void SetTopology(Topology topology);
@@ -111,8 +113,9 @@ class Controller {
   std::vector<uint16_t> agent_ports_;
   std::unique_ptr<OpenflowPart> openflow_;
   std::unique_ptr<TopologyWatch> watch_;
-  std::unique_ptr<TraceRulePart> trace_rules_;  // observes nothing, asks switches and analyzers
-  std::unique_ptr<Prober> prober_;              // likewise
+  std::unique_ptr<TraceRulePart> trace_rules_;   // observes nothing, asks switches and analyzers
+  std::unique_ptr<Prober> prober_;               // likewise
+  std::unique_ptr<ReshufflerPart> reshufflers_;  // likewise
   std::unique_ptr<RestServer> rest_;
 };
 

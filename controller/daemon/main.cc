@@ -96,6 +96,9 @@ void AddCommands(Daemon* daemon, Controller* controller) {
   for (DaemonCommand& command : controller->trace_rules().MakeCommands()) {
     daemon->Add(std::move(command));
   }
+  for (DaemonCommand& command : controller->reshufflers().MakeCommands()) {
+    daemon->Add(std::move(command));
+  }
   for (DaemonCommand& command : MakeMeasurementCommands(&controller->measurements())) {
     daemon->Add(std::move(command));
   }

@@ -36,11 +36,14 @@ Result<std::unique_ptr<OpenflowPart>> OpenflowPart::Start(event_base* base, Open
   OpenflowOptions options;
   options.max_switches = config.max_switches;
   options.claims = {TraceRuleClaim()};
+  options.more_claims = config.more_claims;
+  options.standing_rules = config.standing_rules;
   options.seed = seed;
   for (const OpenflowSwitchConfig& one : config.switches) {
     options.names[one.datapath_id] = one.name;
     if (one.is_marked && one.analyzer.empty()) {
-      options.standing_rules[one.datapath_id] = CopyFlows(one.copy);
+      auto& standing = options.standing_rules[one.datapath_id];
+      for (OpenflowRule& rule : CopyFlows(one.copy)) standing.push_back(std::move(rule));
     }
   }
   std::unique_ptr<OpenflowPart> part(new OpenflowPart(std::move(config), log));

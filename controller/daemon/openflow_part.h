@@ -48,6 +48,9 @@ struct OpenflowConfig {
   uint32_t probe_rate = 100;      // packets of probes per second, of all switches together
   std::vector<Prefix> analyzers;  // besides those of the switches: copies go to them, too
   std::vector<OpenflowSwitchConfig> switches;
+  // Of reshufflers, by datapath id (reshuffler_part.h).
+  std::map<uint64_t, std::vector<OpenflowRule>> standing_rules;
+  std::map<uint64_t, OpenflowClaim> more_claims;
 };
 
 void ReadOpenflow(ConfigSection* section, OpenflowConfig* config);

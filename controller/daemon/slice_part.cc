@@ -16,6 +16,7 @@ Result<std::unique_ptr<SlicePart>> SlicePart::Start(const Parts& parts, const Sl
   AnalyzerCollectorOptions options;
   options.name = parts.name;
   options.binds_names_to_certificates = analyzers.checks_certificates;
+  options.listener.session.keep_alive_interval = analyzers.ask_interval;
   part->collector_ =
       std::make_unique<AnalyzerCollector>(parts.base, options, *parts.clock, parts.log);
   part->traces_ = std::make_unique<TraceAsker>(parts.base, *parts.clock, part->collector_.get());

@@ -45,7 +45,8 @@ struct DatapathSwitchConfig {
 struct AnalyzersConfig {
   std::vector<std::string> listen;  // "pssl:6651", "ptcp:6651:127.0.0.1"; none: nowhere
   TlsFiles tls;
-  bool checks_certificates = true;  // an analyzer's name must stand in its certificate
+  bool checks_certificates = true;       // an analyzer's name must stand in its certificate
+  Nanos ask_interval = kNanosPerSecond;  // whether they are there; not from the file
 };
 
 struct SlicesConfig {

@@ -44,6 +44,9 @@ controller_libtrumpet_rest_a_SOURCES = \
 	controller/rest/report_routes.cc \
 	controller/rest/report_streams.cc \
 	controller/rest/report_streams.h \
+	controller/rest/reshuffler_routes.cc \
+	controller/rest/reshuffler_views.cc \
+	controller/rest/reshuffler_views.h \
 	controller/rest/rest_call.cc \
 	controller/rest/rest_call.h \
 	controller/rest/rest_server.cc \

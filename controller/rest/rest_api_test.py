@@ -225,6 +225,19 @@ def trace_rules(call, json_type, yaml_type):
     call(404, "DELETE", path)
 
 
+def reshufflers(call):
+    """Reshufflers: one that small_rest makes up."""
+    path, one = "/v1/reshufflers", "/v1/reshufflers/{name}"
+    told, = json.loads(call(200, "GET", path))["reshufflers"]
+    assert told["state"] == "in order" and "slots" not in told, told
+    assert [(analyzer["state"], analyzer["slots"], analyzer["copies"])
+            for analyzer in told["analyzers"]] == [("alive", 256, 9), ("away", 0, 3)], told
+    assert told["last_move"] == {"at_ns": 1, "slots": 128, "gone": ["an2"], "come": [],
+                                 "failover_ms": 240}, told
+    assert json.loads(call(200, "GET", path + "/shuf1", one))["slots"] == ["an1"] * 256
+    call(404, "GET", path + "/other", one)
+
+
 def probes(call, json_type, yaml_type):
     """Probes, in a network that small_rest makes up."""
     packet = {"Protocol": "UDP", "srcIP": "10.0.1.1", "dstIP": "10.0.2.2", "dstPort": 53,
@@ -296,6 +309,7 @@ def test_every_operation(server):
     traces(call)
     trace_rules(call, json_type, yaml_type)
     probes(call, json_type, yaml_type)
+    reshufflers(call)
     call(200, "GET", "/healthz", role=None)
     call(200, "GET", "/readyz", role=None)
     call(200, "GET", "/metrics")

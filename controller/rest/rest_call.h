@@ -104,6 +104,8 @@ void ListTraceRules(const RestCall& call);
 void ShowTraceRule(const RestCall& call);
 void PutTraceRules(const RestCall& call);
 void DeleteTraceRules(const RestCall& call);
+void ListReshufflers(const RestCall& call);
+void ShowReshuffler(const RestCall& call);
 void ShowHealth(const RestCall& call);
 void ShowReadiness(const RestCall& call);
 void ShowMetrics(const RestCall& call);

@@ -99,6 +99,8 @@ const std::vector<RestRoute>& RestServer::Routes() {
       {"PUT", "/v1/trace-rules", Role::kAdmin, false, " ", PutTraceRules},
       {"DELETE", "/v1/trace-rules", Role::kAdmin, false, " ", DeleteTraceRules},
       {"GET", "/v1/trace-rules/{name}", Role::kRead, false, " ", ShowTraceRule},
+      {"GET", "/v1/reshufflers", Role::kRead, false, " ", ListReshufflers},
+      {"GET", "/v1/reshufflers/{name}", Role::kRead, false, " ", ShowReshuffler},
       {"GET", "/healthz", Role::kNobody, true, " ", ShowHealth},
       {"GET", "/readyz", Role::kNobody, true, " ", ShowReadiness},
       {"GET", "/metrics", Role::kRead, false, " ", ShowMetrics},

@@ -39,6 +39,7 @@ class PacketDownloads;
 class PacketKeeper;
 class ProbeBook;
 class ReportStreams;
+class ReshufflerBook;
 class TraceAsker;
 class TraceRuleBook;
 class TraceStreams;
@@ -61,12 +62,13 @@ struct RestParts {
   event_base* base = nullptr;
   EventManager* events = nullptr;
   ReportHub* reports = nullptr;
-  CampaignManager* campaigns = nullptr;        // may be null: there are none
-  PacketKeeper* packets = nullptr;             // may be null: there are none
-  MeasurementManager* measurements = nullptr;  // may be null: there are none
-  TraceRuleBook* trace_rules = nullptr;        // may be null: there are none
-  TraceAsker* traces = nullptr;                // may be null: there are none
-  ProbeBook* probes = nullptr;                 // may be null: there are none
+  CampaignManager* campaigns = nullptr;         // may be null: there are none
+  PacketKeeper* packets = nullptr;              // may be null: there are none
+  MeasurementManager* measurements = nullptr;   // may be null: there are none
+  TraceRuleBook* trace_rules = nullptr;         // may be null: there are none
+  TraceAsker* traces = nullptr;                 // may be null: there are none
+  ProbeBook* probes = nullptr;                  // may be null: there are none
+  const ReshufflerBook* reshufflers = nullptr;  // may be null: there are none
   const WireClock* clock = nullptr;
   std::function<void(const char* level, const std::string& text)> log;  // "info", "warn", "err"
   // More for /metrics, of those that REST does not know.

@@ -24,6 +24,7 @@
 #include "controller/rest/rest_server.h"
 #include "controller/slice/campaign_loop.h"
 #include "controller/store/memory_event_store.h"
+#include "controller/trace/reshuffler_book.h"
 #include "controller/trace/trace_rule_book.h"
 #include "lib/base/loop_event.h"
 #include "lib/wire/wire_clock.h"
@@ -46,6 +47,28 @@ std::vector<NetworkReport> MakeReports(size_t count, Nanos now) {
   }
   return reports;
 }
+
+// A reshuffler of two analyzers, of which one has gone.
+class OneReshuffler final : public ReshufflerBook {
+ public:
+  ReshufflersView View() const override {
+    ReshufflersView view;
+    view.analyzers = {{"an1", "192.0.2.21", 1, AnalyzerState::kAlive, kRound, 128},
+                      {"an2", "192.0.2.22", 1, AnalyzerState::kAway, 0, 128}};
+    ReshufflerView one;
+    one.name = "shuf1";
+    one.address = "192.0.2.9";
+    one.port = 7;
+    one.state = ReshufflerState::kInOrder;
+    one.slots = SlotTable(kReshuffleSlots, 0);
+    one.counts = {true, 12, 0, {9, 3}};
+    one.changes = 1;
+    one.moved_slots = 128;
+    one.last_move = {1, {"an2"}, {}, 128, 240 * kNanosPerMilli};
+    view.reshufflers = {one};
+    return view;
+  }
+};
 
 // Trace rules in a network without switches, kept.
 class KeptRules final : public TraceRuleBook {
@@ -161,11 +184,13 @@ int Main(int argc, char** argv) {
 
   KeptRules trace_rules(base);
   KeptProbes probes;
+  const OneReshuffler reshufflers;
 
   RestParts parts;
   parts.base = base;
   parts.trace_rules = &trace_rules;
   parts.probes = &probes;
+  parts.reshufflers = &reshufflers;
   parts.campaigns = &campaigns.manager();
   parts.measurements = &measurements;
   parts.events = &manager;

@@ -331,7 +331,8 @@ std::vector<AnalyzerView> AnalyzerCollector::Analyzers() const {
   std::vector<AnalyzerView> views;
   const Nanos now = clock_.MonotonicNow();
   for (const Session* session : analyzers_) {
-    AnalyzerView view{session->hello().host_id, session->peer_address(), 0, 0};
+    AnalyzerView view{session->hello().host_id, session->peer_address(), 0, 0,
+                      session->last_heard_at()};
     if (session->clock_estimate().has_estimate()) {
       view.clock_ahead = session->clock_estimate().OffsetAt(now);
       view.clock_error = session->clock_estimate().BoundAt(now);

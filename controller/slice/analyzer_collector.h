@@ -51,6 +51,7 @@ struct AnalyzerView {
   std::string address;
   Nanos clock_ahead = 0;  // of ours
   Nanos clock_error = 0;
+  Nanos last_heard_at = 0;  // monotonic
 };
 
 // Who has a part in the sessions with analyzers, for what is not about slices.

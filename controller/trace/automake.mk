@@ -6,6 +6,7 @@ noinst_LIBRARIES += controller/libtrumpet-trace-rules.a
 controller_libtrumpet_trace_rules_a_SOURCES = \
 	controller/trace/analyzer_health.cc \
 	controller/trace/analyzer_health.h \
+	controller/trace/reshuffler_book.cc \
 	controller/trace/reshuffler_book.h \
 	controller/trace/reshuffler_manager.cc \
 	controller/trace/reshuffler_manager.h \

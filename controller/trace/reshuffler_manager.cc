@@ -64,20 +64,6 @@ std::vector<std::string> NamesOf(const std::vector<ReshuffleTarget>& targets) {
 
 }  // namespace
 
-const char* ReshufflerStateName(ReshufflerState state) {
-  switch (state) {
-    case ReshufflerState::kAway:
-      return "away";
-    case ReshufflerState::kWaiting:
-      return "waiting";
-    case ReshufflerState::kPending:
-      return "pending";
-    case ReshufflerState::kInOrder:
-      return "in order";
-  }
-  return "";
-}
-
 OpenflowClaim ReshuffleClaim() { return {kSlotCookie, kCookieMask, 0, 0}; }
 
 std::vector<OpenflowRule> ReshuffleBase(const ReshuffleBridge& bridge,

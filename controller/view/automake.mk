@@ -9,6 +9,8 @@ controller_libtrumpet_view_a_SOURCES = \
 	controller/view/measurement_tables.h \
 	controller/view/probe_tables.cc \
 	controller/view/probe_tables.h \
+	controller/view/reshuffler_tables.cc \
+	controller/view/reshuffler_tables.h \
 	controller/view/slice_answers.cc \
 	controller/view/slice_answers.h \
 	controller/view/slice_tables.cc \
@@ -24,6 +26,7 @@ controller_view_view_test_SOURCES = \
 	controller/view/api_tables_test.cc \
 	controller/view/measurement_tables_test.cc \
 	controller/view/probe_tables_test.cc \
+	controller/view/reshuffler_tables_test.cc \
 	controller/view/slice_tables_test.cc \
 	controller/view/trace_rule_tables_test.cc \
 	controller/view/trace_tables_test.cc

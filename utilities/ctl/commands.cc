@@ -9,6 +9,7 @@
 
 #include "controller/view/measurement_tables.h"
 #include "controller/view/probe_tables.h"
+#include "controller/view/reshuffler_tables.h"
 #include "controller/view/slice_tables.h"
 #include "lib/base/units.h"
 #include "utilities/ctl/ctl_run.h"
@@ -114,6 +115,13 @@ int Do(CtlRun* run) {
   if (name == "trace rules list") return ListCtlTraceRules(run);
   if (name == "trace rules show") return ShowCtlTraceRule(run);
   if (name == "trace rules rm") return RemoveCtlTraceRules(run);
+  if (name == "trace reshuffler list") {
+    return run->List("/v1/reshufflers", "reshufflers", ReshufflerTable);
+  }
+  if (name == "trace reshuffler show") {
+    const auto answer = run->Get(ApiPath("reshufflers", run->argument(0)));
+    return answer ? run->Print(*answer, ReshufflerText) : 1;
+  }
   if (name == "status") return ShowStatus(run);
   if (name == "token new") return MakeToken(run);
   const bool is_host = name == "host show";

@@ -121,6 +121,15 @@ def test_trace_rules(user):
     user.fails("trace rules rm", "there are no trace rules")
 
 
+def test_reshufflers(user):
+    assert "in order  1 of 2        12" in user.says("trace reshuffler list")
+    text = user.says("trace reshuffler show shuf1")
+    assert "128 slots at 1970-01-01T00:00:00" in text, text
+    assert ", 240 ms after the last sign of an2" in text, text
+    assert json.loads(user.says("trace reshuffler show shuf1 -o json"))["analyzers"][1]["copies"] == 3
+    user.fails("trace reshuffler show other", "there is no reshuffler named 'other'")
+
+
 def test_probes(user):
     """In a network that small_rest makes up."""
     packet = "udp srcIP=10.0.1.1 dstIP=10.0.2.2 dstMAC=02:00:00:00:02:02"
@@ -331,6 +340,7 @@ def main():
                                 (test_traces, (user,)),
                                 (test_measurements, (user,)),
                                 (test_trace_rules, (user,)),
+                                (test_reshufflers, (user,)),
                                 (test_probes, (user,)),
                                 (test_mistakes, (user,)),
                                 (test_a_watch_that_is_cut_off, (user, server.port)),

@@ -121,8 +121,7 @@ TEST(SlotTable, GivesEverybodyItsShareButForRounding) {
   }
 }
 
-// Of those that are away, one after the other in any order, only their own slots move; and each of
-// the others takes its share of them, but for rounding once for each way in which they came to it.
+// One after the other, in any order.
 TEST(SlotTable, MovesOnlyTheSlotsOfWhoGoes) {
   size_t tried = 0;
   for (uint64_t seed = testing::FirstSeed(); seed <= testing::LastSeed(3000); ++seed) {
