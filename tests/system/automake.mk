@@ -17,6 +17,7 @@ EXTRA_DIST += \
 	tests/system/measured_event_cases.py \
 	tests/system/measure_network_cases.py \
 	tests/system/probe_cases.py \
+	tests/system/reshuffler_cases.py \
 	tests/system/router_cases.py \
 	tests/system/run \
 	tests/system/slice_cases.py \

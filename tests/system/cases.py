@@ -20,6 +20,7 @@ import measure_copy_cases
 import measured_event_cases
 import measure_network_cases
 import probe_cases
+import reshuffler_cases
 import router_cases
 import slice_cases
 import slice_fault_cases
@@ -264,4 +265,5 @@ ALL = [
     *live_trace_cases.ALL,
     *trace_controller_cases.ALL,
     *probe_cases.ALL,
+    *reshuffler_cases.ALL,
 ]
