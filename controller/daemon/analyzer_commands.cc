@@ -115,6 +115,10 @@ std::string TracesText(const std::vector<StoredTrace>& traces, const SwitchBook&
   return table.is_empty() ? "no traces\n" : table.ToString(0);
 }
 
+std::string MissingText(const std::string& missing) {
+  return missing.empty() ? "" : "not all of them; missing: " + missing + "\n";
+}
+
 // Words are NAME=VALUE, as `trumpet-analyzer query --NAME=VALUE`.
 Result<TraceQuery> ReadQuery(const CommandArguments& arguments, size_t first,
                              const LiveTraces& traces) {
@@ -136,24 +140,32 @@ void ListTraces(LiveTraces* traces, const CommandArguments& arguments, const Com
   const bool is_json = !arguments.empty() && arguments[0] == "json";
   const auto query = ReadQuery(arguments, is_json ? 1 : 0, *traces);
   if (!query.ok()) return reply(query.status());
-  traces->Find(*query, [=](const Result<std::vector<StoredTrace>>& found) {
-    if (!found.ok()) return reply(found.status());
-    if (!is_json) return reply(TracesText(*found, traces->switches()));
-    std::string lines;
-    for (const StoredTrace& trace : *found) lines += JsonLine(ToJson(trace, traces->switches()));
-    reply(lines);
-  });
+  traces->Find(*query,
+               [=](const Result<std::vector<StoredTrace>>& found, const std::string& missing) {
+                 if (!found.ok()) return reply(found.status());
+                 if (!is_json)
+                   return reply(TracesText(*found, traces->switches()) + MissingText(missing));
+                 std::string lines;
+                 for (const StoredTrace& trace : *found)
+                   lines += JsonLine(ToJson(trace, traces->switches()));
+                 if (!missing.empty()) lines += JsonLine({{"missing", missing}});
+                 reply(lines);
+               });
 }
 
 void ShowTrace(LiveTraces* traces, const CommandArguments& arguments, const CommandReply& reply) {
   TraceQuery query;
   const Status set = SetTraceQuery("id", arguments[0], traces->switches(), &query);
   if (!set.ok()) return reply(set);
-  traces->Find(query, [=](const Result<std::vector<StoredTrace>>& found) {
-    if (!found.ok()) return reply(found.status());
-    if (found->empty()) return reply(Status::Error("there is no trace " + arguments[0]));
-    reply(ToJson(found->front(), traces->switches()).dump(2) + "\n");
-  });
+  traces->Find(query,
+               [=](const Result<std::vector<StoredTrace>>& found, const std::string& missing) {
+                 if (!found.ok()) return reply(found.status());
+                 if (found->empty()) {
+                   return reply(Status::Error("there is no trace " + arguments[0] +
+                                              (missing.empty() ? "" : "; not asked: " + missing)));
+                 }
+                 reply(ToJson(found->front(), traces->switches()).dump(2) + "\n");
+               });
 }
 
 using TraceHandler = std::function<void(LiveTraces*, const CommandArguments&, const CommandReply&)>;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "controller/daemon/config_reader.h"
+#include "controller/store/clickhouse_place.h"
 #include "controller/traces/trace_routes.h"
 #include "lib/wire/address.h"
 
@@ -79,6 +80,11 @@ void ReadTopology(ConfigSection* section, LiveTracesOptions* traces) {
 
 void ReadTraces(ConfigSection* section, LiveTracesOptions* traces) {
   section->Text("directory", &traces->store.folder);
+  section->Text("store", &traces->servers);
+  const Status place =
+      traces->servers.empty() ? Status::Ok() : ParseClickHousePlace(traces->servers).status();
+  if (!place.ok()) section->ComplainOf("store", place.message());
+  section->Bytes("spool", 1'000'000, 1'000'000'000'000'000, &traces->max_spool_bytes);
   section->Bytes("max_size", 1'000'000, 1'000'000'000'000'000, &traces->store.max_bytes);
   section->Duration("keep", kNanosPerSecond, 3650 * kDay, &traces->store.max_age);
   ReadSwitches(section, &traces->switches);

@@ -20,6 +20,7 @@
 #include "controller/daemon/config_reader.h"
 #include "controller/daemon/daemon.h"
 #include "controller/daemon/process.h"
+#include "controller/store/clickhouse_place.h"
 #include "controller/traces/app_program.h"
 #include "controller/traces/query_program.h"
 #include "controller/traces/trace_program.h"
@@ -88,6 +89,11 @@ Status MakeTraces(event_base* base, AnalyzerConfig* config, const WireClock& clo
   if (config->traces.store.folder.empty()) return Status::Ok();
   config->traces.maker.copies.seed = config->analyzer.book.seed;
   config->receiver.wants_udp_tunnels = true;
+  // Each answers for its own traces: two must not have the same ones.
+  std::string* const servers = &config->traces.servers;
+  if (!servers->empty() && servers->find("database=") == servers->npos) {
+    *servers += ",database=" + DatabaseOfAnalyzer(config->analyzer.name);
+  }
   auto made = LiveTraces::Open(
       base, config->traces, [&clock] { return clock.UnixNow(); },
       Daemon::Logger(TRUMPET_LOG_ANALYZER));

@@ -165,9 +165,11 @@ void TraceAsker::Take(Session* session, TraceAnswer answer) {
   if (found == asked_.end() || found->second.owing.erase(session) == 0) return;
   Asked& asked = found->second;
   if (answer.is_wrong) asked.findings.wrong = answer.error;
-  if (!answer.error.empty()) {
-    asked.findings.silent[name] = answer.error;
-  } else {
+  // An error beside an answer says what is missing in it.
+  if (!answer.error.empty()) asked.findings.silent[name] = answer.error;
+  const bool has_any = answer.error.empty() || answer.has_more || !answer.records.empty() ||
+                       answer.files + answer.traces > 0;
+  if (has_any) {
     asked.records[name] = std::move(answer.records);
     answer.records.clear();
     asked.findings.answers[name] = std::move(answer);

@@ -3,9 +3,21 @@
 
 noinst_LIBRARIES += controller/libtrumpet-store.a
 controller_libtrumpet_store_a_SOURCES = \
+	controller/store/clickhouse_place.cc \
+	controller/store/clickhouse_place.h \
+	controller/store/clickhouse_rows.cc \
+	controller/store/clickhouse_rows.h \
+	controller/store/clickhouse_servers.cc \
+	controller/store/clickhouse_servers.h \
+	controller/store/clickhouse_trace_reader.cc \
+	controller/store/clickhouse_trace_reader.h \
+	controller/store/clickhouse_trace_store.cc \
+	controller/store/clickhouse_trace_store.h \
 	controller/store/event_rows.cc \
 	controller/store/event_rows.h \
 	controller/store/event_store.h \
+	controller/store/http_client.cc \
+	controller/store/http_client.h \
 	controller/store/memory_event_store.cc \
 	controller/store/memory_event_store.h \
 	controller/store/memory_report_store.cc \
@@ -18,6 +30,10 @@ controller_libtrumpet_store_a_SOURCES = \
 	controller/store/report_threads.cc \
 	controller/store/report_threads.h \
 	controller/store/report_writer.cc \
+	controller/store/row_binary.cc \
+	controller/store/row_binary.h \
+	controller/store/row_spool.cc \
+	controller/store/row_spool.h \
 	controller/store/sqlite_file.cc \
 	controller/store/sqlite_file.h \
 	controller/store/sqlite_report_store.cc \
@@ -28,6 +44,8 @@ controller_libtrumpet_store_a_SOURCES = \
 	controller/store/trace_part.h \
 	controller/store/trace_folder.cc \
 	controller/store/trace_folder.h \
+	controller/store/trace_reader.cc \
+	controller/store/trace_reader.h \
 	controller/store/trace_store.cc \
 	controller/store/trace_store.h
 
@@ -47,10 +65,21 @@ controller_store_store_test_LDADD = $(LIBTRUMPET_STORE) $(GTEST_MAIN_LIBS)
 
 gtest_programs += controller/store/trace_store_test
 controller_store_trace_store_test_SOURCES = \
+	controller/store/clickhouse_server_test.cc \
+	controller/store/clickhouse_server_test.h \
+	controller/store/clickhouse_trace_store_test.cc \
+	controller/store/sqlite_trace_store_test.cc \
+	controller/store/trace_store_kit_test.h \
 	controller/store/trace_store_test.cc \
 	lib/ovsdb/ovsdb_server_test.cc \
 	lib/ovsdb/ovsdb_server_test.h
 controller_store_trace_store_test_LDADD = $(LIBTRUMPET_STORE) $(GTEST_MAIN_LIBS)
+
+fuzz_programs += controller/store/clickhouse_rows_fuzz
+controller_store_clickhouse_rows_fuzz_SOURCES = controller/store/clickhouse_rows_fuzz.cc
+controller_store_clickhouse_rows_fuzz_LDADD = $(FUZZ_MAIN) $(LIBTRUMPET_STORE)
+controller_store_clickhouse_rows_fuzz_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+EXTRA_DIST += tests/corpus/clickhouse_rows_fuzz
 
 # With threads.
 gtest_programs += controller/store/report_store_test

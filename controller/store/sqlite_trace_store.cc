@@ -120,7 +120,9 @@ Status SqliteTraceStore::Append(const std::vector<StoredTrace>& traces, Nanos no
 }
 
 Status SqliteTraceStore::AppendCounters(const std::vector<LinkCounters>& counters, Nanos now) {
-  return Write([&](TracePart* part) { return part->AppendCounters(counters); }, now);
+  const Status status = Write([&](TracePart* part) { return part->AppendCounters(counters); }, now);
+  (status.ok() ? counters_.written_links : counters_.refused_links) += counters.size();
+  return status;
 }
 
 Result<std::vector<StoredTrace>> SqliteTraceStore::Find(const TraceQuery& query) {

@@ -82,10 +82,19 @@ struct LinkCounters {
 };
 
 struct TraceStoreCounters {
-  uint64_t written = 0;        // traces, each revision
+  uint64_t written = 0;        // traces, each revision; those in a spool, too
   uint64_t refused = 0;        // the disk did not take them
+  uint64_t written_links = 0;  // rows of counters
+  uint64_t refused_links = 0;
   uint64_t expired_files = 0;  // by age, size, or for want of room
   uint64_t stored_bytes = 0;
+  // Of servers, where rows for those that are away go to a spool, and from there to the server.
+  uint64_t spooled = 0;  // rows, of traces and counters
+  uint64_t replayed = 0;
+  uint64_t spool_lost = 0;  // they were broken
+  uint64_t spool_bytes = 0;
+  uint64_t servers_away = 0;
+  std::string trouble;  // of one that is away
 };
 
 // An address as stores keep and compare it: "4" or "6" and its hexadecimal digits.  Empty: not IP.
@@ -98,7 +107,8 @@ std::pair<std::string, std::string> StoredRange(const Prefix& prefix);
 class TraceStore {
  public:
   virtual ~TraceStore() = default;
-  // All or none.
+  // All or none of what one server or file has to take; counters() say how much was not taken, and
+  // the error why.
   virtual Status Append(const std::vector<StoredTrace>& traces, Nanos now) = 0;
   virtual Status AppendCounters(const std::vector<LinkCounters>& counters, Nanos now) = 0;
   virtual Result<std::vector<StoredTrace>> Find(const TraceQuery& query) = 0;

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "controller/analyzer/trace_judge.h"
-#include "controller/store/trace_folder.h"
+#include "controller/store/trace_reader.h"
 #include "controller/traces/arguments.h"
 #include "controller/traces/trace_apps.h"
 #include "controller/traces/trace_query.h"
@@ -100,7 +100,9 @@ Result<AppOptions> MakeOptions(const Arguments& arguments) {
 }
 
 Status Run(AppOptions options, std::ostream* out) {
-  const auto links = LinksInTraceFolder(options.store, options.query.from, options.query.until);
+  auto reader = OpenTraceReader(options.store);
+  if (!reader.ok()) return reader.status();
+  const auto links = (*reader)->Links(options.query.from, options.query.until, nullptr);
   if (!links.ok()) return links.status();
   if (options.app == "ecmp") {
     *out << JsonLine(ProfileEcmp(*links, *options.at, options.members, options.switches));
@@ -108,7 +110,7 @@ Status Run(AppOptions options, std::ostream* out) {
   }
   const bool is_loops = options.app == "loops";
   options.query.fault = static_cast<uint8_t>(is_loops ? TraceFault::kLoop : TraceFault::kDropped);
-  const auto traces = FindInTraceFolder(options.store, options.query);
+  const auto traces = (*reader)->Find(options.query, {}, nullptr);
   if (!traces.ok()) return traces.status();
   const auto findings = is_loops ? DebugLoops(*traces, options.switches)
                                  : DebugDrops(*traces, *links, options.switches);

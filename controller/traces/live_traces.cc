@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "controller/store/clickhouse_trace_store.h"
 #include "controller/traces/trace_network.h"
 #include "controller/traces/trace_text.h"
 
@@ -23,13 +24,36 @@ Nanos MonotonicNow() {
   return now.tv_sec * kNanosPerSecond + now.tv_nsec;
 }
 
+template <typename T>
+Result<std::unique_ptr<TraceStore>> Made(Result<std::unique_ptr<T>> store) {
+  if (!store.ok()) return store.status();
+  return std::unique_ptr<TraceStore>(std::move(*store));
+}
+
+Result<std::unique_ptr<TraceStore>> OpenStore(const LiveTracesOptions& options, Nanos now) {
+  if (options.servers.empty()) return Made(SqliteTraceStore::Open(options.store, now));
+  auto place = ParseClickHousePlace(options.servers);
+  if (!place.ok()) return place.status();
+  ClickHouseTraceStoreOptions servers;
+  servers.place = std::move(*place);
+  servers.spool_folder = options.store.folder + "/spool";
+  servers.max_spool_bytes = options.max_spool_bytes;
+  servers.max_age = options.store.max_age;
+  servers.max_bytes = options.store.max_bytes;
+  return Made(ClickHouseTraceStore::Open(servers, now));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<LiveTraces>> LiveTraces::Open(event_base* base,
                                                      const LiveTracesOptions& options,
                                                      std::function<Nanos()> unix_now, Log log) {
-  auto store = SqliteTraceStore::Open(options.store, unix_now());
+  auto store = OpenStore(options, unix_now());
   if (!store.ok()) return store.status();
+  const Status told = SaveTraceServers(options.store.folder, options.servers);
+  if (!told.ok()) return told;
+  auto answers = OpenTraceReader(options.store.folder);
+  if (!answers.ok()) return answers.status();
   LiveTracesOptions known = options;
   if (options.takes_network) {
     // Until it is told again.
@@ -39,13 +63,13 @@ Result<std::unique_ptr<LiveTraces>> LiveTraces::Open(event_base* base,
   }
   const Status saved = SaveSwitchBook(known.switches, options.store.folder);
   if (!saved.ok()) return saved;
-  return std::unique_ptr<LiveTraces>(
-      new LiveTraces(base, known, std::move(unix_now), std::move(*store), std::move(log)));
+  return std::unique_ptr<LiveTraces>(new LiveTraces(
+      base, known, std::move(unix_now), std::move(*store), std::move(*answers), std::move(log)));
 }
 
 LiveTraces::LiveTraces(event_base* base, const LiveTracesOptions& options,
-                       std::function<Nanos()> unix_now, std::unique_ptr<SqliteTraceStore> store,
-                       Log log)
+                       std::function<Nanos()> unix_now, std::unique_ptr<TraceStore> store,
+                       std::unique_ptr<TraceReader> answers, Log log)
     : options_(options),
       unix_now_(std::move(unix_now)),
       log_(std::move(log)),
@@ -53,6 +77,7 @@ LiveTraces::LiveTraces(event_base* base, const LiveTracesOptions& options,
       routes_(options_.topology, switches_),
       maker_(options_.maker, routes_, [this](const TraceReport& report) { Tell(report); }),
       store_(std::move(store)),
+      answers_(std::move(answers)),
       writer_(base, kMaxBatches),
       reader_(base, kMaxQuestions),
       advance_(base, [this] { Advance(); }),
@@ -106,21 +131,18 @@ void LiveTraces::Write() {
   const bool is_taken =
       Give([this, traces = std::move(waiting_), links = std::move(links), now = unix_now_()] {
         Status status = Status::Ok();
-        size_t lost_traces = 0;
-        size_t lost_links = 0;
-        const auto note = [&status](Status one, size_t rows, size_t* lost) {
-          if (one.ok()) return;
-          *lost = rows;
-          status = std::move(one);
+        const auto note = [&status](Status one) {
+          if (!one.ok()) status = std::move(one);
         };
-        size_t none = 0;
-        if (!traces.empty()) note(store_->Append(traces, now), traces.size(), &lost_traces);
-        if (!links.empty()) note(store_->AppendCounters(links, now), links.size(), &lost_links);
-        note(store_->Expire(now), 0, &none);
-        const size_t stored = traces.size() - lost_traces;
-        return [this, status, stored, lost_traces, lost_links, store = store_->counters()] {
-          counters_.stored += stored;
-          Note(lost_traces, lost_links, status, store);
+        const TraceStoreCounters before = store_->counters();
+        if (!traces.empty()) note(store_->Append(traces, now));
+        if (!links.empty()) note(store_->AppendCounters(links, now));
+        note(store_->Expire(now));
+        const TraceStoreCounters store = store_->counters();
+        return [this, status, before, store] {
+          counters_.stored += store.written - before.written;
+          Note(store.refused - before.refused, store.refused_links - before.refused_links, status,
+               store);
         };
       });
   waiting_.clear();
@@ -164,39 +186,41 @@ void LiveTraces::SetNetwork(std::string text) {
 }
 
 template <typename T>
-void LiveTraces::Ask(std::function<Result<T>()> look,
-                     std::function<void(const Result<T>&)> answer) {
-  const bool is_taken = reader_.Do([look = std::move(look), answer] {
-    auto found = look();
-    return [found = std::move(found), answer] { answer(found); };
+void LiveTraces::Ask(std::function<Result<T>(TraceReader*, TraceReader::Missing*)> look,
+                     AnswerOf<T> answer) {
+  const bool is_taken = reader_.Do([this, look = std::move(look), answer] {
+    TraceReader::Missing missing;
+    auto found = look(answers_.get(), &missing);
+    std::string text;
+    for (const std::string& one : missing) text += (text.empty() ? "" : "; ") + one;
+    return [found = std::move(found), text, answer] { answer(found, text); };
   });
   if (is_taken) return;
   ++counters_.questions_refused;
-  answer(Status::Error("too many questions about traces at once; try again later"));
+  answer(Status::Error("too many questions about traces at once; try again later"), "");
 }
 
 void LiveTraces::Find(const TraceQuery& query, Answer answer, std::function<bool()> may_go_on) {
-  const auto look = [folder = options_.store.folder, query, may_go_on = std::move(may_go_on)] {
-    return FindInTraceFolder(folder, query, may_go_on);
+  const auto look = [query, may_go_on = std::move(may_go_on)](TraceReader* reader,
+                                                              TraceReader::Missing* missing) {
+    return reader->Find(query, may_go_on, missing);
   };
   Ask<std::vector<StoredTrace>>(look, std::move(answer));
 }
 
-void LiveTraces::Estimate(const TraceQuery& query,
-                          std::function<void(const Result<TraceCost>&)> answer) {
-  const auto look = [folder = options_.store.folder, query] {
-    return EstimateInTraceFolder(folder, query);
+void LiveTraces::Estimate(const TraceQuery& query, AnswerOf<TraceCost> answer) {
+  const auto look = [query](TraceReader* reader, TraceReader::Missing* missing) {
+    return reader->Estimate(query, missing);
   };
   Ask<TraceCost>(look, std::move(answer));
 }
 
 void LiveTraces::Count(const CountQuestion& question, bool of_links,
-                       std::function<void(const Result<std::vector<TraceRecord>>&)> answer,
-                       std::function<bool()> may_go_on) {
-  const auto look = [folder = options_.store.folder, question, of_links, switches = switches_,
-                     may_go_on = std::move(may_go_on)] {
-    return of_links ? CountLinks(folder, question, switches)
-                    : CountTraces(folder, question, may_go_on);
+                       AnswerOf<std::vector<TraceRecord>> answer, std::function<bool()> may_go_on) {
+  const auto look = [question, of_links, switches = switches_, may_go_on = std::move(may_go_on)](
+                        TraceReader* reader, TraceReader::Missing* missing) {
+    return of_links ? CountLinks(reader, question, switches, missing)
+                    : CountTraces(reader, question, may_go_on, missing);
   };
   Ask<std::vector<TraceRecord>>(look, std::move(answer));
 }
@@ -210,6 +234,13 @@ nlohmann::ordered_json LiveTraces::Show() const {
                    {"expired_files", counters_.store.expired_files},
                    {"bytes", counters_.store.stored_bytes},
                    {"error", told_error_}};
+  if (!options_.servers.empty()) {
+    const TraceStoreCounters& store = counters_.store;
+    json["store"]["servers"] = {
+        {"away", store.servers_away},      {"trouble", store.trouble},
+        {"rows_spooled", store.spooled},   {"rows_replayed", store.replayed},
+        {"rows_broken", store.spool_lost}, {"spool_bytes", store.spool_bytes}};
+  }
   return json;
 }
 

@@ -25,7 +25,8 @@
 
 #include "controller/plan/topology.h"
 #include "controller/store/sqlite_trace_store.h"
-#include "controller/store/trace_folder.h"
+#include "controller/store/trace_reader.h"
+#include "controller/store/trace_store.h"
 #include "controller/traces/link_book.h"
 #include "controller/traces/switch_book.h"
 #include "controller/traces/trace_counts.h"
@@ -39,6 +40,8 @@ namespace trumpet {
 struct LiveTracesOptions {
   TraceMakerOptions maker;
   SqliteTraceStoreOptions store;
+  std::string servers;  // "clickhouse:...": the traces are there, and the folder has the spool
+  uint64_t max_spool_bytes = uint64_t{1} << 30;
   SwitchBook switches;
   Topology topology;           // without switches: nothing is known of where packets ought to go
   bool takes_network = false;  // from the controller, as SetNetwork() is told
@@ -59,7 +62,10 @@ class LiveTraces {
   static constexpr size_t kMaxQuestions = 16;
 
   using Log = std::function<void(const char* level, const std::string& text)>;
-  using Answer = std::function<void(const Result<std::vector<StoredTrace>>&)>;
+  // `missing` says which servers have not answered; the rest is told.  Empty: all have.
+  template <typename T>
+  using AnswerOf = std::function<void(const Result<T>&, const std::string& missing)>;
+  using Answer = AnswerOf<std::vector<StoredTrace>>;
 
   // `unix_now` is for the age of files.
   static Result<std::unique_ptr<LiveTraces>> Open(event_base* base,
@@ -75,10 +81,9 @@ class LiveTraces {
   // Of those in the store; the answer comes from the loop.
   // `may_go_on`, which may be empty, is asked on another thread meanwhile.
   void Find(const TraceQuery& query, Answer answer, std::function<bool()> may_go_on = {});
-  void Estimate(const TraceQuery& query, std::function<void(const Result<TraceCost>&)> answer);
+  void Estimate(const TraceQuery& query, AnswerOf<TraceCost> answer);
   void Count(const CountQuestion& question, bool of_links,
-             std::function<void(const Result<std::vector<TraceRecord>>&)> answer,
-             std::function<bool()> may_go_on);
+             AnswerOf<std::vector<TraceRecord>> answer, std::function<bool()> may_go_on);
   // As trace_network.h has it: from now on packets ought to go so, and switches are called so.
   // What is no such text changes nothing, and is told to the log.
   void SetNetwork(std::string text);
@@ -94,13 +99,13 @@ class LiveTraces {
 
  private:
   LiveTraces(event_base* base, const LiveTracesOptions& options, std::function<Nanos()> unix_now,
-             std::unique_ptr<SqliteTraceStore> store, Log log);
+             std::unique_ptr<TraceStore> store, std::unique_ptr<TraceReader> answers, Log log);
   void Tell(const TraceReport& report);
   void Advance();
   void Write();
   bool Give(LoopWorker::Job job);
   template <typename T>
-  void Ask(std::function<Result<T>()> look, std::function<void(const Result<T>&)> answer);
+  void Ask(std::function<Result<T>(TraceReader*, TraceReader::Missing*)> look, AnswerOf<T> answer);
   void Note(size_t traces, size_t links, const Status& status, const TraceStoreCounters& store);
 
   const LiveTracesOptions options_;
@@ -119,7 +124,8 @@ class LiveTraces {
   Nanos taken_at_ = 0;
   bool has_new_frames_ = false;
   bool is_ending_ = false;
-  std::unique_ptr<SqliteTraceStore> store_;  // the writer's
+  std::unique_ptr<TraceStore> store_;     // the writer's
+  std::unique_ptr<TraceReader> answers_;  // the reader's
   LoopWorker writer_;
   LoopWorker reader_;
   LoopEvent advance_;

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "controller/analyzer/trace_packet.h"
-#include "controller/store/trace_folder.h"
+#include "controller/store/trace_reader.h"
 #include "controller/traces/arguments.h"
 #include "controller/traces/trace_query.h"
 #include "controller/traces/trace_text.h"
@@ -18,7 +18,7 @@ namespace trumpet {
 namespace {
 
 constexpr char kUsage[] =
-    "usage: trumpet-analyzer query --store=DIRECTORY [OPTION]...\n"
+    "usage: trumpet-analyzer query --store=DIRECTORY|clickhouse:URL,... [OPTION]...\n"
     "Prints the traces of a store as lines of JSON, by the time of their first copy; then, if "
     "there\n"
     "are more, a line that says how to go on.\n"
@@ -51,9 +51,12 @@ Result<QueryOptions> MakeOptions(const Arguments& arguments) {
   }
   if (!arguments.files.empty()) return Status::Error(arguments.files[0] + ": is no option");
   if (options.store.empty()) return Status::Error("--store=DIRECTORY is missing");
-  auto switches = LoadSwitchBook(options.store);
-  if (!switches.ok()) return switches.status();
-  options.switches = std::move(*switches);
+  const std::string folder = FolderOfTracePlace(options.store);
+  if (!folder.empty()) {
+    auto switches = LoadSwitchBook(folder);
+    if (!switches.ok()) return switches.status();
+    options.switches = std::move(*switches);
+  }
   for (const auto& [name, value] : arguments.options) {
     if (name == "--store" || name == "--pcapng") continue;
     const Status set = SetTraceQuery(name.substr(2), value, options.switches, &options.query);
@@ -86,7 +89,10 @@ Status WritePcapng(const std::vector<StoredTrace>& traces, const QueryOptions& o
 
 Status Run(QueryOptions options, std::ostream* out) {
   const size_t limit = options.query.limit++;  // one more says whether there are more
-  auto found = FindInTraceFolder(options.store, options.query);
+  auto reader = OpenTraceReader(options.store);
+  if (!reader.ok()) return reader.status();
+  TraceReader::Missing missing;
+  auto found = (*reader)->Find(options.query, {}, &missing);
   if (!found.ok()) return found.status();
   const bool has_more = found->size() > limit;
   if (has_more) found->resize(limit);
@@ -95,6 +101,7 @@ Status Run(QueryOptions options, std::ostream* out) {
   if (has_more) {
     *out << JsonLine({{"next", TraceCursor(found->back())}});
   }
+  if (!missing.empty()) *out << JsonLine({{"missing", missing}});
   return Status::Ok();
 }
 

@@ -9,7 +9,6 @@
 #include <optional>
 #include <utility>
 
-#include "controller/store/trace_folder.h"
 #include "controller/traces/link_book.h"
 
 namespace trumpet {
@@ -31,12 +30,12 @@ bool IsBehind(const TraceQuery& query, const Place& place) {
 
 }  // namespace
 
-Result<std::vector<TraceRecord>> CountTraces(const std::string& folder,
-                                             const CountQuestion& question,
-                                             std::function<bool()> may_go_on) {
+Result<std::vector<TraceRecord>> CountTraces(TraceReader* reader, const CountQuestion& question,
+                                             const std::function<bool()>& may_go_on,
+                                             TraceReader::Missing* missing) {
   TraceQuery query = question.query;
   query.behind.reset();  // a step, and no trace
-  const auto counts = CountInTraceFolder(folder, query, question.step, std::move(may_go_on));
+  const auto counts = reader->Count(query, question.step, may_go_on, missing);
   if (!counts.ok()) return counts.status();
   std::vector<TraceRecord> records;
   for (const auto& [begin, count] : *counts) {
@@ -47,11 +46,11 @@ Result<std::vector<TraceRecord>> CountTraces(const std::string& folder,
   return records;
 }
 
-Result<std::vector<TraceRecord>> CountLinks(const std::string& folder,
-                                            const CountQuestion& question,
-                                            const SwitchBook& switches) {
+Result<std::vector<TraceRecord>> CountLinks(TraceReader* reader, const CountQuestion& question,
+                                            const SwitchBook& switches,
+                                            TraceReader::Missing* missing) {
   const TraceQuery& query = question.query;
-  const auto links = LinksInTraceFolder(folder, query.from, query.until);
+  const auto links = reader->Links(query.from, query.until, missing);
   if (!links.ok()) return links.status();
   std::map<Place, std::array<uint64_t, kLinkCounters>> sums;
   for (const LinkCounters& link : *links) {

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "controller/store/trace_reader.h"
 #include "controller/store/trace_store.h"
 #include "controller/traces/switch_book.h"
 #include "lib/base/status.h"
@@ -26,12 +27,12 @@ struct CountQuestion {
 };
 
 // By begin of the step and id, at most query.limit.
-Result<std::vector<TraceRecord>> CountTraces(const std::string& folder,
-                                             const CountQuestion& question,
-                                             std::function<bool()> may_go_on);
-Result<std::vector<TraceRecord>> CountLinks(const std::string& folder,
-                                            const CountQuestion& question,
-                                            const SwitchBook& switches);
+Result<std::vector<TraceRecord>> CountTraces(TraceReader* reader, const CountQuestion& question,
+                                             const std::function<bool()>& may_go_on,
+                                             TraceReader::Missing* missing);
+Result<std::vector<TraceRecord>> CountLinks(TraceReader* reader, const CountQuestion& question,
+                                            const SwitchBook& switches,
+                                            TraceReader::Missing* missing);
 
 }  // namespace trumpet
 

@@ -147,11 +147,14 @@ void TraceService::Find(const TraceRequest& request, TraceQuery query) {
   asked_[request.number] = is_cancelled;
   traces_->Find(
       query,
-      [=, number = request.number, packets = request.packets](const auto& found) {
+      [=, number = request.number, packets = request.packets](const auto& found,
+                                                              const std::string& missing) {
         asked_.erase(number);
         if (is_cancelled->load()) return;
         if (!found.ok()) return Fail(number, found.message(), false);
-        send_(ToAnswer(number, packets, *found, limit));
+        TraceAnswer answer = ToAnswer(number, packets, *found, limit);
+        answer.error = ToWireText(missing, kMaxLongTextBytes);
+        send_(answer);
       },
       [is_cancelled] { return !is_cancelled->load(); });
 }
@@ -160,7 +163,8 @@ void TraceService::Count(const TraceRequest& request, CountQuestion question) {
   const size_t limit = question.query.limit++;
   const auto is_cancelled = std::make_shared<std::atomic<bool>>(false);
   asked_[request.number] = is_cancelled;
-  const auto answer = [=, number = request.number](const auto& counted) {
+  const auto answer = [=, number = request.number](const auto& counted,
+                                                   const std::string& missing) {
     asked_.erase(number);
     if (is_cancelled->load()) return;
     if (!counted.ok()) return Fail(number, counted.message(), false);
@@ -173,6 +177,7 @@ void TraceService::Count(const TraceRequest& request, CountQuestion question) {
       told.records.push_back(record);
     }
     told.has_more = told.records.size() < counted->size();
+    told.error = ToWireText(missing, kMaxLongTextBytes);
     send_(told);
   };
   traces_->Count(question, request.what == TraceWhat::kLinks, answer,
@@ -182,7 +187,7 @@ void TraceService::Count(const TraceRequest& request, CountQuestion question) {
 void TraceService::Estimate(uint64_t number, const TraceQuery& query) {
   const auto is_cancelled = std::make_shared<std::atomic<bool>>(false);
   asked_[number] = is_cancelled;
-  traces_->Estimate(query, [=](const Result<TraceCost>& cost) {
+  traces_->Estimate(query, [=](const Result<TraceCost>& cost, const std::string& missing) {
     asked_.erase(number);
     if (is_cancelled->load()) return;
     if (!cost.ok()) return Fail(number, cost.message(), false);
@@ -191,6 +196,7 @@ void TraceService::Estimate(uint64_t number, const TraceQuery& query) {
     answer.files = cost->files;
     answer.traces = cost->traces;
     answer.bytes = cost->bytes;
+    answer.error = ToWireText(missing, kMaxLongTextBytes);
     send_(answer);
   });
 }

@@ -1,0 +1,330 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a store on servers does when they go, come back, are full, or tell nonsense.
+
+#include "controller/store/clickhouse_trace_store.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "controller/store/clickhouse_rows.h"
+#include "controller/store/clickhouse_server_test.h"
+#include "controller/store/trace_reader.h"
+#include "controller/store/trace_store_kit_test.h"
+#include "lib/base/random_runs_test.h"
+
+namespace trumpet {
+namespace {
+
+class ClickHouseFaults : public ::testing::Test, protected TracesByChance {
+ protected:
+  void SetUp() override {
+    if (!WhyNoClickHouse().empty()) GTEST_SKIP() << WhyNoClickHouse();
+    one_ = std::make_unique<ClickHouseTestServer>();
+    other_ = std::make_unique<ClickHouseTestServer>();
+    place_ = "clickhouse:" + one_->url() + "," + other_->url();
+    options_.place = *ParseClickHousePlace(place_);
+    options_.spool_folder = folder_.File("spool");
+    options_.writer = 7;
+  }
+
+  std::unique_ptr<ClickHouseTraceStore> Open() {
+    auto store = ClickHouseTraceStore::Open(options_, now_);
+    EXPECT_TRUE(store.ok()) << store.message();
+    return store.ok() ? std::move(*store) : nullptr;
+  }
+
+  // What the twin has, too, if the store has taken it.
+  Status Tell(ClickHouseTraceStore* store, size_t count = 50) {
+    now_ += kNanosPerSecond;
+    std::vector<StoredTrace> batch;
+    for (size_t i = 0; i < count; ++i) batch.push_back(Some(next_id_++, now_));
+    const Status status = store->Append(batch, now_);
+    if (status.ok()) {
+      for (const StoredTrace& trace : batch) twin_[trace.id] = trace;
+    }
+    return status;
+  }
+
+  // Until the servers have it all.
+  void Settle(ClickHouseTraceStore* store) {
+    for (int i = 0; i < 100 && store->counters().spool_bytes > 0; ++i) {
+      now_ += ClickHouseTraceStore::kLongestBackoff;
+      (void)store->Expire(now_).ok();
+    }
+    EXPECT_EQ(store->counters().spool_bytes, 0u) << store->counters().trouble;
+  }
+
+  void ExpectAll(ClickHouseTraceStore* store) {
+    TraceQuery query;
+    query.limit = 100000;
+    const auto found = store->Find(query);
+    ASSERT_TRUE(found.ok()) << found.message();
+    EXPECT_EQ(Describe(*found), Describe(SlowFind(twin_, query)));
+  }
+
+  OvsdbTestFolder folder_;
+  std::unique_ptr<ClickHouseTestServer> one_;
+  std::unique_ptr<ClickHouseTestServer> other_;
+  std::string place_;
+  ClickHouseTraceStoreOptions options_;
+  std::map<uint64_t, StoredTrace> twin_;
+  uint64_t next_id_ = 1;
+  Nanos now_ = kBegin;
+};
+
+TEST_F(ClickHouseFaults, LoseNothingAndDoubleNothingWhenAServerIsKilled) {
+  auto store = Open();
+  ASSERT_NE(store, nullptr);
+  constexpr int kRounds = 40;
+  for (int round = 0; round < kRounds; ++round) {
+    std::thread killer;
+    if (round == 10) killer = std::thread([this] { other_->Kill(); });
+    if (round == 25) other_->Start();
+    ASSERT_TRUE(Tell(store.get()).ok());
+    std::vector<LinkCounters> links;
+    for (uint16_t link = 0; link < 8; ++link) links.push_back({link, 9, kBegin, {1, link}});
+    ASSERT_TRUE(store->AppendCounters(links, now_).ok());
+    if (killer.joinable()) killer.join();
+    ASSERT_TRUE(store->Expire(now_).ok());
+    if (round != 20) continue;
+    EXPECT_EQ(store->counters().servers_away, 1u);
+    // What is asked meanwhile is not all, and says so.
+    const auto reader = OpenTraceReader(place_);
+    TraceQuery query;
+    query.limit = 100000;
+    EXPECT_FALSE((*reader)->Find(query, {}, nullptr).ok());
+    TraceReader::Missing missing;
+    const auto found = (*reader)->Find(query, {}, &missing);
+    ASSERT_TRUE(found.ok()) << found.message();
+    ASSERT_EQ(missing.size(), 1u);
+    EXPECT_EQ(missing[0].rfind(other_->url(), 0), 0u) << missing[0];
+    EXPECT_GT(found->size(), 0u);
+    EXPECT_LT(found->size(), twin_.size());
+  }
+  Settle(store.get());
+  EXPECT_GT(store->counters().spooled, 0u);
+  EXPECT_EQ(store->counters().spooled, store->counters().replayed);
+  EXPECT_EQ(store->counters().refused, 0u);
+  EXPECT_EQ(store->counters().written, 50u * kRounds);
+  ExpectAll(store.get());
+  for (uint16_t link = 0; link < 8; ++link) {
+    const auto found = store->FindCounters(link, 9, kBegin, kBegin + 1);
+    ASSERT_TRUE(found.ok()) << found.message();
+    ASSERT_EQ(found->size(), 1u);
+    EXPECT_EQ((*found)[0].values[0], uint64_t{kRounds});
+    EXPECT_EQ((*found)[0].values[1], uint64_t{kRounds} * link);
+  }
+}
+
+TEST_F(ClickHouseFaults, SendWhatAnEarlierLifeHasSpooledAndCountWhatIsBroken) {
+  auto store = Open();
+  ASSERT_NE(store, nullptr);
+  ASSERT_TRUE(Tell(store.get()).ok());
+  one_->Kill();
+  other_->Kill();
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(Tell(store.get()).ok());
+  store.reset();
+  // A disk that is broken has changed one of the files.
+  uint64_t lost = 0;
+  for (const auto& file : std::filesystem::directory_iterator(options_.spool_folder)) {
+    std::fstream stream(file.path(), std::ios::in | std::ios::out | std::ios::binary);
+    stream.seekp(40);
+    stream.put('\x55').put('\x55').put('\x55');
+    const std::string name = file.path().filename();
+    lost = std::stoull(name.substr(name.rfind('-') + 1));
+    break;
+  }
+  ASSERT_GT(lost, 0u);
+  one_->Start();
+  other_->Start();
+  store = Open();
+  ASSERT_NE(store, nullptr);
+  Settle(store.get());
+  EXPECT_EQ(store->counters().spool_lost, lost);
+  TraceQuery query;
+  query.limit = 100000;
+  const auto found = store->Find(query);
+  ASSERT_TRUE(found.ok()) << found.message();
+  EXPECT_EQ(found->size() + lost, twin_.size());
+  // It is still there for whoever can read it.
+  size_t left = 0;
+  for (const auto& file : std::filesystem::directory_iterator(options_.spool_folder)) {
+    left += file.path().extension() == ".broken";
+  }
+  EXPECT_EQ(left, 1u);
+}
+
+TEST_F(ClickHouseFaults, CountWhatTheSpoolHasNoRoomFor) {
+  options_.max_spool_bytes = 20000;
+  auto store = Open();
+  ASSERT_NE(store, nullptr);
+  ASSERT_TRUE(Tell(store.get()).ok());
+  other_->Kill();
+  uint64_t told = 50;
+  bool is_full = false;
+  for (int i = 0; i < 20; ++i) {
+    const Status status = Tell(store.get());
+    told += 50;
+    is_full |= !status.ok() && status.message().find("no room") != std::string::npos;
+  }
+  EXPECT_TRUE(is_full);
+  const TraceStoreCounters counters = store->counters();
+  EXPECT_LE(counters.spool_bytes, 20000u);
+  EXPECT_GT(counters.refused, 0u);
+  EXPECT_EQ(counters.written + counters.refused, told);
+  other_->Start();
+  Settle(store.get());
+  TraceQuery query;
+  query.limit = 100000;
+  const auto found = store->Find(query);
+  ASSERT_TRUE(found.ok()) << found.message();
+  EXPECT_EQ(found->size(), counters.written);
+}
+
+TEST_F(ClickHouseFaults, KeepToTheirSize) {
+  options_.partition = 10 * kNanosPerSecond;
+  auto store = Open();
+  ASSERT_NE(store, nullptr);
+  for (int i = 0; i < 60; ++i) {
+    ASSERT_TRUE(Tell(store.get(), 100).ok());
+    ASSERT_TRUE(store->Expire(now_).ok());
+    if (i == 30) {
+      EXPECT_GT(store->counters().stored_bytes, 0u);
+      options_.max_bytes = store->counters().stored_bytes / 2;
+      store = Open();
+    }
+  }
+  EXPECT_GT(store->counters().expired_files, 0u);
+  EXPECT_LE(store->counters().stored_bytes, options_.max_bytes);
+  TraceQuery query;
+  query.limit = 100000;
+  const auto found = store->Find(query);
+  ASSERT_TRUE(found.ok()) << found.message();
+  ASSERT_FALSE(found->empty());
+  EXPECT_EQ(found->back().id, next_id_ - 1);
+  EXPECT_LT(found->size(), next_id_ - 1);
+}
+
+TEST_F(ClickHouseFaults, RefuseTablesOfALaterRelease) {
+  options_.spool_folder.clear();
+  auto store = Open();
+  ASSERT_NE(store, nullptr);
+  ASSERT_TRUE(Tell(store.get()).ok());
+  for (const auto* server : {one_.get(), other_.get()}) {
+    server->Ask("trumpet", "INSERT INTO store_version VALUES (2)");
+  }
+  store = Open();
+  const Status status = Tell(store.get());
+  ASSERT_FALSE(status.ok());
+  EXPECT_NE(status.message().find("is of a later release"), std::string::npos) << status.message();
+  EXPECT_EQ(store->counters().refused, 50u);
+}
+
+TEST_F(ClickHouseFaults, TakeAPasswordFromAFile) {
+  const ClickHouseTestServer server("s3cret");
+  WriteTestFile(folder_.File("password"), "s3cret\n");
+  options_.place = *ParseClickHousePlace("clickhouse:" + server.url() +
+                                         ",password_file=" + folder_.File("password"));
+  auto store = Open();
+  ASSERT_NE(store, nullptr);
+  EXPECT_TRUE(Tell(store.get()).ok());
+  ExpectAll(store.get());
+  WriteTestFile(folder_.File("password"), "wrong\n");
+  options_.spool_folder.clear();
+  store = Open();
+  EXPECT_FALSE(Tell(store.get()).ok());
+  options_.place.password_file = folder_.File("nowhere");
+  EXPECT_FALSE(ClickHouseTraceStore::Open(options_, now_).ok());
+}
+
+class ClickHouseRows : public ::testing::Test, protected TracesByChance {};
+
+TEST_F(ClickHouseRows, AreReadAsTheyAreWritten) {
+  for (uint64_t run = 0; run < testing::LastSeed(500); ++run) {
+    std::vector<StoredTrace> traces;
+    std::string rows;
+    for (uint64_t i = Below(5); i > 0; --i) {
+      traces.push_back(Some(Below(UINT64_MAX), static_cast<Nanos>(Below(INT64_MAX))));
+      AppendRow(traces.back(), &rows);
+    }
+    const auto read = ReadTraceRows(rows);
+    ASSERT_TRUE(read.ok()) << read.message();
+    ASSERT_EQ(Describe(*read), Describe(traces));
+  }
+}
+
+TEST_F(ClickHouseRows, ThatAreCutOrChangedAreRefusedOrRead) {
+  std::string rows;
+  for (uint64_t id = 1; id <= 3; ++id) AppendRow(Some(id, kBegin), &rows);
+  const std::string first = [&] {
+    std::string one;
+    AppendRow((*ReadTraceRows(rows))[0], &one);
+    return one;
+  }();
+  for (size_t size = 1; size < first.size(); ++size) {
+    const auto cut = ReadTraceRows(first.substr(0, size));
+    ASSERT_FALSE(cut.ok()) << size;
+    ASSERT_EQ(cut.message().rfind("byte ", 0), 0u) << cut.message();
+  }
+  for (uint64_t run = 0; run < testing::LastSeed(5000); ++run) {
+    std::string changed = rows;
+    for (uint64_t i = 1 + Below(4); i > 0; --i) {
+      changed[Below(changed.size())] = static_cast<char>(Below(256));
+    }
+    (void)ReadTraceRows(changed).ok();
+    (void)ReadLinkRows(changed).ok();
+    (void)ReadCountRows(changed).ok();
+    (void)ReadPartitionRows(changed).ok();
+  }
+  // Lengths that no memory has room for.
+  const std::string endless = first.substr(0, 20) + std::string(12, '\xff');
+  EXPECT_FALSE(ReadTraceRows(endless).ok());
+}
+
+struct WrongPlace {
+  const char* text;
+  const char* error;
+};
+
+TEST(ClickHousePlaces, SayWhatIsWrong) {
+  const WrongPlace wrong[] = {
+      {"/var/lib", "does not begin with clickhouse:"},
+      {"clickhouse:", "no server is named"},
+      {"clickhouse:database=x", "no server is named"},
+      {"clickhouse:a:8123", "'a:8123' is neither a URL nor NAME=VALUE"},
+      {"clickhouse:http://a:8123/x", "must have no path"},
+      {"clickhouse:http://me@a:8123", "must have no user"},
+      {"clickhouse:http://a,http://a/", "'http://a' is there twice"},
+      {"clickhouse:http://a,colour=red", "'colour' is not known"},
+      {"clickhouse:http://a,database=a;b", "'a;b' is no name of a database"},
+  };
+  for (const WrongPlace& one : wrong) {
+    const auto place = ParseClickHousePlace(one.text);
+    ASSERT_FALSE(place.ok()) << one.text;
+    EXPECT_NE(place.message().find(one.error), std::string::npos) << place.message();
+  }
+  const auto place = ParseClickHousePlace(
+      "clickhouse:https://a:8443,http://b/,database=t1,user=u,password_file=/p,ca_certificate=/c");
+  ASSERT_TRUE(place.ok()) << place.message();
+  EXPECT_EQ(place->servers, (std::vector<std::string>{"https://a:8443", "http://b"}));
+  EXPECT_EQ(place->database + place->user + place->password_file + place->ca_file, "t1u/p/c");
+}
+
+TEST(ClickHousePlaces, GiveEachAnalyzerADatabase) {
+  EXPECT_EQ(DatabaseOfAnalyzer("an1"), "trumpet_an1");
+  EXPECT_EQ(DatabaseOfAnalyzer("an-1"), "trumpet_an_2d1");
+  EXPECT_EQ(DatabaseOfAnalyzer("an_1"), "trumpet_an_5f1");
+  EXPECT_TRUE(
+      ParseClickHousePlace("clickhouse:http://a,database=" + DatabaseOfAnalyzer("a.b c")).ok());
+}
+
+}  // namespace
+}  // namespace trumpet
