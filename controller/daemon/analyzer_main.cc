@@ -22,6 +22,7 @@
 #include "controller/daemon/process.h"
 #include "controller/store/clickhouse_place.h"
 #include "controller/traces/app_program.h"
+#include "controller/traces/migrate_program.h"
 #include "controller/traces/query_program.h"
 #include "controller/traces/trace_program.h"
 #include "controller/traces/trace_service.h"
@@ -36,6 +37,7 @@ constexpr char kSynopsis[] =
     "usage: trumpet-analyzer [OPTION]...\n"
     "       trumpet-analyzer traces [OPTION]... [CAPTURE]...   (--help tells more)\n"
     "       trumpet-analyzer query --store=DIRECTORY [OPTION]...\n"
+    "       trumpet-analyzer migrate --from=PLACE --to=PLACE\n"
     "       trumpet-analyzer app drops|loops|ecmp --store=DIRECTORY [OPTION]...\n";
 
 const DaemonProgram& Program() {
@@ -171,6 +173,7 @@ int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + std::min(argc, 2), argv + argc);
   if (word == "app") return trumpet::RunAppProgram(words, &std::cout, &std::cerr);
   if (word == "traces") return trumpet::RunTraceProgram(words, &std::cout, &std::cerr);
+  if (word == "migrate") return trumpet::RunMigrateProgram(words, &std::cout, &std::cerr);
   if (word == "query") return trumpet::RunQueryProgram(words, &std::cout, &std::cerr);
   return trumpet::Main(argc, argv);
 }

@@ -44,6 +44,8 @@ controller_libtrumpet_store_a_SOURCES = \
 	controller/store/trace_part.h \
 	controller/store/trace_folder.cc \
 	controller/store/trace_folder.h \
+	controller/store/trace_migration.cc \
+	controller/store/trace_migration.h \
 	controller/store/trace_reader.cc \
 	controller/store/trace_reader.h \
 	controller/store/trace_store.cc \
@@ -69,6 +71,7 @@ controller_store_trace_store_test_SOURCES = \
 	controller/store/clickhouse_server_test.h \
 	controller/store/clickhouse_trace_store_test.cc \
 	controller/store/sqlite_trace_store_test.cc \
+	controller/store/trace_migration_test.cc \
 	controller/store/trace_store_kit_test.h \
 	controller/store/trace_store_test.cc \
 	lib/ovsdb/ovsdb_server_test.cc \

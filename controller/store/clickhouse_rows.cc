@@ -268,6 +268,9 @@ std::string EstimateTracesSql(const TraceQuery& query) {
 
 std::string FindLinksSql(Nanos from, Nanos until) { return LinkSql(TimeOf(from, until)); }
 
+const char kLinkTimesSql[] =
+    "SELECT min(time), count(), toUInt64(max(time)) FROM link FORMAT RowBinary";
+
 std::string FindLinkSql(uint16_t from_switch, uint16_t to_switch, Nanos from, Nanos until) {
   return LinkSql("a = " + std::to_string(from_switch) + " AND b = " + std::to_string(to_switch) +
                  " AND " + TimeOf(from, until));

@@ -48,6 +48,8 @@ std::string CountTracesSql(const TraceQuery& query, Nanos step);
 std::string EstimateTracesSql(const TraceQuery& query);
 // Rows of from, to, time, values; of one link or of all.
 std::string FindLinksSql(Nanos from, Nanos until);
+// A count row of the first time, rows, and the last time.
+extern const char kLinkTimesSql[];
 std::string FindLinkSql(uint16_t from_switch, uint16_t to_switch, Nanos from, Nanos until);
 
 // Of hostile answers, too: an error says where it is wrong.

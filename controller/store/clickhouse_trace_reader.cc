@@ -143,6 +143,20 @@ Result<std::vector<LinkCounters>> ClickHouseTraceReader::Links(Nanos from, Nanos
   return AskForLinks(FindLinksSql(from, until), missing);
 }
 
+Result<std::pair<Nanos, Nanos>> ClickHouseTraceReader::LinkTimes(Missing* missing) {
+  std::pair<Nanos, Nanos> times = {INT64_MAX, INT64_MIN};
+  const Status status = AskAll(
+      kLinkTimesSql, {}, missing, ReadCountRows, [&](const std::vector<TraceCountRow>& rows) {
+        for (const TraceCountRow& row : rows) {
+          if (row.traces == 0) continue;
+          times.first = std::min(times.first, row.begin);
+          times.second = std::max(times.second, static_cast<Nanos>(row.bytes));
+        }
+      });
+  if (!status.ok()) return status;
+  return times;
+}
+
 Result<std::vector<LinkCounters>> ClickHouseTraceReader::LinksOf(uint16_t from_switch,
                                                                  uint16_t to_switch, Nanos from,
                                                                  Nanos until) {

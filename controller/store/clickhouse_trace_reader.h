@@ -29,6 +29,7 @@ class ClickHouseTraceReader final : public TraceReader {
   Result<std::map<Nanos, TraceCount>> Count(const TraceQuery& query, Nanos step,
                                             const MayGoOn& may_go_on, Missing* missing) override;
   Result<std::vector<LinkCounters>> Links(Nanos from, Nanos until, Missing* missing) override;
+  Result<std::pair<Nanos, Nanos>> LinkTimes(Missing* missing) override;
   // Of one link, by time.
   Result<std::vector<LinkCounters>> LinksOf(uint16_t from_switch, uint16_t to_switch, Nanos from,
                                             Nanos until);

@@ -103,4 +103,17 @@ Result<std::vector<LinkCounters>> LinksInTraceFolder(const std::string& folder, 
   return in_order;
 }
 
+Result<std::pair<Nanos, Nanos>> LinkTimesInTraceFolder(const std::string& folder) {
+  std::pair<Nanos, Nanos> times = {INT64_MAX, INT64_MIN};
+  const Status status = ForEachPart(folder, [&](TracePart* part) {
+    const auto of_part = part->LinkTimes();
+    if (!of_part.ok()) return of_part.status();
+    times.first = std::min(times.first, of_part->first);
+    times.second = std::max(times.second, of_part->second);
+    return Status::Ok();
+  });
+  if (!status.ok()) return status;
+  return times;
+}
+
 }  // namespace trumpet

@@ -15,6 +15,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "controller/store/trace_store.h"
@@ -45,6 +46,9 @@ Result<std::map<Nanos, TraceCount>> CountInTraceFolder(const std::string& folder
 // Of all links, by link and time, from <= time < until.
 Result<std::vector<LinkCounters>> LinksInTraceFolder(const std::string& folder, Nanos from,
                                                      Nanos until);
+
+// The first and the last time of counters; the first is later if there are none.
+Result<std::pair<Nanos, Nanos>> LinkTimesInTraceFolder(const std::string& folder);
 
 }  // namespace trumpet
 

@@ -401,6 +401,14 @@ Status TracePart::FindAllCounters(Nanos from, Nanos until, std::vector<LinkCount
   return ForEachRow(&*find, [&] { counters->push_back(ReadLink(*find)); });
 }
 
+Result<std::pair<Nanos, Nanos>> TracePart::LinkTimes() {
+  const auto first = file_.Number("SELECT min(time) FROM link", INT64_MAX);
+  if (!first.ok()) return first.status();
+  const auto last = file_.Number("SELECT max(time) FROM link", INT64_MIN);
+  if (!last.ok()) return last.status();
+  return std::make_pair(*first, *last);
+}
+
 Status TracePart::Seal() {
   const Status status = RunInOne(&file_, [this] { return file_.Run(kIndexes); });
   is_sealed_ = status.ok();

@@ -56,6 +56,8 @@ class TracePart {
                       std::vector<LinkCounters>* counters);
   // Of all links.
   Status FindAllCounters(Nanos from, Nanos until, std::vector<LinkCounters>* counters);
+  // The first and the last; the first is later if there are none.
+  Result<std::pair<Nanos, Nanos>> LinkTimes();
   // Indexes; nothing is written to it any more.
   Status Seal();
   // The file, and what SQLite has put beside it.

@@ -35,6 +35,9 @@ class FolderReader final : public TraceReader {
   Result<std::vector<LinkCounters>> Links(Nanos from, Nanos until, Missing* /*missing*/) override {
     return LinksInTraceFolder(folder_, from, until);
   }
+  Result<std::pair<Nanos, Nanos>> LinkTimes(Missing* /*missing*/) override {
+    return LinkTimesInTraceFolder(folder_);
+  }
 
  private:
   const std::string folder_;

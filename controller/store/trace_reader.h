@@ -15,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "controller/store/trace_folder.h"
@@ -36,6 +37,8 @@ class TraceReader {
   virtual Result<std::map<Nanos, TraceCount>> Count(const TraceQuery& query, Nanos step,
                                                     const MayGoOn& may_go_on, Missing* missing) = 0;
   virtual Result<std::vector<LinkCounters>> Links(Nanos from, Nanos until, Missing* missing) = 0;
+  // The first and the last time with counters; the first is later than the last if there are none.
+  virtual Result<std::pair<Nanos, Nanos>> LinkTimes(Missing* missing) = 0;
 };
 
 constexpr char kFilesPrefix[] = "files:";

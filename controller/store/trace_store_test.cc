@@ -114,7 +114,7 @@ TEST_P(TraceStores, AnswerLikeTheSlowTwinOverRevisionsAndRestarts) {
   ASSERT_NE(reader, nullptr);
   std::map<uint64_t, StoredTrace> twin;
   Nanos now = kBegin;
-  const uint64_t rounds = testing::LastSeed(GetParam() == 0 ? 60 : 25);
+  const uint64_t rounds = testing::LastSeed(GetParam() == 0 ? 60 : 15);
   for (uint64_t round = 0; round < rounds; ++round) {
     SCOPED_TRACE("round " + std::to_string(round));
     std::vector<StoredTrace> batch;
@@ -134,7 +134,7 @@ TEST_P(TraceStores, AnswerLikeTheSlowTwinOverRevisionsAndRestarts) {
     }
     ASSERT_TRUE(store->Append(batch, now).ok());
     for (const StoredTrace& trace : batch) twin[trace.id] = trace;
-    if (round % 10 == 9) {
+    if (round % 5 == 4) {
       store.reset();
       store = Open(now);
       ASSERT_NE(store, nullptr);
@@ -234,7 +234,7 @@ TEST_P(TraceStores, LetWhatIsTooOldGo) {
   auto store = Open();
   ASSERT_NE(store, nullptr);
   Nanos now = kBegin;
-  for (uint64_t id = 1; id <= 200; ++id, now += kNanosPerSecond) {
+  for (uint64_t id = 1; id <= 120; ++id, now += kNanosPerSecond) {
     ASSERT_TRUE(store->Append({Some(id, now)}, now).ok());
     ASSERT_TRUE(store->Expire(now).ok());
   }
@@ -244,7 +244,7 @@ TEST_P(TraceStores, LetWhatIsTooOldGo) {
   ASSERT_TRUE(found.ok()) << found.message();
   EXPECT_GE(found->size(), 60u);
   EXPECT_LE(found->size(), 80u);
-  EXPECT_EQ(found->back().id, 200u);
+  EXPECT_EQ(found->back().id, 120u);
 }
 
 TEST_P(TraceStores, SayWhatAQuestionCostsAtMost) {

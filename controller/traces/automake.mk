@@ -13,6 +13,8 @@ controller_libtrumpet_traces_a_SOURCES = \
 	controller/traces/link_book.h \
 	controller/traces/live_traces.cc \
 	controller/traces/live_traces.h \
+	controller/traces/migrate_program.cc \
+	controller/traces/migrate_program.h \
 	controller/traces/query_program.cc \
 	controller/traces/query_program.h \
 	controller/traces/switch_book.cc \
