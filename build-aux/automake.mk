@@ -35,6 +35,7 @@ help:
 	  '  bench-tem       the event manager with a thousand hosts (a minute)' \
 	  '  bench-measure   measurement programs per packet, beside the same written by hand' \
 	  '  bench-analyzer  what a copy of a packet costs the analyzer, beside a plain one (a minute)' \
+	  '  bench-trace-store  stores of traces beside each other: SQLite, ClickHouse (minutes; 3 GB)' \
 	  '  bench-slices    planning of slices by size, beside plain implementations' \
 	  '  bench-slice-length  how long slices last in a real switch (root)' \
 	  '  bench-attack    the same under a flood of new flows (root, 2 minutes)' \
@@ -160,6 +161,10 @@ CLEANFILES += tests/bench/bench-measure
 bench-analyzer: controller/traces/trace_maker_bench
 	controller/traces/trace_maker_bench --benchmark_enable_random_interleaving=true \
 	  --benchmark_repetitions=5 --benchmark_min_time=0.2
+
+.PHONY: bench-trace-store
+bench-trace-store: controller/store/trace_store_bench
+	controller/store/trace_store_bench $(BENCH_TRACES)
 
 .PHONY: bench-slices bench-slice-length
 bench-slice-length: need-plugin all

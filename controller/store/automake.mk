@@ -95,6 +95,17 @@ controller_store_report_store_test_SOURCES = \
 	lib/ovsdb/ovsdb_server_test.h
 controller_store_report_store_test_LDADD = $(LIBTRUMPET_STORE) $(GTEST_MAIN_LIBS)
 
+# Minutes long, with servers of its own: `make bench-trace-store`.
+EXTRA_PROGRAMS += controller/store/trace_store_bench
+CLEANFILES += controller/store/trace_store_bench
+controller_store_trace_store_bench_SOURCES = \
+	controller/store/clickhouse_server_test.cc \
+	controller/store/clickhouse_server_test.h \
+	controller/store/trace_store_bench.cc \
+	lib/ovsdb/ovsdb_server_test.cc \
+	lib/ovsdb/ovsdb_server_test.h
+controller_store_trace_store_bench_LDADD = $(LIBTRUMPET_STORE) $(GTEST_LIBS)
+
 bench_programs += controller/store/report_store_bench
 controller_store_report_store_bench_SOURCES = \
 	controller/store/report_kit_test.h \

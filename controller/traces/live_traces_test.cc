@@ -121,7 +121,9 @@ TEST_F(LiveTracesTest, AnswerQuestionsFromTheStore) {
   size_t found = 0;
   TraceQuery query;
   query.fault = static_cast<uint8_t>(TraceFault::kDropped);
-  traces_->Find(query, [&](const auto& answer, const std::string& /*missing*/) { found = answer.ok() ? answer->size() : 99; });
+  traces_->Find(query, [&](const auto& answer, const std::string& /*missing*/) {
+    found = answer.ok() ? answer->size() : 99;
+  });
   EXPECT_EQ(found, 0u);  // from the loop, not from within the call
   RunUntil([&] { return found != 0; });
   EXPECT_EQ(found, 1u);
