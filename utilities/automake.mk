@@ -58,6 +58,7 @@ utilities_libtrumpet_ctl_a_SOURCES = \
 	utilities/ctl/slice_cases.h \
 	utilities/ctl/slice_commands.cc \
 	utilities/ctl/slice_commands.h \
+	utilities/ctl/store_commands.cc \
 	utilities/ctl/token.cc \
 	utilities/ctl/trace_commands.cc \
 	utilities/ctl/trace_rule_commands.cc

@@ -160,6 +160,7 @@ int RunCtl(const CtlInvocation& invocation, const CtlTerminal& terminal) {
   const bool is_offline =
       name == "slice solve" || (name == "slice plan" && !invocation.Has("controller"));
   if (is_offline) return RunSliceCommand(invocation, terminal);
+  if (name == "store migrate") return MigrateCtlStore(invocation, terminal);
   CtlRun offline{invocation, terminal, nullptr};
   if (name == "measure check") return CheckCtlMeasure(&offline);
   if (name == "trace rules check") return CheckCtlTraceRules(&offline);

@@ -25,6 +25,10 @@ struct CtlTerminal {
 // Returns the exit status: 0 done, 1 it could not be done.
 int RunCtl(const CtlInvocation& invocation, const CtlTerminal& terminal);
 
+// Becomes trumpet-analyzer, which copies its traces from one place to another; returns if it
+// cannot.
+int MigrateCtlStore(const CtlInvocation& invocation, const CtlTerminal& terminal);
+
 // RFC 3339 ("2026-11-21T12:00:00Z", "2026-11-21") or nanoseconds of Unix time, as the latter.
 Result<std::string> ParseCtlTime(const std::string& text);
 

@@ -150,6 +150,16 @@ def test_probes(user):
     assert user.run("probe send leaf1 3").returncode == 2
 
 
+def test_stores(user):
+    """By trumpet-analyzer, whichever comes first in $PATH."""
+    os.mkdir(f"{user.folder}/bin")
+    user.write("bin/trumpet-analyzer", "#!/bin/sh\necho \"$@\"\n")
+    os.chmod(f"{user.folder}/bin/trumpet-analyzer", 0o755)
+    said = user.says("store migrate --from files:/a --to=clickhouse:http://b:8123,user=c",
+                     PATH=f"{user.folder}/bin:{user.environment['PATH']}")
+    assert said == "migrate --from=files:/a --to=clickhouse:http://b:8123,user=c\n", said
+
+
 def test_measurements(user):
     """In a network without hosts."""
     user.write("cards.mafia", "endpoint C; pkts >> duplicate(all); all >> collect(C);")
@@ -342,6 +352,7 @@ def main():
                                 (test_trace_rules, (user,)),
                                 (test_reshufflers, (user,)),
                                 (test_probes, (user,)),
+                                (test_stores, (user,)),
                                 (test_mistakes, (user,)),
                                 (test_a_watch_that_is_cut_off, (user, server.port)),
                                 (test_completion, (user,))):
