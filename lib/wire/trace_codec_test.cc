@@ -44,9 +44,10 @@ TEST(Codec, NamesThePlaceOfWhatIsWrongWithTraces) {
        "trace_answer.records[0].text has 65536 bytes; at most 65535 are allowed"},
       {[](pb::Frame* f) {
          f->mutable_trace_answer()->set_error("why");
+         f->mutable_trace_answer()->set_is_wrong(true);
          f->mutable_trace_answer()->set_has_more(true);
        },
-       "trace_answer.error stands with records"},
+       "trace_answer.is_wrong stands with records"},
       {[](pb::Frame* f) { f->mutable_trace_answer()->set_is_wrong(true); },
        "trace_answer.is_wrong stands without an error"},
       {[](pb::Frame* f) { f->mutable_trace_network()->set_part(128); },
