@@ -27,7 +27,7 @@ std::vector<OpenflowRule> SlotRules(const SlotTable& table) {
   std::vector<OpenflowRule> rules;
   for (ReshuffleFlow& flow : ReshuffleSlotFlows(table)) {
     rules.push_back(
-        RuleOf(std::move(flow.text), kSlotCookie | static_cast<uint64_t>(flow.member + 1)));
+        RuleOf(std::move(flow.text), kSlotCookie | (static_cast<uint64_t>(flow.member) + 1)));
   }
   return rules;
 }
@@ -69,12 +69,13 @@ OpenflowClaim ReshuffleClaim() { return {kSlotCookie, kCookieMask, 0, 0}; }
 std::vector<OpenflowRule> ReshuffleBase(const ReshuffleBridge& bridge,
                                         const std::vector<ReshuffleTarget>& targets) {
   std::vector<std::string> addresses;
+  addresses.reserve(targets.size());
   for (const ReshuffleTarget& target : targets) addresses.push_back(target.address);
   std::vector<OpenflowRule> rules;
   rules.push_back({OpenflowRule::Kind::kGroup, ReshuffleGroupText(), 0, true});
   const std::vector<ReshuffleFlow> flows = ReshuffleBaseFlows(bridge, addresses);
   for (const ReshuffleFlow& flow : flows) {
-    uint64_t what = static_cast<uint64_t>(flow.member + 1);
+    uint64_t what = flow.member == kNoMember ? 0 : static_cast<uint64_t>(flow.member) + 1;
     if (&flow == &flows.front()) what = kReceived;
     if (&flow == &flows.back()) what = kUnassigned;
     rules.push_back(RuleOf(flow.text, kBaseCookie | what));
