@@ -233,6 +233,7 @@ EXTRA_DIST += \
 	build-aux/check-headers \
 	build-aux/check-layers \
 	build-aux/check-lists \
+	build-aux/check-reproducible \
 	build-aux/count-tests \
 	build-aux/coverage-report \
 	build-aux/docs-html \
