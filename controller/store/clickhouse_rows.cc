@@ -248,6 +248,15 @@ void AppendRow(const LinkCounters& link, uint64_t writer, uint64_t batch, std::s
   *rows += row.Take();
 }
 
+// The inner one reads three columns of all partitions, the outer one all columns of the one it is
+// in: a scalar subquery is a literal by the time that partitions are chosen.
+std::string FindTraceSql(uint64_t id) {
+  return "SELECT " TRACE_COLUMNS
+         " FROM trace WHERE start = (SELECT argMax(start, revision) FROM"
+         " trace WHERE id = " +
+         Id(id) + ") AND id = " + Id(id) + " ORDER BY revision DESC LIMIT 1 FORMAT RowBinary";
+}
+
 std::string FindTracesSql(const TraceQuery& query) {
   return "SELECT " TRACE_COLUMNS " FROM trace" + Conditions(query) + IsLatest(query) +
          " ORDER BY start, id LIMIT 1 BY id LIMIT " + std::to_string(query.limit) +

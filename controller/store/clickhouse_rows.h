@@ -42,6 +42,8 @@ void AppendRow(const StoredTrace& trace, std::string* rows);
 void AppendRow(const LinkCounters& link, uint64_t writer, uint64_t batch, std::string* rows);
 
 std::string FindTracesSql(const TraceQuery& query);
+// The last revision of one, whatever else is asked for: what was replaced need not be looked for.
+std::string FindTraceSql(uint64_t id);
 // Rows of begin, traces, bytes.
 std::string CountTracesSql(const TraceQuery& query, Nanos step);
 // One row of the same, of the time that is asked for: how much there is to look at, at most.

@@ -73,12 +73,14 @@ Result<std::vector<StoredTrace>> ClickHouseTraceReader::Find(const TraceQuery& q
                                                              const MayGoOn& may_go_on,
                                                              Missing* missing) {
   std::vector<StoredTrace> all;
-  const Status status = AskAll(FindTracesSql(query), may_go_on, missing, ReadTraceRows,
-                               [&](std::vector<StoredTrace> rows) {
+  const Status status = AskAll(query.id ? FindTraceSql(*query.id) : FindTracesSql(query), may_go_on,
+                               missing, ReadTraceRows, [&](std::vector<StoredTrace> rows) {
                                  std::move(rows.begin(), rows.end(), std::back_inserter(all));
                                });
   if (!status.ok()) return status;
   PutInOrder(&all);
+  const auto is_other = [&](const StoredTrace& trace) { return !IsAskedFor(trace, query); };
+  if (query.id) all.erase(std::remove_if(all.begin(), all.end(), is_other), all.end());
   if (all.size() > query.limit) all.resize(query.limit);
   return all;
 }
