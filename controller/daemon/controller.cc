@@ -110,6 +110,7 @@ Status Controller::OpenEvents() {
     campaign_store_ = std::make_unique<MemoryEventStore>(base_, id);
     measurement_store_ = std::make_unique<MemoryEventStore>(base_, id);
     trace_rule_store_ = std::make_unique<MemoryEventStore>(base_, id);
+    trace_counter_store_ = std::make_unique<MemoryEventStore>(base_, id);
     return Status::Ok();
   }
   auto remotes = ParseOvsdbRemotes(config_.database);
@@ -137,7 +138,10 @@ Status Controller::OpenEvents() {
   measurement_store_ = std::make_unique<OvsdbEventStore>(base_, options);
   options.table = kTraceRulesTable;
   options.lock = "trumpet_trace_rules";
-  trace_rule_store_ = std::make_unique<OvsdbEventStore>(base_, std::move(options));
+  trace_rule_store_ = std::make_unique<OvsdbEventStore>(base_, options);
+  options.table = kTraceCounterTable;
+  options.lock = "trumpet_trace_counters";
+  trace_counter_store_ = std::make_unique<OvsdbEventStore>(base_, std::move(options));
   return Status::Ok();
 }
 
@@ -239,6 +243,7 @@ void Controller::StartTraceRules() {
   parts.collector = &slices_->collector();
   parts.traces = slices_->traces();
   parts.topology = [this] { return CurrentTopology(); };
+  parts.counters = trace_counter_store_.get();
   parts.seed = RandomNumber();
   parts.log = log_;
   trace_rules_ = std::make_unique<TraceRulePart>(parts);
@@ -329,6 +334,7 @@ Status Controller::ServeRest() {
   parts.traces = slices_->traces();
   parts.measurements = measurements_.get();
   parts.trace_rules = &trace_rules_->manager();
+  parts.trace_counters = &trace_rules_->counters();
   parts.probes = prober_.get();
   parts.reshufflers = &reshufflers_->manager();
   parts.clock = &clock_;

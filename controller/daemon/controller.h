@@ -106,6 +106,7 @@ class Controller {
   std::unique_ptr<EventStore> campaign_store_;
   std::unique_ptr<EventStore> measurement_store_;
   std::unique_ptr<EventStore> trace_rule_store_;
+  std::unique_ptr<EventStore> trace_counter_store_;
   std::unique_ptr<MeasurementManager> measurements_;
   std::unique_ptr<LoopEvent> measurement_starter_;
   std::unique_ptr<SlicePart> slices_;  // observes the topology, drives by OpenFlow

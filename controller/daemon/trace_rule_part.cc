@@ -28,11 +28,19 @@ TraceRulePart::TraceRulePart(const Parts& parts)
     : parts_(parts),
       manager_({parts.base, parts.clock, parts.store, &parts.openflow->net(),
                 [this] { return Places(); }, WitnessOf(parts.collector), parts.seed, parts.log}),
+      counters_({parts.base, parts.clock, parts.counters,
+                 [this](const std::string& text) { TellCounters(text); }, parts.log}),
       starter_(parts.base,
                [this] {
                  const StoreState events = parts_.events->state();
-                 if (events == StoreState::kReady && !is_started_) manager_.Start();
-                 if (events == StoreState::kStandby && is_started_) manager_.StandBy();
+                 if (events == StoreState::kReady && !is_started_) {
+                   manager_.Start();
+                   counters_.Start();
+                 }
+                 if (events == StoreState::kStandby && is_started_) {
+                   manager_.StandBy();
+                   counters_.StandBy();
+                 }
                  if (events != StoreState::kAway) is_started_ = events == StoreState::kReady;
                }),
       teller_(parts.base, [this] { TellNetwork(); }) {
@@ -65,6 +73,11 @@ void TraceRulePart::TellNetwork() {
   has_told_ = has_told;
 }
 
+void TraceRulePart::TellCounters(const std::string& text) {
+  if (parts_.traces->SetCounters(text)) return;
+  parts_.log("err", "counters of traces are too large to be told to analyzers");
+}
+
 void TraceRulePart::AddMetrics(MetricsText* text) const {
   std::map<TraceRuleState, uint64_t> counts;
   const auto view = manager_.View();
@@ -79,6 +92,8 @@ void TraceRulePart::AddMetrics(MetricsText* text) const {
   }
   text->Gauge("trumpet_trace_switches", "Switches that have the trace rules they should.",
               static_cast<double>(manager_.InOrder()));
+  text->Gauge("trumpet_trace_counters", "Named counters of traces.",
+              static_cast<double>(counters_.counters().size()));
   const RuleTesterCounters& tests = manager_.test_counters();
   text->Counter("trumpet_trace_tests_sent", "Test packets sent through trace rules.", tests.sent);
   text->Counter("trumpet_trace_tests_back", "Those whose copy has come by the right rule.",

@@ -3,7 +3,7 @@
 //
 // TraceRulePart: trace rules as the daemon has them: the manager with its switches, its store and
 // the analyzers that tell which copies come and are told the network, commands and metrics
-// (docs/trace-rules.md).
+// (docs/trace-rules.md); and the counters of traces.
 //
 // Threads: that of the libevent loop.  Lifetime: what Parts name must outlive it.
 
@@ -20,6 +20,7 @@
 #include "controller/slice/analyzer_collector.h"
 #include "controller/slice/trace_asker.h"
 #include "controller/store/event_store.h"
+#include "controller/trace/trace_counter_book.h"
 #include "controller/trace/trace_rule_manager.h"
 #include "lib/base/loop_event.h"
 
@@ -32,6 +33,7 @@ class TraceRulePart {
     const WireClock* clock = nullptr;
     const EventStore* events = nullptr;  // who holds its lock installs trace rules
     EventStore* store = nullptr;         // of trace rules
+    EventStore* counters = nullptr;      // of counters of traces
     OpenflowPart* openflow = nullptr;
     AnalyzerCollector* collector = nullptr;
     TraceAsker* traces = nullptr;  // whose analyzers are told the network
@@ -45,6 +47,7 @@ class TraceRulePart {
   TraceRulePart& operator=(const TraceRulePart&) = delete;
 
   TraceRuleManager& manager() { return manager_; }
+  TraceCounterBook& counters() { return counters_; }
   void AddMetrics(MetricsText* text) const;
   // trace/rules-list.  The part must outlive it.
   std::vector<DaemonCommand> MakeCommands();
@@ -55,11 +58,13 @@ class TraceRulePart {
   const Topology& RecentTopology();
   std::vector<TracePlace> Places();
   void TellNetwork();
+  void TellCounters(const std::string& text);
 
   const Parts parts_;
   Topology topology_;
   Nanos topology_at_ = 0;  // monotonic; 0: not yet
   TraceRuleManager manager_;
+  TraceCounterBook counters_;
   bool is_started_ = false;
   bool has_told_ = true;  // it was not too large
   LoopEvent starter_;

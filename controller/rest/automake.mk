@@ -14,6 +14,7 @@ noinst_LIBRARIES += controller/libtrumpet-rest.a
 controller_libtrumpet_rest_a_SOURCES = \
 	controller/rest/access.cc \
 	controller/rest/access.h \
+	controller/rest/counter_routes.cc \
 	controller/rest/event_body.cc \
 	controller/rest/event_body.h \
 	controller/rest/event_routes.cc \
@@ -67,6 +68,8 @@ controller_libtrumpet_rest_a_SOURCES = \
 	controller/rest/trace_rule_routes.cc \
 	controller/rest/trace_rule_views.cc \
 	controller/rest/trace_rule_views.h \
+	controller/rest/trace_questions.cc \
+	controller/rest/trace_questions.h \
 	controller/rest/trace_routes.cc \
 	controller/rest/trace_streams.cc \
 	controller/rest/trace_streams.h \

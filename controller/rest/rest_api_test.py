@@ -195,11 +195,19 @@ def traces(call):
     """Traces, in a network without analyzers."""
     for path, operation in (("/v1/traces?limit=3", "/v1/traces"), ("/v1/traces/stream", None),
                             ("/v1/counters/links?step=5", "/v1/counters/links"),
+                            ("/v1/apps/latency?timeout=1", "/v1/apps/{name}"),
                             ("/v1/counters/traces?verdict=dropped", "/v1/counters/traces"),
                             ("/v1/traces/0123456789abcdef", "/v1/traces/{name}")):
         problem = json.loads(call(503, "GET", path, operation))
         assert problem["detail"] == "no analyzer that makes traces is connected", problem
     call(400, "GET", "/v1/traces?colour=red", "/v1/traces")
+    json_type = {"Content-Type": "application/json"}
+    assert json.loads(call(200, "GET", "/v1/counters")) == {"counters": []}
+    call(503, "POST", "/v1/counters", body='{"name": "all"}', headers=json_type)
+    call(422, "POST", "/v1/counters", body='{"name": "a b"}', headers=json_type)
+    call(415, "POST", "/v1/counters", body="name: all", headers={"Content-Type": "text/plain"})
+    for method in ("GET", "DELETE"):
+        call(404, method, "/v1/counters/all", "/v1/counters/{name}")
 
 
 def trace_rules(call, json_type, yaml_type):
@@ -267,6 +275,20 @@ def probes(call, json_type, yaml_type):
     call(403, "POST", path, body=body, headers=json_type, role="read")
     call(415, "POST", path, body=body, headers={"Content-Type": "text/html"})
     call(404, "GET", path + "/00000000000000ff", one)
+    for change, error in (({}, "srcIP and dstIP must lie within this tenant's prefixes"),
+                          ({"srcIP": "10.0.2.1", "dstIP": "10.0.1.2"}, "srcIP and dstIP must"),
+                          ({"dstIP": "10.0.1.2", "srcMAC": "02:00:00:00:01:01"},
+                           "srcMAC is not for tenants to choose"),
+                          ({"dstIP": "10.0.1.2", "vlan": 7}, "vlan is not for tenants to choose")):
+        body = json.dumps({"switch": "leaf1", "port": 3, "packet": {**packet, **change}})
+        problem = json.loads(call(403, "POST", path, body=body, headers=json_type, role="tenant"))
+        assert problem["detail"].startswith(error), problem
+    assert json.loads(call(200, "GET", path, role="tenant")) == {"probes": []}
+    call(404, "GET", f"{path}/{begun['id']}", one, role="tenant")
+    body = json.dumps({"switch": "leaf1", "port": 3, "packet": {**packet, "dstIP": "10.0.1.2"}})
+    own = json.loads(call(202, "POST", path, body=body, headers=json_type, role="tenant"))
+    assert own["begun_by"] == "tenant", own
+    assert len(json.loads(call(200, "GET", path, role="tenant"))["probes"]) == 1
 
 
 def test_every_operation(server):

@@ -16,7 +16,7 @@ PATIENCE = 120  # seconds, which only a broken test reaches
 
 
 class Server:
-    """A small_rest with a token for each role, named as the role."""
+    """A small_rest with a token for each role, named as the role, and one of a tenant."""
 
     def __init__(self, rate=0, keys=()):
         self.folder = tempfile.mkdtemp(prefix="trumpet-rest-")
@@ -24,6 +24,9 @@ class Server:
         for role in ("read", "operate", "admin"):
             digest = hashlib.sha256(role.encode()).hexdigest()
             tokens += f"- {{name: {role}, sha256: {digest}, role: {role}}}\n"
+        digest = hashlib.sha256(b"tenant").hexdigest()
+        tokens += (f"- {{name: tenant, sha256: {digest}, role: operate, tenant: red, "
+                   "prefixes: [10.0.1.0/24]}\n")
         self.tokens = self.folder + "/tokens.yaml"
         with os.fdopen(os.open(self.tokens, os.O_CREAT | os.O_WRONLY, 0o600), "w") as file:
             file.write(tokens)

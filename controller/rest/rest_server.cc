@@ -92,6 +92,13 @@ const std::vector<RestRoute>& RestServer::Routes() {
        " from until src dst protocol src_port dst_port verdict mark through min_hops step cursor"
        " limit timeout ",
        ShowTraceCounters},
+      {"GET", "/v1/counters", Role::kRead, true, " ", ListCounters},
+      {"POST", "/v1/counters", Role::kOperate, true, " ", AddCounter},
+      {"GET", "/v1/counters/{name}", Role::kRead, true,
+       " from until step stored cursor limit timeout ", ShowCounter},
+      {"DELETE", "/v1/counters/{name}", Role::kOperate, true, " ", DeleteCounter},
+      {"GET", "/v1/apps/{name}", Role::kRead, false, " from until at members earlier timeout ",
+       RunTraceApp},
       {"GET", "/v1/probes", Role::kRead, true, " ", ListProbes},
       {"POST", "/v1/probes", Role::kOperate, true, " ", BeginProbe},
       {"GET", "/v1/probes/{name}", Role::kRead, true, " ", ShowProbe},

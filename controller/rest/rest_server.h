@@ -41,6 +41,7 @@ class ProbeBook;
 class ReportStreams;
 class ReshufflerBook;
 class TraceAsker;
+class TraceCounterBook;
 class TraceRuleBook;
 class TraceStreams;
 
@@ -67,6 +68,7 @@ struct RestParts {
   MeasurementManager* measurements = nullptr;   // may be null: there are none
   TraceRuleBook* trace_rules = nullptr;         // may be null: there are none
   TraceAsker* traces = nullptr;                 // may be null: there are none
+  TraceCounterBook* trace_counters = nullptr;   // may be null: there are none
   ProbeBook* probes = nullptr;                  // may be null: there are none
   const ReshufflerBook* reshufflers = nullptr;  // may be null: there are none
   const WireClock* clock = nullptr;

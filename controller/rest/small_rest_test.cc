@@ -25,6 +25,7 @@
 #include "controller/slice/campaign_loop.h"
 #include "controller/store/memory_event_store.h"
 #include "controller/trace/reshuffler_book.h"
+#include "controller/trace/trace_counter_book.h"
 #include "controller/trace/trace_rule_book.h"
 #include "lib/base/loop_event.h"
 #include "lib/wire/wire_clock.h"
@@ -191,6 +192,11 @@ int Main(int argc, char** argv) {
   parts.trace_rules = &trace_rules;
   parts.probes = &probes;
   parts.reshufflers = &reshufflers;
+  MemoryEventStore counter_store(base, 1);
+  TraceCounterBook counters({base, &clock, &counter_store, [](const std::string&) {},
+                             [](const char*, const std::string&) {}});
+  counters.Start();
+  parts.trace_counters = &counters;
   parts.campaigns = &campaigns.manager();
   parts.measurements = &measurements;
   parts.events = &manager;

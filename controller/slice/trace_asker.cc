@@ -33,6 +33,9 @@ std::string SumOf(const std::string& a, const std::string& b) {
         other != more.end() && value.is_number_unsigned() && other->is_number_unsigned();
     if (is_sum) value = value.get<uint64_t>() + other->get<uint64_t>();
   }
+  for (const auto& [key, value] : more.items()) {
+    if (!sum.contains(key)) sum[key] = value;
+  }
   return sum.dump();
 }
 
@@ -46,6 +49,16 @@ void AddUp(std::vector<TraceFindings::Found>* all) {
     }
   }
   *all = std::move(sums);
+}
+
+template <typename Part>
+void TellInParts(const std::string& text, Session* session) {
+  uint32_t part = 0;
+  for (size_t at = 0; at < text.size(); at += kMaxNetworkPartBytes, ++part) {
+    const bool is_last = at + kMaxNetworkPartBytes >= text.size();
+    const Status sent = session->Send(Part{part, is_last, text.substr(at, kMaxNetworkPartBytes)});
+    if (!sent.ok()) return;  // it is going
+  }
 }
 
 }  // namespace
@@ -77,8 +90,12 @@ uint64_t TraceAsker::Ask(TraceQuestion question, Answer answer) {
   request.words.push_back({"limit", std::to_string(asked.question.limit)});
   const std::set<Session*> sessions = here_;
   asked.owing = sessions;
+  const bool is_new = request.what == TraceWhat::kCounter || request.what == TraceWhat::kApp;
   for (Session* session : sessions) {
-    const Status sent = session->Send(request);
+    const bool is_known = !is_new || (session->capabilities() & kCapabilityTraceCounters) != 0;
+    const Status sent = is_known
+                            ? session->Send(request)
+                            : Status::Error("is of an older release, which has no such answer");
     if (sent.ok()) continue;
     asked.findings.silent[session->hello().host_id] = sent.message();
     asked.owing.erase(session);
@@ -120,13 +137,21 @@ bool TraceAsker::SetNetwork(const std::string& text) {
 }
 
 void TraceAsker::TellNetwork(Session* session) const {
-  uint32_t part = 0;
-  for (size_t at = 0; at < network_.size(); at += kMaxNetworkPartBytes, ++part) {
-    const bool is_last = at + kMaxNetworkPartBytes >= network_.size();
-    const Status sent =
-        session->Send(TraceNetwork{part, is_last, network_.substr(at, kMaxNetworkPartBytes)});
-    if (!sent.ok()) return;  // it is going
-  }
+  TellInParts<TraceNetwork>(network_, session);
+}
+
+bool TraceAsker::SetCounters(const std::string& text) {
+  if (text == counter_text_) return true;
+  if (text.size() > kMaxNetwork) return false;
+  counter_text_ = text;
+  const std::set<Session*> sessions = here_;
+  for (Session* session : sessions) TellCounters(session);
+  return true;
+}
+
+void TraceAsker::TellCounters(Session* session) const {
+  if ((session->capabilities() & kCapabilityTraceCounters) == 0) return;
+  TellInParts<TraceCounters>(counter_text_, session);
 }
 
 void TraceAsker::OnAnalyzer(Session* session) {
@@ -134,6 +159,7 @@ void TraceAsker::OnAnalyzer(Session* session) {
   if ((session->capabilities() & kCapabilityTraces) == 0) return;
   here_.insert(session);
   TellNetwork(session);
+  TellCounters(session);
   for (const auto& [number, watch] : watched_) {
     const TraceRequest request{number, TraceWhat::kWatch, watch.packets, watch.words};
     (void)session->Send(request).ok();
@@ -218,7 +244,9 @@ void TraceAsker::Merge(Asked* asked) {
     return PlaceOf(a.record) < PlaceOf(b.record);
   });
   const TraceWhat what = asked->question.what;
-  if (what == TraceWhat::kLinks || what == TraceWhat::kCount) AddUp(&all);
+  const bool is_sum =
+      what == TraceWhat::kLinks || what == TraceWhat::kCount || what == TraceWhat::kCounter;
+  if (is_sum) AddUp(&all);
   size_t count = 0;
   while (count < all.size() && PlaceOf(all[count].record) <= end &&
          (count < asked->question.limit ||

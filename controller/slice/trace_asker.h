@@ -84,6 +84,10 @@ class TraceAsker final : private AnalyzerGuest {
   // (controller/traces/trace_network.h).  False: it is longer than kMaxNetwork, and is not told.
   bool SetNetwork(const std::string& text);
 
+  // Likewise; all counters of traces that there are (controller/traces/counter_book.h).  Until it
+  // is called, analyzers go on with those that they know.
+  bool SetCounters(const std::string& text);
+
   // Analyzers that make traces, which are here.
   size_t analyzer_count() const { return here_.size(); }
   // None is here, nor was any of late.
@@ -112,6 +116,7 @@ class TraceAsker final : private AnalyzerGuest {
   void Take(Session* session, TraceAnswer answer);
   void Conclude();
   void TellNetwork(Session* session) const;
+  void TellCounters(Session* session) const;
   static void Merge(Asked* asked);
 
   const WireClock& clock_;
@@ -121,6 +126,7 @@ class TraceAsker final : private AnalyzerGuest {
   std::map<uint64_t, Asked> asked_;
   std::map<uint64_t, Watched> watched_;
   std::string network_;
+  std::string counter_text_;
   uint64_t next_number_ = 1;
   TraceAskerCounters counters_;
   LoopEvent concluder_;

@@ -38,6 +38,7 @@ Json Update(const std::string& table, const std::string& uuid, Json row) {
 std::string IdCounterOf(const std::string& table) {
   if (table == kMeasurementTable) return "next_measurement_id";
   if (table == kTraceRulesTable) return "next_trace_rules_id";
+  if (table == kTraceCounterTable) return "next_trace_counter_id";
   return table == kSliceTable ? "next_slice_id" : "next_event_id";
 }
 

@@ -25,9 +25,10 @@ namespace trumpet {
 constexpr char kTrumpetDatabase[] = "Trumpet";
 constexpr char kGlobalTable[] = "Trumpet_Global";
 constexpr char kEventTable[] = "Event";
-constexpr char kSliceTable[] = "Slice";              // campaigns of slices: the same columns
-constexpr char kMeasurementTable[] = "Measurement";  // likewise
-constexpr char kTraceRulesTable[] = "Trace_Rules";   // likewise; one row at most
+constexpr char kSliceTable[] = "Slice";                 // campaigns of slices: the same columns
+constexpr char kMeasurementTable[] = "Measurement";     // likewise
+constexpr char kTraceRulesTable[] = "Trace_Rules";      // likewise; one row at most
+constexpr char kTraceCounterTable[] = "Trace_Counter";  // likewise
 
 // The column of kGlobalTable that counts the ids of a table.
 std::string IdCounterOf(const std::string& table);

@@ -38,9 +38,8 @@ struct OvsdbEventStoreOptions {
   // Remotes, keys, times; database, tables, lock and leader are the store's to say.
   OvsdbClientOptions client;
   std::string lock = "trumpet_controller";
-  std::string table =
-      kEventTable;  // or kSliceTable, kMeasurementTable, kTraceRulesTable, then with another lock
-  uint64_t new_controller_id = 0;  // for a new database; 1 to INT64_MAX, drawn at random
+  std::string table = kEventTable;  // or another table of event_rows.h, then with another lock
+  uint64_t new_controller_id = 0;   // for a new database; 1 to INT64_MAX, drawn at random
 };
 
 class OvsdbEventStore final : public EventStore, private OvsdbListener {

@@ -12,6 +12,8 @@ controller_libtrumpet_trace_rules_a_SOURCES = \
 	controller/trace/reshuffler_manager.h \
 	controller/trace/rule_tester.cc \
 	controller/trace/rule_tester.h \
+	controller/trace/trace_counter_book.cc \
+	controller/trace/trace_counter_book.h \
 	controller/trace/trace_rule_book.cc \
 	controller/trace/trace_rule_book.h \
 	controller/trace/trace_rule_manager.cc \

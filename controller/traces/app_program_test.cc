@@ -140,15 +140,15 @@ TEST_F(AppProgram, SaysInOneLineWhatIsWrong) {
     std::vector<std::string> words;
     std::string error;
   } cases[] = {
-      {{}, "one of drops, loops and ecmp must be given"},
-      {{"drops", "loops"}, "one of drops, loops and ecmp must be given"},
+      {{}, "one of drops, loops, ecmp and latency must be given"},
+      {{"drops", "loops"}, "one of drops, loops, ecmp and latency must be given"},
       {{"drops"}, "--store=DIRECTORY is missing"},
-      {{"ecmp", store_, "--at=leaf1"}, "ecmp needs --at=SWITCH and --members=SWITCH,SWITCH,..."},
+      {{"ecmp", store_, "--at=leaf1"}, "ecmp needs at=SWITCH and members=SWITCH,SWITCH,..."},
       {{"ecmp", store_, "--at=leaf9"}, "--at: there is no switch 'leaf9'"},
       {{"ecmp", store_, "--at=leaf1", "--members=spine1,spine1"},
        "--members: spine1 is named twice"},
       {{"ecmp", store_, "--at=leaf1", "--members=spine1,"}, "--members: there is no switch ''"},
-      {{"drops", store_, "--at=leaf1"}, "--at and --members are of ecmp"},
+      {{"drops", store_, "--at=leaf1"}, "at and members are of ecmp"},
   };
   for (const auto& one : cases) {
     EXPECT_EQ(Error(one.words), "trumpet-analyzer: " + one.error + "\n");

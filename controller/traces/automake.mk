@@ -5,10 +5,18 @@ noinst_LIBRARIES += controller/libtrumpet-traces.a
 controller_libtrumpet_traces_a_SOURCES = \
 	controller/traces/app_program.cc \
 	controller/traces/app_program.h \
+	controller/traces/app_run.cc \
+	controller/traces/app_run.h \
 	controller/traces/arguments.cc \
 	controller/traces/arguments.h \
+	controller/traces/counter_book.cc \
+	controller/traces/counter_book.h \
+	controller/traces/counter_file.cc \
+	controller/traces/counter_file.h \
 	controller/traces/known_captures.cc \
 	controller/traces/known_captures.h \
+	controller/traces/latency_app.cc \
+	controller/traces/latency_app.h \
 	controller/traces/link_book.cc \
 	controller/traces/link_book.h \
 	controller/traces/live_traces.cc \
@@ -43,6 +51,8 @@ controller_libtrumpet_traces_a_SOURCES = \
 gtest_programs += controller/traces/traces_test
 controller_traces_traces_test_SOURCES = \
 	controller/traces/app_program_test.cc \
+	controller/traces/counter_book_test.cc \
+	controller/traces/latency_app_test.cc \
 	controller/traces/live_traces_test.cc \
 	controller/traces/program_kit_test.h \
 	controller/traces/query_program_test.cc \

@@ -17,6 +17,8 @@ namespace {
 constexpr Nanos kAdvanceEvery = 50 * kNanosPerMilli;
 constexpr size_t kTracesAtATime = 4096;  // then others have their turn
 constexpr Nanos kWriteEvery = kNanosPerSecond;
+constexpr size_t kCountedAtATime = 16384;  // sums of named counters, before they are written
+constexpr Nanos kExpireCounters = 600 * kNanosPerSecond;
 
 Nanos MonotonicNow() {
   timespec now{};
@@ -63,8 +65,13 @@ Result<std::unique_ptr<LiveTraces>> LiveTraces::Open(event_base* base,
   }
   const Status saved = SaveSwitchBook(known.switches, options.store.folder);
   if (!saved.ok()) return saved;
-  return std::unique_ptr<LiveTraces>(new LiveTraces(
+  auto counter_file = CounterFile::Open(options.store.folder);
+  if (!counter_file.ok()) return counter_file.status();
+  std::unique_ptr<LiveTraces> traces(new LiveTraces(
       base, known, std::move(unix_now), std::move(*store), std::move(*answers), std::move(log)));
+  traces->counter_file_ = std::move(*counter_file);
+  traces->TakeCounters(LoadCounterText(options.store.folder));
+  return traces;
 }
 
 LiveTraces::LiveTraces(event_base* base, const LiveTracesOptions& options,
@@ -101,11 +108,12 @@ bool LiveTraces::Take(const Frame& frame, Nanos time) {
 
 void LiveTraces::Tell(const TraceReport& report) {
   links_.Add(report);
+  named_.Add(report);
   if (report.is_kept) {
     waiting_.push_back(ToStored(report, switches_));
     if (on_kept_) on_kept_(waiting_.back());
   }
-  if (waiting_.size() + links_.size() >= kBatch) Write();
+  if (waiting_.size() + links_.size() >= kBatch || named_.size() >= kCountedAtATime) Write();
 }
 
 // Frames may lie in the ring for long when there are many: by their own time no trace is told
@@ -126,27 +134,38 @@ bool LiveTraces::Give(LoopWorker::Job job) {
 
 void LiveTraces::Write() {
   std::vector<LinkCounters> links = links_.TakeAll();
+  std::vector<CounterRow> sums = named_.TakeAll();
   const size_t trace_count = waiting_.size();
   const size_t link_count = links.size();
-  const bool is_taken =
-      Give([this, traces = std::move(waiting_), links = std::move(links), now = unix_now_()] {
-        Status status = Status::Ok();
-        const auto note = [&status](Status one) {
-          if (!one.ok()) status = std::move(one);
-        };
-        const TraceStoreCounters before = store_->counters();
-        if (!traces.empty()) note(store_->Append(traces, now));
-        if (!links.empty()) note(store_->AppendCounters(links, now));
-        note(store_->Expire(now));
-        const TraceStoreCounters store = store_->counters();
-        return [this, status, before, store] {
-          counters_.stored += store.written - before.written;
-          Note(store.refused - before.refused, store.refused_links - before.refused_links, status,
-               store);
-        };
-      });
+  const size_t sum_count = sums.size();
+  const bool is_taken = Give([this, traces = std::move(waiting_), links = std::move(links),
+                              sums = std::move(sums), now = unix_now_()] {
+    Status status = Status::Ok();
+    const auto note = [&status](Status one) {
+      const bool is_done = one.ok();
+      if (!is_done) status = std::move(one);
+      return is_done;
+    };
+    const TraceStoreCounters before = store_->counters();
+    if (!traces.empty()) note(store_->Append(traces, now));
+    if (!links.empty()) note(store_->AppendCounters(links, now));
+    const size_t lost = sums.empty() || note(counter_file_->Append(sums)) ? 0 : sums.size();
+    note(store_->Expire(now));
+    if (now - counters_expired_at_ >= kExpireCounters) {
+      note(counter_file_->Expire(now, options_.store.max_age));
+      counters_expired_at_ = now;
+    }
+    const TraceStoreCounters store = store_->counters();
+    return [this, status, before, store, lost] {
+      counters_.stored += store.written - before.written;
+      counters_.sums_not_stored += lost;
+      Note(store.refused - before.refused, store.refused_links - before.refused_links, status,
+           store);
+    };
+  });
   waiting_.clear();
   if (!is_taken) {
+    counters_.sums_not_stored += sum_count;
     Note(trace_count, link_count, Status::Error("the disk is too slow for the traces"),
          counters_.store);
   }
@@ -178,10 +197,31 @@ void LiveTraces::SetNetwork(std::string text) {
     return [this, told] {
       switches_ = std::move((*told)->switches);
       routes_ = NetworkRoutes((*told)->topology, switches_);
+      TakeCounters(counter_text_);  // the numbers of switches may be others
       log_("info", "controller: told of " + std::to_string(switches_.names().size()) +
                        " switches that copy, and of " +
                        std::to_string((*told)->topology.hosts.size()) + " hosts");
     };
+  });
+}
+
+void LiveTraces::TakeCounters(const std::string& text) {
+  if (text.empty()) return;
+  std::vector<std::string> left_out;
+  auto counters = ParseNamedCounters(text, switches_, &left_out);
+  if (!counters.ok()) return log_("err", "controller: " + counters.message());
+  counter_text_ = text;
+  named_.Set(std::move(*counters));
+  for (const std::string& one : left_out) log_("warn", "counter " + one);
+}
+
+void LiveTraces::SetCounters(std::string text) {
+  TakeCounters(text);
+  if (counter_text_ != text) return;
+  writer_.DoInAnyCase([this, text = std::move(text)]() -> LoopWorker::Then {
+    const Status saved = SaveCounterText(text, options_.store.folder);
+    if (saved.ok()) return nullptr;
+    return [this, saved] { log_("err", "counters: " + saved.message()); };
   });
 }
 
@@ -225,11 +265,25 @@ void LiveTraces::Count(const CountQuestion& question, bool of_links,
   Ask<std::vector<TraceRecord>>(look, std::move(answer));
 }
 
+void LiveTraces::Count(const CounterQuestion& question, AnswerOf<std::vector<TraceRecord>> answer,
+                       std::function<bool()> may_go_on) {
+  const auto look = [folder = options_.store.folder, question, may_go_on = std::move(may_go_on)](
+                        TraceReader* reader, TraceReader::Missing* missing) {
+    return ReadCounters(folder, reader, question, may_go_on, missing);
+  };
+  LookFor(look, std::move(answer));
+}
+
+void LiveTraces::LookFor(Look look, AnswerOf<std::vector<TraceRecord>> answer) {
+  Ask<std::vector<TraceRecord>>(std::move(look), std::move(answer));
+}
+
 nlohmann::ordered_json LiveTraces::Show() const {
   nlohmann::ordered_json json = ToJson(maker_, switches_);
   json["store"] = {{"written", counters_.stored},
                    {"not_stored", counters_.not_stored},
                    {"links_not_stored", counters_.links_not_stored},
+                   {"sums_not_stored", counters_.sums_not_stored},
                    {"questions_refused", counters_.questions_refused},
                    {"expired_files", counters_.store.expired_files},
                    {"bytes", counters_.store.stored_bytes},

@@ -19,6 +19,7 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +28,8 @@
 #include "controller/store/sqlite_trace_store.h"
 #include "controller/store/trace_reader.h"
 #include "controller/store/trace_store.h"
+#include "controller/traces/counter_book.h"
+#include "controller/traces/counter_file.h"
 #include "controller/traces/link_book.h"
 #include "controller/traces/switch_book.h"
 #include "controller/traces/trace_counts.h"
@@ -51,6 +54,7 @@ struct LiveTracesCounters {
   uint64_t stored = 0;      // traces that are in the store's files, each revision
   uint64_t not_stored = 0;  // too many waited, or the disk refused them
   uint64_t links_not_stored = 0;
+  uint64_t sums_not_stored = 0;    // of named counters
   uint64_t questions_refused = 0;  // too many at once
   TraceStoreCounters store;        // when it wrote last
 };
@@ -84,6 +88,16 @@ class LiveTraces {
   void Estimate(const TraceQuery& query, AnswerOf<TraceCost> answer);
   void Count(const CountQuestion& question, bool of_links,
              AnswerOf<std::vector<TraceRecord>> answer, std::function<bool()> may_go_on);
+  // Of named counters, or of stored traces what these would have.
+  void Count(const CounterQuestion& question, AnswerOf<std::vector<TraceRecord>> answer,
+             std::function<bool()> may_go_on);
+  // Anything that is found in the store, on another thread.
+  using Look = std::function<Result<std::vector<TraceRecord>>(TraceReader*, TraceReader::Missing*)>;
+  void LookFor(Look look, AnswerOf<std::vector<TraceRecord>> answer);
+  // As counter_book.h has it: from now on these are counted, and no others.  What is no such text
+  // changes nothing, and is told to the log.
+  void SetCounters(std::string text);
+  const CounterBook& named() const { return named_; }
   // As trace_network.h has it: from now on packets ought to go so, and switches are called so.
   // What is no such text changes nothing, and is told to the log.
   void SetNetwork(std::string text);
@@ -106,6 +120,7 @@ class LiveTraces {
   bool Give(LoopWorker::Job job);
   template <typename T>
   void Ask(std::function<Result<T>(TraceReader*, TraceReader::Missing*)> look, AnswerOf<T> answer);
+  void TakeCounters(const std::string& text);
   void Note(size_t traces, size_t links, const Status& status, const TraceStoreCounters& store);
 
   const LiveTracesOptions options_;
@@ -115,6 +130,8 @@ class LiveTraces {
   NetworkRoutes routes_;
   TraceMaker maker_;
   LinkBook links_;
+  CounterBook named_;
+  std::string counter_text_;
   std::vector<StoredTrace> waiting_;
   std::function<void(const StoredTrace&)> on_kept_;
   LiveTracesCounters counters_;
@@ -124,8 +141,10 @@ class LiveTraces {
   Nanos taken_at_ = 0;
   bool has_new_frames_ = false;
   bool is_ending_ = false;
-  std::unique_ptr<TraceStore> store_;     // the writer's
-  std::unique_ptr<TraceReader> answers_;  // the reader's
+  std::unique_ptr<TraceStore> store_;        // the writer's
+  std::optional<CounterFile> counter_file_;  // likewise; none while it is opened
+  Nanos counters_expired_at_ = 0;            // likewise
+  std::unique_ptr<TraceReader> answers_;     // the reader's
   LoopWorker writer_;
   LoopWorker reader_;
   LoopEvent advance_;

@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "controller/analyzer/trace_packet.h"
+#include "controller/traces/app_run.h"
 #include "controller/traces/arguments.h"
 #include "controller/traces/trace_query.h"
 #include "controller/traces/trace_text.h"
@@ -83,8 +84,8 @@ TraceService::~TraceService() {
 }
 
 AnalyzerSideline TraceService::Sideline() {
-  return {kCapabilityTraces, [this](const Message& message) { Take(message); },
-          [this] { Forget(); }};
+  return {kCapabilityTraces | kCapabilityTraceCounters,
+          [this](const Message& message) { Take(message); }, [this] { Forget(); }};
 }
 
 void TraceService::Forget() {
@@ -101,23 +102,26 @@ void TraceService::Take(const Message& message) {
     const auto asked = asked_.find(cancel->number);
     if (asked != asked_.end()) asked->second->store(true);
   } else if (const auto* part = std::get_if<TraceNetwork>(&message)) {
-    Take(*part);
+    if (!network_.Take(part->part, part->is_last, part->text)) return;
+    traces_->SetNetwork(std::exchange(network_.text, {}));
+  } else if (const auto* piece = std::get_if<TraceCounters>(&message)) {
+    if (!counters_.Take(piece->part, piece->is_last, piece->text)) return;
+    traces_->SetCounters(std::exchange(counters_.text, {}));
   }
 }
 
 // Parts come in order; what does not is no part of anything.
-void TraceService::Take(const TraceNetwork& part) {
-  if (part.part == 0) network_.clear();
-  if (part.part != 0 && part.part != next_part_) return;
-  network_ += part.text;
-  next_part_ = part.part + 1;
-  if (!part.is_last) return;
-  next_part_ = 0;
-  traces_->SetNetwork(std::move(network_));
-  network_.clear();
+bool TraceService::Parts::Take(uint32_t part, bool is_last, const std::string& more) {
+  if (part == 0) text.clear();
+  if (part != 0 && part != next) return false;
+  text += more;
+  next = is_last ? 0 : part + 1;
+  return is_last;
 }
 
 void TraceService::Answer(const TraceRequest& request) {
+  if (request.what == TraceWhat::kCounter) return AnswerCounter(request);
+  if (request.what == TraceWhat::kApp) return AnswerApp(request);
   CountQuestion question;
   TraceQuery& query = question.query;
   const bool is_count = request.what == TraceWhat::kLinks || request.what == TraceWhat::kCount;
@@ -159,14 +163,11 @@ void TraceService::Find(const TraceRequest& request, TraceQuery query) {
       [is_cancelled] { return !is_cancelled->load(); });
 }
 
-void TraceService::Count(const TraceRequest& request, CountQuestion question) {
-  const size_t limit = question.query.limit++;
-  const auto is_cancelled = std::make_shared<std::atomic<bool>>(false);
-  asked_[request.number] = is_cancelled;
-  const auto answer = [=, number = request.number](const auto& counted,
-                                                   const std::string& missing) {
+std::function<void(const TraceService::Records&, const std::string& missing)>
+TraceService::Answerer(uint64_t number, size_t limit, const Flag& flag) {
+  return [=](const Records& counted, const std::string& missing) {
     asked_.erase(number);
-    if (is_cancelled->load()) return;
+    if (flag->load()) return;
     if (!counted.ok()) return Fail(number, counted.message(), false);
     TraceAnswer told;
     told.number = number;
@@ -180,8 +181,69 @@ void TraceService::Count(const TraceRequest& request, CountQuestion question) {
     told.error = ToWireText(missing, kMaxLongTextBytes);
     send_(told);
   };
-  traces_->Count(question, request.what == TraceWhat::kLinks, answer,
+}
+
+void TraceService::Count(const TraceRequest& request, CountQuestion question) {
+  const size_t limit = question.query.limit++;
+  const auto is_cancelled = std::make_shared<std::atomic<bool>>(false);
+  asked_[request.number] = is_cancelled;
+  traces_->Count(question, request.what == TraceWhat::kLinks,
+                 Answerer(request.number, limit, is_cancelled),
                  [is_cancelled] { return !is_cancelled->load(); });
+}
+
+void TraceService::AnswerCounter(const TraceRequest& request) {
+  CounterQuestion question;
+  TraceQuery& query = question.query;
+  for (const TraceWord& word : request.words) {
+    Status set = Status::Ok();
+    if (word.name == "step") {
+      set = SetStep(word.value, &question.step);
+    } else if (word.name == "counter") {
+      const auto id = ReadCount("counter", word.value, 0, UINT64_MAX);
+      if (id.ok()) question.counter = *id;
+      set = id.status();
+    } else {
+      set = SetTraceQuery(word.name, word.value, traces_->switches(), &query);
+    }
+    if (!set.ok()) return Fail(request.number, set.message(), true);
+  }
+  const size_t limit = std::min(query.limit, kMaxTraceRecords);
+  query.limit = limit + 1;
+  const auto is_cancelled = std::make_shared<std::atomic<bool>>(false);
+  asked_[request.number] = is_cancelled;
+  traces_->Count(question, Answerer(request.number, limit, is_cancelled),
+                 [is_cancelled] { return !is_cancelled->load(); });
+}
+
+// A finding is a record, in their order.
+void TraceService::AnswerApp(const TraceRequest& request) {
+  AppQuestion question;
+  for (const TraceWord& word : request.words) {
+    if (word.name == "limit") continue;  // it is all or none
+    const Status set = SetAppWord(word.name, word.value, traces_->switches(), &question);
+    if (!set.ok()) return Fail(request.number, set.message(), true);
+  }
+  const Status checked = CheckApp(question);
+  if (!checked.ok()) return Fail(request.number, checked.message(), true);
+  question.query.limit = kMaxAppTraces;
+  const auto is_cancelled = std::make_shared<std::atomic<bool>>(false);
+  asked_[request.number] = is_cancelled;
+  const auto look = [question, is_cancelled, switches = traces_->switches()](
+                        TraceReader* reader, TraceReader::Missing* missing) -> Records {
+    const auto findings = RunApp(
+        reader, question, /*is_cut_wrong=*/true, switches,
+        [is_cancelled] { return !is_cancelled->load(); }, missing);
+    if (!findings.ok()) return findings.status();
+    std::vector<TraceRecord> records;
+    for (const Json& finding : *findings) {
+      const auto place = static_cast<Nanos>(records.size());
+      records.push_back({place, 0, finding.dump(-1, ' ', true, Json::error_handler_t::replace)});
+      if (records.back().text.size() > kMaxTraceTextBytes) records.pop_back();
+    }
+    return records;
+  };
+  traces_->LookFor(look, Answerer(request.number, kMaxTraceRecords, is_cancelled));
 }
 
 void TraceService::Estimate(uint64_t number, const TraceQuery& query) {

@@ -34,6 +34,7 @@ class TraceService {
  public:
   static constexpr size_t kMaxWatches = 64;
   static constexpr size_t kMaxAnswerBytes = 128 * 1024;
+  static constexpr size_t kMaxAppTraces = 200000;  // that an application looks at, in memory
 
   using Send = std::function<void(const Message&)>;
 
@@ -62,7 +63,20 @@ class TraceService {
   void Answer(const TraceRequest& request);
   void Find(const TraceRequest& request, TraceQuery query);
   void Count(const TraceRequest& request, CountQuestion question);
-  void Take(const TraceNetwork& part);
+  // Of a text that comes in parts; true: it is whole.
+  struct Parts {
+    std::string text;
+    uint32_t next = 0;
+    bool Take(uint32_t part, bool is_last, const std::string& more);
+  };
+  using Records = Result<std::vector<TraceRecord>>;
+
+  void AnswerCounter(const TraceRequest& request);
+  void AnswerApp(const TraceRequest& request);
+  // What answers with records, once they are there.
+  std::function<void(const Records&, const std::string& missing)> Answerer(uint64_t number,
+                                                                           size_t limit,
+                                                                           const Flag& flag);
   void Estimate(uint64_t number, const TraceQuery& query);
   void Fail(uint64_t number, const std::string& why, bool is_wrong);
   void Tell(const StoredTrace& trace);
@@ -77,8 +91,8 @@ class TraceService {
   const Send send_;
   std::map<uint64_t, Flag> asked_;  // true: cancelled
   std::map<uint64_t, Watch> watches_;
-  std::string network_;  // the parts that have come
-  uint32_t next_part_ = 0;
+  Parts network_;
+  Parts counters_;
   LoopEvent news_;
 };
 

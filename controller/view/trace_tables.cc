@@ -112,6 +112,53 @@ std::string TraceCounterTable(const ApiJson& counters) {
   return table.ToString(0);
 }
 
+std::string AppFindingsText(const ApiJson& answer) {
+  std::string text;
+  for (const ApiJson& one : MemberOf(answer, "findings")) {
+    text += ApiText(one, "verdict") + ": " + ApiText(one, "explanation") + "\n";
+  }
+  return text.empty() ? "nothing was found\n" : text;
+}
+
+std::string NamedCounterTable(const ApiJson& counters) {
+  if (counters.empty()) return "no named counters\n";
+  TextTable table({"name", "step", "filter", "made", "by"});
+  for (const ApiJson& one : counters) {
+    std::string text;
+    const ApiJson filter = MemberOf(one, "filter");
+    for (const auto& [word, value] : filter.items()) {
+      text += (text.empty() ? "" : " ") + word + "=";
+      if (value.is_string()) text += value.get<std::string>();
+      for (size_t i = 0; value.is_array() && i < value.size(); ++i) {
+        text += (i > 0 ? "," : "") + (value[i].is_string() ? value[i].get<std::string>() : "");
+      }
+    }
+    table.Add({ApiText(one, "name"), ApiText(one, "step_s") + " s",
+               text.empty() ? "everything" : text, FormatTime(NanosOf(one, "created_ns")),
+               ApiText(one, "created_by")});
+  }
+  return table.ToString(0);
+}
+
+std::string CounterValueTable(const ApiJson& values) {
+  if (values.empty()) return "nothing was counted\n";
+  TextTable table({"start", "packets", "bytes", "connections", "delivered", "dropped",
+                   "copies_lost", "loop", "not_known", "hop p50", "hop p99"});
+  for (const ApiJson& one : values) {
+    std::vector<std::string> row = {FormatTime(NanosOf(one, "start_ns"))};
+    for (const char* const key : {"packets", "bytes", "connections", "delivered", "dropped",
+                                  "copies_lost", "loop", "not_known"}) {
+      row.push_back(ApiText(one, key));
+    }
+    const ApiJson latency = MemberOf(one, "hop_latency_ns");
+    for (const char* const key : {"p50", "p99"}) {
+      row.push_back(latency.is_object() ? SinceText(NanosOf(latency, key)).substr(1) : "-");
+    }
+    table.Add(row);
+  }
+  return table.ToString(0);
+}
+
 std::string TraceEstimateText(const ApiJson& estimate) {
   TextTable table({"analyzer", "files", "traces", "bytes"});
   for (const ApiJson& one : MemberOf(estimate, "analyzers")) {

@@ -21,6 +21,11 @@ std::string TraceLine(const ApiJson& trace);
 std::string TraceText(const ApiJson& trace);
 // Counters of links, or of traces, in steps of time.
 std::string TraceCounterTable(const ApiJson& counters);
+// What an application found: a verdict and a sentence for each.
+std::string AppFindingsText(const ApiJson& answer);
+// Named counters, and what one of them has counted.
+std::string NamedCounterTable(const ApiJson& counters);
+std::string CounterValueTable(const ApiJson& values);
 // What a question would cost.
 std::string TraceEstimateText(const ApiJson& estimate);
 

@@ -9,6 +9,7 @@ lib_libtrumpet_base_a_SOURCES = \
 	lib/base/byte_order.h \
 	lib/base/fuzz_require.h \
 	lib/base/hash.h \
+	lib/base/log_buckets.h \
 	lib/base/loop_event.cc \
 	lib/base/loop_event.h \
 	lib/base/job_thread.cc \
@@ -31,6 +32,7 @@ lib_base_base_test_SOURCES = \
 	lib/base/backoff_test.cc \
 	lib/base/block_pool_test.cc \
 	lib/base/hash_test.cc \
+	lib/base/log_buckets_test.cc \
 	lib/base/loop_event_test.cc \
 	lib/base/loop_worker_test.cc \
 	lib/base/page_source_test.cc \

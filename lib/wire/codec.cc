@@ -61,6 +61,7 @@ constexpr const char* kKindNames[kMessageKindCount] = {
     "cells_request",
     "cells_answer",
     "program_counts",
+    "trace_counters",
     "trace_request",
     "trace_answer",
     "trace_cancel",
@@ -76,7 +77,7 @@ static_assert(pb::Frame::kHostPlace == static_cast<int>(MessageKind::kHostPlace)
 
 // The kinds up to kHostPlace are numbered from 1, those of slices in the datapath from 40, those of
 // analyzers from 50, those of measurement programs from 70, those of files from 80, and those of
-// traces from 90.
+// traces from 88 and 90.
 constexpr size_t KindOfBody(int number) {
   const auto from = [number](int first, MessageKind kind) {
     return static_cast<size_t>(number - first) + static_cast<size_t>(kind);
@@ -87,8 +88,10 @@ constexpr size_t KindOfBody(int number) {
              ? from(pb::Frame::kExpectSlices, MessageKind::kExpectSlices)
          : number < pb::Frame::kPacketFileRequest
              ? from(pb::Frame::kProgramOn, MessageKind::kProgramOn)
-         : number < pb::Frame::kTraceRequest
+         : number < pb::Frame::kTraceCounters
              ? from(pb::Frame::kPacketFileRequest, MessageKind::kPacketFileRequest)
+         : number < pb::Frame::kTraceRequest
+             ? from(pb::Frame::kTraceCounters, MessageKind::kTraceCounters)
              : from(pb::Frame::kTraceRequest, MessageKind::kTraceRequest);
 }
 static_assert(KindOfBody(pb::Frame::kSliceEnd) == static_cast<size_t>(MessageKind::kSliceEnd));
@@ -175,6 +178,8 @@ bool VisitBody(const pb::Frame& frame, const Visitor& visit) {
       return visit(frame.cells_answer());
     case pb::Frame::kProgramCounts:
       return visit(frame.program_counts());
+    case pb::Frame::kTraceCounters:
+      return visit(frame.trace_counters());
     case pb::Frame::kTraceRequest:
       return visit(frame.trace_request());
     case pb::Frame::kTraceAnswer:
@@ -233,6 +238,7 @@ struct BodyWriter {
   void operator()(const CellsRequest& body) const { Write(body, frame->mutable_cells_request()); }
   void operator()(const CellsAnswer& body) const { Write(body, frame->mutable_cells_answer()); }
   void operator()(const ProgramCounts& body) const { Write(body, frame->mutable_program_counts()); }
+  void operator()(const TraceCounters& body) const { Write(body, frame->mutable_trace_counters()); }
   void operator()(const TraceRequest& body) const { Write(body, frame->mutable_trace_request()); }
   void operator()(const TraceAnswer& body) const { Write(body, frame->mutable_trace_answer()); }
   void operator()(const TraceCancel& body) const { Write(body, frame->mutable_trace_cancel()); }

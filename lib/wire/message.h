@@ -46,6 +46,7 @@ constexpr uint64_t kCapabilityCollect = 128;
 constexpr uint64_t kCapabilityAnalyzer = 1024;
 constexpr uint64_t kCapabilityPacketFiles = 2048;
 constexpr uint64_t kCapabilityTraces = 4096;
+constexpr uint64_t kCapabilityTraceCounters = 8192;
 
 struct Hello {
   uint32_t min_version = kMinProtocolVersion;
@@ -293,7 +294,8 @@ using Message =
                  ExpectSlices, TallyRequest, SliceTallies, FinishRun, RunAnswer, PacketsRequest,
                  PacketRecords, SliceOn, SliceOff, SliceAck, HostSliceEnd, PacketFileRequest,
                  PacketFilePiece, ProgramOn, ProgramOff, ProgramAck, ProgramList, CellsRequest,
-                 CellsAnswer, ProgramCounts, TraceRequest, TraceAnswer, TraceCancel, TraceNetwork>;
+                 CellsAnswer, ProgramCounts, TraceCounters, TraceRequest, TraceAnswer, TraceCancel,
+                 TraceNetwork>;
 
 // In the order of Message.
 enum class MessageKind : uint8_t {
@@ -332,12 +334,13 @@ enum class MessageKind : uint8_t {
   kCellsRequest,
   kCellsAnswer,
   kProgramCounts,
+  kTraceCounters,
   kTraceRequest,
   kTraceAnswer,
   kTraceCancel,
   kTraceNetwork,
 };
-constexpr size_t kMessageKindCount = 39;
+constexpr size_t kMessageKindCount = 40;
 static_assert(std::variant_size_v<Message> == kMessageKindCount);
 
 inline MessageKind KindOf(const Message& message) {

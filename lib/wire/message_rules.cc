@@ -46,6 +46,7 @@ bool IsFromController(MessageKind kind) {
     case MessageKind::kSliceOn:
     case MessageKind::kSliceOff:
     case MessageKind::kPacketFileRequest:
+    case MessageKind::kTraceCounters:
     case MessageKind::kTraceRequest:
     case MessageKind::kTraceCancel:
     case MessageKind::kTraceNetwork:
@@ -82,6 +83,8 @@ uint64_t CapabilityFor(MessageKind kind) {
     case MessageKind::kPacketFileRequest:
     case MessageKind::kPacketFilePiece:
       return kCapabilityPacketFiles;
+    case MessageKind::kTraceCounters:
+      return kCapabilityTraceCounters;
     case MessageKind::kTraceRequest:
     case MessageKind::kTraceAnswer:
     case MessageKind::kTraceCancel:

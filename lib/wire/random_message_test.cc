@@ -513,6 +513,8 @@ Message RandomMessages::AnyOfAnalyzers(MessageKind kind) {
                           Number(),
                           static_cast<Nanos>(Below(kMaxSliceNs + 1)),
                           static_cast<Nanos>(Below(kMaxSliceNs + 1))};
+    case MessageKind::kTraceCounters:
+      return TraceCounters{static_cast<uint32_t>(Below(kMaxNetworkParts)), Coin(), Bytes(300)};
     case MessageKind::kTraceRequest:
       return AnyTraceRequest();
     case MessageKind::kTraceAnswer:
@@ -532,7 +534,7 @@ PacketFilePlace RandomMessages::FilePlace() {
 
 TraceRequest RandomMessages::AnyTraceRequest() {
   TraceRequest request{
-      Number(), static_cast<TraceWhat>(Below(5)), static_cast<TracePackets>(Below(3)), {}};
+      Number(), static_cast<TraceWhat>(Below(7)), static_cast<TracePackets>(Below(3)), {}};
   for (size_t i = Below(4); i > 0; --i) request.words.push_back({Name(), Text(kMaxLongTextBytes)});
   return request;
 }

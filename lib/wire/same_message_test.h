@@ -304,6 +304,10 @@ inline bool Same(const TraceAnswer& a, const TraceAnswer& b) {
 
 inline bool Same(const TraceCancel& a, const TraceCancel& b) { return a.number == b.number; }
 
+inline bool Same(const TraceCounters& a, const TraceCounters& b) {
+  return std::tie(a.part, a.is_last, a.text) == std::tie(b.part, b.is_last, b.text);
+}
+
 inline bool Same(const TraceNetwork& a, const TraceNetwork& b) {
   return std::tie(a.part, a.is_last, a.text) == std::tie(b.part, b.is_last, b.text);
 }

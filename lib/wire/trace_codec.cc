@@ -10,11 +10,12 @@
 namespace trumpet {
 
 static_assert(pb::CAPABILITY_TRACES == kCapabilityTraces);
-static_assert(pb::TraceRequest::WHAT_COUNT == static_cast<int>(TraceWhat::kCount) + 1);
+static_assert(pb::CAPABILITY_TRACE_COUNTERS == kCapabilityTraceCounters);
+static_assert(pb::TraceRequest::WHAT_APP == static_cast<int>(TraceWhat::kApp) + 1);
 static_assert(pb::TraceRequest::PACKETS_WHOLE == static_cast<int>(TracePackets::kWhole) + 1);
 
 bool Check(const pb::TraceRequest& request, const Place& place, Checker* checker) {
-  if (!checker->Enum(place, "what", request.what(), pb::TraceRequest::WHAT_COUNT) ||
+  if (!checker->Enum(place, "what", request.what(), pb::TraceRequest::WHAT_APP) ||
       !checker->Enum(place, "packets", request.packets(), pb::TraceRequest::PACKETS_WHOLE) ||
       !checker->Count(place, "words", static_cast<size_t>(request.words_size()), kMaxTraceWords)) {
     return false;
@@ -57,6 +58,11 @@ bool Check(const pb::TraceNetwork& network, const Place& place, Checker* checker
          checker->Count(place, "text", network.text().size(), kMaxNetworkPartBytes);
 }
 
+bool Check(const pb::TraceCounters& counters, const Place& place, Checker* checker) {
+  return checker->Range(place, "part", counters.part(), 0, kMaxNetworkParts - 1) &&
+         checker->Count(place, "text", counters.text().size(), kMaxNetworkPartBytes);
+}
+
 void Write(const TraceRequest& request, pb::TraceRequest* out) {
   out->set_number(request.number);
   out->set_what(static_cast<pb::TraceRequest::What>(static_cast<int>(request.what) + 1));
@@ -93,6 +99,12 @@ void Write(const TraceNetwork& network, pb::TraceNetwork* out) {
   out->set_text(network.text);
 }
 
+void Write(const TraceCounters& counters, pb::TraceCounters* out) {
+  out->set_part(counters.part);
+  out->set_is_last(counters.is_last);
+  out->set_text(counters.text);
+}
+
 TraceRequest Read(const pb::TraceRequest& in) {
   TraceRequest request{in.number(),
                        static_cast<TraceWhat>(in.what() - 1),
@@ -123,5 +135,7 @@ TraceAnswer Read(const pb::TraceAnswer& in) {
 TraceCancel Read(const pb::TraceCancel& in) { return {in.number()}; }
 
 TraceNetwork Read(const pb::TraceNetwork& in) { return {in.part(), in.is_last(), in.text()}; }
+
+TraceCounters Read(const pb::TraceCounters& in) { return {in.part(), in.is_last(), in.text()}; }
 
 }  // namespace trumpet

@@ -22,7 +22,7 @@ pb::TraceRequest* RequestOf(pb::Frame* frame) {
 TEST(Codec, NamesThePlaceOfWhatIsWrongWithTraces) {
   ExpectErrors({
       {[](pb::Frame* f) { f->mutable_trace_request(); },
-       "trace_request.what is 0; it takes 1 to 5"},
+       "trace_request.what is 0; it takes 1 to 7"},
       {[](pb::Frame* f) { RequestOf(f)->set_packets(pb::TraceRequest::PACKETS_UNSPECIFIED); },
        "trace_request.packets is 0; it takes 1 to 3"},
       {[](pb::Frame* f) { RequestOf(f)->add_words(); }, "trace_request.words[0].name is missing"},
@@ -50,6 +50,10 @@ TEST(Codec, NamesThePlaceOfWhatIsWrongWithTraces) {
        "trace_answer.is_wrong stands with records"},
       {[](pb::Frame* f) { f->mutable_trace_answer()->set_is_wrong(true); },
        "trace_answer.is_wrong stands without an error"},
+      {[](pb::Frame* f) { f->mutable_trace_counters()->set_part(128); },
+       "trace_counters.part is 128; it takes 0 to 127"},
+      {[](pb::Frame* f) { f->mutable_trace_counters()->set_text(std::string(131073, 'x')); },
+       "trace_counters.text has 131073 elements; at most 131072 are allowed"},
       {[](pb::Frame* f) { f->mutable_trace_network()->set_part(128); },
        "trace_network.part is 128; it takes 0 to 127"},
       {[](pb::Frame* f) { f->mutable_trace_network()->set_text(std::string(131073, 'x')); },

@@ -16,7 +16,7 @@
 
 namespace trumpet {
 
-enum class TraceWhat : uint8_t { kTraces, kEstimate, kWatch, kLinks, kCount };
+enum class TraceWhat : uint8_t { kTraces, kEstimate, kWatch, kLinks, kCount, kCounter, kApp };
 enum class TracePackets : uint8_t { kNone, kHeaders, kWhole };
 
 struct TraceWord {
@@ -54,6 +54,12 @@ struct TraceCancel {
 };
 
 struct TraceNetwork {
+  uint32_t part = 0;
+  bool is_last = true;
+  std::string text;
+};
+
+struct TraceCounters {
   uint32_t part = 0;
   bool is_last = true;
   std::string text;

@@ -84,14 +84,14 @@ rows_of() {
 }
 
 # Older files are brought up to date, with what is in them.
-old_file 1.0.0 Slice Measurement Trace_Rules
+old_file 1.0.0 Slice Measurement Trace_Rules Trace_Counter
 insert Event '{"name":"kept","definition":"{}"}'
 expect "brought $work/old.db up to date" db create --file="$work/old.db"
 expect kept rows_of Event
 expect '"rows":[]' rows_of Slice
 expect '"rows":[]' rows_of Measurement
 
-old_file 1.1.0 Measurement Trace_Rules
+old_file 1.1.0 Measurement Trace_Rules Trace_Counter
 insert Event '{"name":"kept","definition":"{}"}'
 insert Slice '{"name":"campaign","definition":"{}"}'
 insert Trumpet_Global '{"controller_id":7,"next_event_id":8,"next_slice_id":9}'
@@ -103,7 +103,7 @@ expect '"next_slice_id":9' rows_of Trumpet_Global
 expect '"next_measurement_id":0' rows_of Trumpet_Global
 expect '"rows":[]' rows_of Measurement
 
-old_file 1.2.0 Trace_Rules
+old_file 1.2.0 Trace_Rules Trace_Counter
 insert Measurement '{"name":"program","definition":"{}"}'
 insert Trumpet_Global '{"controller_id":7,"next_measurement_id":8}'
 expect "brought $work/old.db up to date" db create --file="$work/old.db"
@@ -111,6 +111,15 @@ expect program rows_of Measurement
 expect '"next_measurement_id":8' rows_of Trumpet_Global
 expect '"next_trace_rules_id":0' rows_of Trumpet_Global
 expect '"rows":[]' rows_of Trace_Rules
+
+old_file 1.3.0 Trace_Counter
+insert Trace_Rules '{"name":"rules","definition":"{}"}'
+insert Trumpet_Global '{"controller_id":7,"next_trace_rules_id":8}'
+expect "brought $work/old.db up to date" db create --file="$work/old.db"
+expect rules rows_of Trace_Rules
+expect '"next_trace_rules_id":8' rows_of Trumpet_Global
+expect '"next_trace_counter_id":0' rows_of Trumpet_Global
+expect '"rows":[]' rows_of Trace_Counter
 
 # The schema's own checksum.
 wanted=$(sed -n 's/.*"cksum": "\(.*\)".*/\1/p' "$top/controller/store/trumpet.ovsschema")

@@ -19,6 +19,7 @@
 #include "controller/slice/analyzer_collector.h"
 #include "controller/slice/trace_asker.h"
 #include "controller/store/memory_event_store.h"
+#include "controller/trace/trace_counter_book.h"
 #include "controller/traces/live_traces.h"
 #include "controller/traces/program_kit_test.h"
 #include "controller/traces/trace_network.h"
@@ -68,7 +69,7 @@ class TraceApi : public testing::Test {
     std::unique_ptr<TraceService> service;
   };
 
-  TraceApi() : events_(loop_.base(), 1), hub_(nullptr) {
+  TraceApi() : events_(loop_.base(), 1), counter_store_(loop_.base(), 1), hub_(nullptr) {
     EventManagerParts parts;
     parts.base = loop_.base();
     parts.store = &events_;
@@ -82,6 +83,10 @@ class TraceApi : public testing::Test {
     const auto port = collector_->Listen(*ParsePassiveAddress("ptcp:0:127.0.0.1"), nullptr);
     EXPECT_TRUE(port.ok()) << port.message();
     analyzer_port_ = *port;
+    counter_book_ = std::make_unique<TraceCounterBook>(
+        TraceCounterParts{loop_.base(), &clock_, &counter_store_,
+                          [this](const std::string& text) { asker_->SetCounters(text); }, NoLog});
+    counter_book_->Start();
     StartServer();
   }
 
@@ -91,6 +96,7 @@ class TraceApi : public testing::Test {
     parts.events = manager_.get();
     parts.reports = &hub_;
     parts.traces = asker_.get();
+    parts.trace_counters = counter_book_.get();
     parts.clock = &clock_;
     RestOptions options;
     options.listen = {"ptcp:0:127.0.0.1"};
@@ -99,6 +105,8 @@ class TraceApi : public testing::Test {
               "tokens:\n" + TokenLine("op", "operate") + TokenLine("eye", "read") +
                   TokenLine("red", "read, tenant: red, prefixes: [10.0.1.0/24]") +
                   TokenLine("blue", "read, tenant: blue, prefixes: [10.7.0.0/16]") +
+                  TokenLine("redop", "operate, tenant: red, prefixes: [10.0.1.0/24]") +
+                  TokenLine("wide", "operate, tenant: red, prefixes: [10.0.0.0/16]") +
                   TokenLine("none", "read, tenant: none"));
     std::filesystem::permissions(options.access.token_file, std::filesystem::perms::owner_read);
     auto server = RestServer::Start(parts, options);
@@ -158,8 +166,8 @@ class TraceApi : public testing::Test {
   }
 
   std::string Request(const std::string& token, const std::string& target) {
-    return "GET /v1/" +
-           (target.substr(0, 9) == "/counters" ? target.substr(1) : "traces" + target) +
+    const bool is_other = target.substr(0, 9) == "/counters" || target.substr(0, 5) == "/apps";
+    return "GET /v1/" + (is_other ? target.substr(1) : "traces" + target) +
            " HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + token + "\r\n\r\n";
   }
   std::unique_ptr<RawClient> Client() {
@@ -174,6 +182,19 @@ class TraceApi : public testing::Test {
     const std::string answer = Client()->Ask(Request(token, target));
     const json body = json::parse(BodyOf(answer), nullptr, false);
     return std::to_string(StatusOf(answer)) + " " + body.value("detail", "");
+  }
+  // The answer's status and body; no body: none is sent.
+  std::pair<int, std::string> Change(const std::string& method, const std::string& target,
+                                     const std::string& body, const std::string& token = "op") {
+    const std::string answer = Client()->Ask(
+        method + " /v1" + target + " HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " +
+        token + "\r\nContent-Type: application/json\r\nContent-Length: " +
+        std::to_string(body.size()) + "\r\n\r\n" + body);
+    return {StatusOf(answer), BodyOf(answer)};
+  }
+  // Until the analyzer counts so many.
+  void WaitForCounters(const Place* place, size_t count) {
+    ASSERT_TRUE(loop_.RunUntil([&] { return place->traces->named().counters().size() == count; }));
   }
   std::vector<std::string> Pages(const std::string& target, size_t* pages) {
     std::vector<std::string> ids;
@@ -191,10 +212,12 @@ class TraceApi : public testing::Test {
   TempFolder folder_;
   SystemWireClock clock_;
   MemoryEventStore events_;
+  MemoryEventStore counter_store_;
   ReportHub hub_;
   std::unique_ptr<EventManager> manager_;
   std::unique_ptr<AnalyzerCollector> collector_;
   std::unique_ptr<TraceAsker> asker_;
+  std::unique_ptr<TraceCounterBook> counter_book_;
   std::unique_ptr<RestServer> server_;
   std::vector<std::unique_ptr<Place>> places_;
   uint16_t analyzer_port_ = 0;
@@ -322,6 +345,153 @@ TEST_F(TraceApi, TellsAnalyzersToStopWhenTheTimeIsUp) {
   EXPECT_EQ(Get("?timeout=1")["complete"], false);
   ASSERT_TRUE(loop_.RunUntil([&] { return cancelled != 0; }));
   EXPECT_EQ(cancelled, asked);
+}
+
+TEST_F(TraceApi, CountsByNameOverAllAnalyzersFromNowOn) {
+  Add("an1");
+  Add("an2");
+  const std::string from = "?from=" + std::to_string(kBegin - kNanosPerSecond);
+  const auto made = Change("POST", "/counters",
+                           R"({"name":"lost","step_s":1,"filter":{"through":"leaf1",)"
+                           R"("mark":["debug"],"src_port":1000}})");
+  ASSERT_EQ(made.first, 201) << made.second;
+  EXPECT_EQ(json::parse(made.second)["filter"],
+            json::parse(R"({"through":"leaf1","mark":["debug"],"src_port":"1000"})"));
+  EXPECT_EQ(Change("POST", "/counters", R"({"name":"all","filter":{}})").first, 201);
+  for (const auto& place : places_) WaitForCounters(place.get(), 2);
+  Take(places_[0].get(), Drops(kBegin, 3), 3);
+  Take(places_[1].get(), Drops(kBegin + kNanosPerMilli / 2, 2), 2);
+  // 200 before them and one around each drop were delivered.
+  ASSERT_TRUE(loop_.RunUntil([&] {
+    const json all = Get("/counters/all" + from);
+    uint64_t packets = 0;
+    for (const json& one : all["values"]) packets += one["packets"].get<uint64_t>();
+    return packets == (200 + 4 + 3) + (200 + 3 + 2);
+  }));
+  const json lost = Get("/counters/lost" + from);
+  EXPECT_EQ(lost["complete"], true);
+  ASSERT_EQ(lost["values"].size(), 1u) << lost;
+  const json& value = lost["values"][0];
+  EXPECT_EQ(value["packets"], 2);
+  EXPECT_EQ(value["dropped"].get<int>() + value["copies_lost"].get<int>(), 2);
+  EXPECT_EQ(value["delivered"], 0);
+  EXPECT_EQ(value["hops"], 4);
+  EXPECT_EQ(value["connections"], 2);
+  EXPECT_EQ(value["hop_latency_ns"]["count"], 2);
+  EXPECT_EQ(value["hop_latency_ns"]["mean"], 10000);
+  EXPECT_NEAR(value["hop_latency_ns"]["p99"].get<double>(), 10000, 625);
+  EXPECT_EQ(Get("/counters/lost" + from + "&stored=true")["values"], lost["values"]);
+  // Of what was delivered nothing is stored.
+  EXPECT_EQ(Get("/counters/all" + from + "&stored=true")["values"][0]["packets"], 5);
+}
+
+TEST_F(TraceApi, GoesOnCountingAfterAnalyzersBeginAnew) {
+  Add("an1");
+  ASSERT_EQ(Change("POST", "/counters", R"({"name":"all","step_s":5})").first, 201);
+  WaitForCounters(places_[0].get(), 1);
+  Take(places_[0].get(), Drops(kBegin, 1), 1);
+  places_.clear();
+  ASSERT_TRUE(loop_.RunUntil([&] { return asker_->analyzer_count() == 0; }));
+  // It knows its counters before the controller tells them.
+  auto alone = LiveTraces::Open(
+      loop_.base(), Options("an1"), [] { return kBegin + 60 * kNanosPerSecond; }, NoLog);
+  ASSERT_TRUE(alone.ok()) << alone.message();
+  EXPECT_EQ((*alone)->named().counters().size(), 1u);
+  alone->reset();
+  Add("an1");
+  const std::string from = "?from=" + std::to_string(kBegin);
+  const json all = Get("/counters/all" + from);
+  EXPECT_EQ(all["values"][0]["packets"], 3) << all;
+  EXPECT_EQ(Change("DELETE", "/counters/all", "").first, 204);
+  WaitForCounters(places_[0].get(), 0);
+  EXPECT_EQ(Problem("/counters/all"), "404 there is no counter named 'all'");
+  // Another one of that name begins at nothing.
+  ASSERT_EQ(Change("POST", "/counters", R"({"name":"all","step_s":5})").first, 201);
+  EXPECT_EQ(Get("/counters/all" + from)["values"].size(), 0u);
+}
+
+TEST_F(TraceApi, SaysWhatIsWrongWithACounter) {
+  EXPECT_EQ(Change("POST", "/counters", R"({"name":"a"})").first, 503);  // nobody counts
+  Add("an1");
+  const auto problem = [&](const std::string& body, const std::string& token = "op") {
+    const auto answer = Change("POST", "/counters", body, token);
+    return std::to_string(answer.first) + " " +
+           json::parse(answer.second, nullptr, false).value("detail", "");
+  };
+  const std::string name =
+      "422 name takes 1 to 64 letters, digits, '.', '_' and '-', and neither 'links' nor 'traces'";
+  EXPECT_EQ(problem("{}"), name);
+  EXPECT_EQ(problem(R"({"name":"links"})"), name);
+  EXPECT_EQ(problem(R"({"name":"a/b"})"), name);
+  EXPECT_EQ(problem("[]"), "422 a counter is an object with name and filter");
+  EXPECT_EQ(problem(R"({"name":"a","step_s":0})"), "422 step_s takes 1 to 3600");
+  EXPECT_EQ(problem(R"({"name":"a","color":"red"})"),
+            "422 'color' is no key of a counter, or of another type");
+  EXPECT_EQ(problem(R"({"name":"a","filter":{"from":"0"}})"),
+            "422 filter.from is nothing that traces are counted by");
+  EXPECT_EQ(problem(R"({"name":"a","filter":{"src":[1]}})"),
+            "422 filter.src is neither a text nor a number");
+  EXPECT_EQ(problem(R"({"name":"a","filter":{"verdict":"lost"}})"),
+            "400 verdict: 'lost' is no verdict; delivered, dropped, copies_lost, loop and "
+            "not_known are");
+  EXPECT_EQ(problem(R"({"name":"a"})", "eye"),
+            "403 this takes the role operate; this token's is read");
+  EXPECT_EQ(Change("POST", "/counters", R"({"name":"a"})").first, 201);
+  EXPECT_EQ(problem(R"({"name":"a"})"), "409 there is a counter 'a' already");
+  EXPECT_EQ(Problem("/counters/a?step=15"), "400 the parameter 'step' takes multiples of 10");
+}
+
+TEST_F(TraceApi, LetsTenantsCountThePacketsOfTheirPrefixes) {
+  Add("an1");
+  ASSERT_EQ(Change("POST", "/counters", R"({"name":"mine"})", "redop").first, 201);
+  ASSERT_EQ(Change("POST", "/counters", R"({"name":"wide"})", "wide").first, 201);
+  ASSERT_EQ(Change("POST", "/counters", R"({"name":"all"})").first, 201);
+  EXPECT_EQ(Get("/counters")["counters"].size(), 3u);
+  const json own = Get("/counters", "red");
+  ASSERT_EQ(own["counters"].size(), 1u);
+  EXPECT_EQ(own["counters"][0]["filter"], json::parse(R"({"within":["10.0.1.0/24"]})"));
+  EXPECT_EQ(Problem("/counters/all", "red"), "404 there is no counter named 'all'");
+  EXPECT_EQ(Problem("/counters/wide", "red"), "404 there is no counter named 'wide'");
+  EXPECT_EQ(Problem("/counters/mine", "blue"), "404 there is no counter named 'mine'");
+  EXPECT_EQ(Change("DELETE", "/counters/all", "", "redop").first, 404);
+  for (int i = 2; i < 16; ++i) {
+    const std::string body = R"({"name":"n)" + std::to_string(i) + "\"}";
+    ASSERT_EQ(Change("POST", "/counters", body, "redop").first, 201);
+  }
+  const auto refused = Change("POST", "/counters", R"({"name":"more"})", "redop");
+  EXPECT_EQ(refused.first, 409);
+  EXPECT_EQ(json::parse(refused.second)["detail"], "a tenant has at most 16 counters");
+}
+
+TEST_F(TraceApi, RunsApplicationsOverWhatAnalyzersHaveStored) {
+  EXPECT_EQ(Problem("/apps/drops"), "503 no analyzer that makes traces is connected");
+  Take(Add("an1"), Drops(kBegin, 30), 30);
+  Take(Add("an2"), Drops(kBegin, 2, 100), 2);
+  // Sums of links are written with the traces, those of the last ones up to a second later.
+  ASSERT_TRUE(loop_.RunUntil([&] {
+    const json drops = Get("/apps/drops");
+    return drops["findings"].size() == 2 && drops["findings"][0]["passed"] >= 30;
+  }));
+  const json drops = Get("/apps/drops");
+  EXPECT_EQ(drops["complete"], true);
+  EXPECT_EQ(drops["cut"], false);
+  EXPECT_EQ(drops["findings"][0]["analyzer"], "an1");
+  EXPECT_EQ(drops["findings"][0]["behind"], "spine1");
+  EXPECT_GE(drops["findings"][0]["packets"], 29);  // or one of them lost its copies
+  EXPECT_EQ(drops["findings"][1]["analyzer"], "an2");
+  EXPECT_EQ(drops["findings"][1]["verdict"], "few");
+  EXPECT_EQ(Get("/apps/loops")["findings"].size(), 0u);
+  const json latency = Get("/apps/latency?from=" + std::to_string(kBegin));
+  EXPECT_EQ(latency["findings"][0]["from"], "leaf1");
+  EXPECT_EQ(latency["findings"][0]["packets"], 30);
+  EXPECT_EQ(latency["findings"][0]["mean_ns"], 10000);
+  EXPECT_EQ(Get("/apps/ecmp?at=leaf1&members=spine1,spine2")["findings"][0]["verdict"], "biased");
+  EXPECT_EQ(Problem("/apps/magic"), "400 one of drops, loops, ecmp and latency must be given");
+  EXPECT_EQ(Problem("/apps/ecmp?at=leaf1"),
+            "400 ecmp needs at=SWITCH and members=SWITCH,SWITCH,...");
+  EXPECT_EQ(Problem("/apps/latency?earlier=0"),
+            "400 earlier needs from and until: the earlier time is as long");
+  EXPECT_EQ(Problem("/apps/drops", "red").substr(0, 3), "403");
 }
 
 TEST_F(TraceApi, EstimatesWhatAQuestionCosts) {

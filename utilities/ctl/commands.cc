@@ -11,6 +11,7 @@
 #include "controller/view/probe_tables.h"
 #include "controller/view/reshuffler_tables.h"
 #include "controller/view/slice_tables.h"
+#include "controller/view/trace_tables.h"
 #include "lib/base/units.h"
 #include "utilities/ctl/ctl_run.h"
 #include "utilities/ctl/output.h"
@@ -101,8 +102,13 @@ int Do(CtlRun* run) {
   if (name == "measure watch") return WatchCtlMeasurement(run);
   if (name == "measure ask") return AskCtlMeasurement(run);
   if (name == "measure rm") return run->ForEach("DELETE", "measurements", "");
+  if (name.rfind("app ", 0) == 0) return RunCtlApp(run, name.substr(4));
   if (name == "counter links") return ShowCtlCounters(run, "/v1/counters/links");
   if (name == "counter traces") return ShowCtlCounters(run, "/v1/counters/traces");
+  if (name == "counter add") return AddCtlCounter(run);
+  if (name == "counter list") return run->List("/v1/counters", "counters", NamedCounterTable);
+  if (name == "counter show") return ShowCtlCounter(run);
+  if (name == "counter rm") return run->ForEach("DELETE", "counters", "");
   if (name == "probe send") return SendCtlProbe(run);
   if (name == "probe replay") return ReplayCtlTrace(run);
   if (name == "probe list") return run->List("/v1/probes", "probes", ProbeTable);

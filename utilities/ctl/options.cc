@@ -223,6 +223,12 @@ std::vector<CtlOption> TraceOptions(const std::vector<CtlOption>& more) {
   return options;
 }
 
+// `what`, and of which traces.
+std::vector<CtlOption> AppOptions(std::vector<CtlOption> what) {
+  what.insert(what.end(), {kBeginFrom, kBeginUntil, kAnswerTimeout});
+  return what;
+}
+
 // `what`, and in which steps of time it is counted.
 std::vector<CtlOption> CountOptions(std::vector<CtlOption> what) {
   what.insert(what.end(), {{"from", "TIME", "from then on (the last ten minutes)"},
@@ -431,10 +437,32 @@ const std::vector<CtlCommand>& CtlCommands() {
                      {"format", "FORMAT", "pcapng (default), or json: the traces, one a line"},
                      {"payload", nullptr, "with what packets carry; takes the role operate"},
                      {"write", "FILE", "or -w FILE: to this file"}})},
+      {"app drops", "", "say where packets are lost, and which", 0, 0, AppOptions({})},
+      {"app loops", "", "say which switches packets go round", 0, 0, AppOptions({})},
+      {"app ecmp", "", "say whether connections are spread evenly", 0, 0,
+       AppOptions({{"at", "SWITCH", "that spreads them"},
+                   {"members", "SWITCH,...", "over these next ones"}})},
+      {"app latency", "", "say how long links take, and which has become slower", 0, 0,
+       AppOptions({{"earlier", "TIME", "compare with as long a time from then on"}})},
       {"counter links", "", "show what links carried, by the copies of packets", 0, 0,
        CountOptions({{"through", "SWITCH", "links of this switch"}})},
       {"counter traces", "", "show how many traces there are of a kind", 0, 0,
        CountOptions(TraceOptions({}))},
+      {"counter add", "NAME", "count traces of a kind under a name, from now on", 1, 1,
+       TraceOptions({{"step", "SECONDS", "that are added up (10)"}})},
+      {"counter list", "", "list the named counters of traces", 0, 0, {}},
+      {"counter show",
+       "NAME",
+       "show what a named counter has counted",
+       1,
+       1,
+       {{"from", "TIME", "from then on (the last ten minutes)"},
+        {"until", "TIME", "before that"},
+        {"step", "SECONDS", "that are added up (the counter's own)"},
+        {"limit", "N", "at most so many lines (1000)"},
+        {"stored", nullptr, "count the traces that are stored instead"},
+        kAnswerTimeout}},
+      {"counter rm", "NAME...", "remove named counters", 1, kAny, {}},
       {"probe send", "SWITCH PORT FIELD=VALUE...",
        "send packets as if they came in there, and say which way they took", 3, kAny,
        ProbeOptions()},

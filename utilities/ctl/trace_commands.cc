@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <map>
 #include <ostream>
+#include <sstream>
 
 #include "controller/view/trace_tables.h"
 #include "lib/packet/pcapng_writer.h"
@@ -209,6 +210,58 @@ int ShowCtlCounters(CtlRun* run, const char* path) {
   ApiJson counters;
   if (limit == 0 || !ReadPages(run, filter, "counters", limit, &counters)) return 1;
   return run->Print(counters, TraceCounterTable);
+}
+
+int AddCtlCounter(CtlRun* run) {
+  ApiJson body = {{"name", run->argument(0)}, {"filter", ApiJson::object()}};
+  for (const auto& [option, value] : run->invocation.options) {
+    if (option == "step") {
+      const ApiJson step = ApiJson::parse(value, nullptr, false);
+      body["step_s"] = step.is_number() ? step : ApiJson(value);
+    } else if (option == "mark") {
+      body["filter"]["mark"] = ApiJson::array();
+      std::istringstream marks(value);
+      for (std::string mark; std::getline(marks, mark, ',');)
+        body["filter"]["mark"].push_back(mark);
+    } else {
+      std::string name = option;
+      std::replace(name.begin(), name.end(), '-', '_');
+      body["filter"][name] = value;
+    }
+  }
+  const CtlDocument document{"counter", body.dump(-1, ' ', true), true};
+  return run->Ask(RequestWith("POST", "/v1/counters", document, "application/json")) ? 0 : 1;
+}
+
+int ShowCtlCounter(CtlRun* run) {
+  ApiRequest filter;
+  filter.path = ApiPath("counters", run->argument(0));
+  if (!AddFilter(run, &filter)) return 1;
+  if (run->invocation.Has("stored")) filter.query.emplace_back("stored", "true");
+  const uint64_t limit = ReadLimit(run, "1000", kMaxExported);
+  ApiJson values;
+  if (limit == 0 || !ReadPages(run, filter, "values", limit, &values)) return 1;
+  return run->Print(values, CounterValueTable);
+}
+
+int RunCtlApp(CtlRun* run, const std::string& app) {
+  ApiRequest request;
+  request.path = ApiPath("apps", app);
+  if (!AddFilter(run, &request)) return 1;
+  for (const char* option : {"at", "members"}) {
+    if (run->invocation.Has(option)) {
+      request.query.emplace_back(option, run->invocation.Get(option));
+    }
+  }
+  if (run->invocation.Has("earlier")) {
+    const Result<std::string> time = ParseCtlTime(run->invocation.Get("earlier"));
+    if (!time) return run->Fail("--earlier: " + time.message());
+    request.query.emplace_back("earlier", *time);
+  }
+  const auto answer = run->Ask(request);
+  if (!answer) return 1;
+  if (run->invocation.output == OutputFormat::kTable) TellSilent(run, *answer);
+  return run->Print(*answer, AppFindingsText);
 }
 
 }  // namespace trumpet

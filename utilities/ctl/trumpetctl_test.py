@@ -102,6 +102,17 @@ def test_traces(user):
         user.fails("trace " + command, "no analyzer that makes traces is connected")
     for command in ("links --through=leaf1", "traces --verdict=dropped --step=1"):
         user.fails("counter " + command, "no analyzer that makes traces is connected")
+    for command in ("drops", "loops --from=2026-11-23", "ecmp --at=leaf1 --members=spine1,spine2",
+                    "latency --earlier=2026-11-22"):
+        user.fails("app " + command, "no analyzer that makes traces is connected")
+    user.fails("app latency --earlier=noon", "--earlier: 'noon' is no time")
+    assert user.says("counter list") == "no named counters\n"
+    user.fails("counter add lost --verdict=dropped --mark=debug,probe --step=5",
+               "no analyzer that makes traces is connected")
+    user.fails("counter add links", "name takes 1 to 64 letters")
+    user.fails("counter add lost --step=soon", "step_s takes 1 to 3600")
+    for command in ("show", "rm"):
+        user.fails(f"counter {command} lost", "there is no counter named 'lost'")
     user.fails("trace query --limit=0", "--limit is '0'; it takes 1 to 1000")
     user.fails("trace query --from=noon", "--from: 'noon' is no time")
     user.fails("trace export", "packets go to a file: -w FILE")

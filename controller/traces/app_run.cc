@@ -1,0 +1,131 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "controller/traces/app_run.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "controller/analyzer/trace_judge.h"
+#include "controller/traces/latency_app.h"
+#include "controller/traces/trace_apps.h"
+
+namespace trumpet {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Result<uint16_t> FindSwitch(const std::string& name, const std::string& text,
+                            const SwitchBook& switches) {
+  TraceQuery query;
+  const Status set = SetTraceQuery("through", text, switches, &query);
+  if (set.ok()) return *query.through;
+  return Status::Error(name + ": there is no switch '" + text + "'");
+}
+
+Status SetMembers(const std::string& text, const SwitchBook& switches, AppQuestion* question) {
+  for (size_t at = 0; at <= text.size();) {
+    const size_t end = std::min(text.find(',', at), text.size());
+    const auto number = FindSwitch("members", text.substr(at, end - at), switches);
+    if (!number.ok()) return number.status();
+    const auto& members = question->members;
+    if (std::find(members.begin(), members.end(), *number) != members.end()) {
+      return Status::Error("members: " + text.substr(at, end - at) + " is named twice");
+    }
+    question->members.push_back(*number);
+    at = end + 1;
+  }
+  return Status::Ok();
+}
+
+Result<std::vector<StoredTrace>> FindTraces(TraceReader* reader, TraceQuery query,
+                                            bool is_cut_wrong,
+                                            const TraceReader::MayGoOn& may_go_on,
+                                            TraceReader::Missing* missing) {
+  const size_t most = query.limit;
+  query.limit += is_cut_wrong ? 1 : 0;
+  auto found = reader->Find(query, may_go_on, missing);
+  if (!found.ok() || found->size() <= most) return found;
+  return Status::Error("there are more than " + std::to_string(most) +
+                       " traces; ask for a shorter time");
+}
+
+}  // namespace
+
+Status SetAppWord(const std::string& name, const std::string& value, const SwitchBook& switches,
+                  AppQuestion* question) {
+  if (name == "app") {
+    question->app = value;
+    return Status::Ok();
+  }
+  if (name == "members") return SetMembers(value, switches, question);
+  if (name == "at") {
+    const auto number = FindSwitch(name, value, switches);
+    if (number.ok()) question->at = *number;
+    return number.status();
+  }
+  if (name == "earlier") {
+    TraceQuery query;
+    const Status set = SetTraceQuery("from", value, switches, &query);
+    if (!set.ok()) return Status::Error("earlier" + set.message().substr(4));
+    question->earlier = query.from;
+    return Status::Ok();
+  }
+  if (name == "from" || name == "until") {
+    return SetTraceQuery(name, value, switches, &question->query);
+  }
+  return Status::Error(name + ": no application takes that");
+}
+
+Status CheckApp(const AppQuestion& question) {
+  static constexpr const char* kApps[] = {"drops", "loops", "ecmp", "latency"};
+  if (std::find(std::begin(kApps), std::end(kApps), question.app) == std::end(kApps)) {
+    return Status::Error("one of drops, loops, ecmp and latency must be given");
+  }
+  const bool is_ecmp = question.app == "ecmp";
+  if (is_ecmp && (!question.at || question.members.empty())) {
+    return Status::Error("ecmp needs at=SWITCH and members=SWITCH,SWITCH,...");
+  }
+  if (!is_ecmp && (question.at || !question.members.empty())) {
+    return Status::Error("at and members are of ecmp");
+  }
+  if (!question.earlier) return Status::Ok();
+  if (question.app != "latency") return Status::Error("earlier is of latency");
+  if (question.query.from == INT64_MIN || question.query.until == INT64_MAX) {
+    return Status::Error("earlier needs from and until: the earlier time is as long");
+  }
+  return Status::Ok();
+}
+
+Result<Json> RunApp(TraceReader* reader, const AppQuestion& question, bool is_cut_wrong,
+                    const SwitchBook& switches, const TraceReader::MayGoOn& may_go_on,
+                    TraceReader::Missing* missing) {
+  TraceQuery query = question.query;
+  if (question.app == "ecmp" || question.app == "drops") {
+    const auto links = reader->Links(query.from, query.until, missing);
+    if (!links.ok()) return links.status();
+    if (question.app == "ecmp") {
+      return Json::array({ProfileEcmp(*links, *question.at, question.members, switches)});
+    }
+    query.fault = static_cast<uint8_t>(TraceFault::kDropped);
+    const auto traces = FindTraces(reader, query, is_cut_wrong, may_go_on, missing);
+    if (!traces.ok()) return traces.status();
+    return DebugDrops(*traces, *links, switches);
+  }
+  if (question.app == "loops") query.fault = static_cast<uint8_t>(TraceFault::kLoop);
+  const auto traces = FindTraces(reader, query, is_cut_wrong, may_go_on, missing);
+  if (!traces.ok()) return traces.status();
+  if (question.app == "loops") return DebugLoops(*traces, switches);
+  LatencyBook now;
+  for (const StoredTrace& trace : *traces) now.Add(trace);
+  if (!question.earlier) return ProfileLatency(now, nullptr, switches);
+  query.until = *question.earlier + (query.until - query.from);
+  query.from = *question.earlier;
+  const auto before = FindTraces(reader, query, is_cut_wrong, may_go_on, missing);
+  if (!before.ok()) return before.status();
+  LatencyBook then;
+  for (const StoredTrace& trace : *before) then.Add(trace);
+  return ProfileLatency(now, &then, switches);
+}
+
+}  // namespace trumpet
