@@ -12,6 +12,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <openssl/ssl.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -395,8 +396,26 @@ bool HttpServer::IsLate(const HttpConnection& connection, Nanos now) {
   return false;
 }
 
+// evhttp reads nothing while a request is answered, and does not notice who goes away then; but
+// what is done for him (a search in all analyzers, say) is to be stopped.
+void HttpServer::DoomWhoHasGone() {
+  std::vector<pollfd> sockets;
+  std::vector<HttpConnection*> waiting;
+  for (const auto& [handle, connection] : connections_) {
+    if (connection->is_doomed || connection->stage != Stage::kHandling) continue;
+    const int socket = bufferevent_getfd(evhttp_connection_get_bufferevent(handle));
+    sockets.push_back({socket, POLLRDHUP, 0});
+    waiting.push_back(connection.get());
+  }
+  if (sockets.empty() || poll(sockets.data(), sockets.size(), 0) <= 0) return;
+  for (size_t i = 0; i < sockets.size(); ++i) {
+    if ((sockets[i].revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0) Doom(waiting[i]);
+  }
+}
+
 void HttpServer::Tick() {
   const Nanos now = Now();
+  DoomWhoHasGone();
   for (const auto& place : places_) {
     if (place->tls != nullptr) place->tls->ReloadIfChanged(now);
     if (place->socket != nullptr) {

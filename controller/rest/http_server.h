@@ -121,6 +121,7 @@ class HttpServer {
   void Overflow(HttpConnection* connection);
   void Doom(HttpConnection* connection);
   void Reap();
+  void DoomWhoHasGone();
   void Tick();
   bool IsLate(const HttpConnection& connection, Nanos now);
 

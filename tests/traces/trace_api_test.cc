@@ -347,6 +347,31 @@ TEST_F(TraceApi, TellsAnalyzersToStopWhenTheTimeIsUp) {
   EXPECT_EQ(cancelled, asked);
 }
 
+TEST_F(TraceApi, TellsAnalyzersToStopWhenTheClientHasGone) {
+  Add("an1");
+  uint64_t asked = 0;
+  uint64_t cancelled = 0;
+  places_[0]->analyzer->Serve({kCapabilityTraces | kCapabilityTraceCounters,
+                               [&](const Message& message) {
+                                 const auto* const request = std::get_if<TraceRequest>(&message);
+                                 if (request != nullptr) asked = request->number;
+                                 const auto* const cancel = std::get_if<TraceCancel>(&message);
+                                 if (cancel != nullptr) cancelled = cancel->number;
+                               },
+                               [] {}});
+  for (const char* const target :
+       {"?verdict=dropped&timeout=60", "/counters/traces?timeout=60", "/apps/drops?timeout=60"}) {
+    asked = cancelled = 0;
+    auto client = Client();
+    ASSERT_TRUE(client->Send(Request("op", target)));
+    ASSERT_TRUE(loop_.RunUntil([&] { return asked != 0; })) << target;
+    client->Close();
+    ASSERT_TRUE(loop_.RunUntil([&] { return cancelled != 0; })) << target;
+    EXPECT_EQ(cancelled, asked) << target;
+  }
+  EXPECT_EQ(asker_->counters().cancelled, 3u);
+}
+
 TEST_F(TraceApi, CountsByNameOverAllAnalyzersFromNowOn) {
   Add("an1");
   Add("an2");
