@@ -96,7 +96,7 @@ class PackagingTest(unittest.TestCase):
     def test_debian_and_rhel_have_the_same_packages(self):
         debian = set(re.findall(r"^Package: (.*)$", read("debian/control"), re.M))
         rhel = set(re.findall(r"^%package -n (.*)$", read("rhel/trumpet.spec"), re.M))
-        self.assertEqual(rhel - {"trumpet-selinux"}, debian)
+        self.assertEqual({re.sub("-devel$", "-dev", name) for name in rhel - {"trumpet-selinux"}}, debian)
 
     def test_versions_agree(self):
         version = re.search(r"AC_INIT\(\[trumpet\], \[(.*?)\]", read("configure.ac")).group(1)
