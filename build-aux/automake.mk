@@ -67,8 +67,10 @@ script_environment = \
 	OVS_SOURCE='$(OVS_SOURCE)' OVS_CACHE_DIR='$(OVS_CACHE_DIR)'
 AM_TESTS_ENVIRONMENT = \
 	$(script_environment) fuzz_programs='$(fuzz_programs)' \
-	installed_programs='$(bin_PROGRAMS) $(dist_bin_SCRIPTS) $(sbin_PROGRAMS)'; \
-	export top_srcdir top_builddir OVS_SOURCE OVS_CACHE_DIR fuzz_programs installed_programs;
+	installed_programs='$(bin_PROGRAMS) $(dist_bin_SCRIPTS) $(sbin_PROGRAMS)' \
+	library_compiler='$(CXX) $(TRUMPET_KIND_FLAGS)'; \
+	export top_srcdir top_builddir OVS_SOURCE OVS_CACHE_DIR fuzz_programs installed_programs \
+	  library_compiler;
 
 # Long comparisons on one thread, which ThreadSanitizer can only slow down.
 one_thread_tests = PacketThreads.*:InstallUnderTraffic.CountsExactly*

@@ -54,8 +54,8 @@ class DevTest(unittest.TestCase):
         prefix = run("pkg-config", "--variable=prefix", found[0]).strip()
         environment = dict(os.environ, PKG_CONFIG_PATH=os.path.dirname(found[0]))
         moved = f"--define-variable=prefix={cls.root}{prefix}"
-        # The one that other programs are compiled with; CXX may have more words than one.
-        cls.compiler = os.environ.get("CXX", "g++").split()
+        # As the libraries were compiled: those of a sanitizer's build need its flags.
+        cls.compiler = os.environ.get("library_compiler", "g++").split()
         cls.cflags = run("pkg-config", moved, "--cflags", "trumpet", env=environment).split()
         cls.libs = run("pkg-config", moved, "--libs", "trumpet", env=environment).split()
 
