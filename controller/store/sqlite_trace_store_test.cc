@@ -71,34 +71,19 @@ TEST_F(SqliteTraceStores, StopALongSearchWhenNobodyWantsItsAnswer) {
   EXPECT_EQ(found->size(), 20000u);
 }
 
-TEST_F(SqliteTraceStores, AddUpTheCountersOfManyAnalyzers) {
+// What is found then is the conformance suite's to say (trace_store_test.cc).
+TEST_F(SqliteTraceStores, PutCountersOfLaterTimesIntoFilesOfTheirOwn) {
   options_.seal_after = 2 * kNanosPerSecond;
   auto store = Open();
   ASSERT_NE(store, nullptr);
   for (int round = 0; round < 4; ++round) {
-    LinkCounters one{1, 2, kBegin, {1, 0, 3, 0, 0, 0, 0, 0, 0, uint64_t{1} << 40}};
-    LinkCounters other{1, 2, kBegin + kNanosPerSecond, {5}};
-    LinkCounters back{2, 1, kBegin, {7}};
     const Nanos now = kBegin + round * kNanosPerSecond;
-    ASSERT_TRUE(store->AppendCounters({one, other, back}, now).ok());
+    ASSERT_TRUE(store->AppendCounters({LinkCounters{1, 2, kBegin, {1}}}, now).ok());
   }
-  const auto found = store->FindCounters(1, 2, kBegin, kBegin + 2 * kNanosPerSecond);
-  ASSERT_TRUE(found.ok()) << found.message();
-  ASSERT_EQ(found->size(), 2u);
-  EXPECT_EQ((*found)[0].values[2], 12u);
-  EXPECT_EQ((*found)[0].values[9], uint64_t{4} << 40);
-  EXPECT_EQ((*found)[1].values[0], 20u);
-  EXPECT_EQ(store->FindCounters(1, 2, kBegin + 1, kBegin + kNanosPerSecond)->size(), 0u);
-  const auto links = LinksInTraceFolder(options_.folder, kBegin, kBegin + 1);
-  ASSERT_TRUE(links.ok()) << links.message();
-  ASSERT_EQ(links->size(), 2u);
-  EXPECT_EQ((*links)[0].values, (*found)[0].values);
-  EXPECT_EQ((*links)[1].from, 2);
-  EXPECT_EQ((*links)[1].values[0], 28u);
   EXPECT_GT(store->file_count(), 1u);
 }
 
-TEST_F(SqliteTraceStores, LetWhatIsTooOldGo) {
+TEST_F(SqliteTraceStores, KeepFewFilesWhenWhatIsTooOldGoes) {
   options_.seal_after = 10 * kNanosPerSecond;
   options_.max_age = 60 * kNanosPerSecond;
   auto store = Open();
@@ -108,13 +93,6 @@ TEST_F(SqliteTraceStores, LetWhatIsTooOldGo) {
     ASSERT_TRUE(store->Append({Some(id, now)}, now).ok());
     ASSERT_TRUE(store->Expire(now).ok());
   }
-  TraceQuery query;
-  query.limit = 1000;
-  const auto found = store->Find(query);
-  ASSERT_TRUE(found.ok());
-  EXPECT_GE(found->size(), 60u);
-  EXPECT_LE(found->size(), 80u);
-  EXPECT_EQ(found->back().id, 200u);
   EXPECT_LE(store->file_count(), 9u);
 }
 
