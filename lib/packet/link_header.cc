@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "lib/base/byte_order.h"
 
@@ -102,16 +103,18 @@ std::optional<LinkKind> LinkKindOf(int link_type) {
 }
 
 std::string KnownLinkTypes() {
-  return "Ethernet (EN10MB), raw IP (RAW, IPV4, IPV6), BSD's loopback (NULL, LOOP) and Linux's "
-         "cooked "
-         "captures (LINUX_SLL, LINUX_SLL2)";
+  return "Ethernet (EN10MB), raw IP (RAW, IPV4, IPV6), BSD's loopback (NULL, LOOP) and "
+         "Linux's cooked captures (LINUX_SLL, LINUX_SLL2)";
 }
 
 Frame LinkHeader::AsEthernet(const Frame& frame) {
   if (is_ethernet()) return frame;
   const uint32_t skipped = HeaderBytes(kind_);
   Frame ethernet;
-  ethernet.wire_length = frame.wire_length - std::min(skipped, frame.wire_length) + kEthernetBytes;
+  const uint32_t wire_left = frame.wire_length - std::min(skipped, frame.wire_length);
+  // A hostile capture may state lengths up to the largest number.
+  ethernet.wire_length =
+      wire_left + std::min(kEthernetBytes, std::numeric_limits<uint32_t>::max() - wire_left);
   ethernet.captured_length = 0;
   ethernet.data = bytes_.data();
   if (frame.captured_length < skipped) return ethernet;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -141,6 +142,23 @@ TEST(LinkHeader, WhatIsCutOffKeepsItsLength) {
         ParsePacket(timed.frame, ParseOptions(), &packet);
       }
     }
+  }
+}
+
+// The record states a length that Ethernet's header would carry past the largest number.
+TEST(LinkHeader, TheLongestLengthStaysTheLongest) {
+  const Bytes frame = RandomFrames(3, 1).front();
+  for (const Carrier& carrier : kCarriers) {
+    const Bytes carried = carrier.carry(frame);
+    const Bytes image =
+        test_frames::Join({PcapHeader(kMicroMagic, carrier.link_type),
+                           PcapPacket(1, 0, carried, std::numeric_limits<uint32_t>::max())});
+    auto reader = PcapReader::OpenImage("x.pcap", image.data(), image.size());
+    ASSERT_TRUE(reader.ok()) << reader.message();
+    TimedFrame timed;
+    ASSERT_TRUE(*reader->Next(&timed)) << carrier.name;
+    EXPECT_EQ(timed.frame.captured_length, frame.size()) << carrier.name;
+    EXPECT_GE(timed.frame.wire_length, 0xfffffff0) << carrier.name;
   }
 }
 
