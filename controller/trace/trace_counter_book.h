@@ -84,7 +84,7 @@ class TraceCounterBook final : private EventStoreListener {
   void Remove(const std::string& name, Done done);
   // By name.
   const std::map<std::string, TraceCounterView>& counters() const { return counters_; }
-  bool is_ready() const { return is_ready_; }
+  bool is_store_ready() const { return is_ready_; }
 
  private:
   void OnEventsLoaded(const StoreIdentity& identity, std::vector<EventRecord> records) override;

@@ -35,6 +35,15 @@ class Network(Cluster):
         self.start_database()
         self.start_controller()
 
+    def start_controller(self, port=0):
+        super().start_controller(port)
+
+        def has_opened():
+            status, text = self.answer("GET", "/readyz")
+            return status == 200 or '"standby"' in text
+
+        eventually(has_opened, "everything can be changed, or another controller acts")
+
     def ctl(self, *arguments, output="json"):
         environment = dict(self.environment, TRUMPET_TOKEN_FILE=self.path("token"),
                            TRUMPET_SERVER=f"http://127.0.0.1:{self.rest_port}")
