@@ -10,6 +10,7 @@
 #include "lib/base/byte_order.h"
 #include "lib/base/hash.h"
 #include "lib/model/trace_rule.h"
+#include "lib/packet/roce.h"
 
 namespace trumpet {
 namespace {
@@ -120,6 +121,15 @@ TraceVerdict ReadPacket(const Frame& frame, const Layers& layers, int first,
   if (innermost == nullptr) {
     const uint32_t size = std::min(copy->captured, kFrameBytesHashed);
     copy->key = HashBytes(copy->bytes, size, options.seed);
+    // A frame that stops a sender ends at the next switch, and all of a port's are alike: each copy
+    // is a packet of its own.
+    if (ReadMacControl(frame.data, layers, first)) {
+      const uint64_t place = static_cast<uint64_t>(copy->hop.switch_number) << 32 | copy->hop.tag;
+      const auto time = static_cast<uint64_t>(copy->hop.time);
+      copy->key =
+          HashNumber(static_cast<uint64_t>(copy->key) ^ HashNumber(place, time), options.seed);
+      copy->flow = HashNumber(place, options.seed);
+    }
     return TraceVerdict::kCopy;
   }
   const std::optional<PacketIdentity> identity = IdentifyPacket(

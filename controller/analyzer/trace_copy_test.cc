@@ -11,6 +11,7 @@
 namespace trumpet {
 namespace {
 
+using test_frames::Be16;
 using test_frames::Be32;
 using test_frames::Bytes;
 using test_frames::Ethernet;
@@ -136,6 +137,21 @@ TEST(TraceCopy, OfAFrameWithoutIpIsKnownByItsBytes) {
   EXPECT_EQ(one.key, Read(InGre(Ethernet(0x0806, Zeros(28)))).key);
   EXPECT_NE(one.key, Read(InGre(Ethernet(0x8808, Zeros(28)))).key);
   EXPECT_EQ(one.hop.ttl, 0);
+}
+
+// All frames with which a port stops its neighbour are alike, and none goes farther.
+TEST(TraceCopy, OfAFrameThatStopsASenderIsAPacketOfItsOwn) {
+  const Bytes frame = Ethernet(0x8808, Join({Be16(1), Be16(9), Zeros(42)}));
+  const auto key = [&](uint16_t switch_number, Nanos time) {
+    TraceCopy copy;
+    const auto size = static_cast<uint32_t>(frame.size());
+    EXPECT_EQ(ReadTraceFrame({frame.data(), size, size}, time, switch_number, {}, &copy),
+              TraceVerdict::kCopy);
+    return copy.key;
+  };
+  EXPECT_EQ(key(1, 5), key(1, 5));
+  EXPECT_NE(key(1, 5), key(1, 6));
+  EXPECT_NE(key(1, 5), key(2, 5));
 }
 
 TEST(TraceCopy, OfOtherFramesIsRefusedAndSaysWhy) {

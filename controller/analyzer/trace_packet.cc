@@ -5,60 +5,42 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "lib/base/byte_order.h"
 #include "lib/packet/probe_frame.h"
+#include "lib/packet/roce.h"
 
 namespace trumpet {
 namespace {
 
-constexpr uint16_t kMacControl = 0x8808;
-constexpr uint16_t kPauseOpcode = 0x0001;
-constexpr uint16_t kPfcOpcode = 0x0101;
-constexpr uint32_t kPfcBytes = 2 + 2 + 8 * 2;
 constexpr uint16_t kBgpPort = 179;
-constexpr uint16_t kRocePort = 4791;
-constexpr uint32_t kBthBytes = 12;  // of InfiniBand's transport
-constexpr uint8_t kAcknowledge = 0x11;
-constexpr uint8_t kCnp = 0x81;
-constexpr uint8_t kNakSyndrome = 3;  // in the bits 5 and 6 of the extended header
-constexpr uint32_t kEthernetBytes = 14;
 constexpr uint32_t kIpv6Bytes = 40;
 
-uint32_t Read24(const uint8_t* at) { return LoadBe32(at) >> 8; }
-
-ControlPacket ReadMacControl(const uint8_t* at, uint32_t bytes) {
+ControlPacket ToControl(const MacControl& frame) {
   ControlPacket control;
-  if (bytes < 4) return control;
-  const uint16_t opcode = LoadBe16(at);
-  if (opcode == kPauseOpcode) {
-    control.kind = ControlKind::kPause;
-    control.quanta = LoadBe16(at + 2);
-  } else if (opcode == kPfcOpcode && bytes >= kPfcBytes) {
-    control.kind = ControlKind::kPfc;
-    control.priorities = at[3];
-    for (unsigned i = 0; i < 8; ++i) {
-      const bool is_meant = (control.priorities >> i & 1u) != 0;
-      const bool stops = is_meant && LoadBe16(at + 4 + 2 * i) != 0;
-      control.paused |= static_cast<uint8_t>((stops ? 1u : 0u) << i);
-    }
+  control.kind = frame.has_priorities ? ControlKind::kPfc : ControlKind::kPause;
+  control.priorities = frame.has_priorities ? frame.priorities : 0;
+  control.quanta = frame.has_priorities ? 0 : frame.quanta[0];
+  for (size_t i = 0; frame.has_priorities && i < frame.quanta.size(); ++i) {
+    control.paused |= static_cast<uint8_t>((frame.quanta[i] != 0 ? 1u : 0u) << i);
   }
   return control;
 }
 
-ControlPacket ReadRoce(const uint8_t* bth, uint32_t bytes) {
+ControlPacket ToControl(const RocePacket& roce) {
   ControlPacket control;
-  if (bytes < kBthBytes) return control;
-  if (bth[0] == kCnp) {
+  const bool is_refused =
+      roce.ack && (roce.ack->kind == RoceAckKind::kNak || roce.ack->kind == RoceAckKind::kNotReady);
+  if (roce.kind == RoceKind::kCnp) {
     control.kind = ControlKind::kCnp;
-  } else if (bth[0] == kAcknowledge && bytes >= kBthBytes + 4 &&
-             (bth[kBthBytes] >> 5 & 3) == kNakSyndrome) {
+  } else if (roce.kind == RoceKind::kAcknowledge && is_refused) {
     control.kind = ControlKind::kNak;
-    control.sequence = Read24(bth + 9);
+    control.sequence = roce.sequence;
   } else {
     return control;
   }
-  control.queue_pair = Read24(bth + 5);
+  control.queue_pair = roce.queue_pair;
   return control;
 }
 
@@ -147,12 +129,8 @@ bool IsProbe(const uint8_t* data, const Layers& layers, const Layer& ip, uint8_t
 }  // namespace
 
 ControlPacket ReadControl(const uint8_t* data, const Layers& layers, int first) {
-  const Layer& begin = layers.list[static_cast<size_t>(first)];
-  if (begin.kind == LayerKind::kEthernet && first + 1 == layers.count &&
-      LoadBe16(data + begin.at + 12) == kMacControl) {
-    const uint32_t at = begin.at + kEthernetBytes;
-    return ReadMacControl(data + at, layers.payload_end - std::min(layers.payload_end, at));
-  }
+  const std::optional<MacControl> frame = ReadMacControl(data, layers, first);
+  if (frame) return ToControl(*frame);
   const Layer* const ip = FindIp(layers, first);
   const Layer* const transport = ip == nullptr ? nullptr : FindTransport(layers, *ip);
   if (transport == nullptr) return {};
@@ -163,9 +141,9 @@ ControlPacket ReadControl(const uint8_t* data, const Layers& layers, int first) 
     control.kind = ControlKind::kBgp;
     return control;
   }
-  const bool is_roce = transport->kind == LayerKind::kUdp && dst_port == kRocePort;
-  if (!is_roce) return {};
-  return ReadRoce(data + layers.payload_at, layers.payload_end - layers.payload_at);
+  RocePacket roce;
+  const bool is_roce = ReadRoce(data, layers, first, &roce) == RoceVerdict::kRoce;
+  return is_roce ? ToControl(roce) : ControlPacket();
 }
 
 TracePacket DescribePacket(const Frame& frame, const Layers& layers, int first,

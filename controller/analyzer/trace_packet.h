@@ -42,7 +42,7 @@ struct ControlPacket {
   uint8_t paused = 0;       // kPfc: those of them that shall stop
   uint16_t quanta = 0;      // kPause: 0 ends it
   uint32_t queue_pair = 0;  // kCnp, kNak: where it goes
-  uint32_t sequence = 0;    // kNak: the packet that was expected
+  uint32_t sequence = 0;    // kNak: the packet that was expected, or not taken yet
 };
 
 // `layers` are those of `data`; the packet begins with the one at `first`, which there must be.

@@ -49,7 +49,8 @@ Bytes Roce(uint8_t opcode, uint8_t syndrome, uint16_t port = 4791) {
                                 {0x01, 0x02, 0x03},
                                 {0},
                                 {0x0a, 0x0b, 0x0c},
-                                {syndrome, 0, 0, 1}});
+                                {syndrome, 0, 0, 1},
+                                Zeros(4)});
   return Ethernet(0x0800, Ipv4({kProtocolUdp}, Udp(49152, port, transport)));
 }
 
@@ -149,12 +150,12 @@ TEST(TracePacket, OfRoceIsControlIfItIsCnpOrNak) {
   const Read nak = ReadBytes(Roce(0x11, 0x60));
   EXPECT_EQ(nak.control.kind, ControlKind::kNak);
   EXPECT_EQ(nak.control.sequence, 0x0a0b0cu);
+  EXPECT_EQ(ReadBytes(Roce(0x11, 0x20)).control.kind, ControlKind::kNak);   // receiver not ready
   EXPECT_EQ(ReadBytes(Roce(0x11, 0x1f)).control.kind, ControlKind::kNone);  // an acknowledgement
-  EXPECT_EQ(ReadBytes(Roce(0x11, 0x20)).control.kind, ControlKind::kNone);  // receiver not ready
   EXPECT_EQ(ReadBytes(Roce(0x04, 0)).control.kind, ControlKind::kNone);
   EXPECT_EQ(ReadBytes(Roce(0x81, 0, 4790)).packet.marks, 0);
   const Bytes whole = Roce(0x11, 0x60);
-  const Bytes cut(whole.begin(), whole.end() - 4);
+  const Bytes cut(whole.begin(), whole.end() - 8);
   EXPECT_EQ(ReadBytes(cut).control.kind, ControlKind::kNone);
 }
 

@@ -38,7 +38,9 @@ lib_libtrumpet_packet_a_SOURCES = \
 	lib/packet/prefix.cc \
 	lib/packet/prefix.h \
 	lib/packet/probe_frame.cc \
-	lib/packet/probe_frame.h
+	lib/packet/probe_frame.h \
+	lib/packet/roce.cc \
+	lib/packet/roce.h
 
 gtest_programs += lib/packet/packet_test
 lib_packet_packet_test_SOURCES = \
@@ -57,9 +59,12 @@ lib_packet_packet_test_SOURCES = \
 	lib/packet/pcapng_joiner_test.cc \
 	lib/packet/pcapng_writer_test.cc \
 	lib/packet/prefix_test.cc \
+	lib/packet/random_roce.h \
 	lib/packet/random_stacks.h \
 	lib/packet/reference_parse.cc \
 	lib/packet/reference_parse.h \
+	lib/packet/roce_test.cc \
+	lib/packet/roce_tshark_test.cc \
 	lib/packet/test_captures.h \
 	lib/packet/test_frames.h
 lib_packet_packet_test_LDADD = $(LIBTRUMPET_PACKET) $(GTEST_MAIN_LIBS)
@@ -72,7 +77,7 @@ lib_packet_parse_bench_SOURCES = \
 	lib/packet/test_frames.h
 lib_packet_parse_bench_LDADD = $(LIBTRUMPET_PACKET) $(BENCH_MAIN_LIBS)
 
-fuzz_programs += lib/packet/layers_fuzz lib/packet/mirror_copy_fuzz lib/packet/parse_fuzz lib/packet/pcap_fuzz
+fuzz_programs += lib/packet/layers_fuzz lib/packet/mirror_copy_fuzz lib/packet/parse_fuzz lib/packet/pcap_fuzz lib/packet/roce_fuzz
 lib_packet_layers_fuzz_SOURCES = lib/packet/layers_fuzz.cc
 lib_packet_layers_fuzz_LDADD = $(FUZZ_MAIN) $(LIBTRUMPET_PACKET)
 lib_packet_layers_fuzz_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
@@ -88,5 +93,8 @@ lib_packet_parse_fuzz_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 lib_packet_pcap_fuzz_SOURCES = lib/packet/pcap_fuzz.cc
 lib_packet_pcap_fuzz_LDADD = $(FUZZ_MAIN) $(LIBTRUMPET_PACKET)
 lib_packet_pcap_fuzz_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+lib_packet_roce_fuzz_SOURCES = lib/packet/roce_fuzz.cc
+lib_packet_roce_fuzz_LDADD = $(FUZZ_MAIN) $(LIBTRUMPET_PACKET)
+lib_packet_roce_fuzz_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 
-EXTRA_DIST += tests/corpus/layers_fuzz tests/corpus/mirror_copy_fuzz tests/corpus/parse_fuzz tests/corpus/pcap_fuzz
+EXTRA_DIST += tests/corpus/layers_fuzz tests/corpus/mirror_copy_fuzz tests/corpus/parse_fuzz tests/corpus/pcap_fuzz tests/corpus/roce_fuzz
