@@ -6,7 +6,7 @@ EXTRA_DIST += packaging debian rhel
 
 # Packages of this tree, and their life on a fresh Debian.
 PACKAGES_FLAGS =
-.PHONY: packages check-packages check-reproducible rpms check-rpms
+.PHONY: packages check-packages check-hardening check-reproducible rpms check-rpms
 packages:
 	$(top_srcdir)/build-aux/build-packages $(PACKAGES_FLAGS) --output packages
 
@@ -14,7 +14,12 @@ check-packages:
 	$(top_srcdir)/build-aux/build-packages --quick --output packages-quick
 	$(top_srcdir)/tests/packages/run packages-quick
 
-# Whether two builds of them are the same; half an hour.
+# Whether what is given away is hardened.
+check-hardening: packages rpms
+	$(top_srcdir)/tests/packages/hardening packages
+	$(top_srcdir)/tests/packages/hardening rpms
+
+# Whether two builds of them are the same, and hardened; half an hour.
 check-reproducible:
 	$(top_srcdir)/build-aux/check-reproducible $(PACKAGES_FLAGS) reproducible
 

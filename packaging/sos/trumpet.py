@@ -28,8 +28,9 @@ class Trumpet(Plugin, IndependentPlugin):
             "update-alternatives --display ovs-vswitchd",
         ])
         for name, commands in (
-            ("controller", ("tem/status", "host/list", "event/list", "slice/list", "topology/show")),
-            ("analyzer", ("analyzer/show",)),
+            ("controller", ("tem/status", "host/list", "event/list", "slice/list", "topology/show",
+                            "openflow/list", "ovsdb/list", "trace/rules-list", "reshuffler/list", "measure/list")),
+            ("analyzer", ("analyzer/show", "trace/status")),
         ):
             socket = f"/run/trumpet/trumpet-{name}.ctl"
             self.add_cmd_output([f"ovs-appctl -t {socket} {command}"

@@ -4,6 +4,7 @@
 # The packages; run by `make check-packages` and `make check-rpms`.
 EXTRA_DIST += \
 	tests/packages/chroot.py \
+	tests/packages/hardening \
 	tests/packages/rpms \
 	tests/packages/run
 
