@@ -21,6 +21,8 @@ controller_libtrumpet_daemon_a_SOURCES = \
 	controller/daemon/openflow_config.cc \
 	controller/daemon/openflow_part.cc \
 	controller/daemon/openflow_part.h \
+	controller/daemon/probe_part.cc \
+	controller/daemon/probe_part.h \
 	controller/daemon/process.cc \
 	controller/daemon/process.h \
 	controller/daemon/reshuffler_config.cc \

@@ -79,7 +79,7 @@ Result<std::unique_ptr<Controller>> Controller::Start(event_base* base, Controll
   status = controller->FollowSwitches();
   if (!status.ok()) return status;
   controller->StartTraceRules();
-  controller->StartProber();
+  controller->StartProbes();
   controller->StartReshufflers();
   status = controller->ServeRest();
   if (!status.ok()) return status;
@@ -249,21 +249,20 @@ void Controller::StartTraceRules() {
   trace_rules_ = std::make_unique<TraceRulePart>(parts);
 }
 
-void Controller::StartProber() {
-  TraceAsker* const traces = slices_->traces();
-  Prober::Parts parts;
+void Controller::StartProbes() {
+  ProbePart::Parts parts;
   parts.base = base_;
   parts.clock = &clock_;
-  parts.net = &openflow_->net();
-  parts.traces.is_alone = [traces] { return traces->is_alone(); };
-  parts.traces.ask = [traces](TraceQuestion question, TraceAsker::Answer answer) {
-    return traces->Ask(std::move(question), std::move(answer));
-  };
+  parts.openflow = openflow_.get();
+  parts.collector = &slices_->collector();
+  parts.traces = slices_->traces();
   parts.rules = &trace_rules_->manager();
+  parts.topology = [this] { return CurrentTopology(); };
   parts.rate = config_.openflow.probe_rate;
-  parts.seed = RandomNumber();
+  parts.prober_seed = RandomNumber();
+  parts.bouncer_seed = RandomNumber();
   parts.log = log_;
-  prober_ = std::make_unique<Prober>(parts);
+  probes_ = std::make_unique<ProbePart>(parts);
 }
 
 void Controller::StartReshufflers() {
@@ -335,7 +334,8 @@ Status Controller::ServeRest() {
   parts.measurements = measurements_.get();
   parts.trace_rules = &trace_rules_->manager();
   parts.trace_counters = &trace_rules_->counters();
-  parts.probes = prober_.get();
+  parts.probes = &probes_->prober();
+  parts.bounces = &probes_->bouncer();
   parts.reshufflers = &reshufflers_->manager();
   parts.clock = &clock_;
   parts.log = log_;
@@ -364,7 +364,7 @@ void Controller::AddMetrics(MetricsText* text) const {
   openflow_->AddMetrics(text);
   slices_->AddMetrics(text);
   trace_rules_->AddMetrics(text);
-  AddProbeMetrics(text);
+  probes_->AddMetrics(text);
   reshufflers_->AddMetrics(text);
   if (notifier_ == nullptr) return;
   const std::vector<ReceiverView> receivers = notifier_->Receivers();
@@ -382,19 +382,6 @@ void Controller::AddMetrics(MetricsText* text) const {
          [](const ReceiverView& receiver) { return receiver.dropped; });
   family("trumpet_notify_waiting", Type::kGauge, "Reports or alerts that wait for a receiver.",
          [](const ReceiverView& receiver) { return receiver.waiting; });
-}
-
-void Controller::AddProbeMetrics(MetricsText* text) const {
-  const ProberCounters& probes = prober_->counters();
-  text->Gauge("trumpet_probes_running", "Probes that are not done yet.",
-              static_cast<double>(prober_->running_count()));
-  text->Counter("trumpet_probes_begun", "Probes that were begun.", probes.probes);
-  text->Counter("trumpet_probes_refused", "Probes that were not.", probes.refused);
-  text->Counter("trumpet_probe_packets_sent", "Packets of probes sent to switches.",
-                probes.packets);
-  text->Counter("trumpet_probe_packets_held",
-                "Times that one had to wait for the rate of all probes.", probes.held);
-  text->Counter("trumpet_probe_packets_traced", "Those of which there is a trace.", probes.traced);
 }
 
 void Controller::AddSwitchMetrics(MetricsText* text) const {

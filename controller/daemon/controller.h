@@ -14,12 +14,12 @@
 #include <vector>
 
 #include "controller/daemon/config.h"
+#include "controller/daemon/probe_part.h"
 #include "controller/daemon/slice_part.h"
 #include "controller/daemon/trace_rule_part.h"
 #include "controller/measure/measurement_manager.h"
 #include "controller/ovsdb/analyzer_ports.h"
 #include "controller/ovsdb/remote_switches.h"
-#include "controller/probe/prober.h"
 #include "controller/rest/rest_server.h"
 #include "controller/store/event_store.h"
 #include "controller/store/report_store.h"
@@ -76,7 +76,7 @@ class Controller {
   Status StartSlices();
   void StartMeasurements();
   void StartTraceRules();
-  void StartProber();
+  void StartProbes();
   void StartReshufflers();
   Status StartNotifier();
   Status ReadTopology();
@@ -87,7 +87,6 @@ class Controller {
   Status StartOpenflow();
   void AddMetrics(MetricsText* text) const;
   void AddSwitchMetrics(MetricsText* text) const;
-  void AddProbeMetrics(MetricsText* text) const;
 
   event_base* const base_;
   const ControllerConfig config_;
@@ -115,7 +114,7 @@ class Controller {
   std::unique_ptr<OpenflowPart> openflow_;
   std::unique_ptr<TopologyWatch> watch_;
   std::unique_ptr<TraceRulePart> trace_rules_;   // observes nothing, asks switches and analyzers
-  std::unique_ptr<Prober> prober_;               // likewise
+  std::unique_ptr<ProbePart> probes_;            // likewise
   std::unique_ptr<ReshufflerPart> reshufflers_;  // likewise
   std::unique_ptr<RestServer> rest_;
 };

@@ -73,6 +73,8 @@ class OpenflowPart {
   void FindMadePorts(MadePort made_port) { made_port_ = std::move(made_port); }
   // The switches that copy, with the prefixes of hosts behind each as their own.
   std::vector<TracePlace> TracePlaces(const Topology& topology) const;
+  // Where the switch sends copies; none if there is no such port now.
+  std::optional<OpenflowCopyPort> CopyPort(const std::string& name) const;
   CopyFlowState CopyFlowsOf(const std::string& switch_name) const;
   void AddMetrics(MetricsText* text) const;
   // openflow/list, openflow/show, openflow/purge.  The part must outlive them.
@@ -86,7 +88,6 @@ class OpenflowPart {
   std::string ListJson() const;
   void Show(const std::string& name, CommandReply reply) const;
   void Purge(const std::string& name, CommandReply reply);
-  std::optional<OpenflowCopyPort> CopyPort(const std::string& name) const;
   void LookAtMadePorts();
   bool HasCopyFlows(const OpenflowSwitchConfig& one) const;
 

@@ -4,14 +4,22 @@
 # Packets sent to see which way they take.
 noinst_LIBRARIES += controller/libtrumpet-probe.a
 controller_libtrumpet_probe_a_SOURCES = \
+	controller/probe/bounce_book.h \
+	controller/probe/bounce_findings.cc \
+	controller/probe/bounce_findings.h \
+	controller/probe/bouncer.cc \
+	controller/probe/bouncer.h \
 	controller/probe/probe_book.h \
 	controller/probe/probe_findings.cc \
 	controller/probe/probe_findings.h \
+	controller/probe/probe_rate.h \
 	controller/probe/prober.cc \
 	controller/probe/prober.h
 
 gtest_programs += controller/probe/probe_test
-controller_probe_probe_test_SOURCES = controller/probe/probe_findings_test.cc
+controller_probe_probe_test_SOURCES = \
+	controller/probe/bounce_findings_test.cc \
+	controller/probe/probe_findings_test.cc
 controller_probe_probe_test_LDADD = $(LIBTRUMPET_PROBE) $(GTEST_MAIN_LIBS)
 
 # With real switches.
@@ -19,7 +27,9 @@ if BUILD_PLUGIN
 gtest_programs += controller/probe/prober_test
 endif
 EXTRA_PROGRAMS += controller/probe/prober_test
-controller_probe_prober_test_SOURCES = $(openflow_test_kit) controller/probe/prober_test.cc
+controller_probe_prober_test_SOURCES = $(openflow_test_kit) \
+	controller/probe/bouncer_test.cc \
+	controller/probe/prober_test.cc
 controller_probe_prober_test_LDADD = $(LIBTRUMPET_PROBE) controller/libtrumpet-trace-rules.a $(openflow_test_libs)
 controller_probe_prober_test_DEPENDENCIES = \
 	$(filter %.a,$(controller_probe_prober_test_LDADD)) $(OPENFLOW_CODEC_FILES)

@@ -35,7 +35,10 @@ std::string CursorBehind(const TraceFindings& findings) {
 }  // namespace
 
 Prober::Prober(const Parts& parts)
-    : parts_(parts), random_(parts.seed), ticker_(parts.base, [this] { Tick(); }) {}
+    : parts_(parts),
+      random_(parts.seed),
+      rate_(parts.rate),
+      ticker_(parts.base, [this] { Tick(); }) {}
 
 ProbeStart Prober::Refuse(ProbeStart::Refusal refusal, std::string why) {
   ++counters_.refused;
@@ -160,7 +163,7 @@ void Prober::Send(Kept* probe, Nanos now) {
   const Nanos interval = kNanosPerSecond / probe->view.request.rate;
   probe->next_at = std::max(probe->next_at, now - kBurst);  // what was missed is not made up for
   while (probe->next_at <= now && probe->frames.size() < probe->view.request.count) {
-    if (!TakeToken(now)) {
+    if (!rate_.Take(now)) {
       ++counters_.held;
       return;
     }
@@ -184,13 +187,6 @@ void Prober::SendOne(Kept* probe, OpenflowSwitch* which, Nanos now) {
   probe->frames.push_back(std::move(frame));
   probe->view.sent.push_back(parts_.clock->UnixNow());
   ++counters_.packets;
-}
-
-bool Prober::TakeToken(Nanos now) {
-  free_at_ = std::max(free_at_, now);
-  if (free_at_ > now + kBurst) return false;
-  free_at_ += kNanosPerSecond / parts_.rate;
-  return true;
 }
 
 void Prober::BeginWaiting(Kept* probe, Nanos now) {

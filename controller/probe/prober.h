@@ -28,6 +28,7 @@
 
 #include "controller/openflow/openflow_net.h"
 #include "controller/probe/probe_book.h"
+#include "controller/probe/probe_rate.h"
 #include "controller/trace/trace_rule_book.h"
 #include "lib/base/loop_event.h"
 #include "lib/wire/wire_clock.h"
@@ -53,7 +54,7 @@ class Prober final : public ProbeBook {
   static constexpr size_t kMaxRunning = 32;
   static constexpr size_t kKept = 256;
   static constexpr Nanos kTick = 10 * kNanosPerMilli;
-  static constexpr Nanos kBurst = 100 * kNanosPerMilli;
+  static constexpr Nanos kBurst = ProbeRate::kBurst;
   static constexpr Nanos kFirstAsk = 1500 * kNanosPerMilli;  // a trace takes a second at least
   static constexpr Nanos kAskAgain = 500 * kNanosPerMilli;
   static constexpr uint32_t kDefaultRate = 100;
@@ -78,7 +79,8 @@ class Prober final : public ProbeBook {
   const ProbeView* Find(uint64_t id) const override;
   std::vector<const ProbeView*> List() const override;
 
-  uint32_t rate() const { return parts_.rate; }
+  // Of all packets of probes; whatever else sends some takes its share from it.
+  ProbeRate* rate() { return &rate_; }
   size_t running_count() const { return running_.size(); }
   const ProberCounters& counters() const { return counters_; }
 
@@ -100,7 +102,6 @@ class Prober final : public ProbeBook {
   void Tick();
   void Send(Kept* probe, Nanos now);
   void SendOne(Kept* probe, OpenflowSwitch* which, Nanos now);
-  bool TakeToken(Nanos now);
   void BeginWaiting(Kept* probe, Nanos now);
   void Ask(Kept* probe);
   void Take(uint64_t id, const TraceFindings& findings);
@@ -114,7 +115,7 @@ class Prober final : public ProbeBook {
   std::map<uint64_t, uint64_t> order_;  // ids by number
   std::vector<uint64_t> running_;       // whose turn it is first
   uint64_t next_number_ = 1;
-  Nanos free_at_ = 0;  // when all packets that were sent have had their share of the rate
+  ProbeRate rate_;
   ProberCounters counters_;
   LoopEvent ticker_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

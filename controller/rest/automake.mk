@@ -37,6 +37,7 @@ controller_libtrumpet_rest_a_SOURCES = \
 	controller/rest/multipart.h \
 	controller/rest/packet_downloads.cc \
 	controller/rest/packet_downloads.h \
+	controller/rest/bounce_routes.cc \
 	controller/rest/probe_routes.cc \
 	controller/rest/probe_views.cc \
 	controller/rest/probe_views.h \

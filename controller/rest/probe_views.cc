@@ -86,4 +86,24 @@ Json ProbeJson(const ProbeView& probe, bool with_packets) {
   return json;
 }
 
+Json BounceJson(const BounceView& bounce) {
+  const BounceFindings& found = bounce.findings;
+  Json json = {{"id", ProbeIdText(bounce.id)},   {"state", StateName(bounce.state)},
+               {"begun_by", bounce.caller},      {"begun_ns", bounce.began},
+               {"switch", bounce.link.from},     {"port", bounce.link.from_port},
+               {"to", bounce.link.to},           {"to_port", bounce.link.to_port},
+               {"count", bounce.request.count},  {"sent", bounce.sent},
+               {"returned", found.returned},     {"lost", found.lost},
+               {"not_copied", found.not_copied}, {"notes", bounce.notes}};
+  if (found.returned == 0) return json;
+  json["round_trip"] = {{"min_ns", found.min},   {"p50_ns", found.p50},
+                        {"p99_ns", found.p99},   {"max_ns", found.max},
+                        {"mean_ns", found.mean}, {"histogram", Json::array()}};
+  for (const BounceBucket& bucket : found.histogram) {
+    json["round_trip"]["histogram"].push_back(
+        {{"below_ns", bucket.below}, {"packets", bucket.count}});
+  }
+  return json;
+}
+
 }  // namespace trumpet

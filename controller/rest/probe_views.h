@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "controller/probe/bounce_book.h"
 #include "controller/probe/probe_book.h"
 
 namespace trumpet {
@@ -19,6 +20,7 @@ namespace trumpet {
 std::string ProbeIdText(uint64_t id);
 // With each packet, or without.
 nlohmann::ordered_json ProbeJson(const ProbeView& probe, bool with_packets);
+nlohmann::ordered_json BounceJson(const BounceView& bounce);
 
 }  // namespace trumpet
 

@@ -291,6 +291,36 @@ def probes(call, json_type, yaml_type):
     assert len(json.loads(call(200, "GET", path, role="tenant"))["probes"]) == 1
 
 
+def bounces(call, json_type, yaml_type):
+    """Round trips of links, in the network of the probes."""
+    path, one = "/v1/bounces", "/v1/bounces/{name}"
+    body = json.dumps({"switch": "leaf1", "port": 3, "count": 3})
+    assert json.loads(call(200, "GET", path)) == {"bounces": []}
+    begun = json.loads(call(202, "POST", path, body=body, headers=json_type, role="operate"))
+    assert begun["state"] == "sending" and begun["to"] == "spine1", begun
+    assert "round_trip" not in begun, begun
+    done = json.loads(call(200, "GET", f"{path}/{begun['id']}", one))
+    assert (done["returned"], done["lost"], done["not_copied"]) == (2, 0, 1), done
+    assert done["round_trip"]["min_ns"] == 21400 and done["round_trip"]["max_ns"] == 30000, done
+    assert done["round_trip"]["histogram"] == [{"below_ns": 32768, "packets": 2}], done
+    assert len(json.loads(call(200, "GET", path))["bounces"]) == 1
+    for wrong, why in (({"switch": "leaf2", "to": "spine1"}, "there is no switch 'leaf2'"),
+                       ({"switch": "leaf1"}, "this bounce has neither 'port' nor 'to'"),
+                       ({"port": 3}, "this bounce has no 'switch'"),
+                       ({"switch": "leaf1", "port": 3, "count": 0},
+                        "'count' takes a whole number from 1 to 1000"),
+                       ({"switch": "leaf1", "via": 3},
+                        "'via' is no key of a bounce, or of another type"),
+                       ([], "a bounce is an object with switch, and port or to")):
+        problem = json.loads(call(422, "POST", path, body=json.dumps(wrong), headers=json_type))
+        assert problem["detail"] == why, problem
+    call(503, "POST", path, body=json.dumps({"switch": "leaf1", "to": "spine2"}), headers=json_type)
+    call(403, "POST", path, body=body, headers=json_type, role="read")
+    call(403, "GET", path, role="tenant")
+    call(415, "POST", path, body="{switch: leaf1, port: 3}", headers=yaml_type)
+    call(404, "GET", path + "/00000000000000ff", one)
+
+
 def test_every_operation(server):
     description = Description(server.ask("GET", "/openapi.json", role=None)[1])
     json_type = {"Content-Type": "application/json"}
@@ -331,6 +361,7 @@ def test_every_operation(server):
     traces(call)
     trace_rules(call, json_type, yaml_type)
     probes(call, json_type, yaml_type)
+    bounces(call, json_type, yaml_type)
     reshufflers(call)
     call(200, "GET", "/healthz", role=None)
     call(200, "GET", "/readyz", role=None)

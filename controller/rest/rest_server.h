@@ -37,6 +37,7 @@ class CampaignManager;
 class MeasurementManager;
 class PacketDownloads;
 class PacketKeeper;
+class BounceBook;
 class ProbeBook;
 class ReportStreams;
 class ReshufflerBook;
@@ -70,6 +71,7 @@ struct RestParts {
   TraceAsker* traces = nullptr;                 // may be null: there are none
   TraceCounterBook* trace_counters = nullptr;   // may be null: there are none
   ProbeBook* probes = nullptr;                  // may be null: there are none
+  BounceBook* bounces = nullptr;                // likewise
   const ReshufflerBook* reshufflers = nullptr;  // may be null: there are none
   const WireClock* clock = nullptr;
   std::function<void(const char* level, const std::string& text)> log;  // "info", "warn", "err"

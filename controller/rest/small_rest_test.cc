@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "controller/measure/measurement_manager.h"
+#include "controller/probe/bounce_book.h"
 #include "controller/probe/probe_book.h"
 #include "controller/rest/rest_server.h"
 #include "controller/slice/campaign_loop.h"
@@ -146,6 +147,41 @@ class KeptProbes final : public ProbeBook {
   mutable std::deque<ProbeView> views_;
 };
 
+// Likewise of links: that of leaf1 to spine1 is known.
+class KeptBounces final : public BounceBook {
+ public:
+  ProbeStart Start(const BounceRequest& request, const std::string& caller) override {
+    if (request.switch_name != "leaf1") {
+      return {0, ProbeStart::Refusal::kWrong, "there is no switch '" + request.switch_name + "'"};
+    }
+    if (request.to == "spine2") return {0, ProbeStart::Refusal::kNotNow, "the switch is away"};
+    BounceView& view = views_.emplace_back();
+    view.id = views_.size();
+    view.caller = caller;
+    view.request = request;
+    view.link = {"leaf1", 3, "spine1", 4};
+    view.began = 1'700'000'000 * kNanosPerSecond;
+    return {view.id, ProbeStart::Refusal::kNone, ""};
+  }
+  const BounceView* Find(uint64_t id) const override {
+    return id == 0 || id > views_.size() ? nullptr : &views_[id - 1];
+  }
+  std::vector<const BounceView*> List() const override {
+    std::vector<const BounceView*> list;
+    for (auto view = views_.rbegin(); view != views_.rend(); ++view) {
+      view->state = ProbeState::kDone;
+      view->sent = view->request.count;
+      view->findings = ConcludeBounce(
+          {{0, false, 1000}, {0, true, 22'400}, {1, false, 5000}, {1, true, 35'000}}, view->sent);
+      list.push_back(&*view);
+    }
+    return list;
+  }
+
+ private:
+  mutable std::deque<BounceView> views_;
+};
+
 int Main(int argc, char** argv) {
   if (argc < 4) return 2;
   const double per_round = std::atof(argv[2]) * kRound / kNanosPerSecond;
@@ -185,12 +221,14 @@ int Main(int argc, char** argv) {
 
   KeptRules trace_rules(base);
   KeptProbes probes;
+  KeptBounces bounces;
   const OneReshuffler reshufflers;
 
   RestParts parts;
   parts.base = base;
   parts.trace_rules = &trace_rules;
   parts.probes = &probes;
+  parts.bounces = &bounces;
   parts.reshufflers = &reshufflers;
   MemoryEventStore counter_store(base, 1);
   TraceCounterBook counters({base, &clock, &counter_store, [](const std::string&) {},

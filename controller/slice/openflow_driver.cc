@@ -23,6 +23,17 @@ uint64_t CookieOf(uint64_t life, uint32_t tag) {
 
 }  // namespace
 
+std::string CopyActions(uint32_t tag, uint16_t snap_bytes, const OpenflowCopyPort& to) {
+  const std::string port = std::to_string(to.port);
+  const std::string key =
+      to.is_erspan ? "set_field:" + std::to_string(to.switch_number) +
+                         "->tun_id,set_field:" + std::to_string(tag) + "->tun_erspan_idx"
+                   : "set_field:" + std::to_string(SliceGreKey(to.switch_number, tag)) + "->tun_id";
+  const std::string max = std::to_string(snap_bytes);
+  return key +
+         (snap_bytes == 0 ? ",output:" + port : ",output(port=" + port + ",max_len=" + max + ")");
+}
+
 // While calls back of a slice are under way it is there: it ends only when its flows are gone, or
 // nobody is to be heard of any more.
 struct OpenflowDriver::Slice {
@@ -52,16 +63,8 @@ struct OpenflowDriver::Slice {
 
 namespace {
 
-std::string CopyActions(const SliceSpec& spec, const OpenflowCopyPort& to) {
-  const std::string port = std::to_string(to.port);
-  const std::string key =
-      to.is_erspan
-          ? "set_field:" + std::to_string(to.switch_number) +
-                "->tun_id,set_field:" + std::to_string(spec.tag) + "->tun_erspan_idx"
-          : "set_field:" + std::to_string(SliceGreKey(to.switch_number, spec.tag)) + "->tun_id";
-  const std::string max = std::to_string(spec.snap_bytes);
-  return key + (spec.snap_bytes == 0 ? ",output:" + port
-                                     : ",output(port=" + port + ",max_len=" + max + ")");
+std::string CopyActionsOf(const SliceSpec& spec, const OpenflowCopyPort& to) {
+  return CopyActions(spec.tag, spec.snap_bytes, to);
 }
 
 // Of an EtherType for experiments, from nobody to nobody; it says which one it is.
@@ -160,7 +163,7 @@ void OpenflowDriver::TurnOn(const std::string& switch_name, const SliceSpec& spe
   const std::string number = std::to_string(bit);
   const std::string mark = "1->NXM_NX_REG15[" + number + "]";
   const std::string mask = std::to_string(1u << bit);
-  std::string copy = CopyActions(spec, *port);
+  std::string copy = CopyActionsOf(spec, *port);
   if (spec.packets_per_second != 0) {
     // A meter must come first in its list, so it has a table of its own.
     const std::string meter = std::to_string(kFirstOpenflowNumber + static_cast<uint32_t>(bit));
@@ -317,7 +320,7 @@ void OpenflowDriver::Probe(const std::string& switch_name, uint32_t tag,
   SliceSpec spec;
   spec.tag = tag;
   probes_[{which, tag}] = std::move(back);
-  (void)which->SendPacketOut(0, MakeProbe(tag), "controller," + CopyActions(spec, *port)).ok();
+  (void)which->SendPacketOut(0, MakeProbe(tag), "controller," + CopyActionsOf(spec, *port)).ok();
 }
 
 void OpenflowDriver::OnPacketIn(OpenflowSwitch* which, const OpenflowMessage& packet_in) {

@@ -7,6 +7,8 @@ controller_libtrumpet_view_a_SOURCES = \
 	controller/view/api_tables.h \
 	controller/view/measurement_tables.cc \
 	controller/view/measurement_tables.h \
+	controller/view/bounce_tables.cc \
+	controller/view/bounce_tables.h \
 	controller/view/probe_tables.cc \
 	controller/view/probe_tables.h \
 	controller/view/reshuffler_tables.cc \

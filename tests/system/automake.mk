@@ -16,6 +16,7 @@ EXTRA_DIST += \
 	tests/system/measure_copy_cases.py \
 	tests/system/measured_event_cases.py \
 	tests/system/measure_network_cases.py \
+	tests/system/bounce_cases.py \
 	tests/system/probe_cases.py \
 	tests/system/reshuffler_cases.py \
 	tests/system/router_cases.py \

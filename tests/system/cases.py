@@ -9,6 +9,7 @@ import subprocess
 import time
 
 import attack_cases
+import bounce_cases
 import captures
 import controller_cases
 import datapath_cases
@@ -264,6 +265,7 @@ ALL = [
     *trace_cases.ALL,
     *live_trace_cases.ALL,
     *trace_controller_cases.ALL,
+    *bounce_cases.ALL,
     *probe_cases.ALL,
     *reshuffler_cases.ALL,
 ]

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <ostream>
 
+#include "controller/view/bounce_tables.h"
 #include "controller/view/measurement_tables.h"
 #include "controller/view/probe_tables.h"
 #include "controller/view/reshuffler_tables.h"
@@ -111,6 +112,9 @@ int Do(CtlRun* run) {
   if (name == "counter rm") return run->ForEach("DELETE", "counters", "");
   if (name == "probe send") return SendCtlProbe(run);
   if (name == "probe replay") return ReplayCtlTrace(run);
+  if (name == "probe bounce") return BounceCtlProbe(run);
+  if (name == "probe links") return BounceCtlLinks(run);
+  if (name == "probe bounces") return run->List("/v1/bounces", "bounces", BounceTable);
   if (name == "probe list") return run->List("/v1/probes", "probes", ProbeTable);
   if (name == "probe show") return ShowCtlProbe(run);
   if (name == "trace query") return QueryCtlTraces(run);

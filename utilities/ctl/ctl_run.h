@@ -101,6 +101,8 @@ int ShowCtlCounters(CtlRun* run, const char* path);
 int RunCtlApp(CtlRun* run, const std::string& app);
 int AddCtlCounter(CtlRun* run);
 int ShowCtlCounter(CtlRun* run);
+int BounceCtlProbe(CtlRun* run);
+int BounceCtlLinks(CtlRun* run);
 int SendCtlProbe(CtlRun* run);
 int ReplayCtlTrace(CtlRun* run);
 int ShowCtlProbe(CtlRun* run);

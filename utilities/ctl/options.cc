@@ -246,6 +246,13 @@ std::vector<CtlOption> ProbeOptions() {
           {"background", nullptr, "do not wait; probe show tells later"}};
 }
 
+std::vector<CtlOption> BounceOptions(std::vector<CtlOption> more) {
+  more.insert(more.end(), {{"count", "N", "so many packets (20)"},
+                           {"rate", "N", "packets per second (10)"},
+                           {"timeout", "SECONDS", "for copies, behind the last packet (2)"}});
+  return more;
+}
+
 }  // namespace
 
 const std::vector<CtlCommand>& CtlCommands() {
@@ -469,6 +476,12 @@ const std::vector<CtlCommand>& CtlCommands() {
       {"probe replay", "TRACE",
        "send packets like that of a trace where it came in, and say which way they took", 1, 1,
        ProbeOptions()},
+      {"probe bounce", "SWITCH [PORT]",
+       "measure the round trip of a link by packets that its other end sends back", 1, 2,
+       BounceOptions({{"to", "SWITCH", "over the link to this one"},
+                      {"background", nullptr, "do not wait; probe bounces tells later"}})},
+      {"probe links", "", "measure the round trips of all links", 0, 0, BounceOptions({})},
+      {"probe bounces", "", "list the last measurements of links", 0, 0, {}},
       {"probe list", "", "list the last probes", 0, 0, {}},
       {"probe show", "ID", "show a probe, and what became of each packet", 1, 1, {}},
       {"store migrate",

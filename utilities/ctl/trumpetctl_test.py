@@ -161,6 +161,23 @@ def test_probes(user):
     assert user.run("probe send leaf1 3").returncode == 2
 
 
+def test_bounces(user):
+    """Likewise; no link of that network is known."""
+    assert user.says("probe bounces") == "no bounces\n"
+    said = user.says("probe bounce leaf1 3 --count=3")
+    assert "bounce 0000000000000001, leaf1:3 > spine1:4: done" in said, said
+    assert said.endswith("2 of 3 packets came back, 0 lost, 1 not copied; round trip: min 21.4 us, "
+                         "median 21.4 us, 99% 30.0 us, max 30.0 us\n"), said
+    begun = json.loads(user.says("probe bounce leaf1 --to=spine1 --background -o json"))
+    assert begun["state"] == "sending" and begun["count"] == 20, begun
+    listed = user.says("probe bounces").splitlines()
+    assert len(listed) == 3 and "21.4 us" in listed[1], listed
+    user.fails("probe bounce leaf2 3", "there is no switch 'leaf2'")
+    user.fails("probe bounce leaf1", "this bounce has neither 'port' nor 'to'")
+    user.fails("probe bounce leaf1 3 --count=many", "'count' takes a whole number")
+    user.fails("probe links", "no link between switches has been found by LLDP")
+
+
 def test_stores(user):
     """By trumpet-analyzer, whichever comes first in $PATH."""
     os.mkdir(f"{user.folder}/bin")
@@ -363,6 +380,7 @@ def main():
                                 (test_trace_rules, (user,)),
                                 (test_reshufflers, (user,)),
                                 (test_probes, (user,)),
+                                (test_bounces, (user,)),
                                 (test_stores, (user,)),
                                 (test_mistakes, (user,)),
                                 (test_a_watch_that_is_cut_off, (user, server.port)),
