@@ -24,6 +24,7 @@
 #include "controller/traces/app_program.h"
 #include "controller/traces/migrate_program.h"
 #include "controller/traces/query_program.h"
+#include "controller/traces/roce_program.h"
 #include "controller/traces/trace_program.h"
 #include "controller/traces/trace_service.h"
 #include "lib/base/loop_event.h"
@@ -38,7 +39,8 @@ constexpr char kSynopsis[] =
     "       trumpet-analyzer traces [OPTION]... [CAPTURE]...   (--help tells more)\n"
     "       trumpet-analyzer query --store=DIRECTORY [OPTION]...\n"
     "       trumpet-analyzer migrate --from=PLACE --to=PLACE\n"
-    "       trumpet-analyzer app drops|loops|ecmp --store=DIRECTORY [OPTION]...\n";
+    "       trumpet-analyzer app drops|loops|ecmp|latency|roce --store=DIRECTORY [OPTION]...\n"
+    "       trumpet-analyzer roce [OPTION]... CAPTURE...\n";
 
 const DaemonProgram& Program() {
   static const DaemonProgram program = {
@@ -172,6 +174,7 @@ int main(int argc, char** argv) {
   const std::string_view word = argc > 1 ? argv[1] : "";
   const std::vector<std::string> words(argv + std::min(argc, 2), argv + argc);
   if (word == "app") return trumpet::RunAppProgram(words, &std::cout, &std::cerr);
+  if (word == "roce") return trumpet::RunRoceProgram(words, &std::cout, &std::cerr);
   if (word == "traces") return trumpet::RunTraceProgram(words, &std::cout, &std::cerr);
   if (word == "migrate") return trumpet::RunMigrateProgram(words, &std::cout, &std::cerr);
   if (word == "query") return trumpet::RunQueryProgram(words, &std::cout, &std::cerr);

@@ -140,8 +140,8 @@ TEST_F(AppProgram, SaysInOneLineWhatIsWrong) {
     std::vector<std::string> words;
     std::string error;
   } cases[] = {
-      {{}, "one of drops, loops, ecmp and latency must be given"},
-      {{"drops", "loops"}, "one of drops, loops, ecmp and latency must be given"},
+      {{}, "one of drops, loops, ecmp, latency and roce must be given"},
+      {{"drops", "loops"}, "one of drops, loops, ecmp, latency and roce must be given"},
       {{"drops"}, "--store=DIRECTORY is missing"},
       {{"ecmp", store_, "--at=leaf1"}, "ecmp needs at=SWITCH and members=SWITCH,SWITCH,..."},
       {{"ecmp", store_, "--at=leaf9"}, "--at: there is no switch 'leaf9'"},

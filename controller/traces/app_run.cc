@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "controller/analyzer/trace_judge.h"
+#include "controller/analyzer/trace_packet.h"
 #include "controller/traces/latency_app.h"
+#include "controller/traces/roce_debugger.h"
 #include "controller/traces/trace_apps.h"
 
 namespace trumpet {
@@ -50,6 +52,30 @@ Result<std::vector<StoredTrace>> FindTraces(TraceReader* reader, TraceQuery quer
                        " traces; ask for a shorter time");
 }
 
+// Control packets are stored, and of the others those that were lost or marked: what lies between
+// them is not known.
+Result<Json> DebugRoceTraces(TraceReader* reader, TraceQuery query, bool is_cut_wrong,
+                             const SwitchBook& switches, const TraceReader::MayGoOn& may_go_on,
+                             TraceReader::Missing* missing) {
+  RoceOptions options;
+  options.has_all_packets = false;
+  RoceDebugger debugger(options);
+  // Of RoCE, and of no IP at all: PAUSE.
+  const size_t most = query.limit;
+  query.marks = kMarkProtocol;
+  const auto control = FindTraces(reader, query, is_cut_wrong, may_go_on, missing);
+  if (!control.ok()) return control.status();
+  for (const StoredTrace& trace : *control) debugger.TakeStored(trace, false);
+  query.marks = 0;
+  query.limit = most;
+  query.fault = static_cast<uint8_t>(TraceFault::kDropped);
+  query.dst_port = kRocePort;
+  const auto drops = FindTraces(reader, query, is_cut_wrong, may_go_on, missing);
+  if (!drops.ok()) return drops.status();
+  for (const StoredTrace& trace : *drops) debugger.TakeStored(trace, true);
+  return debugger.Findings(switches);
+}
+
 }  // namespace
 
 Status SetAppWord(const std::string& name, const std::string& value, const SwitchBook& switches,
@@ -78,9 +104,9 @@ Status SetAppWord(const std::string& name, const std::string& value, const Switc
 }
 
 Status CheckApp(const AppQuestion& question) {
-  static constexpr const char* kApps[] = {"drops", "loops", "ecmp", "latency"};
+  static constexpr const char* kApps[] = {"drops", "loops", "ecmp", "latency", "roce"};
   if (std::find(std::begin(kApps), std::end(kApps), question.app) == std::end(kApps)) {
-    return Status::Error("one of drops, loops, ecmp and latency must be given");
+    return Status::Error("one of drops, loops, ecmp, latency and roce must be given");
   }
   const bool is_ecmp = question.app == "ecmp";
   if (is_ecmp && (!question.at || question.members.empty())) {
@@ -111,6 +137,9 @@ Result<Json> RunApp(TraceReader* reader, const AppQuestion& question, bool is_cu
     const auto traces = FindTraces(reader, query, is_cut_wrong, may_go_on, missing);
     if (!traces.ok()) return traces.status();
     return DebugDrops(*traces, *links, switches);
+  }
+  if (question.app == "roce") {
+    return DebugRoceTraces(reader, query, is_cut_wrong, switches, may_go_on, missing);
   }
   if (question.app == "loops") query.fault = static_cast<uint8_t>(TraceFault::kLoop);
   const auto traces = FindTraces(reader, query, is_cut_wrong, may_go_on, missing);

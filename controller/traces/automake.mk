@@ -23,8 +23,22 @@ controller_libtrumpet_traces_a_SOURCES = \
 	controller/traces/live_traces.h \
 	controller/traces/migrate_program.cc \
 	controller/traces/migrate_program.h \
+	controller/traces/pause_book.cc \
+	controller/traces/pause_book.h \
 	controller/traces/query_program.cc \
 	controller/traces/query_program.h \
+	controller/traces/roce_debugger.cc \
+	controller/traces/roce_debugger.h \
+	controller/traces/roce_flow.cc \
+	controller/traces/roce_flow.h \
+	controller/traces/roce_groups.cc \
+	controller/traces/roce_groups.h \
+	controller/traces/roce_program.cc \
+	controller/traces/roce_program.h \
+	controller/traces/roce_sight.cc \
+	controller/traces/roce_sight.h \
+	controller/traces/roce_text.cc \
+	controller/traces/roce_text.h \
 	controller/traces/switch_book.cc \
 	controller/traces/switch_book.h \
 	controller/traces/trace_apps.cc \
@@ -54,8 +68,13 @@ controller_traces_traces_test_SOURCES = \
 	controller/traces/counter_book_test.cc \
 	controller/traces/latency_app_test.cc \
 	controller/traces/live_traces_test.cc \
+	controller/traces/pause_book_test.cc \
 	controller/traces/program_kit_test.h \
 	controller/traces/query_program_test.cc \
+	controller/traces/roce_debugger_test.cc \
+	controller/traces/roce_flow_test.cc \
+	controller/traces/roce_program_test.cc \
+	controller/traces/roce_simulation_test.h \
 	controller/traces/trace_maker_test.cc \
 	controller/traces/trace_network_test.h \
 	controller/traces/trace_network_text_test.cc \
