@@ -119,6 +119,7 @@ class ControllerTest(DaemonTest):
         self.assertRegex(done.stderr, r"\n     2 \|   event: .*\n       \| +\^\n")
 
     def test_trumpetctl_asks_how_things_are(self):
+        wait_until(lambda: self.ctl("status").returncode == 0, "that all can be changed")
         self.assertIn(": ok\n", self.said("status"))
         self.assertEqual(self.said("host", "list"), "no hosts\n")
         self.assertEqual(self.said("topology", "show"), "no hosts\n")
