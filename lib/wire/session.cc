@@ -197,23 +197,19 @@ size_t Session::max_frame_to_peer() const {
   return role_ == Role::kAgent ? kMaxFrameToController : kMaxFrameToAgent;
 }
 
-Status Session::CheckSending(MessageKind kind) const {
-  const auto refused = [kind](const char* why) {
-    return Status::Error(std::string(MessageKindName(kind)) + " cannot be sent: " + why);
-  };
-  if (state_ != State::kEstablished) return refused("the session is not established");
+const char* Session::WhyNotToSend(MessageKind kind) const {
+  if (state_ != State::kEstablished) return "the session is not established";
   const bool is_ours = role_ == Role::kAgent ? IsFromAgent(kind) : IsFromController(kind);
-  if (!is_ours) return refused("it is not for this side to send");
-  if ((CapabilityFor(kind) & ~capabilities_) != 0) {
-    return refused("the peer has not offered to take it");
-  }
-  return Status::Ok();
+  if (!is_ours) return "it is not for this side to send";
+  if ((CapabilityFor(kind) & ~capabilities_) != 0) return "the peer has not offered to take it";
+  return nullptr;
 }
 
 Status Session::Send(const Message& message) {
   const MessageKind kind = KindOf(message);
-  Status may_be_sent = CheckSending(kind);
-  if (!may_be_sent.ok()) return may_be_sent;
+  if (const char* reason = WhyNotToSend(kind)) {
+    return Status::Error(std::string(MessageKindName(kind)) + " cannot be sent: " + reason);
+  }
   if (const auto* end = std::get_if<IntervalEnd>(&message)) {
     queue_.PushIntervalEnd(*end);
     Flush();
@@ -221,15 +217,7 @@ Status Session::Send(const Message& message) {
   }
   std::string frame;
   Status encoded = EncodeMessage(message, max_frame_to_peer(), &frame);
-  return encoded.ok() ? SendEncoded(kind, std::move(frame)) : encoded;
-}
-
-Status Session::SendEncoded(MessageKind kind, std::string frame) {
-  Status may_be_sent = CheckSending(kind);
-  if (!may_be_sent.ok()) return may_be_sent;
-  if (frame.size() > max_frame_to_peer()) {
-    return Status::Error(std::string(MessageKindName(kind)) + " is longer than the peer takes");
-  }
+  if (!encoded.ok()) return encoded;
   if (queue_.Push(kind, std::move(frame)) == SendQueue::Outcome::kStuck) {
     End(CloseCause::kStuck, "peer reads too slowly for what it must be told");
     return Status::Error("the session was ended: the peer does not read");

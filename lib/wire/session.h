@@ -97,10 +97,6 @@ class Session {
   // beyond the protocol's limits.
   Status Send(const Message& message);
 
-  // The same of what EncodeMessage() has made of a message of this kind before, in a quieter
-  // moment; not of ends of intervals, which say what was dropped until then.
-  Status SendEncoded(MessageKind kind, std::string frame);
-
   // Ends the session; Bye is sent first if the peer is there and reads.
   void Close(ByeReason reason, const std::string& text);
 
@@ -155,7 +151,7 @@ class Session {
   void TakeKeepAlive(const KeepAlive& keep_alive);
   void Establish(uint64_t capabilities);
   bool MayReceive(MessageKind kind) const;
-  Status CheckSending(MessageKind kind) const;
+  const char* WhyNotToSend(MessageKind kind) const;
 
   void Ask();
   void Flush();

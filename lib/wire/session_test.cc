@@ -77,32 +77,6 @@ TEST_F(SessionTalk, AgreesOnTheCapabilitiesThatBothHave) {
   EXPECT_TRUE(controller_session()->Send(Poll()).ok());
 }
 
-TEST_F(SessionTalk, CarriesWhatWasEncodedBefore) {
-  Establish();
-  Partials partials;
-  partials.event_id = 1;
-  partials.end_ns = 10;
-  partials.words_per_bucket = 1;
-  const uint64_t word = 7;
-  partials.Add("bucket", &word, false);
-  const Message sent = partials;
-  std::string frame;
-  ASSERT_TRUE(EncodeMessage(sent, kMaxFrameToController, &frame).ok());
-  const auto size_before = agent_session()->counters().bytes_sent;
-  ASSERT_TRUE(agent_session()->SendEncoded(MessageKind::kPartials, frame).ok());
-  ASSERT_TRUE(loop_.RunUntil([&] { return !controller_.messages.empty(); })) << Ends();
-  EXPECT_TRUE(SameMessage(controller_.messages.back(), sent));
-  EXPECT_GT(agent_session()->counters().bytes_sent, size_before + frame.size());
-
-  EXPECT_EQ(agent_session()->SendEncoded(MessageKind::kPoll, frame).message(),
-            "poll cannot be sent: it is not for this side to send");
-  EXPECT_EQ(agent_session()
-                ->SendEncoded(MessageKind::kPartials, std::string(kMaxFrameToController + 1, 'x'))
-                .message(),
-            "partials is longer than the peer takes");
-  EXPECT_TRUE(agent_session()->is_established());
-}
-
 TEST_F(SessionTalk, TellsTheAgentWhyItIsNotTakenIn) {
   controller_.refusal = Refusal{RefusalReason::kNotAllowed, "h1.example is not h1"};
   Listen();

@@ -6,9 +6,6 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "lib/wire/codec.h"
-#include "lib/wire/limits.h"
-
 namespace trumpet {
 namespace {
 
@@ -100,7 +97,6 @@ void TemHost::Count(const TemCounts& counts, Nanos start) {
   view.epoch_end = start + plan_->spec.interval_ns();
   view.words = words.data();
   partials_.clear();
-  frames_.clear();
   for (const auto& [key, bytes] : counts) {
     ResetCells(plan_->cells, words.data());
     for (const CellSpec& cell : plan_->cells) {
@@ -113,15 +109,6 @@ void TemHost::Count(const TemCounts& counts, Nanos start) {
       OnCells(view);
     }
   }
-  if (feed == nullptr) Encode();
-}
-
-void TemHost::Encode() {
-  for (const Partials& partials : partials_) {
-    const Status encoded = EncodeMessage(partials, kMaxFrameToController, &frames_.emplace_back());
-    if (!encoded.ok()) Check(encoded);
-  }
-  partials_.clear();
 }
 
 void TemHost::OnCells(const PartialView& cells) {
@@ -139,12 +126,8 @@ void TemHost::End(Nanos until) {
   for (auto& [id, feed] : running_) {
     if (feed != nullptr) feed->Close(until, this);
   }
-  Encode();
-  for (std::string& frame : frames_) {
-    if (session_ == nullptr) break;
-    Check(session_->SendEncoded(MessageKind::kPartials, std::move(frame)));
-  }
-  frames_.clear();
+  for (const Partials& partials : partials_) Send(partials);
+  partials_.clear();
   IntervalEnd end;
   end.until_ns = until;
   Send(end);
@@ -184,10 +167,8 @@ void TemHost::Answer(const Poll& poll) {
 }
 
 void TemHost::Send(const Message& message) {
-  if (session_ != nullptr) Check(session_->Send(message));
-}
-
-void TemHost::Check(const Status& sent) {
+  if (session_ == nullptr) return;
+  const Status sent = session_->Send(message);
   if (!sent.ok()) std::fprintf(stderr, "bench-tem: %s\n", sent.message().c_str());
 }
 

@@ -64,8 +64,6 @@ class TemHost final : private SessionOwner, private FeedSink {
   void Put(Trigger trigger);
   void Answer(const Poll& poll);
   void Send(const Message& message);
-  void Encode();
-  static void Check(const Status& sent);
 
   const WireClock& clock_;
   const size_t number_;
@@ -79,10 +77,7 @@ class TemHost final : private SessionOwner, private FeedSink {
   uint64_t generation_ = 0;
   Nanos established_at_ = 0;
   Nanos acknowledged_at_ = 0;
-  // Of the interval that ends next; encoded before its end, as far as nothing more comes to it:
-  // a hundred hosts of a network encode side by side, those of this process would wait in line.
-  std::vector<Partials> partials_;
-  std::vector<std::string> frames_;
+  std::vector<Partials> partials_;  // of the interval that ends next
 };
 
 }  // namespace trumpet

@@ -5,11 +5,8 @@
 
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
-#include <event2/event.h>
 #include <netinet/in.h>
 #include <sys/resource.h>
-#include <sys/timerfd.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -28,47 +25,7 @@ Nanos NumberOf(std::string_view line, std::string_view key) {
   return at == line.npos ? 0 : std::strtoll(line.data() + at + key.size(), nullptr, 10);
 }
 
-OwnedLoop NewLoop() {
-  event_config* const config = event_config_new();
-  event_config_set_flag(config, EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST);
-  OwnedLoop base(event_base_new_with_config(config));
-  event_config_free(config);
-  return base;
-}
-
 }  // namespace
-
-class TemNetwork::Alarm {
- public:
-  explicit Alarm(event_base* base)
-      : timer_(timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK | TFD_CLOEXEC)),
-        event_(event_new(base, timer_, EV_READ | EV_PERSIST, OnRing, this)) {
-    if (timer_ < 0) GiveUp("no timer");
-    event_add(event_, nullptr);
-  }
-  ~Alarm() {
-    event_free(event_);
-    close(timer_);
-  }
-  Alarm(const Alarm&) = delete;
-  Alarm& operator=(const Alarm&) = delete;
-
-  void RingAt(Nanos unix_ns) const {
-    itimerspec at{};
-    at.it_value.tv_sec = unix_ns / kNanosPerSecond;
-    at.it_value.tv_nsec = unix_ns % kNanosPerSecond;
-    timerfd_settime(timer_, TFD_TIMER_ABSTIME, &at, nullptr);
-  }
-
- private:
-  static void OnRing(evutil_socket_t timer, short /*what*/, void* /*alarm*/) {
-    uint64_t count = 0;
-    static_cast<void>(!read(timer, &count, sizeof count));
-  }
-
-  const int timer_;
-  event* const event_;
-};
 
 void GiveUp(const std::string& why) {
   std::fprintf(stderr, "bench-tem: %s\n", why.c_str());
@@ -85,7 +42,7 @@ Nanos OwnCpu() {
 }
 
 TemNetwork::TemNetwork(const TemDaemonOptions& options)
-    : daemon_(options), base_(NewLoop()), alarm_(std::make_unique<Alarm>(base_.get())) {
+    : daemon_(options), base_(NewPreciseLoop()) {
   auto tls = TlsContext::Load(daemon_.host_files());
   if (!tls.ok()) GiveUp(tls.message());
   tls_ = std::move(*tls);
@@ -237,9 +194,11 @@ void TemNetwork::RunUntil(const std::function<bool()>& done) {
 }
 
 void TemNetwork::RunUntilTime(Nanos unix_ns) {
-  if (clock_.UnixNow() >= unix_ns) return;
-  alarm_->RingAt(unix_ns);
-  while (clock_.UnixNow() < unix_ns) event_base_loop(base_.get(), EVLOOP_ONCE);
+  LoopEvent alarm(base_.get(), [] {});
+  while (clock_.UnixNow() < unix_ns) {
+    alarm.RunAfter(unix_ns - clock_.UnixNow());
+    event_base_loop(base_.get(), EVLOOP_ONCE);
+  }
 }
 
 void TemNetwork::RunReady() { event_base_loop(base_.get(), EVLOOP_NONBLOCK); }

@@ -78,17 +78,12 @@ class TemNetwork {
   nlohmann::json Ask(const std::string& method, const std::string& path, const std::string& body) {
     return nlohmann::json::parse(AskText(method, path, body));
   }
-  // A loop whose clock is coarse, and this beside it: a precise loop sets a timer of the kernel at
-  // every turn, which a hundred hosts that send one after the other would wait for.
-  class Alarm;
-
   void OnLine(std::string_view line, Nanos now);
   static void OnReadable(bufferevent* stream, void* self);
 
   TemDaemon daemon_;
   SystemWireClock clock_;
   OwnedLoop base_;
-  std::unique_ptr<Alarm> alarm_;
   std::unique_ptr<TlsContext> tls_;
   std::vector<bufferevent*> readers_;
   std::vector<std::unique_ptr<TemHost>> hosts_;
