@@ -141,6 +141,8 @@ ControlPacket ReadControl(const uint8_t* data, const Layers& layers, int first) 
     control.kind = ControlKind::kBgp;
     return control;
   }
+  // Looked at here, too: this is done for every copy, and most are of something else.
+  if (transport->kind != LayerKind::kUdp || dst_port != kRocePort) return {};
   RocePacket roce;
   const bool is_roce = ReadRoce(data, layers, first, &roce) == RoceVerdict::kRoce;
   return is_roce ? ToControl(roce) : ControlPacket();

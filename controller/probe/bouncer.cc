@@ -89,17 +89,12 @@ ProbeStart Bouncer::Start(const BounceRequest& asked, const std::string& caller)
   request.switch_name = parts_.name_of(asked.switch_name);
   if (!asked.to.empty()) request.to = parts_.name_of(asked.to);
   using Refusal = ProbeStart::Refusal;
-  if (request.rate > parts_.rate->per_second()) {
-    return Refuse(Refusal::kWrong, "'rate' is " + std::to_string(request.rate) +
-                                       "; this controller sends " +
-                                       std::to_string(parts_.rate->per_second()) +
-                                       " packets of probes per second at most");
-  }
+  std::string why = parts_.rate->WhyNot(request.rate);
+  if (!why.empty()) return Refuse(Refusal::kWrong, why);
   OpenflowSwitch* const here = parts_.net->Find(request.switch_name);
   if (here == nullptr) {
     return Refuse(Refusal::kWrong, "there is no switch '" + request.switch_name + "'");
   }
-  std::string why;
   const auto link = FindLink(request, *here, &why);
   if (!link) return Refuse(Refusal::kWrong, why);
   why = WhyNotNow(*link);

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 
 #include "lib/base/units.h"
 
@@ -22,6 +23,13 @@ class ProbeRate {
   explicit ProbeRate(uint32_t per_second) : per_second_(per_second) {}
 
   uint32_t per_second() const { return per_second_; }
+
+  // Why nobody may send so many; empty: they may.
+  std::string WhyNot(uint32_t asked) const {
+    if (asked <= per_second_) return "";
+    return "'rate' is " + std::to_string(asked) + "; this controller sends " +
+           std::to_string(per_second_) + " packets of probes per second at most";
+  }
 
   // Whether a packet may go now; its share is used up then.
   bool Take(Nanos now) {

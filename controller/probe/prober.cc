@@ -48,11 +48,8 @@ ProbeStart Prober::Refuse(ProbeStart::Refusal refusal, std::string why) {
 ProbeStart Prober::Start(const ProbeRequest& request, const std::string& caller,
                          const std::string& tenant) {
   using Refusal = ProbeStart::Refusal;
-  if (request.rate > parts_.rate) {
-    return Refuse(Refusal::kWrong, "'rate' is " + std::to_string(request.rate) +
-                                       "; this controller sends " + std::to_string(parts_.rate) +
-                                       " packets of probes per second at most");
-  }
+  const std::string too_many = rate_.WhyNot(request.rate);
+  if (!too_many.empty()) return Refuse(Refusal::kWrong, too_many);
   OpenflowSwitch* const which = parts_.net->Find(request.switch_name);
   if (which == nullptr) {
     return Refuse(Refusal::kWrong, "there is no switch '" + request.switch_name + "'");
