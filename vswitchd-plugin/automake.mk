@@ -18,6 +18,7 @@ vswitchd_plugin_libtrumpet_plugin_a_SOURCES = \
 	vswitchd-plugin/commands.h \
 	vswitchd-plugin/controller_link.cc \
 	vswitchd-plugin/controller_link.h \
+	vswitchd-plugin/controller_link_session.cc \
 	vswitchd-plugin/controller_set.cc \
 	vswitchd-plugin/controller_set.h \
 	vswitchd-plugin/copy_sender.cc \

@@ -12,6 +12,7 @@
 #include "lib/ovsdb/ovsdb_value.h"
 #include "lib/wire/codec.h"
 #include "lib/wire/limits.h"
+#include "lib/wire/message_parts.h"
 
 namespace trumpet {
 namespace {

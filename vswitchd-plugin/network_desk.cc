@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "lib/model/bucket_key.h"
-#include "lib/wire/codec.h"
 #include "lib/wire/limits.h"
+#include "lib/wire/message_parts.h"
 
 namespace trumpet {
 namespace {

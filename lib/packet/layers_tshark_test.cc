@@ -16,8 +16,6 @@
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <memory>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -254,34 +252,16 @@ Values OursOf(const Bytes& frame, LayerKind first) {
   return fields.values();
 }
 
-std::vector<std::string> Split(const std::string& text, char by) {
-  std::vector<std::string> parts;
-  std::istringstream stream(text);
-  for (std::string part; std::getline(stream, part, by);) parts.push_back(part);
-  return parts;
-}
-
 // ICMP shows the headers of the packet that it is about; those are none of this packet's layers.
 std::vector<Values> TsharksOf(const fs::path& path) {
-  std::string command = "tshark -n -r '" + path.string() +
-                        "' --disable-protocol icmp --disable-protocol icmpv6"
-                        " -o ip.defragment:FALSE -o ipv6.defragment:FALSE"
-                        " -o tcp.desegment_tcp_streams:FALSE"
-                        " -T fields -E separator='|' -E occurrence=a -E aggregator=,";
-  for (const char* field : kFields) command += std::string(" -e ") + field;
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(
-      popen((command + " 2>/dev/null").c_str(), "r"), pclose);
-  std::string text;
-  std::array<char, 4096> buffer;
-  for (size_t size; (size = std::fread(buffer.data(), 1, buffer.size(), pipe.get())) > 0;) {
-    text.append(buffer.data(), size);
-  }
+  static constexpr char kOptions[] =
+      "--disable-protocol icmp --disable-protocol icmpv6 -o ip.defragment:FALSE"
+      " -o ipv6.defragment:FALSE -o tcp.desegment_tcp_streams:FALSE";
   std::vector<Values> frames;
-  for (const std::string& line : Split(text, '\n')) {
+  for (const auto& columns : test_captures::TsharkFields(path.string(), kFields, kOptions)) {
     frames.emplace_back();
-    const std::vector<std::string> columns = Split(line, '|');
     for (size_t i = 0; i < columns.size(); ++i) {
-      for (const std::string& value : Split(columns[i], ',')) {
+      for (const std::string& value : test_captures::Split(columns[i], ',')) {
         frames.back()[kFields[i]].push_back(Plain(value));
       }
     }

@@ -5,12 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
-#include <cstdio>
 #include <cstdlib>
 #include <map>
-#include <memory>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -94,13 +90,6 @@ Values OursOf(const Bytes& frame) {
   return values;
 }
 
-std::vector<std::string> Split(const std::string& text, char by) {
-  std::vector<std::string> parts;
-  std::istringstream stream(text);
-  for (std::string part; std::getline(stream, part, by);) parts.push_back(part);
-  return parts;
-}
-
 uint64_t Number(const std::string& text, const std::string& field) {
   // It prints immediate data as bytes, and shows the reserved bit of a syndrome.
   const int base = field == "infiniband.immdt" ? 16 : 0;
@@ -116,19 +105,9 @@ bool IsMeant(const std::string& field, const Values& ours) {
 }
 
 std::vector<std::map<std::string, std::string>> TsharksOf(const std::string& path) {
-  std::string command = "tshark -n -r '" + path + "' -T fields -E separator='|'";
-  for (const char* field : kFields) command += std::string(" -e ") + field;
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(
-      popen((command + " 2>/dev/null").c_str(), "r"), pclose);
-  std::string text;
-  std::array<char, 4096> buffer;
-  for (size_t size; (size = std::fread(buffer.data(), 1, buffer.size(), pipe.get())) > 0;) {
-    text.append(buffer.data(), size);
-  }
   std::vector<std::map<std::string, std::string>> frames;
-  for (const std::string& line : Split(text, '\n')) {
+  for (const auto& columns : test_captures::TsharkFields(path, kFields)) {
     frames.emplace_back();
-    const std::vector<std::string> columns = Split(line, '|');
     for (size_t i = 0; i < columns.size(); ++i) {
       if (!columns[i].empty()) frames.back()[kFields[i]] = columns[i];
     }

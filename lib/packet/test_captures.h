@@ -9,9 +9,12 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -36,6 +39,33 @@ inline Bytes Le32(uint32_t value) { return Join({Le16(value), Le16(value >> 16)}
 
 // Whether the program that judges captures is installed.
 inline bool HasTshark() { return std::system("tshark -v >/dev/null 2>&1") == 0; }
+
+inline std::vector<std::string> Split(const std::string& text, char by) {
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, by);) parts.push_back(part);
+  return parts;
+}
+
+// What it prints of the fields of each packet, all values of each, parted by commas.
+template <size_t kCount>
+std::vector<std::vector<std::string>> TsharkFields(const std::string& path,
+                                                   const char* const (&fields)[kCount],
+                                                   const std::string& options = "") {
+  std::string command = "tshark -n -r '" + path + "' " + options +
+                        " -T fields -E separator='|' -E occurrence=a -E aggregator=,";
+  for (const char* field : fields) command += std::string(" -e ") + field;
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(
+      popen((command + " 2>/dev/null").c_str(), "r"), pclose);
+  std::string text;
+  std::array<char, 4096> buffer;
+  for (size_t size; (size = std::fread(buffer.data(), 1, buffer.size(), pipe.get())) > 0;) {
+    text.append(buffer.data(), size);
+  }
+  std::vector<std::vector<std::string>> packets;
+  for (const std::string& line : Split(text, '\n')) packets.push_back(Split(line, '|'));
+  return packets;
+}
 
 // --- pcap ---
 

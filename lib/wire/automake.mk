@@ -39,6 +39,7 @@ lib_libtrumpet_wire_a_SOURCES = \
 	lib/wire/event_codec.h \
 	lib/wire/farewell.cc \
 	lib/wire/farewell.h \
+	lib/wire/frame_body.h \
 	lib/wire/frame_reader.cc \
 	lib/wire/frame_reader.h \
 	lib/wire/limits.h \
@@ -47,6 +48,8 @@ lib_libtrumpet_wire_a_SOURCES = \
 	lib/wire/measure_codec.cc \
 	lib/wire/measure_codec.h \
 	lib/wire/message.h \
+	lib/wire/message_parts.cc \
+	lib/wire/message_parts.h \
 	lib/wire/message_rules.cc \
 	lib/wire/message_rules.h \
 	lib/wire/order_codec.cc \
@@ -83,8 +86,11 @@ lib_libtrumpet_wire_a_SOURCES = \
 $(lib_libtrumpet_wire_a_OBJECTS) $(lib_libtrumpet_wire_pb_a_OBJECTS): lib/wire/trumpet.pb.h
 
 wire_test_kit = \
+	lib/wire/random_analyzer_message_test.cc \
+	lib/wire/random_event_test.cc \
 	lib/wire/random_message_test.cc \
 	lib/wire/random_message_test.h \
+	lib/wire/random_program_message_test.cc \
 	lib/wire/raw_peer_test.cc \
 	lib/wire/raw_peer_test.h \
 	lib/wire/same_message_test.h \
@@ -104,6 +110,7 @@ lib_wire_wire_test_SOURCES = $(wire_test_kit) \
 	lib/wire/place_codec_test.cc \
 	lib/wire/program_codec_test.cc \
 	lib/wire/send_queue_test.cc \
+	lib/wire/session_peers_test.cc \
 	lib/wire/session_test.cc \
 	lib/wire/slice_codec_test.cc \
 	lib/wire/tls_session_test.cc \

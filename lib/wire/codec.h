@@ -34,15 +34,17 @@ Status EncodeMessage(const Message& message, size_t max_bytes, std::string* fram
 // The change as it stands in every TriggerSet, for TriggerSet::encoded_changes.
 Result<std::string> EncodeTriggerChange(const TriggerChange& change);
 
-// Cut what can be long into messages whose frames have at most `max_bytes`, and hand them to
-// `send`, in order.  An error if one item alone is longer; nothing was sent then.
-using SendMessage = std::function<void(Message&&)>;
-Status SplitTriggerSet(TriggerSet set, size_t max_bytes, const SendMessage& send);
-Status SplitHostFacts(HostFacts facts, size_t max_bytes, const SendMessage& send);
+// What the frame of the message takes, as far as it is encoded here (not encoded_changes).
+size_t EncodedBytes(const Message& message);
 
-// How many buckets of `key_bytes` at most surely fit into one Partials message; at least 1 for
-// every event whose cells fit at all.
-size_t MaxBucketsInPartials(uint32_t words_per_bucket, size_t key_bytes, size_t max_bytes);
+// Takes messages that go out, one after the other.
+using SendMessage = std::function<void(Message&&)>;
+
+// Room for what stands before an element of a list: its tag and length.
+inline constexpr size_t kElementHeadBytes = 8;
+
+// The error of what is too long for a frame.
+Status TooLong(const std::string& what, size_t bytes, size_t max_bytes);
 
 }  // namespace trumpet
 

@@ -10,6 +10,7 @@
 
 #include "lib/wire/check.h"
 #include "lib/wire/codec_kit_test.h"
+#include "lib/wire/message_parts.h"
 #include "lib/wire/random_message_test.h"
 #include "lib/wire/same_message_test.h"
 

@@ -13,8 +13,9 @@ dev_libraries = \
 	lib/libtrumpet-verdict.a \
 	lib/libtrumpet-wire-pb.a \
 	lib/libtrumpet-wire.a
-# What fuzz targets need says nothing to others.
-dev_headers = $(filter-out lib/base/fuzz_require.h,$(filter lib/%.h, \
+# What fuzz targets need says nothing to others, nor what only the codec of messages includes (it needs protobuf's headers).
+dev_private_headers = lib/base/fuzz_require.h lib/wire/frame_body.h
+dev_headers = $(filter-out $(dev_private_headers),$(filter lib/%.h, \
 	$(lib_libtrumpet_base_a_SOURCES) $(lib_libtrumpet_lang_a_SOURCES) \
 	$(lib_libtrumpet_measure_a_SOURCES) $(lib_libtrumpet_model_a_SOURCES) \
 	$(lib_libtrumpet_ovsdb_a_SOURCES) $(lib_libtrumpet_packet_a_SOURCES) \
