@@ -48,6 +48,8 @@ controller_libtrumpet_store_a_SOURCES = \
 	controller/store/trace_migration.h \
 	controller/store/trace_reader.cc \
 	controller/store/trace_reader.h \
+	controller/store/trace_sql.cc \
+	controller/store/trace_sql.h \
 	controller/store/trace_store.cc \
 	controller/store/trace_store.h
 
@@ -73,6 +75,7 @@ controller_store_trace_store_test_SOURCES = \
 	controller/store/sqlite_trace_store_test.cc \
 	controller/store/trace_migration_test.cc \
 	controller/store/trace_store_kit_test.h \
+	controller/store/trace_sql_test.cc \
 	controller/store/trace_store_test.cc \
 	lib/ovsdb/ovsdb_server_test.cc \
 	lib/ovsdb/ovsdb_server_test.h

@@ -8,6 +8,8 @@
 #include <functional>
 #include <system_error>
 
+#include "controller/store/trace_sql.h"
+
 namespace trumpet {
 namespace {
 
@@ -31,12 +33,11 @@ constexpr char kTables[] =
 
 constexpr char kIndexes[] =
     "CREATE INDEX trace_of_flow ON trace (src, dst, src_port, dst_port, start);"
+    "CREATE INDEX trace_of_receiver ON trace (dst, dst_port, start);"
+    "CREATE INDEX trace_of_fault ON trace (fault, start, id, hops, bytes);"
     "CREATE INDEX trace_of_time ON trace (start, id);"
     "CREATE INDEX hop_of_switch ON hop (switch, trace);"
     "UPDATE part SET sealed = 1;";
-
-// SQLite's integers are signed; order of ids is that of the signed ones, too.
-int64_t ToSqlite(uint64_t value) { return static_cast<int64_t>(value); }
 
 Status RunInOne(SqliteFile* file, const std::function<Status()>& steps) {
   Status status = file->Run("BEGIN IMMEDIATE");
@@ -84,70 +85,6 @@ Status InsertOne(const StoredTrace& trace, SqliteStatement* insert, SqliteStatem
     status = insert_hop->Run();
   }
   return status;
-}
-
-// Numbers of parameters.
-constexpr int kStep = 18;
-constexpr int kFirstWithin = 19;
-
-std::string Conditions(const TraceQuery& query) {
-  std::string sql = " WHERE start >= ?1 AND start < ?2 AND hops >= ?3";
-  if (query.src) sql += " AND src BETWEEN ?4 AND ?14";
-  if (query.dst) sql += " AND dst BETWEEN ?5 AND ?15";
-  if (query.marks != 0) sql += " AND marks & ?16";
-  if (query.protocol) sql += " AND protocol = ?6";
-  if (query.src_port) sql += " AND src_port = ?7";
-  if (query.dst_port) sql += " AND dst_port = ?8";
-  if (query.fault) sql += " AND fault = ?9";
-  if (query.through) sql += " AND id IN (SELECT trace FROM hop WHERE switch = ?10)";
-  if (query.id) sql += " AND id = ?17";
-  for (size_t i = 0; i < query.within.size(); ++i) {
-    const std::string first = "?" + std::to_string(kFirstWithin + 2 * static_cast<int>(i));
-    const std::string last = "?" + std::to_string(kFirstWithin + 2 * static_cast<int>(i) + 1);
-    const std::string between = " BETWEEN " + first + " AND " + last;
-    sql.append(i == 0 ? " AND (" : " OR ").append("src").append(between);
-    sql.append(" OR dst").append(between);
-  }
-  if (!query.within.empty()) sql += ")";
-  if (query.behind) sql += " AND (start, id) > (?11, ?12)";
-  return sql;
-}
-
-struct QueryTexts {
-  std::pair<std::string, std::string> src;
-  std::pair<std::string, std::string> dst;
-  std::vector<std::pair<std::string, std::string>> within;
-};
-
-// `texts` must outlive the steps of `find`.
-void BindAll(const TraceQuery& query, QueryTexts* texts, SqliteStatement* find) {
-  if (query.src) texts->src = StoredRange(*query.src);
-  if (query.dst) texts->dst = StoredRange(*query.dst);
-  find->Bind(4, std::string_view(texts->src.first));
-  find->Bind(14, std::string_view(texts->src.second));
-  find->Bind(5, std::string_view(texts->dst.first));
-  find->Bind(15, std::string_view(texts->dst.second));
-  find->Bind(1, query.from);
-  find->Bind(2, query.until);
-  find->Bind(3, static_cast<int64_t>(query.min_hops));
-  find->Bind(16, int64_t{query.marks});
-  find->Bind(6, int64_t{query.protocol.value_or(0)});
-  find->Bind(7, int64_t{query.src_port.value_or(0)});
-  find->Bind(8, int64_t{query.dst_port.value_or(0)});
-  find->Bind(9, int64_t{query.fault.value_or(0)});
-  find->Bind(10, int64_t{query.through.value_or(0)});
-  find->Bind(17, ToSqlite(query.id.value_or(0)));
-  if (query.behind) {
-    find->Bind(11, query.behind->first);
-    find->Bind(12, ToSqlite(query.behind->second));
-  }
-  find->Bind(13, static_cast<int64_t>(query.limit));
-  for (const Prefix& prefix : query.within) texts->within.push_back(StoredRange(prefix));
-  int at = kFirstWithin;
-  for (const auto& [first, last] : texts->within) {
-    find->Bind(at++, std::string_view(first));
-    find->Bind(at++, std::string_view(last));
-  }
 }
 
 StoredTrace ReadTrace(const SqliteStatement& row) {
@@ -317,25 +254,21 @@ Status TracePart::AppendCounters(const std::vector<LinkCounters>& counters) {
 }
 
 Status TracePart::Find(const TraceQuery& query, std::vector<StoredTrace>* traces) {
-  auto find = SqliteStatement::Prepare(
-      &file_, "SELECT * FROM trace" + Conditions(query) + " ORDER BY start, id LIMIT ?13");
+  auto find = SqliteStatement::Prepare(&file_, TraceSearchSql(query));
   if (!find.ok()) return find.status();
-  QueryTexts texts;
-  BindAll(query, &texts, &*find);
+  TraceQueryTexts texts;
+  BindTraceQuery(query, &texts, &*find);
   const size_t first = traces->size();
   const Status status = ForEachRow(&*find, [&] { traces->push_back(ReadTrace(*find)); });
   return status.ok() ? ReadHops(traces, first) : status;
 }
 
 Status TracePart::Count(const TraceQuery& query, Nanos step, const TakeCount& take) {
-  const std::string begin = "start / ?" + std::to_string(kStep) + " * ?" + std::to_string(kStep);
-  auto count =
-      SqliteStatement::Prepare(&file_, "SELECT " + begin + ", count(*), sum(bytes) FROM trace" +
-                                           Conditions(query) + " GROUP BY 1");
+  auto count = SqliteStatement::Prepare(&file_, TraceCountSql(query));
   if (!count.ok()) return count.status();
-  QueryTexts texts;
-  BindAll(query, &texts, &*count);
-  count->Bind(kStep, step);
+  TraceQueryTexts texts;
+  BindTraceQuery(query, &texts, &*count);
+  count->Bind(kTraceCountStep, step);
   return ForEachRow(&*count, [&] {
     take(count->Number(0), static_cast<uint64_t>(count->Number(1)),
          static_cast<uint64_t>(count->Number(2)));
