@@ -56,31 +56,40 @@ Place PlaceOf(const TraceHop& hop, const TracePass& pass, const Trace& trace,
   return Place::kHere;
 }
 
-// In the order of arrival.
-std::vector<TracePass> SplitPasses(const Trace& trace, const TraceRoutes& routes,
-                                   const JudgeOptions& options) {
-  std::vector<TraceHop> hops = trace.hops;
-  Sort(&hops, [](const TraceHop& a, const TraceHop& b) { return a.time < b.time; });
-  std::vector<TracePass> passes(1);
-  passes[0].hops.reserve(hops.size());
+bool IsEarlier(const TraceHop& a, const TraceHop& b) { return a.time < b.time; }
+
+void SplitHops(const std::vector<TraceHop>& hops, const Trace& trace, const TraceRoutes& routes,
+               const JudgeOptions& options, std::vector<TracePass>* passes) {
   for (const TraceHop& hop : hops) {
-    if (WasNumbered(passes, hop)) {
-      ++passes.back().duplicates;
+    if (WasNumbered(*passes, hop)) {
+      ++passes->back().duplicates;
       continue;
     }
-    switch (PlaceOf(hop, passes.back(), trace, routes, options)) {
+    switch (PlaceOf(hop, passes->back(), trace, routes, options)) {
       case Place::kDuplicate:
-        ++passes.back().duplicates;
+        ++passes->back().duplicates;
         break;
       case Place::kNextPass:
-        passes.emplace_back();
+        passes->emplace_back();
         [[fallthrough]];
       case Place::kHere:
-        passes.back().hops.push_back(hop);
+        passes->back().hops.push_back(hop);
         break;
     }
   }
-  return passes;
+}
+
+// In the order of arrival, which is that of the trace unless clocks step back.
+void SplitPasses(const Trace& trace, const TraceRoutes& routes, const JudgeOptions& options,
+                 std::vector<TracePass>* passes) {
+  passes->resize(1);
+  passes->front().Clear();
+  if (std::is_sorted(trace.hops.begin(), trace.hops.end(), IsEarlier)) {
+    return SplitHops(trace.hops, trace, routes, options, passes);
+  }
+  std::vector<TraceHop> hops = trace.hops;
+  std::stable_sort(hops.begin(), hops.end(), IsEarlier);
+  SplitHops(hops, trace, routes, options, passes);
 }
 
 bool HasRepeats(const TracePass& pass) {
@@ -168,7 +177,7 @@ class Judge {
     for (const TraceHop& hop : pass_.hops) {
       after_.push_back(routes_.After(hop.switch_number, trace_));
     }
-    std::vector<TraceStage> behind;
+    TraceWay behind;
     const TraceHop* last = FindLast(&behind);
     if (last == nullptr) {
       pass_.fault = TraceFault::kNotKnown;
@@ -181,7 +190,7 @@ class Judge {
   }
 
  private:
-  using Stages = std::optional<std::vector<TraceStage>>;
+  using Stages = std::optional<TraceWay>;
 
   // Most do: from an edge, by one switch of each stage, to where they leave.  The rest of Run()
   // would say the same of them, and take longer.
@@ -212,7 +221,7 @@ class Judge {
 
   // The last hop from which the packet was to go nowhere that it was seen.  Time alone would not
   // do: copies overtake each other on their way to the analyzer.
-  const TraceHop* FindLast(std::vector<TraceStage>* behind) const {
+  const TraceHop* FindLast(TraceWay* behind) const {
     const TraceHop* last = nullptr;
     for (const TraceHop& hop : pass_.hops) {
       const Stages& after = After(hop);
@@ -263,7 +272,7 @@ class Judge {
     return first;
   }
 
-  void LookBehind(const TraceHop& last, const std::vector<TraceStage>& behind) {
+  void LookBehind(const TraceHop& last, const TraceWay& behind) {
     if (behind.empty()) return;
     double all_lost = 1;
     Nanos until = last.time;
@@ -303,11 +312,18 @@ class Judge {
 
 }  // namespace
 
-std::vector<TracePass> JudgeTrace(const Trace& trace, const TraceRoutes& routes,
-                                  const CopySequences* sequences, const JudgeOptions& options) {
-  if (trace.hops.empty()) return {};
-  std::vector<TracePass> passes = SplitPasses(trace, routes, options);
-  for (TracePass& pass : passes) {
+void TracePass::Clear() {
+  std::vector<TraceHop> memory = std::move(hops);
+  *this = TracePass();
+  hops = std::move(memory);
+  hops.clear();
+}
+
+void JudgeTrace(const Trace& trace, const TraceRoutes& routes, const CopySequences* sequences,
+                const JudgeOptions& options, std::vector<TracePass>* passes) {
+  if (trace.hops.empty()) return passes->clear();
+  SplitPasses(trace, routes, options, passes);
+  for (TracePass& pass : *passes) {
     const bool has_repeats = HasRepeats(pass);
     if (has_repeats && FindLoop(&pass)) {
       pass.fault = TraceFault::kLoop;
@@ -320,7 +336,6 @@ std::vector<TracePass> JudgeTrace(const Trace& trace, const TraceRoutes& routes,
       Judge(trace, routes, sequences, options, &pass).Run();
     }
   }
-  return passes;
 }
 
 }  // namespace trumpet

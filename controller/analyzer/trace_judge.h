@@ -32,13 +32,32 @@ namespace trumpet {
 // nobody knows which a flow takes.
 using TraceStage = std::vector<uint16_t>;
 
+// Stages one behind the other; borrowed.
+class TraceWay {
+ public:
+  TraceWay() = default;
+  explicit TraceWay(const std::vector<TraceStage>& stages, size_t first = 0)
+      : begin_(stages.data() + first), end_(stages.data() + stages.size()) {}
+
+  const TraceStage* begin() const { return begin_; }
+  const TraceStage* end() const { return end_; }
+  size_t size() const { return static_cast<size_t>(end_ - begin_); }
+  bool empty() const { return begin_ == end_; }
+  const TraceStage& front() const { return *begin_; }
+  const TraceStage& operator[](size_t i) const { return begin_[i]; }
+
+ private:
+  const TraceStage* begin_ = nullptr;
+  const TraceStage* end_ = nullptr;
+};
+
 // Where packets ought to go; from the topology, or what else knows the rules of switches.
 class TraceRoutes {
  public:
   virtual ~TraceRoutes() = default;
-  // The stages behind a switch until the packet leaves the network; empty: it leaves there.
-  virtual std::optional<std::vector<TraceStage>> After(uint16_t switch_number,
-                                                       const Trace& trace) const = 0;
+  // The stages behind a switch until the packet leaves the network; empty: it leaves there.  They
+  // are kept at least until another trace is asked about.
+  virtual std::optional<TraceWay> After(uint16_t switch_number, const Trace& trace) const = 0;
   // Such packets come in there from outside of the network.
   virtual bool IsEdge(const TraceHop& hop, const Trace& trace) const = 0;
 };
@@ -72,11 +91,15 @@ struct TracePass {
   std::vector<uint16_t> loop;           // its switches
   bool is_off_route = false;            // it passed a switch that it ought not to
   bool is_start_missing = false;        // there is no copy of where it came in
+
+  // Keeps the memory of its hops.
+  void Clear();
 };
 
-// `sequences` may be null.
-std::vector<TracePass> JudgeTrace(const Trace& trace, const TraceRoutes& routes,
-                                  const CopySequences* sequences, const JudgeOptions& options);
+// Of each way that the packet took, in `passes`, whose memory is used again.  `sequences` may be
+// null.
+void JudgeTrace(const Trace& trace, const TraceRoutes& routes, const CopySequences* sequences,
+                const JudgeOptions& options, std::vector<TracePass>* passes);
 
 }  // namespace trumpet
 

@@ -55,14 +55,14 @@ class TraceSimulation : public TraceRoutes {
   const std::map<uint64_t, std::vector<PassTruth>>& truth() const { return truth_; }
   const std::vector<uint16_t>& PathOf(uint64_t flow) const { return paths_[flow]; }
 
-  std::optional<std::vector<TraceStage>> After(uint16_t switch_number,
-                                               const Trace& trace) const override {
+  std::optional<TraceWay> After(uint16_t switch_number, const Trace& trace) const override {
     const std::vector<uint16_t>& path = paths_[trace.flow];
     auto at = std::find(path.begin(), path.end(), switch_number);
     if (at == path.end()) return std::nullopt;
-    std::vector<TraceStage> stages;
+    std::vector<TraceStage>& stages = asked_[{trace.flow, switch_number}];
+    stages.clear();
     for (++at; at != path.end(); ++at) stages.push_back(StageOf(*at));
-    return stages;
+    return TraceWay(stages);
   }
   bool IsEdge(const TraceHop& hop, const Trace&) const override { return hop.tag == kEdgeTag; }
 
@@ -175,6 +175,7 @@ class TraceSimulation : public TraceRoutes {
   const TraceWorld world_;
   std::mt19937_64 random_;
   std::vector<std::vector<uint16_t>> paths_;
+  mutable std::map<std::pair<uint64_t, uint16_t>, std::vector<TraceStage>> asked_;
   std::vector<Made> made_;
   std::vector<TraceCopy> copies_;
   std::map<uint64_t, std::vector<PassTruth>> truth_;

@@ -101,16 +101,18 @@ void TraceTable::Take(const TraceCopy& copy) {
 uint32_t TraceTable::Begin(const TraceCopy& copy, size_t slot) {
   const uint32_t at = free_entry_;
   free_entry_ = entries_[at].newer;
-  entries_[at] = Entry();
-  entries_[at].key = copy.key;
-  entries_[at].flow = copy.flow;
-  entries_[at].last = copy.hop.time;
-  entries_[at].packet = copy.packet;
-  entries_[at].byte_count =
-      static_cast<uint8_t>(std::min<size_t>(copy.captured, kTracePacketBytes));
-  if (copy.captured > 0) {
-    std::memcpy(entries_[at].bytes.data(), copy.bytes, entries_[at].byte_count);
-  }
+  Entry& entry = entries_[at];
+  entry.key = copy.key;
+  entry.flow = copy.flow;
+  entry.hops_not_kept = 0;
+  entry.last = copy.hop.time;
+  entry.first_hop = entry.last_hop = kNone;
+  entry.hop_count = entry.revision = 0;
+  entry.is_told = false;
+  entry.packet = copy.packet;
+  entry.notes = {};
+  entry.byte_count = static_cast<uint8_t>(std::min<size_t>(copy.captured, kTracePacketBytes));
+  if (copy.captured > 0) std::memcpy(entry.bytes.data(), copy.bytes, entry.byte_count);
   slots_[slot] = at;
   ++trace_count_;
   ++counters_.traces;

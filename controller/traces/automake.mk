@@ -9,6 +9,8 @@ controller_libtrumpet_traces_a_SOURCES = \
 	controller/traces/app_run.h \
 	controller/traces/arguments.cc \
 	controller/traces/arguments.h \
+	controller/traces/capture_arguments.cc \
+	controller/traces/capture_arguments.h \
 	controller/traces/counter_book.cc \
 	controller/traces/counter_book.h \
 	controller/traces/counter_file.cc \
@@ -83,5 +85,15 @@ controller_traces_traces_test_SOURCES = \
 controller_traces_traces_test_LDADD = $(LIBTRUMPET_TRACES) $(GTEST_MAIN_LIBS)
 
 bench_programs += controller/traces/trace_maker_bench
-controller_traces_trace_maker_bench_SOURCES = controller/traces/trace_maker_bench.cc
+controller_traces_trace_maker_bench_SOURCES = \
+	controller/traces/bench_copies.h \
+	controller/traces/trace_maker_bench.cc
 controller_traces_trace_maker_bench_LDADD = $(LIBTRUMPET_TRACES) $(BENCH_MAIN_LIBS)
+
+# Needs root: not among those that `make bench` runs.
+EXTRA_PROGRAMS += controller/traces/copy_receive_bench
+controller_traces_copy_receive_bench_SOURCES = \
+	controller/traces/bench_copies.h \
+	controller/traces/copy_receive_bench.cc
+controller_traces_copy_receive_bench_LDADD = $(LIBTRUMPET_TRACES)
+CLEANFILES += controller/traces/copy_receive_bench

@@ -76,10 +76,15 @@ void RoceDebugger::PassNak(const RoceSight& sight) {
 
 void RoceDebugger::TakeDrop(const RoceSight& sight) {
   RoceGroup part;
-  part.packets = part.flows = 1;
+  part.packets = 1;
   part.first = part.last = sight.time;
   part.evidence = {{sight.time, sight.switch_number, sight.port, sight.roce->sequence}};
-  part.flow_evidence = {KeyOf(sight)};
+  const bool is_first = dropped_flows_.size() < options_.max_flows &&
+                        dropped_flows_.emplace(sight.switch_number, KeyOf(sight)).second;
+  if (is_first) {
+    part.flows = 1;
+    part.flow_evidence = {KeyOf(sight)};
+  }
   drops_.Add({RoceFinding::kLoss, sight.switch_number, kNoPlace, {}, 0, 0}, part);
 }
 

@@ -20,6 +20,7 @@
 #include <list>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -70,6 +71,8 @@ class RoceDebugger {
   std::list<RoceFlowKey> ages_;  // the one without packets for longest first
   RoceGroups evicted_;           // what they had
   RoceGroups drops_;
+  // Behind each switch, at most max_flows in all: those beyond are not counted.
+  std::set<std::pair<uint16_t, RoceFlowKey>> dropped_flows_;
   uint64_t sights_ = 0;
   uint64_t evicted_count_ = 0;
   uint64_t naks_without_flow_ = 0;  // copies of them, of many that they may be for or none

@@ -3,17 +3,15 @@
 
 #include "controller/traces/roce_program.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <ostream>
 #include <utility>
 
 #include "controller/analyzer/trace_copy.h"
-#include "controller/plan/topology.h"
 #include "controller/traces/arguments.h"
+#include "controller/traces/capture_arguments.h"
 #include "controller/traces/roce_debugger.h"
-#include "controller/traces/trace_network.h"
 #include "controller/traces/trace_routes.h"
 #include "controller/traces/trace_text.h"
 #include "lib/model/slice_spec.h"
@@ -43,14 +41,8 @@ constexpr char kUsage[] =
     "  --queue-pairs          print each direction of each queue pair, too\n"
     "  -h, --help             print this\n";
 
-struct Capture {
-  std::string path;
-  std::optional<uint16_t> switch_number;  // of a hop
-};
-
 struct ProgramOptions {
-  std::vector<Capture> captures;
-  SwitchBook switches;
+  CaptureArguments input;
   RoceOptions debugger;
   bool prints_flows = false;
 };
@@ -77,40 +69,6 @@ Status TakeNumber(const std::string& name, const std::string& value, RoceOptions
   return Status::Ok();
 }
 
-Status TakeName(const std::string& name, const std::string& value, ProgramOptions* options) {
-  const auto [switch_name, text] = SplitAtEquals(value);
-  if (switch_name.empty()) return Status::Error(name + ": '" + value + "' has no NAME=");
-  if (name == "--hop") {
-    const Status added = options->switches.AddNext(switch_name);
-    if (added.ok()) {
-      options->captures.push_back({text, options->switches.NumberOf(switch_name)});
-    }
-    return added;
-  }
-  const auto number = ReadCount(name + ": " + switch_name, text, 0, kMaxSwitchNumber);
-  if (!number.ok()) return number.status();
-  return options->switches.Add(switch_name, static_cast<uint16_t>(*number));
-}
-
-// Numbers that are given come before those that are not.
-Status NameSwitches(const Arguments& arguments, ProgramOptions* options) {
-  for (const char* which : {"--switch", "--topology", "--hop"}) {
-    for (const auto& [name, value] : arguments.options) {
-      if (name != which) continue;
-      if (name != "--topology") {
-        const Status taken = TakeName(name, value, options);
-        if (!taken.ok()) return taken;
-        continue;
-      }
-      const auto topology = ReadTopologyFile(value);
-      if (!topology.ok()) return topology.status();
-      const Status added = AddSwitches(*topology, &options->switches);
-      if (!added.ok()) return added;
-    }
-  }
-  return Status::Ok();
-}
-
 Result<ProgramOptions> MakeOptions(const Arguments& arguments) {
   ProgramOptions options;
   options.prints_flows = arguments.Has("--queue-pairs");
@@ -121,10 +79,9 @@ Result<ProgramOptions> MakeOptions(const Arguments& arguments) {
     const Status taken = is_number ? TakeNumber(name, value, &options.debugger) : Status::Ok();
     if (!taken.ok()) return taken;
   }
-  const Status named = NameSwitches(arguments, &options);
-  if (!named.ok()) return named;
-  for (const std::string& path : arguments.files) options.captures.push_back({path, std::nullopt});
-  if (options.captures.empty()) return Status::Error("no capture is given");
+  auto input = ReadCaptureArguments(arguments);
+  if (!input.ok()) return input.status();
+  options.input = std::move(*input);
   return options;
 }
 
@@ -143,10 +100,8 @@ class RoceRun {
   }
 
   Status Read() {
-    std::vector<std::string> paths;
-    for (const Capture& capture : options_.captures) paths.push_back(capture.path);
-    places_.resize(paths.size());
-    auto merge = CaptureMerge::Open(paths);
+    places_.resize(options_.input.captures.size());
+    auto merge = CaptureMerge::Open(options_.input.paths());
     if (!merge.ok()) return merge.status();
     TimedFrame timed;
     for (;;) {
@@ -159,9 +114,9 @@ class RoceRun {
   }
 
   void Print(std::ostream* out) const {
-    for (const Json& one : debugger_.Findings(options_.switches)) *out << JsonLine(one);
+    for (const Json& one : debugger_.Findings(options_.input.switches)) *out << JsonLine(one);
     if (options_.prints_flows) {
-      for (const Json& one : debugger_.Flows(options_.switches)) *out << JsonLine(one);
+      for (const Json& one : debugger_.Flows(options_.input.switches)) *out << JsonLine(one);
     }
     Json sums = {{"frames",
                   {{"all", frames_.all},
@@ -176,7 +131,7 @@ class RoceRun {
   Status Take(const TimedFrame& timed, size_t capture) {
     ++frames_.all;
     TraceCopy copy;
-    const auto number = options_.captures[capture].switch_number;
+    const auto number = options_.input.captures[capture].switch_number;
     const bool is_copy =
         !number && ReadTraceCopy(timed.frame, timed.time, copies_, &copy) == TraceVerdict::kCopy;
     const bool is_ip = is_copy && (copy.packet.marks & kMarkIp) != 0;
@@ -204,17 +159,17 @@ class RoceRun {
   // Of packets in no tunnel: the capture is a place of its own.
   Status NamePlace(size_t capture) {
     if (places_[capture]) return Status::Ok();
-    const std::string& path = options_.captures[capture].path;
+    const std::string& path = options_.input.captures[capture].path;
     const std::string name =
         path == "-" ? "standard input" : std::filesystem::path(path).filename().string();
     // From the top: copies bear numbers from the bottom.
-    for (uint16_t i = kMaxSwitchNumber; i > 0 && !options_.switches.NumberOf(name); --i) {
-      if (options_.switches.names().count(i) == 0) {
-        const Status added = options_.switches.Add(name, i);
+    for (uint16_t i = kMaxSwitchNumber; i > 0 && !options_.input.switches.NumberOf(name); --i) {
+      if (options_.input.switches.names().count(i) == 0) {
+        const Status added = options_.input.switches.Add(name, i);
         if (!added.ok()) return added;
       }
     }
-    places_[capture] = options_.switches.NumberOf(name);
+    places_[capture] = options_.input.switches.NumberOf(name);
     return places_[capture] ? Status::Ok() : Status::Error(path + ": there are too many switches");
   }
 

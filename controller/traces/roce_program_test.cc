@@ -136,7 +136,7 @@ TEST_F(RoceProgram, SaysInOneLineWhatIsWrong) {
       {{}, "no capture is given"},
       {{"--speed=0", "x"}, "--speed: '0' is not a number from 1 to 10000"},
       {{"--storm-time=0s", "x"}, "--storm-time is 0"},
-      {{"--hop=x"}, "--hop: 'x' has no NAME="},
+      {{"--hop=x"}, "--hop: 'x' is not NAME=CAPTURE"},
   };
   for (const auto& one : cases) {
     EXPECT_EQ(Error(one.words), "trumpet-analyzer: " + one.error + "\n");

@@ -39,12 +39,11 @@ TraceMaker::TraceMaker(const TraceMakerOptions& options, const TraceRoutes& rout
       table_(options.table, [this](Trace& trace) { Judge(&trace); }) {}
 
 bool TraceMaker::TakeFrame(const Frame& frame, Nanos time) {
-  TraceCopy copy;
-  const TraceVerdict verdict = ReadTraceCopy(frame, time, options_.copies, &copy);
-  if (verdict == TraceVerdict::kSlice) TakeSequence(copy.hop);
+  const TraceVerdict verdict = ReadTraceCopy(frame, time, options_.copies, &copy_);
+  if (verdict == TraceVerdict::kSlice) TakeSequence(copy_.hop);
   const bool is_left = verdict == TraceVerdict::kSlice || verdict == TraceVerdict::kOther;
   if (is_left && options_.copies.leaves_slices) return false;
-  Take(verdict, copy);
+  Take(verdict, copy_);
   return true;
 }
 
@@ -55,8 +54,7 @@ bool TraceMaker::TakeSequence(const TraceHop& hop) {
 }
 
 void TraceMaker::TakeFrameOf(uint16_t switch_number, const Frame& frame, Nanos time) {
-  TraceCopy copy;
-  Take(ReadTraceFrame(frame, time, switch_number, options_.copies, &copy), copy);
+  Take(ReadTraceFrame(frame, time, switch_number, options_.copies, &copy_), copy_);
 }
 
 void TraceMaker::Take(TraceVerdict verdict, const TraceCopy& copy) {
@@ -77,10 +75,16 @@ void TraceMaker::Take(TraceVerdict verdict, const TraceCopy& copy) {
   }
   ++sums_.copies;
   const TraceHop& hop = copy.hop;
+  if (hop.switch_number >= switches_.size()) switches_.resize(size_t{hop.switch_number} + 1);
   SwitchSums& from = switches_[hop.switch_number];
   ++from.received;
   if (TakeSequence(hop)) from.has_numbers = true;
   table_.Take(copy);
+}
+
+// It is one switch, and numbers its copies.
+bool TraceMaker::HasNumbers(const TraceStage& stage) const {
+  return stage.size() == 1 && stage[0] < switches_.size() && switches_[stage[0]].has_numbers;
 }
 
 // What was counted of the trace before is taken back.
@@ -97,15 +101,14 @@ void TraceMaker::Judge(Trace* trace) {
   sums_.in_traces -= notes[kInTrace];
   notes = {};
   if (learn_) learn_(*trace);
-  const std::vector<TracePass> passes = JudgeTrace(*trace, routes_, &sequences_, options_.judge);
-  for (size_t i = 0; i < passes.size(); ++i) {
-    const TracePass& pass = passes[i];
+  JudgeTrace(*trace, routes_, &sequences_, options_.judge, &passes_);
+  for (size_t i = 0; i < passes_.size(); ++i) {
+    const TracePass& pass = passes_[i];
     ++notes[static_cast<size_t>(pass.fault)];
     notes[kDuplicates] += pass.duplicates;
     notes[kInTrace] += static_cast<uint32_t>(pass.hops.size());
     for (const TraceStage& stage : pass.lost_copies) {
-      const auto known = stage.size() == 1 ? switches_.find(stage[0]) : switches_.end();
-      if (known == switches_.end() || !known->second.has_numbers) ++notes[kLost];
+      if (!HasNumbers(stage)) ++notes[kLost];
     }
     const bool is_marked = (trace->packet.marks & (kMarkProtocol | kMarkDebug | kMarkProbe)) != 0;
     const bool is_kept = is_marked || was_kept || IsAbnormal(pass);
@@ -131,8 +134,13 @@ TraceSums TraceMaker::sums() const {
 }
 
 std::map<uint16_t, SwitchSums> TraceMaker::switch_sums() const {
-  std::map<uint16_t, SwitchSums> sums = switches_;
-  for (auto& [number, from] : sums) from.lost = sequences_.lost(number);
+  std::map<uint16_t, SwitchSums> sums;
+  for (size_t i = 0; i < switches_.size(); ++i) {
+    const auto number = static_cast<uint16_t>(i);
+    if (switches_[i].received == 0) continue;
+    sums[number] = switches_[i];
+    sums[number].lost = sequences_.lost(number);
+  }
   return sums;
 }
 

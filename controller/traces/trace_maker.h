@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <vector>
 
 #include "controller/analyzer/copy_sequences.h"
 #include "controller/analyzer/trace_copy.h"
@@ -101,6 +102,7 @@ class TraceMaker {
  private:
   void Take(TraceVerdict verdict, const TraceCopy& copy);
   bool TakeSequence(const TraceHop& hop);
+  bool HasNumbers(const TraceStage& stage) const;
   void Judge(Trace* trace);
 
   const TraceMakerOptions options_;
@@ -108,9 +110,11 @@ class TraceMaker {
   const Tell tell_;
   const Learn learn_;
   CopySequences sequences_;
-  std::map<uint16_t, SwitchSums> switches_;
+  std::vector<SwitchSums> switches_;  // by number
   TraceSums sums_;
   TraceTable table_;
+  TraceCopy copy_;                 // that is being taken
+  std::vector<TracePass> passes_;  // of the trace that is being judged
 };
 
 }  // namespace trumpet

@@ -24,13 +24,13 @@ using trace_network::Packet;
 // One way for all: 1, 2, 3.
 class Line : public TraceRoutes {
  public:
-  std::optional<std::vector<TraceStage>> After(uint16_t switch_number,
-                                               const Trace&) const override {
-    std::vector<TraceStage> stages;
-    for (uint16_t next = switch_number + 1; next <= 3; ++next) stages.push_back({next});
-    return stages;
+  std::optional<TraceWay> After(uint16_t switch_number, const Trace&) const override {
+    return TraceWay(stages_, std::min<size_t>(switch_number, 3) - 1);
   }
   bool IsEdge(const TraceHop& hop, const Trace&) const override { return hop.switch_number == 1; }
+
+ private:
+  const std::vector<TraceStage> stages_ = {{2}, {3}};
 };
 
 struct Told {

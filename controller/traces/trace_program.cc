@@ -11,14 +11,13 @@
 #include <ostream>
 #include <utility>
 
-#include "controller/plan/topology.h"
 #include "controller/store/sqlite_trace_store.h"
 #include "controller/traces/arguments.h"
+#include "controller/traces/capture_arguments.h"
 #include "controller/traces/known_captures.h"
 #include "controller/traces/trace_routes.h"
 #include "controller/traces/trace_run.h"
 #include "controller/traces/trace_text.h"
-#include "lib/model/slice_spec.h"
 #include "lib/packet/capture_merge.h"
 
 namespace trumpet {
@@ -46,28 +45,12 @@ Nanos Now() {
       .count();
 }
 
-struct Capture {
-  std::string path;
-  std::optional<uint16_t> switch_number;  // of a hop
-};
-
 struct ProgramOptions {
-  std::vector<Capture> captures;
-  SwitchBook switches;
-  std::optional<Topology> topology;
+  CaptureArguments input;
   std::string store;
   bool prints_all = false;
   TraceMakerOptions maker;
 };
-
-Status TakeSwitch(const std::string& value, ProgramOptions* options) {
-  const auto [name, text] = SplitAtEquals(value);
-  if (name.empty()) return Status::Error("--switch: '" + value + "' is not NAME=NUMBER");
-  const auto number = ReadCount("--switch: " + name, text, 0, kMaxSwitchNumber);
-  if (!number) return number.status();
-  const Status added = options->switches.Add(name, static_cast<uint16_t>(*number));
-  return added.ok() ? added : Status::Error("--switch: " + added.message());
-}
 
 Status TakeNumber(const std::string& name, const std::string& value, ProgramOptions* options) {
   TraceTableOptions& table = options->maker.table;
@@ -90,35 +73,10 @@ Status TakeNumber(const std::string& name, const std::string& value, ProgramOpti
   return Status::Ok();
 }
 
-// Switches that the command line names have their numbers before the others get theirs.
-Status NameSwitches(const Arguments& arguments, ProgramOptions* options) {
-  for (const auto& [name, value] : arguments.options) {
-    const Status taken = name == "--switch" ? TakeSwitch(value, options) : Status::Ok();
-    if (!taken.ok()) return taken;
-  }
-  if (options->topology) {
-    const Status added = AddSwitches(*options->topology, &options->switches);
-    if (!added.ok()) return added;
-  }
-  for (const auto& [name, value] : arguments.options) {
-    if (name != "--hop") continue;
-    const auto [switch_name, path] = SplitAtEquals(value);
-    if (switch_name.empty()) return Status::Error("--hop: '" + value + "' is not NAME=CAPTURE");
-    const Status added = options->switches.AddNext(switch_name);
-    if (!added.ok()) return added;
-    options->captures.push_back({path, options->switches.NumberOf(switch_name)});
-  }
-  return Status::Ok();
-}
-
 Result<ProgramOptions> MakeOptions(const Arguments& arguments) {
   ProgramOptions options;
   for (const auto& [name, value] : arguments.options) {
-    if (name == "--topology") {
-      auto topology = ReadTopologyFile(value);
-      if (!topology) return topology.status();
-      options.topology = std::move(*topology);
-    } else if (name == "--store") {
+    if (name == "--store") {
       options.store = value;
     } else if (name == "--all") {
       options.prints_all = true;
@@ -127,35 +85,29 @@ Result<ProgramOptions> MakeOptions(const Arguments& arguments) {
       if (!taken.ok()) return taken;
     }
   }
-  for (const std::string& path : arguments.files) options.captures.push_back({path, std::nullopt});
-  const Status named = NameSwitches(arguments, &options);
-  if (!named.ok()) return named;
-  const bool has_pipe = std::any_of(options.captures.begin(), options.captures.end(),
-                                    [](const Capture& capture) { return capture.path == "-"; });
-  if (has_pipe && !options.topology) {
+  auto input = ReadCaptureArguments(arguments);
+  if (!input.ok()) return input.status();
+  options.input = std::move(*input);
+  const auto& captures = options.input.captures;
+  const bool has_pipe = std::any_of(captures.begin(), captures.end(),
+                                    [](const auto& capture) { return capture.path == "-"; });
+  if (has_pipe && !options.input.topology) {
     return Status::Error("- can be read only once: give a --topology");
   }
-  if (options.captures.empty()) return Status::Error("no capture is given");
   return options;
-}
-
-std::vector<std::string> PathsOf(const ProgramOptions& options) {
-  std::vector<std::string> paths;
-  for (const Capture& capture : options.captures) paths.push_back(capture.path);
-  return paths;
 }
 
 // All frames in the order of their times.
 Status ReadAll(const ProgramOptions& options, TraceMaker* maker,
                const std::function<void()>& then) {
-  Result<CaptureMerge> merge = CaptureMerge::Open(PathsOf(options));
+  Result<CaptureMerge> merge = CaptureMerge::Open(options.input.paths());
   if (!merge) return merge.status();
   TimedFrame timed;
   for (;;) {
     const Result<bool> next = merge->Next(&timed);
     if (!next) return next.status();
     if (!*next) break;
-    const auto number = options.captures[merge->capture()].switch_number;
+    const auto number = options.input.captures[merge->capture()].switch_number;
     if (number) {
       maker->TakeFrameOf(*number, timed.frame, timed.time);
     } else {
@@ -179,8 +131,8 @@ Status LearnRoutes(const ProgramOptions& options, LearnedRoutes* learned) {
 Status Run(const ProgramOptions& options, std::ostream* out) {
   LearnedRoutes learned;
   std::optional<NetworkRoutes> network;
-  if (options.topology) {
-    network.emplace(*options.topology, options.switches);
+  if (options.input.topology) {
+    network.emplace(*options.input.topology, options.input.switches);
   } else {
     const Status status = LearnRoutes(options, &learned);
     if (!status.ok()) return status;
@@ -193,13 +145,13 @@ Status Run(const ProgramOptions& options, std::ostream* out) {
     auto opened = SqliteTraceStore::Open(store_options, Now());
     if (!opened) return opened.status();
     store = std::move(*opened);
-    const Status saved = SaveSwitchBook(options.switches, options.store);
+    const Status saved = SaveSwitchBook(options.input.switches, options.store);
     if (!saved.ok()) return saved;
   }
-  TraceRun run(options.switches, store.get(), options.prints_all, out);
+  TraceRun run(options.input.switches, store.get(), options.prints_all, out);
   std::optional<KnownCaptures> known;
   if (store != nullptr) {
-    auto read = KnownCaptures::Read(options.store, PathsOf(options));
+    auto read = KnownCaptures::Read(options.store, options.input.paths());
     if (!read.ok()) return read.status();
     known = std::move(*read);
     if (known->are_known()) run.LeaveLinks();
@@ -208,7 +160,7 @@ Status Run(const ProgramOptions& options, std::ostream* out) {
   const Status status = ReadAll(options, &maker, [&run] { run.WriteIfMuch(Now()); });
   if (!status.ok()) return status;
   run.Write(Now());
-  nlohmann::ordered_json sums = ToJson(maker, options.switches);
+  nlohmann::ordered_json sums = ToJson(maker, options.input.switches);
   if (!network) sums["flows_not_learned"] = learned.flows_not_learned();
   if (known && known->are_known()) sums["links_counted_before"] = true;
   *out << JsonLine({{"sums", sums}});

@@ -4,9 +4,12 @@
 #include "controller/traces/trace_routes.h"
 
 #include <algorithm>
+#include <cstring>
 #include <fstream>
 #include <queue>
 #include <string>
+
+#include "lib/base/hash.h"
 
 namespace trumpet {
 namespace {
@@ -14,6 +17,7 @@ namespace {
 constexpr uint64_t kFar = UINT64_MAX;
 constexpr size_t kLargestTopology = 16 << 20;
 constexpr size_t kMaxKnownStages = 1 << 18;
+constexpr size_t kKnownHosts = 1 << 12;  // a power of two
 
 Uint128 NumberOf(const IpBytes& address, bool is_ipv6) {
   Uint128 number = 0;
@@ -46,14 +50,19 @@ Status AddSwitches(const Topology& topology, SwitchBook* switches) {
 }
 
 NetworkRoutes::NetworkRoutes(const Topology& topology, const SwitchBook& switches)
-    : links_(topology.switches.size()), is_edge_(topology.switches.size()) {
+    : links_(topology.switches.size()),
+      is_edge_(topology.switches.size()),
+      known_hosts_(kKnownHosts) {
   std::unordered_map<std::string, size_t> places;
   for (size_t i = 0; i < topology.switches.size(); ++i) {
     const TopologySwitch& one = topology.switches[i];
     places[one.name] = i;
     is_edge_[i] = !one.edge_ports.empty();
     numbers_.push_back(switches.NumberOf(one.name));
-    if (numbers_.back()) places_[*numbers_.back()] = i;
+    if (!numbers_.back()) continue;
+    const size_t number = *numbers_.back();
+    if (number >= places_.size()) places_.resize(number + 1);
+    places_[number] = i;
   }
   std::unordered_map<std::string, size_t> hosts;
   attached_.resize(topology.hosts.size());
@@ -87,9 +96,25 @@ NetworkRoutes::NetworkRoutes(const Topology& topology, const SwitchBook& switche
   }
 }
 
+std::optional<size_t> NetworkRoutes::PlaceOf(uint16_t switch_number) const {
+  return switch_number < places_.size() ? places_[switch_number] : std::nullopt;
+}
+
+// Of each trace it is asked for several times, and by many for the same addresses.
 std::optional<size_t> NetworkRoutes::HostOf(const IpBytes& address, uint8_t ip_family) const {
-  const bool is_ipv6 = ip_family == 6;
   if (ip_family == 0) return std::nullopt;
+  uint64_t first = 0, last = 0;
+  std::memcpy(&first, address.data(), 8);
+  std::memcpy(&last, address.data() + 8, 8);
+  KnownHost& known = known_hosts_[MixBits(first ^ MixBits(last)) & (kKnownHosts - 1)];
+  if (known.ip_family != ip_family || known.address != address) {
+    known = {address, ip_family, FindHost(address, ip_family)};
+  }
+  return known.host;
+}
+
+std::optional<size_t> NetworkRoutes::FindHost(const IpBytes& address, uint8_t ip_family) const {
+  const bool is_ipv6 = ip_family == 6;
   const Uint128 number = NumberOf(address, is_ipv6);
   for (const auto& [of_ipv6, negative_length] : lengths_) {
     if (of_ipv6 != is_ipv6) continue;
@@ -167,36 +192,42 @@ const std::optional<std::vector<TraceStage>>& NetworkRoutes::Stages(size_t from,
   const uint64_t key = uint64_t{from} << 32 | host;
   const auto found = stages_.find(key);
   if (found != stages_.end()) return found->second;
-  if (stages_.size() >= kMaxKnownStages) stages_.clear();
+  if (stages_.size() >= kMaxKnownStages) {
+    put_away_.clear();
+    std::swap(put_away_, stages_);
+  }
   return stages_.emplace(key, FindStages(from, host)).first->second;
 }
 
-std::optional<std::vector<TraceStage>> NetworkRoutes::After(uint16_t switch_number,
-                                                            const Trace& trace) const {
-  const auto from = places_.find(switch_number);
+std::optional<TraceWay> NetworkRoutes::After(uint16_t switch_number, const Trace& trace) const {
+  const auto from = PlaceOf(switch_number);
   const auto host = HostOf(trace.packet.flow.dst_ip, trace.packet.flow.ip_family);
-  if (from == places_.end() || !host) return std::nullopt;
-  return Stages(from->second, *host);
+  if (!from || !host) return std::nullopt;
+  const auto& stages = Stages(*from, *host);
+  return stages ? std::make_optional(TraceWay(*stages)) : std::nullopt;
 }
 
 bool NetworkRoutes::IsEdge(const TraceHop& hop, const Trace& trace) const {
-  const auto at = places_.find(hop.switch_number);
-  if (at == places_.end()) return false;
+  const auto at = PlaceOf(hop.switch_number);
+  if (!at) return false;
   const auto host = HostOf(trace.packet.flow.src_ip, trace.packet.flow.ip_family);
-  return host ? Contains(attached_[*host], at->second) : is_edge_[at->second];
+  return host ? Contains(attached_[*host], *at) : is_edge_[*at];
 }
 
 void LearnedRoutes::Learn(const Trace& trace) {
+  // Frames that are not IP are of no flow: they end where they are meant to, or go everywhere.
+  if (trace.packet.flow.ip_family == 0) return;
   std::vector<TraceHop> hops = trace.hops;
   std::stable_sort(hops.begin(), hops.end(), [](const TraceHop& a, const TraceHop& b) {
     return a.ttl != b.ttl ? a.ttl > b.ttl : a.time < b.time;
   });
-  std::vector<uint16_t> way;
+  std::vector<TraceStage> way;
   for (const TraceHop& hop : hops) {
-    if (!way.empty() && way.back() == hop.switch_number) continue;
-    const bool came_back = std::find(way.begin(), way.end(), hop.switch_number) != way.end();
+    const TraceStage stage = {hop.switch_number};
+    if (!way.empty() && way.back() == stage) continue;
+    const bool came_back = std::find(way.begin(), way.end(), stage) != way.end();
     if (came_back) return;  // a loop, or sent twice
-    way.push_back(hop.switch_number);
+    way.push_back(stage);
   }
   const auto found = ways_.find(trace.flow);
   if (found != ways_.end()) {
@@ -208,20 +239,19 @@ void LearnedRoutes::Learn(const Trace& trace) {
   }
 }
 
-std::optional<std::vector<TraceStage>> LearnedRoutes::After(uint16_t switch_number,
-                                                            const Trace& trace) const {
+std::optional<TraceWay> LearnedRoutes::After(uint16_t switch_number, const Trace& trace) const {
   const auto found = ways_.find(trace.flow);
   if (found == ways_.end()) return std::nullopt;
-  auto at = std::find(found->second.begin(), found->second.end(), switch_number);
-  if (at == found->second.end()) return std::nullopt;
-  std::vector<TraceStage> stages;
-  for (++at; at != found->second.end(); ++at) stages.push_back({*at});
-  return stages;
+  const std::vector<TraceStage>& way = found->second;
+  for (size_t i = 0; i < way.size(); ++i) {
+    if (way[i].front() == switch_number) return TraceWay(way, i + 1);
+  }
+  return std::nullopt;
 }
 
 bool LearnedRoutes::IsEdge(const TraceHop& hop, const Trace& trace) const {
   const auto found = ways_.find(trace.flow);
-  return found != ways_.end() && found->second.front() == hop.switch_number;
+  return found != ways_.end() && found->second.front().front() == hop.switch_number;
 }
 
 }  // namespace trumpet

@@ -37,8 +37,7 @@ class NetworkRoutes final : public TraceRoutes {
   // stages.
   NetworkRoutes(const Topology& topology, const SwitchBook& switches);
 
-  std::optional<std::vector<TraceStage>> After(uint16_t switch_number,
-                                               const Trace& trace) const override;
+  std::optional<TraceWay> After(uint16_t switch_number, const Trace& trace) const override;
   bool IsEdge(const TraceHop& hop, const Trace& trace) const override;
 
  private:
@@ -47,14 +46,21 @@ class NetworkRoutes final : public TraceRoutes {
     uint32_t weight = 1;
   };
   using Distances = std::vector<uint64_t>;
+  struct KnownHost {
+    IpBytes address{};
+    uint8_t ip_family = 0;
+    std::optional<size_t> host;
+  };
 
+  std::optional<size_t> PlaceOf(uint16_t switch_number) const;
   std::optional<size_t> HostOf(const IpBytes& address, uint8_t ip_family) const;
+  std::optional<size_t> FindHost(const IpBytes& address, uint8_t ip_family) const;
   const Distances& DistancesTo(size_t host) const;
   const std::optional<std::vector<TraceStage>>& Stages(size_t from, size_t host) const;
   std::optional<std::vector<TraceStage>> FindStages(size_t from, size_t host) const;
 
   std::vector<std::optional<uint16_t>> numbers_;  // of switches, in the topology's order
-  std::unordered_map<uint16_t, size_t> places_;   // in numbers_
+  std::vector<std::optional<size_t>> places_;     // in numbers_, by number
   std::vector<std::vector<Link>> links_;          // of each switch
   std::vector<std::vector<size_t>> attached_;     // switches, of each host
   std::vector<bool> is_edge_;
@@ -62,8 +68,12 @@ class NetworkRoutes final : public TraceRoutes {
   std::map<std::tuple<bool, int, Uint128>, size_t> hosts_;
   std::vector<std::pair<bool, int>> lengths_;                // that occur, negative
   mutable std::unordered_map<size_t, Distances> distances_;  // by host, as they are asked for
-  // By switch and host, as they are asked for; emptied when there are very many.
-  mutable std::unordered_map<uint64_t, std::optional<std::vector<TraceStage>>> stages_;
+  mutable std::vector<KnownHost> known_hosts_;               // that were asked for last
+  // By switch and host, as they are asked for.  When there are very many, they are put away until
+  // there are again: what was borrowed of them stays.
+  using StagesByPlace = std::unordered_map<uint64_t, std::optional<std::vector<TraceStage>>>;
+  mutable StagesByPlace stages_;
+  mutable StagesByPlace put_away_;
 };
 
 // The longest way that a packet of the flow took.  What all packets of a flow fail to do it cannot
@@ -75,14 +85,13 @@ class LearnedRoutes final : public TraceRoutes {
   void Learn(const Trace& trace);
   uint64_t flows_not_learned() const { return flows_not_learned_; }
 
-  std::optional<std::vector<TraceStage>> After(uint16_t switch_number,
-                                               const Trace& trace) const override;
+  std::optional<TraceWay> After(uint16_t switch_number, const Trace& trace) const override;
   bool IsEdge(const TraceHop& hop, const Trace& trace) const override;
 
  private:
   const size_t max_flows_;
-  std::unordered_map<uint64_t, std::vector<uint16_t>> ways_;  // by flow
-  uint64_t flows_not_learned_ = 0;                            // each trace of one counts
+  std::unordered_map<uint64_t, std::vector<TraceStage>> ways_;  // of one switch each; by flow
+  uint64_t flows_not_learned_ = 0;                              // each trace of one counts
 };
 
 }  // namespace trumpet

@@ -125,9 +125,14 @@ links: [{from: a, to: b}, {from: b, to: c}, {from: a, to: c, weight: 2}]
 
 TEST(LearnedRoutes, AreTheLongestWayOfTheFlow) {
   LearnedRoutes routes(1);
-  const auto learn = [&routes](uint64_t flow, std::vector<uint16_t> way) {
+  const auto of_flow = [](uint64_t flow) {
     Trace trace;
     trace.flow = flow;
+    trace.packet.flow.ip_family = 4;
+    return trace;
+  };
+  const auto learn = [&](uint64_t flow, std::vector<uint16_t> way) {
+    Trace trace = of_flow(flow);
     uint8_t ttl = 64;
     for (const uint16_t number : way) {
       TraceHop hop;
@@ -141,11 +146,11 @@ TEST(LearnedRoutes, AreTheLongestWayOfTheFlow) {
   learn(7, {1, 2, 3});
   learn(7, {1});
   learn(7, {1, 2, 3, 2, 3, 2});  // a loop teaches nothing
-  Trace trace;
-  trace.flow = 7;
-  EXPECT_EQ(routes.After(1, trace), (std::vector<TraceStage>{{2}, {3}}));
-  EXPECT_EQ(routes.After(3, trace), std::vector<TraceStage>{});
-  EXPECT_EQ(routes.After(9, trace), std::nullopt);
+  Trace trace = of_flow(7);
+  const TraceWay way = routes.After(1, trace).value();
+  EXPECT_EQ(std::vector<TraceStage>(way.begin(), way.end()), (std::vector<TraceStage>{{2}, {3}}));
+  EXPECT_TRUE(routes.After(3, trace).value().empty());
+  EXPECT_FALSE(routes.After(9, trace).has_value());
   TraceHop hop;
   hop.switch_number = 1;
   EXPECT_TRUE(routes.IsEdge(hop, trace));
@@ -154,7 +159,22 @@ TEST(LearnedRoutes, AreTheLongestWayOfTheFlow) {
   learn(8, {1, 2});  // there is room for one flow
   EXPECT_EQ(routes.flows_not_learned(), 1u);
   trace.flow = 8;
-  EXPECT_EQ(routes.After(1, trace), std::nullopt);
+  EXPECT_FALSE(routes.After(1, trace).has_value());
+}
+
+TEST(LearnedRoutes, SayNothingOfFramesThatAreNotIp) {
+  LearnedRoutes routes;
+  // All of them are of flow 0; ARP from one host goes further than that from another.
+  Trace trace;
+  for (const uint16_t number : {1, 2, 3}) {
+    TraceHop hop;
+    hop.switch_number = number;
+    hop.time = number;
+    trace.hops.push_back(hop);
+  }
+  routes.Learn(trace);
+  EXPECT_FALSE(routes.After(1, trace).has_value());
+  EXPECT_FALSE(routes.IsEdge(trace.hops[0], trace));
 }
 
 }  // namespace

@@ -47,10 +47,11 @@ enum class LayerKind : uint8_t {
   kPayload,  // none of these; never in the list
 };
 
+// Without a value of its own: forty of them would cost more than what is read.
 struct Layer {
-  LayerKind kind = LayerKind::kPayload;
-  uint32_t at = 0;  // from the beginning of the frame
-  uint32_t bytes = 0;
+  LayerKind kind;
+  uint32_t at;  // from the beginning of the frame
+  uint32_t bytes;
 };
 
 // Why the list ends.
@@ -65,7 +66,7 @@ enum class LayersEnd : uint8_t {
 constexpr int kMaxLayers = 40;
 
 struct Layers {
-  std::array<Layer, kMaxLayers> list;
+  std::array<Layer, kMaxLayers> list;  // the first `count` of them are set
   int count = 0;
   LayersEnd end = LayersEnd::kPayload;
   // What follows the last layer: [payload_at, payload_end), within the captured bytes and the
