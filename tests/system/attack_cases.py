@@ -47,7 +47,7 @@ def cycles_per_packet(switch):
 
     def measured():
         text = switch.rpc("dpif-netdev/pmd-stats-show")
-        packets = sum(int(n) for n in re.findall(r"packets received: (\d+)", text))
+        packets = sum(int(n) for n in re.findall(r"(?:packets received|Rx packets): *(\d+)", text))
         cycles = re.search(r"avg cycles per packet: ([\d.]+)", text)
         return float(cycles.group(1)) if cycles and packets >= 300000 else None
 

@@ -19,6 +19,7 @@ EXTRA_DIST += \
 	tests/system/bounce_cases.py \
 	tests/system/probe_cases.py \
 	tests/system/reshuffler_cases.py \
+	tests/system/roce_cases.py \
 	tests/system/router_cases.py \
 	tests/system/run \
 	tests/system/slice_cases.py \

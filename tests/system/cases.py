@@ -22,6 +22,7 @@ import measured_event_cases
 import measure_network_cases
 import probe_cases
 import reshuffler_cases
+import roce_cases
 import router_cases
 import slice_cases
 import slice_fault_cases
@@ -265,6 +266,7 @@ ALL = [
     *trace_cases.ALL,
     *live_trace_cases.ALL,
     *trace_controller_cases.ALL,
+    *roce_cases.ALL,
     *bounce_cases.ALL,
     *probe_cases.ALL,
     *reshuffler_cases.ALL,
