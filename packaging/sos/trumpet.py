@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a report of sos tells of Trumpet for Open vSwitch: states and logs, no keys, no packets."""
 
-from sos.report.plugins import Plugin, IndependentPlugin
+from sos.report.plugins import DebianPlugin, Plugin, RedHatPlugin, UbuntuPlugin
 
 
-class Trumpet(Plugin, IndependentPlugin):
+# Debian 12's sos takes no IndependentPlugin.
+class Trumpet(Plugin, RedHatPlugin, DebianPlugin, UbuntuPlugin):
     """Trumpet for Open vSwitch"""
 
     short_desc = "Trumpet for Open vSwitch"

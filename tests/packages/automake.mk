@@ -6,7 +6,8 @@ EXTRA_DIST += \
 	tests/packages/chroot.py \
 	tests/packages/hardening \
 	tests/packages/rpms \
-	tests/packages/run
+	tests/packages/run \
+	tests/packages/story.py
 
 # What packages bring, as far as it can be tried without them.
 package_tests = \

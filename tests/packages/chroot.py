@@ -1,12 +1,12 @@
 # Copyright (c) 2026 The Trumpet Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""A fresh Debian in a folder, for packages to be installed in; processes in it end with the test."""
+"""A fresh Debian in a folder, for packages to be installed in, with a systemd of its own; processes in it end with the test."""
 
 import glob
 import hashlib
 import os
 import re
-import socket
+import shutil
 import subprocess
 import tempfile
 import time
@@ -14,7 +14,39 @@ import time
 PATIENCE_S = 300
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 # What the tests themselves need in there.
-TOOLS = {"iproute2", "iputils-ping", "procps", "python3-minimal"}
+TOOLS = {"dbus", "iproute2", "iputils-ping", "kmod", "procps", "python3-minimal", "sosreport", "systemd", "systemd-sysv"}
+# What would wait for a terminal, look after disks of this machine, or ask the network for news.
+MASKED = ["console-getty.service", "getty.target", "apt-daily.timer", "apt-daily-upgrade.timer", "e2scrub_all.timer",
+          "e2scrub_reap.service", "fstrim.timer", "systemd-pstore.service", "systemd-remount-fs.service",
+          "dev-hugepages.mount", "sys-fs-fuse-connections.mount", "sys-kernel-debug.mount", "sys-kernel-tracing.mount"]
+# From namespaces to the first process: a root of its own, in which it may not change this machine's
+# kernel, see its devices, or its other groups of processes.  $1: the folder.
+BOOT = r"""set -e
+cd "$1"
+mount -t proc proc proc
+for place in proc/sys proc/irq proc/bus proc/fs proc/sysrq-trigger; do
+  [ ! -e $place ] || { mount --bind $place $place && mount -o remount,bind,ro $place; }
+done
+mount --bind proc/sys/net proc/sys/net
+mount -o remount,bind,rw proc/sys/net
+mount -t sysfs -o ro sysfs sys
+mount -t cgroup2 cgroup2 sys/fs/cgroup
+mount -t tmpfs -o mode=755 tmpfs run
+mount -t tmpfs -o mode=755 tmpfs dev
+mkdir dev/net dev/pts dev/shm dev/mqueue
+for name in null zero full random urandom tty net/tun; do
+  touch dev/$name
+  mount --bind /dev/$name dev/$name
+done
+mount -t devpts -o newinstance,ptmxmode=0666,mode=620,gid=5 devpts dev/pts
+mount -t tmpfs -o mode=1777 tmpfs dev/shm
+ln -s pts/ptmx dev/ptmx
+ln -s /proc/self/fd dev/fd
+pivot_root . mnt
+umount -l mnt
+exec env -i container=trumpet PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 \
+  setpriv --bounding-set=-sys_time,-sys_module,-syslog,-wake_alarm /lib/systemd/systemd --log-target=journal --show-status=no
+"""
 
 
 def run(*command, check=True, **options):
@@ -72,28 +104,87 @@ def base_tarball(packages):
     return path
 
 
+class Group:
+    """A group of processes of cgroup2, for systemd to make its own in; it is gone when they are."""
+
+    def __init__(self):
+        with open("/proc/self/mountinfo", encoding="utf-8") as file:
+            mounts = [line.split() for line in file if " - cgroup2 " in line]
+        with open("/proc/self/cgroup", encoding="utf-8") as file:
+            ours = [line[len("0::"):].strip() for line in file if line.startswith("0::")]
+        assert mounts and ours, "there is no cgroup2, which systemd needs"
+        self.path = tempfile.mkdtemp(prefix="trumpet-packages-", dir=mounts[0][4] + ours[0])
+
+    def remove(self):
+        for folder, _, _ in os.walk(self.path, topdown=False):
+            wait_until(lambda folder=folder: self._is_gone(folder), f"{folder} is empty")
+
+    @staticmethod
+    def _is_gone(folder):
+        try:
+            os.rmdir(folder)
+        except OSError:
+            return False
+        return True
+
+
 class Chroot:
-    """Needs root, and namespaces of its own for mounts, processes and the network."""
+    """A machine in a folder.  Needs root, and namespaces of its own for mounts, processes and the network."""
 
     def __init__(self, packages, folder):
         self.root = folder
-        run("mount", "--bind", folder, folder)  # `ip netns` wants / to be a mount
+        self.group = None
+        self.shell = self.first = None
+        run("mount", "--bind", folder, folder)  # a root is a mount
         run("tar", "xf", base_tarball(packages), "-C", folder)
-        for kind, name in (("proc", "proc"), ("sysfs", "sys"), ("tmpfs", "run"), ("tmpfs", "dev/shm")):
-            os.makedirs(f"{folder}/{name}", exist_ok=True)
-            run("mount", "-t", kind, kind, f"{folder}/{name}")
-        os.makedirs(f"{folder}/dev/net", exist_ok=True)
-        for name in ("null", "zero", "random", "urandom", "full", "net/tun"):
-            open(f"{folder}/dev/{name}", "a", encoding="utf-8").close()
-            run("mount", "--bind", f"/dev/{name}", f"{folder}/dev/{name}")
-        self.notify = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        self.notify.bind(f"{folder}/run/notify")
-        os.chmod(f"{folder}/run/notify", 0o777)
-        self.notify.settimeout(PATIENCE_S)
+        for name in MASKED:
+            os.symlink("/dev/null", f"{folder}/etc/systemd/system/{name}")
+        with open(f"{folder}/etc/hostname", "w", encoding="utf-8") as file:
+            file.write("hv1\n")
+        # Kernels without Open vSwitch's module: forwarding is the userspace datapath's.
+        with open(f"{folder}/etc/modprobe.d/openvswitch.conf", "w", encoding="utf-8") as file:
+            file.write("install openvswitch /bin/true\n")
+
+    def boot(self):
+        """systemd as the first process of namespaces, until it says that all is started."""
+        self.group = Group()
+        script = f'echo 0 >"{self.group.path}/cgroup.procs" && exec unshare --cgroup --mount --pid --uts --ipc --fork --kill-child sh -c "$0" sh "$1"'
+        with open(f"{self.root}/root/boot.log", "w", encoding="utf-8") as log:
+            self.shell = subprocess.Popen(["sh", "-c", script, BOOT, self.root], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        self.first = wait_until(self._first, "systemd's process")
+        wait_until(lambda: os.path.exists(self.path("/run/systemd/private")), "systemd listens")
+        return self.run("systemctl", "is-system-running", "--wait", check=False).strip()
+
+    def _first(self):
+        if self.shell.poll() is not None:
+            raise AssertionError(f"systemd does not start here: {open(f'{self.root}/root/boot.log', encoding='utf-8').read()}")
+        children = run("ps", "-o", "pid=,args=", "--ppid", str(self.shell.pid), check=False)
+        found = re.search(r"(\d+) /lib/systemd/systemd", children)
+        return found and int(found.group(1))
+
+    def end(self):
+        """All its processes, with its first; then what they were in."""
+        if self.shell:
+            if self.shell.poll() is None:
+                self.shell.kill()  # --kill-child: the first goes, too, and whatever else is in there
+            self.shell.wait(60)
+        if self.group:
+            self.group.remove()
+        self.shell = self.first = self.group = None
+
+    def shut_down(self):
+        self.run("systemctl", "poweroff", check=False)
+        self.shell.wait(PATIENCE_S)
+        self.end()
+
+    def remove(self):
+        self.end()
+        run("umount", "-R", "-l", self.root)
+        shutil.rmtree(self.root)
 
     def command(self, *command):
-        return ["chroot", self.root, "env", "-i", f"PATH={PATH}", "LC_ALL=C.UTF-8", "HOME=/root",
-                "DEBIAN_FRONTEND=noninteractive", *command]
+        enter = ["nsenter", f"--target={self.first}", "--mount", "--pid", "--uts", "--ipc", "--cgroup"] if self.first else ["chroot", self.root]
+        return [*enter, "env", "-i", f"PATH={PATH}", "LC_ALL=C.UTF-8", "HOME=/root", "SYSTEMD_PAGER=", "DEBIAN_FRONTEND=noninteractive", *command]
 
     def run(self, *command, check=True):
         return run(*self.command(*command), check=check)
@@ -101,8 +192,24 @@ class Chroot:
     def start(self, *command):
         return subprocess.Popen(self.command(*command), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
+    def systemctl(self, *words):
+        """What it says; what went wrong comes with the journal's last lines."""
+        try:
+            return self.run("systemctl", *words)
+        except AssertionError as error:
+            raise AssertionError(f"{error}\n" + self.run("journalctl", "--no-pager", "-n", "40", check=False)) from error
+
+    def shows(self, unit, *names):
+        """Properties of a unit, in the order asked."""
+        said = dict(line.split("=", 1) for line in self.systemctl("show", unit, "-p", ",".join(names)).splitlines())
+        return [said[name] for name in names]
+
+    def main_pid(self, unit):
+        return int(self.shows(unit, "MainPID")[0])
+
     def path(self, name):
-        return self.root + name
+        """Seen from outside; with the mounts of inside while it runs."""
+        return (f"/proc/{self.first}/root" if self.first else self.root) + name
 
     def read(self, name):
         with open(self.path(name), encoding="utf-8") as file:
@@ -124,48 +231,8 @@ class Chroot:
     def files(self):
         """All there are but those that dpkg keeps its own books in."""
         found = run("find", self.root, "-xdev", "-not", "-type", "d", "-printf", "%P\n").splitlines()
-        private = re.compile(r"(var/(lib/dpkg|lib/systemd|cache|log/(dpkg|alternatives|apt))|root|tmp|etc/(passwd|group|shadow|gshadow))\b")
+        private = re.compile(r"(var/(lib/dpkg|lib/systemd|cache|log/(dpkg|alternatives|apt|wtmp|journal))|root|tmp|etc/(passwd|group|shadow|gshadow))\b")
         return {name for name in found if not private.match(name)}
-
-    def unit(self, name):
-        """Settings of a unit that is installed: lists of values by key."""
-        text = self.read(f"/lib/systemd/system/{name}.service").replace("\\\n", " ")
-        settings = {}
-        for key, value in re.findall(r"^([A-Za-z]+)=(.*)$", text, re.M):
-            settings.setdefault(key, []).append(value)
-        return settings
-
-    def start_unit(self, name):
-        """What systemd would do: the unit's command as its user, with its capabilities, until it is ready."""
-        unit = self.unit(name)
-        user = unit["User"][-1]
-        for parent, key in (("/var/lib", "StateDirectory"), ("/var/log", "LogsDirectory")):
-            self.run("install", "-d", "-m", "750", "-o", user, "-g", user, f"{parent}/{unit[key][-1]}")
-        capabilities = unit["CapabilityBoundingSet"][-1].lower().replace("cap_", "").split()
-        kept = "".join(f",+{one}" for one in capabilities)
-        command = ["setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups", "--no-new-privs",
-                   f"--inh-caps=-all{kept}", f"--ambient-caps=-all{kept}", f"--bounding-set=-all{kept}",
-                   "env", "NOTIFY_SOCKET=/run/notify", *unit["Environment"][-1].split()]
-        for before in unit.get("ExecStartPre", []):
-            self.run(*command, *before.split())
-        words = unit["ExecStart"][-1].split()
-        if unit["Type"][-1] == "forking":
-            self.run(*command, *words)
-            return None
-        process = self.start(*command, *words)
-        self.wait_ready(process)
-        return process
-
-    def wait_ready(self, process):
-        self.notify.settimeout(0.2)
-        def is_ready():
-            if process.poll() is not None:
-                raise AssertionError(f"it ended with {process.returncode}: {process.stdout.read()}")
-            try:
-                return self.notify.recv(4096) == b"READY=1"
-            except TimeoutError:
-                return False
-        wait_until(is_ready, "READY=1")
 
 
 def new_chroot(packages):
@@ -184,5 +251,5 @@ def other_version(package, folder, version):
     with open(f"{tree}/DEBIAN/control", "w", encoding="utf-8") as file:
         file.write(text.replace(f"(= {old})", f"(= {version})").replace(f"Version: {old}\n", f"Version: {version}\n"))
     os.chmod(tree, 0o755)
-    run("dpkg-deb", "--root-owner-group", "-b", tree, folder)
+    run("dpkg-deb", "--root-owner-group", "-Znone", "-b", tree, folder)
     return f"{folder}/{field(package, 'Package')}_{version}_{field(package, 'Architecture')}.deb"

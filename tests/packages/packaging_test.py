@@ -39,7 +39,7 @@ class PackagingTest(unittest.TestCase):
         for path in units():
             text = read(path)
             for line in ("User=trumpet", "NoNewPrivileges=yes", "ProtectSystem=strict", "ProtectHome=yes",
-                         "SystemCallFilter=@system-service", "ReadWritePaths=/run/trumpet"):
+                         "SystemCallFilter=@system-service", "SystemCallErrorNumber=EPERM", "ReadWritePaths=/run/trumpet"):
                 self.assertIn(f"\n{line}\n", text, path)
 
     def test_only_the_analyzer_has_a_capability_and_says_why(self):
