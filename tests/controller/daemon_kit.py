@@ -32,6 +32,29 @@ def wait_until(condition, what="something"):
         time.sleep(0.01)  # between looks at the condition
 
 
+def status_of(pid):
+    """Of a process, as the kernel tells it; None if there is none."""
+    try:
+        with open(f"/proc/{pid}/status", encoding="utf-8") as lines:
+            return dict(line.rstrip("\n").split(":\t", 1) for line in lines if ":\t" in line)
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+
+
+def is_running(pid):
+    status = status_of(pid)
+    return status is not None and not status["State"].startswith("Z")
+
+
+def family(pid):
+    """A daemon, and the one that monitors it if there is one: they have one name."""
+    status = status_of(pid)
+    if status is None:
+        return []
+    parent = status_of(status["PPid"])
+    return [pid, int(status["PPid"])] if parent and parent["Name"] == status["Name"] else [pid]
+
+
 def ovs_path(name):
     """Of a program of the Open vSwitch that this build has, as OVS_APPCTL."""
     with open(ENVIRONMENT_FILE, encoding="utf-8") as lines:
@@ -85,9 +108,14 @@ class DaemonTest(unittest.TestCase):
         return json.loads(self.read("ports.json"))
 
     def stop(self):
+        """Only when its processes are gone, one that monitors it with them, does nothing write to its
+        folder any more."""
+        processes = []
         if os.path.exists(self.path(self.name + ".pid")):
+            processes = family(int(self.read(self.name + ".pid")))
             self.appctl("exit")
         wait_until(lambda: not os.path.exists(self.path(self.name + ".pid")), "the daemon's end")
+        wait_until(lambda: not any(map(is_running, processes)), "the end of the daemon's processes")
 
     def appctl(self, *arguments):
         return run([ovs_path("OVS_APPCTL"), "-t", self.name, *arguments], self.env)
