@@ -76,6 +76,12 @@ class SpscRing {
     }
   }
 
+  // Consumer: the same, if it was there when end() was asked for `end`.
+  Record PeekUntil(size_t end) { return read_ < end ? Peek() : Record(); }
+
+  // Consumer: where what is there now ends.
+  size_t end() const { return published_head_.load(std::memory_order_acquire); }
+
   // Consumer: gives the record that Peek() showed back to the producer.
   void Release() {
     read_ += kHeader + RoundUp(static_cast<size_t>(*At(read_)));

@@ -96,6 +96,7 @@ lib_tpm_tpm_test_SOURCES = \
 	lib/tpm/attack_test.cc \
 	lib/tpm/backlog_test.cc \
 	lib/tpm/connection_table_test.cc \
+	lib/tpm/delivery_test.cc \
 	lib/tpm/epoch_memory_test.cc \
 	lib/tpm/first_sendings_test.cc \
 	lib/tpm/flood_random_test.cc \

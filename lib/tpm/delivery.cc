@@ -124,7 +124,8 @@ bool DeliverEpochEnd(SpscRing* ring, const EpochSpan& epoch, uint32_t reasons) {
 
 size_t DrainRecords(SpscRing* ring, EpochSpan* epoch, DeliverySink* sink) {
   size_t count = 0;
-  while (const SpscRing::Record record = ring->Peek()) {
+  const size_t end_of_ring = ring->end();
+  while (const SpscRing::Record record = ring->PeekUntil(end_of_ring)) {
     count++;
     switch (Load<RecordType>(record.data)) {
       case RecordType::kEpochBegin:

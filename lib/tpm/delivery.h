@@ -43,8 +43,10 @@ uint64_t* ReserveLatePartial(SpscRing* ring, const EpochSpan& epoch, uint32_t ev
 bool DeliverFlowState(SpscRing* ring, const FlowStateUpdate& update);
 bool DeliverEpochEnd(SpscRing* ring, const EpochSpan& epoch, uint32_t reasons);
 
-// Hands all partials, states and ends to `sink`, in order; returns their number.  `epoch` remembers
-// from call to call which one began last.
+// Hands all partials, states and ends that are there to `sink`, in order; returns their number.
+// What comes meanwhile is left for the next call: an agent that is slower than its packet threads
+// would never come back, and keep all of it.  `epoch` remembers from call to call which one began
+// last.
 size_t DrainRecords(SpscRing* ring, EpochSpan* epoch, DeliverySink* sink);
 
 }  // namespace trumpet
