@@ -17,6 +17,7 @@ COUNTERS = ("packets", "matched_packets", "flows_added", "batches", "batch_cycle
             "epochs", "epochs_skipped", "uncounted_packets", "withheld_packets")
 ATTACK_TABLE = 16384    # flows: the capture has ten times as many, or it would soon be known
 PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/measurements")
+VERSUS = ", versus"      # after the names of what runs in the other ovs-vswitchd
 PATIENCE = 120      # seconds, for a machine that has other things to do
 
 
@@ -183,9 +184,10 @@ class Sink:
         self.socket.close()
 
 
-def make(start, is_wanted, sink, is_attack=False):
+def make(start, is_wanted, sink, is_attack=False, has_versus=False):
     """The contenders whose names `is_wanted`, the yardstick first.  `start(key)` gives the switch of
-    that name: "plain" is unpatched, all others have the monitor."""
+    that name: "plain" is unpatched, all others have the monitor.  With `has_versus` all of ours
+    once more, in switches whose names end with VERSUS."""
     target = f"127.0.0.1:{sink.port}"
 
     def sflow(rate):
@@ -197,8 +199,8 @@ def make(start, is_wanted, sink, is_attack=False):
         "off": ("idle", Monitor, ([], False)),
         "0 triggers": ("idle", Monitor, ([],)),
         "1 trigger, unmatched": ("unmatched", Monitor, ([NOWHERE],)),
-        "4096 triggers, 1 per packet": ("one", Monitor, (event_lines(4096, 1),)),
-        "4096 triggers, 8 per packet": ("eight", Monitor, (event_lines(4096, 8),)),
+        "4096 triggers, 1 per packet": ("one", Monitor, (list(event_lines(4096, 1)),)),
+        "4096 triggers, 8 per packet": ("eight", Monitor, (list(event_lines(4096, 8)),)),
         "heavy hitters": ("idle", Program, ("uc10_two_phase_hh.mafia",)),
         "count-min": ("idle", Program, ("uc02_flow_volume_cm.mafia",)),
         "sFlow 1:256": sflow(256), "sFlow 1:64": sflow(64), "sFlow 1:1": sflow(1),
@@ -206,6 +208,9 @@ def make(start, is_wanted, sink, is_attack=False):
                        ("IPFIX", (f'targets="{target}"', "sampling=64", "cache_active_timeout=1",
                                   "cache_max_flows=200000"), sink)),
     }
+    if has_versus:
+        everything.update({name + VERSUS: (key + VERSUS, kind, more)
+                           for name, (key, kind, more) in everything.items() if key != "plain"})
     contenders = [kind(name, start(key), *more) for name, (key, kind, more) in everything.items()
                   if is_wanted(name)]
     for contender in contenders:
