@@ -6,12 +6,20 @@
 # Everything of trumpet-replay but its main(), so that tests can call it.
 noinst_LIBRARIES += utilities/libtrumpet-replay.a
 utilities_libtrumpet_replay_a_SOURCES = \
+	utilities/replay/event_replay.cc \
+	utilities/replay/event_replay.h \
+	utilities/replay/measured_events.cc \
+	utilities/replay/measured_events.h \
 	utilities/replay/packet_meta.cc \
 	utilities/replay/packet_meta.h \
+	utilities/replay/program_file.cc \
+	utilities/replay/program_file.h \
 	utilities/replay/program_replay.cc \
 	utilities/replay/program_replay.h \
 	utilities/replay/program_report.cc \
 	utilities/replay/program_report.h \
+	utilities/replay/program_run.cc \
+	utilities/replay/program_run.h \
 	utilities/replay/replay.cc \
 	utilities/replay/replay.h \
 	utilities/replay/replay_options.cc \
@@ -20,7 +28,7 @@ utilities_libtrumpet_replay_a_SOURCES = \
 	utilities/replay/schedule.h \
 	utilities/replay/text_file.cc \
 	utilities/replay/text_file.h
-LIBTRUMPET_REPLAY = utilities/libtrumpet-replay.a lib/libtrumpet-tpm.a \
+LIBTRUMPET_REPLAY = utilities/libtrumpet-replay.a controller/libtrumpet-tem.a lib/libtrumpet-tpm.a \
 	lib/libtrumpet-verdict.a lib/libtrumpet-measure.a $(XXHASH_LIBS) $(LIBTRUMPET_LANG) \
 	$(OPENSSL_LIBS)
 

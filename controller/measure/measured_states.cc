@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "controller/measure/measurement_manager.h"
-#include "lib/measure/key_text.h"
-#include "lib/measure/variable_reading.h"
+#include "lib/measure/state_question.h"
 
 namespace trumpet {
 namespace {
@@ -26,28 +25,9 @@ std::string Listed(const std::string& lead, const std::vector<std::string>& name
   return names.size() > kMost ? list + ", ..." : list;
 }
 
-std::vector<std::string> StatesOf(const MeasureProgram& program) {
-  std::vector<std::string> names;
-  for (const MeasureVariable& variable : program.variables) {
-    names.push_back(MeasureVariableLabel(program, variable));
-  }
-  return names;
-}
-
-std::string ProblemOfSize(const std::string& name, uint64_t cells, uint32_t interval_ms) {
-  const std::string size = Quoted(name) + " has " + std::to_string(cells) + " cells; ";
-  if (cells > MeasuredStates::kMaxCells) {
-    return size + "events read states of at most " + std::to_string(MeasuredStates::kMaxCells);
-  }
-  constexpr uint64_t kMost = MeasuredStates::kMaxCellsPerSecond;
-  if (cells * 1000 <= kMost * interval_ms) return "";
-  return size + "an interval of " + std::to_string((cells * 1000 + kMost - 1) / kMost) +
-         "ms is the least to read them in";
-}
-
 MeasuredReading ReadingOf(const MeasureVariable& variable, const CellReading& cells) {
   MeasuredReading reading;
-  if (!cells.cells.empty()) reading.value = NumberOf(variable, cells.cells[0]);
+  if (!cells.cells.empty()) reading.value = AnswerOf(variable, cells.cells[0]);
   reading.hosts = cells.hosts;
   for (const SilentHost& host : cells.silent) reading.silent.push_back(host.host);
   return reading;
@@ -64,29 +44,17 @@ std::string MeasuredStates::ProblemOf(const MeasuredState& state, uint32_t inter
     if (known) return of + " is being installed or removed";
     return "there is no " + of + Listed("; there are ", measurements_.Names());
   }
-  const auto index = FindMeasureVariable(*program, state.state);
-  if (!index.ok()) {
-    return of + " has no state " + Quoted(state.state) + Listed("; it has ", StatesOf(*program));
-  }
-  const MeasureVariable& variable = program->variables[*index];
-  if (!HasNumber(variable.kind)) {
-    return Quoted(state.state) + " is a " + MeasureKindName(variable.kind) +
-           ", which tells of one key and is no number; events read counters, timestamps, maps, "
-           "filters and sketches that count keys";
-  }
+  const auto question = StateQuestionOf(*program, state);
+  if (!question.ok()) return question.message();
   const MeasurementDefinition& definition = *measurements_.FindDefinition(state.measurement);
-  if (variable.merge == MeasureMerge::kShared && definition.hosts.size() != 1) {
-    return Quoted(state.state) +
-           " does not merge over hosts; events read it of a measurement of one host";
-  }
-  return ProblemOfSize(state.state, variable.CellCount(), interval_ms);
+  return ProblemOfQuestion(*program, *question, definition.hosts.size() == 1, interval_ms);
 }
 
 Result<uint64_t> MeasuredStates::Read(const MeasuredState& state, Done done) {
   const std::string problem = ProblemOf(state, UINT32_MAX);
   if (!problem.empty()) return Status::Error(problem);
   const MeasureProgram& program = *measurements_.FindProgram(state.measurement);
-  const MeasureIndex index = *FindMeasureVariable(program, state.state);
+  const MeasureIndex index = StateQuestionOf(program, state)->variable;
   const MeasureVariable& variable = program.variables[index];
   const auto number = std::make_shared<uint64_t>(0);  // known when the read has begun
   const Result<uint64_t> begun =

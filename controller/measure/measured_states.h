@@ -4,8 +4,7 @@
 // MeasuredStates: state variables of measurements as numbers, for events that compare them
 // (docs/adr/0048).  A part of MeasurementManager.
 //
-// What can be read is bounded: a state has at most kMaxCells cells, and an event reads at most
-// kMaxCellsPerSecond of them in a second from each host.
+// What can be read is bounded (lib/measure/state_question.h).
 //
 // Threads: that of the loop.
 
@@ -26,9 +25,6 @@ class MeasurementManager;
 
 class MeasuredStates final : public MeasuredSource {
  public:
-  static constexpr uint64_t kMaxCells = 65536;
-  static constexpr uint64_t kMaxCellsPerSecond = 524288;
-
   explicit MeasuredStates(MeasurementManager* measurements) : measurements_(*measurements) {}
 
   std::string ProblemOf(const MeasuredState& state, uint32_t interval_ms) const override;

@@ -52,6 +52,9 @@ class MeasuredEvent {
   // Its verdict.
   void Decide(const MeasuredFacts& facts, Nanos now, std::vector<NetworkReport>* reports);
 
+  // Intervals in a row, up to the last one decided, in which the predicate was true.
+  uint64_t run() const { return run_; }
+
   // The event ends: clears what somebody was told of.
   void TellEnd(Nanos now, std::vector<NetworkReport>* reports);
 

@@ -3,80 +3,12 @@
 //
 // trumpet-replay as its users see it: arguments in, lines and exit status out.
 
-#include "utilities/replay/replay.h"
-
-#include <gtest/gtest.h>
-
-#include <cstdlib>
-#include <memory>
-#include <string>
-
-#include "lib/packet/test_captures.h"
-#include "lib/packet/test_frames.h"
+#include "tests/replay/replay_kit_test.h"
 
 namespace trumpet {
 namespace {
 
-using namespace test_captures;
-using namespace test_frames;
-
-constexpr uint32_t kStart = 1700000000;  // seconds; a multiple of every interval used here
-
-struct Outcome {
-  int status = 0;
-  std::string out;
-  std::string err;
-};
-
-// A FILE that ends in a string.
-class Output {
- public:
-  Output() : file_(open_memstream(&data_, &size_)) {}
-  ~Output() { std::free(data_); }
-  std::FILE* file() { return file_; }
-  std::string Close() {
-    std::fclose(file_);
-    return std::string(data_, size_);
-  }
-
- private:
-  char* data_ = nullptr;
-  size_t size_ = 0;
-  std::FILE* file_;
-};
-
-Outcome Replayed(const std::vector<std::string>& arguments) {
-  Output out;
-  Output err;
-  Outcome outcome;
-  outcome.status = RunReplay(arguments, out.file(), err.file());
-  outcome.out = out.Close();
-  outcome.err = err.Close();
-  return outcome;
-}
-
-Bytes TextBytes(const std::string& text) { return Bytes(text.begin(), text.end()); }
-
-Bytes UdpFrame(uint16_t dst_port, size_t payload_bytes) {
-  Ipv4Header ip;
-  ip.protocol = kProtocolUdp;
-  const Bytes udp =
-      Join({Be16(1000), Be16(dst_port), Be16(8 + payload_bytes), Be16(0), Zeros(payload_bytes)});
-  return Ethernet(0x0800, Ipv4(ip, udp));
-}
-
-// `count` packets of 100 bytes of payload, `gap_ns` apart, to ports 80 and 81 in turn.
-Bytes Traffic(int count, uint32_t gap_ns, uint32_t first_ns = 0) {
-  Bytes capture = PcapHeader(kNanoMagic);
-  for (int i = 0; i < count; ++i) {
-    const uint64_t ns = first_ns + uint64_t{gap_ns} * static_cast<uint64_t>(i);
-    const Bytes packet = PcapPacket(kStart + static_cast<uint32_t>(ns / 1000000000),
-                                    static_cast<uint32_t>(ns % 1000000000),
-                                    UdpFrame(static_cast<uint16_t>(80 + i % 2), 100));
-    capture.insert(capture.end(), packet.begin(), packet.end());
-  }
-  return capture;
-}
+using namespace replay_kit;
 
 TEST(Replay, PrintsOneLineForEachReport) {
   const TemporaryFile events(
@@ -189,12 +121,24 @@ TEST(Replay, RefusesAWrongCommandLineWithOneClearMessage) {
       {{"--evens", "e.yaml", "a.pcap"}, "--evens: unknown option"},
       {{"-x"}, "-x: unknown option"},
       {{"--stats=yes"}, "--stats takes no value"},
-      {{"--program=p.mafia", "--events=e", "a"}, "--events and --program cannot be given together"},
-      {{"--program=p.mafia", "a", "b"}, "--program takes one capture"},
+      {{"--program=p.mafia", "--events=e", "--state", "a"},
+       "--state and --events cannot be given together"},
+      {{"--program=p.mafia", "a", "b"}, "--program without --events takes one capture"},
+      {{"--program=p.mafia", "--program=q.mafia", "a"}, "several programs need --events FILE.yaml"},
+      {{"--program=p=a.mafia", "--program=p.mafia", "--events=e", "a"},
+       "--program: two are named 'p'; say NAME=FILE.mafia"},
+      {{"--program=p=", "--events=e", "a"}, "--program: the name of the file is empty"},
+      {{"--program=p", "--meta=m", "--events=e", "a", "b"}, "--meta takes one capture"},
       {{"--program=p.mafia", "--threads=2", "a"}, "--threads needs --events FILE.yaml"},
       {{"--events=e", "--state", "a"}, "--state needs --program FILE.mafia"},
       {{"--hash=crc", "--program=p", "a"}, "--hash is 'crc'; it takes fast or reference"},
-      {{"--param=x", "--program=p", "a"}, "--param is 'x'; it takes NAME=VALUE"},
+      {{"--param=x", "--program=p", "a"},
+       "--param is 'x'; it takes NAME=VALUE or PROGRAM.NAME=VALUE"},
+      {{"--param=.x=1", "--program=p", "a"},
+       "--param is '.x=1'; it takes NAME=VALUE or PROGRAM.NAME=VALUE"},
+      {{"--param=q.x=1", "--program=p", "a"}, "--param is 'q.x=1'; there is no program 'q'"},
+      {{"--param=x=1", "--program=p", "--program=q", "--events=e", "a"},
+       "--param is 'x=1'; of several programs it takes PROGRAM.NAME=VALUE"},
       {{"--flow-timeout=10"}, "--flow-timeout is '10'; it takes 1ms to 3600s, like 10s"},
       {{"--flow-timeout=0s"}, "--flow-timeout is '0s'; it takes 1ms to 3600s, like 10s"},
       {{"--flow-timeout=3601s"}, "--flow-timeout is '3601s'; it takes 1ms to 3600s, like 10s"},

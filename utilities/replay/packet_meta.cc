@@ -4,10 +4,14 @@
 #include "utilities/replay/packet_meta.h"
 
 #include <charconv>
+#include <utility>
+
+#include "utilities/replay/text_file.h"
 
 namespace trumpet {
 namespace {
 
+constexpr size_t kMaxMetaBytes = size_t{1} << 30;
 constexpr std::string_view kHead = "path,qlen1,qlen2,qlen3,in_port,is_ctrl";
 
 bool ParseLine(std::string_view line, PacketMeta* meta) {
@@ -56,6 +60,30 @@ Result<std::vector<PacketMeta>> ParsePacketMeta(std::string_view text, const std
     metas.push_back(meta);
   }
   return metas;
+}
+
+Result<PacketMetas> PacketMetas::Load(const std::string& path) {
+  PacketMetas metas;
+  if (path.empty()) return metas;
+  const auto text = ReadTextFile(path, kMaxMetaBytes);
+  if (!text.ok()) return text.status();
+  auto parsed = ParsePacketMeta(*text, path);
+  if (!parsed.ok()) return parsed.status();
+  metas.path_ = path;
+  metas.metas_ = std::move(*parsed);
+  return metas;
+}
+
+Status PacketMetas::CheckHas(uint64_t count) const {
+  if (path_.empty() || count <= metas_.size()) return Status::Ok();
+  return Status::Error(path_ + ": describes " + std::to_string(metas_.size()) +
+                       " packets, but the capture has more");
+}
+
+Status PacketMetas::CheckCount(uint64_t count) const {
+  if (path_.empty() || count == metas_.size()) return Status::Ok();
+  return Status::Error(path_ + ": describes " + std::to_string(metas_.size()) +
+                       " packets, but the capture has " + std::to_string(count));
 }
 
 }  // namespace trumpet

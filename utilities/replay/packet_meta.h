@@ -30,6 +30,25 @@ struct PacketMeta {
 // Errors name the line.
 Result<std::vector<PacketMeta>> ParsePacketMeta(std::string_view text, const std::string& name);
 
+// The metadata of a capture, packet by packet.
+class PacketMetas {
+ public:
+  // `path` empty: there is no file, and packets come without.
+  static Result<PacketMetas> Load(const std::string& path);
+
+  // Does the file describe so many packets, or more?
+  Status CheckHas(uint64_t count) const;
+  // Has the capture, of so many packets, all that the file describes?
+  Status CheckCount(uint64_t count) const;
+
+  // Of the packet `index`, which the file has.
+  PacketMeta Of(uint64_t index) const { return path_.empty() ? PacketMeta() : metas_[index]; }
+
+ private:
+  std::string path_;
+  std::vector<PacketMeta> metas_;
+};
+
 }  // namespace trumpet
 
 #endif  // TRUMPET_UTILITIES_REPLAY_PACKET_META_H

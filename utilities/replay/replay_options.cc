@@ -18,6 +18,7 @@ constexpr Nanos kMaxFlowTimeout = 3600 * kNanosPerSecond;
 constexpr Nanos kMaxBurstGap = kNanosPerSecond;
 constexpr uint64_t kMaxThreads = 64;
 constexpr uint64_t kMinFlows = 16;
+constexpr size_t kMaxPrograms = 64;  // as in a switch
 
 std::optional<uint64_t> ParseDigits(std::string_view text) {
   uint64_t value = 0;
@@ -59,12 +60,11 @@ class OptionParser {
         if (options_.wants_help || options_.wants_version) return options_;
       }
     }
-    if (options_.events_path.empty() && options_.program_path.empty()) {
+    if (options_.events_path.empty() && options_.programs.empty()) {
       return Status::Error("--events FILE.yaml or --program FILE.mafia is missing");
     }
     if (options_.captures.empty()) return Status::Error("no capture is given");
-    Status status = CheckProgramOptions();
-    if (!status.ok()) return status;
+    if (Status status = CheckProgramOptions(); !status.ok()) return status;
     return options_;
   }
 
@@ -107,7 +107,7 @@ class OptionParser {
 
   Status TakeValue(const std::string& name, const std::string& value) {
     if (name == "--events") return TakePath(name, value, &options_.events_path);
-    if (name == "--program") return TakePath(name, value, &options_.program_path);
+    if (name == "--program") return TakeProgram(value);
     if (name == "--meta" || name == "--hash" || name == "--param") {
       return TakeProgramValue(name, value);
     }
@@ -144,11 +144,7 @@ class OptionParser {
     is_of_program_ = name;
     if (name == "--meta") return TakePath(name, value, &options_.meta_path);
     if (name == "--param") {
-      const size_t equals = value.find('=');
-      if (equals == std::string::npos || equals == 0) {
-        return Status::Error("--param is '" + value + "'; it takes NAME=VALUE");
-      }
-      options_.params[value.substr(0, equals)] = value.substr(equals + 1);
+      params_.push_back(value);
       return Status::Ok();
     }
     if (value != "fast" && value != "reference") {
@@ -158,18 +154,66 @@ class OptionParser {
     return Status::Ok();
   }
 
-  // Events and a program do not mix, nor do their options.
-  Status CheckProgramOptions() const {
-    if (options_.program_path.empty()) {
+  Status TakeProgram(const std::string& value) {
+    const ProgramFile program = ProgramFileOf(value);
+    if (program.path.empty()) return Status::Error("--program: the name of the file is empty");
+    for (const ProgramFile& other : options_.programs) {
+      if (other.name != program.name) continue;
+      return Status::Error("--program: two are named '" + program.name + "'; say NAME=FILE.mafia");
+    }
+    options_.programs.push_back(program);
+    return Status::Ok();
+  }
+
+  // "NAME=VALUE", or "PROGRAM.NAME=VALUE": names of params have no dots.
+  Status TakeParam(const std::string& text) {
+    const size_t equals = text.find('=');
+    const std::string name = text.substr(0, equals);
+    const size_t dot = name.find_last_of('.');
+    const size_t begin = dot == std::string::npos ? 0 : dot + 1;
+    if (equals == std::string::npos || begin == equals || dot == 0) {
+      return Status::Error("--param is '" + text + "'; it takes NAME=VALUE or PROGRAM.NAME=VALUE");
+    }
+    if (begin == 0 && options_.programs.size() > 1) {
+      return Status::Error("--param is '" + text + "'; of several programs it takes " +
+                           "PROGRAM.NAME=VALUE");
+    }
+    for (ProgramFile& program : options_.programs) {
+      if (begin != 0 && program.name != name.substr(0, dot)) continue;
+      program.params[name.substr(begin)] = text.substr(equals + 1);
+      return Status::Ok();
+    }
+    return Status::Error("--param is '" + text + "'; there is no program '" + name.substr(0, dot) +
+                         "'");
+  }
+
+  // Options of events need events, those of programs a program.
+  Status CheckProgramOptions() {
+    if (options_.programs.empty()) {
       if (is_of_program_.empty()) return Status::Ok();
       return Status::Error(is_of_program_ + " needs --program FILE.mafia");
     }
-    if (!options_.events_path.empty()) {
-      return Status::Error("--events and --program cannot be given together");
+    for (const std::string& param : params_) {
+      if (Status status = TakeParam(param); !status.ok()) return status;
     }
-    if (!is_of_events_.empty()) return Status::Error(is_of_events_ + " needs --events FILE.yaml");
-    if (options_.captures.size() == 1) return Status::Ok();
-    return Status::Error("--program takes one capture");
+    if (options_.events_path.empty()) {
+      if (!is_of_events_.empty()) return Status::Error(is_of_events_ + " needs --events FILE.yaml");
+      if (options_.programs.size() > 1) {
+        return Status::Error("several programs need --events FILE.yaml");
+      }
+      return options_.captures.size() == 1
+                 ? Status::Ok()
+                 : Status::Error("--program without --events takes one capture");
+    }
+    if (options_.programs.size() > kMaxPrograms) {
+      return Status::Error("--program may be given at most " + std::to_string(kMaxPrograms) +
+                           " times");
+    }
+    if (options_.wants_state) {
+      return Status::Error("--state and --events cannot be given together");
+    }
+    if (options_.meta_path.empty() || options_.captures.size() == 1) return Status::Ok();
+    return Status::Error("--meta takes one capture");
   }
 
   static Status TakePath(const std::string& name, const std::string& value, std::string* path) {
@@ -224,6 +268,7 @@ class OptionParser {
   size_t at_ = 0;
   std::string is_of_events_;   // an option that only events have
   std::string is_of_program_;  // an option that only programs have
+  std::vector<std::string> params_;
   ReplayOptions options_;
 };
 
@@ -234,9 +279,9 @@ Result<ReplayOptions> ParseReplayOptions(const std::vector<std::string>& argumen
 }
 
 const char* ReplayHelp() {
-  return R"(trumpet-replay: run events or a measurement program over packet captures
+  return R"(trumpet-replay: run events and measurement programs over packet captures
 
-Usage: trumpet-replay --events FILE.yaml [OPTION]... PCAP...
+Usage: trumpet-replay --events FILE.yaml [--program FILE.mafia]... [OPTION]... PCAP...
        trumpet-replay --program FILE.mafia [OPTION]... PCAP
 
 The monitor that runs inside the switch reads the captures (pcap or pcapng, merged by
@@ -261,14 +306,19 @@ Options:
                           connection, the default), direction, or packet (in turn)
   --flows N               room for so many flows a thread: 16 to 4194304 (default:
                           enough); what finds none marks reports incomplete
-  --program FILE.mafia    a measurement program, see docs/measurement-language.md; prints
-                          each collected packet as one JSON object a line.  Programs with
-                          roles run on three switches in a row
-  --state                 prints one JSON object instead: variables, diagnostics, and
-                          sums of what was collected and forwarded
+  --program [NAME=]FILE.mafia
+                          a measurement program, see docs/measurement-language.md; events
+                          read it as measure("NAME").STATE (NAME without it: the file's,
+                          without .mafia); with --events it may be repeated, up to 64
+                          times.  Without events each collected packet is printed as one
+                          JSON object a line.  Programs with roles run on three switches
+                          in a row
+  --state                 without events: prints one JSON object instead, variables,
+                          diagnostics, and sums of what was collected and forwarded
   --meta FILE.csv         of each packet: path,qlen1,qlen2,qlen3,in_port,is_ctrl
   --hash FAMILY           fast (default), or reference: murmur3, to compare cell by cell
-  --param NAME=VALUE      another value of a param of the program; may be repeated
+  --param NAME=VALUE      another value of a param of the program; may be repeated; of one
+                          of several programs: PROGRAM.NAME=VALUE
   --stats                 sum up the run on standard error
   -h, --help              print this text
   -V, --version           print the version
@@ -277,7 +327,7 @@ TIME is a whole number and one of ns, us, ms, s.  Packets of a capture have no i
 
 Exit status:
   0  all captures were read to the end
-  1  an event, a capture or the output is at fault; the message names the place,
+  1  an event, a program, a capture or the output is at fault; the message names the place,
      and nothing was printed unless writing itself failed
   2  the command line is wrong
 )";

@@ -6,7 +6,6 @@
 #ifndef TRUMPET_UTILITIES_REPLAY_REPLAY_OPTIONS_H
 #define TRUMPET_UTILITIES_REPLAY_REPLAY_OPTIONS_H
 
-#include <map>
 #include <string>
 #include <vector>
 
@@ -15,6 +14,7 @@
 #include "lib/measure/measure_hash.h"
 #include "lib/packet/parse.h"
 #include "lib/tpm/offline_run.h"
+#include "utilities/replay/program_file.h"
 
 namespace trumpet {
 
@@ -22,10 +22,9 @@ struct ReplayOptions {
   bool wants_help = false;     // then nothing else counts
   bool wants_version = false;  // likewise
   bool wants_stats = false;
-  std::string events_path;
-  std::string program_path;                   // a measurement program; then there are no events
-  std::string meta_path;                      // empty: packets without metadata
-  std::map<std::string, std::string> params;  // of the program
+  std::string events_path;            // empty: a program runs by itself
+  std::vector<ProgramFile> programs;  // several only beside events, which read them
+  std::string meta_path;              // empty: packets without metadata
   MeasureHashFamily hash = MeasureHashFamily::kFast;
   bool wants_state = false;
   std::string schedule_path;  // empty: all events run throughout
