@@ -92,6 +92,7 @@ vswitchd_plugin_plugin_test_SOURCES = \
 	vswitchd-plugin/agent_test.cc \
 	vswitchd-plugin/commands_test.cc \
 	vswitchd-plugin/controller_set_test.cc \
+	vswitchd-plugin/copy_receiver_test.h \
 	vswitchd-plugin/copy_sender_test.cc \
 	vswitchd-plugin/database_remote_test.cc \
 	vswitchd-plugin/event_input_test.cc \

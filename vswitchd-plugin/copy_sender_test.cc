@@ -4,44 +4,16 @@
 #include "vswitchd-plugin/copy_sender.h"
 
 #include <gtest/gtest.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
 #include "lib/lang/mafia/mafia_language.h"
 #include "lib/measure/program_loader.h"
-#include "lib/wire/address.h"
 #include "lib/wire/copy_address.h"
+#include "vswitchd-plugin/copy_receiver_test.h"
 
 namespace trumpet {
 namespace {
-
-// A socket on loopback, of any free port.
-class Receiver {
- public:
-  Receiver() : fd_(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_storage address;
-    const int length = ToSocketAddress("127.0.0.1", 0, &address);
-    EXPECT_EQ(bind(fd_, reinterpret_cast<sockaddr*>(&address), static_cast<socklen_t>(length)), 0);
-  }
-  ~Receiver() { close(fd_); }
-  std::string address() const {
-    sockaddr_storage address;
-    socklen_t length = sizeof address;
-    EXPECT_EQ(getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &length), 0);
-    return "udp:" + ToText(address);
-  }
-  // Empty: nothing has come.
-  std::string Take() const {
-    char bytes[4096];
-    const ssize_t count = recv(fd_, bytes, sizeof bytes, MSG_DONTWAIT);
-    return count < 0 ? "" : std::string(bytes, static_cast<size_t>(count));
-  }
-
- private:
-  int fd_;
-};
 
 class CopySenderTest : public ::testing::Test {
  protected:
@@ -72,7 +44,7 @@ class CopySenderTest : public ::testing::Test {
 };
 
 TEST_F(CopySenderTest, TellsAllFieldsOfCopiesForEndpointsThatHaveAnAddress) {
-  const Receiver receiver;
+  const CopyReceiver receiver;
   auto sender = Open({{"B", receiver.address()}});
   ASSERT_TRUE(sender.ok()) << sender.message();
   EXPECT_FALSE((*sender)->Send(CopyFor(0), 0)) << "it has no address";
@@ -97,7 +69,7 @@ TEST_F(CopySenderTest, HasNoSenderWithoutAddresses) {
 }
 
 TEST_F(CopySenderTest, BoundsItsRateAndCountsWhatItDrops) {
-  const Receiver receiver;
+  const CopyReceiver receiver;
   auto sender = Open({{"A", receiver.address()}}, 1000);
   ASSERT_TRUE(sender.ok()) << sender.message();
   const auto passed = [&] {
@@ -116,7 +88,7 @@ TEST_F(CopySenderTest, BoundsItsRateAndCountsWhatItDrops) {
 
 TEST_F(CopySenderTest, CountsWhatNobodyTakes) {
   std::string address;
-  { address = Receiver().address(); }
+  { address = CopyReceiver().address(); }
   auto sender = Open({{"A", address}});
   ASSERT_TRUE(sender.ok()) << sender.message();
   for (int i = 0; i < 4; ++i) (*sender)->Send(CopyFor(0), 1);  // the first answers come in between

@@ -17,7 +17,10 @@ tests_network_agents_test_SOURCES = \
 	lib/wire/test_certificates_test.h \
 	tests/network/agent_network_test.h \
 	tests/network/agents_test.cc \
-	tests/network/measurements_test.cc
+	tests/network/measurement_copies_test.cc \
+	tests/network/measurement_network_test.h \
+	tests/network/measurements_test.cc \
+	vswitchd-plugin/copy_receiver_test.h
 tests_network_agents_test_LDADD = vswitchd-plugin/libtrumpet-plugin.a lib/libtrumpet-tpm.a \
 	$(LIBTRUMPET_MEASUREMENTS) $(GTEST_MAIN_LIBS)
 

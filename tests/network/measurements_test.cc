@@ -8,9 +8,8 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "controller/measure/measurement_manager.h"
 #include "lib/measure/variable_reading.h"
-#include "tests/network/agent_network_test.h"
+#include "tests/network/measurement_network_test.h"
 
 namespace trumpet::testing {
 namespace {
@@ -27,41 +26,10 @@ constexpr char kHeavyHitters[] =
 constexpr uint32_t kFirstFlow = 0x0a008001;
 constexpr int kFlows = 30;
 
-class Measurements : public ::testing::Test {
+class Measurements : public MeasurementNetwork {
  protected:
-  Measurements() : kept_(network_.loop().base(), 77) { Start(); }
-  ~Measurements() override { manager_.reset(); }
-
-  void Start() {
-    MeasurementParts parts;
-    parts.base = network_.loop().base();
-    parts.clock = &clock_;
-    parts.store = &kept_;
-    parts.hosts = &network_.manager();
-    parts.draw_seed = [] { return uint64_t{1234}; };
-    parts.log = [](const char*, const std::string&) {};
-    manager_ = std::make_unique<MeasurementManager>(parts);
-    manager_->Start();
-  }
-  // A host takes programs once it has said which ones it has.
-  ::testing::AssertionResult Connect() {
-    if (const auto connected = network_.ConnectAll(); !connected) return connected;
-    network_.RunMs(10);
-    return ::testing::AssertionSuccess();
-  }
-  std::string Put(const std::string& text = kHeavyHitters, const MeasurementPlaces& places = {}) {
-    std::string answer = "none";
-    manager_->Put({"hh", text, {}, {}, 0, places}, Caller(), [&](const auto& outcome) {
-      answer = outcome.status.ok() ? "ok" : outcome.status.message();
-    });
-    EXPECT_TRUE(network_.RunUntil([&] { return answer != "none"; }));
-    return answer;
-  }
-  void Remove() {
-    bool is_removed = false;
-    manager_->Remove("hh", [&](const auto& outcome) { is_removed = outcome.status.ok(); });
-    EXPECT_TRUE(network_.RunUntil([&] { return is_removed; }));
-  }
+  using MeasurementNetwork::Put;
+  std::string Put() { return Put(kHeavyHitters); }
   // Of the flows on each host, which differ from host to host.
   int PacketsOf(size_t host, int flow) const { return (flow + static_cast<int>(host)) % kFlows; }
   void SendTo(size_t host) {
@@ -70,40 +38,6 @@ class Measurements : public ::testing::Test {
                                   kFirstFlow + static_cast<uint32_t>(flow));
     }
   }
-  std::vector<uint64_t> Read(const std::string& variable, std::vector<uint64_t> key = {}) {
-    const MeasureProgram program = manager_->Find("hh")->program;
-    MeasureIndex index = 0;
-    while (program.variables[index].name != variable) ++index;
-    const MeasureVariable& found = program.variables[index];
-    const auto count = static_cast<uint32_t>(found.CellCount());
-    std::optional<CellReading> reading;
-    const auto status =
-        manager_->Read("hh", "", {{index, found.merge, key.empty() ? count : 0, std::move(key)}},
-                       [&](const CellReading& read) { reading = read; });
-    EXPECT_TRUE(status.ok()) << status.message();
-    EXPECT_TRUE(network_.RunUntil([&] { return reading.has_value(); }));
-    if (!reading || reading->cells.empty()) return {};
-    for (const SilentHost& host : reading->silent) ADD_FAILURE() << host.host << ": " << host.why;
-    asked_hosts_ = reading->hosts;
-    return reading->cells[0];
-  }
-  std::vector<MeasurementOnHost> States() {
-    std::vector<MeasurementOnHost> states;
-    const auto view = manager_->Find("hh");
-    if (!view) return states;
-    for (const MeasurementHost& host : view->hosts) states.push_back(host.state);
-    return states;
-  }
-  bool Runs(size_t host) {
-    return network_.host(host).Command("trumpet/program-list").find("controller") !=
-           std::string::npos;
-  }
-
-  AgentNetwork network_{2};
-  FakeWireClock clock_;
-  MemoryEventStore kept_;
-  std::unique_ptr<MeasurementManager> manager_;
-  std::vector<std::string> asked_hosts_;
 };
 
 TEST_F(Measurements, ReadsAsOneWhatAllHostsHaveCounted) {
