@@ -102,13 +102,16 @@ check-slices: utilities/trumpetctl
 	$(script_environment) $(top_srcdir)/tests/slices/check-slices \
 	  --cases $(SLICE_CASES) --reference '$(SLICE_REFERENCE)'
 
-# The same of measurement programs; MEASURE_CASES is of the environment, as the test's is.
+# The same of measurement programs; MEASURE_CASES and MEASURED_CASES are of the environment, as the
+# tests' are.
 MEASURE_REFERENCE = $(top_srcdir)/../shared/data/mafia
 .PHONY: check-measure
 check-measure: utilities/trumpet-replay
 	$(script_environment) $(top_srcdir)/tests/measure/check-twin --reference '$(MEASURE_REFERENCE)'
 	$(script_environment) $(top_srcdir)/tests/measure/measure-differential \
 	  --replay utilities/trumpet-replay --cases $${MEASURE_CASES:-3000} --reference '$(MEASURE_REFERENCE)'
+	$(script_environment) $(top_srcdir)/tests/measure/measured-differential \
+	  --replay utilities/trumpet-replay --cases $${MEASURED_CASES:-1000}
 
 ovs_check = $(top_srcdir)/build-aux/ovs-check --source '$(OVS_SOURCE)' --cache '$(OVS_CACHE_DIR)'
 check-ovs: need-plugin

@@ -4,11 +4,12 @@
 # A slow, obvious interpreter of measurement programs: against itself with planted mistakes, against
 # a reference set if there is one, and against utilities/trumpet-replay of the build directory.  How
 # many random stories: MEASURE_CASES in the environment, 500 without it.  What that measures with its
-# own hash is held against the truth.
+# own hash is held against the truth.  Events that read programs: MEASURED_CASES, 120 without it.
 measure_tests = \
 	tests/measure/check-fast-hash \
 	tests/measure/check-twin \
-	tests/measure/measure-differential
+	tests/measure/measure-differential \
+	tests/measure/measured-differential
 TESTS += $(measure_tests)
 EXTRA_DIST += $(measure_tests)
 
@@ -20,6 +21,8 @@ EXTRA_DIST += \
 	tests/measure/mafia_text.py \
 	tests/measure/mafia_twin.py \
 	tests/measure/measure_compare.py \
+	tests/measure/measured_stories.py \
+	tests/measure/measured_twin.py \
 	tests/measure/named_cases.py \
 	tests/measure/reference_hash.py \
 	tests/measure/story_shrink.py

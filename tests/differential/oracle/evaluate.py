@@ -195,6 +195,8 @@ class Scope:
             return self.variable(tree[1])
         if kind == "agg":
             return self.aggregate(tree[1], tree[2])
+        if kind == "measured":
+            return self.measured(tree)
         if kind == "neg":
             value = self.value(tree[1])
             return None if value is None else -value

@@ -6,6 +6,7 @@ Filters:     ("any",) ("test", field, matcher) ("not", f) ("and", [f...]) ("or",
 Predicates:  ("num", value, kind)   kind is "", "%", "bps" or "pps"
              ("var", name) ("agg", function, e) ("neg", e) ("not", e)
              ("bin", op, a, b) ("cmp", op, a, b) ("and", [e...]) ("or", [e...])
+             ("measured", program, state)
 Matchers:    ("present",) ("ip", [(low, high)...]) ("range", [(low, high)...]) ("flags", set, clear)
 """
 import ipaddress
@@ -217,7 +218,7 @@ def _value(field, text):
 # --- predicates --------------------------------------------------------------
 
 PREDICATE_WORD = re.compile(
-    r"\s+|\d+(?:\.\d+)?(?:[A-Za-z]+)?|[A-Za-z_][A-Za-z_0-9]*|>=|<=|==|!=|[()&|<>=+*/%-]")
+    r"\s+|\d+(?:\.\d+)?(?:[A-Za-z]+)?|[A-Za-z_][A-Za-z_0-9]*|>=|<=|==|!=|[()&|<>=+*/%-]|\"[^\"]*\"|\.(?=[A-Za-z_])")
 UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30,
          "ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
 RATE_SCALES = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9}
@@ -226,6 +227,7 @@ PACKET_VARIABLES = ("packets", "bytes", "volume", "ecn", "ttl", "rwnd", "rtt", "
                     "ack", "seq", "dup")
 FLOW_VARIABLES = ("ack", "seq", "dup", "ack_lastepoch", "seq_lastepoch", "dup_lastepoch")
 KEYWORDS = ("and", "or", "not")
+LEAST_MEASURED_MS = 100
 
 
 def parse_predicate(text):
@@ -297,12 +299,26 @@ def _primary(words):
     if not word[0].isalpha() or word in KEYWORDS:
         raise EventError("unexpected %r" % word)
     if words.take("("):
+        if word == "measure":
+            return _measured(words)
         if word not in AGGREGATES:
             raise EventError("%r is not an aggregate" % word)
         operand = _or(words)
         words.expect(")")
         return ("agg", word, operand)
     return ("var", word)
+
+
+def _measured(words):
+    program = words.next()
+    if not re.fullmatch(r'"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}"', program):
+        raise EventError("%r is no name of a measurement" % program)
+    words.expect(")")
+    words.expect(".")
+    state = [words.next()]
+    while words.take("."):
+        state.append(words.next())
+    return ("measured", program[1:-1], ".".join(state))
 
 
 def _number(word, words):
@@ -375,6 +391,12 @@ def mentions(tree, name):
     return tree == ("var", name) or any(mentions(child, name) for child in children(tree))
 
 
+def states(tree):
+    """What a predicate reads of measurement programs."""
+    found = [tree] if tree[0] == "measured" else []
+    return found + [state for child in children(tree) for state in states(child)]
+
+
 def filter_fields(tree):
     if tree[0] == "test":
         return [tree[1]]
@@ -386,6 +408,8 @@ def filter_fields(tree):
 
 
 def _check(event):
+    if states(event.predicate):
+        _check_measured(event)
     _check_names(event.predicate, False, event.granularity == "5-tuple")
     _check_rates(event.predicate, False)
     if mentions(event.predicate, "rtt"):
@@ -395,6 +419,16 @@ def _check(event):
         for field in used:
             if plain_name(field) in ("ttl", "ecn", "dscp", "tcpFlags"):
                 raise EventError("an event on rtt cannot use %s" % field)
+
+
+def _check_measured(event):
+    def of_packets(tree):
+        return tree[0] in ("agg", "var") or is_rate(tree) or any(map(of_packets, children(tree)))
+
+    if event.filter != ("any",) or event.granularity is not None or of_packets(event.predicate):
+        raise EventError("measured values are about no packets")
+    if event.interval_ms < LEAST_MEASURED_MS:
+        raise EventError("measured values take longer intervals")
 
 
 def _check_names(tree, inside, flow_buckets):
