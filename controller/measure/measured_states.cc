@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "controller/measure/measurement_manager.h"
-#include "lib/measure/state_question.h"
 
 namespace trumpet {
 namespace {
@@ -23,14 +22,6 @@ std::string Listed(const std::string& lead, const std::vector<std::string>& name
     list += (i == 0 ? lead : std::string(", ")) + Quoted(names[i]);
   }
   return names.size() > kMost ? list + ", ..." : list;
-}
-
-MeasuredReading ReadingOf(const MeasureVariable& variable, const CellReading& cells) {
-  MeasuredReading reading;
-  if (!cells.cells.empty()) reading.value = AnswerOf(variable, cells.cells[0]);
-  reading.hosts = cells.hosts;
-  for (const SilentHost& host : cells.silent) reading.silent.push_back(host.host);
-  return reading;
 }
 
 }  // namespace
@@ -54,23 +45,33 @@ Result<uint64_t> MeasuredStates::Read(const MeasuredState& state, Done done) {
   const std::string problem = ProblemOf(state, UINT32_MAX);
   if (!problem.empty()) return Status::Error(problem);
   const MeasureProgram& program = *measurements_.FindProgram(state.measurement);
-  const MeasureIndex index = StateQuestionOf(program, state)->variable;
-  const MeasureVariable& variable = program.variables[index];
+  const StateQuestion question = *StateQuestionOf(program, state);
+  const MeasureVariable& variable = program.variables[question.variable];
+  const auto count = static_cast<uint32_t>(question.key.empty() ? variable.CellCount() : 0);
   const auto number = std::make_shared<uint64_t>(0);  // known when the read has begun
-  const Result<uint64_t> begun =
-      measurements_.Read(state.measurement, "",
-                         {{index, variable.merge, static_cast<uint32_t>(variable.CellCount()), {}}},
-                         [this, number, done = std::move(done)](const CellReading& cells) {
-                           const auto read = under_way_.find(*number);
-                           if (read == under_way_.end()) return;  // nobody waits any longer
-                           const MeasuredReading reading = ReadingOf(read->second, cells);
-                           under_way_.erase(read);
-                           done(reading);
-                         });
+  const Result<uint64_t> begun = measurements_.Read(
+      state.measurement, "", {{question.variable, variable.merge, count, question.key}},
+      [this, number, done = std::move(done)](const CellReading& cells) {
+        const auto read = under_way_.find(*number);
+        if (read == under_way_.end()) return;  // nobody waits any longer
+        const MeasuredReading reading = ReadingOf(read->second, cells);
+        under_way_.erase(read);
+        done(reading);
+      });
   if (!begun.ok()) return begun;
   *number = *begun;
-  under_way_.emplace(*begun, variable);
+  under_way_.emplace(*begun, Asked{variable, question});
   return begun;
+}
+
+MeasuredReading MeasuredStates::ReadingOf(const Asked& asked, const CellReading& cells) {
+  MeasuredReading reading;
+  if (!cells.cells.empty()) {
+    reading.value = AnswerOf(asked.variable, asked.question, cells.cells[0]);
+  }
+  reading.hosts = cells.hosts;
+  for (const SilentHost& host : cells.silent) reading.silent.push_back(host.host);
+  return reading;
 }
 
 MeasuredReading MeasuredStates::SoFar(uint64_t number) const {

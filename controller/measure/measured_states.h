@@ -17,6 +17,7 @@
 
 #include "controller/measure/cell_reader.h"
 #include "controller/tem/measured_source.h"
+#include "lib/measure/state_question.h"
 #include "lib/model/measure_program.h"
 
 namespace trumpet {
@@ -33,8 +34,15 @@ class MeasuredStates final : public MeasuredSource {
   void End(uint64_t number) override;
 
  private:
+  struct Asked {
+    MeasureVariable variable;
+    StateQuestion question;
+  };
+
+  static MeasuredReading ReadingOf(const Asked& asked, const CellReading& cells);
+
   MeasurementManager& measurements_;
-  std::map<uint64_t, MeasureVariable> under_way_;  // what is read, by number
+  std::map<uint64_t, Asked> under_way_;  // what is read, by number
 };
 
 }  // namespace trumpet

@@ -111,8 +111,12 @@ TEST_F(MeasuredStatesTest, SaysWhatThereIsInstead) {
 TEST_F(MeasuredStatesTest, SaysWhatCannotBeANumber) {
   Install("hh");
   EXPECT_EQ(Problem("1 < measure(\"hh\").rows, 1s"),
-            "e:1:28: 'rows' is a count-min, which tells of one key and is no number; events read "
-            "counters, timestamps, maps, filters and sketches that count keys");
+            "e:1:28: 'rows' is a count-min, which tells of one key at a time: 'rows(\"KEY\")', KEY "
+            "with values of ipv4.src");
+  EXPECT_EQ(Problem("1 < measure(\"hh\").rows(\"10.0.0.256\"), 1s"),
+            "e:1:28: ipv4.src is '10.0.0.256'; it takes a number of 32 bits");
+  EXPECT_EQ(Problem("1 < measure(\"hh\").hosts(\"10.0.0.1\"), 1s"),
+            "e:1:28: 'hosts' is a hyperloglog, which holds nothing of one key");
   EXPECT_EQ(
       Problem("measure(\"hh\").turn > 1, 1s"),
       "e:1:24: 'turn' does not merge over hosts; events read it of a measurement of one host");
@@ -138,6 +142,35 @@ TEST_F(MeasuredStatesTest, TellsANumberOfEachKind) {
   EXPECT_NEAR(ValueOf("seen", {1, 1, 1}, {1, 0, 0, 1, 1, 1}).AsDouble(),
               1024 / 3.0 * std::log(1024.0 / 1018), 1e-9);
   EXPECT_EQ(ValueOf("seen", {}, {}).AsDouble(), 0);
+}
+
+// One read for both events, as they name the same key; the third one has another.
+TEST_F(MeasuredStatesTest, ReadsCellsOfAKeyOfAllHosts) {
+  Install("hh");
+  Put("- {name: one, event: '*, measure(\"hh\").rows(\"10.0.0.1\") > 11, 100ms'}\n"
+      "- {name: two, event: '*, measure(\"hh\").rows(\" 10.0.0.1 \") > 12, 100ms'}\n"
+      "- {name: huge, event: '*, measure(\"hh\").huge(\"0x0a000002\") > 2, 100ms'}");
+  clock_.Advance(100 * kNanosPerMilli);
+  manager_->Tick();
+  const std::vector<std::vector<uint64_t>> rows = {{7, 9}, {5, 4}};
+  for (const size_t agent : {0, 1}) {
+    for (int i = 0; i < 2; ++i) {
+      const CellsRequest request = Next<CellsRequest>(agent);
+      const bool is_huge = request.key == std::vector<uint64_t>{0x0a000002};
+      EXPECT_EQ(request.key, std::vector<uint64_t>{is_huge ? 0x0a000002u : 0x0a000001u});
+      const auto cells = is_huge ? std::vector<uint64_t>{agent + 1} : rows[agent];
+      Agent(agent).Send(
+          CellsAnswer{request.number, cells, static_cast<uint32_t>(cells.size()), ""});
+    }
+  }
+  ASSERT_TRUE(RunUntil([&] { return told_.rows.size() == 2; }));
+  std::string told;
+  for (const auto& row : told_.rows) told += row->json + "\n";
+  EXPECT_NE(told.find("\"event\":\"one\""), std::string::npos) << told;
+  EXPECT_NE(told.find("\"value\":12,\"threshold\":11,\"complete\":true"), std::string::npos)
+      << told;
+  EXPECT_NE(told.find("\"value\":3,\"threshold\":2,\"complete\":true"), std::string::npos) << told;
+  EXPECT_EQ(told.find("\"event\":\"two\""), std::string::npos) << told;
 }
 
 TEST_F(MeasuredStatesTest, NamesHostsThatAreSilentAtTheDeadline) {

@@ -78,6 +78,7 @@ lib_measure_measure_test_SOURCES = \
 	lib/measure/request_run_test.cc \
 	lib/measure/sketch_estimates_test.cc \
 	lib/measure/test_programs.h \
+	lib/measure/state_question_test.cc \
 	lib/measure/variable_reading_test.cc
 lib_measure_measure_test_LDADD = $(LIBTRUMPET_MEASURE) $(GTEST_MAIN_LIBS)
 

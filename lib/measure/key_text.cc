@@ -17,15 +17,6 @@ constexpr size_t kMaxQuoted = 64;
 
 std::string Quoted(const std::string& text) { return "'" + text.substr(0, kMaxQuoted) + "'"; }
 
-std::string FieldNames(const MeasureProgram& program, const MeasureKey& key) {
-  std::string names;
-  for (const MeasureFieldId field : key.fields) {
-    names += names.empty() ? "" : ",";
-    names += MeasureFieldName(program, field);
-  }
-  return names;
-}
-
 std::optional<uint64_t> ReadFieldValue(MeasureFieldId field, const std::string& text) {
   std::optional<FieldValue> address;
   if (field == kIpv4Src || field == kIpv4Dst) address = ParseIpv4(text);
@@ -112,7 +103,7 @@ Result<std::vector<uint64_t>> ReadMeasureKey(const MeasureProgram& program, cons
   }
   if (parts.size() != key.fields.size()) {
     return Status::Error("the key is " + Quoted(text) + "; it takes values of " +
-                         FieldNames(program, key));
+                         FormatMeasureKeyFields(program, key));
   }
   std::vector<uint64_t> values;
   for (size_t i = 0; i < parts.size(); ++i) {
@@ -121,6 +112,15 @@ Result<std::vector<uint64_t>> ReadMeasureKey(const MeasureProgram& program, cons
     values.push_back(*value);
   }
   return values;
+}
+
+std::string FormatMeasureKeyFields(const MeasureProgram& program, const MeasureKey& key) {
+  std::string names;
+  for (const MeasureFieldId field : key.fields) {
+    names += names.empty() ? "" : ",";
+    names += MeasureFieldName(program, field);
+  }
+  return names;
 }
 
 std::string FormatMeasureKey(const MeasureKey& key, const std::vector<uint64_t>& values) {

@@ -35,6 +35,9 @@ Result<uint64_t> ReadMeasureFieldValue(const MeasureProgram& program, MeasureFie
 Result<std::vector<uint64_t>> ReadMeasureKey(const MeasureProgram& program, const MeasureKey& key,
                                              const std::string& text);
 
+// "ipv4.src,ipv4.dst": what a key takes values of.
+std::string FormatMeasureKeyFields(const MeasureProgram& program, const MeasureKey& key);
+
 // As ReadMeasureKey() reads it; a value for each of the key's fields.
 std::string FormatMeasureKey(const MeasureKey& key, const std::vector<uint64_t>& values);
 

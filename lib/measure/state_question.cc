@@ -3,6 +3,8 @@
 
 #include "lib/measure/state_question.h"
 
+#include <optional>
+
 #include "lib/measure/key_text.h"
 #include "lib/measure/variable_reading.h"
 
@@ -33,6 +35,19 @@ std::string ProblemOfSize(const std::string& name, uint64_t cells, uint32_t inte
          "ms is the least to read them in";
 }
 
+// Variables with a key, and those that are of one only.
+Result<StateQuestion> KeyQuestionOf(const MeasureProgram& program, const MeasuredState& state,
+                                    MeasureIndex index) {
+  const MeasureVariable& variable = program.variables[index];
+  if (variable.key == kNoIndex || CountsKeys(variable.kind)) {
+    return Status::Error(Quoted(state.state) + " is a " + MeasureKindName(variable.kind) +
+                         ", which holds nothing of one key");
+  }
+  const auto key = ReadMeasureKey(program, program.keys[variable.key], state.key);
+  if (!key.ok()) return key.status();
+  return StateQuestion{index, *key};
+}
+
 }  // namespace
 
 Result<StateQuestion> StateQuestionOf(const MeasureProgram& program, const MeasuredState& state) {
@@ -41,14 +56,15 @@ Result<StateQuestion> StateQuestionOf(const MeasureProgram& program, const Measu
     return Status::Error("measurement " + Quoted(state.measurement) + " has no state " +
                          Quoted(state.state) + StatesOf(program));
   }
+  if (!state.key.empty()) return KeyQuestionOf(program, state, *index);
   const MeasureVariable& variable = program.variables[*index];
   if (!HasNumber(variable.kind)) {
     return Status::Error(
         Quoted(state.state) + " is a " + MeasureKindName(variable.kind) +
-        ", which tells of one key and is no number; events read counters, timestamps, maps, "
-        "filters and sketches that count keys");
+        ", which tells of one key at a time: " + Quoted(state.state + "(\"KEY\")") +
+        ", KEY with values of " + FormatMeasureKeyFields(program, program.keys[variable.key]));
   }
-  return StateQuestion{*index};
+  return StateQuestion{*index, {}};
 }
 
 std::string ProblemOfQuestion(const MeasureProgram& program, const StateQuestion& question,
@@ -58,11 +74,13 @@ std::string ProblemOfQuestion(const MeasureProgram& program, const StateQuestion
   if (variable.merge == MeasureMerge::kShared && !is_of_one_switch) {
     return Quoted(name) + " does not merge over hosts; events read it of a measurement of one host";
   }
-  return ProblemOfSize(name, variable.CellCount(), interval_ms);
+  return !question.key.empty() ? "" : ProblemOfSize(name, variable.CellCount(), interval_ms);
 }
 
-Number AnswerOf(const MeasureVariable& variable, const std::vector<uint64_t>& cells) {
-  return NumberOf(variable, cells);
+Number AnswerOf(const MeasureVariable& variable, const StateQuestion& question,
+                const std::vector<uint64_t>& cells) {
+  if (question.key.empty()) return NumberOf(variable, cells);
+  return Number::Integer(ReadingOfKey(variable, question.key, cells, std::nullopt).value);
 }
 
 }  // namespace trumpet

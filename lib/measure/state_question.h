@@ -1,14 +1,14 @@
 // Copyright (c) 2026 The Trumpet Authors.
 // SPDX-License-Identifier: Apache-2.0
 //
-// StateQuestion: what an event asks of a measurement program, `measure("hh").flows`
-// (docs/adr/0048).
+// StateQuestion: what an event asks of a measurement program, `measure("hh").flows` or
+// `measure("hh").size("10.0.0.1,80")` (docs/adr/0048).
 //
 // The controller asks it of all hosts, and trumpet-replay of the switches that it plays: both
 // refuse the same states, and make the same number of what they read.
 //
 // What can be read is bounded: a state has at most kMaxStateCells cells, and an event reads at most
-// kMaxStateCellsPerSecond of them in a second from each switch.
+// kMaxStateCellsPerSecond of them in a second from each switch; of a key there are few.
 //
 // Threads: pure functions.
 
@@ -30,6 +30,7 @@ constexpr uint64_t kMaxStateCellsPerSecond = 524288;
 
 struct StateQuestion {
   MeasureIndex variable = 0;
+  std::vector<uint64_t> key;  // of which the number is; empty: of the whole variable
 };
 
 // An error says what the program has instead.
@@ -40,8 +41,9 @@ Result<StateQuestion> StateQuestionOf(const MeasureProgram& program, const Measu
 std::string ProblemOfQuestion(const MeasureProgram& program, const StateQuestion& question,
                               bool is_of_one_switch, uint32_t interval_ms);
 
-// `cells`: those that it is about, merged.
-Number AnswerOf(const MeasureVariable& variable, const std::vector<uint64_t>& cells);
+// `cells`: those that it is about, merged; at least one.
+Number AnswerOf(const MeasureVariable& variable, const StateQuestion& question,
+                const std::vector<uint64_t>& cells);
 
 }  // namespace trumpet
 

@@ -218,7 +218,8 @@ std::vector<MeasuredState> MeasuredStatesOf(const Expr& expr) {
 }
 
 std::string MeasuredStateText(const MeasuredState& state) {
-  return "measure(\"" + state.measurement + "\")." + state.state;
+  const std::string text = "measure(\"" + state.measurement + "\")." + state.state;
+  return state.key.empty() ? text : text + "(\"" + state.key + "\")";
 }
 
 const char* VariableName(Variable variable) {

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "lib/base/units.h"
@@ -93,16 +94,18 @@ class Number {
 // double.
 Number Apply(ExprOp op, const Number& a, const Number& b);
 
-// `measure("hh").flows`: a state variable of a measurement program of the network.
+// `measure("hh").flows`: a state variable of a measurement program of the network;
+// `measure("hh").size("10.0.0.1,80")`: what it holds of that key.
 struct MeasuredState {
   std::string measurement;
   std::string state;
+  std::string key = {};  // values of the key's fields, as texts; empty: all of the variable
 
   bool operator==(const MeasuredState& other) const {
-    return measurement == other.measurement && state == other.state;
+    return std::tie(measurement, state, key) == std::tie(other.measurement, other.state, other.key);
   }
   bool operator<(const MeasuredState& other) const {
-    return measurement != other.measurement ? measurement < other.measurement : state < other.state;
+    return std::tie(measurement, state, key) < std::tie(other.measurement, other.state, other.key);
   }
 };
 
@@ -154,7 +157,7 @@ bool Mentions(const Expr& expr, Variable variable);
 // What the expression reads of measurement programs, each once, sorted; then it reads no packets.
 std::vector<MeasuredState> MeasuredStatesOf(const Expr& expr);
 
-// measure("hh").flows
+// measure("hh").flows, measure("hh").size("10.0.0.1,80")
 std::string MeasuredStateText(const MeasuredState& state);
 
 // "volume", "is_lost", "ack_lastepoch"; kLostInBurst is "is_lost & is_burst".

@@ -130,10 +130,34 @@ class EventMaker:
         return self.state()
 
     def state(self):
-        names = [name for name, variable in self.variables.items() if measured_twin.has_number(variable)]
-        if not names:
-            return "1"
-        return 'measure("%s").%s' % (PROGRAM, self.rng.choice(names))
+        name = self.rng.choice(list(self.variables))
+        variable = self.variables[name]
+        has_number, has_keys = measured_twin.has_number(variable), measured_twin.has_keys(variable)
+        if has_keys and (not has_number or self.rng.random() < 0.4):
+            return 'measure("%s").%s("%s")' % (PROGRAM, name, self.key(variable))
+        return 'measure("%s").%s' % (PROGRAM, name)
+
+    def key(self, variable):
+        """Values of its fields as some packet has them, or near."""
+        rng, layout, values = self.rng, self.measured.switch_after(0).layout, []
+        packet = rng.choice(self.measured.packets)
+        for field in layout.keys[variable.key]:
+            value = packet.fields.get(field, 0)
+            if field == "pkt.input_port":
+                value = packet.meta["in_port"]
+            elif field == "switch.id":
+                value = 1
+            elif rng.random() < 0.1:
+                value ^= 1
+            values.append(self.shown(field, value % 2**layout.width(field)))
+        return rng.choice((",", ",", ", ")).join(values)
+
+    def shown(self, field, value):
+        if field in ("ipv4.src", "ipv4.dst") and self.rng.random() < 0.7:
+            return ".".join(str(part) for part in value.to_bytes(4, "big"))
+        if field in ("eth.src", "eth.dst") and self.rng.random() < 0.7:
+            return ":".join("%02x" % part for part in value.to_bytes(6, "big"))
+        return "0x%x" % value if self.rng.random() < 0.2 else str(value)
 
     def is_narrow(self, event):
         """Whether rounding could decide somewhere."""
@@ -157,4 +181,4 @@ class EventMaker:
 def _estimates(tree, maker):
     """States of the tree that are no whole numbers."""
     return [state for state in language.states(tree)
-            if maker.variables[state[2]].kind in ("bf", "hll", "pcsa")]
+            if state[3] is None and maker.variables[state[2]].kind in ("bf", "hll", "pcsa")]

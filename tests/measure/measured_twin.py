@@ -38,10 +38,15 @@ class Measured:
         return self.switch_after(sum(packet.time < end for packet in self.packets))
 
 
-def number_of(switch, state):
-    """A state as one number."""
+def number_of(switch, state, key=None):
+    """A state, or what it holds of a key, as one number."""
     variable = switch.layout.variables[state]
     cells = switch.cells[state]
+    if key is not None:
+        fields = switch.layout.keys[variable.key]
+        view = mafia_twin.View(switch.cells, switch.owners,
+                               {field: value_of(text) for field, text in zip(fields, key)})
+        return min(switch.load(view, state, cell) for cell in switch.selected(state, view))
     if variable.kind == "scalar":
         return cells[0]
     if variable.kind == "map":
@@ -53,6 +58,14 @@ def number_of(switch, state):
     return float(reference_hash.pcsa_estimate(cells))
 
 
+def value_of(text):
+    """A number, or an address of IPv4 or Ethernet."""
+    for mark, base in ((".", 10), (":", 16)):
+        if mark in text:
+            return int.from_bytes(bytes(int(part, base) for part in text.split(mark)), "big")
+    return int(text, 0)
+
+
 def bloom_estimate(used, size, functions):
     """Each key leaves a cell empty with (1 - 1/size)^functions; a full filter is taken for one that is not."""
     return -size / functions * math.log(max(size - used, 1) / size) if used else 0.0
@@ -60,6 +73,10 @@ def bloom_estimate(used, size, functions):
 
 def has_number(variable):
     return variable.kind != "cm"
+
+
+def has_keys(variable):
+    return variable.kind in ("map", "bf", "cm")
 
 
 class MeasuredScope(evaluate.Scope):
@@ -70,7 +87,7 @@ class MeasuredScope(evaluate.Scope):
         self.switch = switch
 
     def measured(self, tree):
-        return number_of(self.switch, tree[2])
+        return number_of(self.switch, tree[2], tree[3])
 
 
 def scopes_of(event, measured):

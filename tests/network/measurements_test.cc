@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "lib/measure/variable_reading.h"
@@ -70,6 +71,36 @@ TEST_F(Measurements, ReadsAsOneWhatAllHostsHaveCounted) {
   ASSERT_TRUE(flows.keys.has_value());
   EXPECT_LE(flows.keys->low, kFlows);
   EXPECT_GE(flows.keys->high, kFlows);
+}
+
+TEST_F(Measurements, TellsEventsWhatAllHostsHoldOfAKey) {
+  ASSERT_TRUE(Connect());
+  ASSERT_EQ(Put(), "ok");
+  // The sixth flow has 5 and 6 packets; the 26th 25 and 26, of which the map counts those
+  // beyond 20.
+  std::string answer = "none";
+  network_.manager().Put(
+      "- {name: sketch, event: '*, measure(\"hh\").size(\"10.0.128.6\") >= 11, 100ms'}\n"
+      "- {name: map, event: '*, measure(\"hh\").heavy(\"0x0a00801a\") >= 11, 100ms'}\n"
+      "- {name: other, event: '*, measure(\"hh\").size(\"10.0.128.31\") > 0, 100ms'}\n",
+      DocumentFormat::kYaml, "e", EventManager::IfThere::kReplace, Caller(),
+      [&](const Result<std::vector<EventRecord>>& records) {
+        answer = records.ok() ? "ok" : records.message();
+      });
+  ASSERT_TRUE(network_.RunUntil([&] { return answer != "none"; }));
+  ASSERT_EQ(answer, "ok");
+  for (size_t host = 0; host < 2; ++host) SendTo(host);
+  network_.RunMs(350);
+  std::map<std::string, int> reports;
+  for (const auto& row : network_.reports()) {
+    const auto report = nlohmann::json::parse(row->json);
+    EXPECT_EQ(report["value"], 11) << row->json;
+    EXPECT_EQ(report["complete"], true) << row->json;
+    ++reports[report["event"]];
+  }
+  EXPECT_GE(reports["sketch"], 2);
+  EXPECT_GE(reports["map"], 2);
+  EXPECT_EQ(reports["other"], 0);
 }
 
 TEST_F(Measurements, RunsNowhereIfOneHostRefuses) {

@@ -101,6 +101,26 @@ TEST_F(MeasuredReplay, ReadsEveryKindOfState) {
       "one 100ms 1/1\nkeys 100ms 1/1\ntwo 200ms 2/2\ntwo 300ms 2/2\nratio 300ms 2.5/1.5\n");
 }
 
+TEST_F(MeasuredReplay, ReadsWhatStatesHoldOfAKey) {
+  EXPECT_EQ(Told(Event("rows", "measure(\"hh\").rows(\"80\") > measure(\"hh\").rows(\"0x51\")") +
+                     Event("map", "measure(\"hh\").ports(\" 81 \") >= 2") +
+                     Event("large", "measure(\"hh\").large(\"80\") + 0 = 3") +
+                     Event("none", "measure(\"hh\").rows(\"82\") > 0"),
+                 kPorts, Traffic(5, 50000000)),
+            "map 200ms 2/2\nrows 300ms 3/2\nmap 300ms 2/2\nlarge 300ms 3/3\n");
+}
+
+TEST_F(MeasuredReplay, ReadsKeysOfMapsThatEvict) {
+  const std::string program =
+      "flow = Key(udp.dst);\n"
+      "last = HashMap(key=flow, size=1, type=Counter(width=32), collide=\"evict\");\n"
+      "pkts >> last.set(last + 1);\n";
+  EXPECT_EQ(Told(Event("a", "measure(\"hh\").last(\"80\") >= 0") +
+                     Event("b", "measure(\"hh\").last(\"81\") >= 0"),
+                 program, Traffic(3, 100000000)),
+            "a 100ms 1/0\nb 100ms 0/0\na 200ms 0/0\nb 200ms 1/0\na 300ms 1/0\nb 300ms 0/0\n");
+}
+
 TEST_F(MeasuredReplay, KeepsTheOrderOfAllReports) {
   EXPECT_EQ(Told(Event("a", "sum(packets) > 0") + Event("b", "measure(\"hh\").total > 0") +
                      Event("c", "sum(packets) > 0", "50ms") +
@@ -145,6 +165,15 @@ TEST_F(MeasuredReplay, SaysWhereAStateIsThatCannotBeRead) {
       {"1 > measure(\"hh\").none",
        "e:1:28: measurement 'hh' has no state 'none'; it has 'total', 'ports', 'large', 'keys', "
        "'rows'\n"},
+      {"measure(\"hh\").rows > 0",
+       "e:1:24: 'rows' is a count-min, which tells of one key at a time: 'rows(\"KEY\")', KEY with "
+       "values of udp.dst\n"},
+      {"measure(\"hh\").rows(\"80,1\") > 0",
+       "e:1:24: the key is '80,1'; it takes values of udp.dst\n"},
+      {"measure(\"hh\").rows(\"65536\") > 0",
+       "e:1:24: udp.dst is '65536'; it takes a number of 16 bits\n"},
+      {"measure(\"hh\").total(\"80\") > 0",
+       "e:1:24: 'total' is a counter, which holds nothing of one key\n"},
       {"measure(\"hh\").large > 0",
        "e:1:24: 'large' has 65536 cells; an interval of 125ms is the least to read them in\n"},
   };
@@ -184,10 +213,11 @@ TEST_F(MeasuredReplay, MergesSwitchesAsAControllerMergesHosts) {
       "  pkts >> timestamp(late);\n"
       "  pkts >> match(turn < 9) >> turn.set(turn + 1); }\n";
   EXPECT_EQ(Told(Event("all", "measure(\"hh\").n > 0") + Event("cells", "measure(\"hh\").m > 0") +
-                     Event("late", "measure(\"hh\").late % 1000000000 > 0"),
+                     Event("late", "measure(\"hh\").late % 1000000000 > 0") +
+                     Event("key", "measure(\"hh\").m(\"81,2\") > 1"),
                  program, Traffic(4, 50000000)),
             "all 100ms 6/0\ncells 100ms 6/0\nlate 100ms 50010000/0\n"
-            "all 200ms 12/0\ncells 200ms 6/0\nlate 200ms 150010000/0\n");
+            "all 200ms 12/0\ncells 200ms 6/0\nlate 200ms 150010000/0\nkey 200ms 2/1\n");
   EXPECT_EQ(Told(Event("turn", "measure(\"hh\").turn > 0"), program, Traffic(2, 1000)),
             "e:1:27: 'turn' does not merge over hosts; events read it of a measurement of "
             "one host\n");

@@ -14,12 +14,21 @@
 namespace trumpet {
 namespace {
 
+std::vector<uint64_t> CellsOf(const ProgramState& state, const StateQuestion& question) {
+  if (question.key.empty()) return ReadVariable({&state}, question.variable);
+  const MeasureProgram& program = state.program().source;
+  const MeasureKey& key = program.keys[program.variables[question.variable].key];
+  PacketValues packet;
+  for (size_t i = 0; i < question.key.size(); ++i) packet.Set(key.fields[i], question.key[i]);
+  return ReadKeyCells({&state}, question.variable, packet);
+}
+
 // All switches together, as a controller merges those of hosts.
 std::vector<uint64_t> ReadMerged(const ProgramRun& run, const StateQuestion& question) {
   const MeasureMerge merge = run.program().source.variables[question.variable].merge;
   std::vector<uint64_t> merged;
   for (const ProgramState* state : run.states()) {
-    const std::vector<uint64_t> cells = ReadVariable({state}, question.variable);
+    const std::vector<uint64_t> cells = CellsOf(*state, question);
     if (merged.empty()) {
       merged = cells;
       continue;
@@ -137,7 +146,7 @@ const Number& MeasuredEvents::Read(const MeasuredState& state) {
   run.Flush();
   const auto question = StateQuestionOf(run.program().source, state);
   const MeasureVariable& variable = run.program().source.variables[question->variable];
-  return values_[state] = AnswerOf(variable, ReadMerged(run, *question));
+  return values_[state] = AnswerOf(variable, *question, ReadMerged(run, *question));
 }
 
 void MeasuredEvents::Add(const TimedFrame& frame, const PacketMeta& meta) {

@@ -19,6 +19,17 @@ bool IsWordChar(char c, Part part) {
   return false;
 }
 
+// ".0.1" of 10.0.0.1, of which 10.0 is a number.
+bool IsRestOfAddress(std::string_view text) {
+  size_t dots = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '.' && !IsDigit(text[i])) return false;
+    if (text[i] == '.' && (i + 1 == text.size() || !IsDigit(text[i + 1]))) return false;
+    if (text[i] == '.') ++dots;
+  }
+  return dots == 2 && text[0] == '.';
+}
+
 struct Symbol {
   std::string_view text;
   TokenKind kind;
@@ -129,6 +140,10 @@ class Lexer {
   }
 
   std::string NoSuchUnit(std::string_view name) const {
+    if (part_ == Part::kPredicate && IsRestOfAddress(name)) {
+      return "an address stands in the quotes of a key only, as in "
+             "measure(\"hh\").size(\"10.0.0.1\")";
+    }
     if (name[0] == '.') return "a digit must follow the decimal point";
     const std::string message = Quote(name) + " is not a unit";
     if (part_ == Part::kInterval) return message + DidYouMean(name, {"ms", "s", "us", "ns"});

@@ -29,6 +29,44 @@ TEST(MeasuredTable, ReadsStatesOfMeasurements) {
 )table");
 }
 
+TEST(MeasuredTable, ReadsKeysOfStates) {
+  CheckTable(R"table(
+*, measure("hh").size("10.0.0.1,10.0.0.2,80,4711,6") > 1MB, 1s
+    => *, measure("hh").size("10.0.0.1,10.0.0.2,80,4711,6") > 1000000, 1s
+*, measure ( "hh" ) .size ( " 0x0A , 02:00:00:00:00:0a,7 " )>1, 1s
+    => *, measure("hh").size("0x0A,02:00:00:00:00:0a,7") > 1, 1s
+*, measure("hh").first_hop.size("1") / measure("hh").size("2") % 3 = 1%, 1s
+    => *, measure("hh").first_hop.size("1") / measure("hh").size("2") % 3 = 0.01, 1s
+*, measure("hh").size("1") > measure("hh").size("2") and measure("hh").size > 1, 1s
+    => *, measure("hh").size("1") > measure("hh").size("2") and measure("hh").size > 1, 1s
+)table");
+}
+
+TEST(MeasuredTable, SaysWhatIsWrongWithKeys) {
+  CheckTable(R"table(
+*, measure("hh").size() > 1, 1s
+    => event:1:23: expected the values of a key in quotes, as in ("10.0.0.1,80"), not ')'
+*, measure("hh").size(10.0.0.1) > 1, 1s
+    => event:1:27: an address stands in the quotes of a key only, as in measure("hh").size("10.0.0.1")
+*, measure("hh").size(10) > 1, 1s
+    => event:1:23: expected the values of a key in quotes, as in ("10.0.0.1,80"), not '10'
+*, measure("hh").size("") > 1, 1s
+    => event:1:24: '' is no value of a key, which is a number or an address
+*, measure("hh").size("1,,2") > 1, 1s
+    => event:1:26: '' is no value of a key, which is a number or an address
+*, measure("hh").size("1, 10.0.0.0/8") > 1, 1s
+    => event:1:27: '10.0.0.0/8' is no value of a key, which is a number or an address
+*, measure("hh").size("1,2,") > 1, 1s
+    => event:1:28: '' is no value of a key, which is a number or an address
+*, measure("hh").size("1" > 1), 1s
+    => event:1:27: expected ')', not '>'
+*, measure("hh").size("1) > 1, 1s
+    => event:1:23: '"' is never closed
+*, measure("hh").size("1").x > 1, 1s
+    => event:1:27: expected an operator, not '.'
+)table");
+}
+
 TEST(MeasuredTable, SaysWhatIsWrongWithThem) {
   CheckTable(R"table(
 *, measure > 1, 1s
@@ -112,6 +150,11 @@ TEST(MeasuredTable, TellsTheStatesOfAnEventEachOnce) {
   ASSERT_TRUE(event.ok()) << event.message();
   const std::vector<MeasuredState> wanted = {{"a", "x"}, {"a", "y"}, {"b", "x"}};
   EXPECT_EQ(MeasuredStatesOf(event->predicate), wanted);
+  const auto keys = ParseEventLine(
+      "*, measure(\"a\").y(\"2\") > measure(\"a\").y + measure(\"a\").y(\"1, 3\"), 1s", "e");
+  ASSERT_TRUE(keys.ok()) << keys.message();
+  const std::vector<MeasuredState> of_keys = {{"a", "y"}, {"a", "y", "1,3"}, {"a", "y", "2"}};
+  EXPECT_EQ(MeasuredStatesOf(keys->predicate), of_keys);
 }
 
 TEST(MeasuredTable, TellsWhereAStateIsThatCannotBeRead) {
@@ -140,7 +183,7 @@ class Writer {
         return std::to_string(random_() % 5);
       case 1:
         return "measure(\"m" + std::to_string(random_() % 2) + "\").s" +
-               std::to_string(random_() % 3);
+               std::to_string(random_() % 3) + Key();
       case 2:
         return "-" + Inner(depth);
       default: {
@@ -165,6 +208,13 @@ class Writer {
   }
 
  private:
+  std::string Key() {
+    if (random_() % 2 == 0) return "";
+    std::string key = std::to_string(random_() % 2);
+    if (random_() % 2 == 0)
+      key += (random_() % 2 == 0 ? "," : " , ") + std::to_string(random_() % 2);
+    return "(\"" + key + "\")";
+  }
   std::string Inner(int depth) { return "(" + Sum(depth - 1) + ")"; }
   std::mt19937_64 random_;
 };

@@ -34,6 +34,22 @@ bool IsMeasurementName(std::string_view name) {
          std::all_of(name.begin(), name.end(), is_part);
 }
 
+// What it is of is checked against the program.
+bool IsKeyValue(std::string_view text) {
+  constexpr size_t kLongest = 64;
+  const auto is_part = [](char c) {
+    return (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F') || (c >= '0' && c <= '9') || c == 'x' ||
+           c == '.' || c == ':';
+  };
+  return !text.empty() && text.size() <= kLongest && std::all_of(text.begin(), text.end(), is_part);
+}
+
+std::string_view Trimmed(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  return text;
+}
+
 std::optional<Variable> VariableByName(std::string_view name) {
   for (int i = 0; i < kVariableCount; ++i) {
     const auto variable = static_cast<Variable>(i);
@@ -247,7 +263,7 @@ class Parser {
     return CheckHeight(*node);
   }
 
-  // measure("NAME").STATE, whose first word was taken.
+  // measure("NAME").STATE or measure("NAME").STATE("KEY"), whose first word was taken.
   bool ParseMeasured(PredicateNode* node) {
     tokens_.Next();
     const Token& name = tokens_.Peek();
@@ -268,6 +284,33 @@ class Parser {
     node->measured = {std::string(name.inner), std::string(state.text)};
     node->text = {node->text.data(),
                   static_cast<size_t>(state.text.data() - node->text.data()) + state.text.size()};
+    return !tokens_.At(TokenKind::kLeftParen) || ParseKey(node);
+  }
+
+  // Values of the fields of a key, as `measure read` takes them; spaces beside them do not count.
+  bool ParseKey(PredicateNode* node) {
+    tokens_.Next();
+    const Token& key = tokens_.Peek();
+    if (!tokens_.Take(TokenKind::kText)) {
+      return tokens_.Expected("the values of a key in quotes, as in (\"10.0.0.1,80\")");
+    }
+    std::string_view rest = key.inner;
+    for (bool is_last = false; !is_last;) {
+      const size_t comma = rest.find(',');
+      is_last = comma == std::string_view::npos;
+      const std::string_view value = Trimmed(rest.substr(0, comma));
+      if (!IsKeyValue(value)) {
+        return tokens_.FailAt(
+            key.offset + static_cast<size_t>(value.data() - key.text.data()),
+            Quote(value) + " is no value of a key, which is a number or an address");
+      }
+      node->measured.key += (node->measured.key.empty() ? "" : ",") + std::string(value);
+      rest.remove_prefix(is_last ? rest.size() : comma + 1);
+    }
+    if (!tokens_.At(TokenKind::kRightParen)) return tokens_.Expected("')'");
+    const Token& end = tokens_.Next();
+    node->text = {node->text.data(),
+                  static_cast<size_t>(end.text.data() - node->text.data()) + end.text.size()};
     return true;
   }
 

@@ -6,7 +6,7 @@ Filters:     ("any",) ("test", field, matcher) ("not", f) ("and", [f...]) ("or",
 Predicates:  ("num", value, kind)   kind is "", "%", "bps" or "pps"
              ("var", name) ("agg", function, e) ("neg", e) ("not", e)
              ("bin", op, a, b) ("cmp", op, a, b) ("and", [e...]) ("or", [e...])
-             ("measured", program, state)
+             ("measured", program, state, values of a key or None)
 Matchers:    ("present",) ("ip", [(low, high)...]) ("range", [(low, high)...]) ("flags", set, clear)
 """
 import ipaddress
@@ -318,7 +318,13 @@ def _measured(words):
     state = [words.next()]
     while words.take("."):
         state.append(words.next())
-    return ("measured", program[1:-1], ".".join(state))
+    key = None
+    if words.take("("):
+        key = tuple(part.strip(" ") for part in words.next().strip('"').split(","))
+        if not all(re.fullmatch(r"[0-9A-Fa-f.:x]{1,64}", part) for part in key):
+            raise EventError("%r is no key" % (key,))
+        words.expect(")")
+    return ("measured", program[1:-1], ".".join(state), key)
 
 
 def _number(word, words):
