@@ -12,6 +12,7 @@ build_tests = \
 	tests/build/docs_html_test.py \
 	tests/build/fuzz_corpora_test.sh \
 	tests/build/manual_test.py \
-	tests/build/ovs_build_test.sh
+	tests/build/ovs_build_test.sh \
+	tests/build/security_test.py
 TESTS += $(build_tests)
 EXTRA_DIST += $(build_tests)

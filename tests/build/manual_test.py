@@ -14,6 +14,8 @@ SOURCE = os.path.abspath(os.environ.get("top_srcdir", "."))
 BUILD = os.path.abspath(os.environ.get("top_builddir", "."))
 DAEMONS = {"trumpet-controller": "controller/daemon/controller.yaml",
            "trumpet-analyzer": "controller/daemon/analyzer.yaml"}
+# What stands between marks in pages of configurations and is no key: units, and values of keys.
+NO_KEYS = {"ns", "us", "ms", "s", "h", "d", "gre", "erspan", "trumpet", "alertmanager"}
 
 
 def page(name):
@@ -76,19 +78,64 @@ def programs_are_told():
             print(f"# {program} is not built here: its options are not compared")
 
 
+def read(path):
+    with open(f"{SOURCE}/{path}", encoding="utf-8") as text:
+        return text.read()
+
+
+def keys_read(program):
+    """Those that the daemon asks its configuration for."""
+    is_analyzer = program == "trumpet-analyzer"
+    texts = [read(os.path.relpath(path, SOURCE)) for path in glob.glob(f"{SOURCE}/controller/daemon/*config.cc")
+             if ("analyzer_config" in path) == is_analyzer]
+    return set(re.findall(r'->(?:Text|Texts|Bool|Count|Bytes|Duration|Choice|Pairs|Sections?)\(\s*"([a-z_]+)"', "".join(texts)))
+
+
+def keys_told(name):
+    """Those that the page has a heading for, or between marks."""
+    return set(re.findall(r"^([a-z_]+)\n=+$", page(name), re.M)) | set(re.findall(r"\*\*([a-z_]+)\*\*(?!\\ \()", page(name)))
+
+
 def keys_are_told():
     for program, path in DAEMONS.items():
-        with open(f"{SOURCE}/{path}", encoding="utf-8") as text:
-            keys = set(re.findall(r"^[ #-]*([a-z_]+):(?: |$)", text.read(), re.M))
-        for key in sorted(keys):
-            if not re.search(rf"(\*\*{key}\*\*|^{key}$)", page(f"{program}.yaml.5"), re.M):
-                yield f"{program}.yaml.5 does not tell of {key}"
+        page_name = f"{program}.yaml.5"
+        told, used = keys_told(page_name), keys_read(program)
+        if len(used) < 20:
+            yield f"only {len(used)} keys are found in the source of {program}"
+        yield from (f"{page_name} does not tell of {key}" for key in sorted(used - told))
+        yield from (f"{page_name} tells of {key}, which {program} does not read" for key in sorted(told - used - NO_KEYS))
+        samples = set(re.findall(r"^[ #-]*([a-z_]+):(?: |$)", read(path), re.M))
+        yield from (f"{path} shows {key}, which {program} does not read" for key in sorted(samples - used))
 
 
 def settings_are_told():
-    with open(f"{SOURCE}/vswitchd-plugin/settings.cc", encoding="utf-8") as text:
-        keys = set(re.findall(r'"(trumpet-[a-z-]+)"', text.read()))
-    yield from missing(keys, "ovs-vswitchd-trumpet.conf.db.5")
+    source = read("vswitchd-plugin/settings.cc")
+    used = set(re.findall(r'"(trumpet-[a-z-]+)"', source))
+    name = "ovs-vswitchd-trumpet.conf.db.5"
+    definitions = "\n".join(re.findall(r"^(\*\*trumpet-.*?): ", page(name), re.M))
+    tables = {name: set(re.findall(r"\*\*(trumpet-[a-z-]+)\*\*", definitions)),
+              "docs/operations.md": set(re.findall(r"^\| `(trumpet-[a-z-]+)` \|", read("docs/operations.md"), re.M)),
+              "0005-document-keys.patch": set(re.findall(r"trumpet-[a-z-]+", re.sub(r"\n\+", " ", read("ovs-patches/0005-document-keys.patch"))))}
+    if len(used) < 20:
+        yield f"only {len(used)} settings are found in the source"
+    for place, told in tables.items():
+        yield from (f"{place} does not tell of {key}" for key in sorted(used - told))
+        yield from (f"{place} tells of {key}, which the monitor does not read" for key in sorted(told - used))
+    yield from limits_are_told(source, name)
+
+
+def limits_are_told(source, name):
+    """Of each number: the least, the most, and the default."""
+    numbers = re.findall(r'\{"(trumpet-[a-z-]+)", (\d+), (\d+), &Settings::(\w+),', source)
+    defaults = dict(re.findall(r"^\s*uint32_t (\w+) = (\w+);", read("vswitchd-plugin/settings.h"), re.M))
+    defaults["max_buckets"] = re.search(r"kDefaultMaxBuckets = (\d+);", read("lib/model/event_spec.h")).group(1)
+    if len(numbers) < 10:
+        yield f"only {len(numbers)} numbers are found in the source"
+    for key, least, most, member in numbers:
+        if f"**{key}**: {least} to {most} ({defaults[member]})" not in page(name):
+            yield f"{name} does not say that {key} is {least} to {most} ({defaults[member]})"
+        if not re.search(rf"^\| `{key}` \| {least} to {most}\b.*\| {defaults[member]}\b", read("docs/operations.md"), re.M):
+            yield f"docs/operations.md does not say that {key} is {least} to {most} ({defaults[member]})"
 
 
 def main():
