@@ -4,16 +4,18 @@
 
 import os
 import re
+import struct
 import threading
 
+from accesses import Socket
 from chroot import field, new_chroot, other_version, wait_until
 
 TRUMPET = "/usr/lib/openvswitch-switch-trumpet/ovs-vswitchd-trumpet"
 NAMES = ["openvswitch-switch-trumpet", "trumpet-analyzer", "trumpet-controller", "trumpet-doc", "trumpet-utils"]
 UNITS = ["trumpet-analyzer", "trumpet-controller", "trumpet-db"]
-# 60,000 bytes at once.
+# 200,000 bytes at once.
 BURST = ("import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
-         "for i in range(60): s.sendto(bytes(1000), ('10.7.0.2', 5201))")
+         "for i in range(200): s.sendto(bytes(1000), ('10.7.0.2', 5201))")
 
 
 class Traffic:
@@ -81,6 +83,22 @@ class Story:
         wait_until(lambda: self.burst() or watch.poll() is not None, "a report")
         said = watch.stdout.read()
         assert watch.returncode == 0 and '"heavy"' in said, said
+
+    def simulate(self):
+        """Over a capture of nothing: the controller calls trumpet-replay."""
+        header = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
+        with open(self.chroot.path("/root/empty.pcap"), "wb") as file:
+            file.write(header)
+        assert self.ctl("simulate", "/root/events.yaml", "/root/empty.pcap") == "no reports\n"
+
+    def is_allowed(self, profile, access, user):
+        """Whether a profile of AppArmor lets a daemon of `user` do that."""
+        if isinstance(access, Socket):
+            return profile.may_open_socket(*access)
+        path = self.chroot.path(access.path)
+        name = os.path.join(access.path, "") if os.path.isdir(path) else access.path
+        # What is gone was the daemon's own.
+        return profile.may(access.letters, name, not os.path.exists(path) or os.stat(path).st_uid == user)
 
     def change_packages(self, packages):
         """With traffic; daemons are others afterwards, the switch is not, and all go on."""
