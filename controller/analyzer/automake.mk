@@ -32,10 +32,13 @@ controller_libtrumpet_analyzer_a_SOURCES = \
 	controller/analyzer/trace_packet.cc \
 	controller/analyzer/trace_packet.h \
 	controller/analyzer/trace_table.cc \
-	controller/analyzer/trace_table.h
+	controller/analyzer/trace_table.h \
+	controller/analyzer/usual_copy.cc \
+	controller/analyzer/usual_copy.h
 
 gtest_programs += controller/analyzer/analyzer_test
 controller_analyzer_analyzer_test_SOURCES = \
+	controller/analyzer/copy_kit_test.h \
 	controller/analyzer/copy_matching_test.cc \
 	controller/analyzer/copy_receiver_test.cc \
 	controller/analyzer/copy_sequences_test.cc \
@@ -49,11 +52,14 @@ controller_analyzer_analyzer_test_SOURCES = \
 	controller/analyzer/trace_judge_test.cc \
 	controller/analyzer/trace_packet_test.cc \
 	controller/analyzer/trace_simulation_test.h \
-	controller/analyzer/trace_table_test.cc
+	controller/analyzer/trace_table_test.cc \
+	controller/analyzer/usual_copy_test.cc
 controller_analyzer_analyzer_test_LDADD = $(LIBTRUMPET_ANALYZER) $(GTEST_MAIN_LIBS)
 
 fuzz_programs += controller/analyzer/trace_copy_fuzz
-controller_analyzer_trace_copy_fuzz_SOURCES = controller/analyzer/trace_copy_fuzz.cc
+controller_analyzer_trace_copy_fuzz_SOURCES = \
+	controller/analyzer/copy_kit_test.h \
+	controller/analyzer/trace_copy_fuzz.cc
 controller_analyzer_trace_copy_fuzz_LDADD = $(FUZZ_MAIN) $(LIBTRUMPET_ANALYZER)
 controller_analyzer_trace_copy_fuzz_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 

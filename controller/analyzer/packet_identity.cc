@@ -30,9 +30,19 @@ struct Invariant {
   size_t size = 0;
   uint8_t ttl = 0;
   // What names the flow: protocol, addresses, ports.
-  std::array<uint8_t, 1 + 32 + 4> flow{};
+  std::array<uint8_t, 1 + 32 + 4> flow;
   size_t flow_size = 0;
 
+  // Of a payload, `counted` bytes of which are taken.  Most have more than is taken: then the size
+  // is known here, and the copy is a few instructions.
+  void AddPayload(const uint8_t* payload, size_t counted, uint32_t captured) {
+    if (captured >= kKept[0]) {
+      std::memcpy(bytes.data() + size, payload, kKept[0]);
+    } else {
+      std::memcpy(bytes.data() + size, payload, counted);
+    }
+    size += counted;
+  }
   void AddToFlow(const uint8_t* more, size_t count) {
     std::memcpy(flow.data() + flow_size, more, count);
     flow_size += count;
@@ -62,7 +72,7 @@ bool ReadIpv4(const uint8_t* ip, uint32_t captured, Invariant* invariant) {
   invariant->Add(ip + 12, 8);  // addresses
   const uint32_t stated = total_bytes > header_bytes ? total_bytes - header_bytes : 0;
   const size_t counted = CountedBytes(stated, captured - header_bytes);
-  invariant->Add(ip + header_bytes, counted);
+  invariant->AddPayload(ip + header_bytes, counted, captured - header_bytes);
   invariant->AddToFlow(ip + 9, 1);
   invariant->AddToFlow(ip + 12, 8);
   const bool has_ports = (LoadBe16(ip + 6) & 0x3fff) == 0 && counted >= kPortBytes;
@@ -77,7 +87,7 @@ bool ReadIpv6(const uint8_t* ip, uint32_t captured, Invariant* invariant) {
   invariant->Add(ip + 4, 3);   // length, next header
   invariant->Add(ip + 8, 32);  // addresses
   const size_t counted = CountedBytes(LoadBe16(ip + 4), captured - kIpv6Bytes);
-  invariant->Add(ip + kIpv6Bytes, counted);
+  invariant->AddPayload(ip + kIpv6Bytes, counted, captured - kIpv6Bytes);
   invariant->AddToFlow(ip + 6, 1);
   invariant->AddToFlow(ip + 8, 32);
   const bool has_ports = (ip[6] == kTcp || ip[6] == kUdp) && counted >= kPortBytes;
@@ -116,6 +126,10 @@ bool Read(const uint8_t* packet, uint32_t captured, bool is_ethernet, Invariant*
   return Uint128{hash.high64} << 64 | hash.low64;
 }
 
+[[gnu::noinline]] uint64_t Hash64(const uint8_t* bytes, size_t size, uint64_t seed) {
+  return HashBytes(bytes, size, seed);
+}
+
 }  // namespace
 
 std::optional<InvariantBytes> ReadInvariant(const uint8_t* packet, uint32_t captured,
@@ -132,8 +146,7 @@ std::optional<PacketIdentity> IdentifyPacket(const uint8_t* packet, uint32_t cap
   if (!Read(packet, captured, is_ethernet, &invariant)) return std::nullopt;
   PacketIdentity identity;
   identity.hash = Hash128(invariant.bytes.data(), invariant.size, seed);
-  const Uint128 flow = Hash128(invariant.flow.data(), invariant.flow_size, seed);
-  identity.flow = static_cast<uint64_t>(flow);
+  identity.flow = Hash64(invariant.flow.data(), invariant.flow_size, seed);
   identity.ttl = invariant.ttl;
   return identity;
 }

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "controller/analyzer/packet_identity.h"
+#include "controller/analyzer/usual_copy.h"
 #include "lib/base/byte_order.h"
 #include "lib/base/hash.h"
 #include "lib/model/trace_rule.h"
@@ -145,6 +146,12 @@ TraceVerdict ReadPacket(const Frame& frame, const Layers& layers, int first,
 
 TraceVerdict ReadTraceCopy(const Frame& frame, Nanos time, const TraceCopyOptions& options,
                            TraceCopy* copy) {
+  if (ReadUsualCopy(frame, time, options, copy)) return TraceVerdict::kCopy;
+  return ReadAnyTraceCopy(frame, time, options, copy);
+}
+
+TraceVerdict ReadAnyTraceCopy(const Frame& frame, Nanos time, const TraceCopyOptions& options,
+                              TraceCopy* copy) {
   *copy = TraceCopy();
   Layers layers;
   ReadLayers(frame.data, frame.captured_length, LayerKind::kEthernet, options.layers, &layers);

@@ -62,8 +62,12 @@ struct TraceCopyOptions {
   bool leaves_slices = false;
 };
 
+// Usual copies (usual_copy.h) are read a shorter way.
 TraceVerdict ReadTraceCopy(const Frame& frame, Nanos time, const TraceCopyOptions& options,
                            TraceCopy* copy);
+// The same of any copy, header by header.
+TraceVerdict ReadAnyTraceCopy(const Frame& frame, Nanos time, const TraceCopyOptions& options,
+                              TraceCopy* copy);
 // The same of a frame as it came to the switch, captured there: kCopy or kMalformed.
 TraceVerdict ReadTraceFrame(const Frame& frame, Nanos time, uint16_t switch_number,
                             const TraceCopyOptions& options, TraceCopy* copy);
