@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -93,7 +94,7 @@ void Readable(evutil_socket_t, short, void* receiver) {
 
 Result<std::unique_ptr<CopyReceiver>> CopyReceiver::Open(event_base* base,
                                                          const CopyReceiverOptions& options,
-                                                         TakeFrame take) {
+                                                         TakeFrames take) {
   // Of no protocol until all is set: nothing comes before the filter is there.
   const int socket = ::socket(AF_PACKET, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (socket < 0) return SystemError("cannot receive from " + options.interface);
@@ -176,15 +177,19 @@ bool CopyReceiver::TakeBlock() {
   uint32_t* const status = &block->hdr.bh1.block_status;
   if ((__atomic_load_n(status, __ATOMIC_ACQUIRE) & TP_STATUS_USER) == 0) return false;
   const auto* at = reinterpret_cast<const uint8_t*>(block) + block->hdr.bh1.offset_to_first_pkt;
+  std::array<TimedFrame, kReceiveBurst> burst;
+  size_t count = 0;
   for (uint32_t i = 0; i < block->hdr.bh1.num_pkts; ++i) {
     const auto* head = reinterpret_cast<const tpacket3_hdr*>(at);
     const Frame frame{at + head->tp_mac, head->tp_snaplen, head->tp_len};
     ++counters_.frames;
     counters_.bytes += frame.wire_length;
     if ((head->tp_status & TP_STATUS_TS_RAW_HARDWARE) != 0) ++counters_.hardware_stamps;
-    take_(frame, Nanos{head->tp_sec} * kNanosPerSecond + head->tp_nsec);
+    burst[count++] = {Nanos{head->tp_sec} * kNanosPerSecond + head->tp_nsec, frame};
+    if (count == burst.size()) take_(burst.data(), std::exchange(count, 0));
     at += head->tp_next_offset;
   }
+  if (count > 0) take_(burst.data(), count);
   __atomic_store_n(status, TP_STATUS_KERNEL, __ATOMIC_RELEASE);
   next_block_ = (next_block_ + 1) % block_count_;
   return true;

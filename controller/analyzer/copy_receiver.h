@@ -23,6 +23,7 @@
 #include "lib/base/status.h"
 #include "lib/base/units.h"
 #include "lib/packet/parse.h"
+#include "lib/packet/pcap_reader.h"
 
 struct event;
 struct event_base;
@@ -46,12 +47,15 @@ struct CopyReceiverCounters {
 };
 
 using TakeFrame = std::function<void(const Frame& frame, Nanos time)>;
+// At most kReceiveBurst in the order of their arrival; they are lent for the call.
+constexpr size_t kReceiveBurst = 64;
+using TakeFrames = std::function<void(const TimedFrame* frames, size_t count)>;
 
 class CopyReceiver {
  public:
   static Result<std::unique_ptr<CopyReceiver>> Open(event_base* base,
                                                     const CopyReceiverOptions& options,
-                                                    TakeFrame take);
+                                                    TakeFrames take);
   ~CopyReceiver();
   CopyReceiver(const CopyReceiver&) = delete;
   CopyReceiver& operator=(const CopyReceiver&) = delete;
@@ -63,13 +67,13 @@ class CopyReceiver {
   void OnReadable();
 
  private:
-  CopyReceiver(TakeFrame take, int socket) : take_(std::move(take)), socket_(socket) {}
+  CopyReceiver(TakeFrames take, int socket) : take_(std::move(take)), socket_(socket) {}
   Status Configure(const CopyReceiverOptions& options);
   Status MapRing(const CopyReceiverOptions& options);
   Status Bind(const std::string& interface);
   bool TakeBlock();
 
-  const TakeFrame take_;
+  const TakeFrames take_;
   const int socket_;
   uint8_t* ring_ = nullptr;
   size_t ring_bytes_ = 0;

@@ -80,12 +80,16 @@ class CopyReceiverTest : public testing::Test {
 
   void Open(CopyReceiverOptions options) {
     options.interface = "lo";
-    auto receiver = CopyReceiver::Open(base_.get(), options, [this](const Frame& frame, Nanos at) {
-      MirrorCopy copy;
-      EXPECT_EQ(ReadMirrorCopy(frame, &copy), CopyVerdict::kCopy);
-      keys_.push_back(copy.key);
-      times_.push_back(at);
-    });
+    const auto take = [this](const TimedFrame* frames, size_t count) {
+      EXPECT_LE(count, kReceiveBurst);
+      for (size_t i = 0; i < count; ++i) {
+        MirrorCopy copy;
+        EXPECT_EQ(ReadMirrorCopy(frames[i].frame, &copy), CopyVerdict::kCopy);
+        keys_.push_back(copy.key);
+        times_.push_back(frames[i].time);
+      }
+    };
+    auto receiver = CopyReceiver::Open(base_.get(), options, take);
     ASSERT_TRUE(receiver.ok()) << receiver.message();
     receiver_ = std::move(*receiver);
   }
@@ -137,8 +141,10 @@ TEST_F(CopyReceiverTest, TakesTunnelsOverUdpWhereThoseAreWanted) {
   options.interface = "lo";
   options.wants_udp_tunnels = true;
   std::vector<uint32_t> bytes;
-  auto receiver = CopyReceiver::Open(
-      base_.get(), options, [&](const Frame& frame, Nanos) { bytes.push_back(frame.wire_length); });
+  const auto take = [&](const TimedFrame* frames, size_t count) {
+    for (size_t i = 0; i < count; ++i) bytes.push_back(frames[i].frame.wire_length);
+  };
+  auto receiver = CopyReceiver::Open(base_.get(), options, take);
   ASSERT_TRUE(receiver.ok()) << receiver.message();
   const auto to_port = [](uint16_t port, size_t size) { return Udp(9, port, Zeros(size)); };
   Send(Ethernet(0x0800, Ipv4({kProtocolUdp}, to_port(53, 99))));
@@ -220,7 +226,8 @@ TEST_F(CopyReceiverTest, CountsWhatTheKernelDrops) {
 }
 
 TEST_F(CopyReceiverTest, SaysWhichInterfaceIsNotThere) {
-  const auto receiver = CopyReceiver::Open(base_.get(), {"nowhere0"}, [](const Frame&, Nanos) {});
+  const auto receiver =
+      CopyReceiver::Open(base_.get(), {"nowhere0"}, [](const TimedFrame*, size_t) {});
   ASSERT_FALSE(receiver.ok());
   EXPECT_EQ(receiver.message(), "cannot receive from nowhere0: interface: No such device");
 }

@@ -4,6 +4,7 @@
 #include "controller/analyzer/trace_table.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <utility>
 
@@ -20,6 +21,13 @@ size_t SlotCount(size_t max_traces) {
   return count;
 }
 
+void FetchBytes(const void* begin, size_t size) {
+  constexpr size_t kLine = 64;
+  const auto* const bytes = static_cast<const char*>(begin);
+  for (size_t at = 0; at < size; at += kLine) __builtin_prefetch(bytes + at, 1);
+  __builtin_prefetch(bytes + size - 1, 1);
+}
+
 }  // namespace
 
 TraceTable::TraceTable(const TraceTableOptions& options, Tell tell)
@@ -28,6 +36,7 @@ TraceTable::TraceTable(const TraceTableOptions& options, Tell tell)
       quiet_(options.quiet),
       slots_(SlotCount(options.max_traces), kNone),
       entries_(std::max<size_t>(options.max_traces, 1)),
+      contents_(entries_.size()),
       hops_(std::max<size_t>(options.max_hops, 1)) {
   for (size_t i = entries_.size(); i-- > 0;) {
     entries_[i].newer = std::exchange(free_entry_, static_cast<uint32_t>(i));
@@ -70,6 +79,45 @@ void TraceTable::Remove(uint32_t at, List* list) {
   (entry.newer == kNone ? list->newest : entries_[entry.newer].older) = entry.older;
 }
 
+// In rounds, so that what one of them reads has been asked for by the one before.  Traces that
+// begin take free entries in the order of their list, the ones that were freed last at first.
+void TraceTable::Fetch(const TraceCopy* copies, size_t count) const {
+  for (size_t i = 0; i < count; ++i) __builtin_prefetch(&slots_[SlotOf(copies[i].key)]);
+  uint32_t free = free_entry_;
+  for (size_t i = 0; i < count; ++i) {
+    const uint32_t at = slots_[SlotOf(copies[i].key)];
+    if (at != kNone) {
+      __builtin_prefetch(&entries_[at], 1);
+    } else if (free != kNone && (i == 0 || copies[i].key != copies[i - 1].key)) {
+      FetchBytes(&contents_[free], sizeof(Content));
+      free = entries_[free].newer;
+    }
+  }
+}
+
+// `entry` itself was fetched when the one before it was told.
+void TraceTable::FetchNextToTell(const Entry& entry) const {
+  if (entry.newer == kNone) return;
+  const Entry& next = entries_[entry.newer];
+  if (next.newer != kNone) __builtin_prefetch(&entries_[next.newer], 1);
+  if (next.first_hop != kNone) {
+    __builtin_prefetch(&hops_[next.first_hop]);
+    __builtin_prefetch(&hops_[next.last_hop]);
+  }
+  FetchBytes(&contents_[entry.newer], offsetof(Content, bytes));
+}
+
+// Its hops are those that will be taken next.
+void TraceTable::FetchNextToForget(const Entry& entry) const {
+  if (entry.newer == kNone) return;
+  const Entry& next = entries_[entry.newer];
+  if (next.newer != kNone) __builtin_prefetch(&entries_[next.newer], 1);
+  __builtin_prefetch(&slots_[SlotOf(next.key)], 1);
+  if (next.first_hop == kNone) return;
+  __builtin_prefetch(&hops_[next.first_hop], 1);
+  __builtin_prefetch(&hops_[next.last_hop], 1);
+}
+
 void TraceTable::Take(const TraceCopy& copy) {
   ++counters_.copies;
   if (free_hop_ == kNone) MakeRoom();
@@ -92,7 +140,7 @@ void TraceTable::Take(const TraceCopy& copy) {
   }
   Entry& entry = entries_[at];
   entry.is_told = false;
-  entry.packet.marks |= copy.packet.marks;
+  entry.marks |= copy.packet.marks;
   entry.last = std::max(entry.last, copy.hop.time);
   Append(at, &open_);
   AddHop(at, copy.hop);
@@ -102,17 +150,19 @@ uint32_t TraceTable::Begin(const TraceCopy& copy, size_t slot) {
   const uint32_t at = free_entry_;
   free_entry_ = entries_[at].newer;
   Entry& entry = entries_[at];
+  Content& content = contents_[at];
   entry.key = copy.key;
-  entry.flow = copy.flow;
   entry.hops_not_kept = 0;
   entry.last = copy.hop.time;
   entry.first_hop = entry.last_hop = kNone;
   entry.hop_count = entry.revision = 0;
   entry.is_told = false;
-  entry.packet = copy.packet;
-  entry.notes = {};
+  entry.marks = 0;
+  content.flow = copy.flow;
+  content.packet = copy.packet;
+  content.notes = {};
   entry.byte_count = static_cast<uint8_t>(std::min<size_t>(copy.captured, kTracePacketBytes));
-  if (copy.captured > 0) std::memcpy(entry.bytes.data(), copy.bytes, entry.byte_count);
+  if (copy.captured > 0) std::memcpy(content.bytes.data(), copy.bytes, entry.byte_count);
   slots_[slot] = at;
   ++trace_count_;
   ++counters_.traces;
@@ -153,8 +203,10 @@ void TraceTable::MakeRoom() {
 void TraceTable::TellOldest(bool is_evicted) {
   const uint32_t at = open_.oldest;
   Entry& entry = entries_[at];
+  Content& content = contents_[at];
+  FetchNextToTell(entry);
   trace_.key = entry.key;
-  trace_.flow = entry.flow;
+  trace_.flow = content.flow;
   trace_.hops.clear();
   for (uint32_t hop = entry.first_hop; hop != kNone; hop = hops_[hop].next) {
     trace_.hops.push_back(hops_[hop].hop);
@@ -166,16 +218,18 @@ void TraceTable::TellOldest(bool is_evicted) {
   Remove(at, &open_);
   entry.is_told = true;
   Append(at, &told_);
-  trace_.packet = entry.packet;
-  trace_.bytes = {entry.bytes.data(), entry.byte_count};
-  trace_.notes = entry.notes;
+  trace_.packet = content.packet;
+  trace_.packet.marks = entry.marks;
+  trace_.bytes = {content.bytes.data(), entry.byte_count};
+  trace_.notes = content.notes;
   tell_(trace_);
-  entry.notes = trace_.notes;
+  content.notes = trace_.notes;
 }
 
 void TraceTable::ForgetOldest() {
   const uint32_t at = told_.oldest;
   Entry& entry = entries_[at];
+  FetchNextToForget(entry);
   Remove(at, &told_);
   Erase(Find(entry.key));
   if (entry.first_hop != kNone) {

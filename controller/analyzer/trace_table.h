@@ -73,6 +73,9 @@ class TraceTable {
   TraceTable(const TraceTableOptions& options, Tell tell);
 
   void Take(const TraceCopy& copy);
+  // Asks the memory for what Take() will need for these, and waits for none of it.  Not needed, and
+  // does nothing else; some of them may not be taken after all.
+  void Fetch(const TraceCopy* copies, size_t count) const;
   // Tells what is complete, at most `max_traces` of them; true: there may be more.
   bool Advance(Nanos now, size_t max_traces);
   // Tells all that has not been told.
@@ -86,10 +89,9 @@ class TraceTable {
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
 
-  struct Entry {
+  // What every copy needs: one line of the cache.
+  struct alignas(64) Entry {
     Uint128 key = 0;
-    uint64_t flow = 0;
-    uint64_t hops_not_kept = 0;
     Nanos last = 0;  // copy
     uint32_t first_hop = kNone;
     uint32_t last_hop = kNone;
@@ -97,8 +99,15 @@ class TraceTable {
     uint32_t revision = 0;
     uint32_t older = kNone;  // in its list
     uint32_t newer = kNone;
+    uint64_t hops_not_kept = 0;
     bool is_told = false;
     uint8_t byte_count = 0;
+    uint8_t marks = 0;  // of all copies
+  };
+  static_assert(sizeof(Entry) == 64);
+  // What is written once, and read when the trace is told; beside the entry of the same index.
+  struct Content {
+    uint64_t flow = 0;
     TracePacket packet;
     std::array<uint32_t, kTraceNotes> notes{};
     std::array<char, kTracePacketBytes> bytes{};
@@ -121,6 +130,8 @@ class TraceTable {
   void AddHop(uint32_t at, const TraceHop& hop);
   void NoteLate(Nanos gap);
   void MakeRoom();
+  void FetchNextToTell(const Entry& entry) const;
+  void FetchNextToForget(const Entry& entry) const;
   void TellOldest(bool is_evicted);
   void ForgetOldest();
 
@@ -129,6 +140,7 @@ class TraceTable {
   Nanos quiet_;
   std::vector<uint32_t> slots_;  // open addressing; a power of two
   std::vector<Entry> entries_;
+  std::vector<Content> contents_;
   std::vector<Hop> hops_;
   uint32_t free_entry_ = kNone;  // linked by `newer`
   uint32_t free_hop_ = kNone;

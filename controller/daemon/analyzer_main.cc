@@ -7,6 +7,7 @@
 #include <openssl/rand.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <iostream>
 #include <memory>
@@ -109,8 +110,12 @@ Status MakeTraces(event_base* base, AnalyzerConfig* config, const WireClock& clo
 // `traces` may be null.
 Status Receive(event_base* base, const AnalyzerConfig& config, Analyzer* analyzer,
                LiveTraces* traces, std::vector<NamedReceiver>* receivers) {
-  const auto take = [=](const Frame& frame, Nanos time) {
-    if (traces == nullptr || !traces->Take(frame, time)) analyzer->TakeFrame(frame, time);
+  const auto take = [=](const TimedFrame* frames, size_t count) {
+    std::array<bool, kReceiveBurst> is_taken{};
+    if (traces != nullptr) traces->Take(frames, count, is_taken.data());
+    for (size_t i = 0; i < count; ++i) {
+      if (!is_taken[i]) analyzer->TakeFrame(frames[i].frame, frames[i].time);
+    }
   };
   for (const std::string& interface : config.interfaces) {
     CopyReceiverOptions options = config.receiver;

@@ -15,6 +15,7 @@ controller_libtrumpet_traces_a_SOURCES = \
 	controller/traces/counter_book.h \
 	controller/traces/counter_file.cc \
 	controller/traces/counter_file.h \
+	controller/traces/frame_burst.h \
 	controller/traces/known_captures.cc \
 	controller/traces/known_captures.h \
 	controller/traces/latency_app.cc \

@@ -152,8 +152,11 @@ class Receiver {
     CopyReceiverOptions ring;
     ring.interface = "lo";
     LiveTraces* const to = traces_.get();
-    auto receiver = CopyReceiver::Open(
-        base_.get(), ring, [to](const Frame& frame, Nanos time) { to->Take(frame, time); });
+    const auto take = [to](const TimedFrame* frames, size_t count) {
+      std::array<bool, kReceiveBurst> is_taken;
+      to->Take(frames, count, is_taken.data());
+    };
+    auto receiver = CopyReceiver::Open(base_.get(), ring, take);
     Check(receiver.ok(), receiver.ok() ? "" : receiver.message());
     receiver_ = std::move(*receiver);
   }

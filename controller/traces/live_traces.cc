@@ -99,11 +99,21 @@ LiveTraces::~LiveTraces() {
   Write();
 }
 
+void LiveTraces::Take(const TimedFrame* frames, size_t count, bool* is_taken) {
+  maker_.TakeFrames(frames, count, is_taken);
+  for (size_t i = count; i-- > 0;) {
+    if (!is_taken[i]) continue;
+    frame_time_ = frames[i].time;
+    has_new_frames_ = true;
+    break;
+  }
+}
+
 bool LiveTraces::Take(const Frame& frame, Nanos time) {
-  if (!maker_.TakeFrame(frame, time)) return false;
-  frame_time_ = time;
-  has_new_frames_ = true;
-  return true;
+  const TimedFrame timed{time, frame};
+  bool is_taken = false;
+  Take(&timed, 1, &is_taken);
+  return is_taken;
 }
 
 void LiveTraces::Tell(const TraceReport& report) {

@@ -80,7 +80,9 @@ class LiveTraces {
   LiveTraces(const LiveTraces&) = delete;
   LiveTraces& operator=(const LiveTraces&) = delete;
 
-  // False: it is a copy of a slice, or none at all.
+  // As they came.  Says of each whether it was taken: copies of slices are not, nor what is no copy
+  // at all.
+  void Take(const TimedFrame* frames, size_t count, bool* is_taken);
   bool Take(const Frame& frame, Nanos time);
   // Of those in the store; the answer comes from the loop.
   // `may_go_on`, which may be empty, is asked on another thread meanwhile.

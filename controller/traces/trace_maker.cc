@@ -3,6 +3,7 @@
 
 #include "controller/traces/trace_maker.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -39,12 +40,49 @@ TraceMaker::TraceMaker(const TraceMakerOptions& options, const TraceRoutes& rout
       table_(options.table, [this](Trace& trace) { Judge(&trace); }) {}
 
 bool TraceMaker::TakeFrame(const Frame& frame, Nanos time) {
-  const TraceVerdict verdict = ReadTraceCopy(frame, time, options_.copies, &copy_);
-  if (verdict == TraceVerdict::kSlice) TakeSequence(copy_.hop);
-  const bool is_left = verdict == TraceVerdict::kSlice || verdict == TraceVerdict::kOther;
-  if (is_left && options_.copies.leaves_slices) return false;
-  Take(verdict, copy_);
-  return true;
+  const TimedFrame timed{time, frame};
+  bool is_taken = false;
+  TakeBurst(&timed, 1, &is_taken, false);
+  return is_taken;
+}
+
+void TraceMaker::TakeFrames(const TimedFrame* frames, size_t count, bool* is_taken) {
+  Take(frames, count, is_taken, false);
+}
+
+void TraceMaker::TakeInTime(const TimedFrame* frames, size_t count) {
+  Take(frames, count, nullptr, true);
+}
+
+void TraceMaker::Take(const TimedFrame* frames, size_t count, bool* is_taken, bool advances) {
+  for (size_t at = 0; at < count; at += kBurst) {
+    bool* const answers = is_taken == nullptr ? nullptr : is_taken + at;
+    TakeBurst(frames + at, std::min(kBurst, count - at), answers, advances);
+  }
+}
+
+// All are read, then what they need of the table is fetched, then each is taken in its turn: a
+// trace that is told meanwhile is judged by what came before, and by nothing that came behind.
+void TraceMaker::TakeBurst(const TimedFrame* frames, size_t count, bool* is_taken, bool advances) {
+  for (size_t i = 0; i < count; ++i) {
+    verdicts_[i] = ReadTraceCopy(frames[i].frame, frames[i].time, options_.copies, &copies_[i]);
+  }
+  if (count > 1) table_.Fetch(copies_.data(), count);
+  for (size_t i = 0; i < count; ++i) {
+    const bool is_left = IsLeft(verdicts_[i]);
+    if (is_taken != nullptr) is_taken[i] = !is_left;
+    if (!is_left) {
+      Take(verdicts_[i], copies_[i]);
+    } else if (verdicts_[i] == TraceVerdict::kSlice) {
+      TakeSequence(copies_[i].hop);
+    }
+    if (advances) Advance(frames[i].time);
+  }
+}
+
+bool TraceMaker::IsLeft(TraceVerdict verdict) const {
+  return options_.copies.leaves_slices &&
+         (verdict == TraceVerdict::kSlice || verdict == TraceVerdict::kOther);
 }
 
 bool TraceMaker::TakeSequence(const TraceHop& hop) {
@@ -54,7 +92,8 @@ bool TraceMaker::TakeSequence(const TraceHop& hop) {
 }
 
 void TraceMaker::TakeFrameOf(uint16_t switch_number, const Frame& frame, Nanos time) {
-  Take(ReadTraceFrame(frame, time, switch_number, options_.copies, &copy_), copy_);
+  TraceCopy& copy = copies_.front();
+  Take(ReadTraceFrame(frame, time, switch_number, options_.copies, &copy), copy);
 }
 
 void TraceMaker::Take(TraceVerdict verdict, const TraceCopy& copy) {
@@ -69,7 +108,7 @@ void TraceMaker::Take(TraceVerdict verdict, const TraceCopy& copy) {
     case TraceVerdict::kMalformed:
       ++sums_.malformed;
       return;
-    case TraceVerdict::kSlice:  // TakeFrame() has left it
+    case TraceVerdict::kSlice:  // has been left
     case TraceVerdict::kCopy:
       break;
   }

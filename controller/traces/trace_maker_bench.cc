@@ -12,6 +12,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include <array>
 #include <cstring>
 #include <deque>
 #include <string_view>
@@ -57,7 +58,9 @@ struct Round {
   }
 };
 
-// Feeds rounds to `take(frame, time)`, time going on from one to the next.
+constexpr size_t kBurst = 64;  // frames at a time, as a ring has them
+
+// Feeds rounds to `take(frames)`, kBurst at a time, time going on from one to the next.
 template <typename Take>
 void Feed(benchmark::State& state, const Take& take) {
   const auto under_way = static_cast<size_t>(state.range(0));
@@ -69,7 +72,11 @@ void Feed(benchmark::State& state, const Take& take) {
     packet += kCopies / kHops;
     begin = round.times.back() + 1;
     state.ResumeTiming();
-    for (size_t i = 0; i < kCopies; ++i) take(round.frame(i), round.times[i]);
+    std::array<TimedFrame, kBurst> burst;
+    for (size_t i = 0; i < kCopies; i += kBurst) {
+      for (size_t k = 0; k < kBurst; ++k) burst[k] = {round.times[i + k], round.frame(i + k)};
+      take(burst);
+    }
   }
   state.SetItemsProcessed(static_cast<int64_t>(state.iterations() * kCopies));
 }
@@ -88,10 +95,9 @@ void Ours(benchmark::State& state) {
   TraceMaker maker(options, routes, [&](const TraceReport& report) {
     delivered += report.pass->fault == TraceFault::kNone ? 1 : 0;
   });
-  size_t count = 0;
-  Feed(state, [&](const Frame& frame, Nanos time) {
-    maker.TakeFrame(frame, time);
-    if (++count % 64 == 0) maker.Advance(time);
+  Feed(state, [&](const std::array<TimedFrame, kBurst>& burst) {
+    maker.TakeFrames(burst.data(), burst.size(), nullptr);
+    maker.Advance(burst.back().time);
   });
   maker.Finish();
   if (delivered != state.iterations() * kCopies / kHops) state.SkipWithError("traces are missing");
@@ -153,7 +159,9 @@ class PlainTraces {
 
 void Plain(benchmark::State& state) {
   PlainTraces traces;
-  Feed(state, [&](const Frame& frame, Nanos time) { traces.Take(frame, time); });
+  Feed(state, [&](const std::array<TimedFrame, kBurst>& burst) {
+    for (const TimedFrame& timed : burst) traces.Take(timed.frame, timed.time);
+  });
   traces.Finish();
   if (traces.delivered() != state.iterations() * kCopies / kHops) {
     state.SkipWithError("traces are missing");

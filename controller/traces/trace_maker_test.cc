@@ -5,13 +5,18 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
+#include <memory>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "controller/traces/link_book.h"
 #include "controller/traces/trace_network_test.h"
 #include "controller/traces/trace_routes.h"
+#include "lib/base/byte_order.h"
+#include "lib/model/trace_rule.h"
 
 namespace trumpet {
 namespace {
@@ -169,6 +174,84 @@ TEST(TraceMaker, LosesNoCopyFromItsSums) {
     ExpectWhole(sums);
     EXPECT_EQ(sums.lost_by_number, lost) << "seed " << seed;
     EXPECT_GT(sums.duplicates, 0u);
+  }
+}
+
+// What is told, word for word, and the sums.
+std::string Story(const std::vector<trace_network::TimedBytes>& frames, size_t burst,
+                  const TraceMakerOptions& options, bool in_time) {
+  const Line line;
+  std::string story;
+  std::string taken;
+  TraceMaker maker(options, line, [&story](const TraceReport& report) {
+    const TracePass& pass = *report.pass;
+    for (const uint64_t value :
+         {report.id, uint64_t{report.trace->revision}, uint64_t{report.trace->is_evicted},
+          uint64_t{report.trace->packet.marks}, static_cast<uint64_t>(pass.fault),
+          uint64_t{pass.hops.size()}, uint64_t{pass.duplicates}, uint64_t{pass.last_switch},
+          static_cast<uint64_t>(pass.drop_probability * 1e9)}) {
+      story += std::to_string(value) + " ";
+    }
+    story += "\n";
+  });
+  for (size_t at = 0; at < frames.size(); at += burst) {
+    std::vector<TimedFrame> timed;
+    for (size_t i = at; i < std::min(frames.size(), at + burst); ++i) {
+      const auto size = static_cast<uint32_t>(frames[i].bytes.size());
+      timed.push_back({frames[i].time, {frames[i].bytes.data(), size, size}});
+    }
+    if (in_time && burst > 1) {
+      maker.TakeInTime(timed.data(), timed.size());
+      continue;
+    }
+    const std::unique_ptr<bool[]> is_taken(new bool[timed.size()]);
+    maker.TakeFrames(timed.data(), timed.size(), is_taken.get());
+    for (size_t i = 0; i < timed.size() && !in_time; ++i) taken += is_taken[i] ? "+" : "-";
+    // At the same times, whatever the bursts are.
+    if (in_time || (at + timed.size()) % 240 == 0) maker.Advance(timed.back().time);
+  }
+  maker.Finish();
+  const TraceSums sums = maker.sums();
+  ExpectWhole(sums);
+  for (const uint64_t value : {sums.frames, sums.copies, sums.other, sums.malformed, sums.in_traces,
+                               sums.duplicates, sums.lost_by_number, sums.lost_by_trace}) {
+    story += std::to_string(value) + " ";
+  }
+  return story + taken;
+}
+
+// Copies of slices and what is no copy among them, and tables that are too small.
+TEST(TraceMaker, TakesManyAtATimeAsIfEachCameAlone) {
+  for (uint64_t seed = 0; seed < 30; ++seed) {
+    std::mt19937_64 random(seed);
+    Network network;
+    for (uint32_t i = 0; i < 1200; ++i) {
+      const Nanos time = kBegin + i * kNanosPerMilli;
+      const Bytes packet = Packet(static_cast<uint16_t>(random() % 9), i - i % 2, 64);
+      for (uint16_t at = 1; at <= 3; ++at) {
+        const Nanos late = random() % 30 == 0 ? kNanosPerSecond : 0;
+        network.Copy(at, time + late + at, packet, random() % 20 == 0);
+        if (random() % 40 == 0) network.Add(time, packet);
+      }
+    }
+    std::vector<trace_network::TimedBytes> frames = network.Frames();
+    for (auto& [time, bytes] : frames) {
+      constexpr size_t kKeyAt = 14 + 20 + 4;
+      const bool is_copy = bytes[14 + 9] == kProtocolGre;
+      if (!is_copy || random() % 4 == 0) continue;  // else of a slice
+      const uint32_t key = LoadBe32(&bytes[kKeyAt]);
+      StoreBe32(&bytes[kKeyAt], (key & ~kMaxSliceTag) | TraceTag(1, 2));
+    }
+    TraceMakerOptions options;
+    options.copies.leaves_slices = seed % 2 == 0;
+    options.table.max_traces = 8 + random() % 1500;
+    options.table.max_hops = 16 + random() % 4000;
+    for (const bool in_time : {false, true}) {
+      const std::string alone = Story(frames, 1, options, in_time);
+      for (const size_t burst : {3, 16, 40, 80}) {
+        ASSERT_EQ(Story(frames, burst, options, in_time), alone) << "seed " << seed;
+      }
+    }
   }
 }
 

@@ -14,6 +14,7 @@
 #include "controller/store/sqlite_trace_store.h"
 #include "controller/traces/arguments.h"
 #include "controller/traces/capture_arguments.h"
+#include "controller/traces/frame_burst.h"
 #include "controller/traces/known_captures.h"
 #include "controller/traces/trace_routes.h"
 #include "controller/traces/trace_run.h"
@@ -102,17 +103,29 @@ Status ReadAll(const ProgramOptions& options, TraceMaker* maker,
                const std::function<void()>& then) {
   Result<CaptureMerge> merge = CaptureMerge::Open(options.input.paths());
   if (!merge) return merge.status();
+  FrameBurst burst;
+  const auto give = [&] {
+    const std::vector<TimedFrame>& frames = burst.Frames();
+    maker->TakeInTime(frames.data(), frames.size());
+    burst.Clear();
+    then();
+  };
   TimedFrame timed;
   for (;;) {
     const Result<bool> next = merge->Next(&timed);
-    if (!next) return next.status();
-    if (!*next) break;
-    const auto number = options.input.captures[merge->capture()].switch_number;
-    if (number) {
-      maker->TakeFrameOf(*number, timed.frame, timed.time);
-    } else {
-      maker->TakeFrame(timed.frame, timed.time);
+    if (!next || !*next) {
+      give();
+      if (!next) return next.status();
+      break;
     }
+    const auto number = options.input.captures[merge->capture()].switch_number;
+    if (!number) {
+      burst.Add(timed);
+      if (burst.is_full()) give();
+      continue;
+    }
+    give();
+    maker->TakeFrameOf(*number, timed.frame, timed.time);
     maker->Advance(timed.time);
     then();
   }
