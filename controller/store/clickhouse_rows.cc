@@ -5,6 +5,7 @@
 
 #include <cinttypes>
 #include <cstdio>
+#include <tuple>
 #include <utility>
 
 #include "controller/store/row_binary.h"
@@ -15,6 +16,9 @@ namespace {
 #define TRACE_COLUMNS                                                              \
   "id, revision, start, src, dst, protocol, src_port, dst_port, fault, drop_ppm, " \
   "last_switch, marks, bytes, evidence, packet, hop_time, hop_tag, hop_switch, hop_ttl"
+
+// Partitions of trace_start are so many times as long as those of traces: fewer files to look into.
+constexpr Nanos kStartsOfPartitions = 8;
 
 // The least number is no literal.
 std::string Signed(int64_t value) { return "toInt64('" + std::to_string(value) + "')"; }
@@ -147,7 +151,7 @@ TraceCountRow ReadCount(RowBinaryReader* reader) {
   return row;
 }
 
-// "(1700003600000000000,0)" of traces, "1700003600000000000" of links.
+// "(1700003600000000000,0)" of traces, "1700003600000000000" of others.
 ClickHousePartition ReadPartition(RowBinaryReader* reader) {
   ClickHousePartition partition;
   partition.table = reader->Text();
@@ -156,7 +160,8 @@ ClickHousePartition ReadPartition(RowBinaryReader* reader) {
   partition.bytes = reader->Number<uint64_t>();
   constexpr char kLetters[] = "0123456789abcdefghijklmnopqrstuvwxyz-_";
   const bool is_ours =
-      (partition.table == "trace" || partition.table == "link") &&
+      (partition.table == "trace" || partition.table == "trace_start" ||
+       partition.table == "link") &&
       partition.id.find_first_not_of(kLetters) == partition.id.npos &&
       std::sscanf(name.c_str(), partition.table == "trace" ? "(%" SCNd64 "," : "%" SCNd64,
                   &partition.end) == 1;
@@ -176,8 +181,8 @@ Result<std::vector<T>> ReadAll(std::string_view rows, T (*read)(RowBinaryReader*
 }  // namespace
 
 std::vector<std::string> ClickHouseTables(Nanos partition) {
-  const std::string length = std::to_string(partition);
-  const auto end_of = [&](const std::string& column) {
+  const auto end_of = [](const std::string& column, Nanos stretch) {
+    const std::string length = std::to_string(stretch);
     return "intDiv(" + column + ", " + length + ") * " + length + " + " + length;
   };
   std::string counters;
@@ -190,7 +195,7 @@ std::vector<std::string> ClickHouseTables(Nanos partition) {
       " packet String, hop_time Array(Int64), hop_tag Array(UInt32), hop_switch Array(UInt16),"
       " hop_ttl Array(UInt8)) ENGINE = ReplacingMergeTree(revision)"
       " PARTITION BY (" +
-          end_of("start") +
+          end_of("start", partition) +
           ", least(revision, 1)) ORDER BY id"
           " SETTINGS index_granularity = 1024",
       "CREATE TABLE IF NOT EXISTS link (a UInt16, b UInt16, time Int64, writer UInt64,"
@@ -198,9 +203,17 @@ std::vector<std::string> ClickHouseTables(Nanos partition) {
           counters +
           ") ENGINE = ReplacingMergeTree"
           " PARTITION BY " +
-          end_of("time") + " ORDER BY (a, b, time, writer, batch)",
+          end_of("time", partition) + " ORDER BY (a, b, time, writer, batch)",
+      "CREATE TABLE IF NOT EXISTS trace_start (id Int64, revision UInt32, start Int64)"
+      " ENGINE = ReplacingMergeTree(revision) PARTITION BY " +
+          end_of("start", kStartsOfPartitions * partition) +
+          " ORDER BY id SETTINGS index_granularity = 256",
+      "CREATE MATERIALIZED VIEW IF NOT EXISTS write_trace_start TO trace_start"
+      " AS SELECT id, revision, start FROM trace",
   };
 }
+
+const char kFillTraceStarts[] = "INSERT INTO trace_start SELECT id, revision, start FROM trace";
 
 const char kInsertTraces[] = "INSERT INTO trace (" TRACE_COLUMNS ") FORMAT RowBinary";
 const char kInsertLinks[] =
@@ -248,13 +261,28 @@ void AppendRow(const LinkCounters& link, uint64_t writer, uint64_t batch, std::s
   *rows += row.Take();
 }
 
-// The inner one reads three columns of all partitions, the outer one all columns of the one it is
-// in: a scalar subquery is a literal by the time that partitions are chosen.
+// The inner one looks into a few files for the id and, where it is, for the start; the outer one
+// into those of one partition: a scalar subquery is a literal by the time that partitions are
+// chosen.  PREWHERE, because an optimizer leaves a column of the order where it is, and then all
+// others are read of each granule that may have the id.
 std::string FindTraceSql(uint64_t id) {
-  return "SELECT " TRACE_COLUMNS
-         " FROM trace WHERE start = (SELECT argMax(start, revision) FROM"
-         " trace WHERE id = " +
-         Id(id) + ") AND id = " + Id(id) + " ORDER BY revision DESC LIMIT 1 FORMAT RowBinary";
+  return "SELECT " TRACE_COLUMNS " FROM trace PREWHERE id = " + Id(id) +
+         " WHERE start = (SELECT argMax(start, revision) FROM trace_start PREWHERE id = " + Id(id) +
+         ") ORDER BY revision DESC LIMIT 1 FORMAT RowBinary";
+}
+
+std::string FindOldTraceSql(uint64_t id) {
+  return "SELECT " TRACE_COLUMNS " FROM trace PREWHERE id = " + Id(id) +
+         " WHERE start = (SELECT argMax(start, revision) FROM trace PREWHERE id = " + Id(id) +
+         ") ORDER BY revision DESC LIMIT 1 FORMAT RowBinary";
+}
+
+bool SaysNoSuchTable(const std::string& error) {
+  constexpr std::string_view kCode = "Code: 60";
+  const size_t at = error.find(kCode);
+  if (at == error.npos) return false;
+  const size_t behind = at + kCode.size();
+  return behind == error.size() || error[behind] < '0' || error[behind] > '9';
 }
 
 std::string FindTracesSql(const TraceQuery& query) {
@@ -299,7 +327,7 @@ Result<std::vector<TraceCountRow>> ReadCountRows(std::string_view rows) {
 
 const char kPartitionsSql[] =
     "SELECT table, partition_id, any(partition), sum(toUInt64(bytes_on_disk)) FROM system.parts"
-    " WHERE active AND database = currentDatabase() AND table IN ('trace', 'link')"
+    " WHERE active AND database = currentDatabase() AND table IN ('trace', 'trace_start', 'link')"
     " GROUP BY table, partition_id ORDER BY table, partition_id FORMAT RowBinary";
 
 Result<std::vector<ClickHousePartition>> ReadPartitionRows(std::string_view rows) {
@@ -308,6 +336,13 @@ Result<std::vector<ClickHousePartition>> ReadPartitionRows(std::string_view rows
 
 std::string DropSql(const ClickHousePartition& partition) {
   return "ALTER TABLE " + partition.table + " DROP PARTITION ID '" + partition.id + "'";
+}
+
+bool GoesBefore(const ClickHousePartition& a, const ClickHousePartition& b) {
+  const auto place = [](const ClickHousePartition& partition) {
+    return std::make_tuple(partition.end, partition.table == "trace_start");
+  };
+  return place(a) < place(b);
 }
 
 }  // namespace trumpet

@@ -4,8 +4,11 @@
 // Traces and counters as rows of ClickHouse, and the questions about them as its SQL: of what
 // releases from 18.16 on understand.  Private to the stores.
 //
-//   trace   a row for each revision of a trace, its hops in arrays
-//   link    a row for what one batch of one writer counted of a link and a time
+//   trace         a row for each revision of a trace, its hops in arrays
+//   trace_start   the same rows, of id, revision and start only, and of longer partitions: to find
+//   by
+//                 its id the partition that has a trace.  A view of the server writes it.
+//   link          a row for what one batch of one writer counted of a link and a time
 //   store_version
 //
 // Partitions are named after the end of their time, so that they can be dropped by age without
@@ -30,10 +33,12 @@
 
 namespace trumpet {
 
-constexpr uint64_t kClickHouseVersion = 1;  // of the tables
+constexpr uint64_t kClickHouseVersion = 2;  // of the tables; 1 had no trace_start
 
 // In the database that the connection is told; `partition` is the time of one.
 std::vector<std::string> ClickHouseTables(Nanos partition);
+// What tables of version 1 lack, once the others are there.  May be done again.
+extern const char kFillTraceStarts[];
 
 extern const char kInsertTraces[];
 extern const char kInsertLinks[];
@@ -44,6 +49,10 @@ void AppendRow(const LinkCounters& link, uint64_t writer, uint64_t batch, std::s
 std::string FindTracesSql(const TraceQuery& query);
 // The last revision of one, whatever else is asked for: what was replaced need not be looked for.
 std::string FindTraceSql(uint64_t id);
+// The same of tables of version 1, as long as nobody has written to them since.
+std::string FindOldTraceSql(uint64_t id);
+// An error of a server: it has no such table.
+bool SaysNoSuchTable(const std::string& error);
 // Rows of begin, traces, bytes.
 std::string CountTracesSql(const TraceQuery& query, Nanos step);
 // One row of the same, of the time that is asked for: how much there is to look at, at most.
@@ -64,7 +73,7 @@ struct TraceCountRow {
 };
 Result<std::vector<TraceCountRow>> ReadCountRows(std::string_view rows);
 
-// Partitions that have data, by table and end.
+// Partitions that have data.
 extern const char kPartitionsSql[];
 struct ClickHousePartition {
   std::string table;
@@ -74,6 +83,8 @@ struct ClickHousePartition {
 };
 Result<std::vector<ClickHousePartition>> ReadPartitionRows(std::string_view rows);
 std::string DropSql(const ClickHousePartition& partition);
+// The order in which they are dropped, the oldest first; what leads to traces after the traces.
+bool GoesBefore(const ClickHousePartition& a, const ClickHousePartition& b);
 
 }  // namespace trumpet
 

@@ -104,6 +104,9 @@ Status ClickHouseServers::MakeTables(size_t server, Nanos partition) {
     return Status::Error(name(server) + ": database " + place_.database + " is of a later release");
   }
   if (version == kClickHouseVersion) return Status::Ok();
+  // The view is there, so that what is written meanwhile is not missed.
+  const Status filled = Ask(server, kFillTraceStarts).status();
+  if (!filled.ok()) return filled;
   return Ask(server,
              "INSERT INTO store_version VALUES (" + std::to_string(kClickHouseVersion) + ")")
       .status();

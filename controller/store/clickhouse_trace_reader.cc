@@ -73,11 +73,23 @@ Result<std::vector<StoredTrace>> ClickHouseTraceReader::Find(const TraceQuery& q
                                                              const MayGoOn& may_go_on,
                                                              Missing* missing) {
   std::vector<StoredTrace> all;
-  const Status status = AskAll(query.id ? FindTraceSql(*query.id) : FindTracesSql(query), may_go_on,
-                               missing, ReadTraceRows, [&](std::vector<StoredTrace> rows) {
-                                 std::move(rows.begin(), rows.end(), std::back_inserter(all));
-                               });
+  const auto ask = [&](const std::string& sql, Missing* wrong) {
+    return AskAll(sql, may_go_on, wrong, ReadTraceRows, [&all](std::vector<StoredTrace> rows) {
+      std::move(rows.begin(), rows.end(), std::back_inserter(all));
+    });
+  };
+  Missing wrong;
+  Status status = ask(query.id ? FindTraceSql(*query.id) : FindTracesSql(query), &wrong);
+  if (!status.ok()) wrong = {status.message()};
+  const bool has_old_tables = query.id && std::any_of(wrong.begin(), wrong.end(), SaysNoSuchTable);
+  if (has_old_tables) {
+    // Who has answered already answers once more, which changes nothing.
+    wrong.clear();
+    status = ask(FindOldTraceSql(*query.id), &wrong);
+  }
   if (!status.ok()) return status;
+  if (!wrong.empty() && missing == nullptr) return Status::Error(wrong[0]);
+  if (missing != nullptr) missing->insert(missing->end(), wrong.begin(), wrong.end());
   PutInOrder(&all);
   const auto is_other = [&](const StoredTrace& trace) { return !IsAskedFor(trace, query); };
   if (query.id) all.erase(std::remove_if(all.begin(), all.end(), is_other), all.end());

@@ -219,13 +219,55 @@ TEST_F(ClickHouseFaults, RefuseTablesOfALaterRelease) {
   ASSERT_NE(store, nullptr);
   ASSERT_TRUE(Tell(store.get()).ok());
   for (const auto* server : {one_.get(), other_.get()}) {
-    server->Ask("trumpet", "INSERT INTO store_version VALUES (2)");
+    server->Ask("trumpet", "INSERT INTO store_version VALUES (3)");
   }
   store = Open();
   const Status status = Tell(store.get());
   ASSERT_FALSE(status.ok());
   EXPECT_NE(status.message().find("is of a later release"), std::string::npos) << status.message();
   EXPECT_EQ(store->counters().refused, 50u);
+}
+
+// Who only reads asks as it was done then; who writes brings the tables up to date.
+TEST_F(ClickHouseFaults, FindTracesInTablesOfAnEarlierRelease) {
+  auto store = Open();
+  ASSERT_NE(store, nullptr);
+  ASSERT_TRUE(Tell(store.get()).ok());
+  now_ += kNanosPerSecond;
+  StoredTrace again = Some(7, now_);
+  again.revision = 1;
+  ASSERT_TRUE(store->Append({again}, now_).ok());
+  twin_[7] = again;
+  const auto expect_each = [this] {
+    auto reader = OpenTraceReader(place_);
+    ASSERT_TRUE(reader.ok());
+    for (uint64_t id = 1; id <= next_id_; ++id) {
+      TraceQuery query;
+      query.id = id;
+      const auto found = (*reader)->Find(query, {}, nullptr);
+      ASSERT_TRUE(found.ok()) << found.message();
+      std::vector<StoredTrace> expected;
+      if (twin_.count(id) != 0) expected.push_back(twin_[id]);
+      ASSERT_EQ(Describe(*found), Describe(expected)) << id;
+    }
+  };
+  expect_each();
+  for (const auto* server : {one_.get(), other_.get()}) {
+    server->Ask("trumpet", "DROP TABLE write_trace_start");
+    server->Ask("trumpet", "DROP TABLE trace_start");
+    server->Ask("trumpet", "DROP TABLE store_version");
+    server->Ask("trumpet", "CREATE TABLE store_version (version UInt64) ENGINE = TinyLog");
+    server->Ask("trumpet", "INSERT INTO store_version VALUES (1)");
+  }
+  expect_each();
+  store = Open();
+  ASSERT_TRUE(Tell(store.get()).ok());
+  expect_each();
+  for (const auto* server : {one_.get(), other_.get()}) {
+    EXPECT_EQ(server->Ask("trumpet", "SELECT max(version) FROM store_version"), "2\n");
+    EXPECT_EQ(server->Ask("trumpet", "SELECT count() FROM trace"),
+              server->Ask("trumpet", "SELECT count() FROM trace_start"));
+  }
 }
 
 TEST_F(ClickHouseFaults, TakeAPasswordFromAFile) {
