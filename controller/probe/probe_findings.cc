@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "lib/packet/layers.h"
+#include "lib/packet/probe_frame.h"
 
 namespace trumpet {
 namespace {
@@ -18,6 +19,7 @@ using Json = nlohmann::json;
 // That there is a fault at some place, before anything is known; as judges of traces have it.
 constexpr double kFault = 0.001;
 constexpr size_t kLeastBytes = 8;  // of a transport, by which a packet is known
+constexpr size_t kTcpBytes = 20;
 
 std::string FromHex(const std::string& hex) {
   const auto digit = [](char c) { return c <= '9' ? c - '0' : (c | 32) - 'a' + 10; };
@@ -78,13 +80,6 @@ bool IsEnd(const ProbeTrace& trace) {
   return trace.verdict == "dropped" || trace.verdict == "copies_lost";
 }
 
-// How many times likelier it is that the copies were lost than what became of the packet.
-double OddsOfLostCopies(const ProbeTrace& trace) {
-  const double sure = std::clamp(trace.confidence, 1e-9, 1 - 1e-9);
-  const double dropped = trace.verdict == "dropped" ? sure : 1 - sure;
-  return kFault * (1 - dropped) / dropped;
-}
-
 // Either something there takes all of them, or each one's copies were lost by themselves.
 double ProbabilityOfDrop(const std::vector<const ProbeTrace*>& ends) {
   double copies = 1;
@@ -106,7 +101,36 @@ std::string Of(size_t part, size_t all) {
   return std::to_string(part) + " of " + std::to_string(all) + (all == 1 ? " packet" : " packets");
 }
 
+// The place in `frames`, all of which have their number in their mark, where it got that far.
+size_t FirstThatMayBe(std::string_view carried, size_t count) {
+  for (const size_t header : {kLeastBytes, kTcpBytes}) {
+    if (carried.size() < header) continue;
+    const auto mark = ReadProbeMark(reinterpret_cast<const uint8_t*>(carried.data()) + header,
+                                    carried.size() - header);
+    if (mark) return std::min<size_t>(mark->packet, count);
+  }
+  return 0;
+}
+
+std::vector<std::string> ExpectedNext(const Json& told) {
+  std::vector<std::string> names;
+  const auto evidence = told.find("evidence");
+  if (evidence == told.end() || !evidence->is_object()) return names;
+  const auto next = evidence->find("expected_next");
+  if (next == evidence->end() || !next->is_array()) return names;
+  for (const Json& name : *next) {
+    if (name.is_string()) names.push_back(name.get<std::string>());
+  }
+  return names;
+}
+
 }  // namespace
+
+double OddsOfLostCopies(const ProbeTrace& trace) {
+  const double sure = std::clamp(trace.confidence, 1e-9, 1 - 1e-9);
+  const double dropped = trace.verdict == "dropped" ? sure : 1 - sure;
+  return kFault * (1 - dropped) / dropped;
+}
 
 std::optional<ProbeTrace> ReadProbeTrace(const TraceFindings::Found& found,
                                          const std::vector<std::string>& frames) {
@@ -119,7 +143,7 @@ std::optional<ProbeTrace> ReadProbeTrace(const TraceFindings::Found& found,
   const std::string_view carried =
       TransportOf(packet, is_ip ? LayerKind::kIpv4 : LayerKind::kEthernet);
   if (carried.size() < kLeastBytes) return std::nullopt;
-  for (size_t i = 0; i < frames.size(); ++i) {
+  for (size_t i = FirstThatMayBe(carried, frames.size()); i < frames.size(); ++i) {
     const std::string_view sent = TransportOf(frames[i], LayerKind::kEthernet);
     const size_t bytes = std::min(sent.size(), carried.size());
     if (sent.substr(0, bytes) != carried.substr(0, bytes)) continue;
@@ -131,6 +155,7 @@ std::optional<ProbeTrace> ReadProbeTrace(const TraceFindings::Found& found,
     trace.verdict = Get<std::string>(told, "verdict", "not_known");
     trace.confidence = Get<double>(told, "confidence", 0);
     trace.last_switch = Get<std::string>(told, "last_switch", "");
+    trace.expected_next = ExpectedNext(told);
     trace.path = PathOf(told);
     if (IsReversed(trace)) std::reverse(trace.path.begin(), trace.path.end());
     return trace;

@@ -37,8 +37,13 @@ struct ProbeTrace {
   std::string verdict;
   double confidence = 0;  // 0: nothing is known of it
   std::string last_switch;
+  std::vector<std::string> expected_next;  // of one that ends too early
   std::vector<ProbeHop> path;
 };
+
+// Of one that ends too early: how many times likelier it is that its last copies were lost than
+// what became of the packet.
+double OddsOfLostCopies(const ProbeTrace& trace);
 
 // Whose trace it is, of the frames that were sent; none if it is of none of them.  Copies may have
 // been cut behind eight bytes of the transport's header.

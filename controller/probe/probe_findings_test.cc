@@ -30,6 +30,7 @@ TraceFindings::Found Told(const std::string& frame, const char* link = "ethernet
   found.record.text =
       R"({"id":"00000000000000ab","revision":2,"verdict":"dropped","confidence":0.9,)"
       R"("last_switch":"leaf1","path":[{"switch":"leaf1","tag":5,"ttl":64,"time_ns":70}],)"
+      R"("evidence":{"expected_next":["spine1",7,"spine2"]},)"
       R"("frame":{"link":")" +
       std::string(link) + R"(","hex":")" + Hex(frame) + R"("}})";
   return found;
@@ -56,6 +57,7 @@ TEST(ProbeFindings, ATraceSaysWhoseItIs) {
   EXPECT_EQ(trace->verdict, "dropped");
   EXPECT_EQ(trace->confidence, 0.9);
   EXPECT_EQ(trace->last_switch, "leaf1");
+  EXPECT_EQ(trace->expected_next, (std::vector<std::string>{"spine1", "spine2"}));
   ASSERT_EQ(trace->path.size(), 1u);
   EXPECT_EQ(trace->path[0].switch_name, "leaf1");
   EXPECT_EQ(trace->path[0].ttl, 64u);

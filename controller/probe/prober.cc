@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "lib/packet/prefix.h"
 #include "lib/wire/limits.h"
 
 namespace trumpet {
@@ -22,6 +23,20 @@ uint32_t PortOf(const OpenflowSwitch& which, const std::string& text) {
     if (port.name == text || std::to_string(number) == text) return number;
   }
   return 0;
+}
+
+// The shortest block that has all of those addresses.
+std::string BlockOf(const ProbePacket& first, const std::vector<ProbePacket>& packets,
+                    FieldValue ProbePacket::*address) {
+  const FieldValue& one = first.*address;
+  Prefix block{one.kind == ValueKind::kIpv6, one.value, 0};
+  block.length = block.is_ipv6 ? 128 : 32;
+  for (const ProbePacket& packet : packets) {
+    const Uint128 other = (packet.*address).value;
+    while (other < FirstOf(block) || other > LastOf(block)) --block.length;
+  }
+  block.address = FirstOf(block);
+  return PrintPrefix(block);
 }
 
 std::string CursorBehind(const TraceFindings& findings) {
@@ -47,6 +62,11 @@ ProbeStart Prober::Refuse(ProbeStart::Refusal refusal, std::string why) {
 
 ProbeStart Prober::Start(const ProbeRequest& request, const std::string& caller,
                          const std::string& tenant) {
+  return StartSeries(request, {}, caller, tenant);
+}
+
+ProbeStart Prober::StartSeries(ProbeRequest request, std::vector<ProbePacket> packets,
+                               const std::string& caller, const std::string& tenant) {
   using Refusal = ProbeStart::Refusal;
   const std::string too_many = rate_.WhyNot(request.rate);
   if (!too_many.empty()) return Refuse(Refusal::kWrong, too_many);
@@ -75,6 +95,8 @@ ProbeStart Prober::Start(const ProbeRequest& request, const std::string& caller,
   probe.number = next_number_++;
   probe.datapath_id = which->datapath_id();
   probe.view.id = id;
+  probe.packets = std::move(packets);
+  if (!probe.packets.empty()) request.count = static_cast<uint32_t>(probe.packets.size());
   probe.view.caller = caller;
   probe.view.tenant = tenant;
   probe.view.request = request;
@@ -119,6 +141,12 @@ void Prober::AddNotes(ProbeView* view, uint8_t* debug_dscp) const {
   if (!has_marked) view->notes.emplace_back("no trace rule is for packets with the debug bit");
 }
 
+uint8_t Prober::debug_dscp() const {
+  const auto rules = parts_.rules->View();
+  if (!rules || rules->rules.debug_bit < 0) return 0;
+  return static_cast<uint8_t>(1u << rules->rules.debug_bit);
+}
+
 const ProbeView* Prober::Find(uint64_t id) const {
   const auto found = probes_.find(id);
   return found == probes_.end() ? nullptr : &found->second.view;
@@ -128,6 +156,13 @@ std::vector<const ProbeView*> Prober::List() const {
   std::vector<const ProbeView*> list;
   for (auto it = order_.rbegin(); it != order_.rend(); ++it) list.push_back(Find(it->second));
   return list;
+}
+
+void Prober::Stop(uint64_t id) {
+  const auto found = probes_.find(id);
+  if (found == probes_.end() || found->second.view.state == ProbeState::kDone) return;
+  found->second.view.notes.emplace_back("it was stopped");
+  End(&found->second);
 }
 
 void Prober::Tick() {
@@ -174,7 +209,9 @@ void Prober::Send(Kept* probe, Nanos now) {
 
 void Prober::SendOne(Kept* probe, OpenflowSwitch* which, Nanos now) {
   const ProbeMark mark{probe->view.id, static_cast<uint32_t>(probe->frames.size())};
-  std::string frame = MakeProbeFrame(probe->view.request.packet, mark, probe->debug_dscp);
+  const ProbePacket& packet =
+      probe->packets.empty() ? probe->view.request.packet : probe->packets[probe->frames.size()];
+  std::string frame = MakeProbeFrame(packet, mark, probe->debug_dscp);
   const Result<bool> sent = which->SendPacketOut(probe->view.in_port, frame, "output:TABLE");
   if (!sent.ok()) {
     probe->view.notes.push_back("a packet could not be sent: " + sent.message());
@@ -203,8 +240,8 @@ void Prober::Ask(Kept* probe) {
   question.words = {{"from", std::to_string(std::max<Nanos>(probe->view.began - kClockError, 0))},
                     {"mark", "probe"},
                     {"mark", "debug"},
-                    {"src", FormatValue(packet.src)},
-                    {"dst", FormatValue(packet.dst)}};
+                    {"src", BlockOf(packet, probe->packets, &ProbePacket::src)},
+                    {"dst", BlockOf(packet, probe->packets, &ProbePacket::dst)}};
   if (!probe->cursor.empty()) question.words.push_back({"after", probe->cursor});
   const uint64_t number =
       parts_.traces.ask(std::move(question), [this, alive = std::weak_ptr<bool>(alive_),
@@ -217,7 +254,7 @@ void Prober::Ask(Kept* probe) {
 
 void Prober::Take(uint64_t id, const TraceFindings& findings) {
   const auto found = probes_.find(id);
-  if (found == probes_.end()) return;
+  if (found == probes_.end() || found->second.view.state == ProbeState::kDone) return;
   Kept* const probe = &found->second;
   probe->is_asking = false;
   probe->view.silent = findings.silent;
@@ -249,8 +286,8 @@ void Prober::End(Kept* probe) {
   ProbeView& view = probe->view;
   view.state = ProbeState::kDone;
   view.conclusion = ConcludeProbe(view.traces, probe->frames.size());
-  probe->frames.clear();
-  probe->frames.shrink_to_fit();
+  probe->frames = {};
+  probe->packets = {};
   running_.erase(std::find(running_.begin(), running_.end(), view.id));
 }
 

@@ -9,6 +9,8 @@
 // (lib/packet/probe_frame.h).  All probes together send no more than Options::rate packets per
 // second, in bursts of a tenth of a second; what has to wait is counted.
 //
+// Packets of a probe are all alike, or each as whoever begins it says (StartSeries()).
+//
 // A probe ends when there is a trace of each of its packets, or its wait is over.  The last kKept
 // ones are remembered.
 //
@@ -79,6 +81,14 @@ class Prober final : public ProbeBook {
   const ProbeView* Find(uint64_t id) const override;
   std::vector<const ProbeView*> List() const override;
 
+  // Likewise with these packets, instead of so many like that of `request`.
+  ProbeStart StartSeries(ProbeRequest request, std::vector<ProbePacket> packets,
+                         const std::string& caller, const std::string& tenant);
+  // Sends no more, and waits no longer.
+  void Stop(uint64_t id);
+  // The bits of DSCP by which switches copy packets now; 0: none.
+  uint8_t debug_dscp() const;
+
   // Of all packets of probes; whatever else sends some takes its share from it.
   ProbeRate* rate() { return &rate_; }
   size_t running_count() const { return running_.size(); }
@@ -90,8 +100,9 @@ class Prober final : public ProbeBook {
     uint64_t number = 0;  // in the order of their beginning
     uint64_t datapath_id = 0;
     uint8_t debug_dscp = 0;
-    std::vector<std::string> frames;  // that were sent
-    Nanos next_at = 0;                // monotonic: the next packet, or the next question
+    std::vector<ProbePacket> packets;  // of a series; empty: they are all alike
+    std::vector<std::string> frames;   // that were sent
+    Nanos next_at = 0;                 // monotonic: the next packet, or the next question
     Nanos deadline = 0;
     bool is_asking = false;
     std::string cursor;  // behind which a page of the answer begins

@@ -170,7 +170,8 @@ TEST_F(ProberTest, AProbeEndsWhenThereIsATraceOfEachPacket) {
   const std::vector<std::string> frames = Arrived();
   std::string words;
   for (const TraceWord& word : questions_[0].words) words += word.name + "=" + word.value + " ";
-  EXPECT_EQ(words.substr(words.find("mark")), "mark=probe mark=debug src=10.0.0.1 dst=10.0.0.2 ");
+  EXPECT_EQ(words.substr(words.find("mark")),
+            "mark=probe mark=debug src=10.0.0.1/32 dst=10.0.0.2/32 ");
   EXPECT_EQ(questions_[0].packets, TracePackets::kWhole);
   Answer({TraceOf("not one of them at all, but long enough for that", "loop", 1),
           TraceOf(frames[1], "delivered", 2)});
@@ -188,6 +189,41 @@ TEST_F(ProberTest, AProbeEndsWhenThereIsATraceOfEachPacket) {
   EXPECT_EQ(probe->traces[0].packet, 0u);
   EXPECT_EQ(prober_->running_count(), 0u);
   EXPECT_EQ(prober_->counters().traced, 2u);
+}
+
+TEST_F(ProberTest, PacketsOfASeriesAreEachTheirOwn) {
+  std::vector<ProbePacket> packets(3, *ParseProbePacket(kPacket, "t"));
+  packets[1].dst_port = 9000;
+  packets[2].dst.value += 5;  // .7
+  const ProbeStart start = prober_->StartSeries(Request(99), packets, "alice", "");
+  const ProbeView* const probe = prober_->Find(start.id);
+  ASSERT_NE(probe, nullptr) << start.why;
+  EXPECT_EQ(probe->request.count, 3u);
+  ASSERT_TRUE(RunUntil([&] { return questions_.size() == 1 && Arrived().size() == 3; }));
+  const std::vector<std::string> frames = Arrived();
+  for (uint32_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(frames[i], MakeProbeFrame(packets[i], {probe->id, i}, prober_->debug_dscp()));
+  }
+  EXPECT_EQ(questions_[0].words.back().value, "10.0.0.0/29") << "all that they go to";
+  Answer({TraceOf(frames[2], "delivered", 1), TraceOf(frames[1], "dropped", 2)});
+  ASSERT_EQ(probe->traces.size(), 2u);
+  EXPECT_EQ(probe->traces[1].packet, 2u);
+  EXPECT_EQ(probe->traces[1].verdict, "delivered");
+}
+
+TEST_F(ProberTest, AProbeThatIsStoppedSendsNoMoreAndIsDone) {
+  const ProbeView* const probe = Begin(Request(100, 10));
+  ASSERT_TRUE(RunUntil([&] { return probe->sent.size() >= 2; }));
+  prober_->Stop(probe->id);
+  EXPECT_EQ(probe->state, ProbeState::kDone);
+  EXPECT_EQ(prober_->running_count(), 0u);
+  EXPECT_EQ(probe->notes.back(), "it was stopped");
+  const ProbeView* const asked = Begin(Request(1));
+  ASSERT_TRUE(RunUntil([&] { return questions_.size() == 1; }));
+  prober_->Stop(asked->id);
+  Answer({TraceOf(Arrived().back(), "delivered", 1)}, true);
+  EXPECT_EQ(questions_.size(), 1u) << "nothing is asked any more";
+  EXPECT_EQ(asked->conclusion.verdict, "no_copies");
 }
 
 TEST_F(ProberTest, AProbeEndsWhenItsWaitIsOverAndTellsWhoWasSilent) {
