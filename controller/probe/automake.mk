@@ -9,6 +9,19 @@ controller_libtrumpet_probe_a_SOURCES = \
 	controller/probe/bounce_findings.h \
 	controller/probe/bouncer.cc \
 	controller/probe/bouncer.h \
+	controller/probe/chances.cc \
+	controller/probe/chances.h \
+	controller/probe/drop_book.h \
+	controller/probe/drop_debugger.cc \
+	controller/probe/drop_debugger.h \
+	controller/probe/drop_evidence.cc \
+	controller/probe/drop_evidence.h \
+	controller/probe/drop_findings.cc \
+	controller/probe/drop_findings.h \
+	controller/probe/drop_kinds.cc \
+	controller/probe/drop_kinds.h \
+	controller/probe/drop_search.cc \
+	controller/probe/drop_search.h \
 	controller/probe/probe_book.h \
 	controller/probe/probe_findings.cc \
 	controller/probe/probe_findings.h \
@@ -19,6 +32,10 @@ controller_libtrumpet_probe_a_SOURCES = \
 gtest_programs += controller/probe/probe_test
 controller_probe_probe_test_SOURCES = \
 	controller/probe/bounce_findings_test.cc \
+	controller/probe/chances_test.cc \
+	controller/probe/drop_debugger_test.cc \
+	controller/probe/drop_search_test.cc \
+	controller/probe/drop_simulation_test.h \
 	controller/probe/probe_findings_test.cc
 controller_probe_probe_test_LDADD = $(LIBTRUMPET_PROBE) $(GTEST_MAIN_LIBS)
 
