@@ -60,6 +60,7 @@ utilities_libtrumpet_ctl_a_SOURCES = \
 	utilities/ctl/network_file.cc \
 	utilities/ctl/network_file.h \
 	utilities/ctl/bounce_commands.cc \
+	utilities/ctl/drop_commands.cc \
 	utilities/ctl/probe_commands.cc \
 	utilities/ctl/report_commands.cc \
 	utilities/ctl/slice_case_reader.h \

@@ -261,6 +261,7 @@ void Controller::StartProbes() {
   parts.rate = config_.openflow.probe_rate;
   parts.prober_seed = RandomNumber();
   parts.bouncer_seed = RandomNumber();
+  parts.drop_seed = RandomNumber();
   parts.log = log_;
   probes_ = std::make_unique<ProbePart>(parts);
 }
@@ -336,6 +337,7 @@ Status Controller::ServeRest() {
   parts.trace_counters = &trace_rules_->counters();
   parts.probes = &probes_->prober();
   parts.bounces = &probes_->bouncer();
+  parts.drops = &probes_->drops();
   parts.reshufflers = &reshufflers_->manager();
   parts.clock = &clock_;
   parts.log = log_;

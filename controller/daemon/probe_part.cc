@@ -86,10 +86,45 @@ Bouncer::Parts BouncerParts(const ProbePart::Parts& parts, ProbeRate* rate) {
   return bouncer;
 }
 
+// The longest prefix of a host that has the address.
+std::optional<Prefix> BlockOf(const Topology& topology, const FieldValue& address) {
+  std::optional<Prefix> block;
+  for (const TopologyHost& host : topology.hosts) {
+    for (const Prefix& prefix : host.prefixes) {
+      const bool has_it = prefix.is_ipv6 == (address.kind == ValueKind::kIpv6) &&
+                          FirstOf(prefix) <= address.value && address.value <= LastOf(prefix);
+      if (has_it && (!block || block->length < prefix.length)) block = prefix;
+    }
+  }
+  return block;
+}
+
+DropDebugger::Parts DropParts(const ProbePart::Parts& parts, Prober* prober) {
+  DropDebugger::Parts drops;
+  drops.base = parts.base;
+  drops.clock = parts.clock;
+  drops.sender.start = [prober](ProbeRequest request, std::vector<ProbePacket> packets,
+                                const std::string& caller, const std::string& tenant) {
+    return prober->StartSeries(std::move(request), std::move(packets), caller, tenant);
+  };
+  drops.sender.find = [prober](uint64_t id) { return prober->Find(id); };
+  drops.sender.stop = [prober](uint64_t id) { prober->Stop(id); };
+  drops.sender.debug_dscp = [prober] { return prober->debug_dscp(); };
+  drops.sender.rate = parts.rate;
+  drops.block_of = [topology = parts.topology](const FieldValue& address) {
+    return BlockOf(topology(), address);
+  };
+  drops.seed = parts.drop_seed;
+  drops.log = parts.log;
+  return drops;
+}
+
 }  // namespace
 
 ProbePart::ProbePart(const Parts& parts)
-    : prober_(ProberParts(parts)), bouncer_(BouncerParts(parts, prober_.rate())) {}
+    : prober_(ProberParts(parts)),
+      bouncer_(BouncerParts(parts, prober_.rate())),
+      drops_(DropParts(parts, &prober_)) {}
 
 void ProbePart::AddMetrics(MetricsText* text) const {
   const ProberCounters& probes = prober_.counters();
@@ -102,6 +137,13 @@ void ProbePart::AddMetrics(MetricsText* text) const {
   text->Counter("trumpet_probe_packets_held",
                 "Times that one had to wait for the rate of all probes.", probes.held);
   text->Counter("trumpet_probe_packets_traced", "Those of which there is a trace.", probes.traced);
+  const DropDebuggerCounters& drops = drops_.counters();
+  text->Gauge("trumpet_drop_searches_running", "Searches for the cause of drops under way.",
+              static_cast<double>(drops_.running_count()));
+  text->Counter("trumpet_drop_searches_begun", "Searches that were begun.", drops.searches);
+  text->Counter("trumpet_drop_searches_refused", "Searches that were not.", drops.refused);
+  text->Counter("trumpet_drop_searches_stopped", "Searches that somebody stopped.", drops.stopped);
+  text->Counter("trumpet_drop_search_rounds", "Probes that searches have sent.", drops.rounds);
   const BouncerCounters& bounces = bouncer_.counters();
   text->Gauge("trumpet_bounces_running", "Measurements of links that are not done yet.",
               static_cast<double>(bouncer_.running_count()));

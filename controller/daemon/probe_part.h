@@ -16,6 +16,7 @@
 #include "controller/daemon/openflow_part.h"
 #include "controller/plan/topology.h"
 #include "controller/probe/bouncer.h"
+#include "controller/probe/drop_debugger.h"
 #include "controller/probe/prober.h"
 #include "controller/rest/metrics_text.h"
 #include "controller/slice/analyzer_collector.h"
@@ -35,8 +36,9 @@ class ProbePart {
     const TraceRuleBook* rules = nullptr;
     std::function<Topology()> topology;  // as it is now
     uint32_t rate = Prober::kDefaultRate;
-    uint64_t prober_seed = 0;  // both unknown to those who send packets
+    uint64_t prober_seed = 0;  // all unknown to those who send packets
     uint64_t bouncer_seed = 0;
+    uint64_t drop_seed = 0;
     std::function<void(const char* level, const std::string& text)> log;
   };
 
@@ -44,11 +46,13 @@ class ProbePart {
 
   Prober& prober() { return prober_; }
   Bouncer& bouncer() { return bouncer_; }
+  DropDebugger& drops() { return drops_; }
   void AddMetrics(MetricsText* text) const;
 
  private:
   Prober prober_;
   Bouncer bouncer_;
+  DropDebugger drops_;
 };
 
 }  // namespace trumpet

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "lib/model/trace_rule.h"
 #include "lib/packet/layers.h"
 #include "lib/packet/probe_frame.h"
 
@@ -61,7 +62,7 @@ std::vector<ProbeHop> PathOf(const Json& told) {
   for (const Json& hop : *hops) {
     if (!hop.is_object()) continue;
     path.push_back({Get<std::string>(hop, "switch", ""), Get<uint32_t>(hop, "ttl", 0),
-                    Get<Nanos>(hop, "time_ns", 0)});
+                    Get<Nanos>(hop, "time_ns", 0), Get<uint32_t>(hop, "tag", 0)});
   }
   return path;
 }
@@ -161,6 +162,24 @@ std::optional<ProbeTrace> ReadProbeTrace(const TraceFindings::Found& found,
     return trace;
   }
   return std::nullopt;
+}
+
+std::optional<ProbeOrigin> ReadProbeOrigin(const std::string& text) {
+  const Json told = Json::parse(text, nullptr, false);
+  if (!told.is_object()) return std::nullopt;
+  ProbeTrace trace;
+  trace.last_switch = Get<std::string>(told, "last_switch", "");
+  trace.path = PathOf(told);
+  const auto frame = told.find("frame");
+  const bool has_frame = frame != told.end() && frame->is_object() &&
+                         Get<std::string>(*frame, "link", "") == "ethernet";
+  if (trace.path.empty() || !has_frame) return std::nullopt;
+  const std::string bytes = FromHex(Get<std::string>(*frame, "hex", ""));
+  const auto packet = ProbePacketLike(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size(),
+                                      Get<uint32_t>(told, "bytes", 0));
+  if (!packet) return std::nullopt;
+  const ProbeHop& first = IsReversed(trace) ? trace.path.back() : trace.path.front();
+  return ProbeOrigin{first.switch_name, TraceTagPort(first.tag), *packet};
 }
 
 ProbeConclusion ConcludeProbe(const std::vector<ProbeTrace>& traces, size_t sent) {

@@ -19,13 +19,15 @@
 
 #include "controller/slice/trace_asker.h"
 #include "lib/base/units.h"
+#include "lib/packet/probe_frame.h"
 
 namespace trumpet {
 
 struct ProbeHop {
   std::string switch_name;
   uint32_t ttl = 0;
-  Nanos time = 0;  // when the copy came to the analyzer
+  Nanos time = 0;    // when the copy came to the analyzer
+  uint32_t tag = 0;  // of the copy
 };
 
 // What became of one packet, as docs/traces.md says it.
@@ -49,6 +51,17 @@ double OddsOfLostCopies(const ProbeTrace& trace);
 // been cut behind eight bytes of the transport's header.
 std::optional<ProbeTrace> ReadProbeTrace(const TraceFindings::Found& found,
                                          const std::vector<std::string>& frames);
+
+// How the packet of a trace came in, for such packets to be sent again.
+struct ProbeOrigin {
+  std::string switch_name;
+  uint32_t port = 0;
+  ProbePacket packet;
+};
+
+// `told` is a trace with its whole packet, as analyzers tell it.  None: it does not say where the
+// packet came in, or that is none that a probe can be like.
+std::optional<ProbeOrigin> ReadProbeOrigin(const std::string& told);
 
 struct ProbeConclusion {
   // "delivered", "dropped", "copies_lost", "loop", "not_known" as of traces; "some_delivered",

@@ -10,6 +10,7 @@
 
 #include "lib/base/random_runs_test.h"
 #include "lib/lang/probe/probe_language.h"
+#include "lib/model/trace_rule.h"
 
 namespace trumpet {
 namespace {
@@ -141,6 +142,28 @@ TEST(ProbeFindings, CopiesThatCameInReverseAreTurnedRoundIfNothingElseSaysTheOrd
   EXPECT_EQ(path(R"({"switch":"c","ttl":9},{"switch":"a","ttl":8})", "c"), "ca");
   EXPECT_EQ(path(R"({"switch":"c"},{"switch":"a"},{"switch":"c"})", "c"), "cac");
   EXPECT_EQ(path(R"({"switch":"c"})", "c"), "c");
+}
+
+TEST(ProbeFindings, ATraceSaysHowItsPacketCameIn) {
+  const auto frames = Frames("udp srcIP=10.0.0.1 dstIP=10.0.0.2 dstPort=53 bytes=300", 5, 1);
+  const auto told = [&](const std::string& path, const std::string& link = "ethernet") {
+    return R"({"last_switch":"b","bytes":300,"path":[)" + path + R"(],"frame":{"link":")" + link +
+           R"(","hex":")" + Hex(frames[0].substr(0, 128)) + R"("}})";
+  };
+  const std::string a = R"({"switch":"a","ttl":9,"tag":)" + std::to_string(TraceTag(2, 7)) + "}";
+  const std::string b = R"({"switch":"b","ttl":9,"tag":)" + std::to_string(TraceTag(2, 8)) + "}";
+  for (const std::string& path : {a + "," + b, b + "," + a}) {
+    const auto origin = ReadProbeOrigin(told(path));
+    ASSERT_TRUE(origin.has_value());
+    EXPECT_EQ(origin->switch_name, "a");
+    EXPECT_EQ(origin->port, 7u);
+    EXPECT_EQ(origin->packet.dst_port, 53);
+    EXPECT_EQ(origin->packet.bytes, 300);
+  }
+  for (const std::string& text : {std::string(), std::string("[]"), told(""), told(a, "ip"),
+                                  R"({"path":[)" + a + R"(],"frame":{"link":"ethernet"}})"}) {
+    EXPECT_FALSE(ReadProbeOrigin(text).has_value()) << text;
+  }
 }
 
 // ---- Together ----

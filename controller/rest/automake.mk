@@ -15,6 +15,9 @@ controller_libtrumpet_rest_a_SOURCES = \
 	controller/rest/access.cc \
 	controller/rest/access.h \
 	controller/rest/counter_routes.cc \
+	controller/rest/drop_routes.cc \
+	controller/rest/drop_views.cc \
+	controller/rest/drop_views.h \
 	controller/rest/event_body.cc \
 	controller/rest/event_body.h \
 	controller/rest/event_routes.cc \
@@ -64,6 +67,8 @@ controller_libtrumpet_rest_a_SOURCES = \
 	controller/rest/slice_views.cc \
 	controller/rest/slice_views.h \
 	controller/rest/system_routes.cc \
+	controller/rest/tenant_packets.cc \
+	controller/rest/tenant_packets.h \
 	controller/rest/token_file.cc \
 	controller/rest/token_file.h \
 	controller/rest/trace_rule_routes.cc \

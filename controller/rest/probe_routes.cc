@@ -3,7 +3,6 @@
 //
 // /v1/probes.
 
-#include <algorithm>
 #include <utility>
 
 #include "controller/probe/probe_book.h"
@@ -11,7 +10,7 @@
 #include "controller/rest/http_exchange.h"
 #include "controller/rest/probe_views.h"
 #include "controller/rest/rest_call.h"
-#include "lib/packet/prefix.h"
+#include "controller/rest/tenant_packets.h"
 
 namespace trumpet {
 namespace {
@@ -42,30 +41,6 @@ std::optional<ProbeRequest> ReadBody(const RestCall& call) {
   return std::nullopt;
 }
 
-bool IsWithin(const FieldValue& address, const std::vector<Prefix>& prefixes) {
-  return std::any_of(prefixes.begin(), prefixes.end(), [&](const Prefix& prefix) {
-    return prefix.is_ipv6 == (address.kind == ValueKind::kIpv6) &&
-           FirstOf(prefix) <= address.value && address.value <= LastOf(prefix);
-  });
-}
-
-// A tenant's packets go from its addresses to its addresses, where whoever sends nothing else could
-// have them as well: another source on Ethernet would teach bridges that somebody has moved, and
-// another VLAN is somebody else's.
-bool MayTenantSend(const RestCall& call, const ProbePacket& packet) {
-  const auto refuse = [&](const char* why) {
-    AnswerProblem(call.exchange.get(), 403, why);
-    return false;
-  };
-  if (call.caller.tenant.empty()) return true;
-  const auto& prefixes = call.caller.prefixes;
-  if (!IsWithin(packet.src, prefixes) || !IsWithin(packet.dst, prefixes)) {
-    return refuse("srcIP and dstIP must lie within this tenant's prefixes");
-  }
-  if (packet.src_mac != kProbeMac) return refuse("srcMAC is not for tenants to choose");
-  return !packet.vlan || refuse("vlan is not for tenants to choose");
-}
-
 int StatusOf(ProbeStart::Refusal refusal) {
   return refusal == ProbeStart::Refusal::kWrong ? 422 : 503;
 }
@@ -86,7 +61,9 @@ void BeginProbe(const RestCall& call) {
   ProbeBook* const book = Book(call);
   if (book == nullptr) return;
   const auto request = ReadBody(call);
-  if (!request || !MayTenantSend(call, request->packet)) return;
+  if (!request) return;
+  const std::string why = WhyTenantMayNotSend(call.caller, request->packet);
+  if (!why.empty()) return AnswerProblem(call.exchange.get(), 403, why);
   const ProbeStart start = book->Start(*request, call.caller.name, call.caller.tenant);
   if (start.refusal != ProbeStart::Refusal::kNone) {
     return AnswerProblem(call.exchange.get(), StatusOf(start.refusal), start.why);

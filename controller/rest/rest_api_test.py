@@ -321,6 +321,62 @@ def bounces(call, json_type, yaml_type):
     call(404, "GET", path + "/00000000000000ff", one)
 
 
+def drop_searches(call, json_type, yaml_type):
+    """Searches for the cause of drops, in the network of the probes."""
+    path, one = "/v1/apps/drops/probes", "/v1/apps/drops/probes/{name}"
+    packet = "udp srcIP=10.0.1.1 dstIP=10.0.2.2 dstPort=53 dstMAC=02:00:00:00:02:02"
+    asked = {"switch": "leaf1", "port": 3, "packet": packet, "count": 40, "dst_within": "10.0.2.0/24"}
+    body = json.dumps(asked)
+    assert json.loads(call(200, "GET", path)) == {"searches": []}
+    begun = json.loads(call(202, "POST", path, body=body, headers=json_type, role="operate"))
+    assert begun["state"] == "running" and "verdict" not in begun, begun
+    search = f"{path}/{begun['id']}"
+    assert json.loads(call(200, "GET", search, one))["state"] == "running"
+    done = json.loads(call(200, "GET", search, one))
+    assert (done["state"], done["verdict"], done["persistence"]) == ("done", "pattern", "persistent")
+    assert done["explanation"].startswith("packets with dstPort 53 vanish between leaf1 and"), done
+    assert done["places"] == [{"behind": "leaf1", "towards": ["spine1"], "passed_over": ["spine1"],
+                               "lost": 40}], done
+    roles = {field["field"]: field for field in done["fields"]}
+    assert roles["dstPort"]["role"] == "decides" and roles["dstPort"]["lost"] == "53", roles
+    assert roles["srcPort"]["role"] == "not_tried", roles
+    assert done["kinds"][1] == {"field": "dstPort", "value": "54", "sent": 3, "known": 3, "lost": 0,
+                                "traces": {"lost": [], "passed": ["00000000000000ab"]}}, done
+    listed = json.loads(call(200, "GET", path))["searches"]
+    assert [search["id"] for search in listed] == [begun["id"]] and "kinds" not in listed[0], listed
+    fields = {"Protocol": "UDP", "srcIP": "10.0.1.1", "dstIP": "10.0.1.2", "dstPort": 53,
+              "dstMAC": "02:00:00:00:02:02"}
+    own = json.loads(call(202, "POST", path, body=json.dumps({**asked, "packet": fields}),
+                          headers=json_type, role="tenant"))
+    stopped = json.loads(call(200, "DELETE", f"{path}/{own['id']}", one, role="tenant"))
+    assert stopped["state"] == "stopped" and stopped["verdict"] == "pattern", stopped
+    assert json.loads(call(200, "DELETE", search, one))["state"] == "done"
+    call(404, "DELETE", search, one, role="tenant")
+    call(404, "GET", search, one, role="tenant")
+    call(403, "DELETE", search, one, role="read")
+    assert len(json.loads(call(200, "GET", path, role="tenant"))["searches"]) == 1
+    problem = json.loads(call(403, "POST", path, body=body, headers=json_type, role="tenant"))
+    assert problem["detail"] == "srcIP and dstIP must lie within this tenant's prefixes", problem
+    for change, why in (({"switch": "leaf2"}, "there is no switch 'leaf2'"),
+                        ({"count": 5}, "'count' takes a whole number from 10 to 500"),
+                        ({"src_within": "10.0.1.1/99"}, "src_within: "),
+                        ({"packet": packet + " ttl=0"}, "packet:1:75: 'ttl' takes a whole number"),
+                        ({"port": None}, "'port' is no key of a search, or of another type"),
+                        ({"via": 3}, "'via' is no key of a search, or of another type")):
+        problem = json.loads(call(422, "POST", path, body=json.dumps({**asked, **change}),
+                                  headers=json_type))
+        assert problem["detail"].startswith(why), problem
+    for wrong in ({}, {"switch": "leaf1"}, {"trace": "ab", "packet": packet}):
+        problem = json.loads(call(422, "POST", path, body=json.dumps(wrong), headers=json_type))
+        assert problem["detail"].startswith("a search has switch, port and packet, or"), problem
+    call(422, "POST", path, body="[]", headers=json_type)
+    call(503, "POST", path, body=json.dumps({**asked, "port": 4}), headers=json_type)
+    call(503, "POST", path, body=json.dumps({"trace": "00000000000000ab"}), headers=json_type)
+    call(403, "POST", path, body=body, headers=json_type, role="read")
+    call(415, "POST", path, body="{switch: leaf1}", headers=yaml_type)
+    call(404, "GET", path + "/00000000000000ff", one)
+
+
 def test_every_operation(server):
     description = Description(server.ask("GET", "/openapi.json", role=None)[1])
     json_type = {"Content-Type": "application/json"}
@@ -362,6 +418,7 @@ def test_every_operation(server):
     trace_rules(call, json_type, yaml_type)
     probes(call, json_type, yaml_type)
     bounces(call, json_type, yaml_type)
+    drop_searches(call, json_type, yaml_type)
     reshufflers(call)
     call(200, "GET", "/healthz", role=None)
     call(200, "GET", "/readyz", role=None)

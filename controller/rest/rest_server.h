@@ -38,6 +38,7 @@ class MeasurementManager;
 class PacketDownloads;
 class PacketKeeper;
 class BounceBook;
+class DropBook;
 class ProbeBook;
 class ReportStreams;
 class ReshufflerBook;
@@ -72,6 +73,7 @@ struct RestParts {
   TraceCounterBook* trace_counters = nullptr;   // may be null: there are none
   ProbeBook* probes = nullptr;                  // may be null: there are none
   BounceBook* bounces = nullptr;                // likewise
+  DropBook* drops = nullptr;                    // likewise
   const ReshufflerBook* reshufflers = nullptr;  // may be null: there are none
   const WireClock* clock = nullptr;
   std::function<void(const char* level, const std::string& text)> log;  // "info", "warn", "err"

@@ -21,6 +21,7 @@
 
 #include "controller/measure/measurement_manager.h"
 #include "controller/probe/bounce_book.h"
+#include "controller/probe/drop_book.h"
 #include "controller/probe/probe_book.h"
 #include "controller/rest/rest_server.h"
 #include "controller/slice/campaign_loop.h"
@@ -136,7 +137,7 @@ class KeptProbes final : public ProbeBook {
       view->state = ProbeState::kDone;
       view->sent = {view->began, view->began + kNanosPerSecond};
       view->traces = {
-          {0, "an1", "00000000000000ab", 0, "delivered", 1, "leaf1", {{"leaf1", 64, 5}}}};
+          {0, "an1", "00000000000000ab", 0, "delivered", 1, "leaf1", {}, {{"leaf1", 64, 5}}}};
       view->conclusion = ConcludeProbe(view->traces, view->sent.size());
       list.push_back(&*view);
     }
@@ -182,6 +183,75 @@ class KeptBounces final : public BounceBook {
   mutable std::deque<BounceView> views_;
 };
 
+// Searches of that network: each has ended when it is looked at the second time, with a fault of
+// one port.
+class KeptSearches final : public DropBook {
+ public:
+  ProbeStart Start(const DropSearchRequest& request, const std::string& caller,
+                   const std::string& tenant) override {
+    if (request.switch_name != "leaf1") {
+      return {0, ProbeStart::Refusal::kWrong, "there is no switch '" + request.switch_name + "'"};
+    }
+    if (request.port != "3") return {0, ProbeStart::Refusal::kNotNow, "the switch is away"};
+    DropSearchView& view = views_.emplace_back();
+    view.id = views_.size();
+    view.caller = caller;
+    view.tenant = tenant;
+    view.request = request;
+    view.began = 1'700'000'000 * kNanosPerSecond;
+    view.probes = {7, 8};
+    view.sent = 43;
+    return {view.id, ProbeStart::Refusal::kNone, ""};
+  }
+  bool Stop(uint64_t id) override {
+    DropSearchView& view = views_[id - 1];
+    if (view.state != DropSearchState::kRunning) return false;
+    End(&view, DropSearchState::kStopped);
+    return true;
+  }
+  const DropSearchView* Find(uint64_t id) const override {
+    return id == 0 || id > views_.size() ? nullptr : &views_[id - 1];
+  }
+  std::vector<const DropSearchView*> List() const override {
+    std::vector<const DropSearchView*> list;
+    for (auto view = views_.rbegin(); view != views_.rend(); ++view) {
+      const bool is_due = view->state == DropSearchState::kRunning && view->ended != 0;
+      view->ended = 1;
+      if (is_due) End(&*view, DropSearchState::kDone);
+      list.push_back(&*view);
+    }
+    return list;
+  }
+
+ private:
+  static void End(DropSearchView* view, DropSearchState state) {
+    DropSuspicion suspicion;
+    suspicion.packet = view->request.packet;
+    DropEvidence evidence(suspicion);
+    const auto add = [&](size_t kind, ProbeFate fate, size_t count) {
+      DropOutcome outcome{kind, fate, 1e-6, "leaf1", {"spine1"}, {"leaf1"}, "00000000000000ab"};
+      if (fate == ProbeFate::kPassed) outcome.path.emplace_back("spine1");
+      for (size_t i = 0; i < count; ++i) evidence.Add(outcome);
+    };
+    add(0, ProbeFate::kLost, 40);
+    const auto other = KindAt(suspicion, DropField::kDstPort, DropSide::kUp, 1);
+    if (other) add(evidence.AddKind(*other), ProbeFate::kPassed, 3);
+    view->state = state;
+    view->ended = view->began + 8 * kNanosPerSecond;
+    view->findings = ConcludeDrops(evidence);
+    view->kinds = {{DropField::kNone, "", evidence.flow(), {"00000000000000ab"}, {}}};
+    if (other) {
+      view->kinds.push_back({other->field,
+                             DropValue(other->packet, other->field),
+                             evidence.tally(1),
+                             {},
+                             {"00000000000000ab"}});
+    }
+  }
+
+  mutable std::deque<DropSearchView> views_;
+};
+
 int Main(int argc, char** argv) {
   if (argc < 4) return 2;
   const double per_round = std::atof(argv[2]) * kRound / kNanosPerSecond;
@@ -222,6 +292,7 @@ int Main(int argc, char** argv) {
   KeptRules trace_rules(base);
   KeptProbes probes;
   KeptBounces bounces;
+  KeptSearches drops;
   const OneReshuffler reshufflers;
 
   RestParts parts;
@@ -229,6 +300,7 @@ int Main(int argc, char** argv) {
   parts.trace_rules = &trace_rules;
   parts.probes = &probes;
   parts.bounces = &bounces;
+  parts.drops = &drops;
   parts.reshufflers = &reshufflers;
   MemoryEventStore counter_store(base, 1);
   TraceCounterBook counters({base, &clock, &counter_store, [](const std::string&) {},

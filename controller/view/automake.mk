@@ -9,6 +9,8 @@ controller_libtrumpet_view_a_SOURCES = \
 	controller/view/measurement_tables.h \
 	controller/view/bounce_tables.cc \
 	controller/view/bounce_tables.h \
+	controller/view/drop_tables.cc \
+	controller/view/drop_tables.h \
 	controller/view/probe_tables.cc \
 	controller/view/probe_tables.h \
 	controller/view/reshuffler_tables.cc \
@@ -27,6 +29,7 @@ gtest_programs += controller/view/view_test
 controller_view_view_test_SOURCES = \
 	controller/view/api_tables_test.cc \
 	controller/view/measurement_tables_test.cc \
+	controller/view/drop_tables_test.cc \
 	controller/view/probe_tables_test.cc \
 	controller/view/reshuffler_tables_test.cc \
 	controller/view/slice_tables_test.cc \

@@ -21,16 +21,6 @@ std::string OutcomeOf(const ApiJson& probe) {
   return verdict.empty() ? ApiText(probe, "state") : verdict;
 }
 
-// "Protocol=UDP srcIP=...", as it can be sent again.
-std::string PacketText(const ApiJson& probe) {
-  std::string text;
-  const ApiJson packet = MemberOf(probe, "packet");
-  for (const auto& [name, value] : packet.items()) {
-    text += (text.empty() ? "" : " ") + name + "=" + ApiText(packet, name.c_str());
-  }
-  return text;
-}
-
 // "leaf1 +0.0 us > spine1 +21.4 us"
 std::string PathText(const ApiJson& packet) {
   std::string text;
@@ -45,19 +35,28 @@ std::string PathText(const ApiJson& packet) {
   return text;
 }
 
-std::string FlowText(const ApiJson& probe) {
+}  // namespace
+
+std::string ProbePacketText(const ApiJson& probe) {
+  std::string text;
+  const ApiJson packet = MemberOf(probe, "packet");
+  for (const auto& [name, value] : packet.items()) {
+    text += (text.empty() ? "" : " ") + name + "=" + ApiText(packet, name.c_str());
+  }
+  return text;
+}
+
+std::string ProbeFlowText(const ApiJson& probe) {
   const ApiJson packet = MemberOf(probe, "packet");
   return ApiText(packet, "Protocol") + " " + ApiText(packet, "srcIP") + " > " +
          ApiText(packet, "dstIP");
 }
 
-}  // namespace
-
 std::string ProbeTable(const ApiJson& probes) {
   TextTable table({"begun", "id", "at", "packet", ">sent", ">traced", "outcome"});
   for (const ApiJson& probe : probes) {
     table.Add({FormatTime(probe.value("begun_ns", Nanos{0})), ApiText(probe, "id"),
-               ApiText(probe, "switch") + ":" + ApiText(probe, "port"), FlowText(probe),
+               ApiText(probe, "switch") + ":" + ApiText(probe, "port"), ProbeFlowText(probe),
                ApiText(probe, "sent"), ApiText(probe, "traced"), OutcomeOf(probe)});
   }
   return table.is_empty() ? "no probes\n" : table.ToString(0);
@@ -65,7 +64,7 @@ std::string ProbeTable(const ApiJson& probes) {
 
 std::string ProbeText(const ApiJson& probe) {
   std::string text = "probe " + ApiText(probe, "id") + " at switch " + ApiText(probe, "switch") +
-                     ", port " + ApiText(probe, "port") + "\n" + PacketText(probe) + "\n";
+                     ", port " + ApiText(probe, "port") + "\n" + ProbePacketText(probe) + "\n";
   TextTable table({">packet", "verdict", "trace", "path"});
   size_t number = 0;
   for (const ApiJson& packet : MemberOf(probe, "packets")) {

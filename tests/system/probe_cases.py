@@ -62,6 +62,15 @@ class ProbeNetwork(TraceNetwork):
             return probe if probe["state"] == "done" else None
         return eventually(told, "the probe ends", seconds=120)
 
+    def search(self, *flow):
+        """Why it is dropped, as is found by probes."""
+        begun = self.ctl("probe", "drops", *flow, "--rate=100", "--timeout=10", "--background")
+
+        def told():
+            search = self.ctl("probe", "search", begun["id"])
+            return search if search["state"] != "running" else None
+        return eventually(told, "the search ends", seconds=240)
+
     def refusal(self, *arguments):
         try:
             self.ctl("probe", "send", *arguments)
@@ -166,4 +175,54 @@ def a_probe_says_where_packets_end(switch):
         return None
 
 
-ALL = [a_probe_shows_its_way_and_no_host_takes_it, a_probe_says_where_packets_end]
+def fields_of(search):
+    return {field["field"]: (field["role"], field.get("lost")) for field in search["fields"]}
+
+
+def drops_are_explained_by_probes_that_vary(switch):
+    with probes_on(switch) as (links, network):
+        network.use(MARKED)
+        to_host = (*HOSTS, f"dstMAC={mac_of(links, 2)}")
+        network.wait_until_routes_are_known("udp", *to_host)
+        flow = (CHAIN[0], "trc-h1", "udp", *to_host, "dstPort=9000", "bytes=900")
+        clean = network.search(*flow)
+        assert (clean["verdict"], clean["persistence"]) == ("nothing", "none"), clean
+        assert clean["sent"] == 40 and clean["complete"] and not clean["notes"], clean
+
+        def drop(*flows):
+            switch.ofctl("-O", "OpenFlow13", "del-flows", CHAIN[1], "cookie=77/-1")
+            for one in flows:
+                switch.ofctl("-O", "OpenFlow13", "add-flow", CHAIN[1], "cookie=77," + one)
+
+        drop("table=0,priority=100,udp,tp_dst=9000,actions=drop")
+        port = network.search(*flow)
+        assert (port["verdict"], port["persistence"]) == ("pattern", "persistent"), port
+        assert port["places"][0]["behind"] == CHAIN[1], port
+        assert port["places"][0]["towards"] == [CHAIN[2]], port
+        roles = fields_of(port)
+        assert roles["dstPort"] == ("decides", "9000"), port
+        assert roles["Protocol"] == ("decides", "UDP"), port
+        assert all(roles[field][0] == "no_matter" for field in ("srcPort", "bytes", "ttl", "dscp")), port
+        assert roles["srcIP"][0] == "not_tried", "the topology has one address of this host"
+
+        # What the switch has of it is a packet of so many bytes.
+        drop("table=0,priority=100,udp,actions=check_pkt_larger(600)->NXM_NX_REG9[0],resubmit(,77)",
+             "table=77,priority=2,reg9=1/1,actions=drop", "table=77,priority=1,actions=NORMAL")
+        size = network.search(*flow)
+        assert size["verdict"] == "pattern", size
+        assert fields_of(size)["bytes"] == ("decides", "of 601 and more"), size
+        assert fields_of(size)["dstPort"][0] == "no_matter", size
+
+        drop()
+        trace = size["kinds"][0]["traces"]["lost"][0]
+        gone = network.search(f"--trace={trace}")
+        assert (gone["verdict"], gone["persistence"]) == ("gone", "transient"), gone
+        assert gone["packet"]["bytes"] == "900" and gone["trace"] == trace, gone
+        begun = network.ctl("probe", "drops", *flow, "--rate=10", "--count=500", "--background")
+        network.ctl("probe", "stop", begun["id"], output="table")
+        assert network.ctl("probe", "search", begun["id"])["state"] == "stopped"
+        return f"{clean['sent']}, {port['sent']}, {size['sent']} and {gone['sent']} packets"
+
+
+ALL = [a_probe_shows_its_way_and_no_host_takes_it, a_probe_says_where_packets_end,
+       drops_are_explained_by_probes_that_vary]

@@ -8,6 +8,7 @@
 #include <ostream>
 
 #include "controller/view/bounce_tables.h"
+#include "controller/view/drop_tables.h"
 #include "controller/view/measurement_tables.h"
 #include "controller/view/probe_tables.h"
 #include "controller/view/reshuffler_tables.h"
@@ -115,6 +116,12 @@ int Do(CtlRun* run) {
   if (name == "probe bounce") return BounceCtlProbe(run);
   if (name == "probe links") return BounceCtlLinks(run);
   if (name == "probe bounces") return run->List("/v1/bounces", "bounces", BounceTable);
+  if (name == "probe drops") return SearchCtlDrops(run);
+  if (name == "probe searches") {
+    return run->List("/v1/apps/drops/probes", "searches", DropSearchTable);
+  }
+  if (name == "probe search") return ShowCtlDropSearch(run);
+  if (name == "probe stop") return run->ForEach("DELETE", "apps/drops/probes", "");
   if (name == "probe list") return run->List("/v1/probes", "probes", ProbeTable);
   if (name == "probe show") return ShowCtlProbe(run);
   if (name == "trace query") return QueryCtlTraces(run);

@@ -103,6 +103,8 @@ int AddCtlCounter(CtlRun* run);
 int ShowCtlCounter(CtlRun* run);
 int BounceCtlProbe(CtlRun* run);
 int BounceCtlLinks(CtlRun* run);
+int SearchCtlDrops(CtlRun* run);
+int ShowCtlDropSearch(CtlRun* run);
 int SendCtlProbe(CtlRun* run);
 int ReplayCtlTrace(CtlRun* run);
 int ShowCtlProbe(CtlRun* run);

@@ -161,6 +161,30 @@ def test_probes(user):
     assert user.run("probe send leaf1 3").returncode == 2
 
 
+def test_drop_searches(user):
+    """Likewise: each finds that packets to the port vanish."""
+    packet = "udp srcIP=10.0.1.1 dstIP=10.0.2.2 dstMAC=02:00:00:00:02:02 dstPort=53"
+    assert user.says("probe searches") == "no searches\n"
+    done = user.run(f"probe drops leaf1 3 {packet} --count=40 --dst-within=10.0.2.0/24")
+    assert done.returncode == 1, done
+    assert "dstPort  decides  0 of 3  53           54\n" in done.stdout, done.stdout
+    assert "traces of lost packets: 00000000000000ab\n" in done.stdout, done.stdout
+    assert "pattern, persistent: packets with dstPort 53 vanish between leaf1" in done.stdout, done
+    begun = json.loads(user.says(f"probe drops leaf1 3 {packet} --background -o json"))
+    assert begun["state"] == "running", begun
+    assert user.says(f"probe stop {begun['id']}") == ""
+    assert json.loads(user.says(f"probe search {begun['id']} -o json"))["state"] == "stopped"
+    assert user.says("probe searches").count("leaf1:3  UDP 10.0.1.1 > 10.0.2.2") == 2
+    user.fails("probe drops leaf1 3", "which packets? SWITCH PORT FIELD=VALUE..., or --trace=ID")
+    user.fails("probe drops --trace=00000000000000ab", "no analyzer that makes traces is connected")
+    user.fails(f"probe drops leaf1 3 {packet} --count=5", "'count' takes a whole number from 10")
+    user.fails(f"probe drops leaf1 3 {packet} --dst-within=here", "dst_within: ")
+    done = user.run(f"probe drops leaf1 3 {packet} ttl=0")
+    assert done.returncode == 1 and done.stderr.startswith("packet:1:"), done
+    user.fails("probe search 7", "there is no search 7")
+    user.fails("probe stop 7", "there is no search 7")
+
+
 def test_bounces(user):
     """Likewise; no link of that network is known."""
     assert user.says("probe bounces") == "no bounces\n"
@@ -380,6 +404,7 @@ def main():
                                 (test_trace_rules, (user,)),
                                 (test_reshufflers, (user,)),
                                 (test_probes, (user,)),
+                                (test_drop_searches, (user,)),
                                 (test_bounces, (user,)),
                                 (test_stores, (user,)),
                                 (test_mistakes, (user,)),
