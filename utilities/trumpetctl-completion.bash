@@ -30,7 +30,7 @@ _trumpetctl_values() {
 
 # Does this option, as far as it was typed, want a value?
 _trumpetctl_wants_value() {
-  [[ $1 == *= || $1 =~ ^(-o|--(output|server|token-file|ca|event|role|topologies|seconds|map|borders|routes|rate|path-ms|slice-ms|spacing-ms|param|number|port|tunnel|analyzers|local|switches|edge|switch|endpoint|copy-rate|key|host|top|interval|count|ports|source|target|src|dst|protocol|src-port|dst-port|verdict|mark|through|min-hops|from|until|limit|after|timeout|format|step|to|progress|trace|src-within|dst-within))$ ]]
+  [[ $1 == *= || $1 =~ ^(-o|--(output|server|token-file|ca|event|role|topologies|seconds|map|borders|routes|rate|path-ms|slice-ms|spacing-ms|param|number|port|tunnel|analyzers|local|switches|edge|switch|endpoint|copy-rate|key|host|top|interval|count|ports|source|target|src|dst|protocol|src-port|dst-port|verdict|mark|through|min-hops|from|until|limit|after|timeout|format|step|to|progress|trace|via|src-within|dst-within))$ ]]
 }
 
 _trumpetctl() {

@@ -10,22 +10,6 @@
 namespace trumpet {
 namespace {
 
-Prober::Parts ProberParts(const ProbePart::Parts& parts) {
-  Prober::Parts prober;
-  prober.base = parts.base;
-  prober.clock = parts.clock;
-  prober.net = &parts.openflow->net();
-  prober.traces.is_alone = [traces = parts.traces] { return traces->is_alone(); };
-  prober.traces.ask = [traces = parts.traces](TraceQuestion question, TraceAsker::Answer answer) {
-    return traces->Ask(std::move(question), std::move(answer));
-  };
-  prober.rules = parts.rules;
-  prober.rate = parts.rate;
-  prober.seed = parts.prober_seed;
-  prober.log = parts.log;
-  return prober;
-}
-
 // As OpenFlow calls the switches that the topology calls otherwise.
 std::map<std::string, std::string> NamesOf(const Topology& topology, const OpenflowNet& net) {
   std::map<std::string, std::string> names;
@@ -53,6 +37,34 @@ std::vector<BounceLink> LinksOf(const Topology& topology, const OpenflowNet& net
   return links;
 }
 
+std::string NameOf(const Topology& topology, const OpenflowNet& net, const std::string& name) {
+  if (net.Find(name) != nullptr) return name;
+  const auto names = NamesOf(topology, net);
+  const auto found = names.find(name);
+  return found == names.end() ? name : found->second;
+}
+
+Prober::Parts ProberParts(const ProbePart::Parts& parts) {
+  Prober::Parts prober;
+  prober.base = parts.base;
+  prober.clock = parts.clock;
+  prober.net = &parts.openflow->net();
+  prober.traces.is_alone = [traces = parts.traces] { return traces->is_alone(); };
+  prober.traces.ask = [traces = parts.traces](TraceQuestion question, TraceAsker::Answer answer) {
+    return traces->Ask(std::move(question), std::move(answer));
+  };
+  prober.rules = parts.rules;
+  prober.links = [topology = parts.topology, net = &parts.openflow->net()] {
+    return LinksOf(topology(), *net);
+  };
+  prober.name_of = [topology = parts.topology, net = &parts.openflow->net()](
+                       const std::string& name) { return NameOf(topology(), *net, name); };
+  prober.rate = parts.rate;
+  prober.seed = parts.prober_seed;
+  prober.log = parts.log;
+  return prober;
+}
+
 Bouncer::Parts BouncerParts(const ProbePart::Parts& parts, ProbeRate* rate) {
   Bouncer::Parts bouncer;
   bouncer.base = parts.base;
@@ -73,13 +85,8 @@ Bouncer::Parts BouncerParts(const ProbePart::Parts& parts, ProbeRate* rate) {
   bouncer.links = [topology = parts.topology, net = &parts.openflow->net()] {
     return LinksOf(topology(), *net);
   };
-  bouncer.name_of = [topology = parts.topology,
-                     net = &parts.openflow->net()](const std::string& name) {
-    if (net->Find(name) != nullptr) return name;
-    const auto names = NamesOf(topology(), *net);
-    const auto found = names.find(name);
-    return found == names.end() ? name : found->second;
-  };
+  bouncer.name_of = [topology = parts.topology, net = &parts.openflow->net()](
+                        const std::string& name) { return NameOf(topology(), *net, name); };
   bouncer.rate = rate;
   bouncer.seed = parts.bouncer_seed;
   bouncer.log = parts.log;

@@ -27,7 +27,9 @@ controller_libtrumpet_probe_a_SOURCES = \
 	controller/probe/probe_findings.h \
 	controller/probe/probe_rate.h \
 	controller/probe/prober.cc \
-	controller/probe/prober.h
+	controller/probe/prober.h \
+	controller/probe/via_route.cc \
+	controller/probe/via_route.h
 
 gtest_programs += controller/probe/probe_test
 controller_probe_probe_test_SOURCES = \
@@ -36,7 +38,8 @@ controller_probe_probe_test_SOURCES = \
 	controller/probe/drop_debugger_test.cc \
 	controller/probe/drop_search_test.cc \
 	controller/probe/drop_simulation_test.h \
-	controller/probe/probe_findings_test.cc
+	controller/probe/probe_findings_test.cc \
+	controller/probe/via_route_test.cc
 controller_probe_probe_test_LDADD = $(LIBTRUMPET_PROBE) $(GTEST_MAIN_LIBS)
 
 # With real switches.

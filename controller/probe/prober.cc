@@ -89,6 +89,9 @@ ProbeStart Prober::StartSeries(ProbeRequest request, std::vector<ProbePacket> pa
     return Refuse(Refusal::kTooMany, "there are " + std::to_string(kMaxRunning) +
                                          " probes under way, as many as this controller runs");
   }
+  Refusal refusal = Refusal::kNone;
+  auto via = FindHops(request, in_port, &refusal);
+  if (!via.ok()) return Refuse(refusal, via.message());
   uint64_t id = 0;
   while (id == 0 || probes_.count(id) != 0) id = random_();
   Kept& probe = probes_[id];
@@ -104,6 +107,8 @@ ProbeStart Prober::StartSeries(ProbeRequest request, std::vector<ProbePacket> pa
   probe.view.began = parts_.clock->UnixNow();
   AddNotes(&probe.view, &probe.debug_dscp);
   probe.next_at = parts_.clock->MonotonicNow();
+  probe.via = std::move(*via);
+  probe.is_prepared = probe.via.empty();
   order_[probe.number] = id;
   running_.push_back(id);
   ++counters_.probes;
@@ -111,8 +116,101 @@ ProbeStart Prober::StartSeries(ProbeRequest request, std::vector<ProbePacket> pa
                          request.port + ": " + std::to_string(request.count) + " x " +
                          PrintProbePacket(request.packet));
   Forget();
+  if (!probe.via.empty()) PlanVia(&probe);
   ticker_.RunSoon();
   return {id, Refusal::kNone, ""};
+}
+
+Result<std::vector<ViaHop>> Prober::FindHops(const ProbeRequest& request, uint32_t in_port,
+                                             ProbeStart::Refusal* refusal) const {
+  if (request.via.empty()) return std::vector<ViaHop>();
+  std::vector<std::string> names;
+  for (const std::string& name : request.via) names.push_back(parts_.name_of(name));
+  *refusal = ProbeStart::Refusal::kWrong;
+  auto hops =
+      FindVia(parts_.net->Find(request.switch_name)->name(), in_port, names, parts_.links());
+  if (!hops.ok()) return hops;
+  *refusal = ProbeStart::Refusal::kNotNow;
+  for (const ViaHop& hop : *hops) {
+    const OpenflowSwitch* const which = parts_.net->Find(hop.switch_name);
+    if (which == nullptr || !which->is_ready()) {
+      return Status::Error("switch '" + hop.switch_name + "' is not connected");
+    }
+  }
+  return hops;
+}
+
+void Prober::PlanVia(Kept* probe) {
+  for (uint8_t& byte : probe->via_address) byte = static_cast<uint8_t>(random_());
+  probe->via_address[0] = static_cast<uint8_t>((probe->via_address[0] & 0xfc) | 2);
+  const ProbeRequest& request = probe->view.request;
+  const Nanos sending =
+      static_cast<Nanos>(request.count) * kNanosPerSecond / request.rate + kViaPatience;
+  const Nanos wait = static_cast<Nanos>(request.wait_seconds) * kNanosPerSecond;
+  for (const ViaHop& hop : probe->via) {
+    probe->via_rules.push_back(ViaRuleOf(
+        hop, {probe->view.id, probe->via_address, request.packet.dst_mac, sending + wait}));
+  }
+  // What is sent behind that might meet no flow, and be sent everywhere.
+  probe->sends_until = parts_.clock->MonotonicNow() + sending;
+  Prepare(probe->view.id, probe->via.size() - 1);
+}
+
+// The last one first, so that what is sent on is awaited.
+void Prober::Prepare(uint64_t id, size_t which) {
+  const auto found = probes_.find(id);
+  if (found == probes_.end() || found->second.view.state != ProbeState::kSending) return;
+  OpenflowSwitch* const at = parts_.net->Find(found->second.via[which].switch_name);
+  const auto done = [this, alive = std::weak_ptr<bool>(alive_), id, which](const Status& status) {
+    if (alive.expired()) return;
+    const auto kept = probes_.find(id);
+    if (kept == probes_.end() || kept->second.view.state != ProbeState::kSending) return;
+    Kept* const probe = &kept->second;
+    if (!status.ok()) {
+      probe->view.notes.push_back("a flow of 'via' was refused: " + status.message());
+      return BeginWaiting(probe, parts_.clock->MonotonicNow());
+    }
+    if (which != 0) return Prepare(id, which - 1);
+    probe->is_prepared = true;
+    probe->next_at = parts_.clock->MonotonicNow();
+    ticker_.RunSoon();
+  };
+  if (at == nullptr) return done(Status::Error("the switch has gone"));
+  at->Commit({{}, {found->second.via_rules[which]}}, done);
+}
+
+void Prober::RemoveVia(Kept* probe) {
+  for (size_t i = 0; i < probe->via_rules.size(); ++i) {
+    OpenflowSwitch* const at = parts_.net->Find(probe->via[i].switch_name);
+    // A switch that is away sees to it by the timeout.
+    const bool is_here = at != nullptr && at->is_ready();
+    if (is_here) at->Commit({{probe->via_rules[i]}, {}}, [](const Status&) {});
+  }
+  probe->via_rules.clear();
+}
+
+// Copies show whether packets went as they had to; where some are missing, they do not.
+void Prober::NoteWay(Kept* probe) const {
+  if (probe->via.empty()) return;
+  size_t other_way = 0;
+  for (const ProbeTrace& trace : probe->view.traces) {
+    size_t at = 0;  // the next one that has not been passed
+    bool is_other = false;
+    for (const ProbeHop& hop : trace.path) {
+      const auto found = std::find_if(
+          probe->via.begin() + static_cast<ptrdiff_t>(at), probe->via.end(),
+          [&](const ViaHop& one) { return one.switch_name == parts_.name_of(hop.switch_name); });
+      if (found != probe->via.end()) {
+        at = static_cast<size_t>(found - probe->via.begin()) + 1;
+      } else if (at < probe->via.size()) {
+        is_other = true;
+      }
+    }
+    other_way += is_other ? 1 : 0;
+  }
+  if (other_way == 0) return;
+  probe->view.notes.push_back(std::to_string(other_way) +
+                              " packets were seen elsewhere before they had passed all of 'via'");
 }
 
 // What keeps copies from coming is said, and tried nevertheless: a rule may take the packet anyway.
@@ -192,6 +290,13 @@ void Prober::Send(Kept* probe, Nanos now) {
                                 " packets");
     return BeginWaiting(probe, now);
   }
+  if (!probe->via.empty() && now >= probe->sends_until) {
+    probe->view.notes.push_back("only " + std::to_string(probe->frames.size()) + " of " +
+                                std::to_string(probe->view.request.count) +
+                                " packets could be sent in time");
+    return BeginWaiting(probe, now);
+  }
+  if (!probe->is_prepared) return;
   const Nanos interval = kNanosPerSecond / probe->view.request.rate;
   probe->next_at = std::max(probe->next_at, now - kBurst);  // what was missed is not made up for
   while (probe->next_at <= now && probe->frames.size() < probe->view.request.count) {
@@ -209,8 +314,9 @@ void Prober::Send(Kept* probe, Nanos now) {
 
 void Prober::SendOne(Kept* probe, OpenflowSwitch* which, Nanos now) {
   const ProbeMark mark{probe->view.id, static_cast<uint32_t>(probe->frames.size())};
-  const ProbePacket& packet =
+  ProbePacket packet =
       probe->packets.empty() ? probe->view.request.packet : probe->packets[probe->frames.size()];
+  if (!probe->via.empty()) packet.dst_mac = probe->via_address;
   std::string frame = MakeProbeFrame(packet, mark, probe->debug_dscp);
   const Result<bool> sent = which->SendPacketOut(probe->view.in_port, frame, "output:TABLE");
   if (!sent.ok()) {
@@ -285,6 +391,8 @@ void Prober::TakeTrace(Kept* probe, ProbeTrace trace) {
 void Prober::End(Kept* probe) {
   ProbeView& view = probe->view;
   view.state = ProbeState::kDone;
+  RemoveVia(probe);
+  NoteWay(probe);
   view.conclusion = ConcludeProbe(view.traces, probe->frames.size());
   probe->frames = {};
   probe->packets = {};

@@ -9,6 +9,9 @@
 // (lib/packet/probe_frame.h).  All probes together send no more than Options::rate packets per
 // second, in bursts of a tenth of a second; what has to wait is counted.
 //
+// A probe that has to pass certain switches has a flow at each of them while it runs, for packets
+// to an address that is drawn for this probe (via_route.h).
+//
 // Packets of a probe are all alike, or each as whoever begins it says (StartSeries()).
 //
 // A probe ends when there is a trace of each of its packets, or its wait is over.  The last kKept
@@ -31,6 +34,7 @@
 #include "controller/openflow/openflow_net.h"
 #include "controller/probe/probe_book.h"
 #include "controller/probe/probe_rate.h"
+#include "controller/probe/via_route.h"
 #include "controller/trace/trace_rule_book.h"
 #include "lib/base/loop_event.h"
 #include "lib/wire/wire_clock.h"
@@ -60,6 +64,8 @@ class Prober final : public ProbeBook {
   static constexpr Nanos kFirstAsk = 1500 * kNanosPerMilli;  // a trace takes a second at least
   static constexpr Nanos kAskAgain = 500 * kNanosPerMilli;
   static constexpr uint32_t kDefaultRate = 100;
+  // Beyond what the rate of one takes, with others under way, where flows wait for its packets.
+  static constexpr Nanos kViaPatience = 30 * kNanosPerSecond;
 
   struct Parts {
     event_base* base = nullptr;
@@ -67,6 +73,9 @@ class Prober final : public ProbeBook {
     OpenflowNet* net = nullptr;
     TraceWitness traces;
     const TraceRuleBook* rules = nullptr;
+    std::function<std::vector<BounceLink>()> links;  // that are known now, both ways
+    // What OpenFlow calls a switch that a user may call otherwise.
+    std::function<std::string(const std::string& name)> name_of;
     uint32_t rate = kDefaultRate;  // packets per second of all probes
     uint64_t seed = 0;             // of numbers of probes; unknown to those who send packets
     std::function<void(const char* level, const std::string& text)> log;
@@ -104,12 +113,23 @@ class Prober final : public ProbeBook {
     std::vector<std::string> frames;   // that were sent
     Nanos next_at = 0;                 // monotonic: the next packet, or the next question
     Nanos deadline = 0;
+    std::vector<ViaHop> via;              // empty: it goes as the switches have it
+    std::vector<OpenflowRule> via_rules;  // at each of them
+    MacBytes via_address{};
+    Nanos sends_until = 0;     // with flows that end
+    bool is_prepared = false;  // they are there
     bool is_asking = false;
     std::string cursor;  // behind which a page of the answer begins
   };
 
   ProbeStart Refuse(ProbeStart::Refusal refusal, std::string why);
   void AddNotes(ProbeView* view, uint8_t* debug_dscp) const;
+  Result<std::vector<ViaHop>> FindHops(const ProbeRequest& request, uint32_t in_port,
+                                       ProbeStart::Refusal* refusal) const;
+  void PlanVia(Kept* probe);
+  void Prepare(uint64_t id, size_t which);
+  void RemoveVia(Kept* probe);
+  void NoteWay(Kept* probe) const;
   void Tick();
   void Send(Kept* probe, Nanos now);
   void SendOne(Kept* probe, OpenflowSwitch* which, Nanos now);

@@ -86,6 +86,8 @@ class ProberTest : public ::testing::Test {
       return uint64_t{questions_.size()};
     };
     parts.rules = &rules_;
+    parts.links = [this] { return links_; };
+    parts.name_of = [](const std::string& name) { return name == "second" ? "br1" : name; };
     parts.rate = rate;
     parts.seed = 7;
     parts.log = [](const char*, const std::string&) {};
@@ -129,12 +131,13 @@ class ProberTest : public ::testing::Test {
   TestSwitch ovs_;
   TestNet net_{[] {
     OpenflowOptions options;
-    options.names = {{1, "br0"}};
+    options.names = {{1, "br0"}, {2, "br1"}};
     return options;
   }()};
   StandingClock clock_;
   GivenRules rules_;
   OpenflowSwitch* which_ = nullptr;
+  std::vector<BounceLink> links_;
   bool is_alone_ = false;
   std::vector<TraceQuestion> questions_;
   std::vector<TraceAsker::Answer> answers_;
@@ -224,6 +227,103 @@ TEST_F(ProberTest, AProbeThatIsStoppedSendsNoMoreAndIsDone) {
   Answer({TraceOf(Arrived().back(), "delivered", 1)}, true);
   EXPECT_EQ(questions_.size(), 1u) << "nothing is asked any more";
   EXPECT_EQ(asked->conclusion.verdict, "no_copies");
+}
+
+// A second bridge behind the first one, to which no flow of that leads.
+class ViaProberTest : public ProberTest {
+ protected:
+  void SetUp() override {
+    ProberTest::SetUp();
+    ovs_.AddBridge("br1", 2, kProtocols);
+    for (const char* name : {"br0", "br1"}) {
+      const std::string peer = name[2] == '0' ? "br1" : "br0";
+      ovs_.Vsctl({"add-port", name, std::string("to-") + peer, "--", "set", "interface",
+                  "to-" + peer, "type=patch", std::string("options:peer=to-") + name,
+                  "ofport_request=7"});
+    }
+    ovs_.Vsctl({"set-controller", "br1", net_.remote()});
+    ASSERT_NE(net_.Wait(2), nullptr);
+    ovs_.Ofctl({"add-flow", "br1", "in_port=7,dl_dst=02:00:00:00:00:02,actions=output:2"});
+    links_ = {{"br0", 7, "br1", 7}, {"br1", 7, "br0", 7}, {"br1", 1, "br9", 1}};
+  }
+  ProbeRequest Via(std::vector<std::string> via, uint32_t count = 3) const {
+    ProbeRequest request = Request(count);
+    request.via = std::move(via);
+    return request;
+  }
+  std::string FlowsOfVia() {
+    constexpr char kOurs[] = "cookie=0x7472080000000000/0xffffff0000000000";
+    return ovs_.Ofctl({"--no-stats", "--no-names", "dump-flows", "br0", kOurs}) +
+           ovs_.Ofctl({"--no-stats", "--no-names", "dump-flows", "br1", kOurs});
+  }
+  // Analyzers have nothing to tell.
+  bool EndsUnanswered(const ProbeView* probe) {
+    return RunUntil([&] {
+      for (const auto& answer : std::exchange(answers_, {})) answer(TraceFindings());
+      return probe->state == ProbeState::kDone;
+    });
+  }
+};
+
+TEST_F(ViaProberTest, PacketsPassTheSwitchesThatTheyHaveToAndNoOthersDo) {
+  const ProbeView* const probe = Begin(Via({"second"}));
+  ASSERT_TRUE(RunUntil([&] { return ovs_.FramesOf("br1p2").size() == 3; }));
+  EXPECT_TRUE(Arrived().empty()) << "where the first bridge's own flows send such packets";
+  const std::vector<std::string> frames = ovs_.FramesOf("br1p2");
+  for (uint32_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(frames[i], MakeProbeFrame(probe->request.packet, {probe->id, i}, 32))
+        << "with its own address again";
+  }
+  const std::string flows = FlowsOfVia();
+  EXPECT_EQ(std::count(flows.begin(), flows.end(), '\n'), 2) << flows;
+  EXPECT_NE(flows.find("hard_timeout="), flows.npos) << flows;
+  // Packets of others, and of another probe, go as ever.
+  Begin(Request(1));
+  ASSERT_TRUE(RunUntil([&] { return Arrived().size() == 1; }));
+  ovs_.Receive("br0", 4, "10.0.0.2");
+  ASSERT_TRUE(RunUntil([&] { return Arrived().size() == 5; }));
+  EXPECT_EQ(ovs_.FramesOf("br1p2").size(), 3u);
+  ASSERT_TRUE(EndsUnanswered(probe));
+  ASSERT_TRUE(RunUntil([&] { return FlowsOfVia().find("dl_dst") == std::string::npos; }))
+      << "its flows are removed";
+}
+
+TEST_F(ViaProberTest, CopiesFromElsewhereAreNoted) {
+  const ProbeView* const probe = Begin(Via({"br1"}, 2));
+  ASSERT_TRUE(RunUntil([&] { return questions_.size() == 1; }));
+  const std::vector<std::string> frames = ovs_.FramesOf("br1p2");
+  ASSERT_EQ(frames.size(), 2u);
+  const auto path = [](TraceFindings::Found found, const char* hops) {
+    std::string& text = found.record.text;
+    const std::string old = R"([{"switch":"br0"}])";
+    text.replace(text.find(old), old.size(), hops);
+    const std::string last = R"("last_switch":"br0")";
+    text.replace(text.find(last), last.size(), R"("last_switch":"br5")");
+    return found;
+  };
+  Answer({path(TraceOf(frames[0], "delivered", 1), R"([{"switch":"br0"},{"switch":"second"},)"
+                                                   R"({"switch":"br5"}])"),
+          path(TraceOf(frames[1], "delivered", 2), R"([{"switch":"br0"},{"switch":"br5"}])")});
+  ASSERT_TRUE(RunUntil([&] { return probe->state == ProbeState::kDone; }));
+  ASSERT_EQ(probe->notes.size(), 1u);
+  EXPECT_EQ(probe->notes[0], "1 packets were seen elsewhere before they had passed all of 'via'");
+}
+
+TEST_F(ViaProberTest, WaysThatThereAreNotAreRefused) {
+  EXPECT_EQ(Refusal(Via({"br7"})),
+            "1 no link of switch 'br0' to switch 'br7' has been found by LLDP");
+  EXPECT_EQ(Refusal(Via({"br1", "br9"})), "2 switch 'br9' is not connected");
+  EXPECT_EQ(Refusal(Via({"br1", "br0"})), "1 'via' would take packets to switch 'br0' twice");
+  EXPECT_EQ(FlowsOfVia().find("dl_dst"), std::string::npos);
+}
+
+TEST_F(ViaProberTest, NothingIsSentThatItsFlowsDoNotOutlive) {
+  const ProbeView* const probe = Begin(Via({"br1"}, 100));
+  ASSERT_TRUE(RunUntil([&] { return probe->sent.size() >= 2; }));
+  clock_.now += Prober::kViaPatience + 10 * kNanosPerSecond;
+  ASSERT_TRUE(net_.RunUntil([&] { return probe->state != ProbeState::kSending; }));
+  EXPECT_NE(probe->notes.back().find(" of 100 packets could be sent in time"), std::string::npos)
+      << probe->notes.back();
 }
 
 TEST_F(ProberTest, AProbeEndsWhenItsWaitIsOverAndTellsWhoWasSilent) {

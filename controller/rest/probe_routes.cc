@@ -64,6 +64,9 @@ void BeginProbe(const RestCall& call) {
   if (!request) return;
   const std::string why = WhyTenantMayNotSend(call.caller, request->packet);
   if (!why.empty()) return AnswerProblem(call.exchange.get(), 403, why);
+  if (!call.caller.tenant.empty() && !request->via.empty()) {
+    return AnswerProblem(call.exchange.get(), 403, "via is not for tenants to choose");
+  }
   const ProbeStart start = book->Start(*request, call.caller.name, call.caller.tenant);
   if (start.refusal != ProbeStart::Refusal::kNone) {
     return AnswerProblem(call.exchange.get(), StatusOf(start.refusal), start.why);

@@ -70,6 +70,7 @@ Json ProbeJson(const ProbeView& probe, bool with_packets) {
                {"count", probe.request.count},
                {"sent", probe.sent.size()},
                {"traced", probe.traces.size()}};
+  if (!probe.request.via.empty()) json["via"] = probe.request.via;
   if (probe.state == ProbeState::kDone) {
     json["verdict"] = probe.conclusion.verdict;
     json["confidence"] = probe.conclusion.confidence;

@@ -265,6 +265,9 @@ def probes(call, json_type, yaml_type):
             "dstMAC=02:00:00:00:02:02}")
     call(202, "POST", path, body=line, headers=yaml_type, role="operate")
     assert len(json.loads(call(200, "GET", path))["probes"]) == 2
+    forced = json.loads(call(202, "POST", path, headers=json_type,
+                             body=body.replace('"count"', '"via": ["spine2", "leaf4"], "count"')))
+    assert forced["via"] == ["spine2", "leaf4"], forced
     problem = json.loads(call(422, "POST", path, body=body.replace("02:00:", "ff:00:"),
                               headers=json_type))
     assert problem["detail"].endswith("dstMAC is that of a group"), problem
@@ -288,6 +291,9 @@ def probes(call, json_type, yaml_type):
     body = json.dumps({"switch": "leaf1", "port": 3, "packet": {**packet, "dstIP": "10.0.1.2"}})
     own = json.loads(call(202, "POST", path, body=body, headers=json_type, role="tenant"))
     assert own["begun_by"] == "tenant", own
+    problem = json.loads(call(403, "POST", path, headers=json_type, role="tenant",
+                              body=body.replace('"port"', '"via": "spine2", "port"')))
+    assert problem["detail"] == "via is not for tenants to choose", problem
     assert len(json.loads(call(200, "GET", path, role="tenant"))["probes"]) == 1
 
 

@@ -21,6 +21,15 @@ std::string OutcomeOf(const ApiJson& probe) {
   return verdict.empty() ? ApiText(probe, "state") : verdict;
 }
 
+// ", via spine2, leaf4"
+std::string ViaText(const ApiJson& probe) {
+  std::string text;
+  for (const ApiJson& name : MemberOf(probe, "via")) {
+    if (name.is_string()) text += (text.empty() ? ", via " : ", ") + name.get<std::string>();
+  }
+  return text;
+}
+
 // "leaf1 +0.0 us > spine1 +21.4 us"
 std::string PathText(const ApiJson& packet) {
   std::string text;
@@ -64,7 +73,8 @@ std::string ProbeTable(const ApiJson& probes) {
 
 std::string ProbeText(const ApiJson& probe) {
   std::string text = "probe " + ApiText(probe, "id") + " at switch " + ApiText(probe, "switch") +
-                     ", port " + ApiText(probe, "port") + "\n" + ProbePacketText(probe) + "\n";
+                     ", port " + ApiText(probe, "port") + ViaText(probe) + "\n" +
+                     ProbePacketText(probe) + "\n";
   TextTable table({">packet", "verdict", "trace", "path"});
   size_t number = 0;
   for (const ApiJson& packet : MemberOf(probe, "packets")) {

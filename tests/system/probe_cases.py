@@ -13,6 +13,7 @@ from trace_controller_cases import TraceNetwork, traces_on
 
 MARKED = "{debug_bit: 5, rules: [{name: marked, filter: '*', marked: true}]}"
 SYN_ONLY = "{rules: [{name: syn, filter: 'tcpFlags=+syn'}]}"
+VIA = "cookie=0x7472080000000000/0xffffff0000000000"
 HOSTS = ("srcIP=10.77.0.1", "dstIP=10.77.0.2")
 # Says that it is there, and then whatever comes.
 LISTENER = """
@@ -175,6 +176,48 @@ def a_probe_says_where_packets_end(switch):
         return None
 
 
+def flows_of_via(switch):
+    return [line for bridge in CHAIN for line in switch.ofctl_text(
+        "-O", "OpenFlow14", "dump-flows", bridge, VIA).splitlines() if "dl_dst" in line]
+
+
+def probes_go_over_the_switches_that_they_have_to(switch):
+    with probes_on(switch) as (links, network):
+        network.use(MARKED)
+        to_host = (*HOSTS, f"dstMAC={mac_of(links, 2)}", "dstPort=9000")
+        network.wait_until_routes_are_known("udp", *to_host)
+        eventually(lambda: len([link for link in network.ctl("topology", "show")["links"]
+                                if link.get("to_port")]) == len(CHAIN) - 1,
+                   "LLDP finds all links", seconds=60)
+        # What the first two switches would do with such packets.
+        for bridge in CHAIN[:2]:
+            switch.ofctl("-O", "OpenFlow13", "add-flow", bridge,
+                         "table=0,priority=100,udp,tp_dst=9000,actions=drop")
+        flow = (CHAIN[0], "trc-h1", "udp", *to_host)
+        assert network.probe(*flow)["last_switch"] == CHAIN[0]
+        probe = network.probe(*flow, f"--via={CHAIN[1]},{CHAIN[2]}")
+        assert probe["verdict"] == "delivered" and not probe["notes"], probe
+        assert paths_of(probe) == [list(CHAIN)] * 5, probe
+        assert probe["via"] == list(CHAIN[1:]), probe
+        # The last one of the list decides by itself again.
+        probe = network.probe(*flow, f"--via={CHAIN[1]}")
+        assert probe["verdict"] == "dropped" and probe["last_switch"] == CHAIN[1], probe
+        eventually(lambda: not flows_of_via(switch), "no flow of a probe is left")
+        assert "no link of switch" in network.refusal(*flow, f"--via={CHAIN[2]}")
+
+        begun = network.ctl("probe", "send", *flow, f"--via={CHAIN[1]},{CHAIN[2]}", "--count=100",
+                            "--rate=10", "--background")
+        eventually(lambda: len(flows_of_via(switch)) == 3, "each switch has a flow")
+        assert all("hard_timeout=" in line and "in_port=" in line for line in flows_of_via(switch))
+        links.connect([20000] * 5)  # as ever
+        assert network.ctl("probe", "show", begun["id"])["state"] == "sending"
+        network.kill_controller()
+        network.restart_controller()
+        eventually(lambda: not flows_of_via(switch), "the next controller removes them",
+                   seconds=60)
+        return None
+
+
 def fields_of(search):
     return {field["field"]: (field["role"], field.get("lost")) for field in search["fields"]}
 
@@ -225,4 +268,4 @@ def drops_are_explained_by_probes_that_vary(switch):
 
 
 ALL = [a_probe_shows_its_way_and_no_host_takes_it, a_probe_says_where_packets_end,
-       drops_are_explained_by_probes_that_vary]
+       probes_go_over_the_switches_that_they_have_to, drops_are_explained_by_probes_that_vary]

@@ -240,7 +240,8 @@ std::vector<CtlOption> CountOptions(std::vector<CtlOption> what) {
 }
 
 std::vector<CtlOption> ProbeOptions() {
-  return {{"count", "N", "so many packets (3)"},
+  return {{"via", "SWITCH,...", "over these switches, one behind the other, and then on"},
+          {"count", "N", "so many packets (3)"},
           {"rate", "N", "packets per second (10)"},
           {"timeout", "SECONDS", "for traces, behind the last packet (5)"},
           {"background", nullptr, "do not wait; probe show tells later"}};

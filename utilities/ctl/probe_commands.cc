@@ -46,6 +46,7 @@ bool HasGoneWrong(const ApiJson& probe) {
 // Sends it, and tells in the end what became of it.
 int Send(CtlRun* run, const std::string& at, const std::string& port, const std::string& line) {
   ApiJson body = {{"switch", at}, {"port", port}, {"packet", line}};
+  if (run->invocation.Has("via")) body["via"] = run->invocation.Get("via");
   if (run->invocation.Has("count")) body["count"] = NumberOrText(run->invocation.Get("count"));
   if (run->invocation.Has("rate")) body["rate"] = NumberOrText(run->invocation.Get("rate"));
   if (run->invocation.Has("timeout")) body["wait"] = NumberOrText(run->invocation.Get("timeout"));

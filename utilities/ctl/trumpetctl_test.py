@@ -149,9 +149,12 @@ def test_probes(user):
     assert "dstPort=53" in said and "     1  delivered  00000000000000ab  leaf1 +0.0 us\n" in said, said
     assert said.endswith("delivered: 1 of 2 packets left the network at leaf1; 1 without a trace\n")
     begun = json.loads(user.says(f"probe send leaf1 3 {packet} --background -o json"))
-    assert begun["state"] == "sending" and begun["count"] == 3, begun
+    assert begun["state"] == "sending" and begun["count"] == 3 and "via" not in begun, begun
+    said = user.says(f"probe send leaf1 3 {packet} --via=spine2,leaf4")
+    assert "at switch leaf1, port 3, via spine2, leaf4\n" in said, said
+    user.fails(f"probe send leaf1 3 {packet} --via=spine2,", "'via' takes names of switches")
     assert json.loads(user.says(f"probe show {begun['id']} -o json"))["state"] == "done"
-    assert user.says("probe list").count("leaf1:3  UDP 10.0.1.1 > 10.0.2.2") == 2
+    assert user.says("probe list").count("leaf1:3  UDP 10.0.1.1 > 10.0.2.2") == 3
     user.fails(f"probe send leaf2 3 {packet}", "there is no switch 'leaf2'")
     user.fails(f"probe send leaf1 3 {packet} --count=many", "'count' takes a whole number")
     done = user.run(f"probe send leaf1 3 {packet} ttl=0")

@@ -89,7 +89,7 @@ class ProbeReader {
   const std::string& error() const { return error_; }
 
   bool ReadRequest(const DocumentNode& root, ProbeRequest* request) {
-    static const Names keys = {"switch", "port", "packet", "count", "rate", "wait"};
+    static const Names keys = {"switch", "port", "packet", "via", "count", "rate", "wait"};
     if (root.kind != Kind::kMap) return Fail(root.offset, "a probe is a map of keys");
     const DocumentNode* packet = nullptr;
     Names seen;
@@ -149,7 +149,30 @@ class ProbeReader {
     return true;
   }
 
+  // A list of names, or a text that has them with commas in between.
+  bool ReadVia(const DocumentNode& node, std::vector<std::string>* via) {
+    if (node.kind == Kind::kText) {
+      for (size_t at = 0; at <= node.text.size();) {
+        const size_t end = std::min(node.text.find(',', at), node.text.size());
+        via->push_back(node.text.substr(at, end - at));
+        at = end + 1;
+      }
+    } else if (node.kind == Kind::kList) {
+      for (const DocumentNode& name : node.items) {
+        if (name.kind != Kind::kText) return Fail(name.offset, "'via' takes names of switches");
+        via->push_back(name.text);
+      }
+    }
+    const auto is_empty = [](const std::string& name) { return name.empty(); };
+    if (via->empty() || std::any_of(via->begin(), via->end(), is_empty)) {
+      return Fail(node.offset, "'via' takes names of switches");
+    }
+    return via->size() <= kMaxProbeVia ||
+           Fail(node.offset, "'via' takes " + std::to_string(kMaxProbeVia) + " switches at most");
+  }
+
   bool ReadKey(const std::string& key, const DocumentNode& value, ProbeRequest* request) {
+    if (key == "via") return ReadVia(value, &request->via);
     if (value.kind != Kind::kText && value.kind != Kind::kNumber) {
       return Fail(value.offset, Quote(key) + " takes a text or a number");
     }

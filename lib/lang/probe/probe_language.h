@@ -8,7 +8,8 @@
 //
 // or a map of them; a request has one, and where it is to be sent:
 //
-//   {"switch": "leaf1", "port": 3, "packet": "udp srcIP=...", "count": 5, "rate": 10}
+//   {"switch": "leaf1", "port": 3, "packet": "udp srcIP=...", "count": 5, "rate": 10,
+//    "via": ["spine2", "leaf4"]}
 //
 // Threads: no state; any thread.  Errors: returned, with their place: `packet:1:5: ...`.
 
@@ -29,14 +30,16 @@ namespace trumpet {
 constexpr uint32_t kMaxProbePackets = 100;  // of one probe
 constexpr uint32_t kMaxProbeRate = 10'000;  // packets per second
 constexpr uint32_t kMaxProbeWait = 60;
+constexpr size_t kMaxProbeVia = 16;  // switches
 
 struct ProbeRequest {
   std::string switch_name;
   std::string port;  // by name or number
   ProbePacket packet;
-  uint32_t count = 3;         // packets
-  uint32_t rate = 10;         // of them per second
-  uint32_t wait_seconds = 5;  // for traces, behind the last packet
+  std::vector<std::string> via;  // switches that it has to pass next, in this order
+  uint32_t count = 3;            // packets
+  uint32_t rate = 10;            // of them per second
+  uint32_t wait_seconds = 5;     // for traces, behind the last packet
 };
 
 Result<ProbePacket> ParseProbePacket(std::string_view text, std::string_view source_name);

@@ -101,6 +101,27 @@ TEST(ProbeLanguage, RequestsAreYamlAndJson) {
   EXPECT_EQ(yaml->port, "eth1");
   EXPECT_EQ(yaml->count, 3u);
   EXPECT_EQ(PrintProbePacket(yaml->packet), PrintProbePacket(json->packet));
+  EXPECT_TRUE(yaml->via.empty());
+}
+
+TEST(ProbeLanguage, SwitchesOnTheWayAreAListOrATextWithCommas) {
+  const std::string rest =
+      "\nswitch: a\nport: 1\npacket: udp srcIP=10.0.1.1 dstIP=10.0.2.2 " + std::string(kTo) + "\n";
+  const auto read = [&](const std::string& via) {
+    const auto request = ParseProbeRequestYaml("via: " + via + rest, "t");
+    if (!request.ok()) return request.message();
+    std::string text;
+    for (const std::string& name : request->via) text += "<" + name + ">";
+    return text;
+  };
+  EXPECT_EQ(read("[s1, s2]"), "<s1><s2>");
+  EXPECT_EQ(read("s1,s2"), "<s1><s2>");
+  EXPECT_EQ(read("s1"), "<s1>");
+  for (const char* wrong : {"[]", "{a: b}", "'s1,'", "''", "[[s1]]"}) {
+    EXPECT_NE(read(wrong).find(": 'via' takes names of switches"), std::string::npos) << wrong;
+  }
+  EXPECT_EQ(read("1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17"),
+            "t:1:6: 'via' takes 16 switches at most");
 }
 
 TEST(ProbeLanguage, RequestsSayWhatIsWrongAndWhere) {
