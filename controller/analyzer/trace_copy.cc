@@ -115,7 +115,11 @@ TraceVerdict ReadPacket(const Frame& frame, const Layers& layers, int first,
   for (int i = first; i < layers.count; ++i) {
     const Layer& layer = layers.list[static_cast<size_t>(i)];
     if (layer.kind != LayerKind::kIpv4 && layer.kind != LayerKind::kIpv6) continue;
-    if (innermost == nullptr) copy->hop.outer_ttl = TtlOf(frame.data, layer);
+    if (innermost == nullptr) {
+      copy->hop.outer_ttl = TtlOf(frame.data, layer);
+    } else {
+      copy->hop.is_encapsulated = true;
+    }
     innermost = &layer;
   }
   copy->packet = DescribePacket(frame, layers, first, options.debug_dscp);

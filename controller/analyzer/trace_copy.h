@@ -32,6 +32,7 @@ struct TraceHop {
   uint8_t ttl = 0;        // of the innermost IP header; 0: none
   uint8_t outer_ttl = 0;  // of the outermost of the packet, the copy's tunnel not counted
   bool has_sequence = false;
+  bool is_encapsulated = false;  // the packet is in a tunnel of the network itself
 };
 
 struct TraceCopy {

@@ -41,6 +41,14 @@ bool WasNumbered(const std::vector<TracePass>& passes, const TraceHop& hop) {
   return false;
 }
 
+// Where the packet came to the switch first: a loop brings it back at another port.
+bool IsFirstPort(const TraceHop& hop, const TracePass& pass) {
+  const auto first =
+      std::find_if(pass.hops.begin(), pass.hops.end(),
+                   [&hop](const TraceHop& one) { return one.switch_number == hop.switch_number; });
+  return first != pass.hops.end() && first->tag == hop.tag;
+}
+
 enum class Place : uint8_t { kHere, kDuplicate, kNextPass };
 
 Place PlaceOf(const TraceHop& hop, const TracePass& pass, const Trace& trace,
@@ -48,7 +56,7 @@ Place PlaceOf(const TraceHop& hop, const TracePass& pass, const Trace& trace,
   for (auto other = pass.hops.rbegin(); other != pass.hops.rend(); ++other) {
     if (!IsSamePort(*other, hop) || other->ttl != hop.ttl) continue;
     const Nanos gap = hop.time - other->time;
-    if (routes.IsEdge(hop, trace)) {
+    if (routes.IsEdge(hop, trace) && IsFirstPort(hop, pass)) {
       return gap >= options.resend_after ? Place::kNextPass : Place::kDuplicate;
     }
     return gap >= options.repeat_after ? Place::kNextPass : Place::kHere;
@@ -136,6 +144,24 @@ bool IsInTurn(const std::vector<Visits>& repeated) {
   return false;
 }
 
+// Of hops in the order of their copies.  The outermost TTL of a tunnel begins anew with each of
+// them, which it never does on the way of one.
+TraceLoop LoopKindOf(const std::vector<TraceHop>& hops, const std::vector<uint16_t>& loop) {
+  bool is_in_tunnel = false, is_plain = false, begins_anew = false, falls = false;
+  for (size_t i = 0; i < hops.size(); ++i) {
+    if (!Contains(loop, hops[i].switch_number)) continue;
+    (hops[i].is_encapsulated ? is_in_tunnel : is_plain) = true;
+    for (size_t before = 0; before < i; ++before) {
+      if (!IsSamePort(hops[before], hops[i])) continue;
+      begins_anew |= hops[i].is_encapsulated && hops[i].outer_ttl >= hops[before].outer_ttl &&
+                     hops[i].ttl < hops[before].ttl;
+      falls |= hops[i].outer_ttl < hops[before].outer_ttl || hops[i].ttl < hops[before].ttl;
+    }
+  }
+  if ((is_in_tunnel && is_plain) || begins_anew) return TraceLoop::kOverlay;
+  return falls ? TraceLoop::kRouted : TraceLoop::kBridged;
+}
+
 bool FindLoop(TracePass* pass) {
   const std::vector<Visits> repeated = RepeatedVisits(*pass);
   const bool is_loop =
@@ -148,6 +174,7 @@ bool FindLoop(TracePass* pass) {
       pass->loop.push_back(visits.first.switch_number);
     }
   }
+  pass->loop_kind = LoopKindOf(pass->hops, pass->loop);
   return true;
 }
 

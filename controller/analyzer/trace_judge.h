@@ -79,6 +79,13 @@ enum class TraceFault : uint8_t {
   kNotKnown,  // where it ought to go
 };
 
+// How a packet goes round.
+enum class TraceLoop : uint8_t {
+  kBridged,  // as it is
+  kRouted,   // with a TTL that falls
+  kOverlay,  // into a tunnel and out of it again, or into another one: a middlebox sends it back
+};
+
 // One way of the packet through the network.
 struct TracePass {
   std::vector<TraceHop> hops;  // in the order of the path: falling TTL, then time
@@ -89,6 +96,7 @@ struct TracePass {
   TraceStage expected_next;             // kDropped, kCopiesLost
   std::vector<TraceStage> lost_copies;  // of switches that it passed
   std::vector<uint16_t> loop;           // its switches
+  TraceLoop loop_kind = TraceLoop::kBridged;
   bool is_off_route = false;            // it passed a switch that it ought not to
   bool is_start_missing = false;        // there is no copy of where it came in
 

@@ -134,10 +134,64 @@ TEST(TraceJudge, FindsLoopsWithAndWithoutFallingTtl) {
                                  Hop(3, 4, 60), Hop(2, 5, 59, 7)});
   EXPECT_EQ(routed.fault, TraceFault::kLoop);
   EXPECT_EQ(routed.loop, (std::vector<uint16_t>{3, 2}));
+  EXPECT_EQ(routed.loop_kind, TraceLoop::kRouted);
   const TracePass bridged = Only({Hop(1, 0, 64), Hop(2, 1, 64), Hop(3, 2, 64), Hop(2, 3, 64, 7),
                                   Hop(3, 4, 64), Hop(2, 5, 64, 7)});
   EXPECT_EQ(bridged.fault, TraceFault::kLoop);
   EXPECT_EQ(bridged.loop, (std::vector<uint16_t>{3, 2}));
+  EXPECT_EQ(bridged.loop_kind, TraceLoop::kBridged);
+}
+
+// A topology knows at which switch packets come in, and not at which port.
+class OneWayFromSwitch final : public OneWay {
+ public:
+  bool IsEdge(const TraceHop& hop, const Trace&) const override { return hop.switch_number == 1; }
+};
+
+TEST(TraceJudge, FindsLoopsThroughTheSwitchWherePacketsComeIn) {
+  for (const Nanos round : {Nanos{30}, Nanos{3000}}) {  // us
+    Trace trace;
+    for (Nanos i = 0; i < 5; ++i) {
+      for (uint16_t at = 1; at <= 3; ++at) {
+        trace.hops.push_back(Hop(at, i * round + at, 64));
+        if (at == 1 && i > 0) trace.hops.back().tag = 7;
+      }
+    }
+    std::vector<TracePass> passes;
+    JudgeTrace(trace, OneWayFromSwitch(), nullptr, {}, &passes);
+    ASSERT_EQ(passes.size(), 1u) << round;
+    EXPECT_EQ(passes[0].fault, TraceFault::kLoop);
+    EXPECT_EQ(passes[0].loop, (std::vector<uint16_t>{2, 3, 1}));
+    EXPECT_EQ(passes[0].loop_kind, TraceLoop::kBridged);
+  }
+}
+
+TEST(TraceJudge, TellsLoopsOfAnOverlayFromThoseOfTheNetwork) {
+  const auto in_tunnel = [](TraceHop hop, uint8_t outer_ttl) {
+    hop.is_encapsulated = true;
+    hop.outer_ttl = outer_ttl;
+    return hop;
+  };
+  const auto plain = [](TraceHop hop) {
+    hop.outer_ttl = hop.ttl;
+    return hop;
+  };
+  // A load balancer, behind 3, sends it in a tunnel to a host behind 2, which sends it back.
+  EXPECT_EQ(Only({plain(Hop(2, 0, 64)), plain(Hop(3, 1, 64)), in_tunnel(Hop(3, 2, 64, 9), 64),
+                  in_tunnel(Hop(2, 3, 64, 8), 64), plain(Hop(2, 4, 64)), plain(Hop(3, 5, 64)),
+                  in_tunnel(Hop(3, 6, 64, 9), 64), in_tunnel(Hop(2, 7, 64, 8), 64)})
+                .loop_kind,
+            TraceLoop::kOverlay);
+  // Out of one tunnel into the next.
+  EXPECT_EQ(Only({in_tunnel(Hop(2, 0, 64), 64), in_tunnel(Hop(3, 1, 64), 63),
+                  in_tunnel(Hop(2, 2, 63), 64), in_tunnel(Hop(3, 3, 63), 63)})
+                .loop_kind,
+            TraceLoop::kOverlay);
+  // The network sends the tunnel round.
+  EXPECT_EQ(Only({in_tunnel(Hop(2, 0, 64), 64), in_tunnel(Hop(3, 1, 64), 63),
+                  in_tunnel(Hop(2, 2, 64), 62), in_tunnel(Hop(3, 3, 64), 61)})
+                .loop_kind,
+            TraceLoop::kRouted);
 }
 
 TEST(TraceJudge, DoesNotTakeAMiddleboxOrCopiesMadeTwiceForALoop) {

@@ -127,6 +127,9 @@ void TraceTable::Take(const TraceCopy& copy) {
     slot = Find(copy.key);
   }
   uint32_t at = slots_[slot];
+  if (at != kNone && entries_[at].hop_count >= options_.max_hops_of_trace) {
+    return CountHop(at, copy.hop);
+  }
   if (at == kNone) {
     at = Begin(copy, slot);
   } else {
@@ -169,13 +172,19 @@ uint32_t TraceTable::Begin(const TraceCopy& copy, size_t slot) {
   return at;
 }
 
+// A packet that goes round for ever is not waited for, and known as long as it does.
+void TraceTable::CountHop(uint32_t at, const TraceHop& hop) {
+  Entry& entry = entries_[at];
+  ++entry.hops_not_kept;
+  ++counters_.hops_not_kept;
+  if (!entry.is_told) return;
+  Remove(at, &told_);
+  entry.last = std::max(entry.last, hop.time);
+  Append(at, &told_);
+}
+
 void TraceTable::AddHop(uint32_t at, const TraceHop& hop) {
   Entry& entry = entries_[at];
-  if (entry.hop_count >= options_.max_hops_of_trace) {
-    ++entry.hops_not_kept;
-    ++counters_.hops_not_kept;
-    return;
-  }
   const uint32_t place = free_hop_;
   free_hop_ = hops_[place].next;
   hops_[place] = {hop, kNone};

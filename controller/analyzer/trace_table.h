@@ -6,7 +6,7 @@
 // A trace is complete when no copy of its packet has come for a while.  The while is a second at
 // first; it grows when copies come later than that, and goes back slowly.  A complete trace is told
 // and then kept for `retain`: a copy that comes late joins it, and it is told again with a higher
-// revision.
+// revision.  One that has as many hops as it may waits for no more.
 //
 // Memory is taken at the start: `max_traces` and `max_hops`.  If either is used up, the oldest
 // traces that have been told already go first (`forgotten`: a late copy of theirs would begin a new
@@ -128,6 +128,7 @@ class TraceTable {
   void Remove(uint32_t at, List* list);
   uint32_t Begin(const TraceCopy& copy, size_t slot);
   void AddHop(uint32_t at, const TraceHop& hop);
+  void CountHop(uint32_t at, const TraceHop& hop);
   void NoteLate(Nanos gap);
   void MakeRoom();
   void FetchNextToTell(const Entry& entry) const;

@@ -90,6 +90,25 @@ TEST_F(TraceTables, KeepSoManyHopsOfALoopAndCountTheOthers) {
   EXPECT_EQ(table.counters().hops_not_kept, 6u);
 }
 
+TEST_F(TraceTables, TellOnceOfAPacketThatGoesRoundForEver) {
+  TraceTableOptions options;
+  options.max_hops_of_trace = 4;
+  TraceTable table = Make(options);
+  Nanos now = 0;
+  for (; now < 20 * kSecond; now += 10 * kNanosPerMilli) {
+    AdvanceTo(now, &table);
+    table.Take(Copy(1, static_cast<uint16_t>(10 + now % 2), now));
+    if (now >= 1100 * kNanosPerMilli) {
+      ASSERT_EQ(told_.size(), 1u) << "a second after it was full";
+    }
+  }
+  AdvanceTo(now + 10 * kSecond, &table);
+  ASSERT_EQ(told_.size(), 1u);
+  EXPECT_EQ(told_[0].hops.size(), 4u);
+  EXPECT_EQ(table.counters().hops_not_kept, 2000u - 4);
+  EXPECT_EQ(table.trace_count(), 0u);
+}
+
 TEST_F(TraceTables, ThatAreFullTellTheOldestAsTheyAre) {
   for (const bool is_short_of_hops : {false, true}) {
     TraceTableOptions options;
