@@ -92,6 +92,87 @@ TEST_F(AppProgram, TellsLossByChance) {
   EXPECT_EQ(drop["passed"], 1500 - lost);
 }
 
+// One packet each millisecond from leaf1, over a spine, to one of 40 hosts; `crosses` says which
+// switches have it.
+template <typename Crosses>
+Network Traffic(const std::vector<uint32_t>& lengths, Crosses crosses) {
+  Network network;
+  for (uint32_t i = 0; i < lengths.size(); ++i) {
+    test_frames::Ipv4Header ip;
+    ip.src = 0x0a000101;
+    ip.dst = 0x0a000200 + i % 40;
+    ip.protocol = kProtocolUdp;
+    const auto payload = test_frames::Join(
+        {test_frames::Be32(i), test_frames::Bytes(lengths[i], uint8_t{'x'})});
+    const auto packet = test_frames::Ethernet(
+        0x0800, test_frames::Ipv4(ip, test_frames::Udp(static_cast<uint16_t>(1000 + i % 80), 9000,
+                                                       payload)));
+    Nanos time = kBegin + i * kNanosPerMilli;
+    for (const uint16_t at : crosses(i)) {
+      network.Copy(at, time, packet);
+      time += 10 * kNanosPerMicro;
+    }
+  }
+  return network;
+}
+
+using Switches = std::vector<uint16_t>;
+
+TEST_F(AppProgram, TellsThatOnlyLongPacketsAreLost) {
+  std::mt19937_64 random(11);
+  std::vector<uint32_t> lengths;
+  for (int i = 0; i < 2000; ++i) {
+    lengths.push_back(static_cast<uint32_t>(random() % 5 == 0 ? 1000 + random() % 400 : 20));
+  }
+  Analyze(Traffic(lengths, [&](uint32_t i) {
+    return i >= 1000 && lengths[i] >= 1200 ? Switches{1, 2} : Switches{1, 2, 4};
+  }));
+  // For ten seconds, and at most twenty, it is known that longer ones have passed.
+  EXPECT_EQ(Drop()["verdict"], "random");
+
+  std::filesystem::remove_all(folder_ + "/store");
+  Analyze(Traffic(lengths, [&](uint32_t i) {
+    return lengths[i] >= 1200 ? Switches{1, 2} : Switches{1, 2, 4};
+  }));
+  const Json drop = Drop();
+  EXPECT_EQ(drop["verdict"], "long") << drop;
+  EXPECT_GE(drop["shortest_bytes"], 1200);
+  EXPECT_LT(drop["longest_passed_bytes"], 1200 + 46);
+  EXPECT_EQ(Run({"drops", store_})[0]["example"].get<std::string>().size(), 16u);
+}
+
+TEST_F(AppProgram, BlamesNoLengthForLossByChanceNorForABlackhole) {
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    std::mt19937_64 random(seed);
+    std::vector<uint32_t> lengths;
+    for (int i = 0; i < 2000; ++i) lengths.push_back(static_cast<uint32_t>(20 + random() % 1380));
+    std::filesystem::remove_all(folder_ + "/store");
+    Analyze(Traffic(lengths, [&](uint32_t) {
+      return random() % 100 == 0 ? Switches{1, 2} : Switches{1, 2, 4};
+    }));
+    EXPECT_EQ(Drop()["verdict"], "random") << "seed " << seed;
+    // All that goes to four hosts, and it is long.
+    std::filesystem::remove_all(folder_ + "/store");
+    for (size_t i = 0; i < lengths.size(); ++i) lengths[i] = i % 10 == 0 ? 1400 : 20;
+    Analyze(Traffic(lengths, [&](uint32_t i) {
+      return i % 10 == 0 ? Switches{1, 2} : Switches{1, 2, 4};
+    }));
+    EXPECT_EQ(Drop()["verdict"], "prefix") << "seed " << seed;
+  }
+}
+
+TEST_F(AppProgram, NamesTheMemberToWhichNothingComes) {
+  const std::vector<uint32_t> lengths(1000, 100);
+  Analyze(Traffic(lengths, [](uint32_t i) {
+    return i % 2 == 0 ? Switches{1} : Switches{1, 3, 4};
+  }));
+  const Json drop = Drop();
+  EXPECT_EQ(drop["verdict"], "member") << drop;
+  EXPECT_EQ(drop["behind"], "leaf1");
+  EXPECT_EQ(drop["member"], "spine1");
+  EXPECT_EQ(drop["passed_to"], (Json{{"spine1", 0}, {"spine2", 500}}));
+}
+
 TEST_F(AppProgram, NamesTheSwitchesOfALoop) {
   Network network;
   for (uint32_t i = 0; i < 5; ++i) {
@@ -101,7 +182,9 @@ TEST_F(AppProgram, NamesTheSwitchesOfALoop) {
   const std::vector<Json> loops = Run({"loops", store_});
   ASSERT_EQ(loops.size(), 1u);
   EXPECT_EQ(loops[0]["switches"], Json({"leaf1", "spine1"}));
-  EXPECT_EQ(loops[0]["explanation"], "5 packets of 5 flows to 10.0.2.2/32 went round leaf1 spine1");
+  EXPECT_EQ(loops[0]["kind"], "routed");
+  EXPECT_EQ(loops[0]["explanation"],
+            "5 packets of 5 flows to 10.0.2.2/32 went round leaf1 spine1, with a TTL that falls");
   EXPECT_TRUE(Run({"loops", store_, "--from=" + std::to_string(kBegin + kNanosPerSecond)}).empty());
 }
 

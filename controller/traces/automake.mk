@@ -26,6 +26,8 @@ controller_libtrumpet_traces_a_SOURCES = \
 	controller/traces/live_traces.h \
 	controller/traces/migrate_program.cc \
 	controller/traces/migrate_program.h \
+	controller/traces/passed_lengths.cc \
+	controller/traces/passed_lengths.h \
 	controller/traces/pause_book.cc \
 	controller/traces/pause_book.h \
 	controller/traces/query_program.cc \
@@ -71,6 +73,7 @@ controller_traces_traces_test_SOURCES = \
 	controller/traces/counter_book_test.cc \
 	controller/traces/latency_app_test.cc \
 	controller/traces/live_traces_test.cc \
+	controller/traces/passed_lengths_test.cc \
 	controller/traces/pause_book_test.cc \
 	controller/traces/program_kit_test.h \
 	controller/traces/query_program_test.cc \

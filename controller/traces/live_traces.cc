@@ -119,8 +119,9 @@ bool LiveTraces::Take(const Frame& frame, Nanos time) {
 void LiveTraces::Tell(const TraceReport& report) {
   links_.Add(report);
   named_.Add(report);
+  lengths_.Add(report);
   if (report.is_kept) {
-    waiting_.push_back(ToStored(report, switches_));
+    waiting_.push_back(ToStored(report, switches_, lengths_.LongestLike(report)));
     if (on_kept_) on_kept_(waiting_.back());
   }
   if (waiting_.size() + links_.size() >= kBatch || named_.size() >= kCountedAtATime) Write();

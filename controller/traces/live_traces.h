@@ -31,6 +31,7 @@
 #include "controller/traces/counter_book.h"
 #include "controller/traces/counter_file.h"
 #include "controller/traces/link_book.h"
+#include "controller/traces/passed_lengths.h"
 #include "controller/traces/switch_book.h"
 #include "controller/traces/trace_counts.h"
 #include "controller/traces/trace_maker.h"
@@ -132,6 +133,7 @@ class LiveTraces {
   NetworkRoutes routes_;
   TraceMaker maker_;
   LinkBook links_;
+  PassedLengths lengths_;
   CounterBook named_;
   std::string counter_text_;
   std::vector<StoredTrace> waiting_;

@@ -4,7 +4,9 @@
 #include "controller/traces/trace_apps.h"
 
 #include <algorithm>
+#include <cinttypes>
 #include <cmath>
+#include <cstdio>
 #include <map>
 #include <optional>
 #include <set>
@@ -27,11 +29,19 @@ constexpr size_t kFewPackets = 3;
 constexpr double kMaxRandomShare = 0.2;
 // Where more is lost, nothing is left to compare a destination with.
 constexpr double kNearlyAll = 0.9;
+// Towards several members: with fewer, one may have got none by chance.
+constexpr uint64_t kEnoughPassed = 10;
 constexpr double kBiased = 0.001;     // chance of such a spread, if it were even
 constexpr double kLeastExpected = 5;  // connections of a member, below which chi-square is wrong
 
 std::string Count(uint64_t count, const std::string& what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+std::string IdText(uint64_t id) {
+  char text[17];
+  std::snprintf(text, sizeof text, "%016" PRIx64, id);
+  return text;
 }
 
 // What packets of a group have in common.
@@ -46,13 +56,26 @@ class Common {
     last_ = packets_ == 0 ? trace.start : std::max(last_, trace.start);
     seconds_.insert(CellOf(trace.start, kNanosPerSecond));
     AddDestination(flow);
+    shortest_ = packets_ == 0 ? trace.wire_bytes : std::min(shortest_, trace.wire_bytes);
+    example_ = trace.id;
     ++packets_;
+  }
+  // The longest packet to the same address that passed, as the trace has it in its evidence.
+  void AddLongestPassed(uint32_t bytes) {
+    longest_passed_ = std::max(longest_passed_, bytes);
+    ++with_passed_;
   }
 
   uint64_t packets() const { return packets_; }
   size_t flows() const { return flows_.size(); }
   Nanos first() const { return first_; }
   Nanos last() const { return last_; }
+  // Each was longer than whatever passed.
+  bool are_long() const { return longest_passed_ > 0 && shortest_ > longest_passed_; }
+  // To the addresses of most of them other packets passed.
+  bool is_mixed() const { return 2 * with_passed_ >= packets_; }
+  uint32_t shortest() const { return shortest_; }
+  uint32_t longest_passed() const { return longest_passed_; }
   // No destination prefix shorter than 8 bits says anything.
   std::optional<std::string> destination() const {
     if (!has_destination_ || destination_.length < 8) return std::nullopt;
@@ -70,6 +93,9 @@ class Common {
     json["last_ns"] = last_;
     const int64_t span = CellOf(last_, kNanosPerSecond) - CellOf(first_, kNanosPerSecond) + 1;
     json["seconds"] = {{"with", seconds_.size()}, {"of", span}};
+    json["shortest_bytes"] = shortest_;
+    if (longest_passed_ > 0) json["longest_passed_bytes"] = longest_passed_;
+    json["example"] = IdText(example_);
     return json;
   }
 
@@ -99,42 +125,73 @@ class Common {
   uint64_t packets_ = 0;
   Nanos first_ = 0;
   Nanos last_ = 0;
+  uint64_t example_ = 0;  // the trace that was added last
+  uint32_t shortest_ = 0;
+  uint32_t longest_passed_ = 0;
+  uint64_t with_passed_ = 0;
   Prefix destination_;
   bool has_destination_ = false;
 };
 
-// Packets that left the switch towards one of those and came there, while there were drops.
-uint64_t Passed(const std::vector<LinkCounters>& links, uint16_t from,
-                const std::set<std::string>& next, const SwitchBook& switches,
-                const Common& common) {
-  const Nanos begin = CellOf(common.first(), kNanosPerSecond) * kNanosPerSecond;
-  uint64_t passed = 0;
-  for (const LinkCounters& link : links) {
-    const bool is_meant = link.from == from && next.count(switches.NameOf(link.to)) != 0 &&
-                          link.time >= begin && link.time <= common.last();
-    if (is_meant) passed += link.values[kLinkPackets];
+// Packets that left the switch towards those, and how many came to each of them, while there were
+// drops.
+struct Passed {
+  Passed(const std::vector<LinkCounters>& links, uint16_t from, const std::set<std::string>& next,
+         const SwitchBook& switches, const Common& common) {
+    const Nanos begin = CellOf(common.first(), kNanosPerSecond) * kNanosPerSecond;
+    for (const std::string& name : next) by_next[name] = 0;
+    for (const LinkCounters& link : links) {
+      const auto to = by_next.find(switches.NameOf(link.to));
+      const bool is_meant = link.from == from && to != by_next.end() && link.time >= begin &&
+                            link.time <= common.last();
+      if (!is_meant) continue;
+      to->second += link.values[kLinkPackets];
+      all += link.values[kLinkPackets];
+    }
   }
-  return passed;
-}
+  // Of several that packets ought to be spread over, the one to which none came; of more than one,
+  // the spread may be as it should.
+  std::optional<std::string> silent() const {
+    std::optional<std::string> found;
+    if (by_next.size() < 2 || all < kEnoughPassed) return std::nullopt;
+    for (const auto& [name, count] : by_next) {
+      if (count > 0) continue;
+      if (found) return std::nullopt;
+      found = name;
+    }
+    return found;
+  }
 
-std::string DropVerdict(const Common& common, uint64_t passed) {
+  uint64_t all = 0;
+  std::map<std::string, uint64_t> by_next;
+};
+
+std::string DropVerdict(const Common& common, const Passed& passed) {
   if (common.packets() < kFewPackets) return "few";
   if (common.flows() == 1) return "one_flow";
   const double share =
-      static_cast<double>(common.packets()) / static_cast<double>(common.packets() + passed);
-  if (passed == 0) return "all";
+      static_cast<double>(common.packets()) / static_cast<double>(common.packets() + passed.all);
+  if (passed.all == 0) return "all";
+  if (common.are_long()) return "long";
+  if (passed.silent()) return "member";
   if (share > kNearlyAll) return "most";
-  if (common.has_narrow_destination() && share > kMaxRandomShare) return "prefix";
-  return share <= kMaxRandomShare ? "random" : "some";
+  const bool is_by_chance = share <= kMaxRandomShare && common.is_mixed();
+  if (common.has_narrow_destination() && !is_by_chance) return "prefix";
+  return is_by_chance ? "random" : "some";
 }
 
 std::string Explain(const std::string& verdict, const std::string& place, const Common& common,
-                    uint64_t passed) {
+                    const Passed& passed) {
   std::string text = Count(common.packets(), "packet") + " of " + Count(common.flows(), "flow") +
-                     " lost " + place + ", while " + std::to_string(passed) + " passed: ";
+                     " lost " + place + ", while " + std::to_string(passed.all) + " passed: ";
   if (verdict == "few") return text + "too few to tell why";
   if (verdict == "one_flow") return text + "all of one flow, as a blackhole of it would";
   if (verdict == "all") return text + "nothing passes";
+  if (verdict == "long") {
+    return text + "all of " + std::to_string(common.shortest()) + " bytes or more, and to the same " +
+           "addresses nothing longer than " + std::to_string(common.longest_passed()) + " passed";
+  }
+  if (verdict == "member") return text + "nothing came to " + passed.silent().value_or("one");
   if (verdict == "most") return text + "hardly anything passes";
   if (verdict == "prefix") return text + "all to " + common.destination().value_or("one place");
   if (verdict == "random") return text + "of many flows and few of all, as by chance";
@@ -145,6 +202,14 @@ Json Names(const std::vector<uint16_t>& numbers, const SwitchBook& switches) {
   Json names = Json::array();
   for (const uint16_t number : numbers) names.push_back(switches.NameOf(number));
   return names;
+}
+
+// Empty: it was stored before kinds were told.
+std::string LoopKindOf(const StoredTrace& trace) {
+  const Json evidence = Json::parse(trace.evidence, nullptr, false);
+  const bool has_kind = evidence.is_object() && evidence.contains("loop_kind") &&
+                        evidence["loop_kind"].is_string();
+  return has_kind ? evidence["loop_kind"].get<std::string>() : "";
 }
 
 }  // namespace
@@ -161,20 +226,27 @@ Json DebugDrops(const std::vector<StoredTrace>& traces, const std::vector<LinkCo
         if (name.is_string()) next.insert(name.get<std::string>());
       }
     }
-    groups[{trace.last_switch, next}].Add(trace);
+    Common& common = groups[{trace.last_switch, next}];
+    common.Add(trace);
+    if (evidence.is_object() && evidence.contains("longest_passed") &&
+        evidence["longest_passed"].is_number_unsigned()) {
+      common.AddLongestPassed(evidence["longest_passed"].get<uint32_t>());
+    }
   }
   Json answer = Json::array();
   for (const auto& [place, common] : groups) {
     const auto& [from, next] = place;
-    const uint64_t passed = Passed(links, from, next, switches, common);
+    const Passed passed(links, from, next, switches, common);
     const std::string verdict = DropVerdict(common, passed);
     std::string text = "behind " + switches.NameOf(from);
     for (const std::string& name : next) text += (&name == &*next.begin() ? " to " : " or ") + name;
     Json json = {{"verdict", verdict},
                  {"behind", switches.NameOf(from)},
                  {"expected_next", next},
-                 {"passed", passed},
+                 {"passed", passed.all},
                  {"explanation", Explain(verdict, text, common, passed)}};
+    if (passed.by_next.size() > 1) json["passed_to"] = passed.by_next;
+    if (verdict == "member") json["member"] = *passed.silent();
     json.update(common.ToJson());
     answer.push_back(std::move(json));
   }
@@ -182,7 +254,7 @@ Json DebugDrops(const std::vector<StoredTrace>& traces, const std::vector<LinkCo
 }
 
 Json DebugLoops(const std::vector<StoredTrace>& traces, const SwitchBook& switches) {
-  std::map<std::vector<uint16_t>, Common> groups;
+  std::map<std::pair<std::vector<uint16_t>, std::string>, Common> groups;
   for (const StoredTrace& trace : traces) {
     if (trace.fault != static_cast<uint8_t>(TraceFault::kLoop)) continue;
     std::map<uint16_t, size_t> visits;
@@ -191,16 +263,22 @@ Json DebugLoops(const std::vector<StoredTrace>& traces, const SwitchBook& switch
     for (const auto& [number, count] : visits) {
       if (count > 1) round.push_back(number);
     }
-    groups[round].Add(trace);
+    groups[{round, LoopKindOf(trace)}].Add(trace);
   }
   Json answer = Json::array();
-  for (const auto& [round, common] : groups) {
+  for (const auto& [place, common] : groups) {
+    const auto& [round, kind] = place;
     std::string text = Count(common.packets(), "packet") + " of " + Count(common.flows(), "flow");
     const auto dst = common.destination();
     if (dst) text += " to " + *dst;
     text += " went round";
     for (const uint16_t number : round) text += " " + switches.NameOf(number);
-    Json json = {{"verdict", "loop"}, {"switches", Names(round, switches)}, {"explanation", text}};
+    if (kind == "overlay") text += ", through a tunnel that somebody sends it back into";
+    if (kind == "routed") text += ", with a TTL that falls";
+    Json json = {{"verdict", "loop"},
+                 {"kind", kind},
+                 {"switches", Names(round, switches)},
+                 {"explanation", text}};
     json.update(common.ToJson());
     answer.push_back(std::move(json));
   }

@@ -17,8 +17,9 @@ constexpr size_t kBatch = 1024;  // rows
 
 void TraceRun::Tell(const TraceReport& report) {
   if (store_ != nullptr && counts_links_) links_.Add(report);
+  lengths_.Add(report);
   if (!report.is_kept && !prints_all_) return;
-  StoredTrace trace = ToStored(report, switches_);
+  StoredTrace trace = ToStored(report, switches_, lengths_.LongestLike(report));
   out_ << JsonLine(ToJson(trace, switches_));
   if (store_ != nullptr && report.is_kept) waiting_.push_back(std::move(trace));
 }

@@ -17,6 +17,7 @@
 
 #include "controller/store/trace_store.h"
 #include "controller/traces/link_book.h"
+#include "controller/traces/passed_lengths.h"
 #include "controller/traces/switch_book.h"
 #include "controller/traces/trace_maker.h"
 
@@ -50,6 +51,7 @@ class TraceRun {
   bool counts_links_ = true;
   std::ostream& out_;
   LinkBook links_;
+  PassedLengths lengths_;
   std::vector<StoredTrace> waiting_;
   uint64_t refused_ = 0;
   std::string first_error_;

@@ -38,12 +38,17 @@ Json Names(const std::vector<TraceStage>& stages, const SwitchBook& switches) {
 }
 
 // What the verdict rests on; keys that say nothing are left out.
-std::string Evidence(const TraceReport& report, const SwitchBook& switches) {
+std::string Evidence(const TraceReport& report, const SwitchBook& switches,
+                     uint32_t longest_passed) {
   const TracePass& pass = *report.pass;
   Json json = Json::object();
   if (!pass.expected_next.empty()) json["expected_next"] = Names(pass.expected_next, switches);
   if (!pass.lost_copies.empty()) json["lost_copies"] = Names(pass.lost_copies, switches);
-  if (!pass.loop.empty()) json["loop"] = Names(pass.loop, switches);
+  if (!pass.loop.empty()) {
+    json["loop"] = Names(pass.loop, switches);
+    json["loop_kind"] = kTraceLoops[static_cast<size_t>(pass.loop_kind)];
+  }
+  if (longest_passed > 0) json["longest_passed"] = longest_passed;
   if (pass.duplicates > 0) json["duplicates"] = pass.duplicates;
   if (pass.is_off_route) json["off_route"] = true;
   if (pass.is_start_missing) json["start_missing"] = true;
@@ -120,7 +125,8 @@ std::string FlowText(const FlowKey& flow) {
   return protocol + " " + end(flow.src_ip, flow.src_port) + " > " + end(flow.dst_ip, flow.dst_port);
 }
 
-StoredTrace ToStored(const TraceReport& report, const SwitchBook& switches) {
+StoredTrace ToStored(const TraceReport& report, const SwitchBook& switches,
+                     uint32_t longest_passed) {
   const Trace& trace = *report.trace;
   const TracePass& pass = *report.pass;
   StoredTrace stored;
@@ -137,7 +143,7 @@ StoredTrace ToStored(const TraceReport& report, const SwitchBook& switches) {
     stored.start = std::min(stored.start, hop.time);
     stored.hops.push_back({hop.time, hop.tag, hop.switch_number, hop.ttl});
   }
-  stored.evidence = Evidence(report, switches);
+  stored.evidence = Evidence(report, switches, longest_passed);
   stored.packet = std::string(trace.bytes);
   return stored;
 }

@@ -27,7 +27,12 @@ constexpr std::array<std::string_view, kTraceFaults> kTraceVerdicts = {
 // "connection", "protocol", "debug", "probe"; 0: there is no such mark.
 uint8_t TraceMarkOf(std::string_view name);
 
-StoredTrace ToStored(const TraceReport& report, const SwitchBook& switches);
+// "bridged", in the order of TraceLoop.
+constexpr std::array<std::string_view, 3> kTraceLoops = {"bridged", "routed", "overlay"};
+
+// `longest_passed`: as PassedLengths says it of a packet that was dropped.
+StoredTrace ToStored(const TraceReport& report, const SwitchBook& switches,
+                     uint32_t longest_passed = 0);
 // "tcp 10.0.1.1:1000 > 10.0.2.2:80", for people; "not IP".
 std::string FlowText(const FlowKey& flow);
 // One trace.
