@@ -52,7 +52,7 @@ ThreadPrograms::ThreadPrograms(const std::vector<PlacedProgram>& programs) {
     }
   }
   for (const auto& [switch_id, states] : by_switch) {
-    received_.push_back({ProgramSet(states, {}), switch_id});
+    received_.push_back({FramePrograms(states), switch_id});
   }
 }
 
@@ -60,15 +60,9 @@ void ThreadPrograms::Receive(const Frame* frames, int count, uint32_t in_port,
                              uint16_t queue_length, Nanos now) {
   queue_length_ = queue_length;
   for (ReceivedPrograms& received : received_) {
-    for (int i = 0; i < count; ++i) {
-      PacketValues* values = &values_[static_cast<size_t>(i)];
-      ReadPacketValues(frames[i], values);
-      values->Set(kPktInputPort, PortValue(in_port));
-      values->Set(kPktInQueueLength, queue_length);
-      values->value[kSwitchId] = received.switch_id;
-      packets_[static_cast<size_t>(i)] = {values, static_cast<uint64_t>(now), kPktsStream, 0};
-    }
-    received.set.Run(packets_.data(), static_cast<uint32_t>(count));
+    received.programs.Run(frames, static_cast<uint32_t>(count),
+                          {PortValue(in_port), 0, queue_length, received.switch_id},
+                          static_cast<uint64_t>(now));
   }
 }
 

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "lib/base/units.h"
+#include "lib/measure/frame_programs.h"
 #include "lib/measure/program_set.h"
 #include "lib/packet/parse.h"
 #include "vswitchd-plugin/edge_ports.h"
@@ -60,7 +61,7 @@ class ThreadPrograms {
 
   // Those that take packets as they come share keys, as far as they are told the same number.
   struct ReceivedPrograms {
-    ProgramSet set;
+    FramePrograms programs;
     uint8_t switch_id;
   };
 

@@ -18,6 +18,10 @@ lib_libtrumpet_measure_a_SOURCES = \
 	lib/measure/expression_check.cc \
 	lib/measure/expression_check.h \
 	lib/measure/expression_compiler.cc \
+	lib/measure/frame_headers.cc \
+	lib/measure/frame_headers.h \
+	lib/measure/frame_programs.cc \
+	lib/measure/frame_programs.h \
 	lib/measure/header_fields.cc \
 	lib/measure/header_fields.h \
 	lib/measure/kernels.h \

@@ -25,7 +25,8 @@ namespace trumpet {
 // Regions of cells.  Flipping windows have one each, behind these.
 constexpr uint16_t kOwnRegion = 0;     // of one thread
 constexpr uint16_t kSharedRegion = 1;  // of all threads
-constexpr uint16_t kFirstFlipRegion = 2;
+constexpr uint16_t kViewRegion = 2;    // the viewed variable alone
+constexpr uint16_t kFirstFlipRegion = 3;
 
 // A field in a word of the packed key.
 struct KeyPart {
@@ -73,10 +74,11 @@ struct SlotPlan {
   uint16_t region = 0;
   uint32_t number = 0;  // among the variables of the key
   uint32_t rows = 1;
-  uint32_t size = 1;    // cells of a row
-  uint32_t offset = 0;  // bytes, of the first cell
-  uint32_t owners = 0;  // bytes, of the first owner
-  uint32_t first = 0;   // slot
+  uint32_t size = 1;     // cells of a row
+  uint32_t offset = 0;   // bytes, of the first cell
+  uint32_t owners = 0;   // bytes, of the first owner
+  uint32_t first = 0;    // slot
+  bool is_late = false;  // of a burst that is parted one arm alone needs it: a map, of `late_key`
 };
 
 // Where the cells of a variable are.
@@ -101,6 +103,25 @@ struct WindowPlan {
   std::vector<MeasureIndex> variables;
 };
 
+// Operators that all packets take which come there, one by one, to the end of the program.
+struct BurstArm {
+  uint32_t first = 0;  // operator
+  uint32_t count = 0;
+  StopKernel stop = nullptr;   // instead: operator `first` alone, whose packets mostly end there
+  std::vector<SlotPlan> late;  // that it needs
+};
+
+// How a burst goes on at its first operator that is none of burst_operators: parted by a guard.
+// The guard and the operators of both arms know no variable in common, so up to the first packet
+// that does not stop all of them can be done one by one.
+struct BurstSplit {
+  SplitKernel kernel = nullptr;  // null: packet by packet
+  BurstArm pass;
+  BurstArm fail;
+  std::vector<SlotPlan> late;  // all of them
+  MeasureIndex late_key = kNoIndex;
+};
+
 // What one packet can cost at most, and what the program keeps per packet thread.
 struct CostCertificate {
   uint64_t operators = 0;
@@ -117,9 +138,16 @@ struct CompiledProgram {
   uint64_t seed = 0;
   std::vector<Operator> operators;
   std::vector<ExpressionStep> steps;
-  // Packets of pkts may take the operators one by one, all of a burst each: they share no variable.
-  bool runs_by_operator = false;
-  std::vector<uint32_t> entries;  // of each stream: its first operator, or kNoCode
+  // Of pkts, from the first one on: a burst may take them one by one, all packets each, before its
+  // packets take the others one after the other.  No other operator knows a variable that they do,
+  // but the viewed one.
+  uint32_t burst_operators = 0;
+  BurstSplit split;
+  // A scalar that is read in kViewRegion, so that packets of a burst find there what was in it when
+  // they had added to it; kNoIndex: none is.
+  MeasureIndex viewed = kNoIndex;
+  bool adds_viewed_by_burst = false;  // a burst operator does
+  std::vector<uint32_t> entries;      // of each stream: its first operator, or kNoCode
   std::vector<KeyPlan> keys;
   std::vector<std::vector<SlotPlan>> slots;  // of each key
   std::vector<VariablePlace> variables;
@@ -134,6 +162,15 @@ struct CompiledProgram {
   uint64_t tagged_fields = 0;  // of forwarded packets: bit per field
   bool collects = false;
   CostCertificate cost;
+
+  // Where expressions and guards find a variable.
+  VariablePlace PlaceToRead(MeasureIndex variable) const {
+    VariablePlace place = variables[variable];
+    if (variable != viewed) return place;
+    place.region = kViewRegion;
+    place.offset = 0;
+    return place;
+  }
 };
 
 }  // namespace trumpet

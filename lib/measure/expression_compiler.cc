@@ -71,7 +71,7 @@ class ExpressionCompiler {
 
   void EmitCell(const MeasureExpr& expr, ExpressionStep step) {
     const MeasureVariable& variable = source_.variables[expr.variable];
-    const VariablePlace& place = compiled_.variables[expr.variable];
+    const VariablePlace place = compiled_.PlaceToRead(expr.variable);
     step.region = place.region;
     step.log2 = place.log2;
     if (expr.kind == MeasureExprKind::kFilterBits) {

@@ -16,8 +16,6 @@
 
 namespace trumpet {
 
-constexpr uint64_t kTableFieldBits = (uint64_t{1} << kMeasureFieldCount) - 1;
-
 // Headers whose guard is false, or that were not captured whole, are absent.
 void ReadHeaderFields(const CompiledProgram& program, PacketValues* packet);
 

@@ -27,6 +27,7 @@ const Operator* EnterTask(const Operator* op, RunContext* context);
 // The same without a window of its own, and for a burst without any.
 const Operator* EnterTaskWithoutWindow(const Operator* op, RunContext* context);
 void EnterTaskByRole(const Operator& op, BurstContext* context);
+void EnterTaskAlways(const Operator& op, BurstContext* context);
 const Operator* Jump(const Operator* op, RunContext* context);
 const Operator* RaiseFlag(const Operator* op, RunContext* context);
 const Operator* LowerFlag(const Operator* op, RunContext* context);
@@ -54,6 +55,9 @@ KernelPair MatchFieldKernel(MeasureOp compare);
 Kernel MatchCellKernel(MeasureOp compare, bool is_scalar);
 // All `rows` cells of a membership filter are set, or not all of them.
 Kernel MatchFilterKernel(bool is_negated, uint16_t rows);
+// For a burst, of a kernel above or below; null: there is none.
+SplitKernel SplitKernelOf(Kernel guard);
+StopKernel StopKernelOf(Kernel guard);
 // Least of the `rows` cells of 32 bits over a scalar of 32 bits (in region `field` at `target`)
 // above constant / mask.
 const Operator* MatchLeastRatio(const Operator* op, RunContext* context);

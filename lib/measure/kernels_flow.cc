@@ -49,6 +49,8 @@ void EnterTaskByRole(const Operator& op, BurstContext* context) {
   });
 }
 
+void EnterTaskAlways(const Operator&, BurstContext*) {}
+
 const Operator* Jump(const Operator* op, RunContext*) { return op + op->skip; }
 
 const Operator* RaiseFlag(const Operator* op, RunContext* context) {
@@ -74,6 +76,7 @@ const Operator* LoadKey(const Operator* op, RunContext* context) {
 }
 
 const Operator* DuplicatePacket(const Operator* op, RunContext* context) {
+  if (context->frame != nullptr) ReadPlacedPacket(*context->frame, context->packet);
   context->state->PushCopy(op->target, *context->packet);
   return op + 1;
 }
@@ -163,6 +166,11 @@ void MatchFieldOfAll(const Operator& op, BurstContext* context) {
   const uint64_t mask = op.mask;
   const uint64_t constant = op.constant;
   const uint16_t field = op.field;
+  if ((context->same_fields >> field & 1) != 0) {
+    const uint64_t value = context->packets[0].values->value[field] & mask;
+    if (MeasureCompute(kCompare, value, constant) == 0) context->count = 0;
+    return;
+  }
   KeepChosen(context, [=](const MeasuredPacket& packet) {
     return MeasureCompute(kCompare, packet.values->value[field] & mask, constant) != 0;
   });
@@ -218,14 +226,46 @@ KernelPair ByCompare(MeasureOp compare) {
 }
 
 // `kRows` 0: as many as the operator says.
+// 1 or 0.
+template <uint32_t kRows>
+uint32_t HasAllBits(const uint8_t* region, const uint32_t* slots, uint32_t rows) {
+  uint64_t all = 1;
+  if constexpr (kRows != 0) {
+#pragma GCC unroll 4
+    for (uint32_t row = 0; row < kRows; ++row) all &= LoadCell<uint8_t>(region + slots[row]);
+  } else {
+    for (uint32_t row = 0; row < rows; ++row) all &= LoadCell<uint8_t>(region + slots[row]);
+  }
+  return static_cast<uint32_t>(all);
+}
+
 template <bool kNegated, uint32_t kRows>
 const Operator* MatchFilter(const Operator* op, RunContext* context) {
-  const uint8_t* region = context->regions[op->region];
-  const uint32_t* slots = context->slots + op->slot;
-  const uint32_t rows = kRows != 0 ? kRows : op->rows;
-  uint64_t all = 1;
-  for (uint32_t row = 0; row < rows; ++row) all &= LoadCell<uint8_t>(region + slots[row]);
-  return GoOn((all != 0) != kNegated ? op + 1 : op + op->skip, context);
+  const uint32_t has_all =
+      HasAllBits<kRows>(context->regions[op->region], context->slots + op->slot, op->rows);
+  return GoOn((has_all != 0) != kNegated ? op + 1 : op + op->skip, context);
+}
+
+// Without a branch that depends on the packet: which flows are known is hard to foresee.
+template <bool kNegated, uint32_t kRows>
+void SplitByFilter(const Operator& op, BurstContext* pass, BurstContext* fail) {
+  const uint8_t* region = pass->regions[op.region];
+  const uint32_t* slots = pass->slots + op.slot;
+  const uint32_t stride = pass->stride;
+  const uint32_t rows = op.rows;
+  uint8_t* const passed = pass->chosen;
+  uint8_t* const failed = fail->chosen;
+  uint32_t pass_count = 0;
+  uint32_t fail_count = 0;
+  ForChosen(*pass, [&](size_t number) {
+    const uint32_t has_all = HasAllBits<kRows>(region, slots + number * stride, rows);
+    passed[pass_count] = failed[fail_count] = static_cast<uint8_t>(number);
+    pass_count += kNegated ? 1 - has_all : has_all;
+    fail_count += kNegated ? has_all : 1 - has_all;
+  });
+  pass->count = pass_count;
+  fail->count = fail_count;
+  pass->is_whole = fail->is_whole = false;
 }
 
 }  // namespace
@@ -261,18 +301,59 @@ const Operator* MatchLeastRatio(const Operator* op, RunContext* context) {
   return MatchRatio(op, context, least);
 }
 
-const Operator* AddAndMatchLeastRatio(const Operator* op, RunContext* context) {
-  const auto addend = static_cast<uint32_t>(context->packet->value[op->expression]);
-  uint8_t* region = context->regions[op->region];
-  const uint32_t* slots = context->slots + op->slot;
+namespace {
+
+inline uint32_t AddToFourCells(uint8_t* region, const uint32_t* slots, uint32_t addend) {
   uint32_t least = UINT32_MAX;
+#pragma GCC unroll 4
   for (uint32_t row = 0; row < 4; ++row) {
     uint8_t* cell = region + slots[row];
     const auto sum = static_cast<uint32_t>(LoadCell<uint32_t>(cell) + addend);
     StoreCell<uint32_t>(cell, sum);
     least = std::min(least, sum);
   }
-  return MatchRatio(op, context, least);
+  return least;
+}
+
+uint32_t AddUntilLeastRatio(const Operator& op, const BurstContext& context) {
+  const uint64_t over = op.mask;
+  const uint64_t share = op.constant;
+  const uint32_t addend = op.expression;
+  const uint32_t stride = context.stride;
+  const MeasuredPacket* packets = context.packets;
+  uint8_t* region = context.regions[op.region];
+  const uint32_t* slots = context.slots + op.slot;
+  const uint8_t* totals = context.regions[op.field] + op.target;
+  const uint32_t total_bytes = op.field == kViewRegion ? context.view_bytes : 0;
+  const uint8_t* const end = context.chosen + context.count;  // the burst has been parted
+  for (const uint8_t* at = context.chosen; at != end; ++at) {
+    const size_t number = *at;
+    const auto value = static_cast<uint32_t>(packets[number].values->value[addend]);
+    const uint64_t least = AddToFourCells(region, slots + number * stride, value);
+    const uint64_t total = LoadCell<uint32_t>(totals + number * total_bytes);
+    if (total != 0 && least * over > total * share) return static_cast<uint32_t>(number);
+  }
+  return kMaxMeasureBurst;
+}
+
+}  // namespace
+
+const Operator* AddAndMatchLeastRatio(const Operator* op, RunContext* context) {
+  const auto addend = static_cast<uint32_t>(context->packet->value[op->expression]);
+  return MatchRatio(
+      op, context, AddToFourCells(context->regions[op->region], context->slots + op->slot, addend));
+}
+
+SplitKernel SplitKernelOf(Kernel guard) {
+  if (guard == MatchFilter<false, 4>) return SplitByFilter<false, 4>;
+  if (guard == MatchFilter<true, 4>) return SplitByFilter<true, 4>;
+  if (guard == MatchFilter<false, 0>) return SplitByFilter<false, 0>;
+  if (guard == MatchFilter<true, 0>) return SplitByFilter<true, 0>;
+  return nullptr;
+}
+
+StopKernel StopKernelOf(Kernel guard) {
+  return guard == AddAndMatchLeastRatio ? AddUntilLeastRatio : nullptr;
 }
 
 }  // namespace trumpet

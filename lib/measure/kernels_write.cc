@@ -75,8 +75,12 @@ void AddToCell(uint8_t* cell, uint64_t value) {
 
 template <typename Cell, uint32_t kRows>
 void AddToRows(uint8_t* region, const uint32_t* slots, uint32_t rows, uint64_t value) {
-  const uint32_t count = kRows != 0 ? kRows : rows;
-  for (uint32_t row = 0; row < count; ++row) AddToCell<Cell>(region + slots[row], value);
+  if constexpr (kRows != 0) {
+#pragma GCC unroll 4
+    for (uint32_t row = 0; row < kRows; ++row) AddToCell<Cell>(region + slots[row], value);
+  } else {
+    for (uint32_t row = 0; row < rows; ++row) AddToCell<Cell>(region + slots[row], value);
+  }
 }
 
 // The fast way: full-width cells of one thread, not logged.  `kRows` 0: as the operator says.
@@ -92,24 +96,58 @@ const Operator* AddPlain(const Operator* op, RunContext* context) {
   return GoOn(op + 1, context);
 }
 
-template <typename Cell, OperandKind kOperand, uint32_t kRows, bool kScalar>
+template <OperandKind kOperand>
+uint64_t OperandOf(const MeasuredPacket& packet, uint64_t constant, uint16_t field) {
+  return kOperand == OperandKind::kConstant ? constant : packet.values->value[field];
+}
+
+template <typename Cell, OperandKind kOperand, uint32_t kRows>
 void AddPlainToAll(const Operator& op, BurstContext* context) {
   const uint64_t constant = op.constant;
   const uint16_t field = op.field;
   const uint32_t rows = op.rows;
   const uint32_t stride = context->stride;
   const MeasuredPacket* packets = context->packets;
-  // A scalar has no slots, and its place is no number of one.
-  const uint32_t* slots = kScalar ? nullptr : context->slots + op.slot;
+  const uint32_t* slots = context->slots + op.slot;
   uint8_t* region = context->regions[op.region];
-  uint64_t sum = 0;
   ForChosen(*context, [&](size_t number) {
-    const uint64_t value =
-        kOperand == OperandKind::kConstant ? constant : packets[number].values->value[field];
-    sum += value;
-    if constexpr (!kScalar) AddToRows<Cell, kRows>(region, slots + number * stride, rows, value);
+    AddToRows<Cell, kRows>(region, slots + number * stride, rows,
+                           OperandOf<kOperand>(packets[number], constant, field));
   });
-  if constexpr (kScalar) AddToCell<Cell>(region + op.slot, sum);
+}
+
+// What was in the cell before.
+template <typename Cell, bool kShared>
+uint64_t AddSum(uint8_t* cell, uint64_t sum) {
+  if constexpr (kShared) {
+    return __atomic_fetch_add(reinterpret_cast<Cell*>(cell), static_cast<Cell>(sum),
+                              __ATOMIC_RELAXED);
+  }
+  const uint64_t before = LoadCell<Cell>(cell);
+  StoreCell<Cell>(cell, before + sum);
+  return before;
+}
+
+// A scalar of full width, once for all packets: one locked addition instead of 32.
+template <typename Cell, OperandKind kOperand, bool kShared>
+void AddScalarForAll(const Operator& op, BurstContext* context) {
+  const uint64_t constant = op.constant;
+  const uint16_t field = op.field;
+  const MeasuredPacket* packets = context->packets;
+  uint8_t* const cell = context->regions[op.region] + op.slot;
+  uint64_t* const views = context->views;
+  uint64_t sum = 0;
+  if (!op.is_viewed) {
+    ForChosen(*context,
+              [&](size_t number) { sum += OperandOf<kOperand>(packets[number], constant, field); });
+    AddSum<Cell, kShared>(cell, sum);
+    return;
+  }
+  ForChosen(*context, [&](size_t number) {
+    views[number] = sum += OperandOf<kOperand>(packets[number], constant, field);
+  });
+  const uint64_t before = AddSum<Cell, kShared>(cell, sum);
+  ForChosen(*context, [=](size_t number) { views[number] += before; });
 }
 
 void AddShared(const Operator& op, uint8_t* cell, uint64_t value) {
@@ -275,17 +313,24 @@ BurstKernel ByCell(uint8_t log2) {
   }
 }
 
-template <typename Cell, OperandKind kOperand, uint32_t kRows, bool kScalar>
+template <typename Cell, OperandKind kOperand, uint32_t kRows>
 KernelPair PlainAdd() {
-  return {AddPlain<Cell, kOperand, kRows, kScalar>, AddPlainToAll<Cell, kOperand, kRows, kScalar>};
+  return {AddPlain<Cell, kOperand, kRows, false>, AddPlainToAll<Cell, kOperand, kRows>};
 }
 
 template <typename Cell, OperandKind kOperand>
 KernelPair PlainAdd(bool is_scalar, uint16_t rows) {
-  if (is_scalar) return PlainAdd<Cell, kOperand, 1, true>();
-  if (rows == 1) return PlainAdd<Cell, kOperand, 1, false>();
-  if (rows == 4) return PlainAdd<Cell, kOperand, 4, false>();
-  return PlainAdd<Cell, kOperand, 0, false>();
+  if (is_scalar) {
+    return {AddPlain<Cell, kOperand, 1, true>, AddScalarForAll<Cell, kOperand, false>};
+  }
+  if (rows == 1) return PlainAdd<Cell, kOperand, 1>();
+  if (rows == 4) return PlainAdd<Cell, kOperand, 4>();
+  return PlainAdd<Cell, kOperand, 0>();
+}
+
+template <typename Cell, OperandKind kOperand>
+KernelPair SharedScalarAdd() {
+  return {AddSharedScalar<Cell, kOperand>, AddScalarForAll<Cell, kOperand, true>};
 }
 
 template <OperandKind kOperand>
@@ -315,10 +360,10 @@ KernelPair AnyAdd(const Operator& op, bool is_scalar, bool adds, bool is_logged)
   if constexpr (kOperand != OperandKind::kExpression) {
     if (is_plain) return PlainAdd<kOperand>(op, is_scalar);
     if (fills_cell && is_scalar && !is_logged && op.log2 == 2) {
-      return AddSharedScalar<uint32_t, kOperand>;
+      return SharedScalarAdd<uint32_t, kOperand>();
     }
     if (fills_cell && is_scalar && !is_logged && op.log2 == 3) {
-      return AddSharedScalar<uint64_t, kOperand>;
+      return SharedScalarAdd<uint64_t, kOperand>();
     }
   }
   return is_scalar ? SlowAdd<kOperand, true>(adds, is_logged)

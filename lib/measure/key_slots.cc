@@ -5,6 +5,8 @@
 
 #include <emmintrin.h>
 
+#include "lib/measure/frame_headers.h"
+
 namespace trumpet {
 namespace {
 
@@ -70,6 +72,7 @@ inline void Fill(const SlotPlan& plan, const Indices& indices, uint64_t owner, u
 }
 
 // Four rows: 16 bits of the hash each, scaled to the size of a row.
+template <bool kMixes>
 void FillSlicedRows(const SlotPlan& plan, const uint64_t* hashes, uint32_t count, uint32_t stride,
                     uint32_t* slots) {
   const uint32_t row = plan.form == SlotForm::kRows ? plan.size << plan.log2 : 0;
@@ -78,12 +81,28 @@ void FillSlicedRows(const SlotPlan& plan, const uint64_t* hashes, uint32_t count
       static_cast<int>(plan.offset + 2 * row), static_cast<int>(plan.offset + 3 * row));
   const __m128i size = _mm_set1_epi16(static_cast<int16_t>(plan.size));
   const __m128i log2 = _mm_cvtsi32_si128(plan.log2);
+  const uint32_t variable = plan.number;
   slots += plan.first;
   for (uint32_t i = 0; i < count; ++i, slots += stride) {
-    const __m128i hash = _mm_cvtsi64_si128(static_cast<int64_t>(hashes[i]));
+    const uint64_t own = kMixes ? FastVariableHash(hashes[i], variable) : hashes[i];
+    const __m128i hash = _mm_cvtsi64_si128(static_cast<int64_t>(own));
     const __m128i index = _mm_unpacklo_epi16(_mm_mulhi_epu16(hash, size), _mm_setzero_si128());
     _mm_storeu_si128(reinterpret_cast<__m128i*>(slots),
                      _mm_add_epi32(_mm_sll_epi32(index, log2), rows));
+  }
+}
+
+template <bool kMixes>
+void FillMap(const SlotPlan& plan, const uint64_t* hashes, uint32_t count, uint32_t stride,
+             uint32_t* slots) {
+  const uint32_t variable = plan.number;  // slots could alias the plan
+  const uint32_t size = plan.size;
+  const uint32_t log2 = plan.log2;
+  const uint32_t offset = plan.offset;
+  slots += plan.first;
+  for (uint32_t i = 0; i < count; ++i, slots += stride) {
+    const uint64_t own = kMixes ? FastVariableHash(hashes[i], variable) : hashes[i];
+    *slots = offset + (ScaleHash(static_cast<uint32_t>(own >> 32), size) << log2);
   }
 }
 
@@ -105,16 +124,6 @@ void FillBuckets(const SlotPlan& plan, const uint64_t* hashes, uint32_t count, u
 // `owners`: the hashes of the keys themselves; all by the fast family.
 void FillVariable(const SlotPlan& plan, const uint64_t* hashes, const uint64_t* owners,
                   uint32_t count, uint32_t stride, uint32_t* slots) {
-  if (HasRows(plan.form) && plan.is_sliced) {
-    return FillSlicedRows(plan, hashes, count, stride, slots);
-  }
-  if (plan.form == SlotForm::kMap) {
-    for (uint32_t i = 0; i < count; ++i) {
-      const uint32_t index = ScaleHash(static_cast<uint32_t>(hashes[i] >> 32), plan.size);
-      slots[size_t{i} * stride + plan.first] = plan.offset + (index << plan.log2);
-    }
-    return;
-  }
   if (plan.form == SlotForm::kRegister) {
     return FillBuckets<false>(plan, hashes, count, stride, slots);
   }
@@ -170,6 +179,19 @@ void HashFiveTuples(const KeyPlan& plan, const MeasuredPacket* packets, uint32_t
   HashFiveFields(field(0), field(1), field(2), field(3), field(4), packets, count, seed, hashes);
 }
 
+// Of addresses, ports and protocol, in the words that PackKeyWords() makes of them.
+template <const uint8_t* FrameHeaders::*kTransport>
+void HashTuples(const Frame* frames, uint32_t count, uint64_t seed, uint64_t* hashes) {
+  for (uint32_t i = 0; i < count; ++i) {
+    const FrameHeaders headers = LocateHeaders(frames[i]);
+    const uint64_t addresses = LoadBe64(headers.ipv4 + 12);
+    const uint32_t ports = LoadBe32(headers.*kTransport);
+    const uint64_t words[2] = {addresses >> 32 | addresses << 32,
+                               (ports >> 16 | ports << 16) | uint64_t{headers.ipv4[9]} << 32};
+    hashes[i] = HashBytes(words, sizeof words, seed);
+  }
+}
+
 // The key as bytes: each field big-endian.
 size_t WriteBytes(const KeyPlan& plan, const PackedKey& key, uint8_t* bytes) {
   size_t count = 0;
@@ -203,17 +225,54 @@ void HashKeys(const KeyPlan& plan, const MeasuredPacket* packets, uint32_t count
   }
 }
 
+bool IsUsualTuple(const KeyPlan& plan) {
+  if (plan.shape != KeyShape::kFiveTuple) return false;
+  const auto field = [&plan](size_t part) { return plan.parts[part].field; };
+  return field(0) == kIpv4Src && field(1) == kIpv4Dst && field(4) == kIpv4Proto &&
+         ((field(2) == kTcpSrc && field(3) == kTcpDst) ||
+          (field(2) == kUdpSrc && field(3) == kUdpDst));
+}
+
+void HashFrames(const KeyPlan& plan, const Frame* frames, uint32_t count, uint64_t seed,
+                uint64_t* hashes) {
+  if (plan.parts[2].field == kTcpSrc) {
+    HashTuples<&FrameHeaders::tcp>(frames, count, seed, hashes);
+  } else {
+    HashTuples<&FrameHeaders::udp>(frames, count, seed, hashes);
+  }
+}
+
 void FillFastSlots(const std::vector<SlotPlan>& plans, const uint64_t* hashes, uint32_t count,
-                   uint32_t stride, uint32_t* slots) {
+                   uint32_t stride, uint32_t* slots, bool skips_late) {
   uint64_t mixed[kMaxMeasureBurst];
-  for (const SlotPlan& one : plans) {
-    const SlotPlan plan = one;  // slots could alias the plan itself
+  for (const SlotPlan& plan : plans) {
+    if (plan.is_late && skips_late) continue;
+    const bool mixes = plan.number != 0;
+    if (HasRows(plan.form) && plan.is_sliced) {
+      (mixes ? FillSlicedRows<true> : FillSlicedRows<false>)(plan, hashes, count, stride, slots);
+      continue;
+    }
+    if (plan.form == SlotForm::kMap) {
+      (mixes ? FillMap<true> : FillMap<false>)(plan, hashes, count, stride, slots);
+      continue;
+    }
     const uint64_t* own = hashes;
-    if (plan.number != 0) {
+    if (mixes) {
       for (uint32_t i = 0; i < count; ++i) mixed[i] = FastVariableHash(hashes[i], plan.number);
       own = mixed;
     }
     FillVariable(plan, own, hashes, count, stride, slots);
+  }
+}
+
+void FillLateSlots(const std::vector<SlotPlan>& plans, const ProgramBurst& burst,
+                   const uint8_t* chosen, uint32_t count) {
+  for (const SlotPlan& plan : plans) {
+    for (uint32_t i = 0; i < count; ++i) {
+      const uint64_t own = FastVariableHash(burst.late_hashes[chosen[i]], plan.number);
+      burst.slots[size_t{chosen[i]} * burst.stride + plan.first] =
+          plan.offset + (FastIndices{own, plan}.Map() << plan.log2);
+    }
   }
 }
 

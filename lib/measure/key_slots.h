@@ -56,9 +56,17 @@ void FillKeySlots(const CompiledProgram& program, uint32_t key, const PackedKey&
 // Hashes of the key of each packet, at most kMaxMeasureBurst of them, by the fast family.
 void HashKeys(const KeyPlan& plan, const MeasuredPacket* packets, uint32_t count, uint64_t seed,
               uint64_t* hashes);
+// Whether a key is of addresses, ports of TCP or UDP, and protocol, in this order: then
+// HashFrames() says what HashKeys() does, without the fields.
+bool IsUsualTuple(const KeyPlan& plan);
+void HashFrames(const KeyPlan& plan, const Frame* frames, uint32_t count, uint64_t seed,
+                uint64_t* hashes);
 // The slots of a burst, by the fast family; those of packet i begin at i * `stride`.
+// With `skips_late` but for the late ones, which FillLateSlots() fills for `count` chosen packets.
 void FillFastSlots(const std::vector<SlotPlan>& plans, const uint64_t* hashes, uint32_t count,
-                   uint32_t stride, uint32_t* slots);
+                   uint32_t stride, uint32_t* slots, bool skips_late = false);
+void FillLateSlots(const std::vector<SlotPlan>& plans, const ProgramBurst& burst,
+                   const uint8_t* chosen, uint32_t count);
 
 inline void PackKey(const CompiledProgram& program, uint32_t key, const PacketValues& packet,
                     PackedKey* packed) {

@@ -26,6 +26,25 @@ struct MeasuredPacket {
   uint8_t hops = 0;  // PacketHop bits; none: intermediate
 };
 
+// Where the packets of a burst come from if they are of pkts, have all come at the same time and by
+// the same port, and only those of their fields are set that programs read as a rule: the others
+// are read when a packet is copied.  Null: all fields are set, and nothing is known.
+struct BurstSource {
+  const Frame* frames = nullptr;  // of each packet
+};
+
+// A burst on its way through one program.
+struct ProgramBurst {
+  const MeasuredPacket* packets = nullptr;
+  uint32_t count = 0;
+  uint32_t* slots = nullptr;  // of packet i they begin at i * `stride`
+  uint32_t stride = 0;
+  const uint64_t* roles = nullptr;  // by hops, a bit per role
+  BurstSource source;
+  // Of each packet; not null: the slots of maps that only some packets need are not set yet.
+  const uint64_t* late_hashes = nullptr;
+};
+
 }  // namespace trumpet
 
 #endif  // TRUMPET_LIB_MEASURE_MEASURED_PACKET_H

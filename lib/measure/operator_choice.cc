@@ -32,6 +32,7 @@ Operator ForVariable(const CompiledProgram& compiled, MeasureIndex variable) {
   op.log2 = place.log2;
   op.mask = place.mask;
   op.is_shared = place.region == kSharedRegion;
+  op.is_viewed = variable == compiled.viewed;
   const bool has_key = HasKey(compiled.source.variables[variable].kind);
   op.slot = has_key ? place.first_slot : place.offset;
   op.rows = has_key ? static_cast<uint16_t>(place.slot_count) : 1;
@@ -50,8 +51,14 @@ bool ChooseComparison(const CompiledProgram& compiled, const MeasureExpr& expr, 
   const MeasureExpr& left = program.exprs[expr.a];
   const uint64_t constant = program.exprs[expr.b].value;
   if (left.kind == MeasureExprKind::kCell && !program.variables[left.variable].evicts) {
+    const bool is_scalar = !HasKey(program.variables[left.variable].kind);
     *op = ForVariable(compiled, left.variable);
-    op->kernel = MatchCellKernel(expr.op, !HasKey(program.variables[left.variable].kind));
+    if (is_scalar) {
+      const VariablePlace place = compiled.PlaceToRead(left.variable);
+      op->region = place.region;
+      op->slot = place.offset;
+    }
+    op->kernel = MatchCellKernel(expr.op, is_scalar);
   } else if (left.kind == MeasureExprKind::kField) {
     op->target = kNoIndex;
     op->field = left.field;
@@ -83,7 +90,7 @@ bool ChooseLeastRatio(const CompiledProgram& compiled, const MeasureExpr& expr, 
       expr.denominator > UINT32_MAX) {
     return false;
   }
-  const VariablePlace& counter = compiled.variables[total.variable];
+  const VariablePlace counter = compiled.PlaceToRead(total.variable);
   if (compiled.variables[least.variable].log2 != 2 || counter.log2 != 2) return false;
   *op = ForVariable(compiled, least.variable);
   op->kernel = MatchLeastRatio;

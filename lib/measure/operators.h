@@ -50,6 +50,7 @@ struct WriteLogEntry {
 // What kernels see while one packet runs through one program.
 struct RunContext {
   PacketValues* packet = nullptr;
+  const Frame* frame = nullptr;       // of which other fields are still to be read; null: none
   uint32_t* slots = nullptr;          // of this packet
   uint8_t* const* regions = nullptr;  // start of each region of cells
   const CompiledProgram* program = nullptr;
@@ -72,9 +73,12 @@ struct BurstContext {
   const uint32_t* slots = nullptr;  // of packet i they begin at i * `stride`
   uint32_t stride = 0;
   uint8_t* const* regions = nullptr;
-  const uint64_t* roles = nullptr;   // by hops
-  uint32_t count = 0;                // packets that no guard has taken out
-  bool is_whole = true;              // these are all packets: 0 to `count`
+  const uint64_t* roles = nullptr;  // by hops
+  uint64_t same_fields = 0;         // bit per field: all packets have the same value
+  uint64_t* views = nullptr;        // by packet: the viewed variable (compiled_program.h)
+  uint32_t view_bytes = 0;          // from the view of a packet to that of the next; 0: one for all
+  uint32_t count = 0;               // packets that no guard has taken out
+  bool is_whole = true;             // these are all packets: 0 to `count`
   uint8_t chosen[kMaxMeasureBurst];  // else their numbers
 };
 
@@ -91,6 +95,13 @@ void ForChosen(const BurstContext& context, const Work& work) {
 
 // A guard takes packets out; anything else leaves `chosen` alone.
 using BurstKernel = void (*)(const Operator& op, BurstContext* context);
+
+// A guard that parts the packets of `pass` into those that it lets pass and those that go to
+// `fail`.
+using SplitKernel = void (*)(const Operator& op, BurstContext* pass, BurstContext* fail);
+// Does its work for the chosen packets up to the first one that passes as a guard: the number of
+// that one, or kMaxMeasureBurst.
+using StopKernel = uint32_t (*)(const Operator& op, const BurstContext& context);
 
 // Both do the same; without a burst kernel packets go through the program one by one.
 struct KernelPair {
@@ -115,6 +126,7 @@ struct Operator {
   uint16_t field = 0;
   uint8_t log2 = 0;         // of the bytes of a cell
   bool is_shared = false;   // other threads write the cells, too
+  bool is_viewed = false;   // of the viewed variable
   uint32_t expression = 0;  // first step in CompiledProgram::steps
   uint32_t target = 0;      // stream, endpoint, window, key, flag, depth or variable
   uint64_t mask = 0;        // of the cell or field

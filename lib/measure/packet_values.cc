@@ -90,9 +90,23 @@ void ReadPacketValues(const Frame& frame, PacketValues* values) {
   if (type == kEtherTypeIpv4) ReadIpv4(frame.data + at, frame.captured_length - at, values);
 }
 
+void ReadPlacedPacket(const Frame& frame, PacketValues* values) {
+  const uint64_t input_port = values->value[kPktInputPort];
+  const uint64_t queue_length = values->value[kPktInQueueLength];
+  const uint64_t switch_id = values->value[kSwitchId];
+  ReadPacketValues(frame, values);
+  values->Set(kPktInputPort, input_port);
+  values->Set(kPktInQueueLength, queue_length);
+  values->value[kSwitchId] = switch_id;
+}
+
 void PlacePacket(const PacketPlace& place, PacketValues* values) {
-  values->Set(kPktInputPort, place.input_port);
+  PlaceReceived(place, values);
   values->Set(kPktOutputPort, place.output_port);
+}
+
+void PlaceReceived(const PacketPlace& place, PacketValues* values) {
+  values->Set(kPktInputPort, place.input_port);
   values->Set(kPktInQueueLength, place.in_queue_length);
   values->value[kSwitchId] = place.switch_id;
 }

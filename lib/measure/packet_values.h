@@ -21,6 +21,12 @@ namespace trumpet {
 // Of the table and of a program's own headers together.
 constexpr uint32_t kMaxPacketFields = 64;
 
+constexpr uint64_t kTableFieldBits = (uint64_t{1} << kMeasureFieldCount) - 1;
+
+// What tells where a packet is, a bit per field.
+constexpr uint64_t kPlaceFields = uint64_t{1} << kPktInputPort | uint64_t{1} << kPktOutputPort |
+                                  uint64_t{1} << kPktInQueueLength | uint64_t{1} << kSwitchId;
+
 struct PacketValues {
   uint64_t present = 0;  // bit per field
   uint64_t tagged = 0;
@@ -42,6 +48,12 @@ struct PacketPlace {
   uint16_t output_port = 0;
   uint16_t in_queue_length = 0;
   uint8_t switch_id = 0;
+
+  bool operator==(const PacketPlace& other) const {
+    return input_port == other.input_port && output_port == other.output_port &&
+           in_queue_length == other.in_queue_length && switch_id == other.switch_id;
+  }
+  bool operator!=(const PacketPlace& other) const { return !(*this == other); }
 };
 
 // Overwrites `values` with the fields of the frame; its metadata are absent but pkt.size, and so
@@ -50,8 +62,14 @@ struct PacketPlace {
 // two VLAN tags; ports only of first fragments.  The segway header only with all its bytes.
 void ReadPacketValues(const Frame& frame, PacketValues* values);
 
+// The same for a packet whose place is set already, and stays: input port, queue and switch.
+void ReadPlacedPacket(const Frame& frame, PacketValues* values);
+
 // Sets pkt.* and switch.id; the latter is readable, and no field of the packet.
 void PlacePacket(const PacketPlace& place, PacketValues* values);
+
+// The same for a packet of which it is not known yet where it leaves.
+void PlaceReceived(const PacketPlace& place, PacketValues* values);
 
 // Width of a field of the table or of the program's own headers.
 inline uint8_t FieldBits(const MeasureProgram& program, MeasureFieldId field) {

@@ -17,6 +17,7 @@ namespace {
 constexpr uint32_t kMaxFlags = 64;
 
 using Jumps = std::vector<uint32_t>;  // operators whose `skip` is still to be set
+using VariableSet = std::bitset<kMaxMeasureVariables>;
 
 class TaskCompiler {
  public:
@@ -28,7 +29,7 @@ class TaskCompiler {
     for (MeasureIndex stream = 0; stream < source_.streams.size(); ++stream) EmitStream(stream);
     if (is_too_deep_) return Status::Error("the program nests ++ too deep");
     AddUpCost();
-    compiled_.runs_by_operator = RunsByOperator();
+    FindBurstOperators();
     return Status::Ok();
   }
 
@@ -37,8 +38,10 @@ class TaskCompiler {
 
   uint32_t Here() const { return static_cast<uint32_t>(compiled_.operators.size()); }
 
-  uint32_t Push(const Operator& op) {
+  // With the variables that it knows.
+  uint32_t Push(const Operator& op, const VariableSet& variables = {}) {
     compiled_.operators.push_back(op);
+    variables_.push_back(variables);
     return Here() - 1;
   }
 
@@ -54,27 +57,121 @@ class TaskCompiler {
     landed_ = Here();
   }
 
-  // Whether each operator of pkts has a burst kernel, no two of them know the same variable, and
-  // guards end the packet.
-  bool RunsByOperator() const {
+  // Those with burst kernels, up to the first one that others could tell from a packet's own, or
+  // whose guard does not end the packet.
+  void FindBurstOperators() {
     const uint32_t entry = compiled_.entries[kPktsStream];
-    if (entry == CompiledProgram::kNoCode || !compiled_.windows.empty()) return false;
-    std::bitset<kMaxMeasureVariables> written;
-    const Operator* op = &compiled_.operators[entry];
-    for (; op->kernel != EndProgram; ++op) {
-      if (op->burst_kernel == nullptr) return false;
-      if (IsGuard(*op)) {
-        if (op[op->skip].kernel != EndProgram) return false;
-        continue;
+    if (entry == CompiledProgram::kNoCode) return;
+    const Operator* const first = &compiled_.operators[entry];
+    const Operator* op = first;
+    for (; op->burst_kernel != nullptr; ++op) {
+      const bool is_free = IsGuard(*op) ? op[op->skip].kernel == EndProgram : IsAlone(*op);
+      if (!is_free) break;
+      compiled_.adds_viewed_by_burst |= op->is_viewed;
+    }
+    compiled_.burst_operators = static_cast<uint32_t>(op - first);
+    FindSplit(entry + compiled_.burst_operators);
+  }
+
+  // Whether the burst can be parted at operator `at`.
+  void FindSplit(uint32_t at) {
+    const Operator& guard = compiled_.operators[at];
+    BurstSplit split;
+    split.kernel = SplitKernelOf(guard.kernel);
+    if (split.kernel == nullptr) return;
+    VariableSet known = variables_[at];
+    if (!FollowArm(at + 1, &known, &split.pass)) return;
+    if (!FollowArm(at + guard.skip, &known, &split.fail)) return;
+    if (split.pass.stop != nullptr && split.fail.stop != nullptr) return;
+    FindLateSlots(at, &split);
+    compiled_.split = split;
+  }
+
+  // Maps of one key that only an arm, or what comes behind it, knows.
+  void FindLateSlots(uint32_t at, BurstSplit* split) {
+    VariableSet early = variables_[at];
+    for (uint32_t i = compiled_.entries[kPktsStream]; i < at; ++i) early |= variables_[i];
+    for (MeasureIndex i = 0; i < source_.variables.size(); ++i) {
+      const MeasureVariable& variable = source_.variables[i];
+      if (!HasKey(variable.kind) || early[i]) continue;
+      if (split->late_key != kNoIndex && split->late_key != variable.key) continue;
+      for (SlotPlan& plan : compiled_.slots[variable.key]) {
+        if (plan.first != compiled_.variables[i].first_slot || plan.form != SlotForm::kMap)
+          continue;
+        plan.is_late = true;
+        split->late_key = variable.key;
+        split->late.push_back(plan);
+        if (IsInArm(split->pass, i)) split->pass.late.push_back(plan);
+        if (IsInArm(split->fail, i)) split->fail.late.push_back(plan);
       }
-      if (written[op->target]) return false;
-      written.set(op->target);
+    }
+  }
+
+  bool IsInArm(const BurstArm& arm, MeasureIndex variable) const {
+    const uint32_t end = arm.first + (arm.stop != nullptr ? 1 : arm.count);
+    for (uint32_t i = arm.first; i < end; ++i) {
+      if (variables_[i][variable]) return true;
+    }
+    return false;
+  }
+
+  // False unless all operators from `at` on are fit for an arm, and know no variable of `known`.
+  bool FollowArm(uint32_t at, VariableSet* known, BurstArm* arm) const {
+    arm->first = at;
+    for (; !LeadsToEnd(at); ++at) {
+      const Operator& op = compiled_.operators[at];
+      if (op.is_shared || (*known & variables_[at]).any()) return false;
+      *known |= variables_[at];
+      arm->stop = arm->count == 0 ? StopKernelOf(op.kernel) : nullptr;
+      if (arm->stop != nullptr) return LeadsToEnd(at + op.skip);
+      if (op.burst_kernel == nullptr || IsGuard(op)) return false;
+      arm->count++;
     }
     return true;
   }
 
+  bool LeadsToEnd(uint32_t at) const {
+    while (compiled_.operators[at].kernel == Jump) at += compiled_.operators[at].skip;
+    return compiled_.operators[at].kernel == EndProgram;
+  }
+
+  VariableSet VariablesOf(MeasureIndex expr) const {
+    if (expr == kNoIndex) return {};
+    const MeasureExpr& of = source_.exprs[expr];
+    VariableSet variables = VariablesOf(of.a) | VariablesOf(of.b);
+    if (of.variable != kNoIndex) variables.set(of.variable);
+    return variables;
+  }
+
   // Of those with burst kernels, which read no variable.
   static bool IsGuard(const Operator& op) { return op.target == kNoIndex; }
+
+  // Whether nothing else in the program writes the variable of `op`, nor reads it unless it is
+  // viewed.  What a burst adds to a shared variable at once is what packets add one after the other
+  // while other threads wait; as long as there is no second one, nobody can tell.
+  bool IsAlone(const Operator& op) const {
+    const MeasureIndex variable = op.target;
+    const auto writes = [variable](const MeasureNode& node) {
+      return node.target == variable &&
+             (node.kind == MeasureNodeKind::kUpdate || node.kind == MeasureNodeKind::kTimestamp);
+    };
+    const auto reads = [variable](const MeasureExpr& expr) {
+      return expr.variable == variable && expr.kind != MeasureExprKind::kWrittenCell;
+    };
+    const auto is_shared = [](const VariablePlace& place) { return place.region == kSharedRegion; };
+    const auto is_cleared = [variable](const MeasureWindow& window) {
+      return window.task != kNoIndex &&
+             std::count(window.variables.begin(), window.variables.end(), variable) != 0;
+    };
+    const auto& nodes = source_.nodes;
+    const auto& exprs = source_.exprs;
+    const auto& places = compiled_.variables;
+    if (std::count_if(nodes.begin(), nodes.end(), writes) != 1) return false;
+    if (std::any_of(source_.windows.begin(), source_.windows.end(), is_cleared)) return false;
+    if (std::none_of(exprs.begin(), exprs.end(), reads)) return true;
+    return op.is_viewed &&
+           (!op.is_shared || std::count_if(places.begin(), places.end(), is_shared) == 1);
+  }
 
   // -- Cost --
 
@@ -155,7 +252,10 @@ class TaskCompiler {
     enter.kernel = task.window == kNoIndex ? EnterTaskWithoutWindow : EnterTask;
     const bool is_free = task.role == kNoIndex && task.window == kNoIndex && enter.constant == 0 &&
                          !stream_collects_;
-    if (enter.target == UINT32_MAX && enter.constant == 0) enter.burst_kernel = EnterTaskByRole;
+    // A burst that operators take has no window that clears.
+    if (task.window == kNoIndex) {
+      enter.burst_kernel = task.role == kNoIndex ? EnterTaskAlways : EnterTaskByRole;
+    }
     if (!is_free) leave.push_back(Push(enter));
     EmitNode(task.root, false, &leave);
     LandHere(leave);
@@ -204,20 +304,23 @@ class TaskCompiler {
     LoadLateKeys(node);
     CountLinesOf(node.expr);
     (leading != nullptr ? leading : leave)
-        ->push_back(PushMatch(ChooseMatch(node.expr, &compiled_)));
+        ->push_back(PushMatch(ChooseMatch(node.expr, &compiled_), VariablesOf(node.expr)));
   }
 
   // A sum whose least is asked for at once takes one operator.
-  uint32_t PushMatch(const Operator& match) {
-    if (match.kernel != MatchLeastRatio || landed_ == Here() || Here() == 0) return Push(match);
+  uint32_t PushMatch(const Operator& match, const VariableSet& variables) {
+    if (match.kernel != MatchLeastRatio || landed_ == Here() || Here() == 0) {
+      return Push(match, variables);
+    }
     Operator* last = &compiled_.operators.back();
     const bool is_sum = AddsFieldToFourCells(last->kernel) && last->region == match.region &&
                         last->slot == match.slot;
-    if (!is_sum) return Push(match);
+    if (!is_sum) return Push(match, variables);
     const uint16_t addend = last->field;
     *last = match;
     last->kernel = AddAndMatchLeastRatio;
     last->expression = addend;
+    variables_.back() |= variables;
     return Here() - 1;
   }
 
@@ -247,7 +350,7 @@ class TaskCompiler {
                             ? ChooseStamp(node, is_logged_, compiled_)
                             : ChooseUpdate(node, is_logged_, &compiled_);
     CountWrites(op.rows);
-    Push(op);
+    Push(op, VariablesOf(node.expr) | VariableSet().set(node.target));
   }
 
   void EmitClaim(MeasureIndex variable) {
@@ -384,6 +487,7 @@ class TaskCompiler {
 
   CompiledProgram& compiled_;
   const MeasureProgram& source_;
+  std::vector<VariableSet> variables_;         // of each operator
   bool stream_collects_ = false;               // a task so far, which ends packets
   MeasureIndex stream_ = 0;                    // whose tasks are compiled
   std::vector<CostCertificate> stream_costs_;  // of one packet on each stream; no bytes

@@ -83,6 +83,7 @@ class Layout {
   Status Run() {
     PlanWindows();
     PlaceVariables();
+    ChooseViewed();
     if (own_ > kMaxRegionBytes || shared_ > kMaxRegionBytes) {
       return Status::Error("the program's variables take " + std::to_string(own_ + shared_) +
                            " bytes; a switch takes " + std::to_string(kMaxRegionBytes));
@@ -156,6 +157,36 @@ class Layout {
     *at = RoundUp(*at, 8);
     place->owners = static_cast<uint32_t>(*at);
     *at += uint64_t{place->cell_count} * sizeof(uint64_t);
+  }
+
+  // The first variable that packets of pkts write, if it is one that they add to and read.
+  void ChooseViewed() {
+    for (const MeasureTask& task : source_.tasks) {
+      if (task.stream != kPktsStream) continue;
+      const MeasureIndex variable = FirstWritten(task.root);
+      if (variable == kNoIndex) continue;
+      const bool is_read =
+          std::any_of(source_.exprs.begin(), source_.exprs.end(), [&](const MeasureExpr& expr) {
+            return expr.kind == MeasureExprKind::kCell && expr.variable == variable;
+          });
+      const bool is_still = compiled_.variables[variable].region < kFirstFlipRegion;
+      if (is_read && is_still && !HasKey(source_.variables[variable].kind)) {
+        compiled_.viewed = variable;
+      }
+      return;
+    }
+  }
+
+  MeasureIndex FirstWritten(MeasureIndex index) const {
+    const MeasureNode& node = source_.nodes[index];
+    if (node.kind == MeasureNodeKind::kUpdate || node.kind == MeasureNodeKind::kTimestamp) {
+      return node.target;
+    }
+    for (const MeasureIndex child : node.children) {
+      const MeasureIndex variable = FirstWritten(child);
+      if (variable != kNoIndex) return variable;
+    }
+    return kNoIndex;
   }
 
   void PlanSlots() {

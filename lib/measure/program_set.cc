@@ -49,15 +49,17 @@ ProgramSet::ProgramSet(const std::vector<ProgramState*>& states,
     for (uint32_t hops = 0; hops < 4; ++hops) {
       entry.roles[hops] = RolesAt(entry.program->source, hops, site_roles);
     }
+    entry.prefetches = entry.program->own_bytes > kPrefetchBytes;
     for (uint32_t key = 0; key < entry.program->keys.size(); ++key) {
       const KeyPlan& plan = entry.program->keys[key];
       if (plan.is_late || entry.program->slots[key].empty()) continue;
       KeyUse use;
       use.key = key;
       use.shared_key = ShareKey(*entry.program, plan, &use.is_first);
+      use.fills_late = !entry.prefetches && entry.program->split.late_key == key &&
+                       entry.program->family == MeasureHashFamily::kFast;
       entry.keys.push_back(use);
     }
-    entry.prefetches = entry.program->own_bytes > kPrefetchBytes;
     slot_stride_ = std::max(slot_stride_, entry.program->slot_count);
     for (SharedKey& key : keys_) key.changed |= entry.program->tagged_fields | ~kTableFieldBits;
     entries_.push_back(std::move(entry));
@@ -75,18 +77,49 @@ uint32_t ProgramSet::ShareKey(const CompiledProgram& program, const KeyPlan& pla
   keys_.emplace_back();
   keys_.back().plan = &plan;
   keys_.back().seed = program.seed;
+  keys_.back().is_straight = program.family == MeasureHashFamily::kFast && IsUsualTuple(plan);
   return static_cast<uint32_t>(keys_.size() - 1);
 }
 
-void ProgramSet::Run(MeasuredPacket* packets, uint32_t count) {
-  for (const Entry& entry : entries_) RunProgram(entry, packets, count);
+void ProgramSet::Run(MeasuredPacket* packets, uint32_t count, const BurstSource& source) {
+  for (const Entry& entry : entries_) RunProgram(entry, packets, count, source);
 }
 
-void ProgramSet::RunProgram(const Entry& entry, MeasuredPacket* packets, uint32_t count) {
+uint64_t ProgramSet::fields_read() const {
+  uint64_t fields = 0;
+  for (const Entry& entry : entries_) {
+    for (const MeasureExpr& expr : entry.program->source.exprs) {
+      if (expr.kind == MeasureExprKind::kField) fields |= uint64_t{1} << expr.field;
+    }
+    for (size_t i = 0; i < entry.program->keys.size(); ++i) {
+      const KeyPlan& key = entry.program->keys[i];
+      const bool is_straight =
+          entry.program->family == MeasureHashFamily::kFast && !key.is_late && IsUsualTuple(key);
+      if (!is_straight && !entry.program->slots[i].empty()) fields |= key.fields;
+    }
+  }
+  return fields;
+}
+
+bool ProgramSet::changes_packets() const {
+  return std::any_of(entries_.begin(), entries_.end(), [](const Entry& entry) {
+    return entry.program->tagged_fields != 0 || entry.program->field_count > kMeasureFieldCount;
+  });
+}
+
+void ProgramSet::RunProgram(const Entry& entry, MeasuredPacket* packets, uint32_t count,
+                            const BurstSource& source) {
   if (entry.program->field_count > kMeasureFieldCount) {
     for (uint32_t i = 0; i < count; ++i) ReadHeaderFields(*entry.program, packets[i].values);
   }
-  for (const KeyUse& use : entry.keys) FillSlots(entry, use, packets, count);
+  const bool by_burst = entry.program->burst_operators != 0 &&
+                        entry.state->IsQuiet(packets, count, source.frames != nullptr);
+  ProgramBurst burst = {packets, count, SlotsOf(0), slot_stride_, entry.roles, source, nullptr};
+  for (const KeyUse& use : entry.keys) {
+    const bool is_late = by_burst && use.fills_late;
+    FillSlots(entry, use, packets, count, source, is_late);
+    if (is_late) burst.late_hashes = keys_[use.shared_key].hashes;
+  }
   if (entry.prefetches) {
     const uint8_t* own = entry.state->regions()[kOwnRegion];
     for (uint32_t i = 0; i < count; ++i) {
@@ -95,15 +128,19 @@ void ProgramSet::RunProgram(const Entry& entry, MeasuredPacket* packets, uint32_
       }
     }
   }
-  entry.state->Run(packets, count, SlotsOf(0), slot_stride_, entry.roles);
+  entry.state->Run(burst, by_burst);
 }
 
 void ProgramSet::FillSlots(const Entry& entry, const KeyUse& use, const MeasuredPacket* packets,
-                           uint32_t count) {
+                           uint32_t count, const BurstSource& source, bool is_late) {
   SharedKey* shared = &keys_[use.shared_key];
   const KeyPlan& plan = *shared->plan;
   const bool is_reference = entry.program->family == MeasureHashFamily::kReference;
-  if (use.is_first) HashKeys(plan, packets, count, shared->seed, shared->hashes);
+  if (use.is_first && source.frames != nullptr && shared->is_straight) {
+    HashFrames(plan, source.frames, count, shared->seed, shared->hashes);
+  } else if (use.is_first) {
+    HashKeys(plan, packets, count, shared->seed, shared->hashes);
+  }
   if (is_reference) {
     PackedKey packed;
     for (uint32_t i = 0; i < count; ++i) {
@@ -113,7 +150,8 @@ void ProgramSet::FillSlots(const Entry& entry, const KeyUse& use, const Measured
     }
     return;
   }
-  FillFastSlots(entry.program->slots[use.key], shared->hashes, count, slot_stride_, SlotsOf(0));
+  FillFastSlots(entry.program->slots[use.key], shared->hashes, count, slot_stride_, SlotsOf(0),
+                is_late);
 }
 
 }  // namespace trumpet

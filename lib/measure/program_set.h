@@ -29,20 +29,28 @@ class ProgramSet {
   // `site_roles`: names of roles of the users' own that this switch has.
   ProgramSet(const std::vector<ProgramState*>& states, const std::vector<std::string>& site_roles);
 
-  // At most kMaxMeasureBurst packets.
-  void Run(MeasuredPacket* packets, uint32_t count);
+  // At most kMaxMeasureBurst packets.  With a source (only if the set does not change packets)
+  // those of their fields must be set that fields_read() says, and those of their place.
+  void Run(MeasuredPacket* packets, uint32_t count, const BurstSource& source = {});
+
+  // Bit per field that is read of packets with a source.
+  uint64_t fields_read() const;
+  // Whether packets of pkts are tagged, or have headers that programs declare.
+  bool changes_packets() const;
 
  private:
   struct SharedKey {
     const KeyPlan* plan = nullptr;
     uint64_t seed = 0;
-    uint64_t changed = 0;  // fields that programs since may have tagged
+    uint64_t changed = 0;      // fields that programs since may have tagged
+    bool is_straight = false;  // of a source: from the headers
     uint64_t hashes[kMaxMeasureBurst];
   };
   struct KeyUse {
     uint32_t shared_key = 0;
     uint32_t key = 0;  // of the program
     bool is_first = false;
+    bool fills_late = false;  // of a quiet burst: some slots when they are needed
   };
   struct Entry {
     ProgramState* state = nullptr;
@@ -53,9 +61,10 @@ class ProgramSet {
   };
 
   uint32_t ShareKey(const CompiledProgram& program, const KeyPlan& plan, bool* is_first);
-  void RunProgram(const Entry& entry, MeasuredPacket* packets, uint32_t count);
+  void RunProgram(const Entry& entry, MeasuredPacket* packets, uint32_t count,
+                  const BurstSource& source);
   void FillSlots(const Entry& entry, const KeyUse& use, const MeasuredPacket* packets,
-                 uint32_t count);
+                 uint32_t count, const BurstSource& source, bool is_late);
   // Programs without keys have no slots at all.
   uint32_t* SlotsOf(uint32_t packet) { return slots_.data() + size_t{packet} * slot_stride_; }
 

@@ -7,6 +7,8 @@
 #include <cstring>
 
 #include "lib/measure/cell.h"
+#include "lib/measure/kernels.h"
+#include "lib/measure/key_slots.h"
 
 namespace trumpet {
 namespace {
@@ -20,17 +22,14 @@ struct CollectedHeader {
   uint64_t endpoint;
 };
 
-bool AreAllOfPkts(const MeasuredPacket* packets, uint32_t count) {
-  static_assert(kPktsStream == 0);
-  MeasureIndex other = 0;
-#pragma GCC unroll 8
-  for (uint32_t i = 0; i < count; ++i) other |= packets[i].stream;
-  return other == 0;
-}
-
 // A number in [0, range) out of `bits` even bits.
 uint64_t Scale(uint64_t random, uint64_t range, uint32_t bits) {
   return static_cast<uint64_t>(Uint128{random} * range >> bits);
+}
+
+inline void RunFrom(const Operator* op, RunContext* context) {
+  do op = op->kernel(op, context);
+  while (op != nullptr);
 }
 
 }  // namespace
@@ -40,10 +39,12 @@ std::unique_ptr<ProgramState> ProgramState::Create(const CompiledProgram* progra
   std::unique_ptr<ProgramState> state(new ProgramState());
   state->program_ = program;
   if (!state->arena_.Allocate(program->own_bytes, options.source)) return nullptr;
-  state->regions_ = {state->arena_.data(), shared != nullptr ? shared->data() : nullptr};
+  state->regions_ = {state->arena_.data(), shared != nullptr ? shared->data() : nullptr, nullptr};
+  state->regions_[kViewRegion] = state->ViewedCell();
   for (const WindowPlan& window : program->windows) {
     if (window.flips) state->regions_.push_back(state->arena_.data());
   }
+  if (program->windows.empty()) state->quiet_until_ = UINT64_MAX;
   state->windows_.reset(new Window[program->windows.size()]);
   state->copies_.resize(program->max_copies);
   state->log_.resize(program->max_log);
@@ -63,40 +64,130 @@ inline void ProgramState::RunStream(MeasureIndex stream, RunContext* context) {
   const uint32_t entry = program_->entries[stream];
   if (entry == CompiledProgram::kNoCode) return;
   context->is_collected = false;
-  const Operator* op = &program_->operators[entry];
-  do op = op->kernel(op, context);
-  while (op != nullptr);
+  RunFrom(&program_->operators[entry], context);
 }
 
-void ProgramState::Run(const MeasuredPacket* packets, uint32_t count, uint32_t* slots,
-                       uint32_t stride, const uint64_t* roles) {
-  if (program_->runs_by_operator && AreAllOfPkts(packets, count)) {
-    return RunByOperator(packets, count, slots, stride, roles);
+inline void ProgramState::RunOne(const Operator* op, const ProgramBurst& burst, uint32_t number) {
+  const MeasuredPacket& packet = burst.packets[number];
+  context_.packet = packet.values;
+  context_.frame = burst.source.frames != nullptr ? burst.source.frames + number : nullptr;
+  context_.slots = burst.slots + size_t{number} * burst.stride;
+  context_.now = packet.now;
+  context_.roles = burst.roles[packet.hops];
+  context_.clearing = 0;
+  context_.is_collected = false;
+  if (packet.now >= quiet_until_) AdvanceWindows();
+  if (op == nullptr) {
+    const uint32_t entry = program_->entries[packet.stream];
+    if (entry == CompiledProgram::kNoCode) return;
+    op = &program_->operators[entry];
   }
+  RunFrom(op, &context_);
+  if (copy_count_ != 0) RunCopies();
+}
+
+void ProgramState::Run(const ProgramBurst& burst, bool by_burst) {
+  if (by_burst) return RunBurst(burst);
+  for (uint32_t i = 0; i < burst.count; ++i) RunOne(nullptr, burst, i);
+}
+
+bool ProgramState::IsQuiet(const MeasuredPacket* packets, uint32_t count,
+                           bool is_one_instant) const {
+  static_assert(kPktsStream == 0);
+  if (is_one_instant) return count != 0 && packets[0].now < quiet_until_;
+  MeasureIndex other = 0;
+  uint64_t latest = 0;
+#pragma GCC unroll 8
   for (uint32_t i = 0; i < count; ++i) {
-    const MeasuredPacket& packet = packets[i];
-    context_.packet = packet.values;
-    context_.slots = slots + size_t{i} * stride;
-    context_.now = packet.now;
-    context_.roles = roles[packet.hops];
-    context_.clearing = 0;
-    if (packet.now >= quiet_until_) AdvanceWindows();
-    RunStream(packet.stream, &context_);
-    if (copy_count_ != 0) RunCopies();
+    other |= packets[i].stream;
+    latest = std::max(latest, packets[i].now);
   }
+  return other == 0 && latest < quiet_until_;
 }
 
-void ProgramState::RunByOperator(const MeasuredPacket* packets, uint32_t count,
-                                 const uint32_t* slots, uint32_t stride, const uint64_t* roles) {
+void ProgramState::RunBurst(const ProgramBurst& burst) {
+  uint64_t views[kMaxMeasureBurst];
   BurstContext context;
-  context.packets = packets;
-  context.slots = slots;
-  context.stride = stride;
+  context.packets = burst.packets;
+  context.slots = burst.slots;
+  context.stride = burst.stride;
   context.regions = regions_.data();
-  context.roles = roles;
-  context.count = count;
+  context.roles = burst.roles;
+  context.same_fields = burst.source.frames != nullptr ? kPlaceFields : 0;
+  context.views = views;
+  context.count = burst.count;
   const Operator* op = &program_->operators[program_->entries[kPktsStream]];
-  for (; op->burst_kernel != nullptr; ++op) op->burst_kernel(*op, &context);
+  const Operator* const rest = op + program_->burst_operators;
+  for (; op != rest && context.count != 0; ++op) op->burst_kernel(*op, &context);
+  if (context.count == 0 || rest->kernel == EndProgram) return;
+  if (program_->adds_viewed_by_burst) context.view_bytes = sizeof views[0];
+  if (program_->split.kernel != nullptr) {
+    RunArms(burst, context);
+  } else {
+    RunRest(rest, burst, context, 0);
+  }
+  regions_[kViewRegion] = ViewedCell();
+}
+
+// The chosen packets from `first` on, one after the other.
+void ProgramState::RunRest(const Operator* op, const ProgramBurst& burst,
+                           const BurstContext& context, uint32_t first) {
+  ForChosen(context, [&](uint32_t number) {
+    if (number < first) return;
+    ShowView(context, number);
+    RunOne(op, burst, number);
+  });
+}
+
+// As tasks of packet `number` are to see the viewed variable.
+inline void ProgramState::ShowView(const BurstContext& context, uint32_t number) {
+  if (context.view_bytes == 0) return;
+  regions_[kViewRegion] = reinterpret_cast<uint8_t*>(&context.views[number]);
+}
+
+// The number of the packet that does not stop, or kMaxMeasureBurst.
+inline uint32_t ProgramState::RunArm(const BurstArm& arm, const ProgramBurst& burst,
+                                     BurstContext* context) {
+  if (burst.late_hashes != nullptr) {
+    FillLateSlots(arm.late, burst, context->chosen, context->count);
+  }
+  const Operator* const op = &program_->operators[arm.first];
+  if (arm.stop != nullptr) return arm.stop(*op, *context);
+  for (uint32_t i = 0; i < arm.count; ++i) op[i].burst_kernel(op[i], context);
+  return kMaxMeasureBurst;
+}
+
+// Up to the first packet that does not stop, both arms are done for all; that packet, and those
+// behind it, go on one after the other.
+void ProgramState::RunArms(const ProgramBurst& burst, const BurstContext& context) {
+  const BurstSplit& split = program_->split;
+  const Operator* const guard =
+      &program_->operators[program_->entries[kPktsStream] + program_->burst_operators];
+  BurstContext pass = context;
+  BurstContext fail = context;
+  split.kernel(*guard, &pass, &fail);
+  ShowView(context, 0);  // kernels of bursts go on from there
+  const bool is_fail_first = split.fail.stop != nullptr;
+  const BurstArm& first = is_fail_first ? split.fail : split.pass;
+  const BurstArm& second = is_fail_first ? split.pass : split.fail;
+  BurstContext* const behind = is_fail_first ? &pass : &fail;
+  const uint32_t stopped = RunArm(first, burst, is_fail_first ? &fail : &pass);
+  while (behind->count != 0 && behind->chosen[behind->count - 1] > stopped) behind->count--;
+  RunArm(second, burst, behind);
+  if (stopped == kMaxMeasureBurst) return;
+  for (uint32_t i = stopped; burst.late_hashes != nullptr && i < burst.count; ++i) {
+    const auto number = static_cast<uint8_t>(i);
+    FillLateSlots(split.late, burst, &number, 1);
+  }
+  ShowView(context, stopped);
+  RunOne(&program_->operators[first.first + 1], burst, stopped);
+  RunRest(guard, burst, context, stopped + 1);
+}
+
+uint8_t* ProgramState::ViewedCell() const {
+  if (program_->viewed == kNoIndex) return nullptr;
+  const VariablePlace& place = program_->variables[program_->viewed];
+  return regions_[place.region] + place.offset;
 }
 
 // Lets the windows of scopes look at the packet, and finds out how long they need not.
@@ -115,6 +206,7 @@ void ProgramState::AdvanceWindows() {
 void ProgramState::RunCopies() {
   for (uint32_t i = 0; i < copy_count_; ++i) {
     context_.packet = &copies_[i].values;
+    context_.frame = nullptr;
     RunStream(copies_[i].stream, &context_);
   }
   copy_count_ = 0;

@@ -63,9 +63,10 @@ class ProgramState {
                                               const Options& options);
 
   // Runs packets of the streams kPktsStream and kCtrlStream through the program, each followed by
-  // its copies.  Slots of packet i begin at i * `stride`; `roles`, by hops, have a bit per role.
-  void Run(const MeasuredPacket* packets, uint32_t count, uint32_t* slots, uint32_t stride,
-           const uint64_t* roles);
+  // its copies; by burst if the packets are fit for it.
+  void Run(const ProgramBurst& burst, bool by_burst);
+  // Whether all are of pkts, and no window of a scope has anything to do with them.
+  bool IsQuiet(const MeasuredPacket* packets, uint32_t count, bool is_one_instant) const;
 
   // The oldest collected packet; false when there is none.
   bool ReadCollected(CollectedPacket* packet);
@@ -115,8 +116,14 @@ class ProgramState {
     counter->store(counter->load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
   void RunStream(MeasureIndex stream, RunContext* context);
-  void RunByOperator(const MeasuredPacket* packets, uint32_t count, const uint32_t* slots,
-                     uint32_t stride, const uint64_t* roles);
+  void RunBurst(const ProgramBurst& burst);
+  void RunArms(const ProgramBurst& burst, const BurstContext& context);
+  void RunOne(const Operator* op, const ProgramBurst& burst, uint32_t number);
+  void RunRest(const Operator* op, const ProgramBurst& burst, const BurstContext& context,
+               uint32_t first);
+  void ShowView(const BurstContext& context, uint32_t number);
+  uint32_t RunArm(const BurstArm& arm, const ProgramBurst& burst, BurstContext* context);
+  uint8_t* ViewedCell() const;
   void AdvanceWindows();
   void RunCopies();
   bool ClearCells(const WindowPlan& plan, Window* window);

@@ -26,3 +26,8 @@ EXTRA_DIST += \
 	tests/measure/named_cases.py \
 	tests/measure/reference_hash.py \
 	tests/measure/story_shrink.py
+
+# Programs on bursts of frames beside the same packets one by one.
+gtest_programs += tests/measure/bursts_test
+tests_measure_bursts_test_SOURCES = tests/measure/bursts_test.cc
+tests_measure_bursts_test_LDADD = $(LIBTRUMPET_REPLAY) $(GTEST_MAIN_LIBS)

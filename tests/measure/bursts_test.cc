@@ -1,0 +1,284 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Bursts of frames, from which programs read no more than they need and whose packets take
+// operators together, beside the same packets one by one with all their fields read: after every
+// burst the same cells, at the end the same copies.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <memory>
+#include <random>
+
+#include "lib/lang/mafia/mafia_language.h"
+#include "lib/measure/frame_programs.h"
+#include "lib/measure/program_loader.h"
+#include "utilities/replay/text_file.h"
+
+namespace trumpet {
+namespace {
+
+constexpr uint32_t kBursts = 300;
+constexpr uint64_t kSeed = 7;
+
+struct RandomFrame {
+  std::vector<uint8_t> bytes;  // as many as were captured
+  uint32_t wire = 0;
+};
+
+// Mostly plain ones of a few flows, a few of which have most packets; the others have tags, options
+// and fragments, are cut short, or of no protocol that programs know.
+class RandomFrames {
+ public:
+  explicit RandomFrames(uint64_t seed) : random_(seed) {}
+
+  uint32_t Below(uint32_t limit) { return static_cast<uint32_t>(random_() % limit); }
+
+  RandomFrame Next() {
+    std::vector<uint8_t> bytes(kBytes);
+    for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random_());
+    uint8_t* at = &bytes[12];
+    const bool is_odd = Below(4) == 0;
+    for (uint32_t tags = is_odd ? Below(4) : 0; tags > 0; --tags, at += 4) {
+      StoreBe16(at, Below(2) != 0 ? 0x8100 : 0x88a8);
+    }
+    StoreBe16(at, is_odd && Below(4) == 0 ? (Below(2) != 0 ? 0x86dd : 0x0806) : 0x0800);
+    WriteIpv4(at + 2, is_odd);
+    const uint32_t captured = is_odd && Below(3) == 0 ? Below(kBytes + 1) : kBytes;
+    // Memory of its own, so that a read beyond its end is seen.
+    return {std::vector<uint8_t>(bytes.begin(), bytes.begin() + captured),
+            captured + (Below(2) != 0 ? Below(1400) : 0)};
+  }
+
+ private:
+  static constexpr uint32_t kBytes = 96;
+
+  void WriteIpv4(uint8_t* ip, bool is_odd) {
+    const uint32_t flow = Below(3) != 0 ? Below(3) : Below(40);
+    ip[0] = is_odd && Below(3) == 0 ? static_cast<uint8_t>(random_()) : 0x45;
+    StoreBe16(ip + 6, is_odd && Below(3) == 0 ? static_cast<uint16_t>(random_()) : 0x4000);
+    ip[9] = is_odd && Below(3) == 0 ? static_cast<uint8_t>(Below(20)) : flow % 4 == 3 ? 17 : 6;
+    StoreBe32(ip + 12, 0x0a000000 + flow);
+    StoreBe32(ip + 16, 0x0a000100 + flow % 5);
+    StoreBe16(ip + 20, static_cast<uint16_t>(1000 + flow));
+    StoreBe16(ip + 22, Below(8) == 0 ? 30000 : 80);
+    ip[33] = static_cast<uint8_t>(Below(4) == 0 ? 2 : 16);  // flags of TCP
+  }
+
+  std::mt19937_64 random_;
+};
+
+// The programs of one set, with a state each.
+struct States {
+  States(const std::vector<const CompiledProgram*>& programs, std::vector<SharedCells>* shared) {
+    *shared = std::vector<SharedCells>(programs.size());
+    for (size_t i = 0; i < programs.size(); ++i) {
+      EXPECT_TRUE((*shared)[i].Init(*programs[i]));
+      ProgramState::Options options;
+      options.random_seed = i;
+      options.ring_bytes = 1 << 22;
+      owned.push_back(ProgramState::Create(programs[i], &(*shared)[i], options));
+      all.push_back(owned.back().get());
+    }
+  }
+  std::vector<std::unique_ptr<ProgramState>> owned;
+  std::vector<ProgramState*> all;
+};
+
+// What tells two states apart; "" if nothing does.
+std::string DifferenceOf(const ProgramState& got, const ProgramState& expected) {
+  const CompiledProgram& program = got.program();
+  for (MeasureIndex i = 0; i < program.variables.size(); ++i) {
+    for (uint32_t cell = 0; cell < program.variables[i].cell_count; ++cell) {
+      const uint64_t one = got.ReadCell(i, cell);
+      const uint64_t other = expected.ReadCell(i, cell);
+      if (one == other) continue;
+      return program.source.variables[i].name + "[" + std::to_string(cell) + "] is " +
+             std::to_string(one) + ", not " + std::to_string(other);
+    }
+  }
+  return "";
+}
+
+void ExpectSameCopies(ProgramState* got, ProgramState* expected) {
+  CollectedPacket one;
+  CollectedPacket other;
+  for (uint32_t i = 0; expected->ReadCollected(&other); ++i) {
+    ASSERT_TRUE(got->ReadCollected(&one)) << "copy " << i << " is missing";
+    EXPECT_EQ(one.now, other.now) << "copy " << i;
+    EXPECT_EQ(one.present, other.present) << "copy " << i;
+    EXPECT_EQ(one.endpoint, other.endpoint) << "copy " << i;
+    EXPECT_EQ(one.values, other.values) << "copy " << i;
+  }
+  EXPECT_FALSE(got->ReadCollected(&one));
+}
+
+class BurstsTest : public ::testing::TestWithParam<uint32_t> {
+ protected:
+  void Add(const std::string& text, const std::string& name) {
+    const auto source = CompileMafia(text, name);
+    ASSERT_TRUE(source.ok()) << source.status().message();
+    MeasureLoadOptions options;
+    options.seed = kSeed;
+    options.thread_count = GetParam();
+    auto program = LoadMeasureProgram(*source, options);
+    ASSERT_TRUE(program.ok()) << program.status().message();
+    programs_.push_back(std::move(*program));
+  }
+
+  void AddExample(const std::string& name) {
+    const char* const top = std::getenv("top_srcdir");
+    const std::string path =
+        std::string(top != nullptr ? top : ".") + "/docs/measurements/" + name + ".mafia";
+    const auto text = ReadTextFile(path, kMaxMafiaTextBytes);
+    ASSERT_TRUE(text.ok()) << text.status().message() << "; set top_srcdir to the project's root";
+    Add(*text, name);
+  }
+
+  void Forget() { programs_.clear(); }
+
+  void RunBoth(uint64_t seed) {
+    std::vector<const CompiledProgram*> programs;
+    for (const auto& program : programs_) programs.push_back(program.get());
+    std::vector<SharedCells> shared[2];
+    const States by_burst(programs, &shared[0]);
+    const States one_by_one(programs, &shared[1]);
+    FramePrograms frames_set(by_burst.all);
+    ProgramSet packets_set(one_by_one.all, {});
+    RandomFrames random(seed);
+    uint64_t now = 1'000'000'000;
+    for (uint32_t burst = 0; burst < kBursts; ++burst) {
+      const auto port = static_cast<uint16_t>(random.Below(8) == 0 ? random.Below(4) : 1);
+      const auto queue = static_cast<uint16_t>(random.Below(2) * random.Below(70000));
+      const PacketPlace place = {port, 0, queue, 3};
+      now += random.Below(30) == 0 ? 400'000'000 : random.Below(5'000'000);
+      RunBurst(&random, place, now, &frames_set, &packets_set);
+      for (size_t i = 0; i < programs.size(); ++i) {
+        ASSERT_EQ(DifferenceOf(*by_burst.all[i], *one_by_one.all[i]), "")
+            << "seed " << seed << ", burst " << burst << ", program " << i;
+      }
+    }
+    for (size_t i = 0; i < programs.size(); ++i) {
+      ExpectSameCopies(by_burst.all[i], one_by_one.all[i]);
+    }
+  }
+
+ private:
+  static void RunBurst(RandomFrames* random, const PacketPlace& place, uint64_t now,
+                       FramePrograms* frames_set, ProgramSet* packets_set) {
+    RandomFrame frames[kMaxMeasureBurst];
+    Frame views[kMaxMeasureBurst];
+    const uint32_t count = 1 + random->Below(kMaxMeasureBurst);
+    for (uint32_t i = 0; i < count; ++i) {
+      frames[i] = random->Next();
+      views[i] = {frames[i].bytes.data(), static_cast<uint32_t>(frames[i].bytes.size()),
+                  frames[i].wire};
+    }
+    frames_set->Run(views, count, place, now);
+    for (uint32_t i = 0; i < count; ++i) {
+      PacketValues values;
+      ReadPacketValues(views[i], &values);
+      PlaceReceived(place, &values);
+      MeasuredPacket packet;
+      packet.values = &values;
+      packet.now = now;
+      packets_set->Run(&packet, 1);
+    }
+  }
+
+  std::vector<std::unique_ptr<const CompiledProgram>> programs_;
+};
+
+// One packet thread, and several: then what does not merge is shared.
+INSTANTIATE_TEST_SUITE_P(Threads, BurstsTest, ::testing::Values(1, 4));
+
+const char* const kExamples[] = {
+    "uc01_flow_volume_duration",   "uc02_flow_volume_cm", "uc03_cardinality_pcsa",
+    "uc04_cardinality_hll",        "uc05_thresholds",     "uc06_sampling_stochastic",
+    "uc07_sampling_deterministic", "uc08_postcards",      "uc09_trajectory",
+    "uc10_two_phase_hh",           "uc11_topk_congested", "uc12_path_changes",
+    "uc13_path_change_latency"};
+
+TEST_P(BurstsTest, LeaveWhatPacketsOneByOneLeaveInEachExample) {
+  for (const char* name : kExamples) {
+    SCOPED_TRACE(name);
+    AddExample(name);
+    RunBoth(1);
+    Forget();
+  }
+}
+
+TEST_P(BurstsTest, LeaveItInAllExamplesTogether) {
+  for (const char* name : kExamples) AddExample(name);
+  RunBoth(2);
+}
+
+// Whose fields are not all read.
+TEST_P(BurstsTest, LeaveItInProgramsThatShareKeysAndTagNothing) {
+  for (const char* name : {kExamples[1], kExamples[3], kExamples[9], kExamples[4], kExamples[1]}) {
+    AddExample(name);
+  }
+  RunBoth(3);
+}
+
+constexpr char kKeys[] =
+    "endpoint C;\n"
+    "flow = Key(ipv4.src, ipv4.dst, tcp.src, tcp.dst, ipv4.proto);\n"
+    "dns = Key(ipv4.src, ipv4.dst, udp.src, udp.dst, ipv4.proto);\n"
+    "pair = Key(ipv4.dst, ipv4.src); macs = Key(eth.src, eth.dst, eth.type, ipv4.ttl);\n"
+    "all_fields = Key(eth.dst, eth.src, eth.type, ipv4.tos, ipv4.len, ipv4.id, ipv4.ttl, "
+    "ipv4.proto, "
+    "ipv4.checksum, ipv4.src, ipv4.dst, tcp.src, tcp.dst, tcp.flags, udp.src, udp.dst);\n"
+    "each = HashMap(key=all_fields, size=4096, type=Counter(width=32));\n"
+    "all = Counter(width=32); some = Counter(width=64); few = Counter(width=32);\n"
+    "size = Sketch(alg=\"count-min\", key=flow, nhash=4, size=64, width=32);\n"
+    "known = BloomFilter(alg=\"membership\", key=flow, nhash=4, size=64);\n"
+    "wide = BloomFilter(alg=\"membership\", key=dns, nhash=2, size=256);\n"
+    "bytes = HashMap(key=pair, size=64, type=Counter(width=32));\n"
+    "macbytes = HashMap(key=macs, size=64, type=Counter(width=32));\n";
+
+// The parts of the two-phase program in other orders, and others that a burst may or may not part.
+const char* const kPipelines[] = {
+    "window(300ms); pkts >> all.set(all + pkt.size) >> ((match(known.test()) >> "
+    "bytes.set(bytes + pkt.size)) ++ (match(!known.test()) >> size.set(size + pkt.size) >> "
+    "match(size.min() / all > 0.02) >> known.insert() >> bytes.set(size.min()) >> duplicate(out)));"
+    "out >> tag(ipv4.checksum, all) >> collect(C);",
+    "pkts >> all.set(all + 1) >> ((match(!wide.test()) >> size.set(size + pkt.size) >> "
+    "match(size.min() / all > 400.0) >> wide.insert() >> duplicate(out)) ++ "
+    "(match(wide.test()) >> bytes.set(bytes + 1) >> macbytes.set(macbytes + pkt.size)));"
+    "out >> tag(ipv4.checksum, size.min()) >> collect(C);",
+    "pkts >> all.set(all + 1) >> match(!known.test()) >> size.set(size + pkt.size) >> "
+    "match(size.min() / some > 0.5) >> known.insert() >> some.set(some + pkt.size);",
+    "pkts >> each.set(each + 1);",
+    // The guard reads what an arm writes.
+    "pkts >> all.set(all + 1) >> ((match(known.test()) >> bytes.set(bytes + 1)) ++ "
+    "(match(!known.test()) >> known.insert() >> bytes.set(bytes + 2)));",
+    "pkts >> all.set(all + pkt.size) >> match(all > 3000) >> some.set(some + all) >> "
+    "match(some > 100000) >> few.set(few + 1);",
+    "pkts >> match(pkt.size > 200) >> all.set(all + 1) >> some.set(some + pkt.size) >> "
+    "match(some > 9000) >> few.set(few + all);",
+    "pkts >> all.set(all + 1) >> some.set(some + ipv4.ttl); "
+    "pkts >> match(tcp.flags & 2 != 0) >> few.set(few + all);",
+    "pkts >> match(pkt.input_port != 1) >> all.set(all + pkt.in_queue_length) >> "
+    "bytes.set(bytes + ipv4.id); pkts >> macbytes.set(macbytes + eth.type);",
+    "pkts >> match(udp.dst == 30000) >> few.set(few + segway_header.ts) >> duplicate(out);"
+    "out >> collect(C);",
+    "pkts >> match(tcp.dst == 80) >> size.set(size + ipv4.len) >> match(size.min() > 5000) >> "
+    "duplicate(out) >> duplicate(again); out >> tag(ipv4.tos, 5) >> collect(C);"
+    "again >> match(ipv4.proto == 6) >> collect(C);",
+};
+
+TEST_P(BurstsTest, LeaveItInAllKindsOfPipelines) {
+  for (const char* pipeline : kPipelines) {
+    SCOPED_TRACE(pipeline);
+    for (uint64_t seed = 10; seed < 14; ++seed) {
+      Add(std::string(kKeys) + pipeline, "pipeline");
+      RunBoth(seed);
+      Forget();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace trumpet
