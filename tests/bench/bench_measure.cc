@@ -4,9 +4,12 @@
 // Measurement programs per packet, beside the same tasks written by hand, an exact hash map and a
 // sketch of DPDK: `make bench-measure`.
 //
+// Rows "of frames" read them, too, as in a switch; they contain what "frames alone" takes: to write
+// the frames.
+//
 // All contenders of a load take turns, one short run each, many rounds; told are the least and the
-// median over rounds of processor time per packet.  All rows contain what "fields alone" takes: to
-// set the fields of the packet.
+// median over rounds of processor time per packet.  All other rows contain what "fields alone"
+// takes: to set the fields of the packet.
 
 #include <time.h>
 
@@ -42,18 +45,27 @@ class Engine : public MeasureContender {
     states_.push_back(ProgramState::Create(programs_.back().get(), nullptr, {}));
     return states_.back() != nullptr ? Status::Ok() : Status::Error("no memory");
   }
-  void Start() {
+  void Start(bool takes_frames) {
     std::vector<ProgramState*> states;
     for (const auto& state : states_) states.push_back(state.get());
-    set_ = std::make_unique<ProgramSet>(states, std::vector<std::string>{});
+    if (takes_frames) {
+      frames_ = std::make_unique<FramePrograms>(states);
+    } else {
+      set_ = std::make_unique<ProgramSet>(states, std::vector<std::string>{});
+    }
   }
   void Run(MeasuredPacket* packets, uint32_t count) override { set_->Run(packets, count); }
+  void RunFrames(const Frame* frames, uint32_t count, uint64_t now) override {
+    frames_->Run(frames, count, {1, 0, 0, 0}, now);
+  }
+  bool takes_frames() const override { return frames_ != nullptr; }
   uint64_t Sum() const override { return states_.size(); }
 
  private:
   std::vector<std::unique_ptr<const CompiledProgram>> programs_;
   std::vector<std::unique_ptr<ProgramState>> states_;
   std::unique_ptr<ProgramSet> set_;
+  std::unique_ptr<FramePrograms> frames_;
 };
 
 struct FlowPacket {
@@ -91,6 +103,31 @@ void SetFields(const FlowPacket& packet, PacketValues* values) {
   values->Set(kPktInputPort, 1);
 }
 
+constexpr uint32_t kFrameBytes = 60;
+
+// Ethernet, IPv4 and TCP.
+void WriteFrame(const FlowPacket& packet, uint8_t* bytes) {
+  StoreBe32(bytes + 12, 0x08004500);
+  StoreBe16(bytes + 20, 0);
+  bytes[23] = 6;
+  StoreBe32(bytes + 26, packet.src);
+  StoreBe32(bytes + 30, packet.dst);
+  StoreBe32(bytes + 34, uint32_t{packet.port} << 16 | 80);
+}
+
+class FramesAlone : public MeasureContender {
+ public:
+  void Run(MeasuredPacket*, uint32_t) override {}
+  void RunFrames(const Frame* frames, uint32_t count, uint64_t) override {
+    for (uint32_t i = 0; i < count; ++i) sum_ += frames[i].wire_length;
+  }
+  bool takes_frames() const override { return true; }
+  uint64_t Sum() const override { return sum_; }
+
+ private:
+  uint64_t sum_ = 0;
+};
+
 class FieldsAlone : public MeasureContender {
  public:
   void Run(MeasuredPacket* packets, uint32_t count) override {
@@ -114,6 +151,23 @@ struct Row {
   std::vector<double> nanos;
 };
 
+// As a driver does, into the same buffers burst by burst.
+double RunFramesOnce(MeasureContender* contender, const std::vector<FlowPacket>& packets,
+                     uint64_t* now) {
+  static uint8_t bytes[kMaxMeasureBurst][2 * kFrameBytes];
+  Frame burst[kMaxMeasureBurst];
+  const double start = CpuNanos();
+  for (size_t at = 0; at < packets.size(); at += kMaxMeasureBurst) {
+    for (uint32_t i = 0; i < kMaxMeasureBurst; ++i) {
+      WriteFrame(packets[at + i], bytes[i]);
+      burst[i] = {bytes[i], kFrameBytes, packets[at + i].size};
+    }
+    *now += kSpacing * kMaxMeasureBurst;
+    contender->RunFrames(burst, kMaxMeasureBurst, *now);
+  }
+  return (CpuNanos() - start) / static_cast<double>(packets.size());
+}
+
 double RunOnce(MeasureContender* contender, const std::vector<FlowPacket>& packets, uint64_t* now) {
   static PacketValues values[kMaxMeasureBurst];
   MeasuredPacket burst[kMaxMeasureBurst];
@@ -130,13 +184,13 @@ double RunOnce(MeasureContender* contender, const std::vector<FlowPacket>& packe
 }
 
 Status AddEngine(const std::string& name, const std::vector<std::string>& paths,
-                 std::vector<Row>* rows) {
+                 std::vector<Row>* rows, bool takes_frames = false) {
   auto engine = std::make_unique<Engine>();
   for (const std::string& path : paths) {
     Status status = engine->Add(path);
     if (!status.ok()) return status;
   }
-  engine->Start();
+  engine->Start(takes_frames);
   rows->push_back({name, std::move(engine), {}});
   return Status::Ok();
 }
@@ -155,6 +209,11 @@ Status AddEngines(const std::string& directory, std::vector<Row>* rows) {
     if (!status.ok()) return status;
   }
   Status status = AddEngine("all 13", all, rows);
+  for (const size_t program : {1, 3, 9}) {
+    if (!status.ok()) return status;
+    const std::string name = kNames[program];
+    status = AddEngine(name.substr(0, name.find('_')) + " of frames", {all[program]}, rows, true);
+  }
   for (const size_t count : {4, 16}) {
     if (!status.ok()) return status;
     status =
@@ -171,6 +230,8 @@ Status RunLoad(const std::string& directory, const std::string& wanted, const ch
   rows.push_back({"by hand: uc02", MakeHandCountMin(), {}});
   rows.push_back({"by hand: uc04", MakeHandHyperLogLog(), {}});
   rows.push_back({"by hand: uc10", MakeHandHeavyHitters(), {}});
+  rows.push_back({"frames alone", std::make_unique<FramesAlone>(), {}});
+  rows.push_back({"by hand: uc10 of frames", MakeHandHeavyHitters(true), {}});
   rows.push_back({"exact hash map", MakeExactMap(flows), {}});
   for (const float rate : {1.0F, 0.01F}) {
     auto sketch = MakeRteMember(rate);
@@ -187,7 +248,9 @@ Status RunLoad(const std::string& directory, const std::string& wanted, const ch
   uint64_t now = 1;
   for (int round = 0; round < kRounds; ++round) {
     for (Row& row : rows) {
-      row.nanos.push_back(RunOnce(row.contender.get(), packets, &now));
+      MeasureContender* const contender = row.contender.get();
+      row.nanos.push_back(contender->takes_frames() ? RunFramesOnce(contender, packets, &now)
+                                                    : RunOnce(contender, packets, &now));
     }
   }
   std::printf("%s\n  %-30s %9s %9s\n", load, "ns per packet", "least", "median");

@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The Trumpet Authors.
 // SPDX-License-Identifier: Apache-2.0
 //
-// What bench-measure compares: things that take bursts of packets whose fields have been read.
+// What bench-measure compares: things that take bursts of packets whose fields have been read, or
+// of frames.
 
 #ifndef TRUMPET_TESTS_BENCH_MEASURE_CONTENDERS_H
 #define TRUMPET_TESTS_BENCH_MEASURE_CONTENDERS_H
@@ -9,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "lib/measure/frame_programs.h"
 #include "lib/measure/program_set.h"
 
 namespace trumpet {
@@ -18,6 +20,9 @@ class MeasureContender {
   virtual ~MeasureContender() = default;
   // At most kMaxMeasureBurst packets.
   virtual void Run(MeasuredPacket* packets, uint32_t count) = 0;
+  // The same of frames, by those that take_frames().
+  virtual void RunFrames(const Frame*, uint32_t, uint64_t /*now*/) {}
+  virtual bool takes_frames() const { return false; }
   // So that the work cannot be left out.
   virtual uint64_t Sum() const = 0;
 };
@@ -26,7 +31,7 @@ class MeasureContender {
 // constant, two passes a burst.
 std::unique_ptr<MeasureContender> MakeHandCountMin();
 std::unique_ptr<MeasureContender> MakeHandHyperLogLog();
-std::unique_ptr<MeasureContender> MakeHandHeavyHitters();
+std::unique_ptr<MeasureContender> MakeHandHeavyHitters(bool takes_frames = false);
 
 // Bytes of each flow exactly, in a hash map with open addressing for `flows` flows.
 std::unique_ptr<MeasureContender> MakeExactMap(uint32_t flows);

@@ -27,6 +27,20 @@ uint64_t HashOf(const PacketValues& packet) {
   return HashBytes(flow.words, sizeof flow.words, kSeed);
 }
 
+// Of TCP in IPv4 without options; others have none of these fields.
+uint64_t HashOf(const Frame& frame) {
+  uint64_t words[2] = {0, 0};
+  const uint8_t* data = frame.data;
+  if (frame.captured_length >= 54 && LoadBe32(data + 12) >> 8 == 0x080045 &&
+      (LoadBe16(data + 20) & 0x1fff) == 0 && data[23] == 6) {
+    const uint64_t addresses = LoadBe64(data + 26);
+    const uint32_t ports = LoadBe32(data + 34);
+    words[0] = addresses >> 32 | addresses << 32;
+    words[1] = (ports >> 16 | ports << 16) | uint64_t{6} << 32;
+  }
+  return HashBytes(words, sizeof words, kSeed);
+}
+
 template <uint32_t kCells>
 std::array<uint32_t, 4> RowsOf(uint64_t hash) {
   return {FastRowIndex(hash, 0, kCells, true), FastRowIndex(hash, 1, kCells, true),
@@ -70,20 +84,28 @@ class HandHyperLogLog : public MeasureContender {
 // uc10, with its window: 64 cells a packet are cleared after 300 ms.
 class HandHeavyHitters : public MeasureContender {
  public:
+  explicit HandHeavyHitters(bool takes_frames) : takes_frames_(takes_frames) {}
   void Run(MeasuredPacket* packets, uint32_t count) override {
     uint64_t hashes[kMaxMeasureBurst];
     for (uint32_t i = 0; i < count; ++i) hashes[i] = HashOf(*packets[i].values);
-    for (uint32_t i = 0; i < count; ++i) RunOne(packets[i], hashes[i]);
+    for (uint32_t i = 0; i < count; ++i) {
+      const uint64_t* value = packets[i].values->value;
+      if (value[kPktInputPort] != 1) continue;
+      RunOne(packets[i].now, static_cast<uint32_t>(value[kPktSize]), hashes[i]);
+    }
   }
+  void RunFrames(const Frame* frames, uint32_t count, uint64_t now) override {
+    uint64_t hashes[kMaxMeasureBurst];
+    for (uint32_t i = 0; i < count; ++i) hashes[i] = HashOf(frames[i]);
+    for (uint32_t i = 0; i < count; ++i) RunOne(now, frames[i].wire_length, hashes[i]);
+  }
+  bool takes_frames() const override { return takes_frames_; }
   uint64_t Sum() const override { return total_ + alarms_; }
 
  private:
-  void RunOne(const MeasuredPacket& packet, uint64_t hash) {
-    if (start_ == 0) start_ = packet.now;
-    if (packet.now - start_ >= 300000000) return Clear(packet.now);
-    const PacketValues& values = *packet.values;
-    if (values.value[kPktInputPort] != 1) return;
-    const auto size = static_cast<uint32_t>(values.value[kPktSize]);
+  void RunOne(uint64_t now, uint32_t size, uint64_t hash) {
+    if (start_ == 0) start_ = now;
+    if (now - start_ >= 300000000) return Clear(now);
     total_ += size;
     const auto bits = RowsOf<64>(MixBits(hash + 1));
     const uint32_t slot = ScaleHash(static_cast<uint32_t>(MixBits(hash + 2) >> 32), 1024);
@@ -115,6 +137,7 @@ class HandHeavyHitters : public MeasureContender {
     start_ = now;
   }
 
+  const bool takes_frames_;
   uint64_t start_ = 0;
   uint32_t cleared_ = 0;
   uint32_t total_ = 0;
@@ -165,8 +188,8 @@ std::unique_ptr<MeasureContender> MakeHandHyperLogLog() {
   return std::make_unique<HandHyperLogLog>();
 }
 
-std::unique_ptr<MeasureContender> MakeHandHeavyHitters() {
-  return std::make_unique<HandHeavyHitters>();
+std::unique_ptr<MeasureContender> MakeHandHeavyHitters(bool takes_frames) {
+  return std::make_unique<HandHeavyHitters>(takes_frames);
 }
 
 std::unique_ptr<MeasureContender> MakeExactMap(uint32_t flows) {
