@@ -338,6 +338,7 @@ Status Controller::ServeRest() {
   parts.probes = &probes_->prober();
   parts.bounces = &probes_->bouncer();
   parts.drops = &probes_->drops();
+  parts.drop_reasons = &probes_->explainer();
   parts.reshufflers = &reshufflers_->manager();
   parts.clock = &clock_;
   parts.log = log_;

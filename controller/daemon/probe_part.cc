@@ -37,11 +37,31 @@ std::vector<BounceLink> LinksOf(const Topology& topology, const OpenflowNet& net
   return links;
 }
 
-std::string NameOf(const Topology& topology, const OpenflowNet& net, const std::string& name) {
-  if (net.Find(name) != nullptr) return name;
-  const auto names = NamesOf(topology, net);
-  const auto found = names.find(name);
-  return found == names.end() ? name : found->second;
+// Of a switch that users may call as the topology does.
+std::function<std::string(const std::string&)> NameFinder(const ProbePart::Parts& parts) {
+  return [topology = parts.topology, net = &parts.openflow->net()](const std::string& name) {
+    if (net->Find(name) != nullptr) return name;
+    const auto names = NamesOf(topology(), *net);
+    const auto found = names.find(name);
+    return found == names.end() ? name : found->second;
+  };
+}
+
+DropExplainer::Parts ExplainerParts(const ProbePart::Parts& parts) {
+  DropExplainer::Parts explainer;
+  explainer.net = &parts.openflow->net();
+  explainer.ask = [traces = parts.traces](TraceQuestion question, TraceAsker::Answer answer) {
+    return traces->Ask(std::move(question), std::move(answer));
+  };
+  explainer.name_of = NameFinder(parts);
+  explainer.port_behind = [topology = parts.topology, net = &parts.openflow->net()](
+                              const std::string& from, const std::string& to) {
+    for (const BounceLink& link : LinksOf(topology(), *net)) {
+      if (link.from == from && link.to == to && link.to_port != 0) return link.to_port;
+    }
+    return uint32_t{0};
+  };
+  return explainer;
 }
 
 Prober::Parts ProberParts(const ProbePart::Parts& parts) {
@@ -57,8 +77,7 @@ Prober::Parts ProberParts(const ProbePart::Parts& parts) {
   prober.links = [topology = parts.topology, net = &parts.openflow->net()] {
     return LinksOf(topology(), *net);
   };
-  prober.name_of = [topology = parts.topology, net = &parts.openflow->net()](
-                       const std::string& name) { return NameOf(topology(), *net, name); };
+  prober.name_of = NameFinder(parts);
   prober.rate = parts.rate;
   prober.seed = parts.prober_seed;
   prober.log = parts.log;
@@ -70,14 +89,14 @@ Bouncer::Parts BouncerParts(const ProbePart::Parts& parts, ProbeRate* rate) {
   bouncer.base = parts.base;
   bouncer.clock = parts.clock;
   bouncer.net = &parts.openflow->net();
-  bouncer.copies.is_ready = [collector = parts.collector] { return collector->is_ready(); };
-  bouncer.copies.expect = [collector = parts.collector](const std::vector<ExpectedSlice>& slices) {
+  bouncer.has_analyzer = [collector = parts.collector] { return collector->is_ready(); };
+  bouncer.expect = [collector = parts.collector](const std::vector<ExpectedSlice>& slices) {
     collector->Expect(slices);
   };
-  bouncer.copies.ask = [collector = parts.collector](uint32_t tag, uint64_t first,
-                                                     uint32_t max_packets,
-                                                     CopyWitness::Packets answer) {
-    collector->AskPackets(tag, first, max_packets, std::move(answer));
+  bouncer.ask = [collector = parts.collector](
+                    uint32_t tag, uint32_t max_packets,
+                    std::function<void(const Result<BounceRecords>&)> answer) {
+    collector->AskPacketsOfAnalyzers(tag, 0, max_packets, std::move(answer));
   };
   bouncer.find_port = [openflow = parts.openflow](const std::string& name) {
     return openflow->CopyPort(name);
@@ -85,8 +104,7 @@ Bouncer::Parts BouncerParts(const ProbePart::Parts& parts, ProbeRate* rate) {
   bouncer.links = [topology = parts.topology, net = &parts.openflow->net()] {
     return LinksOf(topology(), *net);
   };
-  bouncer.name_of = [topology = parts.topology, net = &parts.openflow->net()](
-                        const std::string& name) { return NameOf(topology(), *net, name); };
+  bouncer.name_of = NameFinder(parts);
   bouncer.rate = rate;
   bouncer.seed = parts.bouncer_seed;
   bouncer.log = parts.log;
@@ -131,7 +149,8 @@ DropDebugger::Parts DropParts(const ProbePart::Parts& parts, Prober* prober) {
 ProbePart::ProbePart(const Parts& parts)
     : prober_(ProberParts(parts)),
       bouncer_(BouncerParts(parts, prober_.rate())),
-      drops_(DropParts(parts, &prober_)) {}
+      drops_(DropParts(parts, &prober_)),
+      explainer_(ExplainerParts(parts)) {}
 
 void ProbePart::AddMetrics(MetricsText* text) const {
   const ProberCounters& probes = prober_.counters();

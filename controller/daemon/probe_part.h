@@ -17,6 +17,7 @@
 #include "controller/plan/topology.h"
 #include "controller/probe/bouncer.h"
 #include "controller/probe/drop_debugger.h"
+#include "controller/probe/drop_explainer.h"
 #include "controller/probe/prober.h"
 #include "controller/rest/metrics_text.h"
 #include "controller/slice/analyzer_collector.h"
@@ -47,12 +48,14 @@ class ProbePart {
   Prober& prober() { return prober_; }
   Bouncer& bouncer() { return bouncer_; }
   DropDebugger& drops() { return drops_; }
+  DropExplainer& explainer() { return explainer_; }
   void AddMetrics(MetricsText* text) const;
 
  private:
   Prober prober_;
   Bouncer bouncer_;
   DropDebugger drops_;
+  DropExplainer explainer_;
 };
 
 }  // namespace trumpet

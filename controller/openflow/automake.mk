@@ -7,7 +7,10 @@ noinst_LIBRARIES += controller/libtrumpet-openflow.a
 controller_libtrumpet_openflow_a_SOURCES = \
 	controller/openflow/datapath_id.cc \
 	controller/openflow/datapath_id.h \
+	controller/openflow/frame_match.cc \
+	controller/openflow/frame_match.h \
 	controller/openflow/of_codec.h \
+	controller/openflow/of_match.h \
 	controller/openflow/openflow_channel.cc \
 	controller/openflow/openflow_channel.h \
 	controller/openflow/openflow_commit.cc \
@@ -29,7 +32,7 @@ openflow_codec_objects = \
 OPENFLOW_CODEC_FILES = $(openflow_codec_objects) controller/daemon/ovs-libs
 OPENFLOW_CODEC_LIBS = $(openflow_codec_objects) `cat controller/daemon/ovs-libs`
 
-$(openflow_codec_objects): %.o: %.c controller/openflow/of_codec.h controller/openflow/of_library.h \
+$(openflow_codec_objects): %.o: %.c controller/openflow/of_codec.h controller/openflow/of_library.h controller/openflow/of_match.h \
 		vswitchd-plugin/ovs.mk vswitchd-plugin/ovs-tree
 	$(AM_V_CC)$(MKDIR_P) controller/openflow && $(ovs_make) TRUMPET_SRCDIR='$(abs_top_srcdir)' \
 	  TRUMPET_SOURCE=$*.c TRUMPET_OUT='$(abs_builddir)/$@' trumpet-object

@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The Trumpet Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Makes packets that a match takes, as `ovs-ofctl compose-packet` does.
+// Makes packets that a match takes, as `ovs-ofctl compose-packet` does, and says whether a match
+// takes a packet.
 
 #include <config.h>
 
@@ -10,6 +11,7 @@
 #include <string.h>
 
 #include "controller/openflow/of_library.h"
+#include "controller/openflow/of_match.h"
 #include "dp-packet.h"
 #include "flow.h"
 #include "openvswitch/match.h"
@@ -87,18 +89,25 @@ static bool fill(struct flow* flow, const struct flow* mask, uint8_t tos, const 
   return true;
 }
 
+static char* parse(const char* match, struct ofputil_flow_mod* mod) {
+  char* text = xasprintf("%s%sactions=drop", match, match[0] == '\0' ? "" : ",");
+  enum ofputil_protocol usable;
+  char* error = parse_ofp_flow_mod_str(mod, text, NULL, NULL, OFPFC_ADD, &usable);
+  free(text);
+  if (error == NULL) {
+    free(mod->ofpacts);
+  }
+  return error;
+}
+
 char* trumpet_of_compose(const char* match, uint8_t tos, const uint8_t mark[6],
                          trumpet_of_sink* sink, void* aux) {
   bool was_quiescent = trumpet_of_enter();
-  char* text = xasprintf("%s%sactions=drop", match, match[0] == '\0' ? "" : ",");
   struct ofputil_flow_mod mod;
-  enum ofputil_protocol usable;
-  char* error = parse_ofp_flow_mod_str(&mod, text, NULL, NULL, OFPFC_ADD, &usable);
-  free(text);
+  char* error = parse(match, &mod);
   if (error == NULL) {
     struct match wide;
     minimatch_expand(&mod.match, &wide);
-    free(mod.ofpacts);
     minimatch_destroy(&mod.match);
     if (fill(&wide.flow, &wide.wc.masks, tos, mark)) {
       struct dp_packet packet;
@@ -112,6 +121,25 @@ char* trumpet_of_compose(const char* match, uint8_t tos, const uint8_t mark[6],
     } else {
       error = xstrdup("both MAC addresses are said already, and one must bear a mark");
     }
+  }
+  trumpet_of_leave(was_quiescent);
+  return error;
+}
+
+char* trumpet_of_takes(const char* match, uint32_t in_port, const void* frame, size_t size,
+                       bool* takes) {
+  bool was_quiescent = trumpet_of_enter();
+  struct ofputil_flow_mod mod;
+  char* error = parse(match, &mod);
+  if (error == NULL) {
+    struct dp_packet packet;
+    dp_packet_use_const(&packet, frame, size);
+    pkt_metadata_init(&packet.md, ODP_PORT_C(UINT32_MAX));
+    struct flow flow;
+    flow_extract(&packet, &flow);
+    flow.in_port.ofp_port = u16_to_ofp((uint16_t)in_port);
+    *takes = minimatch_matches_flow(&mod.match, &flow);
+    minimatch_destroy(&mod.match);
   }
   trumpet_of_leave(was_quiescent);
   return error;

@@ -22,6 +22,12 @@ controller_libtrumpet_probe_a_SOURCES = \
 	controller/probe/drop_kinds.h \
 	controller/probe/drop_search.cc \
 	controller/probe/drop_search.h \
+	controller/probe/drop_explainer.cc \
+	controller/probe/drop_explainer.h \
+	controller/probe/drop_reason.cc \
+	controller/probe/drop_reason.h \
+	controller/probe/flow_walk.cc \
+	controller/probe/flow_walk.h \
 	controller/probe/probe_book.h \
 	controller/probe/probe_findings.cc \
 	controller/probe/probe_findings.h \
@@ -49,6 +55,9 @@ endif
 EXTRA_PROGRAMS += controller/probe/prober_test
 controller_probe_prober_test_SOURCES = $(openflow_test_kit) \
 	controller/probe/bouncer_test.cc \
+	controller/probe/drop_explainer_test.cc \
+	controller/probe/drop_reason_test.cc \
+	controller/probe/flow_walk_test.cc \
 	controller/probe/prober_test.cc
 controller_probe_prober_test_LDADD = $(LIBTRUMPET_PROBE) controller/libtrumpet-trace-rules.a $(openflow_test_libs)
 controller_probe_prober_test_DEPENDENCIES = \

@@ -4,6 +4,7 @@
 #include "controller/probe/bounce_findings.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <optional>
 
@@ -19,6 +20,33 @@ constexpr size_t kPayloadAt = 14 + 20 + 8;
 struct Passages {
   std::optional<Nanos> out;
   std::optional<Nanos> back;
+};
+
+// Of one packet, by analyzer.
+class Trip {
+ public:
+  void Add(const BounceCopy& copy) {
+    Passages& passages = at_[copy.analyzer];
+    std::optional<Nanos>* const time = copy.is_back ? &passages.back : &passages.out;
+    if (!*time || copy.time < **time) *time = copy.time;
+  }
+  bool went_out() const {
+    return std::any_of(at_.begin(), at_.end(), [](const auto& one) { return one.second.out; });
+  }
+  bool came_back() const {
+    return std::any_of(at_.begin(), at_.end(), [](const auto& one) { return one.second.back; });
+  }
+  // As the first analyzer by name has it that has both copies.  Copies that it took at once may have
+  // the same time, and none comes too early.
+  std::optional<Nanos> time() const {
+    for (const auto& [analyzer, passages] : at_) {
+      if (passages.out && passages.back) return std::max<Nanos>(*passages.back - *passages.out, 0);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::map<std::string, Passages> at_;
 };
 
 Nanos PowerAbove(Nanos time) {
@@ -43,44 +71,51 @@ std::vector<BounceBucket> HistogramOf(const std::vector<Nanos>& sorted) {
   return buckets;
 }
 
-void Earliest(Nanos time, std::optional<Nanos>* at) {
-  if (!*at || time < **at) *at = time;
+std::optional<BounceCopy> ReadCopy(const PacketRecord& record, uint64_t id,
+                                   const std::string& analyzer) {
+  if (!record.is_ethernet || record.bytes.size() < kPayloadAt + kProbeMarkBytes) {
+    return std::nullopt;
+  }
+  const auto* const bytes = reinterpret_cast<const uint8_t*>(record.bytes.data());
+  const auto mark = ReadProbeMark(bytes + kPayloadAt, record.bytes.size() - kPayloadAt);
+  const uint8_t ttl = bytes[kTtlAt];
+  if (!mark || mark->probe != id || (ttl != kBounceTtl && ttl != kBounceTtl - 1)) {
+    return std::nullopt;
+  }
+  return BounceCopy{mark->packet, ttl != kBounceTtl, record.time, analyzer};
 }
 
 }  // namespace
 
-std::vector<BounceCopy> ReadBounceCopies(const std::vector<PacketRecord>& records, uint64_t id,
+std::vector<BounceCopy> ReadBounceCopies(const BounceRecords& records, uint64_t id,
                                          const std::string& switch_name) {
   std::vector<BounceCopy> copies;
-  for (const PacketRecord& record : records) {
-    if (record.switch_name != switch_name || !record.is_ethernet) continue;
-    if (record.bytes.size() < kPayloadAt + kProbeMarkBytes) continue;
-    const auto* const bytes = reinterpret_cast<const uint8_t*>(record.bytes.data());
-    const auto mark = ReadProbeMark(bytes + kPayloadAt, record.bytes.size() - kPayloadAt);
-    const uint8_t ttl = bytes[kTtlAt];
-    if (!mark || mark->probe != id || (ttl != kBounceTtl && ttl != kBounceTtl - 1)) continue;
-    copies.push_back({mark->packet, ttl != kBounceTtl, record.time});
+  for (const auto& [analyzer, list] : records) {
+    for (const PacketRecord& record : list) {
+      if (record.switch_name != switch_name) continue;
+      const auto copy = ReadCopy(record, id, analyzer);
+      if (copy) copies.push_back(*copy);
+    }
   }
   return copies;
 }
 
 BounceFindings ConcludeBounce(const std::vector<BounceCopy>& copies, uint32_t sent) {
-  std::vector<Passages> packets(sent);
+  std::vector<Trip> packets(sent);
   for (const BounceCopy& copy : copies) {
-    if (copy.packet >= sent) continue;
-    Passages& packet = packets[copy.packet];
-    Earliest(copy.time, copy.is_back ? &packet.back : &packet.out);
+    if (copy.packet < sent) packets[copy.packet].Add(copy);
   }
   BounceFindings findings;
   std::vector<Nanos> trips;
-  for (const Passages& packet : packets) {
-    if (!packet.out) {
+  for (const Trip& packet : packets) {
+    if (!packet.went_out()) {
       ++findings.not_copied;
-    } else if (!packet.back) {
+    } else if (!packet.came_back()) {
       ++findings.lost;
+    } else if (const auto time = packet.time()) {
+      trips.push_back(*time);
     } else {
-      // Copies that an analyzer took at once may have the same time, and none comes too early.
-      trips.push_back(std::max<Nanos>(*packet.back - *packet.out, 0));
+      ++findings.apart;
     }
   }
   findings.returned = static_cast<uint32_t>(trips.size());

@@ -11,6 +11,7 @@
 #define TRUMPET_CONTROLLER_PROBE_BOUNCE_FINDINGS_H
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -26,10 +27,14 @@ struct BounceCopy {
   uint32_t packet = 0;  // of the bounce
   bool is_back = false;
   Nanos time = 0;  // when it came to the analyzer
+  std::string analyzer = {};
 };
 
+// What each analyzer has.
+using BounceRecords = std::map<std::string, std::vector<PacketRecord>>;
+
 // Those of the packets of bounce `id` that this switch has copied.
-std::vector<BounceCopy> ReadBounceCopies(const std::vector<PacketRecord>& records, uint64_t id,
+std::vector<BounceCopy> ReadBounceCopies(const BounceRecords& records, uint64_t id,
                                          const std::string& switch_name);
 
 struct BounceBucket {
@@ -41,6 +46,8 @@ struct BounceFindings {
   uint32_t returned = 0;
   uint32_t lost = 0;        // copied as they went out, and not as they came back
   uint32_t not_copied = 0;  // as they went out
+  // Whose copies came to two analyzers, one each: they came back, and nobody knows how long it took.
+  uint32_t apart = 0;
   // Of those that returned; 0 if there are none.  Percentiles are round trips that there were.
   Nanos min = 0;
   Nanos p50 = 0;
@@ -50,7 +57,8 @@ struct BounceFindings {
   std::vector<BounceBucket> histogram;  // from the shortest to the longest
 };
 
-// Of `sent` packets.  Where there are several copies of a kind the first one counts.
+// Of `sent` packets.  Round trips are between two copies that came to one analyzer, whichever it
+// was.  Where there are several copies of a kind the first one counts.
 BounceFindings ConcludeBounce(const std::vector<BounceCopy>& copies, uint32_t sent);
 
 }  // namespace trumpet

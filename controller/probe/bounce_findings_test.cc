@@ -37,11 +37,16 @@ TEST(BounceFindings, KnowCopiesByTheirMarkTheirSwitchAndTheirTtl) {
   PacketRecord bare = Record(kId, 0, kBounceTtl, 6);
   bare.is_ethernet = false;
   const auto copies =
-      ReadBounceCopies({Record(kId, 3, kBounceTtl, 10), Record(kId, 3, kBounceTtl - 1, 30),
-                        Record(kId + 1, 3, kBounceTtl, 11), Record(kId, 3, kBounceTtl, 12, "leaf2"),
-                        Record(kId, 3, kBounceTtl - 2, 13), cut, bare},
+      ReadBounceCopies({{"an1",
+                         {Record(kId, 3, kBounceTtl, 10), Record(kId, 3, kBounceTtl - 1, 30),
+                          Record(kId + 1, 3, kBounceTtl, 11),
+                          Record(kId, 3, kBounceTtl, 12, "leaf2"),
+                          Record(kId, 3, kBounceTtl - 2, 13), cut, bare}},
+                        {"an2", {Record(kId, 4, kBounceTtl, 40)}}},
                        kId, "leaf1");
-  ASSERT_EQ(copies.size(), 2u);
+  ASSERT_EQ(copies.size(), 3u);
+  EXPECT_EQ(copies[1].analyzer, "an1");
+  EXPECT_EQ(copies[2].analyzer, "an2");
   EXPECT_EQ(copies[0].packet, 3u);
   EXPECT_FALSE(copies[0].is_back);
   EXPECT_TRUE(copies[1].is_back);
@@ -62,6 +67,21 @@ TEST(BounceFindings, TellsWhatReturnedAndWhatDidNot) {
   EXPECT_EQ(nothing.returned + nothing.lost + nothing.not_copied, 0u);
 }
 
+TEST(BounceFindings, TakeNoTimeBetweenTheClocksOfTwoAnalyzers) {
+  const BounceFindings found = ConcludeBounce({{0, false, 1000, "an1"},
+                                               {0, true, 1700, "an2"},
+                                               {1, false, 2000, "an1"},
+                                               {1, false, 5000, "an2"},
+                                               {1, true, 5900, "an2"},
+                                               {2, false, 9000, "an2"}},
+                                              3);
+  EXPECT_EQ(found.returned, 1u);
+  EXPECT_EQ(found.apart, 1u);
+  EXPECT_EQ(found.lost, 1u);
+  EXPECT_EQ(found.min, 900);
+  EXPECT_EQ(found.max, 900);
+}
+
 // Against a slow reading: a map of each packet's round trip, counted one by one.
 TEST(BounceFindings, AgreeWithASlowReadingOfRandomCopies) {
   for (uint64_t seed = testing::FirstSeed(); seed <= testing::LastSeed(5000); ++seed) {
@@ -71,15 +91,21 @@ TEST(BounceFindings, AgreeWithASlowReadingOfRandomCopies) {
     std::vector<Nanos> trips;
     uint32_t lost = 0;
     uint32_t not_copied = 0;
+    uint32_t apart = 0;
+    const std::string names[] = {"an1", "an2"};
     for (uint32_t packet = 0; packet < sent; ++packet) {
       const Nanos out = static_cast<Nanos>(random() % 1'000'000'000);
       const Nanos trip = static_cast<Nanos>(random() >> (30 + random() % 33));
       const bool has_out = random() % 8 != 0;
       const bool has_back = random() % 8 != 0;
-      if (has_out) copies.push_back({packet, false, out});
-      if (has_back) copies.push_back({packet, true, out + trip});
-      if (has_back && random() % 8 == 0) copies.push_back({packet, true, out + trip + 1000});
-      if (has_out && has_back) trips.push_back(trip);
+      const bool is_apart = random() % 8 == 0;
+      const std::string& here = names[random() % 2];
+      const std::string& there = is_apart ? names[here == names[0] ? 1 : 0] : here;
+      if (has_out) copies.push_back({packet, false, out, here});
+      if (has_back) copies.push_back({packet, true, out + trip, there});
+      if (has_back && random() % 8 == 0) copies.push_back({packet, true, out + trip + 1000, there});
+      if (has_out && has_back && !is_apart) trips.push_back(trip);
+      apart += has_out && has_back && is_apart ? 1 : 0;
       lost += has_out && !has_back ? 1 : 0;
       not_copied += has_out ? 0 : 1;
     }
@@ -88,6 +114,7 @@ TEST(BounceFindings, AgreeWithASlowReadingOfRandomCopies) {
     ASSERT_EQ(found.returned, trips.size()) << "seed " << seed;
     ASSERT_EQ(found.lost, lost) << "seed " << seed;
     ASSERT_EQ(found.not_copied, not_copied) << "seed " << seed;
+    ASSERT_EQ(found.apart, apart) << "seed " << seed;
     if (trips.empty()) continue;
     Nanos sum = 0;
     for (const Nanos trip : trips) {

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "lib/model/trace_rule.h"
 #include "lib/packet/probe_frame.h"
 
 namespace trumpet {
@@ -115,7 +116,7 @@ std::string Bouncer::WhyNotNow(const BounceLink& link) const {
     if (which == nullptr || !which->is_ready()) return "switch '" + name + "' is not connected";
   }
   if (!parts_.find_port(link.from)) return "switch '" + link.from + "' has no port to an analyzer";
-  return parts_.copies.is_ready() ? "" : "no analyzer is connected";
+  return parts_.has_analyzer() ? "" : "no analyzer is connected";
 }
 
 uint64_t Bouncer::Begin(const BounceRequest& request, const std::string& caller,
@@ -179,7 +180,7 @@ void Bouncer::Expect(const Kept& bounce, uint16_t switch_number) {
   expected.numbers = {switch_number};
   expected.start = parts_.clock->UnixNow();
   expected.end = expected.start + (bounce.deadline - parts_.clock->MonotonicNow());
-  parts_.copies.expect({expected});
+  parts_.expect({expected});
 }
 
 // The flow there first, so that what goes out comes back.
@@ -222,7 +223,8 @@ void Bouncer::Tick() {
     Kept* const bounce = &bounces_.at(id);
     if (bounce->view.state == ProbeState::kSending) Send(bounce, now);
     if (bounce->view.state != ProbeState::kWaiting || bounce->is_asking) continue;
-    if (bounce->view.findings.returned == bounce->view.sent || now >= bounce->deadline) {
+    const BounceFindings& found = bounce->view.findings;
+    if (found.returned + found.apart == bounce->view.sent || now >= bounce->deadline) {
       End(bounce);
     } else if (now >= bounce->next_at) {
       Ask(bounce);
@@ -275,25 +277,29 @@ void Bouncer::BeginWaiting(Kept* bounce, Nanos now) {
 void Bouncer::Ask(Kept* bounce) {
   bounce->is_asking = true;
   bounce->next_at = parts_.clock->MonotonicNow() + kAskAgain;
-  parts_.copies.ask(TagOf(bounce->slot), 0, kMaxPackets,
-                    [this, alive = std::weak_ptr<bool>(alive_),
-                     id = bounce->view.id](const Result<std::vector<PacketRecord>>& packets) {
-                      if (alive.expired()) return;
-                      const auto kept = bounces_.find(id);
-                      if (kept == bounces_.end()) return;
-                      kept->second.is_asking = false;
-                      BounceView& view = kept->second.view;
-                      if (!packets.ok()) return;
-                      kept->second.has_answer = true;
-                      view.findings =
-                          ConcludeBounce(ReadBounceCopies(*packets, id, view.link.from), view.sent);
-                    });
+  parts_.ask(TagOf(bounce->slot), kMaxPackets,
+             [this, alive = std::weak_ptr<bool>(alive_),
+              id = bounce->view.id](const Result<BounceRecords>& packets) {
+               if (alive.expired()) return;
+               const auto kept = bounces_.find(id);
+               if (kept == bounces_.end()) return;
+               kept->second.is_asking = false;
+               BounceView& view = kept->second.view;
+               if (!packets.ok()) return;
+               kept->second.has_answer = true;
+               view.findings =
+                   ConcludeBounce(ReadBounceCopies(*packets, id, view.link.from), view.sent);
+             });
 }
 
 void Bouncer::End(Kept* bounce) {
   BounceView& view = bounce->view;
   view.state = ProbeState::kDone;
   if (!bounce->has_answer) view.findings = ConcludeBounce({}, view.sent);
+  if (view.findings.apart > 0) {
+    view.notes.push_back("the two copies of " + std::to_string(view.findings.apart) +
+                         " packets came to two analyzers, so nobody knows how long they took");
+  }
   counters_.returned += view.findings.returned;
   running_.erase(std::find(running_.begin(), running_.end(), view.id));
   for (size_t i = 0; i < bounce->flows.size(); ++i) {

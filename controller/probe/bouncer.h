@@ -33,8 +33,8 @@
 #include "controller/probe/bounce_book.h"
 #include "controller/probe/probe_rate.h"
 #include "controller/slice/openflow_driver.h"
-#include "controller/trace/rule_tester.h"
 #include "lib/base/loop_event.h"
+#include "lib/model/slice_copies.h"
 #include "lib/wire/wire_clock.h"
 
 namespace trumpet {
@@ -61,7 +61,12 @@ class Bouncer final : public BounceBook {
     event_base* base = nullptr;
     const WireClock* clock = nullptr;
     OpenflowNet* net = nullptr;
-    CopyWitness copies;
+    std::function<bool()> has_analyzer;
+    std::function<void(const std::vector<ExpectedSlice>& slices)> expect;
+    // For copies of a tag, whichever analyzer has them; at most so many of each.
+    std::function<void(uint32_t tag, uint32_t max_packets,
+                       std::function<void(const Result<BounceRecords>&)> answer)>
+        ask;
     OpenflowDriver::FindPort find_port;              // to the analyzers
     std::function<std::vector<BounceLink>()> links;  // that are known now, both ways
     // What OpenFlow calls a switch that a user may call otherwise.

@@ -13,6 +13,7 @@
 
 #include "controller/openflow/switch_kit_test.h"
 #include "lib/model/slice_copies.h"
+#include "lib/model/trace_rule.h"
 
 namespace trumpet {
 namespace {
@@ -31,6 +32,8 @@ class TickingClock final : public WireClock {
 
 class BouncerTest : public ::testing::Test {
  protected:
+  using TakeRecords = std::function<void(const Result<BounceRecords>&)>;
+
   void SetUp() override {
     for (const char* name : {"br0", "br1"}) {
       ovs_.AddBridge(name, name[2] - '0' + 1, kProtocols);
@@ -48,11 +51,11 @@ class BouncerTest : public ::testing::Test {
     parts.base = net_.base();
     parts.clock = &clock_;
     parts.net = &net_.net();
-    parts.copies.is_ready = [this] { return has_analyzer_; };
-    parts.copies.expect = [this](const std::vector<ExpectedSlice>& slices) {
+    parts.has_analyzer = [this] { return has_analyzer_; };
+    parts.expect = [this](const std::vector<ExpectedSlice>& slices) {
       expected_.insert(expected_.end(), slices.begin(), slices.end());
     };
-    parts.copies.ask = [this](uint32_t tag, uint64_t, uint32_t, CopyWitness::Packets answer) {
+    parts.ask = [this](uint32_t tag, uint32_t, TakeRecords answer) {
       asked_.push_back(tag);
       answers_.push_back(std::move(answer));
     };
@@ -102,9 +105,9 @@ class BouncerTest : public ::testing::Test {
       record.bytes = frame;
       records.push_back(std::move(record));
     }
-    const CopyWitness::Packets answer = std::move(answers_.back());
+    const TakeRecords answer = std::move(answers_.back());
     answers_.clear();
-    answer(records);
+    answer(BounceRecords{{"an1", records}});
   }
   std::string FlowsOfOurs() {
     return ovs_.Ofctl({"--no-stats", "--no-names", "dump-flows", "br0", kOurs}) +
@@ -124,7 +127,7 @@ class BouncerTest : public ::testing::Test {
   bool has_analyzer_ = true;
   std::vector<ExpectedSlice> expected_;
   std::vector<uint32_t> asked_;
-  std::vector<CopyWitness::Packets> answers_;
+  std::vector<TakeRecords> answers_;
   std::unique_ptr<Bouncer> bouncer_;
 };
 

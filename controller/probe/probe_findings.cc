@@ -22,15 +22,6 @@ constexpr double kFault = 0.001;
 constexpr size_t kLeastBytes = 8;  // of a transport, by which a packet is known
 constexpr size_t kTcpBytes = 20;
 
-std::string FromHex(const std::string& hex) {
-  const auto digit = [](char c) { return c <= '9' ? c - '0' : (c | 32) - 'a' + 10; };
-  std::string bytes;
-  for (size_t i = 0; i + 1 < hex.size(); i += 2) {
-    bytes += static_cast<char>(digit(hex[i]) << 4 | digit(hex[i + 1]));
-  }
-  return bytes;
-}
-
 // What the innermost IP header carries, as far as it was captured.
 std::string_view TransportOf(const std::string& packet, LayerKind first) {
   Layers layers;
@@ -131,6 +122,15 @@ double OddsOfLostCopies(const ProbeTrace& trace) {
   const double sure = std::clamp(trace.confidence, 1e-9, 1 - 1e-9);
   const double dropped = trace.verdict == "dropped" ? sure : 1 - sure;
   return kFault * (1 - dropped) / dropped;
+}
+
+std::string FromHex(const std::string& hex) {
+  const auto digit = [](char c) { return c <= '9' ? c - '0' : (c | 32) - 'a' + 10; };
+  std::string bytes;
+  for (size_t i = 0; i + 1 < hex.size(); i += 2) {
+    bytes += static_cast<char>(digit(hex[i]) << 4 | digit(hex[i + 1]));
+  }
+  return bytes;
 }
 
 std::optional<ProbeTrace> ReadProbeTrace(const TraceFindings::Found& found,

@@ -63,6 +63,9 @@ struct ProbeOrigin {
 // packet came in, or that is none that a probe can be like.
 std::optional<ProbeOrigin> ReadProbeOrigin(const std::string& told);
 
+// "0a1b", of even length and hexadecimal digits only.
+std::string FromHex(const std::string& hex);
+
 struct ProbeConclusion {
   // "delivered", "dropped", "copies_lost", "loop", "not_known" as of traces; "some_delivered",
   // "no_copies": there is no trace.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "controller/probe/drop_reason.h"
 #include "controller/rest/event_body.h"
 #include "controller/rest/rest_call.h"
 #include "controller/rest/trace_questions.h"
@@ -238,6 +239,46 @@ void DeleteCounter(const RestCall& call) {
       });
 }
 
+namespace {
+
+std::vector<DropPlace> PlacesOf(const Json& findings) {
+  std::vector<DropPlace> places;
+  for (const Json& one : findings) {
+    const auto text = [&one](const char* key) {
+      const auto found = one.find(key);
+      return found != one.end() && found->is_string() ? found->get<std::string>() : "";
+    };
+    places.push_back({text("behind"), text("example"), text("verdict") == "long", {}});
+    const auto next = one.find("expected_next");
+    if (next == one.end() || !next->is_array()) continue;
+    for (const Json& name : *next) {
+      if (name.is_string()) places.back().next.push_back(name.get<std::string>());
+    }
+  }
+  return places;
+}
+
+// Answers with what the switches say of each place, too.
+void ExplainDrops(DropReasons* reasons, Json json, std::shared_ptr<HttpExchange> exchange) {
+  std::vector<DropPlace> places = PlacesOf(json["findings"]);
+  reasons->Explain(std::move(places), [json = std::move(json), exchange = std::move(exchange)](
+                                          const std::vector<DropReason>& all) {
+    Json answer = json;
+    for (size_t i = 0; i < all.size(); ++i) {
+      Json& finding = answer["findings"][i];
+      finding["reason"] = all[i].word;
+      finding["reason_why"] = all[i].why;
+      if (!all[i].at.empty()) finding["reason_at"] = all[i].at;
+      if (all[i].word == "not_known" || !finding["explanation"].is_string()) continue;
+      const std::string at = all[i].at.empty() ? "" : "at " + all[i].at + " ";
+      finding["explanation"] = finding["explanation"].get<std::string>() + "; " + at + all[i].why;
+    }
+    AnswerJson(exchange.get(), 200, answer);
+  });
+}
+
+}  // namespace
+
 // Each analyzer has its flows, and its findings.
 void RunTraceApp(const RestCall& call) {
   if (!HasTraces(call)) return;
@@ -254,9 +295,13 @@ void RunTraceApp(const RestCall& call) {
     }
   }
   if (!IsPlainTraceText(call.name)) return (void)RefuseTraces(call, 404, "there is no such app");
-  AskTraces(call, std::move(question), [](HttpExchange* exchange, const TraceFindings& found) {
-    AnswerJson(exchange, 200, AppFindingsJson(found));
-  });
+  DropReasons* const reasons = call.name == "drops" ? call.parts.drop_reasons : nullptr;
+  AskTraces(call, std::move(question),
+            [reasons, kept = call.exchange](HttpExchange* exchange, const TraceFindings& found) {
+              Json json = AppFindingsJson(found);
+              if (reasons != nullptr) return ExplainDrops(reasons, std::move(json), kept);
+              AnswerJson(exchange, 200, json);
+            });
 }
 
 }  // namespace trumpet

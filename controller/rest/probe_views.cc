@@ -95,7 +95,8 @@ Json BounceJson(const BounceView& bounce) {
                {"to", bounce.link.to},           {"to_port", bounce.link.to_port},
                {"count", bounce.request.count},  {"sent", bounce.sent},
                {"returned", found.returned},     {"lost", found.lost},
-               {"not_copied", found.not_copied}, {"notes", bounce.notes}};
+               {"not_copied", found.not_copied}, {"apart", found.apart},
+               {"notes", bounce.notes}};
   if (found.returned == 0) return json;
   json["round_trip"] = {{"min_ns", found.min},   {"p50_ns", found.p50},
                         {"p99_ns", found.p99},   {"max_ns", found.max},

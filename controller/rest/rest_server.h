@@ -39,6 +39,7 @@ class PacketDownloads;
 class PacketKeeper;
 class BounceBook;
 class DropBook;
+class DropReasons;
 class ProbeBook;
 class ReportStreams;
 class ReshufflerBook;
@@ -74,6 +75,7 @@ struct RestParts {
   ProbeBook* probes = nullptr;                  // may be null: there are none
   BounceBook* bounces = nullptr;                // likewise
   DropBook* drops = nullptr;                    // likewise
+  DropReasons* drop_reasons = nullptr;          // may be null: nobody asks switches
   const ReshufflerBook* reshufflers = nullptr;  // may be null: there are none
   const WireClock* clock = nullptr;
   std::function<void(const char* level, const std::string& text)> log;  // "info", "warn", "err"

@@ -172,11 +172,25 @@ void AnalyzerCollector::Finish(uint64_t run,
 
 void AnalyzerCollector::AskPackets(uint32_t tag, uint64_t first, uint32_t max_packets,
                                    Packets answer) {
+  const auto merge = [answer = std::move(answer)](const Result<PacketsOfAnalyzers>& packets) {
+    if (!packets.ok()) return answer(packets.status());
+    std::vector<PacketRecord> all;
+    for (const auto& [analyzer, records] : *packets) {
+      all.insert(all.end(), records.begin(), records.end());
+    }
+    std::stable_sort(all.begin(), all.end(),
+                     [](const PacketRecord& a, const PacketRecord& b) { return a.time < b.time; });
+    answer(std::move(all));
+  };
+  AskPacketsOfAnalyzers(tag, first, max_packets, merge);
+}
+
+void AnalyzerCollector::AskPacketsOfAnalyzers(
+    uint32_t tag, uint64_t first, uint32_t max_packets,
+    std::function<void(const Result<PacketsOfAnalyzers>&)> answer) {
   Question question;
   question.done = [answer = std::move(answer)](Question* asked, const Status& status) {
     if (!status.ok()) return answer(status);
-    std::stable_sort(asked->packets.begin(), asked->packets.end(),
-                     [](const PacketRecord& a, const PacketRecord& b) { return a.time < b.time; });
     answer(std::move(asked->packets));
   };
   Ask(std::move(question), [&](uint64_t number) {
@@ -276,9 +290,10 @@ void AnalyzerCollector::Take(Session* session, const RunAnswer& part) {
 void AnalyzerCollector::Take(Session* session, PacketRecords records) {
   const auto question = questions_.find(records.number);
   if (question == questions_.end()) return;
+  std::vector<PacketRecord>& packets = question->second.packets[session->hello().host_id];
   for (PacketRecord& record : records.records) {
     record.time = OurTime(*session, record.time);
-    question->second.packets.push_back(std::move(record));
+    packets.push_back(std::move(record));
   }
   if (records.is_last) Answered(question, session);
 }

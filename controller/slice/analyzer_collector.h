@@ -67,6 +67,7 @@ class AnalyzerGuest {
 class AnalyzerCollector final : public CopyCollector, public PacketKeeper, private SessionOwner {
  public:
   using Packets = std::function<void(const Result<std::vector<PacketRecord>>&)>;
+  using PacketsOfAnalyzers = std::map<std::string, std::vector<PacketRecord>>;  // by name
   using Log = std::function<void(const char* level, const std::string& text)>;
 
   AnalyzerCollector(event_base* base, const AnalyzerCollectorOptions& options,
@@ -87,6 +88,9 @@ class AnalyzerCollector final : public CopyCollector, public PacketKeeper, priva
 
   // Packets of a slice, by arrival; of all analyzers, `max_packets` of each at most.
   void AskPackets(uint32_t tag, uint64_t first, uint32_t max_packets, Packets answer);
+  // Likewise, those of each analyzer by themselves, as it tells them.
+  void AskPacketsOfAnalyzers(uint32_t tag, uint64_t first, uint32_t max_packets,
+                             std::function<void(const Result<PacketsOfAnalyzers>&)> answer);
 
   std::vector<std::string> Keepers() const override;
   void AskPacketFile(const std::string& keeper, uint64_t run, const PacketFilePlace& from,
@@ -103,7 +107,7 @@ class AnalyzerCollector final : public CopyCollector, public PacketKeeper, priva
     std::set<Session*> owing;  // who has not answered yet
     Nanos deadline = 0;        // monotonic
     std::map<std::pair<uint32_t, std::string>, SliceTally> tallies;
-    std::vector<PacketRecord> packets;
+    PacketsOfAnalyzers packets;
     std::optional<PacketFilePiece> piece;
     std::map<Session*, std::string> texts;
     std::function<void(Question*, const Status&)> done;
