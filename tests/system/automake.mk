@@ -7,6 +7,8 @@ EXTRA_DIST += \
 	tests/system/bench-slice-length \
 	tests/system/captures.py \
 	tests/system/cases.py \
+	tests/system/clos.py \
+	tests/system/clos_cases.py \
 	tests/system/controller_cases.py \
 	tests/system/datapath_cases.py \
 	tests/system/demo_cases.py \

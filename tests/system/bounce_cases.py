@@ -3,11 +3,13 @@
 """Round trips of links with known delays, measured by packets that bounce."""
 
 import contextlib
+import re
 import select
 import socket
 import statistics
 import struct
 import threading
+import time
 
 import routers as router_network
 from routers import Links
@@ -222,4 +224,22 @@ def a_bounce_ends_when_its_controller_is_killed(switch):
         return None
 
 
-ALL = [bounces_tell_how_long_links_take, a_bounce_ends_when_its_controller_is_killed]
+def the_timeout_alone_ends_a_bounce(switch):
+    """No controller comes again."""
+    with bounces_on(switch) as network:
+        begun = time.monotonic()
+        network.ctl("probe", "bounce", HERE, device(1, 1), "--count=1", "--timeout=1", "--background")
+        flows = eventually(lambda: len(flows_that_bounce(switch)) == 2 and flows_that_bounce(switch),
+                           "both switches have a flow", pause=0)
+        network.kill_controller()
+        allowed = max(int(re.search(r"hard_timeout=(\d+)", line).group(1)) for line in flows)
+        assert allowed <= 40, flows
+        assert len(flows_that_bounce(switch)) == 2, "nobody has removed them"
+        eventually(lambda: not flows_that_bounce(switch), "the switches remove them", pause=0.2,
+                   seconds=allowed + 20)
+        took = time.monotonic() - begun
+        return f"{took:.0f} s, {allowed} allowed"
+
+
+ALL = [bounces_tell_how_long_links_take, a_bounce_ends_when_its_controller_is_killed,
+       the_timeout_alone_ends_a_bounce]

@@ -11,6 +11,7 @@ import time
 import attack_cases
 import bounce_cases
 import captures
+import clos_cases
 import controller_cases
 import datapath_cases
 import demo_cases
@@ -269,5 +270,6 @@ ALL = [
     *roce_cases.ALL,
     *bounce_cases.ALL,
     *probe_cases.ALL,
+    *clos_cases.ALL,
     *reshuffler_cases.ALL,
 ]

@@ -37,9 +37,12 @@ class ProbeNetwork(TraceNetwork):
         with open(self.path("topology.yaml"), "w", encoding="utf-8") as text:
             text.write(f"switches: [{switches}]\nlinks: [{links}]\nhosts: [{hosts}]\n")
 
+    def analyzer_configuration(self):
+        return {"traces": {"directory": self.path("traces")}}
+
     def start_analyzer(self):
         with open(self.path("analyzer.yaml"), "w", encoding="utf-8") as text:
-            json.dump({"traces": {"directory": self.path("traces")}}, text)
+            json.dump(self.analyzer_configuration(), text)
         super().start_analyzer()
 
     def use(self, rules):
@@ -176,6 +179,51 @@ def a_probe_says_where_packets_end(switch):
         return None
 
 
+# Datagrams of a hundred flows, one of which the sender has marked; the receiver says what it sees.
+MARKING_SENDER = """
+import socket
+for flow in range(100):
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
+        one.bind(("10.77.0.1", 20000 + flow))
+        one.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, 0x28 | (0x80 if flow == 42 else 0))
+        for number in range(5):
+            one.sendto(bytes([number]), ("10.77.0.2", 9000))
+"""
+TOS_READER = """
+import socket
+peer = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+peer.setsockopt(socket.IPPROTO_IP, socket.IP_RECVTOS, 1)
+peer.bind(("10.77.0.2", 9000))
+print("ready", flush=True)
+while True:
+    data, notes, _, source = peer.recvmsg(100, 100)
+    print(source[1], *(note[2][0] for note in notes), flush=True)
+"""
+
+
+def marked_packets_are_copied_and_their_receiver_sees_no_mark(switch):
+    with probes_on(switch) as (links, network):
+        network.use(MARKED)
+        reader = subprocess.Popen(links.at(2) + [sys.executable, "-c", TOS_READER],
+                                  stdout=subprocess.PIPE, text=True)
+        try:
+            assert reader.stdout.readline() == "ready\n"
+            links.take_traces()
+            subprocess.run(links.at(1) + [sys.executable, "-c", MARKING_SENDER], check=True)
+            seen = [tuple(map(int, reader.stdout.readline().split())) for _ in range(500)]
+        finally:
+            reader.kill()
+            reader.communicate()
+        copies = links.take_traces()
+        assert {tos for _, tos in seen} == {0x28}, "the receiver sees what the sender meant"
+        assert len({port for port, _ in seen}) == 100, "and all flows"
+        assert set(copies) == {1, 2, 3}, copies.keys()
+        for inner in copies.values():
+            assert [frame[34:36] for frame in inner] == [(20042).to_bytes(2, "big")] * 5, inner
+            assert {frame[15] for frame in inner} == {0xa8}, "copies have the mark"
+        return None
+
+
 def flows_of_via(switch):
     return [line for bridge in CHAIN for line in switch.ofctl_text(
         "-O", "OpenFlow14", "dump-flows", bridge, VIA).splitlines() if "dl_dst" in line]
@@ -267,5 +315,6 @@ def drops_are_explained_by_probes_that_vary(switch):
         return f"{clean['sent']}, {port['sent']}, {size['sent']} and {gone['sent']} packets"
 
 
-ALL = [a_probe_shows_its_way_and_no_host_takes_it, a_probe_says_where_packets_end,
+ALL = [marked_packets_are_copied_and_their_receiver_sees_no_mark,
+       a_probe_shows_its_way_and_no_host_takes_it, a_probe_says_where_packets_end,
        probes_go_over_the_switches_that_they_have_to, drops_are_explained_by_probes_that_vary]

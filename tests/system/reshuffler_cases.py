@@ -111,6 +111,7 @@ class ShufflerHost(Switch):
     """A switch in a namespace of its own, without DPDK."""
 
     def __init__(self, paths):
+        self.macs = []  # its own, and those of the analyzers
         self.host = subprocess.Popen(["unshare", "--net", "sleep", "1000"])
         own = os.readlink("/proc/self/ns/net")
         eventually(lambda: os.readlink(f"/proc/{self.host.pid}/ns/net") != own,
@@ -126,19 +127,35 @@ class ShufflerHost(Switch):
     def _spawn(self, name, command):
         super()._spawn(name, [*self.inside, *command])
 
+    def crash(self):
+        crashed = self.processes.pop()
+        crashed.kill()
+        crashed.wait()
+        os.remove(self.control)
+
+    def restart(self):
+        """What is not in its database is gone: flows, neighbours, addresses."""
+        self._start_vswitchd()
+        self.reach_all()
+
     def connect_wires(self, mac, macs):
         """The way to the network and those to the analyzers, in one bridge that floods nothing."""
+        self.macs = [mac, *macs]
         self.vsctl("add-br", UNDERLAY, "--", "set", "bridge", UNDERLAY, "datapath_type=netdev",
                    "fail-mode=secure", f"other_config:hwaddr=\"{mac}\"", "--", "add-port", UNDERLAY,
                    router_network.COLLECTOR_DEVICE, "--", "set", "interface",
                    router_network.COLLECTOR_DEVICE, "ofport_request=9")
-        self.ofctl("add-flow", UNDERLAY, f"dl_dst={mac},actions=LOCAL")
-        for command in (["addr", "add", f"{ADDRESS}/24", "dev", UNDERLAY],
-                        ["link", "set", "dev", UNDERLAY, "up"]):
-            subprocess.run([*self.inside, "ip", *command], check=True)
-        for number, peer in enumerate(macs, 1):
+        for number in range(1, len(self.macs)):
             self.vsctl("add-port", UNDERLAY, f"rs-a{number}", "--", "set", "interface",
                        f"rs-a{number}", f"ofport_request={number}")
+        self.reach_all()
+
+    def reach_all(self):
+        for command in (["addr", "replace", f"{ADDRESS}/24", "dev", UNDERLAY],
+                        ["link", "set", "dev", UNDERLAY, "up"]):
+            subprocess.run([*self.inside, "ip", *command], check=True)
+        self.ofctl("add-flow", UNDERLAY, f"dl_dst={self.macs[0]},actions=LOCAL")
+        for number, peer in enumerate(self.macs[1:], 1):
             self.ofctl("add-flow", UNDERLAY, f"dl_dst={peer},actions=output:{number}")
             self.rpc("tnl/neigh/set", UNDERLAY, f"10.20.0.1{number}", peer)
 
@@ -510,8 +527,71 @@ def slots_stay_without_a_controller(switch):
         eventually(lambda: flows_of_bridge(links) == flows, "the same flows are there", seconds=60)
 
 
+def copies_come_again_when_the_reshuffler_was_killed(switch):
+    with reshuffling(switch) as (links, network):
+        before = network.flows_at(*NAMES)
+        links.forget()
+        sender = links.syn_sender(forever=True)
+        try:
+            eventually(lambda: all(tap.copies for tap in links.watched), "copies come")
+            links.shuffler.crash()
+            eventually(lambda: network.reshuffler()["state"] == "away", "the controller notices")
+            links.quiet()
+            for tap in links.watched:
+                tap.count = 0  # the switch counts from the beginning, too
+                tap.copies.clear()
+            links.shuffler.restart()
+            network.wait_for_alive(*NAMES)
+            eventually(lambda: all(tap.copies for tap in links.watched), "copies come again")
+        finally:
+            sender.kill()
+            sender.wait()
+        assert network.flows_at(*NAMES) == before, "each flow goes where it went"
+        received = network.all_is_counted(has_moved=False)
+        return f"{received} copies since"
+
+
+def bounces_are_measured_whichever_analyzer_has_their_copies(switch):
+    """Packets of one bounce are one connection's, which has a slot; with the analyzer that has it
+    gone, another one has the copies."""
+    with reshuffling(switch) as (links, network):
+        del links
+
+        def bounce(*arguments):
+            begun = network.ctl("probe", "bounce", CHAIN[0], f"--to={CHAIN[1]}", "--count=20",
+                                "--rate=50", "--timeout=10", "--background", *arguments)
+
+            def ended():
+                told = {one["id"]: one for one in network.ctl("probe", "bounces")}[begun["id"]]
+                return told if told["state"] == "done" else None
+            return eventually(ended, "the bounce ends", seconds=60)
+
+        def all_return():
+            told = bounce()
+            return told if told["returned"] == told["sent"] == 20 else None
+
+        eventually(lambda: any(link.get("to_port") for link in network.ctl("topology", "show")["links"]),
+                   "LLDP finds links", seconds=60)
+        eventually(all_return, "packets bounce, and are told", seconds=120)
+        seen = []
+        for ends, begins, alive in ((NAMES[:2], (), NAMES[2:]), (NAMES[2:], NAMES[:1], NAMES[:1])):
+            for name in begins:
+                network.start_one(name)
+                network.wait_for_alive(*alive, *ends)
+            for name in ends:
+                network.analyzers[name].kill()
+                network.analyzers[name].wait()
+            network.wait_for_alive(*alive)
+            told = eventually(all_return, f"to {alive}, too", seconds=120)
+            assert told["apart"] == 0 and told["round_trip"]["max_ns"] > 0, told
+            seen.append(told["round_trip"]["p50_ns"])
+        return f"medians {[round(value / 1000) for value in seen]} us"
+
+
 ALL = [
     copies_of_a_connection_meet_at_one_analyzer,
     a_third_of_the_flows_moves_when_one_of_three_analyzers_dies,
     slots_stay_without_a_controller,
+    copies_come_again_when_the_reshuffler_was_killed,
+    bounces_are_measured_whichever_analyzer_has_their_copies,
 ]

@@ -33,16 +33,24 @@ class SliceNetwork(Network):
 
     def start(self):
         for name, number in self.numbers.items():
-            self.switch.vsctl("add-port", name, f"gre-{name}", "--", "set", "interface",
-                              f"gre-{name}", "type=gre", f"options:remote_ip={router_network.COLLECTOR}",
-                              "options:out_key=flow", f"options:in_key={number}",
-                              f"ofport_request={COPY_PORT}")
+            self.add_copy_port(name, number)
         self.write_topology()
         self.more_configuration = self.slice_configuration()
         super().start()
         self.start_analyzer()
         self.introduce_switches()
         self.routers.route()
+
+    def add_copy_port(self, name, number):
+        self.switch.vsctl("add-port", name, f"gre-{name}", "--", "set", "interface", f"gre-{name}",
+                          "type=gre", f"options:remote_ip={router_network.COLLECTOR}",
+                          "options:out_key=flow", f"options:in_key={number}",
+                          f"ofport_request={COPY_PORT}")
+
+    @staticmethod
+    def tunnel_of(_):
+        """The kind of tunnel in which copies of a switch leave."""
+        return "gre"
 
     def introduce_switches(self):
         for name in self.numbers:
@@ -86,7 +94,7 @@ class SliceNetwork(Network):
         for name, number in self.numbers.items():
             datapath_id = self.switch.vsctl("get", "bridge", name, "datapath_id")
             switches += (f"    - {{name: '{name}', datapath_id: {datapath_id}, copies: "
-                         f"{{port: {COPY_PORT}, number: {number}}}}}\n")
+                         f"{{port: {COPY_PORT}, number: {number}, tunnel: {self.tunnel_of(name)}}}}}\n")
         return (f"topology: {self.path('topology.yaml')}\n"
                 "analyzers:\n  listen: ['ptcp:0:127.0.0.1']\n"
                 f"openflow:\n  listen: ['ptcp:0:127.0.0.1']\n  switches:\n{switches}"

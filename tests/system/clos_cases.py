@@ -1,0 +1,293 @@
+# Copyright (c) 2026 The Trumpet Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""What is wrong with a network of leaves and spines is found and named; and nothing where nothing is."""
+
+import contextlib
+import signal
+import time
+
+from clos import LEAVES, SPINES, SPREAD, VIP, ClosNetwork, clos_on
+from switch import eventually
+
+RULES = """{base: true, switch_rate: 1000000, rules: [
+  {name: data, filter: 'Protocol=UDP and dstPort=9000-9015'},
+  {name: tunnels, filter: 'Protocol=4'}]}"""
+FLOWS = 40
+
+
+class FaultyClos(ClosNetwork):
+    """Its analyzer has a topology of its own: one that LLDP changes does not say any more where
+    packets ought to have gone when a link went down."""
+
+    def analyzer_configuration(self):
+        traces = super().analyzer_configuration()["traces"]
+        return {"traces": dict(traces, topology=self.path("topology.yaml"), switches=self.numbers)}
+
+
+def mixed(size=lambda number: 60 + number * 29 % 1100, count=8, to="10."):
+    """Flows of the first host to eight addresses of each of two prefixes at the second leaf, and of
+    one at the third."""
+    places = [f"10.2.{net}.{last}" for net in (0, 1) for last in range(1, 9)]
+    places += [f"10.3.0.{last}" for last in range(1, 9)]
+    flows = [[20000 + number, places[number % len(places)], 9000 + number % 16, size(number), count]
+             for number in range(FLOWS)]
+    return [flow for flow in flows if flow[1].startswith(to)]
+
+
+# Each fault puts one thing wrong, has packets sent, and yields what is to be told: of drops, by the
+# switch behind which they are, the verdict (None: whatever it is), the reason, and a part of the
+# explanation; of loops, by "loops", their kind, and by "end" what ends a loop that does not end by
+# itself.
+
+
+@contextlib.contextmanager
+def flows_of_others(links, *places):
+    for bridge, match, actions in places:
+        links.add_flow(bridge, f"{match},actions={actions}")
+    for _ in range(2):
+        links.switch.rpc("revalidator/wait")  # now they are heeded
+    try:
+        yield
+    finally:
+        for bridge, match, _ in places:
+            links.del_flow(bridge, match)
+
+
+@contextlib.contextmanager
+def nothing(links):
+    links.send(mixed())
+    links.connect("10.2.0.1", 20)
+    with links.balancer(sends_back=False) as behind:
+        links.send([[30000 + number, VIP, 9000 + number, 100, 2] for number in range(5)])
+        for _ in range(10):
+            assert behind.stdout.readline() == "taken\n"
+    yield {}
+
+
+@contextlib.contextmanager
+def blackhole_of_one_flow(links):
+    flows = mixed()
+    source, to, port, *_ = flows[7]
+    match = f"priority=200,udp,nw_dst={to},tp_src={source},tp_dst={port}"
+    with flows_of_others(links, (LEAVES[0], match, "drop")):
+        links.send(flows)
+        yield {LEAVES[0]: ("one_flow", "flow", "as a blackhole of it would")}
+
+
+@contextlib.contextmanager
+def blackhole_of_a_prefix(links):
+    match = "priority=200,ip,nw_dst=10.2.1.0/24"
+    with flows_of_others(links, *((spine, match, "drop") for spine in SPINES)):
+        links.send(mixed())
+        yield {spine: ("prefix", "flow", "all to 10.2.1.") for spine in SPINES}
+
+
+@contextlib.contextmanager
+def blackhole_of_one_member(links):
+    # What comes by this wire is lost before the switch sees it.
+    match = f"priority=65535,ip,in_port={links.port(SPINES[0], LEAVES[0])}"
+    with flows_of_others(links, (SPINES[0], match, "drop")):
+        links.send(mixed())
+        yield {LEAVES[0]: ("member", "not_known", f"nothing came to {SPINES[0]}")}
+
+
+@contextlib.contextmanager
+def random_loss(links):
+    with links.emulated(SPINES[1], LEAVES[1], 0.08) as emulator:
+        links.send(mixed(count=30, to="10.2."))
+        lost = sum(way["all"]["lost"] for way in emulator.counts().values())
+        assert lost >= 5, f"the emulator has lost {lost} packets only"
+        yield {SPINES[1]: ("random", "not_known", "as by chance")}
+
+
+def round_trip(to, before):
+    """Flows that send what is for that address from the first leaf over a spine to the second leaf,
+    and back over the other spine."""
+    match = f"priority=200,ip,nw_dst={to}"
+    return [(LEAVES[0], match, f"{before}output:1"), (SPINES[0], match, f"{before}output:2"),
+            (LEAVES[1], match, f"{before}output:2"), (SPINES[1], match, f"{before}output:1")]
+
+
+@contextlib.contextmanager
+def loop(links):
+    with flows_of_others(links, *round_trip("10.3.0.4", "dec_ttl,")):
+        links.send(mixed(count=2))
+        yield {"loops": "routed"}
+
+
+@contextlib.contextmanager
+def bridged_loop(links):
+    """No hop is taken from their TTL: they go round until somebody ends it."""
+    with contextlib.ExitStack() as there:
+        there.enter_context(flows_of_others(links, *round_trip("10.3.0.5", "")))
+        links.send([[20000, "10.3.0.5", 9000, 100, 1]])
+        yield {"loops": "bridged", "end": there.close}
+
+
+@contextlib.contextmanager
+def overlay_loop(links):
+    with links.balancer(sends_back=True):
+        links.send([[30000 + number, VIP, 9000 + number, 100, 2] for number in range(5)])
+        yield {"loops": "overlay"}
+
+
+@contextlib.contextmanager
+def meter(links):
+    links.switch.ofctl("-O", "OpenFlow15", "add-meter", SPINES[0],
+                       "meter=5,pktps,burst,band=type=drop,rate=20,burst_size=1")
+    way = f"dec_ttl,output:{links.port(SPINES[0], LEAVES[2])}"
+    with flows_of_others(links, (SPINES[0], "priority=200,ip,nw_dst=10.3.0.0/16", f"meter:5,{way}")):
+        links.send(mixed(count=20))
+        # Open vSwitch 3.1 drops the copy with the packet.
+        yield {LEAVES[0]: (None, "meter", f"at {SPINES[0]} meter 5 ")}
+
+
+@contextlib.contextmanager
+def small_mtu(links):
+    wires = [links.wire(spine, LEAVES[2]) for spine in SPINES]
+    try:
+        for wire in wires:
+            links.ip("link", "set", wire, "mtu", "700")
+        for size in (100, 1200):
+            links.send(mixed(size=lambda _, bytes_=size: bytes_, to="10.3."))
+        yield {spine: ("long", "mtu", "only shorter packets pass out of port 3") for spine in SPINES}
+    finally:
+        for wire in wires:
+            links.ip("link", "set", wire, "mtu", "1500")
+
+
+@contextlib.contextmanager
+def no_flow(links):
+    spine, match = SPINES[0], "priority=100,ip,nw_dst=10.2.0.0/16"
+    links.del_flow(spine, match)
+    try:
+        links.send(mixed())
+        yield {spine: ("all", "no_flow", "no flow that takes it")}
+    finally:
+        links.add_flow(spine, f"{match},actions=dec_ttl,output:{links.port(spine, LEAVES[1])}")
+
+
+@contextlib.contextmanager
+def port_down(links):
+    wire = links.wire(SPINES[0], LEAVES[2])
+    links.ip("link", "set", wire, "down")
+    try:
+        links.send(mixed())
+        yield {SPINES[0]: ("all", "port_down", f"({wire}) is down")}
+    finally:
+        links.ip("link", "set", wire, "up")
+
+
+@contextlib.contextmanager
+def hops_used_up(links):
+    links.send(mixed(to="10.2."), ttl=2)
+    yield {spine: ("all", "ttl", "used up") for spine in SPINES}
+
+
+@contextlib.contextmanager
+def full_queue(links):
+    """For a while nobody takes what the port sends; its queue holds a few packets."""
+    with links.emulated(SPINES[0], LEAVES[1], 0) as emulator:
+        device = f"e{links.wire(SPINES[0], LEAVES[1])}"
+        links.ip("link", "set", device, "txqueuelen", "8")
+        emulator.process.send_signal(signal.SIGSTOP)
+        try:
+            links.send(mixed(count=12))
+        finally:
+            emulator.process.send_signal(signal.SIGCONT)
+        yield {SPINES[0]: (None, "queue", f"({device}) has dropped")}
+
+
+FAULTS = [nothing, blackhole_of_one_flow, blackhole_of_a_prefix, blackhole_of_one_member, random_loss,
+          loop, overlay_loop, bridged_loop, meter, small_mtu, nothing, no_flow, port_down,
+          hops_used_up, full_queue]
+
+
+def differences(told, drops, loops):
+    """What is told otherwise than it should be."""
+    wrong = []
+    wanted = {place: what for place, what in told.items() if place not in ("loops", "end")}
+    if sorted(one["behind"] for one in drops) != sorted(wanted):
+        wrong.append(f"drops {[one['behind'] for one in drops]} instead of {sorted(wanted)}")
+    for one in drops:
+        verdict, reason, part = wanted.get(one["behind"], (None, one.get("reason"), ""))
+        if verdict not in (None, one["verdict"]) or reason != one.get("reason"):
+            wrong.append(f"{one['verdict']}, {one.get('reason')} instead of {verdict}, {reason}")
+        if part not in f"{one['explanation']}; {one.get('reason_why')}":
+            wrong.append(f"'{part}' is not said")
+    if {one.get("kind") for one in loops} != ({told["loops"]} if "loops" in told else set()):
+        wrong.append(f"loops {loops} instead of {told.get('loops')}")
+    return wrong
+
+
+def what_is_wrong_with_a_network_is_named_and_nothing_else(switch):
+    with clos_on(switch, FaultyClos) as (links, network):
+        network.use(RULES)
+        links.send(mixed(count=1))  # what the switches have to learn is learned
+        network.settled()
+        failures, slowest = [], 0
+        for fault in FAULTS:
+            begun = time.time_ns()
+            with fault(links) as wanted:
+                sent = time.monotonic()
+                if "loops" in wanted:
+                    eventually(lambda: network.loops(begun), "a loop is found")  # pylint: disable=W0640
+                    slowest = max(slowest, time.monotonic() - sent)
+                    wanted.get("end", lambda: None)()
+                sums = network.settled()
+                drops, loops = network.drops(begun), network.loops(begun)
+            wrong = differences(wanted, drops, loops)
+            if wrong:
+                failures.append(f"{fault.__name__}: {wrong}: {drops}")
+            parts = ("in_traces", "duplicates", "shed", "waiting", "lost")
+            copies = sums["copies"]
+            assert sum(copies[part] for part in parts) == copies["sent"], copies
+        assert not failures, "\n".join(failures)
+        return (f"{len(FAULTS)} times, {sums['packets']['all']} packets; loops are told within "
+                f"{slowest:.1f} s")
+
+
+def uneven_ecmp_is_found_and_even_is_not(switch):
+    with clos_on(switch) as (links, network):
+        network.use("{base: true, switch_rate: 1000000}")
+        told = {}
+        for weights in ((1, 1), (3, 1)):
+            buckets = ",".join(f"bucket=weight:{weight},output:{number}"
+                               for number, weight in enumerate(weights, 1))
+            switch.ofctl("-O", "OpenFlow15", "mod-group", LEAVES[0],
+                         f"group_id=1,type=select,selection_method=hash,{SPREAD},{buckets}")
+            begun = time.time_ns()
+            links.connect("10.2.0.1", 300)
+            network.settled()
+            told[weights] = network.ctl("app", "ecmp", f"--from={begun}", f"--at={LEAVES[0]}",
+                                        f"--members={','.join(SPINES)}")["findings"][0]
+        assert told[(1, 1)]["verdict"] == "even", told
+        assert told[(3, 1)]["verdict"] == "biased" and SPINES[0] in told[(3, 1)]["explanation"], told
+        return told[(3, 1)]["explanation"]
+
+
+def a_packet_is_one_trace_before_and_behind_a_load_balancer(switch):
+    with clos_on(switch) as (links, network):
+        network.use(RULES)
+        begun, packets = time.time_ns(), 500
+        with links.balancer(sends_back=False) as behind:
+            links.send([[30000 + number, VIP, 9000 + number % 16, 100, 5] for number in range(100)])
+            for _ in range(packets):
+                assert behind.stdout.readline() == "taken\n"
+        network.settled()
+        traces = network.ctl("trace", "query", f"--from={begun}", f"--dst={VIP}", "--protocol=udp",
+                             "--limit=1000")["traces"]
+        ways = [[hop["switch"] for hop in trace["path"]] for trace in traces]
+        whole = [way for way in ways if {LEAVES[0], LEAVES[2], LEAVES[3]} <= set(way) and (
+            way.count(LEAVES[3]) == 2)]
+        assert len(whole) >= 0.999 * packets, (len(whole), len(ways), ways[:3])
+        assert network.drops(begun) == network.loops(begun) == [], (network.drops(begun),
+                                                                    network.loops(begun))
+        return f"{len(whole)} of {packets} packets"
+
+
+ALL = [
+    what_is_wrong_with_a_network_is_named_and_nothing_else,
+    uneven_ecmp_is_found_and_even_is_not,
+    a_packet_is_one_trace_before_and_behind_a_load_balancer,
+]
