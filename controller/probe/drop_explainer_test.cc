@@ -32,9 +32,16 @@ class DropExplainerTest : public ::testing::Test {
       answer(findings);
       return 1;
     };
-    parts.name_of = [](const std::string& name) { return name == "leaf1" ? "br0" : name; };
-    parts.port_behind = [](const std::string& from, const std::string& to) {
-      return from == "br0" && to == "br1" ? 2u : 0u;
+    parts.name_of = [this](const std::string& name) {
+      const bool is_first = name == "leaf1" || name == "br0";
+      const OpenflowSwitch* const which = net_.net().Find(uint64_t{is_first ? 1u : 2u});
+      return which == nullptr || name == "leaf9" ? name : which->name();
+    };
+    parts.port_behind = [this](const std::string& from, const std::string& to) {
+      const OpenflowSwitch* const next = net_.net().Find(uint64_t{2});
+      const bool is_wire = next != nullptr && to == next->name() &&
+                           from == net_.net().Find(uint64_t{1})->name();
+      return is_wire ? 2u : 0u;
     };
     explainer_ = std::make_unique<DropExplainer>(parts);
   }

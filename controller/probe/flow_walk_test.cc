@@ -156,11 +156,14 @@ class RandomFlows {
 
   std::string Flow() {
     const size_t table = Below(4);
-    return "table=" + std::to_string(table) + ",priority=" + std::to_string(Below(50)) +
-           Pick({"", ",ip", ",udp", ",tcp", ",udp,tp_dst=53", ",tcp,tp_dst=80",
+    const std::string match =
+        Pick({"", ",ip", ",udp", ",tcp", ",udp,tp_dst=53", ",tcp,tp_dst=80",
                  ",ip,nw_dst=10.0.0.0/8", ",ip,nw_dst=10.1.0.0/16", ",in_port=1", ",in_port=2",
-                 ",tcp,tcp_flags=+syn", ",ipv6", ",udp6,tp_dst=53", ",ip,nw_tos=32"}) +
-           ",actions=" + Actions(table);
+                 ",tcp,tcp_flags=+syn", ",ipv6", ",udp6,tp_dst=53", ",ip,ip_dscp=8"});
+    const bool has_ttl = match.find("ip") != match.npos || match.find("udp") != match.npos ||
+                         match.find("tcp") != match.npos;
+    return "table=" + std::to_string(table) + ",priority=" + std::to_string(Below(50)) + match +
+           ",actions=" + Actions(table, has_ttl);
   }
   std::string Match() {
     return Pick({"udp,tp_dst=53", "udp,tp_dst=54", "tcp,tp_dst=80", "tcp,tp_dst=81,tcp_flags=syn",
@@ -171,10 +174,10 @@ class RandomFlows {
  private:
   size_t Below(size_t n) { return random_() % n; }
   std::string Pick(const std::vector<std::string>& texts) { return texts[Below(texts.size())]; }
-  std::string Actions(size_t table) {
+  std::string Actions(size_t table, bool has_ttl) {
     const std::string next = std::to_string(std::min<size_t>(table + 1 + Below(2), 4));
     return Pick({"drop", "output:1", "output:2", "resubmit(," + next + ")", "goto_table:" + next,
-                 "dec_ttl,output:2", "output:1,resubmit(," + next + ")", "NORMAL",
+                 has_ttl ? "dec_ttl,output:2" : "output:2", "output:1,resubmit(," + next + ")", "NORMAL",
                  "resubmit(," + next + "),output:2"});
   }
 
