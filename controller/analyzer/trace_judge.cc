@@ -43,9 +43,9 @@ bool WasNumbered(const std::vector<TracePass>& passes, const TraceHop& hop) {
 
 // Where the packet came to the switch first: a loop brings it back at another port.
 bool IsFirstPort(const TraceHop& hop, const TracePass& pass) {
-  const auto first =
-      std::find_if(pass.hops.begin(), pass.hops.end(),
-                   [&hop](const TraceHop& one) { return one.switch_number == hop.switch_number; });
+  const auto first = std::find_if(pass.hops.begin(), pass.hops.end(), [&hop](const TraceHop& one) {
+    return one.switch_number == hop.switch_number;
+  });
   return first != pass.hops.end() && first->tag == hop.tag;
 }
 

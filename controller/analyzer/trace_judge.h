@@ -97,8 +97,8 @@ struct TracePass {
   std::vector<TraceStage> lost_copies;  // of switches that it passed
   std::vector<uint16_t> loop;           // its switches
   TraceLoop loop_kind = TraceLoop::kBridged;
-  bool is_off_route = false;            // it passed a switch that it ought not to
-  bool is_start_missing = false;        // there is no copy of where it came in
+  bool is_off_route = false;      // it passed a switch that it ought not to
+  bool is_start_missing = false;  // there is no copy of where it came in
 
   // Keeps the memory of its hops.
   void Clear();

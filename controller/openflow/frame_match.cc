@@ -11,8 +11,7 @@ namespace trumpet {
 
 Result<bool> TakesFrame(const std::string& match, uint32_t in_port, std::string_view frame) {
   bool takes = false;
-  char* const error =
-      trumpet_of_takes(match.c_str(), in_port, frame.data(), frame.size(), &takes);
+  char* const error = trumpet_of_takes(match.c_str(), in_port, frame.data(), frame.size(), &takes);
   if (error == nullptr) return takes;
   Status status = Status::Error(error);
   std::free(error);

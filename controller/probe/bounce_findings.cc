@@ -36,8 +36,8 @@ class Trip {
   bool came_back() const {
     return std::any_of(at_.begin(), at_.end(), [](const auto& one) { return one.second.back; });
   }
-  // As the first analyzer by name has it that has both copies.  Copies that it took at once may have
-  // the same time, and none comes too early.
+  // As the first analyzer by name has it that has both copies.  Copies that it took at once may
+  // have the same time, and none comes too early.
   std::optional<Nanos> time() const {
     for (const auto& [analyzer, passages] : at_) {
       if (passages.out && passages.back) return std::max<Nanos>(*passages.back - *passages.out, 0);

@@ -46,7 +46,8 @@ struct BounceFindings {
   uint32_t returned = 0;
   uint32_t lost = 0;        // copied as they went out, and not as they came back
   uint32_t not_copied = 0;  // as they went out
-  // Whose copies came to two analyzers, one each: they came back, and nobody knows how long it took.
+  // Whose copies came to two analyzers, one each: they came back, and nobody knows how long it
+  // took.
   uint32_t apart = 0;
   // Of those that returned; 0 if there are none.  Percentiles are round trips that there were.
   Nanos min = 0;

@@ -36,14 +36,13 @@ TEST(BounceFindings, KnowCopiesByTheirMarkTheirSwitchAndTheirTtl) {
   cut.bytes.resize(50);
   PacketRecord bare = Record(kId, 0, kBounceTtl, 6);
   bare.is_ethernet = false;
-  const auto copies =
-      ReadBounceCopies({{"an1",
-                         {Record(kId, 3, kBounceTtl, 10), Record(kId, 3, kBounceTtl - 1, 30),
-                          Record(kId + 1, 3, kBounceTtl, 11),
-                          Record(kId, 3, kBounceTtl, 12, "leaf2"),
-                          Record(kId, 3, kBounceTtl - 2, 13), cut, bare}},
-                        {"an2", {Record(kId, 4, kBounceTtl, 40)}}},
-                       kId, "leaf1");
+  const auto copies = ReadBounceCopies(
+      {{"an1",
+        {Record(kId, 3, kBounceTtl, 10), Record(kId, 3, kBounceTtl - 1, 30),
+         Record(kId + 1, 3, kBounceTtl, 11), Record(kId, 3, kBounceTtl, 12, "leaf2"),
+         Record(kId, 3, kBounceTtl - 2, 13), cut, bare}},
+       {"an2", {Record(kId, 4, kBounceTtl, 40)}}},
+      kId, "leaf1");
   ASSERT_EQ(copies.size(), 3u);
   EXPECT_EQ(copies[1].analyzer, "an1");
   EXPECT_EQ(copies[2].analyzer, "an2");

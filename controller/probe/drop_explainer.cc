@@ -41,7 +41,8 @@ OpenflowSwitch* DropExplainer::SwitchOf(const Job& job) const {
 void DropExplainer::Next(const JobPtr& job) {
   if (job->reasons.size() == job->places.size()) return job->answer(job->reasons);
   if (job->reasons.size() >= kMaxPlaces) {
-    return NotKnown(job, "only " + std::to_string(kMaxPlaces) + " places are looked into at a time");
+    return NotKnown(job,
+                    "only " + std::to_string(kMaxPlaces) + " places are looked into at a time");
   }
   if (SwitchOf(*job) == nullptr) {
     return NotKnown(job, "switch '" + job->asked() + "' is not connected by OpenFlow");

@@ -39,8 +39,8 @@ class DropExplainerTest : public ::testing::Test {
     };
     parts.port_behind = [this](const std::string& from, const std::string& to) {
       const OpenflowSwitch* const next = net_.net().Find(uint64_t{2});
-      const bool is_wire = next != nullptr && to == next->name() &&
-                           from == net_.net().Find(uint64_t{1})->name();
+      const bool is_wire =
+          next != nullptr && to == next->name() && from == net_.net().Find(uint64_t{1})->name();
       return is_wire ? 2u : 0u;
     };
     explainer_ = std::make_unique<DropExplainer>(parts);

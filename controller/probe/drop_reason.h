@@ -22,9 +22,9 @@ namespace trumpet {
 
 // Where packets were lost, as an application over traces tells it.
 struct DropPlace {
-  std::string switch_name;  // behind which
-  std::string trace;        // the id of one of them
-  bool is_long = false;     // only long packets are lost there
+  std::string switch_name;        // behind which
+  std::string trace;              // the id of one of them
+  bool is_long = false;           // only long packets are lost there
   std::vector<std::string> next;  // where it ought to have come; one of them
 };
 

@@ -18,12 +18,12 @@ constexpr int kMaxDepth = 64;    // as Open vSwitch has it
 constexpr int kMaxSteps = 4096;  // likewise
 
 // What forwards, to ports that are not to be told from here.
-constexpr std::array<std::string_view, 7> kSomewhere = {"NORMAL", "FLOOD",   "ALL",    "LOCAL",
+constexpr std::array<std::string_view, 7> kSomewhere = {"NORMAL",  "FLOOD",   "ALL",       "LOCAL",
                                                         "IN_PORT", "in_port", "CONTROLLER"};
 // What changes the packet, or what flows see of it: the next table may take it for another one.
 constexpr std::array<std::string_view, 11> kChanges = {
-    "mod_", "set_", "load:", "move:", "push", "pop", "strip_vlan", "multipath(", "bundle_load(",
-    "learn(", "dec_mpls"};
+    "mod_",       "set_",       "load:",        "move:",  "push",    "pop",
+    "strip_vlan", "multipath(", "bundle_load(", "learn(", "dec_mpls"};
 
 bool BeginsWith(std::string_view text, std::string_view with) {
   return text.substr(0, with.size()) == with;
@@ -65,9 +65,9 @@ class Walker {
       if (!is_ours) tables_[flow.table].push_back(&flow);
     }
     for (auto& [number, table] : tables_) {
-      std::stable_sort(table.begin(), table.end(), [](const OpenflowFlow* a, const OpenflowFlow* b) {
-        return a->priority > b->priority;
-      });
+      std::stable_sort(
+          table.begin(), table.end(),
+          [](const OpenflowFlow* a, const OpenflowFlow* b) { return a->priority > b->priority; });
     }
   }
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // WalkFlows: what the flows of a switch do with a packet, as far as that can be told from outside:
-// the flow of each table that takes it, and where its actions lead.  `ofproto/trace` knows more, and
-// only whoever is on the switch's machine has it.
+// the flow of each table that takes it, and where its actions lead.  `ofproto/trace` knows more,
+// and only whoever is on the switch's machine has it.
 //
 // Flows of ours are left out: they copy packets, and forward them through those of others.
 //
@@ -37,8 +37,8 @@ struct FlowWalk {
   };
   End end = End::kNotKnown;
   uint8_t table = 0;
-  std::string flow;             // the last one that took it, as ovs-ofctl prints it
-  uint64_t packets = 0;         // that the flow has taken
+  std::string flow;              // the last one that took it, as ovs-ofctl prints it
+  uint64_t packets = 0;          // that the flow has taken
   std::vector<uint32_t> meters;  // that it has to pass before it is forwarded
   std::vector<uint32_t> ports;
 };

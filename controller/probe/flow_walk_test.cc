@@ -38,9 +38,9 @@ WalkedPacket Packet(const std::string& match, uint32_t in_port = 1, uint8_t ttl 
 }
 
 TEST(FlowWalk, TakesTheFlowOfTheHighestPriorityThatFits) {
-  const std::vector<OpenflowFlow> flows = {
-      Flow(0, 1, "", "output:2"), Flow(0, 100, "udp,tp_dst=9000", "drop"),
-      Flow(0, 50, "ip,nw_dst=10.1.0.0/16", "output:3")};
+  const std::vector<OpenflowFlow> flows = {Flow(0, 1, "", "output:2"),
+                                           Flow(0, 100, "udp,tp_dst=9000", "drop"),
+                                           Flow(0, 50, "ip,nw_dst=10.1.0.0/16", "output:3")};
   const FlowWalk dropped = WalkFlows(flows, Packet("udp,tp_dst=9000,nw_dst=10.1.0.1"));
   EXPECT_EQ(dropped.end, End::kDropped);
   EXPECT_EQ(dropped.flow, "table=0,priority=100,udp,tp_dst=9000 actions=drop");
@@ -134,8 +134,8 @@ class FlowWalkOfASwitch : public ::testing::Test {
       std::snprintf(text, sizeof text, "%02x", static_cast<uint8_t>(byte));
       hex += text;
     }
-    trace_ = ovs_.Appctl(
-        {"ofproto/trace", "br0", "in_port=" + std::to_string(packet.in_port), hex});
+    trace_ =
+        ovs_.Appctl({"ofproto/trace", "br0", "in_port=" + std::to_string(packet.in_port), hex});
     std::smatch found;
     EXPECT_TRUE(std::regex_search(trace_, found, std::regex("Datapath actions: (.*)"))) << trace_;
     // A TTL that is used up is told to the controller.
@@ -158,8 +158,8 @@ class RandomFlows {
     const size_t table = Below(4);
     const std::string match =
         Pick({"", ",ip", ",udp", ",tcp", ",udp,tp_dst=53", ",tcp,tp_dst=80",
-                 ",ip,nw_dst=10.0.0.0/8", ",ip,nw_dst=10.1.0.0/16", ",in_port=1", ",in_port=2",
-                 ",tcp,tcp_flags=+syn", ",ipv6", ",udp6,tp_dst=53", ",ip,ip_dscp=8"});
+              ",ip,nw_dst=10.0.0.0/8", ",ip,nw_dst=10.1.0.0/16", ",in_port=1", ",in_port=2",
+              ",tcp,tcp_flags=+syn", ",ipv6", ",udp6,tp_dst=53", ",ip,ip_dscp=8"});
     const bool has_ttl = match.find("ip") != match.npos || match.find("udp") != match.npos ||
                          match.find("tcp") != match.npos;
     return "table=" + std::to_string(table) + ",priority=" + std::to_string(Below(50)) + match +
@@ -177,8 +177,8 @@ class RandomFlows {
   std::string Actions(size_t table, bool has_ttl) {
     const std::string next = std::to_string(std::min<size_t>(table + 1 + Below(2), 4));
     return Pick({"drop", "output:1", "output:2", "resubmit(," + next + ")", "goto_table:" + next,
-                 has_ttl ? "dec_ttl,output:2" : "output:2", "output:1,resubmit(," + next + ")", "NORMAL",
-                 "resubmit(," + next + "),output:2"});
+                 has_ttl ? "dec_ttl,output:2" : "output:2", "output:1,resubmit(," + next + ")",
+                 "NORMAL", "resubmit(," + next + "),output:2"});
   }
 
   std::mt19937_64 random_;
@@ -200,7 +200,8 @@ TEST_F(FlowWalkOfASwitch, EndsAsTheSwitchSays) {
       }
       const bool forwards = walk.end == End::kForwarded;
       ++(forwards ? forwarded : dropped);
-      ASSERT_EQ(forwards, Forwards(packet)) << "seed " << seed << "\n" << trace_ << ovs_.Flows("br0");
+      ASSERT_EQ(forwards, Forwards(packet)) << "seed " << seed << "\n"
+                                            << trace_ << ovs_.Flows("br0");
     }
   }
   EXPECT_GT(forwarded, 40);

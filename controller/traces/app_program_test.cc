@@ -102,11 +102,11 @@ Network Traffic(const std::vector<uint32_t>& lengths, Crosses crosses) {
     ip.src = 0x0a000101;
     ip.dst = 0x0a000200 + i % 40;
     ip.protocol = kProtocolUdp;
-    const auto payload = test_frames::Join(
-        {test_frames::Be32(i), test_frames::Bytes(lengths[i], uint8_t{'x'})});
+    const auto payload =
+        test_frames::Join({test_frames::Be32(i), test_frames::Bytes(lengths[i], uint8_t{'x'})});
     const auto packet = test_frames::Ethernet(
-        0x0800, test_frames::Ipv4(ip, test_frames::Udp(static_cast<uint16_t>(1000 + i % 80), 9000,
-                                                       payload)));
+        0x0800, test_frames::Ipv4(
+                    ip, test_frames::Udp(static_cast<uint16_t>(1000 + i % 80), 9000, payload)));
     Nanos time = kBegin + i * kNanosPerMilli;
     for (const uint16_t at : crosses(i)) {
       network.Copy(at, time, packet);

@@ -188,8 +188,9 @@ std::string Explain(const std::string& verdict, const std::string& place, const 
   if (verdict == "one_flow") return text + "all of one flow, as a blackhole of it would";
   if (verdict == "all") return text + "nothing passes";
   if (verdict == "long") {
-    return text + "all of " + std::to_string(common.shortest()) + " bytes or more, and to the same " +
-           "addresses nothing longer than " + std::to_string(common.longest_passed()) + " passed";
+    return text + "all of " + std::to_string(common.shortest()) +
+           " bytes or more, and to the same " + "addresses nothing longer than " +
+           std::to_string(common.longest_passed()) + " passed";
   }
   if (verdict == "member") return text + "nothing came to " + passed.silent().value_or("one");
   if (verdict == "most") return text + "hardly anything passes";
@@ -207,8 +208,8 @@ Json Names(const std::vector<uint16_t>& numbers, const SwitchBook& switches) {
 // Empty: it was stored before kinds were told.
 std::string LoopKindOf(const StoredTrace& trace) {
   const Json evidence = Json::parse(trace.evidence, nullptr, false);
-  const bool has_kind = evidence.is_object() && evidence.contains("loop_kind") &&
-                        evidence["loop_kind"].is_string();
+  const bool has_kind =
+      evidence.is_object() && evidence.contains("loop_kind") && evidence["loop_kind"].is_string();
   return has_kind ? evidence["loop_kind"].get<std::string>() : "";
 }
 
