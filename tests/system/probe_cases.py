@@ -181,21 +181,23 @@ def a_probe_says_where_packets_end(switch):
 
 # Datagrams of a hundred flows, one of which the sender has marked; the receiver says what it sees.
 MARKING_SENDER = """
-import socket
+import socket, time
 for flow in range(100):
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
         one.bind(("10.77.0.1", 20000 + flow))
         one.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, 0x28 | (0x80 if flow == 42 else 0))
         for number in range(5):
             one.sendto(bytes([number]), ("10.77.0.2", 9000))
+            time.sleep(0.002)
 """
 TOS_READER = """
 import socket
 peer = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 peer.setsockopt(socket.IPPROTO_IP, socket.IP_RECVTOS, 1)
 peer.bind(("10.77.0.2", 9000))
+peer.settimeout(20)
 print("ready", flush=True)
-while True:
+for number in range(500):
     data, notes, _, source = peer.recvmsg(100, 100)
     print(source[1], *(note[2][0] for note in notes), flush=True)
 """
