@@ -25,7 +25,7 @@ std::map<uint32_t, T> ByNumber(const OpenflowAnswers& answers,
 
 }  // namespace
 
-void DropExplainer::Explain(std::vector<DropPlace> places, Answer answer) {
+void DropExplainer::Explain(std::vector<SwitchOfDrops> places, Answer answer) {
   const auto job = std::make_shared<Job>();
   job->places = std::move(places);
   job->answer = std::move(answer);
@@ -67,7 +67,7 @@ void DropExplainer::Reason(const JobPtr& job, DropReason reason) {
 }
 
 void DropExplainer::TakeTrace(const JobPtr& job, const TraceFindings& findings) {
-  const DropPlace& place = job->place();
+  const SwitchOfDrops& place = job->place();
   if (findings.found.empty()) return NotKnown(job, "no analyzer has trace " + place.trace);
   auto packet = ReadWalkedPacket(findings.found[0].record.text, place.switch_name);
   if (!packet) return NotKnown(job, "trace " + place.trace + " does not have the packet's headers");
@@ -113,7 +113,7 @@ void DropExplainer::AskPorts(const JobPtr& job) {
 }
 
 void DropExplainer::Conclude(const JobPtr& job) {
-  const DropPlace& place = job->place();
+  const SwitchOfDrops& place = job->place();
   const bool is_away = SwitchOf(*job) == nullptr;
   if (job->next == 0) {
     job->first = is_away ? DropReason{"not_known", "the switch went away", ""}

@@ -45,21 +45,21 @@ class DropExplainer final : public DropReasons {
   DropExplainer(const DropExplainer&) = delete;
   DropExplainer& operator=(const DropExplainer&) = delete;
 
-  void Explain(std::vector<DropPlace> places, Answer answer) override;
+  void Explain(std::vector<SwitchOfDrops> places, Answer answer) override;
 
  private:
   // One question, place after place.
   struct Job {
-    std::vector<DropPlace> places;
+    std::vector<SwitchOfDrops> places;
     Answer answer;
     std::vector<DropReason> reasons;
     // Of the place that is looked into.
     WalkedPacket packet;
     SwitchState state;
-    size_t next = 0;   // of DropPlace::next that have been asked, too
+    size_t next = 0;   // of SwitchOfDrops::next that have been asked, too
     DropReason first;  // what the switch itself says
 
-    const DropPlace& place() const { return places[reasons.size()]; }
+    const SwitchOfDrops& place() const { return places[reasons.size()]; }
     const std::string& asked() const {
       return next == 0 ? place().switch_name : place().next[next - 1];
     }

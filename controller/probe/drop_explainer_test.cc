@@ -57,7 +57,7 @@ class DropExplainerTest : public ::testing::Test {
     return R"({"bytes":60,"frame":{"link":"ethernet","hex":")" + hex +
            R"("},"path":[{"switch":"leaf1","tag":524289,"ttl":64}]})";
   }
-  std::vector<DropReason> Explain(std::vector<DropPlace> places) {
+  std::vector<DropReason> Explain(std::vector<SwitchOfDrops> places) {
     std::optional<std::vector<DropReason>> told;
     explainer_->Explain(std::move(places), [&](const auto& reasons) { told = reasons; });
     EXPECT_TRUE(net_.RunUntil([&] { return told.has_value(); }));
@@ -69,7 +69,7 @@ class DropExplainerTest : public ::testing::Test {
     return Explain({Leaf()}).at(0).word;
   }
 
-  static DropPlace Leaf() { return {"leaf1", "0a", false, {}}; }
+  static SwitchOfDrops Leaf() { return {"leaf1", "0a", false, {}}; }
 
   TestSwitch ovs_;
   TestNet net_;
@@ -101,7 +101,7 @@ TEST_F(DropExplainerTest, AnswersForEachPlaceInItsOrder) {
   EXPECT_EQ(reasons[2].word, "flow");
   EXPECT_EQ(reasons[3].why, "trace 0a does not have the packet's headers") << "it was not at br0";
   EXPECT_TRUE(Explain({}).empty());
-  EXPECT_EQ(Explain(std::vector<DropPlace>(20, Leaf())).at(19).why,
+  EXPECT_EQ(Explain(std::vector<SwitchOfDrops>(20, Leaf())).at(19).why,
             "only 16 places are looked into at a time");
   is_busy_ = true;
   EXPECT_EQ(Explain({Leaf()}).at(0).word, "not_known");
@@ -117,7 +117,7 @@ TEST_F(DropExplainerTest, BlamesTheMeterOfTheNextSwitch) {
   // What the tests receive comes in at port 1.
   ovs_.Ofctl({"add-flow", "br1", "priority=4,udp,in_port=1,actions=meter:7,output:2"});
   ovs_.Receive("br1", 50, "10.0.0.9");
-  const DropPlace place = {"leaf1", "0a", false, {"leaf9", "br1"}};
+  const SwitchOfDrops place = {"leaf1", "0a", false, {"leaf9", "br1"}};
   ASSERT_TRUE(net_.RunUntil([&] { return Explain({place})[0].word == "meter"; }));
   EXPECT_EQ(Explain({place})[0].at, "br1");
   ovs_.Ofctl({"add-flow", "br1", "priority=5,udp,in_port=2,actions=output:1"});

@@ -21,7 +21,7 @@
 namespace trumpet {
 
 // Where packets were lost, as an application over traces tells it.
-struct DropPlace {
+struct SwitchOfDrops {
   std::string switch_name;        // behind which
   std::string trace;              // the id of one of them
   bool is_long = false;           // only long packets are lost there
@@ -42,7 +42,7 @@ class DropReasons {
 
   virtual ~DropReasons() = default;
   // One for each, in their order; from the loop, or at once.
-  virtual void Explain(std::vector<DropPlace> places, Answer answer) = 0;
+  virtual void Explain(std::vector<SwitchOfDrops> places, Answer answer) = 0;
 };
 
 // What a switch says of itself.

@@ -241,8 +241,8 @@ void DeleteCounter(const RestCall& call) {
 
 namespace {
 
-std::vector<DropPlace> PlacesOf(const Json& findings) {
-  std::vector<DropPlace> places;
+std::vector<SwitchOfDrops> PlacesOf(const Json& findings) {
+  std::vector<SwitchOfDrops> places;
   for (const Json& one : findings) {
     const auto text = [&one](const char* key) {
       const auto found = one.find(key);
@@ -260,7 +260,7 @@ std::vector<DropPlace> PlacesOf(const Json& findings) {
 
 // Answers with what the switches say of each place, too.
 void ExplainDrops(DropReasons* reasons, Json json, std::shared_ptr<HttpExchange> exchange) {
-  std::vector<DropPlace> places = PlacesOf(json["findings"]);
+  std::vector<SwitchOfDrops> places = PlacesOf(json["findings"]);
   reasons->Explain(std::move(places), [json = std::move(json), exchange = std::move(exchange)](
                                           const std::vector<DropReason>& all) {
     Json answer = json;
