@@ -9,6 +9,8 @@ lib_libtrumpet_measure_a_SOURCES = \
 	lib/measure/access_sets.h \
 	lib/measure/carried_tags.cc \
 	lib/measure/carried_tags.h \
+	lib/measure/carrier_shim.cc \
+	lib/measure/carrier_shim.h \
 	lib/measure/cell.h \
 	lib/measure/compiled_program.h \
 	lib/measure/copy_frame.cc \
@@ -70,6 +72,7 @@ lib_libtrumpet_measure_a_SOURCES = \
 gtest_programs += lib/measure/measure_test
 lib_measure_measure_test_SOURCES = \
 	lib/measure/carried_tags_test.cc \
+	lib/measure/carrier_shim_test.cc \
 	lib/measure/copy_frame_test.cc \
 	lib/measure/fast_bounds_test.cc \
 	lib/measure/key_slots_test.cc \
@@ -94,3 +97,8 @@ lib_measure_program_load_fuzz_SOURCES = \
 	lib/measure/test_programs.h
 lib_measure_program_load_fuzz_LDADD = $(LIBTRUMPET_MEASURE) $(FUZZ_MAIN)
 EXTRA_DIST += tests/corpus/program_load_fuzz
+
+fuzz_programs += lib/measure/carrier_shim_fuzz
+lib_measure_carrier_shim_fuzz_SOURCES = lib/measure/carrier_shim_fuzz.cc
+lib_measure_carrier_shim_fuzz_LDADD = $(LIBTRUMPET_MEASURE) $(FUZZ_MAIN)
+EXTRA_DIST += tests/corpus/carrier_shim_fuzz
