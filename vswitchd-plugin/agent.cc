@@ -48,7 +48,7 @@ Agent::Agent(AgentParts parts)
                 UpdateAttached();
                 Wake();
               }),
-      measurements_(parts_.host, parts_.ports, parts_.hash_seed,
+      measurements_(parts_.host, parts_.ports, parts_.carriers, parts_.hash_seed,
                     [this] {
                       UpdateAttached();
                       Wake();

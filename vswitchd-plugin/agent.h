@@ -46,6 +46,7 @@
 #include "lib/tpm/peer_exchange.h"
 #include "lib/tpm/trigger_program.h"
 #include "vswitchd-plugin/agent_status.h"
+#include "vswitchd-plugin/carrier_ports.h"
 #include "vswitchd-plugin/controller_link.h"
 #include "vswitchd-plugin/delivery_desk.h"
 #include "vswitchd-plugin/event_registry.h"
@@ -66,6 +67,7 @@ struct AgentParts {
   EventRegistry* events = nullptr;
   PortTable* ports = nullptr;
   ReportLog* reports = nullptr;
+  const CarrierPorts* carriers = nullptr;  // null: there are none
   std::function<ClockReading()> read_clocks = ReadSystemClocks;
   std::function<Result<std::unique_ptr<PacketMonitor>>(const MonitorOptions&)> make_monitor =
       PacketMonitor::Create;

@@ -14,6 +14,8 @@ vswitchd_plugin_libtrumpet_plugin_a_SOURCES = \
 	vswitchd-plugin/agent_program.cc \
 	vswitchd-plugin/agent_round.cc \
 	vswitchd-plugin/agent_status.h \
+	vswitchd-plugin/carrier_ports.cc \
+	vswitchd-plugin/carrier_ports.h \
 	vswitchd-plugin/commands.cc \
 	vswitchd-plugin/commands.h \
 	vswitchd-plugin/controller_link.cc \
@@ -90,6 +92,7 @@ gtest_programs += vswitchd-plugin/plugin_test vswitchd-plugin/agent_thread_test
 TSAN_TESTS += vswitchd-plugin/agent_thread_test
 vswitchd_plugin_plugin_test_SOURCES = \
 	vswitchd-plugin/agent_test.cc \
+	vswitchd-plugin/carrier_ports_test.cc \
 	vswitchd-plugin/commands_test.cc \
 	vswitchd-plugin/controller_set_test.cc \
 	vswitchd-plugin/copy_receiver_test.h \

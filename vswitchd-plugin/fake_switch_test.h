@@ -46,6 +46,8 @@ class FakeSwitch {
   const trumpet_host* ops() const { return &OpsOf(std::make_index_sequence<kMost>())[place_]; }
   bool is_attached() const { return is_attached_.load(); }
   int main_thread_wakes() const { return main_thread_wakes_.load(); }
+  bool is_carrying() const { return is_carrying_.load(); }
+  std::atomic<uint32_t> mtu{1500};  // of all ports
   bool is_tx_wanted() const { return is_tx_wanted_.load(); }
 
   std::vector<std::string> TakeLog() {
@@ -93,6 +95,8 @@ class FakeSwitch {
     ops.set_attached = [](bool attached) { At<kPlace>()->is_attached_.store(attached); };
     ops.wake_main_thread = [] { ++At<kPlace>()->main_thread_wakes_; };
     ops.set_tx_wanted = [](bool wanted) { At<kPlace>()->is_tx_wanted_.store(wanted); };
+    ops.set_carrying = [](bool carrying) { At<kPlace>()->is_carrying_.store(carrying); };
+    ops.port_mtu = [](const char*) { return At<kPlace>()->mtu.load(); };
     ops.command_register = [](const char* name, const char* usage, int min_args, int max_args) {
       At<kPlace>()->commands.push_back({name, usage, min_args, max_args});
     };
@@ -114,6 +118,7 @@ class FakeSwitch {
   std::atomic<bool> is_attached_{false};
   std::atomic<int> main_thread_wakes_{0};
   std::atomic<bool> is_tx_wanted_{false};
+  std::atomic<bool> is_carrying_{false};
 };
 
 // A plug-in whose clocks stand still until Run() moves them, with `thread_count` PMD threads that

@@ -21,7 +21,7 @@
 //
 //   main thread     trumpet_plugin_init, trumpet_set_config, trumpet_command,
 //                   trumpet_port_update, trumpet_thread_uninit,
-//                   trumpet_plugin_exit
+//                   trumpet_refresh_carriers, trumpet_plugin_exit
 //   the packet      trumpet_thread_init, trumpet_rx_batch, trumpet_tx_batch,
 //   thread itself   trumpet_idle, trumpet_next_wakeup_us,
 //                   trumpet_wants_queue_length, trumpet_wants_sent
@@ -69,6 +69,15 @@ struct __attribute__((may_alias)) trumpet_frame {
   uint32_t wire_length;
 };
 
+// What travels with a packet between switches, beside its own bytes, for programs that tag vlan.vid
+// or geneve.option (lib/measure/carrier_shim.h).
+struct trumpet_carried {
+  bool has_vid;
+  bool has_option;
+  uint16_t vid;
+  uint32_t option;
+};
+
 // One frame about to be sent.  `bytes` are those of a frame, and may be changed
 // where trumpet_tx_batch() says so.
 struct trumpet_sent_frame {
@@ -79,7 +88,19 @@ struct trumpet_sent_frame {
   bool is_fixed;        // hardware still makes several packets of it
   bool makes_checksum;  // that of TCP or UDP is still to be made
   bool is_changed;      // false before the call; true after it: the IPv4 header is another
+  struct trumpet_carried carried;  // what it has brought; after the call, what it takes along
+  uint32_t room;                   // by how many bytes it may become longer, at its front
 };
+
+// What trumpet_put_carried() has put in front of the bytes of a frame.  Its outer headers begin
+// `vlan_bytes` later than before, seen from its beginning.
+struct trumpet_shims {
+  uint32_t vlan_bytes;
+  uint32_t option_bytes;
+};
+
+// The most of both together.
+#define TRUMPET_SHIMS_MAX 20
 
 // The most frames one trumpet_rx_batch() or trumpet_tx_batch() brings.
 #define TRUMPET_BATCH_MAX 32
@@ -135,6 +156,13 @@ struct trumpet_host {
   // Whether trumpet_tx_batch() is wanted while attached.  Any thread.  Starts
   // false; a switch that does not need egress pays one load per batch.
   void (*set_tx_wanted)(bool wanted);
+
+  // Whether packets are to be shown to trumpet_take_carried() and trumpet_put_carried(): attached
+  // or not, as neighbours go on putting shims on.  Main thread.  Starts false.
+  void (*set_carrying)(bool carrying);
+
+  // The MTU of the port of that name; 0: not known.  Main thread.
+  uint32_t (*port_mtu)(const char* name);
 
   // Makes `name` (for example "trumpet/status") a command of ovs-appctl that
   // trumpet_command() answers.  `usage` is what `ovs-appctl list-commands`
@@ -198,6 +226,22 @@ bool trumpet_wants_sent(void* state) TRUMPET_NOEXCEPT;
 // payload of TCP and UDP may be, too, with its checksum unless `makes_checksum`.
 void trumpet_tx_batch(void* state, struct trumpet_sent_frame* frames, size_t count,
                       uint32_t out_port, int64_t now_us) TRUMPET_NOEXCEPT;
+
+// The four of carriers (carrier_ports.h).  Packet path: same rules, any thread.
+//
+// The MTU of `port` if shims may be on its frames, else 0.
+uint32_t trumpet_carrier_mtu(uint32_t port) TRUMPET_NOEXCEPT;
+// Takes shims off a frame that came by such a port, whole, before anybody looks at it.  It begins
+// later then by the number of bytes that is returned.  `carried` is all zero before the call.
+uint32_t trumpet_take_carried(uint8_t* bytes, uint32_t length,
+                              struct trumpet_carried* carried) TRUMPET_NOEXCEPT;
+// Whether trumpet_put_carried() has anything to do.
+bool trumpet_needs_shims(const struct trumpet_sent_frame* frame) TRUMPET_NOEXCEPT;
+// Puts shims on a frame that leaves by such a port, at most `room` bytes before its first one.
+struct trumpet_shims trumpet_put_carried(const struct trumpet_sent_frame* frame) TRUMPET_NOEXCEPT;
+
+// Looks at the MTUs of carriers.  Main thread, every second while set_carrying() is true.
+void trumpet_refresh_carriers(void) TRUMPET_NOEXCEPT;
 
 // The thread found nothing to receive.  PMD threads call this at every empty
 // round (tens of nanoseconds apart), the main thread at least once per round

@@ -150,6 +150,13 @@ Json TargetsJson(const MeasurementStatus& status) {
 // Null: all but uplinks.
 Json EdgesJson(const MeasurementPlace& place) { return place.edges ? Json(*place.edges) : Json(); }
 
+// Null: the program needs none.
+Json CarriersJson(const MeasurementStatus& status) {
+  if (!status.view.measurement->way.carriage.has_shim()) return Json();
+  const CarrierPorts::Counters& carriers = status.carriers;
+  return {{"lost", carriers.lost}, {"escaped", carriers.escaped}, {"exposed", carriers.exposed}};
+}
+
 const char* OriginName(const MeasurementStatus& status) {
   return status.view.measurement->origin.is_controller() ? "controller" : "switch";
 }
@@ -172,6 +179,7 @@ Json ProgramJson(const MeasurementStatus& status) {
           {"switch", measurement.way.switch_id},
           {"lab", measurement.place.is_lab},
           {"untagged", status.untagged},
+          {"carriers", CarriersJson(status)},
           {"variables", source.variables.size()},
           {"cost", CostJson(status.view.program().cost)},
           {"collected", status.collected},
@@ -377,6 +385,11 @@ std::string FormatProgram(const MeasurementStatus& status, bool as_json) {
     text += Line("takes packets", "as they leave");
     text += Line("edge ports", EdgesText(status));
     text += Line("packets untagged", std::to_string(status.untagged));
+    if (status.view.measurement->way.carriage.has_shim()) {
+      text += Line("tags lost", std::to_string(status.carriers.lost));
+      text += Line("packets escaped", std::to_string(status.carriers.escaped));
+      text += Line("packets exposed", std::to_string(status.carriers.exposed));
+    }
   }
   text += Line("costs at most", CostText(status.view.program().cost));
   text += Line("packets collected", std::to_string(status.collected) + ", " +

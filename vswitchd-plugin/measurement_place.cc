@@ -27,11 +27,16 @@ Status CheckRoles(const MeasureProgram& program) {
 }  // namespace
 
 Result<MeasurementWay> PlanMeasurement(const CompiledProgram& program,
-                                       const MeasurementPlace& place) {
+                                       const MeasurementPlace& place, bool has_carriers) {
   const MeasureProgram& source = program.source;
   if (Status status = CheckRoles(source); !status.ok()) return status;
   const Result<TagCarriage> carriage = PlanTagCarriage(program, place.is_lab);
   if (!carriage.ok()) return carriage.status();
+  if (carriage->has_shim() && !has_carriers) {
+    return Status::Error(
+        "the program tags " + std::string(carriage->has_vid ? "vlan.vid" : "geneve.option") +
+        "; say in trumpet-carriers which ports lead to switches that take it off again");
+  }
   if (ReadsMeasureField(source, kSwitchId) && !place.switch_id.has_value()) {
     return Status::Error("the program reads switch.id; say switch=NUMBER");
   }

@@ -26,8 +26,9 @@ struct MeasurementWay {
 };
 
 // An error if the program needs more than `place` tells, or than this switch does.
+// `has_carriers`: there are ports on which packets may carry more than their bytes.
 Result<MeasurementWay> PlanMeasurement(const CompiledProgram& program,
-                                       const MeasurementPlace& place);
+                                       const MeasurementPlace& place, bool has_carriers);
 
 }  // namespace trumpet
 

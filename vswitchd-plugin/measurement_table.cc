@@ -98,9 +98,14 @@ PacketValues FieldsOf(const CollectedPacket& packet) {
   return values;
 }
 
-MeasurementTable::MeasurementTable(const Host* host, const PortTable* ports, uint64_t seed,
+MeasurementTable::MeasurementTable(const Host* host, const PortTable* ports,
+                                   const CarrierPorts* carriers, uint64_t seed,
                                    std::function<void()> on_change)
-    : host_(host), ports_(ports), seed_(seed), on_change_(std::move(on_change)) {}
+    : host_(host),
+      ports_(ports),
+      carriers_(carriers),
+      seed_(seed),
+      on_change_(std::move(on_change)) {}
 
 void MeasurementTable::AddThread(ThreadMonitor* thread) {
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -221,7 +226,8 @@ Status MeasurementTable::Load(const MeasureProgram& program, Measurement* measur
   if (!loaded.ok()) {
     return Status::Error(loaded.message() + ", beside the programs that are installed");
   }
-  const Result<MeasurementWay> way = PlanMeasurement(**loaded, measurement->place);
+  const bool has_carriers = carriers_ != nullptr && carriers_->has_any_named();
+  const Result<MeasurementWay> way = PlanMeasurement(**loaded, measurement->place, has_carriers);
   if (!way.ok()) return way.status();
   measurement->way = *way;
   measurement->program = std::move(*loaded);
@@ -405,8 +411,10 @@ Result<MeasurementView> MeasurementTable::Find(const std::string& name) const {
   return std::move(status->view);
 }
 
-MeasurementStatus MeasurementTable::StatusOf(const std::shared_ptr<Measurement>& measurement) {
+MeasurementStatus MeasurementTable::StatusOf(
+    const std::shared_ptr<Measurement>& measurement) const {
   MeasurementStatus status;
+  if (carriers_ != nullptr) status.carriers = carriers_->counters();
   status.view.measurement = measurement;
   status.edge_numbers = measurement->edge_numbers;
   status.copies.assign(measurement->copies.begin(), measurement->copies.end());

@@ -31,6 +31,7 @@
 #include "lib/base/status.h"
 #include "lib/measure/program_loader.h"
 #include "lib/measure/program_state.h"
+#include "vswitchd-plugin/carrier_ports.h"
 #include "vswitchd-plugin/copy_sender.h"
 #include "vswitchd-plugin/edge_ports.h"
 #include "vswitchd-plugin/host.h"
@@ -95,7 +96,8 @@ struct MeasurementStatus {
   uint64_t evictions = 0;
   uint64_t late_flips = 0;
   std::vector<uint32_t> edge_numbers;
-  uint64_t untagged = 0;  // packets at the first hop that could not carry tags
+  uint64_t untagged = 0;            // packets at the first hop that could not carry tags
+  CarrierPorts::Counters carriers;  // of all programs together
   std::vector<CollectedPacket> copies;
   std::vector<CopyTarget> targets;
 };
@@ -125,10 +127,11 @@ PacketValues FieldsOf(const CollectedPacket& packet);
 
 class MeasurementTable {
  public:
-  // `host` and `ports` must outlive the table.  `seed` is unknown to those who send packets.
-  // `on_change` is called without a lock whenever a program was installed or removed.
-  MeasurementTable(const Host* host, const PortTable* ports, uint64_t seed,
-                   std::function<void()> on_change);
+  // `host`, `ports` and `carriers` (null: there are none) must outlive the table.  `seed` is
+  // unknown to those who send packets.  `on_change` is called without a lock whenever a program was
+  // installed or removed.
+  MeasurementTable(const Host* host, const PortTable* ports, const CarrierPorts* carriers,
+                   uint64_t seed, std::function<void()> on_change);
 
   void AddThread(ThreadMonitor* thread);
   void RemoveThread(ThreadMonitor* thread);  // its hooks are not called again
@@ -186,10 +189,11 @@ class MeasurementTable {
   static void Keep(const CollectedPacket& packet, Nanos now, Measurement* measurement);
   static void TakeCollected(Nanos now, Measurement* measurement);
   std::shared_ptr<Measurement> FindLocked(const std::string& name) const;
-  static MeasurementStatus StatusOf(const std::shared_ptr<Measurement>& measurement);
+  MeasurementStatus StatusOf(const std::shared_ptr<Measurement>& measurement) const;
 
   const Host* const host_;
   const PortTable* const ports_;
+  const CarrierPorts* const carriers_;
   const uint64_t seed_;
   const std::function<void()> on_change_;
   std::atomic<Nanos> spacing_{0};

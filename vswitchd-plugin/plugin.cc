@@ -36,6 +36,7 @@ uint64_t RandomSeed() {
 
 Plugin::Plugin(const trumpet_host* ops, AgentParts parts)
     : host_(ops),
+      carriers_(&host_, &ports_),
       agent_(Complete(std::move(parts))),
       commands_(&host_, &events_, &ports_, &reports_, &agent_) {}
 
@@ -44,6 +45,7 @@ AgentParts Plugin::Complete(AgentParts parts) {
   parts.events = &events_;
   parts.ports = &ports_;
   parts.reports = &reports_;
+  parts.carriers = &carriers_;
   if (parts.hash_seed == 0) parts.hash_seed = RandomSeed();
   const char* const database = host_.ops().database;
   if (parts.database.empty() && database != nullptr) {
@@ -60,6 +62,7 @@ void Plugin::SetConfig(const ConfigPairs& pairs) {
   complaints_ = std::set<std::string>(read.complaints.begin(), read.complaints.end());
 
   const Settings& settings = read.settings;
+  carriers_.Configure(settings.carriers, settings.carrier_key);
   const bool is_first = !settings_.has_value();
   const bool was_enabled = !is_first && settings_->enable;
   if (!is_first && *settings_ == settings && agent_.has_thread()) return;
@@ -83,8 +86,10 @@ void Plugin::SetConfig(const ConfigPairs& pairs) {
 void Plugin::UpdatePort(uint32_t number, const char* name, const char* type, bool added) {
   if (added) {
     ports_.Add(number, name, type);
+    carriers_.Refresh();
   } else {
     ports_.Remove(number);
+    carriers_.Remove(number);
   }
   agent_.Wake();
 }
@@ -180,6 +185,25 @@ bool trumpet_wants_queue_length(void* state) noexcept {
 void trumpet_tx_batch(void* state, struct trumpet_sent_frame* frames, size_t count,
                       uint32_t out_port, int64_t now_us) noexcept {
   static_cast<ThreadMonitor*>(state)->OnSend(frames, count, out_port, now_us);
+}
+
+uint32_t trumpet_carrier_mtu(uint32_t port) noexcept { return the_plugin->carriers().Mtu(port); }
+
+uint32_t trumpet_take_carried(uint8_t* bytes, uint32_t length,
+                              struct trumpet_carried* carried) noexcept {
+  return the_plugin->carriers().Take({bytes, length}, carried);
+}
+
+bool trumpet_needs_shims(const struct trumpet_sent_frame* frame) noexcept {
+  return the_plugin->carriers().NeedsShims(*frame);
+}
+
+struct trumpet_shims trumpet_put_carried(const struct trumpet_sent_frame* frame) noexcept {
+  return the_plugin->carriers().Put(*frame);
+}
+
+void trumpet_refresh_carriers(void) noexcept {
+  Guarded("the MTUs of carriers are not known", [] { the_plugin->carriers().Refresh(); });
 }
 
 void trumpet_idle(void* state, int64_t now_us) noexcept {

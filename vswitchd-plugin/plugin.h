@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "vswitchd-plugin/agent.h"
+#include "vswitchd-plugin/carrier_ports.h"
 #include "vswitchd-plugin/commands.h"
 #include "vswitchd-plugin/event_registry.h"
 #include "vswitchd-plugin/host.h"
@@ -37,6 +38,7 @@ class Plugin {
   Agent& agent() { return agent_; }
   EventRegistry& events() { return events_; }
   ReportLog& reports() { return reports_; }
+  CarrierPorts& carriers() { return carriers_; }
 
  private:
   AgentParts Complete(AgentParts parts);
@@ -44,6 +46,7 @@ class Plugin {
   Host host_;
   EventRegistry events_;
   PortTable ports_;
+  CarrierPorts carriers_;
   ReportLog reports_;
   Agent agent_;
   Commands commands_;

@@ -68,7 +68,7 @@ class SentProgramsTest : public ::testing::Test {
   // Through a switch, if it wants to see packets leave.
   Bytes Through(Bytes bytes, uint32_t in_port, uint32_t out_port, bool is_fixed = false) {
     const auto size = static_cast<uint32_t>(bytes.size());
-    trumpet_sent_frame frame{bytes.data(), size, size, in_port, is_fixed, false, false};
+    trumpet_sent_frame frame{bytes.data(), size, size, in_port, is_fixed, false, false, {}, 0};
     const Bytes before = bytes;
     if (still_.fake.is_tx_wanted()) {
       still_.threads[0]->OnSend(&frame, 1, out_port, still_.monotonic / 1000);
@@ -204,7 +204,7 @@ TEST_F(SentProgramsTest, TagsOfPayloadStay) {
     wanted[43] = clock;
     Bytes bytes = packet;
     const auto size = static_cast<uint32_t>(bytes.size());
-    trumpet_sent_frame frame{bytes.data(), size, size, kLeft, false, false, false};
+    trumpet_sent_frame frame{bytes.data(), size, size, kLeft, false, false, false, {}, 0};
     still_.threads[0]->OnSend(&frame, 1, kRight, still_.monotonic / 1000);
     EXPECT_EQ(bytes, wanted) << "the copy is none of its business";
     EXPECT_FALSE(frame.is_changed) << "its header is the same";

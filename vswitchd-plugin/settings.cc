@@ -69,11 +69,14 @@ constexpr size_t kMaxTextKeyBytes = kMaxTextBytes;
 
 constexpr char kControllerKey[] = "trumpet-controller";
 constexpr char kUplinksKey[] = "trumpet-uplinks";
+constexpr char kCarriersKey[] = "trumpet-carriers";
+constexpr char kCarrierKeyPrefix[] = "key:";
 constexpr char kZonesKey[] = "trumpet-zones";
 constexpr char kTunnelPortsKey[] = "trumpet-tunnel-ports";
 
 std::vector<std::string> KnownKeys() {
-  std::vector<std::string> keys{kControllerKey, kUplinksKey, kZonesKey, kTunnelPortsKey};
+  std::vector<std::string> keys{kControllerKey, kUplinksKey, kCarriersKey, kZonesKey,
+                                kTunnelPortsKey};
   for (const TextKey& text : kTextKeys) keys.emplace_back(text.key);
   for (const SwitchKey& its : kSwitchKeys) keys.emplace_back(its.key);
   for (const NumberKey& number : kNumberKeys) keys.emplace_back(number.key);
@@ -162,6 +165,7 @@ class Reader {
     }
     if (key == kControllerKey) return ReadController(value);
     if (key == kUplinksKey) return ReadUplinks(value);
+    if (key == kCarriersKey) return ReadCarriers(value);
     if (key == kZonesKey) return ReadZones(value);
     if (key == kTunnelPortsKey) return ReadTunnelPorts(value);
     Complain("unknown setting " + Quoted(key) + " is ignored" +
@@ -222,6 +226,30 @@ class Reader {
     }
   }
 
+  // The key is not repeated: others may read the log.
+  bool ReadCarrier(const std::string& part) {
+    Settings& settings = result_.settings;
+    if (part.rfind(kCarrierKeyPrefix, 0) != 0) {
+      settings.carriers.push_back(part);
+      return !part.empty();
+    }
+    if (!settings.carrier_key.empty()) return false;
+    settings.carrier_key = part.substr(sizeof kCarrierKeyPrefix - 1);
+    return !settings.carrier_key.empty();
+  }
+
+  void ReadCarriers(const std::string& value) {
+    if (value.empty()) return;
+    for (const std::string& part : SplitList(value)) {
+      if (ReadCarrier(part)) continue;
+      result_.settings.carriers.clear();
+      result_.settings.carrier_key.clear();
+      return Complain(std::string(kCarriersKey) +
+                      " takes port names or patterns with * and ?, and at most one key:TEXT, "
+                      "parted by commas; using none");
+    }
+  }
+
   void ReadZones(const std::string& value) {
     if (value.empty()) return;
     for (const std::string& part : SplitList(value)) {
@@ -270,8 +298,9 @@ bool Settings::operator==(const Settings& other) const {
     return std::tie(s.enable, s.memory_mb, s.max_flows, s.max_connections, s.ring_kb,
                     s.reserved_huge_pages, s.max_buckets, s.max_total_buckets, s.max_triggers,
                     s.sweep_budget_us, s.watchdog_factor, s.flow_timeout_ms, s.burst_gap_ns,
-                    s.slice_mark, s.uplinks, s.zones, s.vxlan_ports, s.geneve_ports, s.controller,
-                    s.private_key, s.certificate, s.ca_cert, s.controller_name, s.host_id);
+                    s.slice_mark, s.uplinks, s.carriers, s.carrier_key, s.zones, s.vxlan_ports,
+                    s.geneve_ports, s.controller, s.private_key, s.certificate, s.ca_cert,
+                    s.controller_name, s.host_id);
   };
   return tie(*this) == tie(other);
 }

@@ -9,9 +9,9 @@
 //
 // When a change takes effect (docs/operations.md):
 //   at once:        enable, sweep budget, watchdog factor, flow timeout, burst gap, uplinks, zones,
-//                   tunnel ports, slice mark, max-total-buckets, all that concerns the controller.
-//                   The sweep budget, the factor, the timeouts and the tunnel ports make new
-//                   monitors, so flows start anew and reports of the running intervals are
+//                   carriers, tunnel ports, slice mark, max-total-buckets, all that concerns the
+//                   controller. The sweep budget, the factor, the timeouts and the tunnel ports
+//                   make new monitors, so flows start anew and reports of the running intervals are
 //                   incomplete.
 //   later events:   max-buckets.
 //   next start:     memory, max-flows, max-connections, max-triggers, ring, reserved huge pages,
@@ -61,6 +61,8 @@ struct Settings {
   uint32_t slice_mark = 1825;          // 0x721: the upper 12 bits of the pkt_mark of copied packets
   std::vector<std::string> uplinks;    // names or patterns; empty: physical ports
   std::vector<ZoneRule> zones;         // the first hit wins
+  std::vector<std::string> carriers;   // names or patterns of ports; carrier_ports.h
+  std::string carrier_key;             // that the switches share
   std::vector<uint16_t> vxlan_ports;   // besides 4789
   std::vector<uint16_t> geneve_ports;  // besides 6081
   std::string controller;              // ssl:HOST[:PORT],..., tcp: on loopback; empty: none

@@ -98,6 +98,12 @@ TEST(Settings, FallBackToTheDefaultAndSayWhatIsAllowed) {
       {"trumpet-uplinks", "eth0,,eth1",
        "trumpet-uplinks is \"eth0,,eth1\"; it takes port names or patterns with * and ?, parted by "
        "commas; using the physical ports"},
+      {"trumpet-carriers", "eth0,,eth1",
+       "trumpet-carriers takes port names or patterns with * and ?, and at most one key:TEXT, "
+       "parted by commas; using none"},
+      {"trumpet-carriers", "key:a,eth0,key:b",
+       "trumpet-carriers takes port names or patterns with * and ?, and at most one key:TEXT, "
+       "parted by commas; using none"},
       {"trumpet-zones", "vlan:5000=1",
        "trumpet-zones has \"vlan:5000=1\"; it takes PORT=ZONE, vlan:VID=ZONE and tunnel:ID=ZONE "
        "with VID 0 to 4095 and ZONE 0 to 65535; using zone 0 for all"},
@@ -130,10 +136,13 @@ TEST(Settings, KeepComplaintsOnOneShortLine) {
 TEST(Settings, ReadLists) {
   const Settings settings =
       ReadSettings({{"trumpet-uplinks", "eth*, dpdk0"},
+                    {"trumpet-carriers", "key:a secret, link-*, dpdk0"},
                     {"trumpet-zones", "vhost1=7, vlan:100=8,tunnel:5001=9"},
                     {"trumpet-tunnel-ports", "vxlan:8472,geneve:6082,vxlan:4790"}})
           .settings;
   EXPECT_EQ(settings.uplinks, (std::vector<std::string>{"eth*", "dpdk0"}));
+  EXPECT_EQ(settings.carriers, (std::vector<std::string>{"link-*", "dpdk0"}));
+  EXPECT_EQ(settings.carrier_key, "a secret");
   const std::vector<ZoneRule> zones{{ZoneRule::Kind::kPort, "vhost1", 0, 7},
                                     {ZoneRule::Kind::kVlan, "", 100, 8},
                                     {ZoneRule::Kind::kTunnel, "", 5001, 9}};

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "lib/measure/carrier_shim.h"
 #include "lib/measure/payload_tags.h"
 
 namespace trumpet {
@@ -13,6 +14,65 @@ namespace {
 
 // Of a port, as programs read it.
 uint16_t PortValue(uint32_t port) { return static_cast<uint16_t>(port); }
+
+ShimFrame ShimFrameOf(const trumpet_sent_frame& frame) {
+  return {frame.bytes, frame.captured_length};
+}
+
+uint32_t ShimBytes(const TagCarriage& carriage) {
+  return (carriage.has_vid ? kVlanShimBytes : 0) + (carriage.has_option ? kOptionShimBytes : 0);
+}
+
+// Is this a packet that the program is about?  Others are not even counted.
+bool IsOfInterest(const TagCarriage& carriage, const trumpet_sent_frame& frame,
+                  const PacketValues& values, bool is_last) {
+  if (carriage.has_header() && values.ipv4 == nullptr) return false;
+  return !carriage.has_option || is_last || IsInGeneve(ShimFrameOf(frame));
+}
+
+// May the first hop tag it?  Nothing travels beside a packet that leaves by an edge port at once.
+bool CanCarry(const TagCarriage& carriage, const trumpet_sent_frame& frame,
+              const PacketValues& values, bool is_last) {
+  if (carriage.has_header() && (frame.is_fixed || !CanCarryTags(carriage, values.ipv4))) {
+    return false;
+  }
+  if (!carriage.has_shim() || is_last) return true;
+  const ShimFrame bytes = ShimFrameOf(frame);
+  return frame.room >= ShimBytes(carriage) && (!carriage.has_vid || CanCarryVid(bytes)) &&
+         (!carriage.has_option || CanCarryOption(bytes));
+}
+
+// Does it, as it came from another switch?
+bool Carries(const TagCarriage& carriage, const trumpet_sent_frame& frame,
+             const PacketValues& values) {
+  if (carriage.has_header() && (values.ipv4 == nullptr || !CarriesTags(values.ipv4))) return false;
+  return (!carriage.has_vid || frame.carried.has_vid) &&
+         (!carriage.has_option || frame.carried.has_option);
+}
+
+void ReadCarried(const trumpet_carried& carried, PacketValues* values) {
+  if (carried.has_vid) values->Set(kVlanVid, carried.vid);
+  if (carried.has_option) values->Set(kGeneveOption, carried.option);
+}
+
+// After the program: what it has tagged goes along, until the last hop.
+void CarryAlong(const MeasuredPacket& packet, trumpet_sent_frame* frame) {
+  const PacketValues& values = *packet.values;
+  const auto is_tagged = [&values](MeasureFieldId field) {
+    return (values.tagged >> field & 1) != 0;
+  };
+  trumpet_carried* const carried = &frame->carried;
+  if ((packet.hops & kFirstHopBit) != 0) *carried = {};
+  if ((packet.hops & kLastHopBit) != 0) return;
+  if (is_tagged(kVlanVid)) {
+    carried->has_vid = true;
+    carried->vid = static_cast<uint16_t>(values.value[kVlanVid]);
+  }
+  if (is_tagged(kGeneveOption)) {
+    carried->has_option = true;
+    carried->option = static_cast<uint32_t>(values.value[kGeneveOption]);
+  }
+}
 
 // After the program: puts its tags in, or at the last hop those of all hops out.
 void Rewrite(const TagCarriage& carriage, const MeasuredPacket& packet, trumpet_sent_frame* frame) {
@@ -72,17 +132,19 @@ void ThreadPrograms::Send(trumpet_sent_frame* frames, int count, uint32_t out_po
     const trumpet_sent_frame& frame = frames[i];
     ReadPacketValues({frame.bytes, frame.captured_length, frame.wire_length},
                      &values_[static_cast<size_t>(i)]);
+    ReadCarried(frame.carried, &values_[static_cast<size_t>(i)]);
   }
   for (SentProgram& program : sent_) Run(&program, frames, count, out_port, now);
 }
 
 bool ThreadPrograms::Takes(const PlacedProgram& placed, const trumpet_sent_frame& frame,
                            const PacketValues& values, uint8_t hops) {
-  if (!placed.way.carriage.has_any()) return true;
-  const bool is_first = (hops & kFirstHopBit) != 0;
-  if (values.ipv4 == nullptr) return false;
-  if (!is_first) return CarriesTags(values.ipv4);
-  if (!frame.is_fixed && CanCarryTags(placed.way.carriage, values.ipv4)) return true;
+  const TagCarriage& carriage = placed.way.carriage;
+  if (!carriage.has_any()) return true;
+  if ((hops & kFirstHopBit) == 0) return Carries(carriage, frame, values);
+  const bool is_last = (hops & kLastHopBit) != 0;
+  if (!IsOfInterest(carriage, frame, values, is_last)) return false;
+  if (CanCarry(carriage, frame, values, is_last)) return true;
   CountOne(placed.untagged);
   return false;
 }
@@ -112,8 +174,10 @@ void ThreadPrograms::Run(SentProgram* program, trumpet_sent_frame* frames, int c
                        taken[i]->bytes, taken[i]->captured_length);
     }
   }
-  if (!placed.way.carriage.has_any()) return;
-  for (uint32_t i = 0; i < taken_count; ++i) {
+  for (uint32_t i = 0; placed.way.carriage.has_shim() && i < taken_count; ++i) {
+    CarryAlong(packets_[i], taken[i]);
+  }
+  for (uint32_t i = 0; placed.way.carriage.has_header() && i < taken_count; ++i) {
     Rewrite(placed.way.carriage, packets_[i], taken[i]);
   }
 }

@@ -6,9 +6,10 @@
 // A program takes packets either as they come in, before any lookup, or as they leave, when the
 // port is known: once for each port that a packet leaves by.  It changes nothing of them but what
 // it tags, and that only between the edge ports: a packet that leaves by one is what it would be
-// without.  A program that tags sees only packets that can carry tags (lib/measure/carried_tags.h)
-// and, where they have not come in by an edge port, do.  What programs read as the time is Unix
-// time.
+// without.  A program that tags sees only packets that can carry tags (lib/measure/carried_tags.h,
+// carrier_shim.h) and, where they have not come in by an edge port, do.  Of tags that travel beside
+// a packet's own bytes it only says what they are; who sends puts them there (carrier_ports.h).
+// What programs read as the time is Unix time.
 //
 // Threads: Receive() and Send() are for the packet thread, one burst at a time.  A thread is given
 // another object when its programs change; nothing is allocated once it is made.

@@ -64,6 +64,8 @@ Result<TagCarriage> PlanTagCarriage(const CompiledProgram& program, bool is_lab)
   carriage.has_checksum = (tagged & Bit(kIpv4Checksum)) != 0;
   carriage.is_lab = is_lab;
   carriage.has_payload = (tagged & kPayloadFields) != 0;
+  carriage.has_vid = (tagged & Bit(kVlanVid)) != 0;
+  carriage.has_option = (tagged & Bit(kGeneveOption)) != 0;
   if (carriage.has_checksum && !is_lab) {
     return Status::Error(
         "the program tags ipv4.checksum of forwarded packets, which routers and hosts then drop; "

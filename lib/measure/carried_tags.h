@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // CarriedTags: how the tags of a measurement program travel in the IPv4 headers of forwarded
-// packets, and how the last hop takes them out again.
+// packets, and how the last hop takes them out again.  Those that travel beside the packet's own
+// bytes are carrier_shim.h's.
 //
 // A packet that carries tags has the reserved bit of its IPv4 flags set, which must be zero
 // otherwise (RFC 791) and which no lookup of a switch sees.  The first hop sets it only on packets
@@ -34,9 +35,13 @@ struct TagCarriage {
   bool has_checksum = false;
   bool is_lab = false;
   bool has_payload = false;  // lib/measure/payload_tags.h: not carried, but there to stay
+  bool has_vid = false;      // lib/measure/carrier_shim.h
+  bool has_option = false;
 
+  bool has_header() const { return has_tos || has_id || has_checksum; }
+  bool has_shim() const { return has_vid || has_option; }
   // Some are carried, and taken out again.
-  bool has_any() const { return has_tos || has_id || has_checksum; }
+  bool has_any() const { return has_header() || has_shim(); }
 };
 
 // An error if a tag can not be carried.

@@ -183,8 +183,8 @@ TEST_P(CarrierShimTest, WhatIsPutInIsTakenOutAndTheFrameIsAsBefore) {
     const ShimsPut put = buffer.Put(values, room);
     ASSERT_LE(put.vlan_bytes + put.option_bytes, room);
     ASSERT_EQ(buffer.bytes().size(), frame.size() + put.vlan_bytes + put.option_bytes);
-    const bool are_all_put = values.has_vid == (put.vlan_bytes != 0) &&
-                             values.has_option == (put.option_bytes != 0);
+    const bool are_all_put =
+        values.has_vid == (put.vlan_bytes != 0) && values.has_option == (put.option_bytes != 0);
     ASSERT_EQ(put.is_lost, !are_all_put) << "seed " << GetParam();
     ASSERT_FALSE(put.is_escaped || put.is_exposed);
     const CarriedValues taken = buffer.Take();

@@ -6,8 +6,10 @@
 namespace trumpet {
 namespace {
 
-constexpr uint64_t SegwayFields() {
-  return uint64_t{1} << kSegwayMsg | uint64_t{1} << kSegwayTs | uint64_t{1} << kSegwayTime;
+// Those that are not at one place of a header that all frames of their kind have.
+constexpr uint64_t OddFields() {
+  return uint64_t{1} << kSegwayMsg | uint64_t{1} << kSegwayTs | uint64_t{1} << kSegwayTime |
+         uint64_t{1} << kVlanVid | uint64_t{1} << kGeneveOption;
 }
 
 template <uint32_t kBytes>
@@ -51,7 +53,7 @@ FramePrograms::FramePrograms(const std::vector<ProgramState*>& states)
       packets_(kMaxMeasureBurst),
       headers_(kMaxMeasureBurst) {
   const uint64_t fields = set_.fields_read();
-  reads_all_ = set_.changes_packets() || (fields & (SegwayFields() | ~kTableFieldBits)) != 0;
+  reads_all_ = set_.changes_packets() || (fields & (OddFields() | ~kTableFieldBits)) != 0;
   reads_size_ = (fields >> kPktSize & 1) != 0;
   for (const FieldPlan& plan : kHeaderFields) {
     if ((fields >> plan.field & 1) != 0) plans_.push_back(plan);

@@ -46,7 +46,7 @@ const Operator* Tag(const Operator* op, RunContext* context) {
   PacketValues* packet = context->packet;
   const uint64_t value = Evaluate(&context->program->steps[op->expression], context) & op->mask;
   const uint64_t bit = uint64_t{1} << op->field;
-  // What the packet does not have stays so; metadata are there as soon as they are written.
+  // What the packet does not have stays so; metadata and carriers are there once they are written.
   if ((packet->present & bit) == 0 && op->constant == 0) return op + 1;
   if constexpr (kLogged) {
     WriteLogEntry* entry = Note(context, WriteKind::kTag, op->mask, value);

@@ -162,12 +162,17 @@ Operator ChooseMatch(MeasureIndex index, CompiledProgram* compiled) {
   return op;
 }
 
+bool IsThereOnceWritten(MeasureFieldId field) {
+  if (field >= kMeasureFieldCount) return false;
+  const MeasureSource source = kMeasureFields[field].source;
+  return source == MeasureSource::kMetadata || source == MeasureSource::kCarrier;
+}
+
 Operator ChooseTag(const MeasureNode& node, bool is_logged, CompiledProgram* compiled) {
   Operator op;
   op.field = node.field;
   op.mask = BitMask(FieldBits(compiled->source, node.field));
-  op.constant = node.field < kMeasureFieldCount &&
-                kMeasureFields[node.field].source == MeasureSource::kMetadata;
+  op.constant = IsThereOnceWritten(node.field);
   op.expression = CompileExpression(node.expr, compiled);
   op.kernel = TagKernel(is_logged);
   return op;

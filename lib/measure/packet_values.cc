@@ -83,6 +83,7 @@ void ReadPacketValues(const Frame& frame, PacketValues* values) {
   uint16_t type = LoadBe16(frame.data + at - 2);
   for (int tags = 0; tags < 2 && (type == 0x8100 || type == 0x88a8); ++tags) {
     if (frame.captured_length < at + kVlanBytes) return;
+    if (tags == 0) values->value[kVlanVid] = LoadBe16(frame.data + at) & 0xfff;
     at += kVlanBytes;
     type = LoadBe16(frame.data + at - 2);
   }

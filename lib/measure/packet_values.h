@@ -59,7 +59,8 @@ struct PacketPlace {
 // Overwrites `values` with the fields of the frame; its metadata are absent but pkt.size, and so
 // are the headers of programs, whose values stay as they are until ReadHeaderFields().  Headers are
 // taken as they are: lengths and checksums are not verified.  IPv4 only behind Ethernet and at most
-// two VLAN tags; ports only of first fragments.  The segway header only with all its bytes.
+// two VLAN tags; ports only of first fragments.  vlan.vid can be read, and is absent.  The segway
+// header only with all its bytes.
 void ReadPacketValues(const Frame& frame, PacketValues* values);
 
 // The same for a packet whose place is set already, and stays: input port, queue and switch.

@@ -29,6 +29,9 @@ enum class MeasureSource : uint8_t {
   // The ez-Segway message: UDP to port 30000 with at least 10 bytes of payload.
   kSegway,
   kMetadata,  // of the switch or of the packet in it; in no byte of the packet
+  // Between switches (lib/measure/carrier_shim.h).  vlan.vid of a packet that carries nothing is
+  // that of its outermost VLAN tag.
+  kCarrier,
 };
 
 enum class MeasureWrite : uint8_t {
@@ -64,6 +67,8 @@ enum MeasureFieldIndex : uint16_t {
   kPktRequest,        // of a packet of `ctrl`: what it asks for
   kPktHhVolume,       // of an answer to it
   kSwitchId,
+  kVlanVid,
+  kGeneveOption,
   kMeasureFieldCount,
 };
 
@@ -104,6 +109,8 @@ constexpr MeasureField kMeasureFields[] = {
     {"pkt.request", 16, MeasureWrite::kForward, MeasureSource::kMetadata},
     {"pkt.hh_volume", 32, MeasureWrite::kForward, MeasureSource::kMetadata},
     {"switch.id", 8, MeasureWrite::kNever, MeasureSource::kMetadata},
+    {"vlan.vid", 12, MeasureWrite::kForward, MeasureSource::kCarrier},
+    {"geneve.option", 32, MeasureWrite::kForward, MeasureSource::kCarrier},
 };
 static_assert(sizeof(kMeasureFields) / sizeof(kMeasureFields[0]) == kMeasureFieldCount);
 

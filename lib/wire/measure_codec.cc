@@ -25,7 +25,7 @@ static_assert(pb::MeasureNode::UPDATE_INIT == static_cast<int>(MeasureUpdate::kI
 static_assert(pb::MeasureExpr::KIND_RANDOM == static_cast<int>(MeasureExprKind::kRandom) + 1);
 static_assert(pb::MeasureExpr::OP_COMPLEMENT == static_cast<int>(MeasureOp::kComplement) + 1);
 static_assert(pb::MeasureExpr::AGGREGATE_MAX == static_cast<int>(MeasureAggregate::kMax) + 1);
-static_assert(kMeasureFieldCount == 26, "trumpet.proto says where fields of headers begin");
+static_assert(kMeasureFieldCount == 28, "trumpet.proto says where fields of headers begin");
 
 template <typename ToEnum, typename Enum>
 ToEnum ToWire(Enum value) {

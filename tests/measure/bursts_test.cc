@@ -262,6 +262,7 @@ const char* const kPipelines[] = {
     "pkts >> match(tcp.flags & 2 != 0) >> few.set(few + all);",
     "pkts >> match(pkt.input_port != 1) >> all.set(all + pkt.in_queue_length) >> "
     "bytes.set(bytes + ipv4.id); pkts >> macbytes.set(macbytes + eth.type);",
+    "pkts >> match(vlan.vid != 0) >> few.set(few + vlan.vid) >> some.set(some + geneve.option);",
     "pkts >> match(udp.dst == 30000) >> few.set(few + segway_header.ts) >> duplicate(out);"
     "out >> collect(C);",
     "pkts >> match(tcp.dst == 80) >> size.set(size + ipv4.len) >> match(size.min() > 5000) >> "

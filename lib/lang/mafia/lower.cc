@@ -111,8 +111,8 @@ bool Lowering::CheckTarget(const Step& step, MeasureFieldId id) {
   return Fail(step.name.offset, "E12",
               Quote(field.name) +
                   " is not written on forwarded packets, which would change where " +
-                  "they go; write ipv4.tos, ipv4.id or ipv4.checksum, or duplicate() first and " +
-                  "write on the copy");
+                  "they go; write ipv4.tos, ipv4.id, vlan.vid or geneve.option, or duplicate() " +
+                  "first and write on the copy");
 }
 
 // E11, or a warning: the value is cut.

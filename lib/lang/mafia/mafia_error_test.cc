@@ -154,6 +154,10 @@ TEST(MafiaErrors, OfSizesAndWindowsAreTold) {
        "pkts >> tag(ipv4.id, b)",
        "2:22: E11: a filter of 32 bits does not fit into 'ipv4.id', which has 16 bits; declare it "
        "with size=16"},
+      {"k=Key(ip.src); b=BloomFilter(alg=\"membership\", key=k, nhash=2, size=16);\n"
+       "pkts >> tag(vlan.vid, b)",
+       "2:23: E11: a filter of 16 bits does not fit into 'vlan.vid', which has 12 bits; declare it "
+       "with size=12"},
       {"k=Key(ip.src); b=BloomFilter(alg=\"membership\", key=k, size=128); c=Counter();\n"
        "pkts >> c.set(b.read())",
        "2:15: E11: 'b' has 128 bits; only a filter of at most 64 is a number, others are read by "
@@ -162,7 +166,9 @@ TEST(MafiaErrors, OfSizesAndWindowsAreTold) {
        "1:76: E11: 'b' has 128 bits; init() loads a filter of at most 64"},
       {"pkts >> tag(ipv4.dst, 10.0.0.1)",
        "1:13: E12: 'ipv4.dst' is not written on forwarded packets, which would change where they "
-       "go; write ipv4.tos, ipv4.id or ipv4.checksum, or duplicate() first and write on the copy"},
+       "go; write ipv4.tos, ipv4.id, vlan.vid or geneve.option, or duplicate() first and write on "
+       "the "
+       "copy"},
       {"c=Counter(width=65)", "1:17: E12: width is 65; it takes 1 to 64"},
       {"c=Counter(); window(0)",
        "1:21: E12: the window in nanoseconds is 0; it takes 1 to 86400000000000"},
