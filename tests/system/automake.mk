@@ -6,6 +6,7 @@ EXTRA_DIST += \
 	tests/system/attack_cases.py \
 	tests/system/bench-slice-length \
 	tests/system/captures.py \
+	tests/system/carrier_cases.py \
 	tests/system/cases.py \
 	tests/system/clos.py \
 	tests/system/clos_cases.py \

@@ -11,6 +11,7 @@ import time
 import attack_cases
 import bounce_cases
 import captures
+import carrier_cases
 import clos_cases
 import controller_cases
 import datapath_cases
@@ -264,6 +265,7 @@ ALL = [
     *slice_fault_cases.ALL,
     *slice_truth_cases.ALL,
     *tag_cases.ALL,
+    *carrier_cases.ALL,
     *trace_cases.ALL,
     *live_trace_cases.ALL,
     *trace_controller_cases.ALL,

@@ -118,13 +118,13 @@ class Switch:
     def _wait_for_pmd(self):
         eventually(lambda: any(t["is_pmd"] for t in self.status()["threads"]), "a PMD thread runs")
 
-    def crash_and_restart(self):
+    def crash_and_restart(self, *options):
         """Flows are gone then, and bridges are there."""
         crashed = self.processes.pop()
         crashed.kill()
         crashed.wait()
         os.remove(self.control)
-        self._start_vswitchd()
+        self._start_vswitchd(*options)
         self._wait_for_pmd()
 
     def _spawn(self, name, command):
