@@ -76,6 +76,11 @@ Result<Json> DebugRoceTraces(TraceReader* reader, TraceQuery query, bool is_cut_
   return debugger.Findings(switches);
 }
 
+// Where the second begins that it lies in: links are counted by the second, under its begin.
+Nanos SecondOf(Nanos time) {
+  return time < 0 ? time : CellOf(time, kNanosPerSecond) * kNanosPerSecond;
+}
+
 }  // namespace
 
 Status SetAppWord(const std::string& name, const std::string& value, const SwitchBook& switches,
@@ -128,7 +133,7 @@ Result<Json> RunApp(TraceReader* reader, const AppQuestion& question, bool is_cu
                     TraceReader::Missing* missing) {
   TraceQuery query = question.query;
   if (question.app == "ecmp" || question.app == "drops") {
-    const auto links = reader->Links(query.from, query.until, missing);
+    const auto links = reader->Links(SecondOf(query.from), query.until, missing);
     if (!links.ok()) return links.status();
     if (question.app == "ecmp") {
       return Json::array({ProfileEcmp(*links, *question.at, question.members, switches)});

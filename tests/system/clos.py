@@ -232,6 +232,11 @@ class Clos:
     def del_flow(self, bridge, flow):
         self.switch.ofctl("-O", "OpenFlow15", "--strict", "del-flows", bridge, flow)
 
+    def heed_flows(self):
+        """Waits until packets go by the flows that there are now."""
+        for _ in range(2):
+            self.switch.rpc("revalidator/wait")
+
     def route(self):
         for number, leaf in enumerate(LEAVES, 1):
             self.switch.ofctl(
@@ -335,7 +340,9 @@ class ClosNetwork(ProbeNetwork):
         return done.stdout
 
     def settled(self):
-        """The sums, when nothing is under way and all that is to be kept is stored."""
+        """The sums, when nothing has been under way for longer than it takes until links are stored."""
+        last = [None]
+
         def told():
             sums = self.sums()
             packets, store = sums["packets"], sums["store"]
@@ -343,9 +350,21 @@ class ClosNetwork(ProbeNetwork):
             return sums if sums["copies"]["waiting"] == 0 and is_stored else None
 
         def is_still():
-            before = told()
-            return before if before and before == told() else None
-        return eventually(is_still, "all packets are told of", seconds=120, pause=0.5)
+            # LLDP goes out of ports to analyzers, too, and takes numbers of copies.
+            sums = told()
+            before, last[0] = last[0], sums and (sums["frames"], sums["packets"])
+            return sums if sums and last[0] == before else None
+        return eventually(is_still, "all packets are told of", seconds=120, pause=1.2)
+
+    def all_traces(self, *conditions):
+        """Page after page."""
+        found, more = [], []
+        while True:
+            page = self.ctl("trace", "query", "--limit=1000", *conditions, *more)
+            found += page["traces"]
+            if not page["next_cursor"]:
+                return found
+            more = [f"--after={page['next_cursor']}"]
 
     def drops(self, since_ns):
         return self.ctl("app", "drops", f"--from={since_ns}")["findings"]

@@ -44,13 +44,13 @@ def mixed(size=lambda number: 60 + number * 29 % 1100, count=8, to="10."):
 def flows_of_others(links, *places):
     for bridge, match, actions in places:
         links.add_flow(bridge, f"{match},actions={actions}")
-    for _ in range(2):
-        links.switch.rpc("revalidator/wait")  # now they are heeded
+    links.heed_flows()
     try:
         yield
     finally:
         for bridge, match, _ in places:
             links.del_flow(bridge, match)
+        links.heed_flows()
 
 
 @contextlib.contextmanager
@@ -144,7 +144,8 @@ def meter(links):
 
 @contextlib.contextmanager
 def small_mtu(links):
-    wires = [links.wire(spine, LEAVES[2]) for spine in SPINES]
+    wires = [wire for spine in SPINES
+             for wire in (links.wire(spine, LEAVES[2]), links.wire(LEAVES[2], spine))]
     try:
         for wire in wires:
             links.ip("link", "set", wire, "mtu", "700")
@@ -160,11 +161,13 @@ def small_mtu(links):
 def no_flow(links):
     spine, match = SPINES[0], "priority=100,ip,nw_dst=10.2.0.0/16"
     links.del_flow(spine, match)
+    links.heed_flows()
     try:
         links.send(mixed())
         yield {spine: ("all", "no_flow", "no flow that takes it")}
     finally:
         links.add_flow(spine, f"{match},actions=dec_ttl,output:{links.port(spine, LEAVES[1])}")
+        links.heed_flows()
 
 
 @contextlib.contextmanager
@@ -238,7 +241,7 @@ def what_is_wrong_with_a_network_is_named_and_nothing_else(switch):
                 drops, loops = network.drops(begun), network.loops(begun)
             wrong = differences(wanted, drops, loops)
             if wrong:
-                failures.append(f"{fault.__name__}: {wrong}: {drops}")
+                failures.append(f"{fault.__name__}: {wrong}: {drops}, {sums}")
             parts = ("in_traces", "duplicates", "shed", "waiting", "lost")
             copies = sums["copies"]
             assert sum(copies[part] for part in parts) == copies["sent"], copies
@@ -258,7 +261,7 @@ def uneven_ecmp_is_found_and_even_is_not(switch):
                          f"group_id=1,type=select,selection_method=hash,{SPREAD},{buckets}")
             begun = time.time_ns()
             links.connect("10.2.0.1", 300)
-            network.settled()
+            network.settled()  # the second in which it begins is counted whole
             told[weights] = network.ctl("app", "ecmp", f"--from={begun}", f"--at={LEAVES[0]}",
                                         f"--members={','.join(SPINES)}")["findings"][0]
         assert told[(1, 1)]["verdict"] == "even", told
@@ -275,8 +278,7 @@ def a_packet_is_one_trace_before_and_behind_a_load_balancer(switch):
             for _ in range(packets):
                 assert behind.stdout.readline() == "taken\n"
         network.settled()
-        traces = network.ctl("trace", "query", f"--from={begun}", f"--dst={VIP}", "--protocol=udp",
-                             "--limit=1000")["traces"]
+        traces = network.all_traces(f"--from={begun}", f"--dst={VIP}", "--protocol=udp")
         ways = [[hop["switch"] for hop in trace["path"]] for trace in traces]
         whole = [way for way in ways if {LEAVES[0], LEAVES[2], LEAVES[3]} <= set(way) and (
             way.count(LEAVES[3]) == 2)]

