@@ -321,6 +321,10 @@ Status Controller::StartOpenflow() {
   openflow_ = std::move(*openflow);
   watch_ = std::make_unique<TopologyWatch>(base_, clock_, LinkDiscoveryOptions(), &openflow_->net(),
                                            &topology_, log_);
+  watch_->SetQuietPorts([this](const OpenflowSwitch& which, uint32_t port) {
+    const auto copies = openflow_->CopyPort(which.name());
+    return copies && copies->port == port;
+  });
   return Status::Ok();
 }
 

@@ -99,7 +99,7 @@ void TopologyWatch::OnPacketIn(OpenflowSwitch* which, const OpenflowMessage& pac
 void TopologyWatch::SendPacketOut(uint64_t datapath_id, uint32_t port,
                                   const std::vector<uint8_t>& frame) {
   OpenflowSwitch* const which = net_->Find(datapath_id);
-  if (which == nullptr) return;
+  if (which == nullptr || (is_quiet_ && is_quiet_(*which, port))) return;
   const std::string_view bytes(reinterpret_cast<const char*>(frame.data()), frame.size());
   const Result<bool> sent = which->SendPacketOut(0, bytes, "output:" + std::to_string(port));
   if (!sent.ok() && log_) log_("warn", "LLDP to " + which->name() + ": " + sent.message());

@@ -18,6 +18,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "controller/openflow/openflow_net.h"
@@ -30,12 +31,17 @@ namespace trumpet {
 class TopologyWatch final : private OpenflowObserver, private PacketPort, private LinkListener {
  public:
   using Log = std::function<void(const char* level, const std::string& text)>;
+  using IsPort = std::function<bool(const OpenflowSwitch& which, uint32_t port)>;
 
   TopologyWatch(event_base* base, const WireClock& clock, const LinkDiscoveryOptions& options,
                 OpenflowNet* net, LiveTopology* topology, Log log);
   ~TopologyWatch() override;
   TopologyWatch(const TopologyWatch&) = delete;
   TopologyWatch& operator=(const TopologyWatch&) = delete;
+
+  // Nothing is sent out of ports of which it is true: what goes into a tunnel to an analyzer takes
+  // a number of its copies, and would look like a copy that was lost.
+  void SetQuietPorts(IsPort is_quiet) { is_quiet_ = std::move(is_quiet); }
 
   // The file of the topology is another one.
   void OnFile() { discovery_.SetEdgePorts(topology_->EdgePorts()); }
@@ -56,6 +62,7 @@ class TopologyWatch final : private OpenflowObserver, private PacketPort, privat
   OpenflowNet* const net_;
   LiveTopology* const topology_;
   const Log log_;
+  IsPort is_quiet_;  // may be null
   LinkDiscovery discovery_;
   std::set<uint64_t> connected_;
   std::set<uint64_t> asked_;  // whose switch has, or is being given, our flow

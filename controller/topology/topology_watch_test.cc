@@ -105,5 +105,14 @@ TEST_F(TopologyWatchTest, BelievesNoEdgePort) {
   EXPECT_EQ(Seen(), nullptr);
 }
 
+TEST_F(TopologyWatchTest, SendsNothingOutOfPortsToAnalyzers) {
+  watch_->SetQuietPorts([](const OpenflowSwitch& which, uint32_t port) {
+    return which.datapath_id() == 1 && port == 2;
+  });
+  ASSERT_TRUE(test_.RunUntil(
+      [&] { return ovs_.FramesOf("br1p1").size() >= 3 && ovs_.FramesOf("br2p2").size() >= 3; }));
+  EXPECT_TRUE(ovs_.FramesOf("br1p2").empty());
+}
+
 }  // namespace
 }  // namespace trumpet

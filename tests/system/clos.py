@@ -350,7 +350,6 @@ class ClosNetwork(ProbeNetwork):
             return sums if sums["copies"]["waiting"] == 0 and is_stored else None
 
         def is_still():
-            # LLDP goes out of ports to analyzers, too, and takes numbers of copies.
             sums = told()
             before, last[0] = last[0], sums and (sums["frames"], sums["packets"])
             return sums if sums and last[0] == before else None

@@ -245,6 +245,7 @@ def what_is_wrong_with_a_network_is_named_and_nothing_else(switch):
             parts = ("in_traces", "duplicates", "shed", "waiting", "lost")
             copies = sums["copies"]
             assert sum(copies[part] for part in parts) == copies["sent"], copies
+            assert copies["lost_by_number"] == 0, copies
         assert not failures, "\n".join(failures)
         return (f"{len(FAULTS)} times, {sums['packets']['all']} packets; loops are told within "
                 f"{slowest:.1f} s")
