@@ -149,6 +149,9 @@ def small_mtu(links):
     try:
         for wire in wires:
             links.ip("link", "set", wire, "mtu", "700")
+        for wire in wires:  # the switch sets up such ports anew
+            eventually(lambda: links.switch.vsctl("get", "interface", wire, "mtu") == "700",  # pylint: disable=W0640
+                       "the switch knows of the MTU")
         for size in (100, 1200):
             links.send(mixed(size=lambda _, bytes_=size: bytes_, to="10.3."))
         yield {spine: ("long", "mtu", "only shorter packets pass out of port 3") for spine in SPINES}
