@@ -274,7 +274,7 @@ def uneven_ecmp_is_found_and_even_is_not(switch):
 
 
 def a_packet_is_one_trace_before_and_behind_a_load_balancer(switch):
-    with clos_on(switch) as (links, network):
+    with clos_on(switch, FaultyClos) as (links, network):
         network.use(RULES)
         begun, packets = time.time_ns(), 500
         with links.balancer(sends_back=False) as behind:
