@@ -43,6 +43,10 @@ EXTRA_DIST += utilities/demo
 noinst_LIBRARIES += utilities/libtrumpet-ctl.a
 utilities_libtrumpet_ctl_a_SOURCES = \
 	utilities/ctl/campaign_commands.cc \
+	utilities/ctl/command_help.cc \
+	utilities/ctl/command_help.h \
+	utilities/ctl/command_table.cc \
+	utilities/ctl/command_table.h \
 	utilities/ctl/commands.cc \
 	utilities/ctl/commands.h \
 	utilities/ctl/ctl_run.cc \

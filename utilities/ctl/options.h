@@ -14,27 +14,9 @@
 #include <vector>
 
 #include "lib/base/status.h"
+#include "utilities/ctl/command_table.h"
 
 namespace trumpet {
-
-// An option of one command, or of all.
-struct CtlOption {
-  const char* name;   // "replace"
-  const char* value;  // "FILE"; null: it takes none
-  const char* help;
-};
-
-struct CtlCommand {
-  const char* name;       // "event add"
-  const char* arguments;  // "FILE..."
-  const char* help;       // one line
-  size_t min_arguments;
-  size_t max_arguments;
-  std::vector<CtlOption> options;
-};
-
-const std::vector<CtlCommand>& CtlCommands();
-const std::vector<CtlOption>& CommonCtlOptions();
 
 enum class OutputFormat : uint8_t { kTable, kJson, kYaml };
 

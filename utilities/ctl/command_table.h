@@ -1,0 +1,36 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// The commands of trumpetctl, with their arguments and options: what it takes, what its help and
+// its completion list.
+
+#ifndef TRUMPET_UTILITIES_CTL_COMMAND_TABLE_H
+#define TRUMPET_UTILITIES_CTL_COMMAND_TABLE_H
+
+#include <cstddef>
+#include <vector>
+
+namespace trumpet {
+
+// An option of one command, or of all.
+struct CtlOption {
+  const char* name;   // "replace"
+  const char* value;  // "FILE"; null: it takes none
+  const char* help;
+};
+
+struct CtlCommand {
+  const char* name;       // "event add"
+  const char* arguments;  // "FILE..."
+  const char* help;       // one line
+  size_t min_arguments;
+  size_t max_arguments;
+  std::vector<CtlOption> options;
+};
+
+const std::vector<CtlCommand>& CtlCommands();
+const std::vector<CtlOption>& CommonCtlOptions();
+
+}  // namespace trumpet
+
+#endif  // TRUMPET_UTILITIES_CTL_COMMAND_TABLE_H
