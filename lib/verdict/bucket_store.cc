@@ -14,7 +14,7 @@
 namespace trumpet {
 namespace {
 
-constexpr size_t kFirstChains = 64;
+constexpr size_t kFirstChains = 1;  // an event without granularity has one bucket
 constexpr size_t kAlwaysKept = 64;  // places that are not worth giving back
 
 }  // namespace
