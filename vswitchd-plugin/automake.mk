@@ -44,6 +44,8 @@ vswitchd_plugin_libtrumpet_plugin_a_SOURCES = \
 	vswitchd-plugin/input_file.cc \
 	vswitchd-plugin/input_file.h \
 	vswitchd-plugin/json_line.h \
+	vswitchd-plugin/measurement_arguments.cc \
+	vswitchd-plugin/measurement_arguments.h \
 	vswitchd-plugin/measurement_commands.cc \
 	vswitchd-plugin/measurement_commands.h \
 	vswitchd-plugin/measurement_copies.cc \

@@ -42,6 +42,8 @@ lib_libtrumpet_wire_a_SOURCES = \
 	lib/wire/frame_body.h \
 	lib/wire/frame_reader.cc \
 	lib/wire/frame_reader.h \
+	lib/wire/host_codec.cc \
+	lib/wire/host_codec.h \
 	lib/wire/limits.h \
 	lib/wire/listener.cc \
 	lib/wire/listener.h \
@@ -65,6 +67,8 @@ lib_libtrumpet_wire_a_SOURCES = \
 	lib/wire/send_queue.h \
 	lib/wire/session.cc \
 	lib/wire/session.h \
+	lib/wire/session_codec.cc \
+	lib/wire/session_codec.h \
 	lib/wire/session_hello.cc \
 	lib/wire/slice_codec.cc \
 	lib/wire/slice_codec.h \

@@ -14,10 +14,12 @@
 #include <cstddef>
 
 #include "lib/wire/count_codec.h"
+#include "lib/wire/host_codec.h"
 #include "lib/wire/message.h"
 #include "lib/wire/order_codec.h"
 #include "lib/wire/place_codec.h"
 #include "lib/wire/program_codec.h"
+#include "lib/wire/session_codec.h"
 #include "lib/wire/slice_codec.h"
 #include "lib/wire/trace_codec.h"
 #include "lib/wire/trigger_codec.h"

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The Trumpet Authors.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Messages of the control way, as protobuf: sessions, trigger sets, hosts.  See event_codec.h.
+// Trigger sets and how hosts answer them, as protobuf.  See event_codec.h.
 //
 // A part of the codec.
 
@@ -14,42 +14,18 @@
 namespace trumpet {
 
 namespace pb {
-class Bye;
-class Hello;
-class HelloReply;
-class HostFacts;
-class KeepAlive;
-class Refusal;
 class TriggerAck;
 class TriggerSet;
 }  // namespace pb
 
-bool Check(const pb::Hello& hello, const Place& place, Checker* checker);
-bool Check(const pb::HelloReply& reply, const Place& place, Checker* checker);
-bool Check(const pb::Refusal& refusal, const Place& place, Checker* checker);
-bool Check(const pb::KeepAlive& keep_alive, const Place& place, Checker* checker);
-bool Check(const pb::Bye& bye, const Place& place, Checker* checker);
 bool Check(const pb::TriggerSet& set, const Place& place, Checker* checker);
 bool Check(const pb::TriggerAck& ack, const Place& place, Checker* checker);
-bool Check(const pb::HostFacts& facts, const Place& place, Checker* checker);
 
-void Write(const Hello& hello, pb::Hello* out);
-void Write(const HelloReply& reply, pb::HelloReply* out);
-void Write(const Refusal& refusal, pb::Refusal* out);
-void Write(const KeepAlive& keep_alive, pb::KeepAlive* out);
-void Write(const Bye& bye, pb::Bye* out);
 void Write(const TriggerSet& set, pb::TriggerSet* out);
 void Write(const TriggerAck& ack, pb::TriggerAck* out);
-void Write(const HostFacts& facts, pb::HostFacts* out);
 
-Hello Read(const pb::Hello& in);
-HelloReply Read(const pb::HelloReply& in);
-Refusal Read(const pb::Refusal& in);
-KeepAlive Read(const pb::KeepAlive& in);
-Bye Read(const pb::Bye& in);
 TriggerSet Read(const pb::TriggerSet& in);
 TriggerAck Read(const pb::TriggerAck& in);
-HostFacts Read(const pb::HostFacts& in);
 
 }  // namespace trumpet
 
