@@ -137,6 +137,7 @@ def slices(call, json_type):
     call(404, "GET", packets + "?run=1", one + "/packets")
     call(400, "GET", packets + "?run=x", one + "/packets")
     call(401, "GET", packets, one + "/packets", role=None)
+    call(403, "GET", packets, one + "/packets", role="read")
     # The campaign that was replaced may have begun a run, too.
     news = [news_after(call, news_after(call, 0)["before"] - 1)]
     while (news[-1]["what"], news[-1]["run"]["run"]) != ("run-ended", run["run"]):

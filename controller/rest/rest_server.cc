@@ -71,7 +71,7 @@ const std::vector<RestRoute>& RestServer::Routes() {
       {"POST", "/v1/slices/{name}/run", Role::kOperate, true, " ", RunCampaign},
       {"POST", "/v1/slices/{name}/stop", Role::kOperate, true, " ", StopCampaign},
       {"GET", "/v1/slices/{name}/results", Role::kRead, true, " ", ShowCampaignResults},
-      {"GET", "/v1/slices/{name}/packets", Role::kRead, true, " run ", DownloadPackets},
+      {"GET", "/v1/slices/{name}/packets", Role::kOperate, true, " run ", DownloadPackets},
       {"GET", "/v1/measurements", Role::kRead, false, " ", ListMeasurements},
       {"GET", "/v1/measurements/{name}", Role::kRead, false, " ", ShowMeasurement},
       {"PUT", "/v1/measurements/{name}", Role::kOperate, false, " ", PutMeasurement},
