@@ -17,6 +17,7 @@ namespace {
 constexpr Nanos kAdvanceEvery = 50 * kNanosPerMilli;
 constexpr size_t kTracesAtATime = 4096;  // then others have their turn
 constexpr Nanos kWriteEvery = kNanosPerSecond;
+constexpr Nanos kWriteFaultsAfter = 200 * kNanosPerMilli;
 constexpr size_t kCountedAtATime = 16384;  // sums of named counters, before they are written
 constexpr Nanos kExpireCounters = 600 * kNanosPerSecond;
 
@@ -88,7 +89,8 @@ LiveTraces::LiveTraces(event_base* base, const LiveTracesOptions& options,
       writer_(base, kMaxBatches),
       reader_(base, kMaxQuestions),
       advance_(base, [this] { Advance(); }),
-      write_(base, [this] { Write(); }) {
+      write_(base, [this] { Write(); }),
+      write_faults_(base, [this] { WriteFaults(); }) {
   advance_.RunEvery(kAdvanceEvery);
   write_.RunEvery(kWriteEvery);
 }
@@ -123,6 +125,9 @@ void LiveTraces::Tell(const TraceReport& report) {
   if (report.is_kept) {
     waiting_.push_back(ToStored(report, switches_, lengths_.LongestLike(report)));
     if (on_kept_) on_kept_(waiting_.back());
+    const TraceFault fault = report.pass->fault;
+    const bool is_fault = fault == TraceFault::kDropped || fault == TraceFault::kLoop;
+    if (is_fault && !std::exchange(has_faults_, true)) write_faults_.RunAfter(kWriteFaultsAfter);
   }
   if (waiting_.size() + links_.size() >= kBatch || named_.size() >= kCountedAtATime) Write();
 }
@@ -141,6 +146,26 @@ bool LiveTraces::Give(LoopWorker::Job job) {
   if (!is_ending_) return writer_.Do(std::move(job));
   writer_.DoInAnyCase(std::move(job));
   return true;
+}
+
+// Whoever looks for them does not wait for the sums of a second.
+void LiveTraces::WriteFaults() {
+  if (!std::exchange(has_faults_, false) || waiting_.empty()) return;
+  const size_t count = waiting_.size();
+  const bool is_taken = Give([this, traces = std::exchange(waiting_, {}), now = unix_now_()] {
+    const TraceStoreCounters before = store_->counters();
+    const Status status = store_->Append(traces, now);
+    const TraceStoreCounters store = store_->counters();
+    return [this, status, before, store] {
+      counters_.stored += store.written - before.written;
+      Note(store.refused - before.refused, 0, status, store);
+    };
+  });
+  if (!is_taken) NoteSlowDisk(count, 0);
+}
+
+void LiveTraces::NoteSlowDisk(size_t traces, size_t links) {
+  Note(traces, links, Status::Error("the disk is too slow for the traces"), counters_.store);
 }
 
 void LiveTraces::Write() {
@@ -175,10 +200,10 @@ void LiveTraces::Write() {
     };
   });
   waiting_.clear();
+  has_faults_ = false;
   if (!is_taken) {
     counters_.sums_not_stored += sum_count;
-    Note(trace_count, link_count, Status::Error("the disk is too slow for the traces"),
-         counters_.store);
+    NoteSlowDisk(trace_count, link_count);
   }
 }
 

@@ -3,8 +3,8 @@
 //
 // LiveTraces: frames as they arrive -> traces, those worth keeping to a store, the rest as sums.
 //
-// A second after its last copy a trace is told (TraceTable); within another it is in the store's
-// file, and then survives the process.  Every copy is in the sums: told in a trace, a duplicate,
+// A second after its last copy a trace is told (TraceTable); within another, or a fifth of one if
+// the packet was dropped or went round, it is in the store's file, and then survives the process.  Every copy is in the sums: told in a trace, a duplicate,
 // shed, waiting, or lost.  What the disk does not take fast enough is counted, and not kept.
 //
 // Threads: that of the loop; the store has one that writes and one that answers.  Memory: that of
@@ -120,6 +120,8 @@ class LiveTraces {
   void Tell(const TraceReport& report);
   void Advance();
   void Write();
+  void WriteFaults();
+  void NoteSlowDisk(size_t traces, size_t links);
   bool Give(LoopWorker::Job job);
   template <typename T>
   void Ask(std::function<Result<T>(TraceReader*, TraceReader::Missing*)> look, AnswerOf<T> answer);
@@ -144,6 +146,7 @@ class LiveTraces {
   Nanos frame_time_ = 0;
   Nanos taken_at_ = 0;
   bool has_new_frames_ = false;
+  bool has_faults_ = false;  // among those that wait
   bool is_ending_ = false;
   std::unique_ptr<TraceStore> store_;        // the writer's
   std::optional<CounterFile> counter_file_;  // likewise; none while it is opened
@@ -153,6 +156,7 @@ class LiveTraces {
   LoopWorker reader_;
   LoopEvent advance_;
   LoopEvent write_;
+  LoopEvent write_faults_;
 };
 
 }  // namespace trumpet
