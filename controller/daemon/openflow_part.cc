@@ -114,6 +114,7 @@ std::vector<TracePlace> OpenflowPart::TracePlaces(const Topology& topology) cons
     for (const TopologyHost& host : topology.hosts) {
       if (host.attached_to != one.name) continue;
       place.at.local.insert(place.at.local.end(), host.prefixes.begin(), host.prefixes.end());
+      place.at.hosts.push_back({host.id, host.prefixes});
     }
     places.push_back(std::move(place));
   }

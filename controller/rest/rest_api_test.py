@@ -230,8 +230,38 @@ def trace_rules(call, json_type, yaml_type):
     call(415, "PUT", path, body=text, headers={"Content-Type": "text/html"})
     call(403, "PUT", path, body=text, headers=yaml_type, role="operate")
     call(404, "GET", path + "/web", one)
+    debug_marks(call, json_type, yaml_type)
     call(204, "DELETE", path)
     call(404, "DELETE", path)
+
+
+def debug_marks(call, json_type, yaml_type):
+    """Marks of packets, beside rules that do not copy them, and then do."""
+    path, one = "/v1/debug-marks", "/v1/debug-marks/{name}"
+    body = '{"filter": "dstPort=443", "hosts": ["h1", "h2"]}'
+
+    def put(status, name="slow", text=body, headers=json_type, **more):
+        return json.loads(call(status, "PUT", f"{path}/{name}", one, body=text, headers=headers, **more))
+
+    assert "need a 'debug_bit'" in put(409)["detail"]
+    rules = "{debug_bit: 5, rules: [{name: web, filter: dstPort=80}]}"
+    call(200, "PUT", "/v1/trace-rules", body=rules, headers=yaml_type)
+    assert "no rule copies what is marked" in put(409)["detail"]
+    call(200, "PUT", "/v1/trace-rules", body="{debug_bit: 5, base: true}", headers=yaml_type)
+    mark = {"name": "slow", "filter": "dstPort=443", "hosts": ["h1", "h2"]}
+    assert put(201, role="operate") == mark
+    assert json.loads(call(200, "GET", path)) == {"marks": [mark]}
+    assert json.loads(call(200, "GET", "/v1/trace-rules"))["marks"] == [mark]
+    assert put(200, text="filter: dstPort=80", headers=yaml_type) == {
+        "name": "slow", "filter": "dstPort=80"}
+    assert "'hosts' must be a list" in put(422, text='{"hosts": "h1"}')["detail"]
+    assert "'dstPrt' is not" in put(422, text='{"filter": "dstPrt=80"}')["detail"]
+    put(415, headers={"Content-Type": "text/html"})
+    put(403, role="read")
+    call(403, "DELETE", path + "/slow", one, role="read")
+    call(204, "DELETE", path + "/slow", one, role="operate")
+    call(404, "DELETE", path + "/slow", one)
+    assert json.loads(call(200, "GET", path)) == {"marks": []}
 
 
 def reshufflers(call):

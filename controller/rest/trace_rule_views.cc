@@ -25,6 +25,12 @@ Json RuleJson(const TraceRule& rule, const std::vector<TraceRuleAtSwitch>& at) {
 
 }  // namespace
 
+Json TraceMarkJson(const TraceMark& mark) {
+  Json json = {{"name", mark.name}, {"filter", event_lang::PrintFilter(mark.filter)}};
+  if (!mark.hosts.empty()) json["hosts"] = mark.hosts;
+  return json;
+}
+
 Json TraceRulesJson(const std::optional<TraceRuleSetView>& view) {
   Json json = {{"rules", Json::array()}};
   if (!view) return json;
@@ -38,6 +44,7 @@ Json TraceRulesJson(const std::optional<TraceRuleSetView>& view) {
   for (size_t i = 0; i < rules.rules.size(); ++i) {
     json["rules"].push_back(RuleJson(rules.rules[i], view->at[i]));
   }
+  for (const TraceMark& mark : rules.marks) json["marks"].push_back(TraceMarkJson(mark));
   return json;
 }
 

@@ -18,6 +18,8 @@ namespace trumpet {
 
 using Json = nlohmann::ordered_json;
 
+// With its name, hosts and filter.
+Json TraceMarkJson(const TraceMark& mark);
 // None: without rules.
 Json TraceRulesJson(const std::optional<TraceRuleSetView>& view);
 // With what it is at each switch.

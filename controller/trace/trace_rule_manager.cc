@@ -280,12 +280,30 @@ Result<std::vector<SwitchChange>> TraceRuleManager::PlanAll(const TraceRules& ru
   return parts;
 }
 
+// Of a mark for a host that is nowhere nobody would hear.
+Status TraceRuleManager::CheckMarks(const TraceRules& rules) const {
+  std::set<std::string> hosts;
+  for (const auto& [id, member] : members_) {
+    for (const TraceHost& host : member.place.at.hosts) hosts.insert(host.id);
+  }
+  for (const TraceMark& mark : rules.marks) {
+    for (const std::string& host : mark.hosts) {
+      if (hosts.count(host) != 0) continue;
+      return Status::Error("mark '" + mark.name + "': no switch that copies has a host '" + host +
+                           "'");
+    }
+  }
+  return CheckTraceMarks(rules);
+}
+
 void TraceRuleManager::Put(TraceRules rules, const std::string& caller, Done done) {
   const auto answer = [&](const Outcome& outcome) {
     Later([done = std::move(done), outcome] { done(outcome); });
   };
   const auto tests = TraceTests(rules);
   if (!tests.ok()) return answer(Wrong(tests.message()));
+  const Status marks = CheckMarks(rules);
+  if (!marks.ok()) return answer(Wrong(marks.message()));
   if (rules.rules.empty()) return answer(Wrong("there is no rule in it"));
   const Status ready = WhyNot();
   if (!ready.ok()) return answer(Conflict(ready.message()));

@@ -114,6 +114,7 @@ class TraceRuleManager final : public TraceRuleBook, private EventStoreListener 
   void TakeBack(const std::vector<SwitchChange>& parts, RulesOf before, const Outcome& outcome,
                 Done done);
   Status WhyNot() const;
+  Status CheckMarks(const TraceRules& rules) const;
   void Later(std::function<void()> action);
   TraceRuleVerdict VerdictAt(uint64_t id, const Member& member, size_t rule) const;
 

@@ -59,6 +59,7 @@ class Controller {
         TracePlace place{bridges[i], i + 1, TraceSwitch()};
         place.at.number = static_cast<uint16_t>(i + 1);
         place.at.port = kCopyPort;
+        place.at.hosts = {{"h" + std::to_string(i + 1), {*ParsePrefix("10.0.0.1")}}};
         places.push_back(place);
       }
       return places;
@@ -270,6 +271,22 @@ TEST_F(TraceRuleManagerTest, AnotherSetTakesThePlaceOfTheFirst) {
   const auto wrong = one.Put("rules: [{name: n, filter: not vlan=1}]");
   EXPECT_FALSE(wrong.is_conflict);
   EXPECT_EQ(wrong.status.message(), "rule 'n': 'not' cannot be said to OpenFlow switches");
+}
+
+TEST_F(TraceRuleManagerTest, MarksAreForHostsThatThereAre) {
+  Controller one(&ovs_, {"br0", "br1"});
+  one.manager->Start();
+  ASSERT_NE(one.Connect("br0", 1), nullptr);
+  ASSERT_NE(one.Connect("br1", 2), nullptr);
+  ASSERT_TRUE(one.RunUntil([&] { return one.manager->InOrder() == 2; }));
+  const std::string rules = "{debug_bit: 5, rules: [{name: m, marked: true}], marks: ";
+  const auto put = one.Put(rules + "[{name: a, hosts: [h2]}]}");
+  ASSERT_TRUE(put.status.ok()) << put.status.message();
+  EXPECT_EQ(ovs_.Flows("br0").find("nw_src=10.0.0.1"), std::string::npos);
+  EXPECT_NE(ovs_.Flows("br1").find("nw_src=10.0.0.1"), std::string::npos);
+  const auto wrong = one.Put(rules + "[{name: a, hosts: [h2, h3]}]}");
+  EXPECT_FALSE(wrong.is_conflict);
+  EXPECT_EQ(wrong.status.message(), "mark 'a': no switch that copies has a host 'h3'");
 }
 
 }  // namespace

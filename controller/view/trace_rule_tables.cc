@@ -33,7 +33,24 @@ std::string TraceRulesText(const ApiJson& answer) {
   const std::string problem = ApiText(answer, "problem");
   const auto rules = answer.find("rules");
   const ApiJson list = rules == answer.end() ? ApiJson::array() : *rules;
-  return (problem.empty() ? "" : "problem: " + problem + "\n") + TraceRuleTable(list);
+  const auto marks = answer.find("marks");
+  return (problem.empty() ? "" : "problem: " + problem + "\n") + TraceRuleTable(list) +
+         (marks == answer.end() ? "" : "\n" + DebugMarkTable(*marks));
+}
+
+std::string DebugMarkTable(const ApiJson& marks) {
+  TextTable table({"mark", "hosts", "filter"});
+  for (const ApiJson& mark : marks) {
+    std::string hosts;
+    const auto list = mark.find("hosts");
+    if (list != mark.end()) {
+      for (const ApiJson& host : *list) {
+        if (host.is_string()) hosts += (hosts.empty() ? "" : ", ") + host.get<std::string>();
+      }
+    }
+    table.Add({ApiText(mark, "name"), hosts.empty() ? "all" : hosts, ApiText(mark, "filter")});
+  }
+  return table.is_empty() ? "no packets are marked\n" : table.ToString(0);
 }
 
 std::string TraceRuleText(const ApiJson& rule) {

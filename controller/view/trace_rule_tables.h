@@ -18,6 +18,7 @@ namespace trumpet {
 std::string TraceRuleTable(const ApiJson& rules);
 // Of the answer that has them, and of a rule by itself, with its switches.
 std::string TraceRulesText(const ApiJson& answer);
+std::string DebugMarkTable(const ApiJson& marks);
 std::string TraceRuleText(const ApiJson& rule);
 
 }  // namespace trumpet

@@ -23,6 +23,7 @@
 namespace trumpet {
 
 constexpr size_t kMaxTraceRules = 64;
+constexpr size_t kMaxTraceMarks = 64;
 constexpr uint32_t kFirstTraceTag = 1u << (kSliceTagBits - 1);
 constexpr uint32_t kTracePortBits = 12;
 constexpr uint32_t kTracePortMask = (1u << kTracePortBits) - 1;
@@ -58,15 +59,27 @@ struct TraceRule {
   }
 };
 
+// Packets of hosts that get the debug bit where they come into the network.
+struct TraceMark {
+  std::string name;
+  FilterExpr filter;
+  std::vector<std::string> hosts;  // of the topology; none: all
+
+  bool operator==(const TraceMark& other) const {
+    return name == other.name && filter == other.filter && hosts == other.hosts;
+  }
+};
+
 // A packet is copied once, for the first rule that it fits.
 struct TraceRules {
   std::vector<TraceRule> rules;
+  std::vector<TraceMark> marks;
   int debug_bit = -1;         // of the six bits of the DSCP, 0 the lowest; -1: there is none
   uint32_t switch_rate = 0;   // copies per second of a switch; 0: no limit
   uint32_t network_rate = 0;  // of all together, in equal shares
 
   bool operator==(const TraceRules& other) const {
-    return rules == other.rules && debug_bit == other.debug_bit &&
+    return rules == other.rules && marks == other.marks && debug_bit == other.debug_bit &&
            switch_rate == other.switch_rate && network_rate == other.network_rate;
   }
 };

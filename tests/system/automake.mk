@@ -12,6 +12,7 @@ EXTRA_DIST += \
 	tests/system/clos_cases.py \
 	tests/system/controller_cases.py \
 	tests/system/datapath_cases.py \
+	tests/system/debug_cases.py \
 	tests/system/demo_cases.py \
 	tests/system/live_trace_cases.py \
 	tests/system/mark_cases.py \

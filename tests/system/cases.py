@@ -15,6 +15,7 @@ import carrier_cases
 import clos_cases
 import controller_cases
 import datapath_cases
+import debug_cases
 import demo_cases
 import live_trace_cases
 import mark_cases
@@ -269,6 +270,7 @@ ALL = [
     *trace_cases.ALL,
     *live_trace_cases.ALL,
     *trace_controller_cases.ALL,
+    *debug_cases.ALL,
     *roce_cases.ALL,
     *bounce_cases.ALL,
     *probe_cases.ALL,

@@ -12,6 +12,7 @@
 #include "controller/view/measurement_tables.h"
 #include "controller/view/probe_tables.h"
 #include "controller/view/reshuffler_tables.h"
+#include "controller/view/trace_rule_tables.h"
 #include "controller/view/slice_tables.h"
 #include "controller/view/trace_tables.h"
 #include "lib/base/units.h"
@@ -132,6 +133,9 @@ int Do(CtlRun* run) {
   if (name == "trace rules list") return ListCtlTraceRules(run);
   if (name == "trace rules show") return ShowCtlTraceRule(run);
   if (name == "trace rules rm") return RemoveCtlTraceRules(run);
+  if (name == "debug enable") return EnableCtlDebug(run);
+  if (name == "debug disable") return run->ForEach("DELETE", "debug-marks", "");
+  if (name == "debug list") return run->List("/v1/debug-marks", "marks", DebugMarkTable);
   if (name == "trace reshuffler list") {
     return run->List("/v1/reshufflers", "reshufflers", ReshufflerTable);
   }

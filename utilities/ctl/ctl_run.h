@@ -112,6 +112,7 @@ int ApplyCtlTraceRules(CtlRun* run);
 int ListCtlTraceRules(CtlRun* run);
 int ShowCtlTraceRule(CtlRun* run);
 int RemoveCtlTraceRules(CtlRun* run);
+int EnableCtlDebug(CtlRun* run);
 int InstallCtlMeasurement(CtlRun* run);
 int ShowCtlMeasurement(CtlRun* run);
 int ReadCtlMeasurement(CtlRun* run);

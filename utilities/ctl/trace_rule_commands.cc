@@ -78,6 +78,7 @@ Result<TraceSwitch> ReadSwitch(const CtlInvocation& invocation) {
     if (!status) return status;
   }
   at.number = static_cast<uint16_t>(number);
+  at.hosts = {{"", at.local}};
   return at;
 }
 
@@ -118,7 +119,12 @@ int CheckCtlTraceRules(CtlRun* run) {
   const auto rules = ReadRules(run);
   if (!rules) return 1;
   // Whether switches can be told is the same for all of them.
-  const auto flows = CompileTraceRules(*rules, TraceSwitch());
+  TraceSwitch at;
+  for (const TraceMark& mark : rules->marks) {
+    for (const std::string& host : mark.hosts) at.hosts.push_back({host, {*ParsePrefix("::/0")}});
+  }
+  at.hosts.push_back({"", {*ParsePrefix("::/0")}});
+  const auto flows = CompileTraceRules(*rules, at);
   if (!flows) return run->Fail(run->argument(0) + ": " + flows.message());
   if (run->invocation.Has("print")) *run->terminal.out << PrintTraceRules(*rules);
   return 0;
@@ -202,6 +208,18 @@ int RemoveCtlTraceRules(CtlRun* run) {
   ApiRequest request;
   request.method = "DELETE";
   request.path = kRulesPath;
+  return run->Ask(request) ? 0 : 1;
+}
+
+int EnableCtlDebug(CtlRun* run) {
+  ApiJson body = {{"filter", run->invocation.Get("filter", "*")}};
+  std::istringstream hosts(run->invocation.Get("hosts"));
+  for (std::string host; std::getline(hosts, host, ',');) body["hosts"].push_back(host);
+  ApiRequest request;
+  request.method = "PUT";
+  request.path = ApiPath("debug-marks", run->argument(0));
+  request.content_type = "application/json";
+  request.body = body.dump(-1, ' ', true);
   return run->Ask(request) ? 0 : 1;
 }
 

@@ -128,6 +128,16 @@ def test_trace_rules(user):
     assert "no switch copies" in user.says("trace rules show web")
     user.fails("trace rules show other", "there is no trace rule named 'other'")
     assert "1:8: 'rules' must be a list" in user.run("trace rules apply -", text="rules: 1").stderr
+    user.fails("debug enable slow", "marks need a 'debug_bit'")
+    user.write("marked.yaml", "{debug_bit: 5, base: true}")
+    user.says("trace rules apply marked.yaml")
+    assert user.says("debug enable slow --hosts=h1,h2 --filter=dstPort=443") == ""
+    assert "slow  h1, h2  dstPort=443" in user.says("debug list")
+    assert "slow  h1, h2  dstPort=443" in user.says("trace rules list")
+    user.fails("debug enable slow --filter=dstPrt=1", "did you mean 'dstPort'?")
+    assert user.says("debug disable slow") == ""
+    user.fails("debug disable slow", "there is no mark named 'slow'")
+    assert user.says("debug list") == "no packets are marked\n"
     assert user.says("trace rules rm") == ""
     user.fails("trace rules rm", "there are no trace rules")
 

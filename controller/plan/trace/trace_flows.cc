@@ -13,9 +13,12 @@ namespace trumpet {
 namespace {
 
 constexpr char kUnseen[] = "reg13=0/0x1";
+// Neither a test packet nor marked here.
+constexpr char kUnmarked[] = "reg13=0/0x7";
 constexpr char kForward[] = "load:1->NXM_NX_REG13[0],resubmit(,0)";
 constexpr int kTosShift = 8;  // of that byte within reg13
 constexpr int kFirstRulePriority = 40000;
+constexpr int kMarkPriority = kTracePriority + 90;
 constexpr uint16_t kIpv4Type = 0x0800;
 constexpr uint16_t kIpv6Type = 0x86dd;
 
@@ -49,14 +52,14 @@ FilterExpr IsIp() {
                                 {ValueKind::kNumber, kIpv6Type, kIpv6Type}});
 }
 
-FilterExpr GoesTo(const std::vector<Prefix>& prefixes) {
+FilterExpr IsIn(Field field, const std::vector<Prefix>& prefixes) {
   std::vector<ValueRange> ranges;
   ranges.reserve(prefixes.size());
   for (const Prefix& prefix : prefixes) {
     ranges.push_back(
         {prefix.is_ipv6 ? ValueKind::kIpv6 : ValueKind::kIpv4, FirstOf(prefix), LastOf(prefix)});
   }
-  return Test(Field::kDstIp, std::move(ranges));
+  return Test(field, std::move(ranges));
 }
 
 std::string MeterText(uint32_t number, uint32_t rate) {
@@ -72,6 +75,7 @@ class Compiler {
   Result<TraceFlows> Run() {
     AddBlacklist();
     AddEndOfTests();
+    AddMarks();
     AddGates();
     AddRules();
     AddBudget();
@@ -93,10 +97,11 @@ class Compiler {
     flows_.flows.push_back({Joined(text, match) + ",actions=" + actions, rule});
   }
 
-  std::vector<std::string> Matches(const FilterExpr& filter, const std::string& name) {
+  std::vector<std::string> Matches(const FilterExpr& filter, const std::string& name,
+                                   const char* what = "rule") {
     const Result<std::vector<std::string>> matches = FlowMatches(filter);
     if (matches.ok()) return *matches;
-    if (error_.empty()) error_ = "rule '" + name + "': " + matches.message();
+    if (error_.empty()) error_ = std::string(what) + " '" + name + "': " + matches.message();
     return {};
   }
 
@@ -117,11 +122,32 @@ class Compiler {
     if (!rules_.rules.empty()) AddFlow(0, kTracePriority + 99, "reg13=0x3/0x3", "drop");
   }
 
+  // Marked where they come in, packets are copied at every hop or at none, whenever marks change.
+  void AddMarks() {
+    const std::string bit = std::to_string(rules_.debug_bit + kTraceDscpShift);
+    std::set<std::string> there;
+    for (const TraceMark& mark : rules_.marks) {
+      std::vector<Prefix> sources;
+      for (const TraceHost& host : at_.hosts) {
+        const bool is_meant = mark.hosts.empty() || std::find(mark.hosts.begin(), mark.hosts.end(),
+                                                              host.id) != mark.hosts.end();
+        if (is_meant) sources.insert(sources.end(), host.prefixes.begin(), host.prefixes.end());
+      }
+      if (sources.empty()) continue;
+      const FilterExpr filter = Both(Both(mark.filter, IsIp()), IsIn(Field::kSrcIp, sources));
+      for (const std::string& match : Matches(filter, mark.name, "mark")) {
+        if (!there.insert(match).second) continue;
+        AddFlow(0, kMarkPriority, Joined(kUnmarked, match),
+                "load:1->NXM_OF_IP_TOS[" + bit + "],load:1->NXM_NX_REG13[2],resubmit(,0)");
+      }
+    }
+  }
+
   // A packet meets the flow of the highest priority only, so that does all that any rule needs
   // which the packet may fit.
   void AddGates() {
     const bool has_last_hop = rules_.debug_bit >= 0 && !at_.local.empty();
-    const FilterExpr local = GoesTo(at_.local);
+    const FilterExpr local = IsIn(Field::kDstIp, at_.local);
     for (const TraceRule& rule : rules_.rules) {
       if (rule.sample_bits == 0) continue;
       if (has_last_hop) AddGate(4, Both(rule.filter, local), rule.name, {true, true});

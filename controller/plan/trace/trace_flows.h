@@ -7,7 +7,8 @@
 // table 0 again at once, with one bit of reg13 set: it is forwarded as if we were not there, and
 // before anything is copied.  Only packets that a rule may want meet one.  Then the rules are
 // looked through in table 251, in order; the first that fits sends the copy, table 252 if the
-// switch has a budget.  Tunnels to analyzers are never copied.
+// switch has a budget.  Tunnels to analyzers are never copied.  Before all of that packets of hosts
+// get their marks: they go through table 0 once more, with another bit of reg13.
 //
 // What OpenFlow cannot mask or match is brought into registers first: the DSCP in reg13, and in
 // reg12 a hash of the connection, the same in both directions and on switches of the same build.
@@ -33,6 +34,12 @@ constexpr uint16_t kTracePriority = 64900;    // of the first flows in table 0, 
 constexpr uint32_t kFirstTraceMeter = 60100;  // the switch's, then those of rules
 constexpr int kTraceDscpShift = 2;            // of the debug bit within the IP header's second byte
 
+// A host of the topology that is attached to the switch.
+struct TraceHost {
+  std::string id;
+  std::vector<Prefix> prefixes;
+};
+
 // What the flows must know of their switch.
 struct TraceSwitch {
   uint16_t number = 0;  // 1 to kMaxSwitchNumber
@@ -40,6 +47,7 @@ struct TraceSwitch {
   bool is_erspan = false;
   std::vector<Prefix> analyzers;  // of the whole network; tunnels there are no traffic
   std::vector<Prefix> local;      // whom packets leave the network to here
+  std::vector<TraceHost> hosts;   // whose packets may be marked here
   uint32_t switch_count = 1;      // that share the network's budget
 };
 

@@ -86,6 +86,24 @@ TEST(TraceFlows, TheDebugBitIsReadFromARegisterAndTakenOffAtTheLastHop) {
             false);
 }
 
+TEST(TraceFlows, HostsOfTheSwitchHaveTheirPacketsMarked) {
+  TraceSwitch at = SwitchFive();
+  at.hosts = {{"h1", {*ParsePrefix("10.9.1.0/24")}}, {"h2", {*ParsePrefix("2001:db8::2")}}};
+  const std::string start = "{debug_bit: 5, rules: [{name: m, marked: true}], marks: ";
+  const std::string mark = "table=0,priority=64990,reg13=0/0x7";
+  const std::string actions =
+      ",actions=load:1->NXM_OF_IP_TOS[7],load:1->NXM_NX_REG13[2],resubmit(,0)\n";
+  EXPECT_EQ(Lines(Compile(start + "[{name: a, hosts: [h1], filter: Protocol=TCP}]}", at), mark),
+            mark + ",dl_type=0x800,nw_proto=0x6,nw_src=10.9.1.0/255.255.255.0" + actions);
+  EXPECT_EQ(Lines(Compile(start + "[{name: a}, {name: b, hosts: [h2]}]}", at), mark),
+            mark + ",dl_type=0x800,nw_src=10.9.1.0/255.255.255.0" + actions + mark +
+                ",dl_type=0x86dd,ipv6_src=2001:db8::2/ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff" +
+                actions);
+  EXPECT_EQ(Lines(Compile(start + "[{name: a, hosts: [h3]}]}", at), mark), "");
+  EXPECT_EQ(Lines(Compile(start + "[{name: a, filter: not vlan=1}]}", at), ""),
+            "mark 'a': 'not' cannot be said to OpenFlow switches");
+}
+
 TEST(TraceFlows, OnlyWhatASampledRuleMayTakeIsHashed) {
   const auto flows = Compile(
       "rules: [{name: some, filter: 'dstPort=80 and Protocol=6', sample: 1/1024}, {name: pfc, "

@@ -3,6 +3,7 @@
 
 #include "lib/lang/trace/trace_language.h"
 
+#include <algorithm>
 #include <cassert>
 #include <charconv>
 #include <map>
@@ -41,7 +42,7 @@ class RulesReader {
   bool Read(const DocumentNode& root, TraceRules* rules) {
     Values values;
     if (!Collect(root, "a set of trace rules",
-                 {"debug_bit", "base", "switch_rate", "network_rate", "rules"}, &values)) {
+                 {"debug_bit", "base", "switch_rate", "network_rate", "rules", "marks"}, &values)) {
       return false;
     }
     uint32_t debug_bit = 0;
@@ -55,7 +56,17 @@ class RulesReader {
     if (values.count("debug_bit") != 0) rules->debug_bit = static_cast<int>(debug_bit);
     if (has_base) rules->rules = BaseTraceRules(rules->debug_bit >= 0);
     for (const TraceRule& rule : rules->rules) names_.insert(rule.name);
-    return ReadRules(values, rules);
+    return ReadRules(values, rules) && ReadMarks(values, rules);
+  }
+
+  // `name` is known otherwise.
+  bool ReadMark(const DocumentNode& item, const std::string& name, TraceMark* mark) {
+    Values values;
+    if (!Collect(item, "a mark", {"filter", "hosts"}, &values)) return false;
+    const std::string problem = event_lang::EventNameProblem(name);
+    if (!problem.empty()) return Fail(item.offset, problem);
+    mark->name = name;
+    return ReadFilterOf(values, &mark->filter) && ReadHosts(values, mark);
   }
 
   const std::string& error() const { return error_; }
@@ -138,7 +149,8 @@ class RulesReader {
       return false;
     }
     uint32_t snap_bytes = 0;
-    if (!ReadName(item, values, rule) || !ReadFilterOf(values, rule) ||
+    if (!ReadName(item, values, "rule", &names_, &rule->name) ||
+        !ReadFilterOf(values, &rule->filter) ||
         !ReadBool(values, "marked", &rule->is_marked) || !ReadSample(values, rule) ||
         !ReadCount(values, "truncate", kLeastTraceBytes, UINT16_MAX, &snap_bytes) ||
         !ReadCount(values, "rate", 1, kMaxTraceRate, &rule->copies_per_second)) {
@@ -150,25 +162,65 @@ class RulesReader {
                 "a rule for marked packets needs a 'debug_bit' beside 'rules'");
   }
 
-  bool ReadName(const DocumentNode& item, const Values& values, TraceRule* rule) {
+  bool ReadName(const DocumentNode& item, const Values& values, const std::string& what,
+                std::set<std::string>* names, std::string* name) {
     const DocumentNode* const node = Find(values, "name");
-    if (node == nullptr) return Fail(item.offset, "this rule has no 'name'");
+    if (node == nullptr) return Fail(item.offset, "this " + what + " has no 'name'");
     const std::string problem = event_lang::EventNameProblem(node->text);
     if (node->kind != Kind::kText) return Fail(node->offset, "'name' must be a text");
     if (!problem.empty()) return Fail(node->offset, problem);
-    if (!names_.insert(node->text).second) {
-      return Fail(node->offset, "there is another rule named " + Quote(node->text));
+    if (!names->insert(node->text).second) {
+      return Fail(node->offset, "there is another " + what + " named " + Quote(node->text));
     }
-    rule->name = node->text;
+    *name = node->text;
     return true;
   }
 
-  bool ReadFilterOf(const Values& values, TraceRule* rule) {
+  bool ReadMarks(const Values& values, TraceRules* rules) {
+    const DocumentNode* const list = Find(values, "marks");
+    if (list == nullptr || list->kind == Kind::kNull) return true;
+    if (list->kind != Kind::kList) return Fail(list->offset, "'marks' must be a list");
+    std::set<std::string> names;
+    for (const DocumentNode& item : list->items) {
+      if (rules->marks.size() == kMaxTraceMarks) {
+        return Fail(item.offset,
+                    "there are more than " + std::to_string(kMaxTraceMarks) + " marks");
+      }
+      Values of_mark;
+      TraceMark mark;
+      if (!Collect(item, "a mark", {"name", "filter", "hosts"}, &of_mark) ||
+          !ReadName(item, of_mark, "mark", &names, &mark.name) ||
+          !ReadFilterOf(of_mark, &mark.filter) || !ReadHosts(of_mark, &mark)) {
+        return false;
+      }
+      rules->marks.push_back(std::move(mark));
+    }
+    const Status status = CheckTraceMarks(*rules);
+    return status.ok() || Fail(list->offset, status.message());
+  }
+
+  bool ReadHosts(const Values& values, TraceMark* mark) {
+    const DocumentNode* const list = Find(values, "hosts");
+    if (list == nullptr) return true;
+    if (list->kind != Kind::kList || list->items.empty()) {
+      return Fail(list->offset, "'hosts' must be a list of hosts of the topology");
+    }
+    for (const DocumentNode& item : list->items) {
+      const bool is_name = item.kind == Kind::kText || item.kind == Kind::kNumber;
+      if (!is_name || item.text.empty()) {
+        return Fail(item.offset, "a host is named by its 'id' in the topology");
+      }
+      mark->hosts.push_back(item.text);
+    }
+    return true;
+  }
+
+  bool ReadFilterOf(const Values& values, FilterExpr* filter) {
     const DocumentNode* const node = Find(values, "filter");
     if (node == nullptr) return true;
     if (node->kind != Kind::kText) return Fail(node->offset, "'filter' must be a text");
     event_lang::Diagnostic error;
-    if (ReadFilter(node->text, &rule->filter, &error)) return true;
+    if (ReadFilter(node->text, filter, &error)) return true;
     return Fail(event_lang::RawOffset(source_.text, node->offset, node->text, error.offset),
                 error.message);
   }
@@ -195,6 +247,15 @@ Result<TraceRules> Read(const event_lang::Source& source, const Result<DocumentN
   RulesReader reader(source);
   if (!reader.Read(*root, &rules)) return Status::Error(reader.error());
   return rules;
+}
+
+Result<TraceMark> ReadMark(const event_lang::Source& source, const Result<DocumentNode>& root,
+                           const std::string& name) {
+  if (!root.ok()) return root.status();
+  TraceMark mark;
+  RulesReader reader(source);
+  if (!reader.ReadMark(*root, name, &mark)) return Status::Error(reader.error());
+  return mark;
 }
 
 TraceRule MakeRule(const char* name, const char* filter) {
@@ -227,6 +288,27 @@ Result<TraceRules> ParseTraceRulesJson(std::string_view text, std::string_view s
   return Read(source, event_lang::ReadJson(source));
 }
 
+Result<TraceMark> ParseTraceMarkYaml(std::string_view text, std::string_view source_name,
+                                     const std::string& name) {
+  const event_lang::Source source{source_name, text};
+  return ReadMark(source, event_lang::ReadYaml(source), name);
+}
+
+Result<TraceMark> ParseTraceMarkJson(std::string_view text, std::string_view source_name,
+                                     const std::string& name) {
+  const event_lang::Source source{source_name, text};
+  return ReadMark(source, event_lang::ReadJson(source), name);
+}
+
+Status CheckTraceMarks(const TraceRules& rules) {
+  if (rules.marks.empty()) return Status::Ok();
+  if (rules.debug_bit < 0) return Status::Error("marks need a 'debug_bit' beside 'rules'");
+  const bool is_copied = std::any_of(rules.rules.begin(), rules.rules.end(),
+                                     [](const TraceRule& rule) { return rule.is_marked; });
+  if (is_copied) return Status::Ok();
+  return Status::Error("no rule copies what is marked: there is none with 'marked'");
+}
+
 std::string PrintTraceRules(const TraceRules& rules) {
   std::string text;
   const auto number = [&](const char* key, int64_t value) {
@@ -244,6 +326,17 @@ std::string PrintTraceRules(const TraceRules& rules) {
       text += "    sample: 1/" + std::to_string(1u << rule.sample_bits) + "\n";
     if (rule.snap_bytes != 0) number("    truncate", rule.snap_bytes);
     if (rule.copies_per_second != 0) number("    rate", rule.copies_per_second);
+  }
+  if (!rules.marks.empty()) text += "marks:\n";
+  for (const TraceMark& mark : rules.marks) {
+    text += "  - name: " + Quoted(mark.name) +
+            "\n    filter: " + Quoted(event_lang::PrintFilter(mark.filter)) + "\n";
+    if (mark.hosts.empty()) continue;
+    text += "    hosts: [";
+    for (const std::string& host : mark.hosts) {
+      text += (&host == &mark.hosts.front() ? "" : ", ") + Quoted(host);
+    }
+    text += "]\n";
   }
   return text;
 }

@@ -9,6 +9,8 @@
 //   rules:
 //     - {name: web, filter: "Protocol=TCP and dstPort=80", sample: 1/1024, truncate: 192, rate:
 //     1000}
+//   marks:
+//     - {name: slow, hosts: [web1], filter: "Protocol=TCP and dstPort=443"}
 //
 // Threads: no state; any thread.  Errors: returned, with their place: `rules.yaml:3:5: ...`.
 
@@ -30,6 +32,15 @@ Result<TraceRules> ParseTraceRulesJson(std::string_view text, std::string_view s
 
 // Reads back as equal rules; the base set is written out.
 std::string PrintTraceRules(const TraceRules& rules);
+
+// A mark of that name: a map of `filter` and `hosts`, both of which may be left out.
+Result<TraceMark> ParseTraceMarkYaml(std::string_view text, std::string_view source_name,
+                                     const std::string& name);
+Result<TraceMark> ParseTraceMarkJson(std::string_view text, std::string_view source_name,
+                                     const std::string& name);
+
+// Why packets that such rules mark would not be copied.
+Status CheckTraceMarks(const TraceRules& rules);
 
 // What `base: true` stands for: connections that begin and end, BGP, PFC, congestion notifications
 // of RoCEv2, and what bears the debug bit if there is one.

@@ -78,6 +78,25 @@ TEST(TraceLanguage, JsonSaysTheSame) {
   EXPECT_TRUE(*json == *yaml);
 }
 
+TEST(TraceLanguage, MarksAreOfSomeHostsOrOfAll) {
+  const std::string rules = "debug_bit: 5\nrules:\n  - name: \"m\"\n    filter: \"*\"\n    marked: true\n";
+  EXPECT_EQ(Canonical(rules + "marks: [{name: a, hosts: [h1, 7], filter: dstPort=80}, {name: b}]"),
+            rules +
+                "marks:\n"
+                "  - name: \"a\"\n"
+                "    filter: \"dstPort=80\"\n"
+                "    hosts: [\"h1\", \"7\"]\n"
+                "  - name: \"b\"\n"
+                "    filter: \"*\"\n");
+  EXPECT_EQ(Canonical(rules + "marks:"), rules);
+  const auto mark = ParseTraceMarkJson(R"({"hosts": ["h1"], "filter": "dscp=1"})", "t", "slow");
+  ASSERT_TRUE(mark.ok()) << mark.message();
+  EXPECT_EQ(mark->name, "slow");
+  EXPECT_EQ(mark->hosts, std::vector<std::string>{"h1"});
+  EXPECT_EQ(ParseTraceMarkYaml("{}", "t", "").ok(), false);
+  EXPECT_EQ(ParseTraceMarkYaml("{name: a}", "t", "a").message(), "t:1:2: 'name' is not a key of a mark");
+}
+
 TEST(TraceLanguage, NamesThePlaceOfAMistake) {
   const std::string start = "debug_bit: 1\nrules:\n  - name: a\n    ";
   const std::pair<std::string, const char*> cases[] = {
@@ -93,6 +112,15 @@ TEST(TraceLanguage, NamesThePlaceOfAMistake) {
       {"base: true\nrules: [{name: bgp}]", "t:2:16: there is another rule named 'bgp'"},
       {"rules: [{name: a, marked: true}]",
        "t:1:27: a rule for marked packets needs a 'debug_bit' beside 'rules'"},
+      {"marks: [{name: a}]", "t:1:8: marks need a 'debug_bit' beside 'rules'"},
+      {"{debug_bit: 1, rules: [{name: a}], marks: [{name: a}]}",
+       "t:1:43: no rule copies what is marked: there is none with 'marked'"},
+      {"marks: 7", "t:1:8: 'marks' must be a list"},
+      {"marks: [{}]", "t:1:9: this mark has no 'name'"},
+      {"marks: [{name: a}, {name: a}]", "t:1:27: there is another mark named 'a'"},
+      {"marks: [{name: a, hosts: []}]", "t:1:26: 'hosts' must be a list of hosts of the topology"},
+      {"marks: [{name: a, hosts: [[]]}]", "t:1:27: a host is named by its 'id' in the topology"},
+      {"marks: [{name: a, filter: x}]", "t:1:27: 'x' is not a packet field"},
       {start + "name: b", "t:4:5: 'name' stands twice here"},
       {start + "filter: 'dstPort=80 and dstIp=1'",
        "t:4:29: 'dstIp' is not a packet field; did you mean 'dstIP'?"},
