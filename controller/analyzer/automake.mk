@@ -17,6 +17,8 @@ controller_libtrumpet_analyzer_a_SOURCES = \
 	controller/analyzer/packet_archive.h \
 	controller/analyzer/packet_files.cc \
 	controller/analyzer/packet_files.h \
+	controller/analyzer/address_pairs.cc \
+	controller/analyzer/address_pairs.h \
 	controller/analyzer/packet_identity.cc \
 	controller/analyzer/packet_identity.h \
 	controller/analyzer/path_statistics.cc \
@@ -44,6 +46,7 @@ controller_analyzer_analyzer_test_SOURCES = \
 	controller/analyzer/copy_sequences_test.cc \
 	controller/analyzer/estimates_test.cc \
 	controller/analyzer/packet_files_test.cc \
+	controller/analyzer/address_pairs_test.cc \
 	controller/analyzer/packet_identity_test.cc \
 	controller/analyzer/path_simulation_test.h \
 	controller/analyzer/path_statistics_test.cc \

@@ -137,8 +137,8 @@ TraceVerdict ReadPacket(const Frame& frame, const Layers& layers, int first,
     }
     return TraceVerdict::kCopy;
   }
-  const std::optional<PacketIdentity> identity = IdentifyPacket(
-      frame.data + innermost->at, frame.captured_length - innermost->at, false, options.seed);
+  const std::optional<PacketIdentity> identity = options.pairs.Identify(
+      frame.data + innermost->at, frame.captured_length - innermost->at, options.seed);
   if (!identity) return TraceVerdict::kMalformed;
   copy->key = identity->hash;
   copy->flow = identity->flow;

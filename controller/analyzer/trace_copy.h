@@ -17,6 +17,7 @@
 
 #include <cstdint>
 
+#include "controller/analyzer/address_pairs.h"
 #include "controller/analyzer/trace_packet.h"
 #include "lib/base/units.h"
 #include "lib/packet/layers.h"
@@ -57,6 +58,7 @@ struct TraceCopyOptions {
   LayerOptions layers;
   uint64_t seed = 0;  // from the machine's random source: nobody outside can make keys equal
   uint8_t debug_dscp = 0;
+  AddressPairs pairs;  // packets are one before and behind a middlebox that replaces these
   // Copies whose tag is none of a trace rule (lib/model/trace_rule.h) are kSlice, and so are those
   // of the controller's test packets, which it asks for like slices.  ERSPAN III and a VNI have no
   // room for such a tag; slices do not use them.

@@ -220,7 +220,7 @@ bool ReadUsualCopy(const Frame& frame, Nanos time, const TraceCopyOptions& optio
                            : false;
   if (!is_read) return false;
   const std::optional<PacketIdentity> identity =
-      IdentifyPacket(data + inside.ip, frame.captured_length - inside.ip, false, options.seed);
+      options.pairs.Identify(data + inside.ip, frame.captured_length - inside.ip, options.seed);
   if (!identity) return false;
   copy->key = identity->hash;
   copy->flow = identity->flow;

@@ -91,6 +91,12 @@ void ReadTraces(ConfigSection* section, LiveTracesOptions* traces) {
   ReadTopology(section, traces);
   traces->takes_network = traces->switches.names().empty();
   section->Bool("all_copies", &traces->maker.sees_all_copies);
+  std::vector<std::string> pairs;
+  section->Texts("nat", &pairs);
+  for (const std::string& pair : pairs) {
+    const Status added = traces->maker.copies.pairs.Add(pair);
+    if (!added.ok()) section->ComplainOf("nat", added.message());
+  }
   size_t dscp = traces->maker.copies.debug_dscp;
   section->Count("debug_dscp", 0, 63, &dscp);
   traces->maker.copies.debug_dscp = static_cast<uint8_t>(dscp);

@@ -38,7 +38,7 @@ TEST(AnalyzerConfig, IsRead) {
       "capture: {interfaces: [eth1, eth2], ring: 8MiB, hardware_stamps: yes}\n"
       "packets: {memory: 1GB, snap: 128, directory: '', max_size: 2GB, keep: 1d}\n"
       "traces: {directory: /t, max_size: 3GB, keep: 2d, switches: {leaf1: 7}, all_copies: no,"
-      " debug_dscp: 32, wait: 2s, max_traces: 1000}\n",
+      " debug_dscp: 32, wait: 2s, max_traces: 1000, nat: [10.9.0.2=10.3.0.1]}\n",
       "a.yaml", &config);
   ASSERT_TRUE(read.ok()) << read.message();
   EXPECT_EQ(config.analyzer.name, "an1");
@@ -58,6 +58,7 @@ TEST(AnalyzerConfig, IsRead) {
   EXPECT_EQ(config.traces.switches.NameOf(7), "leaf1");
   EXPECT_FALSE(config.traces.maker.sees_all_copies);
   EXPECT_EQ(config.traces.maker.copies.debug_dscp, 32);
+  EXPECT_EQ(config.traces.maker.copies.pairs.size(), 1u);
   EXPECT_EQ(config.traces.maker.table.quiet, 2 * kNanosPerSecond);
   EXPECT_EQ(config.traces.maker.table.retain, 6 * kNanosPerSecond);
   EXPECT_EQ(config.traces.maker.table.max_hops, 4000u);

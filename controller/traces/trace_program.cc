@@ -34,6 +34,7 @@ constexpr char kUsage[] =
     "  --switch=NAME=NUMBER   whose copies bear the number; default: 1, 2, ... as in the topology\n"
     "  --store=DIRECTORY      keep there what is printed, and what links carried\n"
     "  --all                  print every packet\n"
+    "  --nat=OUTSIDE=INSIDE   an address, and what a middlebox puts in its place\n"
     "  --debug-dscp=BITS      packets whose DSCP has all these bits are marked\n"
     "  --wait=TIME            without a copy until a trace is complete (default: 1s)\n"
     "  --max-traces=COUNT     packets under way at a time (default: 262144)\n"
@@ -81,6 +82,9 @@ Result<ProgramOptions> MakeOptions(const Arguments& arguments) {
       options.store = value;
     } else if (name == "--all") {
       options.prints_all = true;
+    } else if (name == "--nat") {
+      const Status added = options.maker.copies.pairs.Add(value);
+      if (!added.ok()) return Status::Error("--nat: " + added.message());
     } else if (name == "--debug-dscp" || name == "--wait" || name == "--max-traces") {
       const Status taken = TakeNumber(name, value, &options);
       if (!taken.ok()) return taken;
@@ -197,6 +201,7 @@ int RunTraceProgram(const std::vector<std::string>& words, std::ostream* out, st
                      {"--switch"},
                      {"--store"},
                      {"--all", false},
+                     {"--nat"},
                      {"--debug-dscp"},
                      {"--wait"},
                      {"--max-traces"}},

@@ -22,6 +22,7 @@ from switch import eventually
 
 LEAVES, SPINES = ("cl-l1", "cl-l2", "cl-l3", "cl-l4"), ("cl-s1", "cl-s2")
 HOST_PORT, VIP, DIP, BALANCER = 10, "10.9.0.1", "10.3.0.1", "10.4.0.1"
+OUTSIDE, NAT_SOURCE = "10.9.0.2", "10.4.0.77"
 SPREAD = "fields(ip_src,ip_dst,ip_proto,tcp_src,tcp_dst,udp_src,udp_dst)"
 GATEWAY_MAC = "02:00:00:00:00:fe"
 # Leaves whose copies have numbers, each in a row of its own: bridges of a datapath share one for each
@@ -112,6 +113,46 @@ while True:
             both.send(ethernet + with_hop_taken(inner))
 """
 
+# Full NAT: what comes to the first address goes on to the second, from the third; answers go back.
+NAT_END = """
+import socket, struct, sys
+device, gateway = sys.argv[1], bytes.fromhex(sys.argv[2].replace(":", ""))
+outside, inside, own, client = (socket.inet_aton(text) for text in sys.argv[3:7])
+both = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0800))
+both.setsockopt(socket.SOL_SOCKET, 33, 16 << 20)  # SO_RCVBUFFORCE
+both.bind((device, 0x0800))
+def corrected(sum_, before, behind):
+    total = ~sum_ & 0xffff
+    for old, new in zip(struct.unpack(f"!{len(before) // 2}H", before),
+                        struct.unpack(f"!{len(behind) // 2}H", behind)):
+        total += (~old & 0xffff) + new
+    while total >> 16:
+        total = (total & 0xffff) + (total >> 16)
+    return ~total & 0xffff
+def translated(ip, addresses):
+    header, segment = bytearray(ip[:20]), bytearray(ip[20:])
+    at = {6: 16, 17: 6}[ip[9]]
+    sum_ = struct.unpack("!H", segment[at:at + 2])[0]
+    segment[at:at + 2] = struct.pack("!H", corrected(sum_, ip[12:20], addresses))
+    header[8] -= 1
+    header[12:20] = addresses
+    sum_ = struct.unpack("!H", ip[10:12])[0]
+    sum_ = corrected(sum_, ip[8:10] + ip[12:20], bytes(header[8:10]) + addresses)
+    header[10:12] = struct.pack("!H", sum_)
+    return bytes(header + segment)
+print("ready", flush=True)
+while True:
+    frame, where = both.recvfrom(65536)
+    ip = frame[14:14 + struct.unpack("!H", frame[16:18])[0]]
+    if where[2] == 4 or ip[9] not in (6, 17):  # of our own, or of another kind
+        continue
+    ethernet = gateway + frame[:6] + b"\\x08\\x00"
+    if ip[16:20] == outside and ip[12:16] == client:
+        both.send(ethernet + translated(ip, own + inside))
+    elif ip[16:20] == own and ip[12:16] == inside:
+        both.send(ethernet + translated(ip, outside + client))
+"""
+
 
 def host_mac(leaf):
     return f"02:00:00:00:0{leaf}:01"
@@ -169,13 +210,16 @@ class Clos:
         for number, leaf in enumerate(LEAVES, 1):
             self.add_host(number, leaf)
         device = router_network.COLLECTOR_DEVICE
-        self.veth("col-sw", device)
+        self.add_wire_of_copies("col-sw", device)
         self.switch.vsctl("add-br", "phy", "--", "set", "bridge", "phy", "datapath_type=netdev",
                           "--", "add-port", "phy", "col-sw")
         router_network.Routers.reach_collector(self)
         for number in (2, 3):
             self.run_at(number, SINK)
         self.sender = self.run_at(1, UDP_SENDER, "10.1.0.1", says=None, stdin=subprocess.PIPE)
+
+    def add_wire_of_copies(self, one, other):
+        self.veth(one, other)
 
     def add_host(self, number, leaf):
         device = f"clh{number}"
@@ -253,13 +297,17 @@ class Clos:
                     self.add_flow(spine, f"priority=100,ip,nw_dst={prefix},actions=dec_ttl,"
                                          f"output:{self.port(spine, leaf)}")
 
+    def emulator_of(self, one, other, loss):
+        emulator = Links([f"{self.switch.paths['BUILD']}/tests/support/link_emulator", "--seed=5",
+                          f"{one},{other},0,{loss}"], start_piped)
+        self.emulators.append(emulator)
+        return emulator
+
     @contextlib.contextmanager
     def emulated(self, one, other, loss):
         """The wire between two bridges, by an emulator that loses so much."""
         names = {(one, other): f"e{self.wire(one, other)}", (other, one): f"e{self.wire(other, one)}"}
-        emulator = Links([f"{self.switch.paths['BUILD']}/tests/support/link_emulator", "--seed=5",
-                          f"{','.join(names.values())},0,{loss}"], start_piped)
-        self.emulators.append(emulator)
+        emulator = self.emulator_of(*names.values(), loss)
 
         def plug(devices):
             for (bridge, peer), device in devices.items():
@@ -301,6 +349,15 @@ class Clos:
         finally:
             for end in ends:
                 self.end(end)
+
+    @contextlib.contextmanager
+    def nat(self):
+        """The host of the last leaf translates what is between the first host and an address of its own."""
+        end = self.run_at(4, NAT_END, "clh4p", GATEWAY_MAC, OUTSIDE, DIP, NAT_SOURCE, "10.1.0.1")
+        try:
+            yield
+        finally:
+            self.end(end)
 
 
 class ClosNetwork(ProbeNetwork):
@@ -373,8 +430,8 @@ class ClosNetwork(ProbeNetwork):
 
 
 @contextlib.contextmanager
-def clos_on(switch, kind=ClosNetwork):
-    links = Clos(switch)
+def clos_on(switch, kind=ClosNetwork, clos=Clos):
+    links = clos(switch)
     network = kind(switch, links)
     try:
         links.open()

@@ -6,7 +6,7 @@ import contextlib
 import signal
 import time
 
-from clos import LEAVES, SPINES, SPREAD, VIP, ClosNetwork, clos_on
+from clos import DIP, LEAVES, NAT_SOURCE, OUTSIDE, SPINES, SPREAD, VIP, ClosNetwork, clos_on
 from switch import eventually
 
 RULES = """{base: true, switch_rate: 1000000, rules: [
@@ -301,8 +301,44 @@ def a_packet_is_one_trace_before_and_behind_a_load_balancer(switch):
         return f"{len(whole)} of {packets} packets"
 
 
+class TranslatingClos(FaultyClos):
+    """Its analyzer knows which addresses take the place of others."""
+
+    def analyzer_configuration(self):
+        traces = super().analyzer_configuration()["traces"]
+        return {"traces": dict(traces, nat=[f"{OUTSIDE}={DIP}", f"{NAT_SOURCE}=10.1.0.1"])}
+
+
+def a_packet_is_one_trace_before_and_behind_a_nat(switch):
+    """Real TCP and UDP, both of whose addresses are rewritten, in both directions."""
+    with clos_on(switch, TranslatingClos) as (links, network):
+        network.use(RULES)
+        begun, datagrams, connections = time.time_ns(), 500, 125
+        with links.nat():
+            links.connect(OUTSIDE, connections)
+            links.send([[30000 + number, OUTSIDE, 9000 + number % 16, 100, 5]
+                        for number in range(datagrams // 5)])
+            sums = network.settled()
+        there = network.all_traces(f"--from={begun}", f"--dst={OUTSIDE}")
+        back = network.all_traces(f"--from={begun}", f"--dst={NAT_SOURCE}")
+        ways = [[hop["switch"] for hop in trace["path"]] for trace in there + back]
+        whole = [way for way in ways if {LEAVES[0], LEAVES[2]} <= set(way) and (
+            way.count(LEAVES[3]) == 2)]
+        packets = datagrams + 4 * connections
+        assert len(whole) >= 0.999 * packets, (len(whole), len(ways), ways[:3], sums)
+        assert len(whole) >= 0.999 * len(ways), (len(whole), len(ways))
+        # Nor is anything of it told a second time, under the addresses behind.
+        behind = network.all_traces(f"--from={begun}", f"--src={NAT_SOURCE}")
+        assert len(behind) <= 0.001 * packets, behind[:2]
+        assert sums["packets"]["all"] <= 1.05 * packets, sums  # some are sent again
+        assert network.drops(begun) == network.loops(begun) == [], (network.drops(begun),
+                                                                    network.loops(begun))
+        return f"{len(whole)} of {len(ways)} packets"
+
+
 ALL = [
     what_is_wrong_with_a_network_is_named_and_nothing_else,
     uneven_ecmp_is_found_and_even_is_not,
     a_packet_is_one_trace_before_and_behind_a_load_balancer,
+    a_packet_is_one_trace_before_and_behind_a_nat,
 ]

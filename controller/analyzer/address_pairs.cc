@@ -1,0 +1,129 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "controller/analyzer/address_pairs.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "lib/base/byte_order.h"
+#include "lib/packet/prefix.h"
+
+namespace trumpet {
+namespace {
+
+constexpr uint32_t kIpv4MinBytes = 20;
+constexpr uint32_t kIpv6Bytes = 40;
+constexpr uint8_t kTcp = 6;
+constexpr uint8_t kUdp = 17;
+constexpr uint8_t kIcmpv6 = 58;
+// The longest header and what IdentifyPacket() reads behind it.
+constexpr size_t kBytesRead = 60 + 64;
+
+// Of the checksum behind the header: it covers the addresses.
+std::optional<uint32_t> ChecksumAt(uint8_t protocol, bool is_ipv6) {
+  if (protocol == kTcp) return 16;
+  if (protocol == kUdp) return 6;
+  if (protocol == kIcmpv6 && is_ipv6) return 2;
+  return std::nullopt;
+}
+
+uint32_t SumOf(const uint8_t* bytes, size_t size) {
+  uint32_t sum = 0;
+  for (size_t i = 0; i < size; i += 2) sum += LoadBe16(bytes + i);
+  return sum;
+}
+
+uint16_t Folded(uint32_t sum) {
+  while (sum >> 16 != 0) sum = (sum & 0xffff) + (sum >> 16);
+  return static_cast<uint16_t>(sum);
+}
+
+// RFC 1624.  The two zeroes of this arithmetic are one here, for middleboxes write the one or the
+// other; a datagram without a checksum has none behind them either.
+void Correct(uint8_t* checksum, uint8_t protocol, uint32_t sum) {
+  const uint16_t before = LoadBe16(checksum);
+  if (protocol == kUdp && before == 0) return;
+  uint16_t after = static_cast<uint16_t>(~Folded(static_cast<uint16_t>(~before) + sum));
+  if (after == 0) after = 0xffff;
+  checksum[0] = static_cast<uint8_t>(after >> 8);
+  checksum[1] = static_cast<uint8_t>(after);
+}
+
+}  // namespace
+
+Status AddressPairs::Add(std::string_view outside_and_inside) {
+  const std::string text(outside_and_inside);
+  const size_t equals = text.find('=');
+  const auto read = [&](const std::string& word, Address* address) {
+    const auto prefix = ParsePrefix(word);
+    const uint8_t bits = prefix.ok() && prefix->is_ipv6 ? 128 : 32;
+    if (!prefix.ok() || prefix->length != bits || word.find('/') != word.npos) return false;
+    const size_t size = bits / 8;
+    const auto bytes = FirstOf(*prefix);
+    (*address)[0] = prefix->is_ipv6 ? 6 : 4;
+    for (size_t i = 0; i < size; ++i) {
+      (*address)[1 + i] = static_cast<uint8_t>(bytes >> (8 * (size - 1 - i)));
+    }
+    return true;
+  };
+  Address outside{}, inside{};
+  const bool is_pair = equals != text.npos && read(text.substr(0, equals), &outside) &&
+                       read(text.substr(equals + 1), &inside) && outside[0] == inside[0] &&
+                       outside != inside;
+  if (!is_pair) {
+    return Status::Error("'" + text + "' is no OUTSIDE=INSIDE, two addresses of one family");
+  }
+  const bool is_other = inside_of_.count(inside) == 0 && insides_.count(outside) == 0;
+  if (!is_other) return Status::Error("'" + text + "': an address is outside and inside");
+  if (inside_of_.size() == kMaxPairs) {
+    return Status::Error("there are more than " + std::to_string(kMaxPairs) + " pairs");
+  }
+  if (!inside_of_.emplace(outside, inside).second) {
+    return Status::Error("'" + text + "': that address outside has another inside");
+  }
+  insides_.insert(inside);
+  return Status::Ok();
+}
+
+// True if the address is of a pair.  Adds to the sum what the change does to a checksum.
+bool AddressPairs::Replace(uint8_t family, size_t size, uint8_t* address, uint32_t* sum) const {
+  Address key{};
+  key[0] = family;
+  std::memcpy(key.data() + 1, address, size);
+  const auto found = inside_of_.find(key);
+  if (found == inside_of_.end()) return insides_.count(key) != 0;
+  for (size_t i = 0; i < size; i += 2) {
+    *sum += static_cast<uint16_t>(~LoadBe16(address + i));
+  }
+  std::memcpy(address, found->second.data() + 1, size);
+  *sum += SumOf(address, size);
+  return true;
+}
+
+std::optional<PacketIdentity> AddressPairs::IdentifyInside(const uint8_t* ip, uint32_t captured,
+                                                           uint64_t seed) const {
+  if (captured < kIpv4MinBytes) return IdentifyPacket(ip, captured, false, seed);
+  std::array<uint8_t, kBytesRead> bytes{};
+  const size_t taken = std::min<size_t>(captured, bytes.size());
+  std::memcpy(bytes.data(), ip, taken);
+  const bool is_ipv6 = ip[0] >> 4 == 6;
+  if (is_ipv6 && captured < kIpv6Bytes) return IdentifyPacket(ip, captured, false, seed);
+  const size_t size = is_ipv6 ? 16 : 4;
+  uint8_t* const source = bytes.data() + (is_ipv6 ? 8 : 12);
+  uint32_t sum = 0;
+  const auto family = static_cast<uint8_t>(is_ipv6 ? 6 : 4);
+  const bool has_source = Replace(family, size, source, &sum);
+  const bool has_target = Replace(family, size, source + size, &sum);
+  if (!has_source && !has_target) return IdentifyPacket(ip, captured, false, seed);
+  const uint32_t header = is_ipv6 ? kIpv6Bytes : (ip[0] & 15u) * 4;
+  const uint8_t protocol = ip[is_ipv6 ? 6 : 9];
+  const bool is_first = is_ipv6 || (LoadBe16(ip + 6) & 0x1fff) == 0;
+  const auto at = ChecksumAt(protocol, is_ipv6);
+  if (is_first && at && header + *at + 2 <= taken) {
+    Correct(bytes.data() + header + *at, protocol, sum);
+  }
+  return IdentifyPacket(bytes.data(), captured, false, seed);
+}
+
+}  // namespace trumpet
