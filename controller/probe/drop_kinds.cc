@@ -4,6 +4,7 @@
 #include "controller/probe/drop_kinds.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace trumpet {
 namespace {
@@ -12,6 +13,9 @@ constexpr uint32_t kMostBytes = 1514;  // longer ones are lost in many a sound n
 constexpr uint32_t kMostBits = 12;     // of an address that are turned at first
 constexpr uint32_t kMostLengths = 6;   // likewise, shorter ones
 constexpr uint8_t kDscpBits = 6;
+// Of segments that hosts send: those that open a connection, answer that, carry data and end it.
+constexpr uint32_t kUsualFlags[] = {kTcpSyn, kTcpSyn | kTcpAck, kTcpAck, kTcpPsh | kTcpAck,
+                                    kTcpFin | kTcpAck, kTcpRst};
 
 bool HasPorts(const ProbePacket& packet) {
   return packet.protocol == kProtocolUdp || packet.protocol == kProtocolTcp;
@@ -91,6 +95,9 @@ bool Change(const DropSuspicion& suspicion, const DropKind& kind, ProbePacket* p
     case DropField::kDscp:
       packet->dscp = static_cast<uint8_t>(kind.distance);
       return kind.distance != suspicion.packet.dscp;
+    case DropField::kTcpFlags:
+      packet->tcp_flags = static_cast<uint16_t>(kind.distance);
+      return kind.distance != suspicion.packet.tcp_flags;
   }
   return false;
 }
@@ -130,12 +137,28 @@ std::vector<uint32_t> FirstValues(const DropSuspicion& suspicion, DropField fiel
     const bool is_ipv6 = suspicion.packet.src.kind == ValueKind::kIpv6;
     return {kProtocolUdp, kProtocolTcp, is_ipv6 ? kProtocolIcmpv6 : kProtocolIcmp};
   }
+  if (field == DropField::kTcpFlags) {
+    const bool is_tcp = suspicion.packet.protocol == kProtocolTcp;
+    if (is_tcp) values.assign(std::begin(kUsualFlags), std::end(kUsualFlags));
+    return values;
+  }
   for (uint8_t bit = 0; bit < kDscpBits; ++bit) {
     if ((suspicion.debug_dscp >> bit & 1) == 0) {
       values.push_back(suspicion.packet.dscp ^ 1u << bit);
     }
   }
   return values;
+}
+
+// As the language of probes has them.
+std::string FlagsText(uint16_t flags) {
+  constexpr const char* kNames[] = {"+fin", "+syn", "+rst", "+psh", "+ack", "+urg"};
+  if (flags == 0 || flags >> std::size(kNames) != 0) return std::to_string(flags);
+  std::string text;
+  for (size_t bit = 0; bit < std::size(kNames); ++bit) {
+    if ((flags >> bit & 1) != 0) text += kNames[bit];
+  }
+  return text;
 }
 
 }  // namespace
@@ -160,6 +183,8 @@ const char* DropFieldName(DropField field) {
       return "dscp";
     case DropField::kTtl:
       return "ttl";
+    case DropField::kTcpFlags:
+      return "tcpFlags";
   }
   return "";
 }
@@ -170,7 +195,8 @@ bool IsHashed(DropField field) {
 }
 
 bool IsOrdered(DropField field) {
-  return field != DropField::kNone && field != DropField::kProtocol && field != DropField::kDscp;
+  return field != DropField::kNone && field != DropField::kProtocol && field != DropField::kDscp &&
+         field != DropField::kTcpFlags;
 }
 
 uint32_t MostDistance(const DropSuspicion& suspicion, DropField field, DropSide side) {
@@ -261,6 +287,8 @@ std::string DropValue(const ProbePacket& packet, DropField field) {
       return std::to_string(packet.dscp);
     case DropField::kTtl:
       return std::to_string(packet.ttl);
+    case DropField::kTcpFlags:
+      return FlagsText(packet.tcp_flags);
   }
   return "";
 }

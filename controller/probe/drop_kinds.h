@@ -34,11 +34,12 @@ enum class DropField : uint8_t {
   kBytes,
   kDscp,
   kTtl,
+  kTcpFlags,
 };
 
 constexpr DropField kDropFields[] = {DropField::kSrcPort, DropField::kDstPort,  DropField::kSrc,
                                      DropField::kDst,     DropField::kProtocol, DropField::kBytes,
-                                     DropField::kDscp,    DropField::kTtl};
+                                     DropField::kDscp,    DropField::kTtl,     DropField::kTcpFlags};
 
 // As packets of probes have it: "srcPort".
 const char* DropFieldName(DropField field);
@@ -77,7 +78,7 @@ std::vector<DropKind> FirstKinds(const DropSuspicion& suspicion);
 // Between two distances, `most` of them, evenly.
 std::vector<uint32_t> DistancesBetween(uint32_t near, uint32_t far, uint32_t most);
 
-// The value in that field: "443", "10.0.2.7", "TCP".
+// The value in that field: "443", "10.0.2.7", "TCP", "+syn+ack".
 std::string DropValue(const ProbePacket& packet, DropField field);
 
 }  // namespace trumpet

@@ -429,6 +429,42 @@ TEST(DropSearch, SaysItInASentence) {
       "passes");
 }
 
+TEST(DropSearch, FlagsOfTcpMayDecide) {
+  DropSuspicion suspicion = Suspect(
+      "tcp srcIP=10.0.1.7 dstIP=10.0.2.7 srcPort=5000 dstPort=443 tcpFlags=+syn bytes=100 ttl=255");
+  LossyNetwork network(1);
+  network.vanishes = [](const ProbePacket& packet, uint32_t, uint64_t) {
+    return packet.protocol == kProtocolTcp && packet.tcp_flags == kTcpSyn;
+  };
+  const Searched syn = SearchIn(&network, suspicion);
+  EXPECT_EQ(syn.found.verdict, "pattern");
+  EXPECT_EQ(static_cast<int>(syn.evidence.RoleOf(DropField::kTcpFlags).role),
+            static_cast<int>(DropRole::kOneValue));
+  EXPECT_EQ(syn.found.explanation.rfind("packets with Protocol TCP and tcpFlags +syn vanish", 0), 0u)
+      << syn.found.explanation;
+  network.vanishes = [](const ProbePacket& packet, uint32_t, uint64_t) {
+    return packet.protocol == kProtocolTcp;
+  };
+  const Searched all = SearchIn(&network, suspicion);
+  EXPECT_EQ(static_cast<int>(all.evidence.RoleOf(DropField::kTcpFlags).role),
+            static_cast<int>(DropRole::kNoMatter));
+  EXPECT_EQ(static_cast<int>(all.evidence.RoleOf(DropField::kProtocol).role),
+            static_cast<int>(DropRole::kOneValue));
+}
+
+TEST(DropSearch, PacketsWithoutPortsSayNothingOfTheProtocolWhereAPortIsDropped) {
+  DropSuspicion suspicion =
+      Suspect("udp srcIP=10.0.1.7 dstIP=10.0.2.7 srcPort=5000 dstPort=443 bytes=100 ttl=255");
+  LossyNetwork network(1);
+  network.vanishes = [](const ProbePacket& packet, uint32_t, uint64_t) {
+    return packet.protocol != kProtocolIcmp && packet.dst_port == 443;
+  };
+  const Searched searched = SearchIn(&network, suspicion);
+  const DropFieldRole role = searched.evidence.RoleOf(DropField::kProtocol);
+  EXPECT_EQ(static_cast<int>(role.role), static_cast<int>(DropRole::kNoMatter));
+  EXPECT_EQ(role.tally.sent, 3u) << "of TCP alone";
+}
+
 TEST(DropSearch, WithoutTracesNothingIsKnownAndNoMoreIsSent) {
   DropSearch search(Suspect("udp srcIP=10.0.1.7 dstIP=10.0.2.7"));
   for (const size_t kind : search.NextRound()) {
