@@ -79,8 +79,8 @@ AddressPairs Pairs() {
 }
 
 PacketIdentity Of(const AddressPairs& pairs, const Bytes& ip, size_t captured = SIZE_MAX) {
-  const auto identity = pairs.Identify(
-      ip.data(), static_cast<uint32_t>(std::min(captured, ip.size())), 1);
+  const auto identity =
+      pairs.Identify(ip.data(), static_cast<uint32_t>(std::min(captured, ip.size())), 1);
   EXPECT_TRUE(identity.has_value());
   return identity.value_or(PacketIdentity());
 }
@@ -151,7 +151,8 @@ TEST(AddressPairs, AnythingElseIsNoPacketAndDoesNoHarm) {
   for (int i = 0; i < 100000; ++i) {
     Bytes bytes(random() % 80);
     for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random());
-    if (!bytes.empty()) bytes[0] = static_cast<uint8_t>((random() % 2 == 0 ? 0x40 : 0x60) | bytes[0] % 16);
+    if (!bytes.empty())
+      bytes[0] = static_cast<uint8_t>((random() % 2 == 0 ? 0x40 : 0x60) | bytes[0] % 16);
     if (bytes.size() >= 20 && bytes[0] >> 4 == 4) {
       const uint8_t outside[] = {10, 9, 0, 2};
       std::memcpy(bytes.data() + 16, outside, 4);
@@ -167,8 +168,8 @@ TEST(AddressPairs, SaysWhatIsNoPair) {
   for (const char* text : {"", "10.0.0.1", "10.0.0.1=", "10.0.0.1=10.0.0.1", "10.0.0.0/24=10.0.1.1",
                            "10.0.0.1=2001:db8::1", "10.0.0.1=10.0.0.2=10.0.0.3", "a=b"}) {
     const Status added = pairs.Add(text);
-    EXPECT_EQ(added.message(), "'" + std::string(text) +
-                                   "' is no OUTSIDE=INSIDE, two addresses of one family");
+    EXPECT_EQ(added.message(),
+              "'" + std::string(text) + "' is no OUTSIDE=INSIDE, two addresses of one family");
   }
   EXPECT_TRUE(pairs.Add("10.0.0.1=10.0.0.2").ok());
   EXPECT_EQ(pairs.Add("10.0.0.1=10.0.0.3").message(),

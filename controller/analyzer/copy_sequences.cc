@@ -54,7 +54,7 @@ void CopySequences::Begin(Switch* from, uint32_t sequence, Nanos time) {
 
 void CopySequences::Open(Switch* from, uint32_t sequence, Nanos time) {
   from->lost += sequence - from->highest - 1;
-  from->gaps.push_back({from->highest + 1, sequence - 1, from->latest, time});
+  from->gaps.push_back({from->highest + 1, sequence - 1, from->latest, time, {}});
   if (from->gaps.size() <= max_gaps_) return;
   from->known_since = from->gaps.front().after;
   from->gaps.pop_front();
@@ -75,7 +75,7 @@ bool CopySequences::Fill(Switch* from, uint32_t sequence, Nanos time) {
     } else if (sequence == gap.last) {
       --gap.last;
     } else {
-      const Gap behind = {sequence + 1, gap.last, gap.before, std::max(gap.after, time)};
+      const Gap behind = {sequence + 1, gap.last, gap.before, std::max(gap.after, time), {}};
       gap.last = sequence - 1;
       from->gaps.insert(from->gaps.begin() + static_cast<std::ptrdiff_t>(i) + 1, behind);
     }
@@ -100,6 +100,72 @@ CopySequences::Around CopySequences::Between(uint16_t switch_number, Nanos from,
   around.made = static_cast<double>(around.lost);
   if (asked.spacing > 0) around.made += span / static_cast<double>(asked.spacing);
   return around;
+}
+
+std::vector<CopySequences::Gap*> CopySequences::GapsBetween(Switch* from, Nanos begin, Nanos end) {
+  std::vector<Gap*> gaps;
+  auto gap = std::partition_point(from->gaps.begin(), from->gaps.end(),
+                                  [begin](const Gap& one) { return one.after < begin; });
+  for (; gap != from->gaps.end() && gap->before <= end; ++gap) gaps.push_back(&*gap);
+  return gaps;
+}
+
+// Somebody's claim may be to another gap as well.
+bool CopySequences::MakeRoom(Switch* from, const std::vector<Gap*>& gaps) {
+  for (Gap* const gap : gaps) {
+    for (size_t i = 0; i < gap->claims.size(); ++i) {
+      for (Gap* const other : GapsBetween(from, gap->claims[i].from, gap->claims[i].until)) {
+        if (other == gap || !other->has_room()) continue;
+        other->claims.push_back(gap->claims[i]);
+        gap->claims.erase(gap->claims.begin() + static_cast<std::ptrdiff_t>(i));
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+CopySequences::Contest CopySequences::Claim(uint16_t switch_number, Nanos from, Nanos around,
+                                            Nanos until, Uint128 packet, bool is_certain) {
+  Contest contest;
+  if (switch_number > kMaxSwitchNumber) return contest;
+  Switch& asked = switches_[switch_number];
+  std::vector<Gap*> gaps = GapsBetween(&asked, from, until);
+  uint64_t lost = 0;
+  for (const Gap* const gap : gaps) lost += gap->size();
+  if (lost == 0 || lost > kMostToClaim) return contest;
+  const auto distance = [around](const Gap* gap) {
+    return std::max<Nanos>({gap->before - around, around - gap->after, 0});
+  };
+  std::stable_sort(gaps.begin(), gaps.end(), [&](const Gap* one, const Gap* other) {
+    return distance(one) < distance(other);
+  });
+  const auto has_claimed = [packet](const Gap* gap) {
+    return std::any_of(gap->claims.begin(), gap->claims.end(),
+                       [packet](const Claimant& claim) { return claim.packet == packet; });
+  };
+  const auto has_room = [](const Gap* gap) { return gap->has_room(); };
+  auto own = std::find_if(gaps.begin(), gaps.end(), has_claimed);
+  const bool is_new = own == gaps.end();
+  if (is_new) {
+    if (std::none_of(gaps.begin(), gaps.end(), has_room)) MakeRoom(&asked, gaps);
+    own = std::find_if(gaps.begin(), gaps.end(), has_room);
+    if (own == gaps.end()) own = gaps.begin();
+    (*own)->claims.push_back({packet, from, until, is_certain});
+  }
+  // What is not certainly somebody's is shared by the others.
+  uint64_t certain = 0, uncertain = 0;
+  for (const Claimant& claim : (*own)->claims) ++(claim.is_certain ? certain : uncertain);
+  const uint64_t numbers = (*own)->size();
+  const uint64_t left = numbers > certain ? numbers - certain : 0;
+  if (uncertain <= left) return contest;
+  contest.lost_share = static_cast<double>(left) / static_cast<double>(uncertain);
+  for (const Claimant& claim : (*own)->claims) {
+    if (is_new && !claim.is_certain && claim.packet != packet) {
+      contest.others.push_back(claim.packet);
+    }
+  }
+  return contest;
 }
 
 uint64_t CopySequences::lost(uint16_t switch_number) const {

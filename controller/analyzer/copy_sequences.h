@@ -8,6 +8,9 @@
 // lost no copy.  It holds only where all copies of a switch's tunnel come to this analyzer, and the
 // switch numbers them (GRE with a sequence, ERSPAN II and III).
 //
+// A number that is missing is of one copy.  Packets without their copy claim a number: if more do
+// than there are numbers, some of these packets were lost, and not their copies.
+//
 // Threads: one.  Memory: at most `max_gaps` of each of 1,024 switches; older gaps are forgotten,
 // and then nothing is known of their time.
 
@@ -39,14 +42,36 @@ class CopySequences {
   };
   Around Between(uint16_t switch_number, Nanos from, Nanos until) const;
 
+  // More numbers than these in the time of a claim tell nothing of each.
+  static constexpr uint64_t kMostToClaim = 4;
+
+  struct Contest {
+    double lost_share = 1;        // of those who claim: their copies were lost, and not they
+    std::vector<Uint128> others;  // who have claimed, and for whom that is news
+  };
+  // Of a copy that the switch would have made between the two times, most likely at `around`.
+  // `is_certain`: it has.  The same packet claims once, however often it asks.
+  Contest Claim(uint16_t switch_number, Nanos from, Nanos around, Nanos until, Uint128 packet,
+                bool is_certain);
+
   uint64_t lost(uint16_t switch_number) const;
 
  private:
+  struct Claimant {
+    Uint128 packet = 0;
+    Nanos from = 0;
+    Nanos until = 0;
+    bool is_certain = false;
+  };
   struct Gap {
     uint32_t first = 0;  // numbers that have not come
     uint32_t last = 0;
     Nanos before = 0;  // when its neighbours came
     Nanos after = 0;
+    std::vector<Claimant> claims;
+
+    uint64_t size() const { return uint64_t{last} - first + 1; }
+    bool has_room() const { return claims.size() < size(); }
   };
   struct Switch {
     bool is_begun = false;
@@ -62,6 +87,8 @@ class CopySequences {
 
   static void Begin(Switch* from, uint32_t sequence, Nanos time);
   void Open(Switch* from, uint32_t sequence, Nanos time);
+  static std::vector<Gap*> GapsBetween(Switch* from, Nanos begin, Nanos end);
+  static bool MakeRoom(Switch* from, const std::vector<Gap*>& gaps);
   static bool Fill(Switch* from, uint32_t sequence, Nanos time);
 
   const size_t max_gaps_;

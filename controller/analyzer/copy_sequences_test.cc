@@ -113,5 +113,58 @@ TEST(CopySequences, AreRightOfCopiesThatAreLostAndOvertakeEachOther) {
   }
 }
 
+// A copy each millisecond; those of some numbers do not come.
+CopySequences WithGaps(std::initializer_list<uint32_t> lost) {
+  CopySequences sequences;
+  for (uint32_t i = 0; i < 200; ++i) {
+    if (std::find(lost.begin(), lost.end(), i) == lost.end()) {
+      sequences.Take(1, i, i * kNanosPerMilli);
+    }
+  }
+  return sequences;
+}
+
+CopySequences::Contest Claim(CopySequences* sequences, Nanos around, Uint128 packet,
+                             bool is_certain = false) {
+  around *= kNanosPerMilli;
+  return sequences->Claim(1, around - kNanosPerMilli, around, around + kNanosPerMilli, packet,
+                          is_certain);
+}
+
+TEST(CopySequences, ANumberIsOfOnePacketAndThatAsksOnce) {
+  CopySequences sequences = WithGaps({100});
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(Claim(&sequences, 100, 7).lost_share, 1);
+  }
+  const auto second = Claim(&sequences, 100, 8);
+  EXPECT_EQ(second.lost_share, 0.5);
+  EXPECT_EQ(second.others, std::vector<Uint128>{7}) << "who is told so";
+  EXPECT_EQ(Claim(&sequences, 100, 7).lost_share, 0.5);
+  EXPECT_TRUE(Claim(&sequences, 100, 8).others.empty()) << "it is no news any more";
+  EXPECT_EQ(Claim(&sequences, 50, 9).lost_share, 1) << "nothing is missing there";
+}
+
+TEST(CopySequences, WhatPassedHasItsNumberForCertain) {
+  CopySequences sequences = WithGaps({100});
+  EXPECT_EQ(Claim(&sequences, 100, 7).lost_share, 1);
+  EXPECT_EQ(Claim(&sequences, 100, 8, true).others, std::vector<Uint128>{7});
+  EXPECT_EQ(Claim(&sequences, 100, 7).lost_share, 0);
+}
+
+TEST(CopySequences, WhoMayHaveAnotherNumberMakesRoom) {
+  CopySequences sequences = WithGaps({100, 102});
+  EXPECT_EQ(Claim(&sequences, 101, 7).lost_share, 1);  // takes the first of them
+  EXPECT_EQ(Claim(&sequences, 99, 8).lost_share, 1);   // may have that one alone
+  EXPECT_EQ(Claim(&sequences, 101, 7).lost_share, 1);
+  EXPECT_LT(Claim(&sequences, 101, 9).lost_share, 1) << "three for two";
+}
+
+TEST(CopySequences, ManyMissingNumbersAtATimeTellNothingOfEach) {
+  CopySequences sequences = WithGaps({100, 101, 102, 103, 104});
+  for (Uint128 packet = 1; packet <= 9; ++packet) {
+    EXPECT_EQ(Claim(&sequences, 102, packet).lost_share, 1);
+  }
+}
+
 }  // namespace
 }  // namespace trumpet

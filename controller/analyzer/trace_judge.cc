@@ -281,7 +281,16 @@ class Judge {
     }
     if (end == way.end() || pass_.is_off_route) return;
     for (auto stage = way.begin(); stage != end; ++stage) {
-      if (!WasSeenIn(*stage)) pass_.lost_copies.push_back(*stage);
+      if (WasSeenIn(*stage)) continue;
+      pass_.lost_copies.push_back(*stage);
+      const auto before =
+          std::find_if(pass_.hops.rbegin(), pass_.hops.rend(), [&](const TraceHop& hop) {
+            return std::any_of(way.begin(), stage, [&hop](const TraceStage& one) {
+              return Contains(one, hop.switch_number);
+            });
+          });
+      const Nanos since = before == pass_.hops.rend() ? first->time : before->time;
+      NoteMissing(*stage, since - options_.hop_time, since, last.time + options_.hop_time, true);
     }
   }
 
@@ -306,11 +315,19 @@ class Judge {
     for (const TraceStage& stage : behind) {
       until += options_.hop_time;
       all_lost *= CopyLoss(stage, last.time - options_.hop_time, until);
+      NoteMissing(stage, last.time - options_.hop_time, last.time, until, false);
     }
     const double dropped = options_.packet_loss;
     pass_.drop_probability = dropped / (dropped + (1 - dropped) * all_lost);
     pass_.fault = pass_.drop_probability > 0.5 ? TraceFault::kDropped : TraceFault::kCopiesLost;
     pass_.expected_next = behind.front();
+  }
+
+  void NoteMissing(const TraceStage& stage, Nanos from, Nanos around, Nanos until,
+                   bool is_certain) {
+    if (sequences_ == nullptr || stage.size() != 1) return;
+    if (sequences_->Between(stage.front(), from, until).lost == 0) return;
+    pass_.missing.push_back({stage.front(), from, around, until, is_certain});
   }
 
   // The greatest of the switches that it may have passed.
@@ -344,6 +361,20 @@ void TracePass::Clear() {
   *this = TracePass();
   hops = std::move(memory);
   hops.clear();
+}
+
+void ClaimMissing(Uint128 key, CopySequences* sequences, TracePass* pass,
+                  std::vector<Uint128>* others) {
+  double lost_share = 1;
+  for (const MissingCopy& one : pass->missing) {
+    const auto contest =
+        sequences->Claim(one.switch_number, one.from, one.around, one.until, key, one.is_certain);
+    if (!one.is_certain) lost_share = std::min(lost_share, contest.lost_share);
+    others->insert(others->end(), contest.others.begin(), contest.others.end());
+  }
+  if (pass->fault != TraceFault::kCopiesLost || lost_share > 0.5) return;
+  pass->fault = TraceFault::kDropped;
+  pass->drop_probability = std::max(pass->drop_probability, 1 - lost_share);
 }
 
 void JudgeTrace(const Trace& trace, const TraceRoutes& routes, const CopySequences* sequences,

@@ -86,6 +86,15 @@ enum class TraceLoop : uint8_t {
   kOverlay,  // into a tunnel and out of it again, or into another one: a middlebox sends it back
 };
 
+// Of a switch that numbers its copies and has lost some around that time.
+struct MissingCopy {
+  uint16_t switch_number = 0;
+  Nanos from = 0;
+  Nanos around = 0;  // when it was made most likely
+  Nanos until = 0;
+  bool is_certain = false;  // the packet passed there
+};
+
 // One way of the packet through the network.
 struct TracePass {
   std::vector<TraceHop> hops;  // in the order of the path: falling TTL, then time
@@ -95,6 +104,7 @@ struct TracePass {
   uint16_t last_switch = 0;             // that is known to have had it
   TraceStage expected_next;             // kDropped, kCopiesLost
   std::vector<TraceStage> lost_copies;  // of switches that it passed
+  std::vector<MissingCopy> missing;     // those of them, and of kCopiesLost, that have numbers
   std::vector<uint16_t> loop;           // its switches
   TraceLoop loop_kind = TraceLoop::kBridged;
   bool is_off_route = false;      // it passed a switch that it ought not to
@@ -108,6 +118,12 @@ struct TracePass {
 // null.
 void JudgeTrace(const Trace& trace, const TraceRoutes& routes, const CopySequences* sequences,
                 const JudgeOptions& options, std::vector<TracePass>* passes);
+
+// Claims numbers for the copies that are missing.  If more packets lack their copy than copies were
+// lost there, packets were: then this one is dropped, with what that is worth as its probability,
+// and so may be those that have claimed before, which are added to `others` the first time.
+void ClaimMissing(Uint128 key, CopySequences* sequences, TracePass* pass,
+                  std::vector<Uint128>* others);
 
 }  // namespace trumpet
 

@@ -211,9 +211,23 @@ void TraceTable::MakeRoom() {
 
 void TraceTable::TellOldest(bool is_evicted) {
   const uint32_t at = open_.oldest;
-  Entry& entry = entries_[at];
+  FetchNextToTell(entries_[at]);
+  Remove(at, &open_);
+  entries_[at].is_told = true;
+  Append(at, &told_);
+  TellOf(at, is_evicted);
+}
+
+void TraceTable::TellAgain(Uint128 key) {
+  const uint32_t at = slots_[Find(key)];
+  if (at == kNone || !entries_[at].is_told) return;
+  ++entries_[at].revision;
+  TellOf(at, false);
+}
+
+void TraceTable::TellOf(uint32_t at, bool is_evicted) {
+  const Entry& entry = entries_[at];
   Content& content = contents_[at];
-  FetchNextToTell(entry);
   trace_.key = entry.key;
   trace_.flow = content.flow;
   trace_.hops.clear();
@@ -224,9 +238,6 @@ void TraceTable::TellOldest(bool is_evicted) {
   trace_.revision = entry.revision;
   trace_.is_evicted = is_evicted;
   ++(entry.revision == 0 ? counters_.told : counters_.revised);
-  Remove(at, &open_);
-  entry.is_told = true;
-  Append(at, &told_);
   trace_.packet = content.packet;
   trace_.packet.marks = entry.marks;
   trace_.bytes = {content.bytes.data(), entry.byte_count};

@@ -78,6 +78,9 @@ class TraceTable {
   void Fetch(const TraceCopy* copies, size_t count) const;
   // Tells what is complete, at most `max_traces` of them; true: there may be more.
   bool Advance(Nanos now, size_t max_traces);
+  // Once more, with a higher revision, if it was told and is kept still: what is known of it has
+  // changed.
+  void TellAgain(Uint128 key);
   // Tells all that has not been told.
   void Finish();
 
@@ -134,6 +137,7 @@ class TraceTable {
   void FetchNextToTell(const Entry& entry) const;
   void FetchNextToForget(const Entry& entry) const;
   void TellOldest(bool is_evicted);
+  void TellOf(uint32_t at, bool is_evicted);
   void ForgetOldest();
 
   const TraceTableOptions options_;

@@ -6,10 +6,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <random>
 #include <tuple>
 #include <vector>
+
+#include "controller/analyzer/packet_identity.h"
 
 namespace trumpet {
 namespace {
@@ -180,6 +183,93 @@ TEST_F(TraceTables, AreLikeTheSlowTwinAndLoseNoCopy) {
   }
   EXPECT_GT(exact_count, 20);
   EXPECT_LT(exact_count, 180);
+}
+
+// Segments of a thousand connections, half of them over IPv6, none of which has an IP ID: those of
+// one connection differ in their sequence numbers alone.
+std::vector<uint8_t> SegmentOf(uint32_t number, bool is_ipv6) {
+  std::vector<uint8_t> ip(is_ipv6 ? 40 : 20);
+  const auto put = [&ip](size_t at, uint32_t value) {
+    for (size_t i = 0; i < 4; ++i) ip[at + i] = static_cast<uint8_t>(value >> (24 - 8 * i));
+  };
+  if (is_ipv6) {
+    put(0, 0x60000000);
+    put(4, 24u << 16 | 6u << 8 | 64u);
+    put(20, 0x0a000001);
+    put(36, 0x0a000002);
+  } else {
+    put(0, 0x45000000u | 44u);
+    put(8, 64u << 24 | 6u << 16);
+    put(12, 0x0a000001);
+    put(16, 0x0a000002);
+  }
+  const size_t tcp = ip.size();
+  ip.resize(tcp + 24);
+  put(tcp, (1024 + number / 2 % 500) << 16 | 80u);
+  put(tcp + 4, number / 1000);
+  put(tcp + 12, 0x50100000);
+  return ip;
+}
+
+TEST(TraceTable, AMillionPacketsAreAMillionTracesAndEachHasItsHops) {
+  constexpr uint32_t kPackets = 1000000;
+  constexpr uint16_t kHops = 3;
+  uint64_t exact = 0, told = 0;
+  TraceTable table({}, [&](const Trace& trace) {
+    ++told;
+    if (trace.hops.size() != kHops) return;
+    bool is_exact = true;
+    for (uint16_t hop = 0; hop < kHops; ++hop) {
+      is_exact &= trace.hops[hop].switch_number == hop &&
+                  trace.hops[hop].sequence == trace.hops[0].sequence;
+    }
+    exact += is_exact ? 1 : 0;
+  });
+  // One each 20 us, which takes 60 us to its last hop: the copies of several are mixed.
+  std::array<TraceCopy, kHops> under_way;
+  for (uint32_t i = 0; i < kPackets + kHops; ++i) {
+    std::rotate(under_way.begin(), under_way.end() - 1, under_way.end());
+    if (i < kPackets) {
+      const auto segment = SegmentOf(i, i % 2 == 1);
+      const auto identity =
+          IdentifyPacket(segment.data(), static_cast<uint32_t>(segment.size()), false, 9);
+      ASSERT_TRUE(identity.has_value());
+      under_way[0] = TraceCopy();
+      under_way[0].key = identity->hash;
+      under_way[0].hop.sequence = i;
+    }
+    for (uint16_t hop = kHops; hop-- > 0;) {
+      if (i < hop || i - hop >= kPackets) continue;
+      TraceCopy copy = under_way[hop];
+      copy.hop.switch_number = hop;
+      copy.hop.time = Nanos{i} * 20 * kNanosPerMicro;
+      table.Take(copy);
+    }
+    table.Advance(Nanos{i} * 20 * kNanosPerMicro, 100);
+  }
+  table.Finish();
+  EXPECT_EQ(told, kPackets);
+  EXPECT_GE(exact * 10000, uint64_t{kPackets} * 9999) << exact;
+}
+
+TEST(TraceTable, TellsAgainWhatItHasToldAndKeeps) {
+  std::vector<std::pair<Uint128, uint32_t>> told;
+  TraceTable table({}, [&](const Trace& trace) { told.emplace_back(trace.key, trace.revision); });
+  TraceCopy copy;
+  copy.key = 7;
+  table.Take(copy);
+  table.TellAgain(7);  // it is not told yet
+  table.TellAgain(8);  // it is not there
+  EXPECT_TRUE(told.empty());
+  table.Advance(2 * kNanosPerSecond, 10);
+  table.TellAgain(7);
+  const std::vector<std::pair<Uint128, uint32_t>> wanted = {{7, 0}, {7, 1}};
+  EXPECT_EQ(told, wanted);
+  EXPECT_EQ(table.counters().told, 1u);
+  EXPECT_EQ(table.counters().revised, 1u);
+  table.Advance(20 * kNanosPerSecond, 10);
+  table.TellAgain(7);  // forgotten
+  EXPECT_EQ(told.size(), 2u);
 }
 
 }  // namespace

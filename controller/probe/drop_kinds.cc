@@ -14,8 +14,8 @@ constexpr uint32_t kMostBits = 12;     // of an address that are turned at first
 constexpr uint32_t kMostLengths = 6;   // likewise, shorter ones
 constexpr uint8_t kDscpBits = 6;
 // Of segments that hosts send: those that open a connection, answer that, carry data and end it.
-constexpr uint32_t kUsualFlags[] = {kTcpSyn, kTcpSyn | kTcpAck, kTcpAck, kTcpPsh | kTcpAck,
-                                    kTcpFin | kTcpAck, kTcpRst};
+constexpr uint32_t kUsualFlags[] = {kTcpSyn,           kTcpSyn | kTcpAck, kTcpAck,
+                                    kTcpPsh | kTcpAck, kTcpFin | kTcpAck, kTcpRst};
 
 bool HasPorts(const ProbePacket& packet) {
   return packet.protocol == kProtocolUdp || packet.protocol == kProtocolTcp;

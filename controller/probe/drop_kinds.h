@@ -37,9 +37,10 @@ enum class DropField : uint8_t {
   kTcpFlags,
 };
 
-constexpr DropField kDropFields[] = {DropField::kSrcPort, DropField::kDstPort,  DropField::kSrc,
-                                     DropField::kDst,     DropField::kProtocol, DropField::kBytes,
-                                     DropField::kDscp,    DropField::kTtl,     DropField::kTcpFlags};
+constexpr DropField kDropFields[] = {
+    DropField::kSrcPort, DropField::kDstPort,  DropField::kSrc,
+    DropField::kDst,     DropField::kProtocol, DropField::kBytes,
+    DropField::kDscp,    DropField::kTtl,      DropField::kTcpFlags};
 
 // As packets of probes have it: "srcPort".
 const char* DropFieldName(DropField field);

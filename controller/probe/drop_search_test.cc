@@ -440,7 +440,8 @@ TEST(DropSearch, FlagsOfTcpMayDecide) {
   EXPECT_EQ(syn.found.verdict, "pattern");
   EXPECT_EQ(static_cast<int>(syn.evidence.RoleOf(DropField::kTcpFlags).role),
             static_cast<int>(DropRole::kOneValue));
-  EXPECT_EQ(syn.found.explanation.rfind("packets with Protocol TCP and tcpFlags +syn vanish", 0), 0u)
+  EXPECT_EQ(syn.found.explanation.rfind("packets with Protocol TCP and tcpFlags +syn vanish", 0),
+            0u)
       << syn.found.explanation;
   network.vanishes = [](const ProbePacket& packet, uint32_t, uint64_t) {
     return packet.protocol == kProtocolTcp;

@@ -4,8 +4,9 @@
 // LiveTraces: frames as they arrive -> traces, those worth keeping to a store, the rest as sums.
 //
 // A second after its last copy a trace is told (TraceTable); within another, or a fifth of one if
-// the packet was dropped or went round, it is in the store's file, and then survives the process.  Every copy is in the sums: told in a trace, a duplicate,
-// shed, waiting, or lost.  What the disk does not take fast enough is counted, and not kept.
+// the packet was dropped or went round, it is in the store's file, and then survives the process.
+// Every copy is in the sums: told in a trace, a duplicate, shed, waiting, or lost.  What the disk
+// does not take fast enough is counted, and not kept.
 //
 // Threads: that of the loop; the store has one that writes and one that answers.  Memory: that of
 // the table of traces, and kMaxBatches of kBatch rows towards the disk.  Time: that of the frames,

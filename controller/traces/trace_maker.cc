@@ -126,6 +126,26 @@ bool TraceMaker::HasNumbers(const TraceStage& stage) const {
   return stage.size() == 1 && stage[0] < switches_.size() && switches_[stage[0]].has_numbers;
 }
 
+bool TraceMaker::Advance(Nanos now, size_t max_traces) {
+  const bool has_more = table_.Advance(now, max_traces);
+  TellAgain();
+  return has_more;
+}
+
+void TraceMaker::Finish() {
+  table_.Finish();
+  TellAgain();
+}
+
+// Those of which that is said have claimed before, so that no more come of it.
+void TraceMaker::TellAgain() {
+  if (again_.empty()) return;
+  std::vector<Uint128> keys = std::exchange(again_, {});
+  std::sort(keys.begin(), keys.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  for (const Uint128 key : keys) table_.TellAgain(key);
+}
+
 // What was counted of the trace before is taken back.
 void TraceMaker::Judge(Trace* trace) {
   auto& notes = trace->notes;
@@ -142,6 +162,7 @@ void TraceMaker::Judge(Trace* trace) {
   if (learn_) learn_(*trace);
   JudgeTrace(*trace, routes_, &sequences_, options_.judge, &passes_);
   for (size_t i = 0; i < passes_.size(); ++i) {
+    ClaimMissing(trace->key, &sequences_, &passes_[i], &again_);
     const TracePass& pass = passes_[i];
     ++notes[static_cast<size_t>(pass.fault)];
     notes[kDuplicates] += pass.duplicates;

@@ -97,8 +97,8 @@ class TraceMaker {
   // A frame as it came to a switch, captured there.
   void TakeFrameOf(uint16_t switch_number, const Frame& frame, Nanos time);
   // At most so many; true: there may be more.
-  bool Advance(Nanos now, size_t max_traces = SIZE_MAX) { return table_.Advance(now, max_traces); }
-  void Finish() { table_.Finish(); }
+  bool Advance(Nanos now, size_t max_traces = SIZE_MAX);
+  void Finish();
 
   TraceSums sums() const;
   std::map<uint16_t, SwitchSums> switch_sums() const;
@@ -115,6 +115,7 @@ class TraceMaker {
   bool TakeSequence(const TraceHop& hop);
   bool HasNumbers(const TraceStage& stage) const;
   void Judge(Trace* trace);
+  void TellAgain();
 
   const TraceMakerOptions options_;
   const TraceRoutes& routes_;
@@ -127,6 +128,7 @@ class TraceMaker {
   std::array<TraceCopy, kBurst> copies_;  // that are being taken
   std::array<TraceVerdict, kBurst> verdicts_{};
   std::vector<TracePass> passes_;  // of the trace that is being judged
+  std::vector<Uint128> again_;     // traces of which more is known now than when they were told
 };
 
 }  // namespace trumpet

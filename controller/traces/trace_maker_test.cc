@@ -134,6 +134,32 @@ TEST(TraceMaker, TakesBackWhatALateCopyShowsToBeWrong) {
   EXPECT_EQ(sums.kept, 1u);  // it was told as dropped once
 }
 
+// Two packets have no copy of the last switch, one copy of which was lost: one of them was dropped.
+TEST(TraceMaker, TellsAgainOfAPacketThatOneLostCopyDoesNotExplainAnyMore) {
+  for (const uint32_t lost : {1u, 2u}) {
+    Network network;
+    for (uint32_t i = 0; i < 200; ++i) {
+      const Nanos time = kBegin + i * kNanosPerMilli;
+      if (i != 100 && i != 101) {
+        network.Cross({1, 2, 3}, time, 1, i);
+        continue;
+      }
+      network.Cross({1, 2}, time, 1, i);
+      const bool has_copy = i - 100 < lost;
+      if (has_copy) network.Copy(3, time + 20 * kNanosPerMicro, Packet(1, i, 62), true);
+    }
+    Told told;
+    const TraceSums sums = Make(network, {}, &told);
+    ExpectWhole(sums);
+    EXPECT_EQ(sums.packets, 200u);
+    EXPECT_EQ(Of(sums, TraceFault::kDropped), lost == 1 ? 2u : 0u);
+    EXPECT_EQ(Of(sums, TraceFault::kCopiesLost), lost == 1 ? 0u : 2u);
+    EXPECT_EQ(std::count_if(told.revisions.begin(), told.revisions.end(),
+                            [](const auto& entry) { return entry.second == 1; }),
+              lost == 1 ? 1 : 0);
+  }
+}
+
 TEST(TraceMaker, ShedsCopiesOfALongLoopAndCountsThem) {
   Network network;
   std::vector<uint16_t> path;

@@ -10,6 +10,7 @@ EXTRA_DIST += \
 	tests/system/cases.py \
 	tests/system/clos.py \
 	tests/system/clos_cases.py \
+	tests/system/clos_loss_cases.py \
 	tests/system/controller_cases.py \
 	tests/system/datapath_cases.py \
 	tests/system/debug_cases.py \
@@ -32,4 +33,5 @@ EXTRA_DIST += \
 	tests/system/switch.py \
 	tests/system/tag_cases.py \
 	tests/system/trace_cases.py \
-	tests/system/trace_controller_cases.py
+	tests/system/trace_controller_cases.py \
+	tests/system/trace_number_cases.py

@@ -13,6 +13,7 @@ import bounce_cases
 import captures
 import carrier_cases
 import clos_cases
+import clos_loss_cases
 import controller_cases
 import datapath_cases
 import debug_cases
@@ -33,6 +34,7 @@ import slice_truth_cases
 import tag_cases
 import trace_cases
 import trace_controller_cases
+import trace_number_cases
 from switch import CommandError, add_report, eventually, sent_by, settled, stat_of
 
 # Nothing in these depends on when a packet comes, so a pass at line rate and a replay agree.
@@ -271,9 +273,11 @@ ALL = [
     *live_trace_cases.ALL,
     *trace_controller_cases.ALL,
     *debug_cases.ALL,
+    *trace_number_cases.ALL,
     *roce_cases.ALL,
     *bounce_cases.ALL,
     *probe_cases.ALL,
     *clos_cases.ALL,
+    *clos_loss_cases.ALL,
     *reshuffler_cases.ALL,
 ]

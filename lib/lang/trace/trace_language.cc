@@ -150,8 +150,8 @@ class RulesReader {
     }
     uint32_t snap_bytes = 0;
     if (!ReadName(item, values, "rule", &names_, &rule->name) ||
-        !ReadFilterOf(values, &rule->filter) ||
-        !ReadBool(values, "marked", &rule->is_marked) || !ReadSample(values, rule) ||
+        !ReadFilterOf(values, &rule->filter) || !ReadBool(values, "marked", &rule->is_marked) ||
+        !ReadSample(values, rule) ||
         !ReadCount(values, "truncate", kLeastTraceBytes, UINT16_MAX, &snap_bytes) ||
         !ReadCount(values, "rate", 1, kMaxTraceRate, &rule->copies_per_second)) {
       return false;

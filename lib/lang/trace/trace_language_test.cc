@@ -79,7 +79,8 @@ TEST(TraceLanguage, JsonSaysTheSame) {
 }
 
 TEST(TraceLanguage, MarksAreOfSomeHostsOrOfAll) {
-  const std::string rules = "debug_bit: 5\nrules:\n  - name: \"m\"\n    filter: \"*\"\n    marked: true\n";
+  const std::string rules =
+      "debug_bit: 5\nrules:\n  - name: \"m\"\n    filter: \"*\"\n    marked: true\n";
   EXPECT_EQ(Canonical(rules + "marks: [{name: a, hosts: [h1, 7], filter: dstPort=80}, {name: b}]"),
             rules +
                 "marks:\n"
@@ -94,7 +95,8 @@ TEST(TraceLanguage, MarksAreOfSomeHostsOrOfAll) {
   EXPECT_EQ(mark->name, "slow");
   EXPECT_EQ(mark->hosts, std::vector<std::string>{"h1"});
   EXPECT_EQ(ParseTraceMarkYaml("{}", "t", "").ok(), false);
-  EXPECT_EQ(ParseTraceMarkYaml("{name: a}", "t", "a").message(), "t:1:2: 'name' is not a key of a mark");
+  EXPECT_EQ(ParseTraceMarkYaml("{name: a}", "t", "a").message(),
+            "t:1:2: 'name' is not a key of a mark");
 }
 
 TEST(TraceLanguage, NamesThePlaceOfAMistake) {
