@@ -63,6 +63,7 @@ lib_libtrumpet_measure_a_SOURCES = \
 	lib/measure/request_run.h \
 	lib/measure/sketch_estimates.cc \
 	lib/measure/sketch_estimates.h \
+	lib/measure/slot_sources.h \
 	lib/measure/state_question.cc \
 	lib/measure/state_question.h \
 	lib/measure/stream_copies.cc \

@@ -78,7 +78,6 @@ struct SlotPlan {
   uint32_t offset = 0;   // bytes, of the first cell
   uint32_t owners = 0;   // bytes, of the first owner
   uint32_t first = 0;    // slot
-  bool is_late = false;  // of a burst that is parted one arm alone needs it: a map, of `late_key`
 };
 
 // Where the cells of a variable are.
@@ -107,8 +106,7 @@ struct WindowPlan {
 struct BurstArm {
   uint32_t first = 0;  // operator
   uint32_t count = 0;
-  StopKernel stop = nullptr;   // instead: operator `first` alone, whose packets mostly end there
-  std::vector<SlotPlan> late;  // that it needs
+  StopKernel stop = nullptr;  // instead: operator `first` alone, whose packets mostly end there
 };
 
 // How a burst goes on at its first operator that is none of burst_operators: parted by a guard.
@@ -118,8 +116,12 @@ struct BurstSplit {
   SplitKernel kernel = nullptr;  // null: packet by packet
   BurstArm pass;
   BurstArm fail;
-  std::vector<SlotPlan> late;  // all of them
-  MeasureIndex late_key = kNoIndex;
+};
+
+// Where the kernel of an operator that takes hashes takes them from.
+struct HashUse {
+  uint32_t key = 0;
+  const SlotPlan* plan = nullptr;  // in CompiledProgram::slots; null: it takes none
 };
 
 // What one packet can cost at most, and what the program keeps per packet thread.
@@ -143,6 +145,8 @@ struct CompiledProgram {
   // but the viewed one.
   uint32_t burst_operators = 0;
   BurstSplit split;
+  // Of each operator, if bursts need no slots: all kernels for bursts take hashes.
+  std::vector<HashUse> hash_uses;
   // A scalar that is read in kViewRegion, so that packets of a burst find there what was in it when
   // they had added to it; kNoIndex: none is.
   MeasureIndex viewed = kNoIndex;

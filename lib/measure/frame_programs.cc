@@ -64,14 +64,15 @@ FramePrograms::FramePrograms(const std::vector<ProgramState*>& states)
 
 void FramePrograms::Run(const Frame* frames, uint32_t count, const PacketPlace& place,
                         uint64_t now) {
-  for (uint32_t i = 0; i < count; ++i) packets_[i].now = now;
   if (reads_all_) {
     for (uint32_t i = 0; i < count; ++i) {
+      packets_[i].now = now;
       ReadPacketValues(frames[i], &values_[i]);
       PlaceReceived(place, &values_[i]);
     }
     return set_.Run(packets_.data(), count);
   }
+  packets_[0].now = now;
   if (place != place_) Place(place);
   ReadFields(frames, count);
   set_.Run(packets_.data(), count, {frames});

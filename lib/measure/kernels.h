@@ -55,9 +55,10 @@ KernelPair MatchFieldKernel(MeasureOp compare);
 Kernel MatchCellKernel(MeasureOp compare, bool is_scalar);
 // All `rows` cells of a membership filter are set, or not all of them.
 Kernel MatchFilterKernel(bool is_negated, uint16_t rows);
-// For a burst, of a kernel above or below; null: there is none.
-SplitKernel SplitKernelOf(Kernel guard);
-StopKernel StopKernelOf(Kernel guard);
+// For a burst, of a kernel above or below; null: there is none.  `hashed`: one that takes hashes
+// instead of the slots of this plan.
+SplitKernel SplitKernelOf(Kernel guard, const SlotPlan* hashed = nullptr);
+StopKernel StopKernelOf(Kernel guard, const SlotPlan* hashed = nullptr);
 // Least of the `rows` cells of 32 bits over a scalar of 32 bits (in region `field` at `target`)
 // above constant / mask.
 const Operator* MatchLeastRatio(const Operator* op, RunContext* context);
@@ -83,6 +84,8 @@ Kernel InitFilterKernel(bool is_logged);
 Kernel ClaimKernel(bool is_logged);
 KernelPair BitmapKernel(uint8_t log2, bool is_logged);    // pcsa
 KernelPair RegisterKernel(uint8_t log2, bool is_logged);  // hyperloglog
+// What the burst kernel of an operator does, by hashes instead of slots; null: there is none.
+BurstKernel HashedKernelOf(const Operator& op, const SlotPlan& plan);
 
 }  // namespace trumpet
 

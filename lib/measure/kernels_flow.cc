@@ -8,6 +8,7 @@
 #include "lib/measure/kernels.h"
 #include "lib/measure/key_slots.h"
 #include "lib/measure/program_state.h"
+#include "lib/measure/slot_sources.h"
 #include "lib/model/measure_math.h"
 
 namespace trumpet {
@@ -19,7 +20,7 @@ void KeepChosen(BurstContext* context, const IsKept& is_kept) {
   uint8_t* const chosen = context->chosen;
   ForChosen(*context, [&](uint32_t number) {
     chosen[kept] = static_cast<uint8_t>(number);
-    kept += is_kept(context->packets[number]) ? 1 : 0;
+    kept += is_kept(number) ? 1 : 0;
   });
   context->count = kept;
   context->is_whole = false;
@@ -44,8 +45,8 @@ const Operator* EnterTask(const Operator* op, RunContext* context) {
 }
 
 void EnterTaskByRole(const Operator& op, BurstContext* context) {
-  KeepChosen(context, [&](const MeasuredPacket& packet) {
-    return (context->roles[packet.hops] & op.mask) != 0;
+  KeepChosen(context, [&](uint32_t number) {
+    return (context->roles[context->packets[number].hops] & op.mask) != 0;
   });
 }
 
@@ -171,8 +172,9 @@ void MatchFieldOfAll(const Operator& op, BurstContext* context) {
     if (MeasureCompute(kCompare, value, constant) == 0) context->count = 0;
     return;
   }
-  KeepChosen(context, [=](const MeasuredPacket& packet) {
-    return MeasureCompute(kCompare, packet.values->value[field] & mask, constant) != 0;
+  const uint64_t* const column = context->column->Of(field);
+  KeepChosen(context, [=](uint32_t number) {
+    return MeasureCompute(kCompare, column[number] & mask, constant) != 0;
   });
 }
 
@@ -225,10 +227,9 @@ KernelPair ByCompare(MeasureOp compare) {
   }
 }
 
-// `kRows` 0: as many as the operator says.
-// 1 or 0.
-template <uint32_t kRows>
-uint32_t HasAllBits(const uint8_t* region, const uint32_t* slots, uint32_t rows) {
+// 1 or 0.  `kRows` 0: as many as the operator says.
+template <uint32_t kRows, typename Slots>
+uint32_t HasAllBits(const uint8_t* region, const Slots& slots, uint32_t rows) {
   uint64_t all = 1;
   if constexpr (kRows != 0) {
 #pragma GCC unroll 4
@@ -247,18 +248,17 @@ const Operator* MatchFilter(const Operator* op, RunContext* context) {
 }
 
 // Without a branch that depends on the packet: which flows are known is hard to foresee.
-template <bool kNegated, uint32_t kRows>
+template <bool kNegated, uint32_t kRows, typename Source>
 void SplitByFilter(const Operator& op, BurstContext* pass, BurstContext* fail) {
   const uint8_t* region = pass->regions[op.region];
-  const uint32_t* slots = pass->slots + op.slot;
-  const uint32_t stride = pass->stride;
+  const Source slots(op, *pass);
   const uint32_t rows = op.rows;
   uint8_t* const passed = pass->chosen;
   uint8_t* const failed = fail->chosen;
   uint32_t pass_count = 0;
   uint32_t fail_count = 0;
   ForChosen(*pass, [&](size_t number) {
-    const uint32_t has_all = HasAllBits<kRows>(region, slots + number * stride, rows);
+    const uint32_t has_all = HasAllBits<kRows>(region, slots.Of(number), rows);
     passed[pass_count] = failed[fail_count] = static_cast<uint8_t>(number);
     pass_count += kNegated ? 1 - has_all : has_all;
     fail_count += kNegated ? has_all : 1 - has_all;
@@ -303,7 +303,8 @@ const Operator* MatchLeastRatio(const Operator* op, RunContext* context) {
 
 namespace {
 
-inline uint32_t AddToFourCells(uint8_t* region, const uint32_t* slots, uint32_t addend) {
+template <typename Slots>
+inline uint32_t AddToFourCells(uint8_t* region, const Slots& slots, uint32_t addend) {
   uint32_t least = UINT32_MAX;
 #pragma GCC unroll 4
   for (uint32_t row = 0; row < 4; ++row) {
@@ -315,21 +316,20 @@ inline uint32_t AddToFourCells(uint8_t* region, const uint32_t* slots, uint32_t 
   return least;
 }
 
+template <typename Source>
 uint32_t AddUntilLeastRatio(const Operator& op, const BurstContext& context) {
   const uint64_t over = op.mask;
   const uint64_t share = op.constant;
-  const uint32_t addend = op.expression;
-  const uint32_t stride = context.stride;
-  const MeasuredPacket* packets = context.packets;
+  const uint64_t* const addends = context.column->Of(static_cast<MeasureFieldId>(op.expression));
   uint8_t* region = context.regions[op.region];
-  const uint32_t* slots = context.slots + op.slot;
+  const Source slots(op, context);
   const uint8_t* totals = context.regions[op.field] + op.target;
   const uint32_t total_bytes = op.field == kViewRegion ? context.view_bytes : 0;
   const uint8_t* const end = context.chosen + context.count;  // the burst has been parted
   for (const uint8_t* at = context.chosen; at != end; ++at) {
     const size_t number = *at;
-    const auto value = static_cast<uint32_t>(packets[number].values->value[addend]);
-    const uint64_t least = AddToFourCells(region, slots + number * stride, value);
+    const auto value = static_cast<uint32_t>(addends[number]);
+    const uint64_t least = AddToFourCells(region, slots.Of(number), value);
     const uint64_t total = LoadCell<uint32_t>(totals + number * total_bytes);
     if (total != 0 && least * over > total * share) return static_cast<uint32_t>(number);
   }
@@ -344,16 +344,38 @@ const Operator* AddAndMatchLeastRatio(const Operator* op, RunContext* context) {
       op, context, AddToFourCells(context->regions[op->region], context->slots + op->slot, addend));
 }
 
-SplitKernel SplitKernelOf(Kernel guard) {
-  if (guard == MatchFilter<false, 4>) return SplitByFilter<false, 4>;
-  if (guard == MatchFilter<true, 4>) return SplitByFilter<true, 4>;
-  if (guard == MatchFilter<false, 0>) return SplitByFilter<false, 0>;
-  if (guard == MatchFilter<true, 0>) return SplitByFilter<true, 0>;
+namespace {
+
+template <bool kNegated>
+SplitKernel SplitByHashedFilter(const SlotPlan& plan) {
+  if (!plan.is_sliced || plan.rows != kSlicedRows) return nullptr;
+  return plan.number != 0 ? SplitByFilter<kNegated, kSlicedRows, SlicedSlots<true>>
+                          : SplitByFilter<kNegated, kSlicedRows, SlicedSlots<false>>;
+}
+
+}  // namespace
+
+SplitKernel SplitKernelOf(Kernel guard, const SlotPlan* hashed) {
+  if (guard == MatchFilter<false, 4>) {
+    return hashed != nullptr ? SplitByHashedFilter<false>(*hashed)
+                             : SplitByFilter<false, 4, StoredSlots>;
+  }
+  if (guard == MatchFilter<true, 4>) {
+    return hashed != nullptr ? SplitByHashedFilter<true>(*hashed)
+                             : SplitByFilter<true, 4, StoredSlots>;
+  }
+  if (hashed != nullptr) return nullptr;
+  if (guard == MatchFilter<false, 0>) return SplitByFilter<false, 0, StoredSlots>;
+  if (guard == MatchFilter<true, 0>) return SplitByFilter<true, 0, StoredSlots>;
   return nullptr;
 }
 
-StopKernel StopKernelOf(Kernel guard) {
-  return guard == AddAndMatchLeastRatio ? AddUntilLeastRatio : nullptr;
+StopKernel StopKernelOf(Kernel guard, const SlotPlan* hashed) {
+  if (guard != AddAndMatchLeastRatio) return nullptr;
+  if (hashed == nullptr) return AddUntilLeastRatio<StoredSlots>;
+  if (!hashed->is_sliced || hashed->rows != kSlicedRows) return nullptr;
+  return hashed->number != 0 ? AddUntilLeastRatio<SlicedSlots<true>>
+                             : AddUntilLeastRatio<SlicedSlots<false>>;
 }
 
 }  // namespace trumpet

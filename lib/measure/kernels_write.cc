@@ -7,6 +7,7 @@
 #include "lib/measure/compiled_program.h"
 #include "lib/measure/kernels.h"
 #include "lib/measure/program_state.h"
+#include "lib/measure/slot_sources.h"
 
 namespace trumpet {
 namespace {
@@ -73,8 +74,8 @@ void AddToCell(uint8_t* cell, uint64_t value) {
   StoreCell<Cell>(cell, LoadCell<Cell>(cell) + value);
 }
 
-template <typename Cell, uint32_t kRows>
-void AddToRows(uint8_t* region, const uint32_t* slots, uint32_t rows, uint64_t value) {
+template <typename Cell, uint32_t kRows, typename Slots>
+void AddToRows(uint8_t* region, const Slots& slots, uint32_t rows, uint64_t value) {
   if constexpr (kRows != 0) {
 #pragma GCC unroll 4
     for (uint32_t row = 0; row < kRows; ++row) AddToCell<Cell>(region + slots[row], value);
@@ -96,23 +97,30 @@ const Operator* AddPlain(const Operator* op, RunContext* context) {
   return GoOn(op + 1, context);
 }
 
+// The same of each packet of a burst.
 template <OperandKind kOperand>
-uint64_t OperandOf(const MeasuredPacket& packet, uint64_t constant, uint16_t field) {
-  return kOperand == OperandKind::kConstant ? constant : packet.values->value[field];
-}
+class Operands {
+ public:
+  Operands(const Operator& op, const BurstContext& context) : constant_(op.constant) {
+    if constexpr (kOperand == OperandKind::kField) column_ = context.column->Of(op.field);
+  }
+  uint64_t operator[](size_t packet) const {
+    return kOperand == OperandKind::kConstant ? constant_ : column_[packet];
+  }
 
-template <typename Cell, OperandKind kOperand, uint32_t kRows>
+ private:
+  uint64_t constant_;
+  const uint64_t* column_ = nullptr;
+};
+
+template <typename Cell, OperandKind kOperand, uint32_t kRows, typename Source>
 void AddPlainToAll(const Operator& op, BurstContext* context) {
-  const uint64_t constant = op.constant;
-  const uint16_t field = op.field;
   const uint32_t rows = op.rows;
-  const uint32_t stride = context->stride;
-  const MeasuredPacket* packets = context->packets;
-  const uint32_t* slots = context->slots + op.slot;
+  const Operands<kOperand> operands(op, *context);
+  const Source slots(op, *context);
   uint8_t* region = context->regions[op.region];
-  ForChosen(*context, [&](size_t number) {
-    AddToRows<Cell, kRows>(region, slots + number * stride, rows,
-                           OperandOf<kOperand>(packets[number], constant, field));
+  ForChosen(*context, [=](size_t number) {
+    AddToRows<Cell, kRows>(region, slots.Of(number), rows, operands[number]);
   });
 }
 
@@ -131,21 +139,16 @@ uint64_t AddSum(uint8_t* cell, uint64_t sum) {
 // A scalar of full width, once for all packets: one locked addition instead of 32.
 template <typename Cell, OperandKind kOperand, bool kShared>
 void AddScalarForAll(const Operator& op, BurstContext* context) {
-  const uint64_t constant = op.constant;
-  const uint16_t field = op.field;
-  const MeasuredPacket* packets = context->packets;
+  const Operands<kOperand> operands(op, *context);
   uint8_t* const cell = context->regions[op.region] + op.slot;
   uint64_t* const views = context->views;
   uint64_t sum = 0;
   if (!op.is_viewed) {
-    ForChosen(*context,
-              [&](size_t number) { sum += OperandOf<kOperand>(packets[number], constant, field); });
+    ForChosen(*context, [&](size_t number) { sum += operands[number]; });
     AddSum<Cell, kShared>(cell, sum);
     return;
   }
-  ForChosen(*context, [&](size_t number) {
-    views[number] = sum += OperandOf<kOperand>(packets[number], constant, field);
-  });
+  ForChosen(*context, [&](size_t number) { views[number] = sum += operands[number]; });
   const uint64_t before = AddSum<Cell, kShared>(cell, sum);
   ForChosen(*context, [=](size_t number) { views[number] += before; });
 }
@@ -265,57 +268,90 @@ const Operator* Register(const Operator* op, RunContext* context) {
   return GoOn(op + 1, context);
 }
 
-// Updates of a pcsa or hyperloglog: `new_cell` answers the cell that comes after `before`.
-template <typename Cell, typename NewCell>
-void UpdateAll(const Operator& op, BurstContext* context, const NewCell& new_cell) {
-  const uint32_t stride = context->stride;
+// Updates of a pcsa or hyperloglog.
+template <typename Cell, typename Source, typename Update>
+void UpdateAll(const Operator& op, BurstContext* context, const Update& update) {
   const uint64_t mask = op.mask;
-  const uint32_t* slots = context->slots + op.slot;
+  const Source slots(op, *context);
   uint8_t* region = context->regions[op.region];
   ForChosen(*context, [=](size_t number) {
-    const uint32_t* own = slots + number * stride;
-    uint8_t* cell = region + own[0];
-    const uint64_t before = LoadCell<Cell>(cell);
-    const uint64_t after = new_cell(before, own[1], mask);
-    if (after != before) StoreCell<Cell>(cell, after);  // seldom
+    const auto own = slots.Of(number);
+    update(region + own[0], own[1], mask);
   });
 }
 
-template <typename Cell>
+template <typename Cell, typename Source>
 struct BitmapOfAll {
   static void Run(const Operator& op, BurstContext* context) {
-    UpdateAll<Cell>(op, context, [](uint64_t before, uint32_t bit, uint64_t mask) {
-      return (before | uint64_t{1} << bit) & mask;
+    UpdateAll<Cell, Source>(op, context, [](uint8_t* cell, uint32_t bit, uint64_t mask) {
+      const uint64_t before = LoadCell<Cell>(cell);
+      const uint64_t after = (before | uint64_t{1} << bit) & mask;
+      if (after != before) StoreCell<Cell>(cell, after);  // seldom
     });
   }
 };
 
-template <typename Cell>
+template <typename Cell, typename Source>
 struct RegisterOfAll {
   static void Run(const Operator& op, BurstContext* context) {
-    UpdateAll<Cell>(op, context, [](uint64_t before, uint32_t rank, uint64_t mask) {
-      return rank > before ? rank & mask : before;
+    UpdateAll<Cell, Source>(op, context, [](uint8_t* cell, uint32_t rank, uint64_t mask) {
+      if (rank > LoadCell<Cell>(cell)) StoreCell<Cell>(cell, rank & mask);  // seldom
     });
   }
 };
 
-template <template <typename> class OfAll>
+template <template <typename, typename> class OfAll, typename Source>
 BurstKernel ByCell(uint8_t log2) {
   switch (log2) {
     case 0:
-      return OfAll<uint8_t>::Run;
+      return OfAll<uint8_t, Source>::Run;
     case 1:
-      return OfAll<uint16_t>::Run;
+      return OfAll<uint16_t, Source>::Run;
     case 2:
-      return OfAll<uint32_t>::Run;
+      return OfAll<uint32_t, Source>::Run;
     default:
-      return OfAll<uint64_t>::Run;
+      return OfAll<uint64_t, Source>::Run;
+  }
+}
+
+template <OperandKind kOperand, uint32_t kRows>
+struct AddTo {
+  template <typename Cell, typename Source>
+  struct All {
+    static constexpr BurstKernel Run = AddPlainToAll<Cell, kOperand, kRows, Source>;
+  };
+};
+
+// Of maps and of four sliced rows, the usual ones.
+template <OperandKind kOperand, bool kMixes>
+BurstKernel HashedAdd(const Operator& op, const SlotPlan& plan) {
+  if (plan.form == SlotForm::kMap) {
+    return ByCell<AddTo<kOperand, 1>::template All, MapSlots<kMixes>>(op.log2);
+  }
+  if (!HasRows(plan.form) || !plan.is_sliced || op.rows != kSlicedRows) return nullptr;
+  return ByCell<AddTo<kOperand, kSlicedRows>::template All, SlicedSlots<kMixes>>(op.log2);
+}
+
+template <bool kMixes>
+BurstKernel HashedKernel(const Operator& op, const SlotPlan& plan) {
+  switch (op.slot_use) {
+    case SlotUse::kAddConstant:
+      return HashedAdd<OperandKind::kConstant, kMixes>(op, plan);
+    case SlotUse::kAddField:
+      return HashedAdd<OperandKind::kField, kMixes>(op, plan);
+    case SlotUse::kBitmap:
+      return ByCell<BitmapOfAll, BucketSource<kMixes, true>>(op.log2);
+    case SlotUse::kRegister:
+      return ByCell<RegisterOfAll, BucketSource<kMixes, false>>(op.log2);
+    default:
+      return nullptr;
   }
 }
 
 template <typename Cell, OperandKind kOperand, uint32_t kRows>
 KernelPair PlainAdd() {
-  return {AddPlain<Cell, kOperand, kRows, false>, AddPlainToAll<Cell, kOperand, kRows>};
+  return {AddPlain<Cell, kOperand, kRows, false>, AddPlainToAll<Cell, kOperand, kRows, StoredSlots>,
+          kOperand == OperandKind::kField ? SlotUse::kAddField : SlotUse::kAddConstant};
 }
 
 template <typename Cell, OperandKind kOperand>
@@ -410,13 +446,17 @@ Kernel InitFilterKernel(bool is_logged) { return is_logged ? InitFilter<true> : 
 Kernel ClaimKernel(bool is_logged) { return is_logged ? Claim<true> : Claim<false>; }
 
 KernelPair BitmapKernel(uint8_t log2, bool is_logged) {
-  return is_logged ? KernelPair(Bitmap<true>)
-                   : KernelPair(Bitmap<false>, ByCell<BitmapOfAll>(log2));
+  if (is_logged) return Bitmap<true>;
+  return {Bitmap<false>, ByCell<BitmapOfAll, StoredSlots>(log2), SlotUse::kBitmap};
 }
 
 KernelPair RegisterKernel(uint8_t log2, bool is_logged) {
-  return is_logged ? KernelPair(Register<true>)
-                   : KernelPair(Register<false>, ByCell<RegisterOfAll>(log2));
+  if (is_logged) return Register<true>;
+  return {Register<false>, ByCell<RegisterOfAll, StoredSlots>(log2), SlotUse::kRegister};
+}
+
+BurstKernel HashedKernelOf(const Operator& op, const SlotPlan& plan) {
+  return plan.number != 0 ? HashedKernel<true>(op, plan) : HashedKernel<false>(op, plan);
 }
 
 }  // namespace trumpet

@@ -3,9 +3,8 @@
 
 #include "lib/measure/key_slots.h"
 
-#include <emmintrin.h>
-
 #include "lib/measure/frame_headers.h"
+#include "lib/measure/slot_sources.h"
 
 namespace trumpet {
 namespace {
@@ -71,67 +70,47 @@ inline void Fill(const SlotPlan& plan, const Indices& indices, uint64_t owner, u
   }
 }
 
-// Four rows: 16 bits of the hash each, scaled to the size of a row.
 template <bool kMixes>
 void FillSlicedRows(const SlotPlan& plan, const uint64_t* hashes, uint32_t count, uint32_t stride,
                     uint32_t* slots) {
-  const uint32_t row = plan.form == SlotForm::kRows ? plan.size << plan.log2 : 0;
-  const __m128i rows = _mm_setr_epi32(
-      static_cast<int>(plan.offset), static_cast<int>(plan.offset + row),
-      static_cast<int>(plan.offset + 2 * row), static_cast<int>(plan.offset + 3 * row));
-  const __m128i size = _mm_set1_epi16(static_cast<int16_t>(plan.size));
-  const __m128i log2 = _mm_cvtsi32_si128(plan.log2);
-  const uint32_t variable = plan.number;
+  const SlicedSlots<kMixes> source(plan, hashes);
   slots += plan.first;
   for (uint32_t i = 0; i < count; ++i, slots += stride) {
-    const uint64_t own = kMixes ? FastVariableHash(hashes[i], variable) : hashes[i];
-    const __m128i hash = _mm_cvtsi64_si128(static_cast<int64_t>(own));
-    const __m128i index = _mm_unpacklo_epi16(_mm_mulhi_epu16(hash, size), _mm_setzero_si128());
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(slots),
-                     _mm_add_epi32(_mm_sll_epi32(index, log2), rows));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(slots), source.VectorOf(i));
+  }
+}
+
+// Slots of variables that have as many of them as `kSlots`.
+template <typename Source, uint32_t kSlots>
+void FillFrom(const SlotPlan& plan, const uint64_t* hashes, uint32_t count, uint32_t stride,
+              uint32_t* slots) {
+  const Source source(plan, hashes);  // a copy: slots could alias the plan
+  slots += plan.first;
+  for (uint32_t i = 0; i < count; ++i, slots += stride) {
+    const auto own = source.Of(i);
+    for (uint32_t slot = 0; slot < kSlots; ++slot) slots[slot] = own[slot];
   }
 }
 
 template <bool kMixes>
-void FillMap(const SlotPlan& plan, const uint64_t* hashes, uint32_t count, uint32_t stride,
-             uint32_t* slots) {
-  const uint32_t variable = plan.number;  // slots could alias the plan
-  const uint32_t size = plan.size;
-  const uint32_t log2 = plan.log2;
-  const uint32_t offset = plan.offset;
-  slots += plan.first;
-  for (uint32_t i = 0; i < count; ++i, slots += stride) {
-    const uint64_t own = kMixes ? FastVariableHash(hashes[i], variable) : hashes[i];
-    *slots = offset + (ScaleHash(static_cast<uint32_t>(own >> 32), size) << log2);
+void FillVariable(const SlotPlan& plan, const uint64_t* hashes, uint32_t count, uint32_t stride,
+                  uint32_t* slots) {
+  if (HasRows(plan.form) && plan.is_sliced) {
+    return FillSlicedRows<kMixes>(plan, hashes, count, stride, slots);
   }
-}
-
-template <bool kIsBitmap>
-void FillBuckets(const SlotPlan& plan, const uint64_t* hashes, uint32_t count, uint32_t stride,
-                 uint32_t* slots) {
-  const auto log2_size = static_cast<uint32_t>(__builtin_ctz(plan.size));
-  const uint32_t log2 = plan.log2;  // slots could alias the plan
-  const uint32_t offset = plan.offset;
-  const uint32_t most = plan.bits - 1u;
-  slots += plan.first;
-  for (uint32_t i = 0; i < count; ++i, slots += stride) {
-    const BucketRank rank = RankOf(static_cast<uint32_t>(hashes[i] >> 32), log2_size);
-    slots[0] = offset + (rank.bucket << log2);
-    slots[1] = kIsBitmap ? std::min(rank.zeros, most) : rank.zeros + 1;
-  }
-}
-
-// `owners`: the hashes of the keys themselves; all by the fast family.
-void FillVariable(const SlotPlan& plan, const uint64_t* hashes, const uint64_t* owners,
-                  uint32_t count, uint32_t stride, uint32_t* slots) {
-  if (plan.form == SlotForm::kRegister) {
-    return FillBuckets<false>(plan, hashes, count, stride, slots);
-  }
-  if (plan.form == SlotForm::kBitmap) {
-    return FillBuckets<true>(plan, hashes, count, stride, slots);
+  switch (plan.form) {
+    case SlotForm::kMap:
+      return FillFrom<MapSlots<kMixes>, 1>(plan, hashes, count, stride, slots);
+    case SlotForm::kRegister:
+      return FillFrom<BucketSource<kMixes, false>, 2>(plan, hashes, count, stride, slots);
+    case SlotForm::kBitmap:
+      return FillFrom<BucketSource<kMixes, true>, 2>(plan, hashes, count, stride, slots);
+    default:
+      break;
   }
   for (uint32_t i = 0; i < count; ++i) {
-    Fill(plan, FastIndices{hashes[i], plan}, owners[i], slots + size_t{i} * stride);
+    const uint64_t own = OwnHash<kMixes>(hashes[i], HashDistance(plan.number));
+    Fill(plan, FastIndices{own, plan}, hashes[i], slots + size_t{i} * stride);
   }
 }
 
@@ -243,36 +222,10 @@ void HashFrames(const KeyPlan& plan, const Frame* frames, uint32_t count, uint64
 }
 
 void FillFastSlots(const std::vector<SlotPlan>& plans, const uint64_t* hashes, uint32_t count,
-                   uint32_t stride, uint32_t* slots, bool skips_late) {
-  uint64_t mixed[kMaxMeasureBurst];
+                   uint32_t stride, uint32_t* slots) {
   for (const SlotPlan& plan : plans) {
-    if (plan.is_late && skips_late) continue;
-    const bool mixes = plan.number != 0;
-    if (HasRows(plan.form) && plan.is_sliced) {
-      (mixes ? FillSlicedRows<true> : FillSlicedRows<false>)(plan, hashes, count, stride, slots);
-      continue;
-    }
-    if (plan.form == SlotForm::kMap) {
-      (mixes ? FillMap<true> : FillMap<false>)(plan, hashes, count, stride, slots);
-      continue;
-    }
-    const uint64_t* own = hashes;
-    if (mixes) {
-      for (uint32_t i = 0; i < count; ++i) mixed[i] = FastVariableHash(hashes[i], plan.number);
-      own = mixed;
-    }
-    FillVariable(plan, own, hashes, count, stride, slots);
-  }
-}
-
-void FillLateSlots(const std::vector<SlotPlan>& plans, const ProgramBurst& burst,
-                   const uint8_t* chosen, uint32_t count) {
-  for (const SlotPlan& plan : plans) {
-    for (uint32_t i = 0; i < count; ++i) {
-      const uint64_t own = FastVariableHash(burst.late_hashes[chosen[i]], plan.number);
-      burst.slots[size_t{chosen[i]} * burst.stride + plan.first] =
-          plan.offset + (FastIndices{own, plan}.Map() << plan.log2);
-    }
+    (plan.number != 0 ? FillVariable<true> : FillVariable<false>)(plan, hashes, count, stride,
+                                                                  slots);
   }
 }
 

@@ -62,11 +62,8 @@ bool IsUsualTuple(const KeyPlan& plan);
 void HashFrames(const KeyPlan& plan, const Frame* frames, uint32_t count, uint64_t seed,
                 uint64_t* hashes);
 // The slots of a burst, by the fast family; those of packet i begin at i * `stride`.
-// With `skips_late` but for the late ones, which FillLateSlots() fills for `count` chosen packets.
 void FillFastSlots(const std::vector<SlotPlan>& plans, const uint64_t* hashes, uint32_t count,
-                   uint32_t stride, uint32_t* slots, bool skips_late = false);
-void FillLateSlots(const std::vector<SlotPlan>& plans, const ProgramBurst& burst,
-                   const uint8_t* chosen, uint32_t count);
+                   uint32_t stride, uint32_t* slots);
 
 inline void PackKey(const CompiledProgram& program, uint32_t key, const PacketValues& packet,
                     PackedKey* packed) {

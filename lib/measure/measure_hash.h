@@ -63,8 +63,9 @@ inline uint32_t FastRowIndex(uint64_t hash, uint32_t row, uint32_t size, bool is
 }
 
 // The hash of variable number `number` among those that share a key: the first takes it as it is.
+inline uint64_t HashDistance(uint32_t number) { return number * 0xd1342543de82ef95u; }
 inline uint64_t FastVariableHash(uint64_t hash, uint32_t number) {
-  return number == 0 ? hash : MixBits(hash + number * 0xd1342543de82ef95u);
+  return number == 0 ? hash : MixBits(hash + HashDistance(number));
 }
 
 // Of a 32-bit hash, for `1 << log2_size` bitmaps or registers: which one, and how many zeros lead
@@ -78,6 +79,14 @@ inline BucketRank RankOf(uint32_t hash, uint32_t log2_size) {
   const uint64_t end = uint64_t{1} << (31 + log2_size);  // so that no more than the rest is counted
   return {static_cast<uint32_t>(shifted >> 32),
           static_cast<uint32_t>(__builtin_clzll(shifted << 32 | end))};
+}
+
+// The same of the upper half of a hash, in fewer steps.
+inline BucketRank RankOfUpper(uint64_t hash, uint32_t log2_size) {
+  const uint64_t turned = hash << log2_size | hash >> (-log2_size & 63);  // the bucket at its end
+  const uint64_t end = uint64_t{1} << (31 + log2_size);
+  return {static_cast<uint32_t>(turned & ((uint64_t{1} << log2_size) - 1)),
+          static_cast<uint32_t>(__builtin_clzll(turned | end))};
 }
 
 }  // namespace trumpet

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,20 @@ TEST(RankOf, CountsTheZerosBehindTheBucket) {
   EXPECT_EQ(RankOf(0x01000000, 8).zeros, 24u);  // none is set
   EXPECT_EQ(RankOf(0x80000000, 0).bucket, 0u);
   EXPECT_EQ(RankOf(0, 0).zeros, 32u);
+}
+
+TEST(RankOf, IsThatOfTheUpperHalfInFewerSteps) {
+  std::mt19937_64 random(3);
+  for (int round = 0; round < 20000; ++round) {
+    const uint64_t hash =
+        random() & ~uint64_t{0} << (random() % 64) & ~uint64_t{0} >> (random() % 64);
+    for (const uint32_t log2_size : {0u, 1u, 8u, 16u, 31u}) {
+      const BucketRank rank = RankOfUpper(hash, log2_size);
+      const BucketRank expected = RankOf(static_cast<uint32_t>(hash >> 32), log2_size);
+      ASSERT_EQ(rank.bucket, expected.bucket) << hash << " of " << log2_size << " bits";
+      ASSERT_EQ(rank.zeros, expected.zeros) << hash << " of " << log2_size << " bits";
+    }
+  }
 }
 
 using Rows = std::array<uint32_t, 4>;

@@ -26,9 +26,10 @@ struct MeasuredPacket {
   uint8_t hops = 0;  // PacketHop bits; none: intermediate
 };
 
-// Where the packets of a burst come from if they are of pkts, have all come at the same time and by
-// the same port, and only those of their fields are set that programs read as a rule: the others
-// are read when a packet is copied.  Null: all fields are set, and nothing is known.
+// Where the packets of a burst come from if they are of pkts, have all come by the same port at the
+// time of the first one, and only those of their fields are set that programs read as a rule: the
+// size of each is that of its frame, and the others are read when a packet is copied.  Null: all
+// fields are set, and nothing is known.
 struct BurstSource {
   const Frame* frames = nullptr;  // of each packet
 };
@@ -41,8 +42,9 @@ struct ProgramBurst {
   uint32_t stride = 0;
   const uint64_t* roles = nullptr;  // by hops, a bit per role
   BurstSource source;
-  // Of each packet; not null: the slots of maps that only some packets need are not set yet.
-  const uint64_t* late_hashes = nullptr;
+  // Of each key of the program (null for one that is not used so), of each packet; not null: no
+  // slots are set, kernels take them from here.
+  const uint64_t* const* hashes = nullptr;
 };
 
 }  // namespace trumpet

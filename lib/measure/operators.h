@@ -22,6 +22,7 @@
 namespace trumpet {
 
 struct CompiledProgram;
+struct SlotPlan;
 class ProgramState;
 struct Operator;
 
@@ -67,11 +68,41 @@ struct RunContext {
 
 using Kernel = const Operator* (*)(const Operator* op, RunContext* context);
 
+// One field of all packets of a burst, side by side; the size of frames comes straight from them.
+class FieldColumn {
+ public:
+  FieldColumn(const MeasuredPacket* packets, const Frame* frames, uint32_t count)
+      : packets_(packets), frames_(frames), count_(count) {}
+  const uint64_t* Of(MeasureFieldId field) {
+    if (field != field_) Read(field);
+    return values_;
+  }
+
+ private:
+  void Read(MeasureFieldId field) {
+    field_ = field;
+    if (frames_ != nullptr && field == kPktSize) {
+      for (uint32_t i = 0; i < count_; ++i) values_[i] = frames_[i].wire_length;
+    } else {
+      for (uint32_t i = 0; i < count_; ++i) values_[i] = packets_[i].values->value[field];
+    }
+  }
+
+  const MeasuredPacket* packets_;
+  const Frame* frames_;  // null: the burst has none
+  uint32_t count_;
+  MeasureFieldId field_ = kMaxPacketFields;  // none
+  uint64_t values_[kMaxMeasureBurst];
+};
+
 // What kernels see that do one operator for all packets of a burst.
 struct BurstContext {
   const MeasuredPacket* packets = nullptr;
+  FieldColumn* column = nullptr;
   const uint32_t* slots = nullptr;  // of packet i they begin at i * `stride`
   uint32_t stride = 0;
+  const SlotPlan* plan = nullptr;    // of kernels that take hashes: of their variable,
+  const uint64_t* hashes = nullptr;  // and of its key, of each packet
   uint8_t* const* regions = nullptr;
   const uint64_t* roles = nullptr;  // by hops
   uint64_t same_fields = 0;         // bit per field: all packets have the same value
@@ -103,11 +134,16 @@ using SplitKernel = void (*)(const Operator& op, BurstContext* pass, BurstContex
 // that one, or kMaxMeasureBurst.
 using StopKernel = uint32_t (*)(const Operator& op, const BurstContext& context);
 
+// What a burst kernel does with slots, as far as there is one that takes hashes instead.
+enum class SlotUse : uint8_t { kNone, kAddConstant, kAddField, kBitmap, kRegister };
+
 // Both do the same; without a burst kernel packets go through the program one by one.
 struct KernelPair {
-  KernelPair(Kernel one, BurstKernel all = nullptr) : one(one), all(all) {}
+  KernelPair(Kernel one, BurstKernel all = nullptr, SlotUse use = SlotUse::kNone)
+      : one(one), all(all), use(use) {}
   Kernel one;
   BurstKernel all;
+  SlotUse use;
 };
 
 // Which members count depends on the kernel.
@@ -115,6 +151,7 @@ struct Operator {
   void Use(const KernelPair& pair) {
     kernel = pair.one;
     burst_kernel = pair.all;
+    slot_use = pair.use;
   }
 
   Kernel kernel = nullptr;
@@ -127,6 +164,7 @@ struct Operator {
   uint8_t log2 = 0;         // of the bytes of a cell
   bool is_shared = false;   // other threads write the cells, too
   bool is_viewed = false;   // of the viewed variable
+  SlotUse slot_use = SlotUse::kNone;
   uint32_t expression = 0;  // first step in CompiledProgram::steps
   uint32_t target = 0;      // stream, endpoint, window, key, flag, depth or variable
   uint64_t mask = 0;        // of the cell or field

@@ -30,6 +30,7 @@ class TaskCompiler {
     if (is_too_deep_) return Status::Error("the program nests ++ too deep");
     AddUpCost();
     FindBurstOperators();
+    FindHashUses();
     return Status::Ok();
   }
 
@@ -83,36 +84,61 @@ class TaskCompiler {
     if (!FollowArm(at + 1, &known, &split.pass)) return;
     if (!FollowArm(at + guard.skip, &known, &split.fail)) return;
     if (split.pass.stop != nullptr && split.fail.stop != nullptr) return;
-    FindLateSlots(at, &split);
     compiled_.split = split;
   }
 
-  // Maps of one key that only an arm, or what comes behind it, knows.
-  void FindLateSlots(uint32_t at, BurstSplit* split) {
-    VariableSet early = variables_[at];
-    for (uint32_t i = compiled_.entries[kPktsStream]; i < at; ++i) early |= variables_[i];
-    for (MeasureIndex i = 0; i < source_.variables.size(); ++i) {
-      const MeasureVariable& variable = source_.variables[i];
-      if (!HasKey(variable.kind) || early[i]) continue;
-      if (split->late_key != kNoIndex && split->late_key != variable.key) continue;
-      for (SlotPlan& plan : compiled_.slots[variable.key]) {
-        if (plan.first != compiled_.variables[i].first_slot || plan.form != SlotForm::kMap)
-          continue;
-        plan.is_late = true;
-        split->late_key = variable.key;
-        split->late.push_back(plan);
-        if (IsInArm(split->pass, i)) split->pass.late.push_back(plan);
-        if (IsInArm(split->fail, i)) split->fail.late.push_back(plan);
-      }
+  // Has all kernels for bursts take hashes, if each can, and no packet needs slots that has not
+  // stopped (RunArms()).
+  void FindHashUses() {
+    const uint32_t entry = compiled_.entries[kPktsStream];
+    if (entry == CompiledProgram::kNoCode || compiled_.family != MeasureHashFamily::kFast) return;
+    const uint32_t rest = entry + compiled_.burst_operators;
+    BurstSplit* const split = &compiled_.split;
+    const bool is_parted = split->kernel != nullptr;
+    if (!is_parted && compiled_.operators[rest].kernel != EndProgram) return;
+    hash_uses_.resize(compiled_.operators.size());
+    BurstSplit hashed = *split;
+    const bool can_all = CanHash(entry, compiled_.burst_operators) &&
+                         (!is_parted || (CanHashGuard(rest, &hashed) && CanHashArm(&hashed.pass) &&
+                                         CanHashArm(&hashed.fail)));
+    if (!can_all) return;
+    compiled_.hash_uses = hash_uses_;
+    *split = hashed;
+    for (size_t i = 0; i < hash_uses_.size(); ++i) {
+      Operator* const op = &compiled_.operators[i];
+      if (hash_uses_[i].plan == nullptr || op->slot_use == SlotUse::kNone) continue;
+      op->burst_kernel = HashedKernelOf(*op, *hash_uses_[i].plan);
     }
   }
 
-  bool IsInArm(const BurstArm& arm, MeasureIndex variable) const {
-    const uint32_t end = arm.first + (arm.stop != nullptr ? 1 : arm.count);
-    for (uint32_t i = arm.first; i < end; ++i) {
-      if (variables_[i][variable]) return true;
+  // The plan of the slots of operator `at`, which has some, noted as what it takes.
+  const SlotPlan* NoteHashUse(uint32_t at) {
+    for (uint32_t key = 0; key < compiled_.slots.size(); ++key) {
+      for (const SlotPlan& plan : compiled_.slots[key]) {
+        if (plan.first == compiled_.operators[at].slot) hash_uses_[at] = {key, &plan};
+      }
     }
-    return false;
+    return hash_uses_[at].plan;
+  }
+
+  bool CanHash(uint32_t first, uint32_t count) {
+    for (uint32_t at = first; at < first + count; ++at) {
+      const Operator& op = compiled_.operators[at];
+      const bool has_slots = op.target != kNoIndex && HasKey(source_.variables[op.target].kind);
+      if (has_slots && HashedKernelOf(op, *NoteHashUse(at)) == nullptr) return false;
+    }
+    return true;
+  }
+
+  bool CanHashGuard(uint32_t at, BurstSplit* split) {
+    split->kernel = SplitKernelOf(compiled_.operators[at].kernel, NoteHashUse(at));
+    return split->kernel != nullptr;
+  }
+
+  bool CanHashArm(BurstArm* arm) {
+    if (arm->stop == nullptr) return CanHash(arm->first, arm->count);
+    arm->stop = StopKernelOf(compiled_.operators[arm->first].kernel, NoteHashUse(arm->first));
+    return arm->stop != nullptr;
   }
 
   // False unless all operators from `at` on are fit for an arm, and know no variable of `known`.
@@ -488,6 +514,7 @@ class TaskCompiler {
   CompiledProgram& compiled_;
   const MeasureProgram& source_;
   std::vector<VariableSet> variables_;         // of each operator
+  std::vector<HashUse> hash_uses_;             // of each operator, as far as they are known
   bool stream_collects_ = false;               // a task so far, which ends packets
   MeasureIndex stream_ = 0;                    // whose tasks are compiled
   std::vector<CostCertificate> stream_costs_;  // of one packet on each stream; no bytes

@@ -50,14 +50,13 @@ ProgramSet::ProgramSet(const std::vector<ProgramState*>& states,
       entry.roles[hops] = RolesAt(entry.program->source, hops, site_roles);
     }
     entry.prefetches = entry.program->own_bytes > kPrefetchBytes;
+    entry.takes_hashes = !entry.prefetches && !entry.program->hash_uses.empty();
     for (uint32_t key = 0; key < entry.program->keys.size(); ++key) {
       const KeyPlan& plan = entry.program->keys[key];
       if (plan.is_late || entry.program->slots[key].empty()) continue;
       KeyUse use;
       use.key = key;
       use.shared_key = ShareKey(*entry.program, plan, &use.is_first);
-      use.fills_late = !entry.prefetches && entry.program->split.late_key == key &&
-                       entry.program->family == MeasureHashFamily::kFast;
       entry.keys.push_back(use);
     }
     slot_stride_ = std::max(slot_stride_, entry.program->slot_count);
@@ -65,6 +64,10 @@ ProgramSet::ProgramSet(const std::vector<ProgramState*>& states,
     entries_.push_back(std::move(entry));
   }
   slots_.resize(size_t{slot_stride_} * kMaxMeasureBurst);
+  for (Entry& entry : entries_) {  // where the keys lie is known from here on
+    entry.hashes.resize(entry.program->keys.size());
+    for (const KeyUse& use : entry.keys) entry.hashes[use.key] = keys_[use.shared_key].hashes;
+  }
 }
 
 uint32_t ProgramSet::ShareKey(const CompiledProgram& program, const KeyPlan& plan, bool* is_first) {
@@ -82,11 +85,22 @@ uint32_t ProgramSet::ShareKey(const CompiledProgram& program, const KeyPlan& pla
 }
 
 void ProgramSet::Run(MeasuredPacket* packets, uint32_t count, const BurstSource& source) {
-  for (const Entry& entry : entries_) RunProgram(entry, packets, count, source);
+  static_assert(kPktsStream == 0);
+  if (count == 0) return;
+  MeasureIndex streams = packets[0].stream;
+  uint64_t latest = packets[0].now;
+  for (uint32_t i = 1; source.frames == nullptr && i < count; ++i) {
+    streams |= packets[i].stream;
+    latest = std::max(latest, packets[i].now);
+  }
+  for (const Entry& entry : entries_) {
+    RunProgram(entry, packets, count, source, streams == kPktsStream, latest);
+  }
 }
 
 uint64_t ProgramSet::fields_read() const {
-  uint64_t fields = 0;
+  uint64_t fields = 0;  // of expressions
+  uint64_t key_fields = 0;
   for (const Entry& entry : entries_) {
     for (const MeasureExpr& expr : entry.program->source.exprs) {
       if (expr.kind == MeasureExprKind::kField) fields |= uint64_t{1} << expr.field;
@@ -95,10 +109,10 @@ uint64_t ProgramSet::fields_read() const {
       const KeyPlan& key = entry.program->keys[i];
       const bool is_straight =
           entry.program->family == MeasureHashFamily::kFast && !key.is_late && IsUsualTuple(key);
-      if (!is_straight && !entry.program->slots[i].empty()) fields |= key.fields;
+      if (!is_straight && !entry.program->slots[i].empty()) key_fields |= key.fields;
     }
   }
-  return fields;
+  return (fields & ~(uint64_t{1} << kPktSize)) | key_fields;
 }
 
 bool ProgramSet::changes_packets() const {
@@ -108,17 +122,23 @@ bool ProgramSet::changes_packets() const {
 }
 
 void ProgramSet::RunProgram(const Entry& entry, MeasuredPacket* packets, uint32_t count,
-                            const BurstSource& source) {
+                            const BurstSource& source, bool is_of_pkts, uint64_t latest) {
   if (entry.program->field_count > kMeasureFieldCount) {
     for (uint32_t i = 0; i < count; ++i) ReadHeaderFields(*entry.program, packets[i].values);
   }
-  const bool by_burst = entry.program->burst_operators != 0 &&
-                        entry.state->IsQuiet(packets, count, source.frames != nullptr);
-  ProgramBurst burst = {packets, count, SlotsOf(0), slot_stride_, entry.roles, source, nullptr};
+  const bool by_burst =
+      entry.program->burst_operators != 0 && is_of_pkts && entry.state->IsQuietAt(latest);
+  const bool takes_hashes = by_burst && entry.takes_hashes;
+  const ProgramBurst burst = {packets,
+                              count,
+                              SlotsOf(0),
+                              slot_stride_,
+                              entry.roles,
+                              source,
+                              takes_hashes ? entry.hashes.data() : nullptr};
   for (const KeyUse& use : entry.keys) {
-    const bool is_late = by_burst && use.fills_late;
-    FillSlots(entry, use, packets, count, source, is_late);
-    if (is_late) burst.late_hashes = keys_[use.shared_key].hashes;
+    if (use.is_first) Hash(use, packets, count, source);
+    if (!takes_hashes) FillSlots(entry, use, packets, count);
   }
   if (entry.prefetches) {
     const uint8_t* own = entry.state->regions()[kOwnRegion];
@@ -131,27 +151,29 @@ void ProgramSet::RunProgram(const Entry& entry, MeasuredPacket* packets, uint32_
   entry.state->Run(burst, by_burst);
 }
 
-void ProgramSet::FillSlots(const Entry& entry, const KeyUse& use, const MeasuredPacket* packets,
-                           uint32_t count, const BurstSource& source, bool is_late) {
+void ProgramSet::Hash(const KeyUse& use, const MeasuredPacket* packets, uint32_t count,
+                      const BurstSource& source) {
   SharedKey* shared = &keys_[use.shared_key];
-  const KeyPlan& plan = *shared->plan;
-  const bool is_reference = entry.program->family == MeasureHashFamily::kReference;
-  if (use.is_first && source.frames != nullptr && shared->is_straight) {
-    HashFrames(plan, source.frames, count, shared->seed, shared->hashes);
-  } else if (use.is_first) {
-    HashKeys(plan, packets, count, shared->seed, shared->hashes);
+  if (source.frames != nullptr && shared->is_straight) {
+    HashFrames(*shared->plan, source.frames, count, shared->seed, shared->hashes);
+  } else {
+    HashKeys(*shared->plan, packets, count, shared->seed, shared->hashes);
   }
-  if (is_reference) {
-    PackedKey packed;
-    for (uint32_t i = 0; i < count; ++i) {
-      PackKeyWords(plan, *packets[i].values, &packed);
-      packed.hash = shared->hashes[i];
-      FillKeySlots(*entry.program, use.key, packed, SlotsOf(i));
-    }
-    return;
+}
+
+void ProgramSet::FillSlots(const Entry& entry, const KeyUse& use, const MeasuredPacket* packets,
+                           uint32_t count) {
+  const SharedKey& shared = keys_[use.shared_key];
+  if (entry.program->family == MeasureHashFamily::kFast) {
+    return FillFastSlots(entry.program->slots[use.key], shared.hashes, count, slot_stride_,
+                         SlotsOf(0));
   }
-  FillFastSlots(entry.program->slots[use.key], shared->hashes, count, slot_stride_, SlotsOf(0),
-                is_late);
+  PackedKey packed;
+  for (uint32_t i = 0; i < count; ++i) {
+    PackKeyWords(*shared.plan, *packets[i].values, &packed);
+    packed.hash = shared.hashes[i];
+    FillKeySlots(*entry.program, use.key, packed, SlotsOf(i));
+  }
 }
 
 }  // namespace trumpet

@@ -33,7 +33,7 @@ class ProgramSet {
   // those of their fields must be set that fields_read() says, and those of their place.
   void Run(MeasuredPacket* packets, uint32_t count, const BurstSource& source = {});
 
-  // Bit per field that is read of packets with a source.
+  // Bit per field that is read of packets with a source.  The size is only if it is part of a key.
   uint64_t fields_read() const;
   // Whether packets of pkts are tagged, or have headers that programs declare.
   bool changes_packets() const;
@@ -50,21 +50,24 @@ class ProgramSet {
     uint32_t shared_key = 0;
     uint32_t key = 0;  // of the program
     bool is_first = false;
-    bool fills_late = false;  // of a quiet burst: some slots when they are needed
   };
   struct Entry {
     ProgramState* state = nullptr;
     const CompiledProgram* program = nullptr;
     std::vector<KeyUse> keys;
+    std::vector<const uint64_t*> hashes;  // of each key, as ProgramBurst has them
     uint64_t roles[4] = {};  // of the program, by PacketHop bits
     bool prefetches = false;
+    bool takes_hashes = false;  // in quiet bursts, instead of slots
   };
 
   uint32_t ShareKey(const CompiledProgram& program, const KeyPlan& plan, bool* is_first);
   void RunProgram(const Entry& entry, MeasuredPacket* packets, uint32_t count,
-                  const BurstSource& source);
+                  const BurstSource& source, bool is_of_pkts, uint64_t latest);
+  void Hash(const KeyUse& use, const MeasuredPacket* packets, uint32_t count,
+            const BurstSource& source);
   void FillSlots(const Entry& entry, const KeyUse& use, const MeasuredPacket* packets,
-                 uint32_t count, const BurstSource& source, bool is_late);
+                 uint32_t count);
   // Programs without keys have no slots at all.
   uint32_t* SlotsOf(uint32_t packet) { return slots_.data() + size_t{packet} * slot_stride_; }
 

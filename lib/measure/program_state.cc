@@ -70,13 +70,18 @@ inline void ProgramState::RunStream(MeasureIndex stream, RunContext* context) {
 inline void ProgramState::RunOne(const Operator* op, const ProgramBurst& burst, uint32_t number) {
   const MeasuredPacket& packet = burst.packets[number];
   context_.packet = packet.values;
-  context_.frame = burst.source.frames != nullptr ? burst.source.frames + number : nullptr;
-  context_.slots = burst.slots + size_t{number} * burst.stride;
+  context_.frame = nullptr;
   context_.now = packet.now;
+  if (burst.source.frames != nullptr) {
+    context_.frame = burst.source.frames + number;
+    context_.now = burst.packets[0].now;
+    context_.packet->value[kPktSize] = context_.frame->wire_length;
+  }
+  context_.slots = burst.slots + size_t{number} * burst.stride;
   context_.roles = burst.roles[packet.hops];
   context_.clearing = 0;
   context_.is_collected = false;
-  if (packet.now >= quiet_until_) AdvanceWindows();
+  if (context_.now >= quiet_until_) AdvanceWindows();
   if (op == nullptr) {
     const uint32_t entry = program_->entries[packet.stream];
     if (entry == CompiledProgram::kNoCode) return;
@@ -91,24 +96,12 @@ void ProgramState::Run(const ProgramBurst& burst, bool by_burst) {
   for (uint32_t i = 0; i < burst.count; ++i) RunOne(nullptr, burst, i);
 }
 
-bool ProgramState::IsQuiet(const MeasuredPacket* packets, uint32_t count,
-                           bool is_one_instant) const {
-  static_assert(kPktsStream == 0);
-  if (is_one_instant) return count != 0 && packets[0].now < quiet_until_;
-  MeasureIndex other = 0;
-  uint64_t latest = 0;
-#pragma GCC unroll 8
-  for (uint32_t i = 0; i < count; ++i) {
-    other |= packets[i].stream;
-    latest = std::max(latest, packets[i].now);
-  }
-  return other == 0 && latest < quiet_until_;
-}
-
 void ProgramState::RunBurst(const ProgramBurst& burst) {
   uint64_t views[kMaxMeasureBurst];
+  FieldColumn column(burst.packets, burst.source.frames, burst.count);
   BurstContext context;
   context.packets = burst.packets;
+  context.column = &column;
   context.slots = burst.slots;
   context.stride = burst.stride;
   context.regions = regions_.data();
@@ -118,7 +111,10 @@ void ProgramState::RunBurst(const ProgramBurst& burst) {
   context.count = burst.count;
   const Operator* op = &program_->operators[program_->entries[kPktsStream]];
   const Operator* const rest = op + program_->burst_operators;
-  for (; op != rest && context.count != 0; ++op) op->burst_kernel(*op, &context);
+  for (; op != rest && context.count != 0; ++op) {
+    PointTo(op, burst, &context);
+    op->burst_kernel(*op, &context);
+  }
   if (context.count == 0 || rest->kernel == EndProgram) return;
   if (program_->adds_viewed_by_burst) context.view_bytes = sizeof views[0];
   if (program_->split.kernel != nullptr) {
@@ -145,16 +141,38 @@ inline void ProgramState::ShowView(const BurstContext& context, uint32_t number)
   regions_[kViewRegion] = reinterpret_cast<uint8_t*>(&context.views[number]);
 }
 
+// Shows the kernel of `op` the hashes that it takes.
+inline void ProgramState::PointTo(const Operator* op, const ProgramBurst& burst,
+                                  BurstContext* context) const {
+  if (burst.hashes == nullptr) return;
+  const HashUse& use = program_->hash_uses[static_cast<size_t>(op - program_->operators.data())];
+  if (use.plan == nullptr) return;
+  context->plan = use.plan;
+  context->hashes = burst.hashes[use.key];
+}
+
 // The number of the packet that does not stop, or kMaxMeasureBurst.
 inline uint32_t ProgramState::RunArm(const BurstArm& arm, const ProgramBurst& burst,
                                      BurstContext* context) {
-  if (burst.late_hashes != nullptr) {
-    FillLateSlots(arm.late, burst, context->chosen, context->count);
-  }
   const Operator* const op = &program_->operators[arm.first];
-  if (arm.stop != nullptr) return arm.stop(*op, *context);
-  for (uint32_t i = 0; i < arm.count; ++i) op[i].burst_kernel(op[i], context);
+  if (arm.stop != nullptr) {
+    PointTo(op, burst, context);
+    return arm.stop(*op, *context);
+  }
+  for (uint32_t i = 0; i < arm.count; ++i) {
+    PointTo(op + i, burst, context);
+    op[i].burst_kernel(op[i], context);
+  }
   return kMaxMeasureBurst;
+}
+
+// Of packets that go on one after the other, from `first` on.
+void ProgramState::FillSlots(const ProgramBurst& burst, uint32_t first) const {
+  for (size_t key = 0; key < program_->slots.size(); ++key) {
+    if (burst.hashes[key] == nullptr) continue;
+    FillFastSlots(program_->slots[key], burst.hashes[key] + first, burst.count - first,
+                  burst.stride, burst.slots + size_t{first} * burst.stride);
+  }
 }
 
 // Up to the first packet that does not stop, both arms are done for all; that packet, and those
@@ -164,7 +182,8 @@ void ProgramState::RunArms(const ProgramBurst& burst, const BurstContext& contex
   const Operator* const guard =
       &program_->operators[program_->entries[kPktsStream] + program_->burst_operators];
   BurstContext pass = context;
-  BurstContext fail = context;
+  PointTo(guard, burst, &pass);
+  BurstContext fail = pass;
   split.kernel(*guard, &pass, &fail);
   ShowView(context, 0);  // kernels of bursts go on from there
   const bool is_fail_first = split.fail.stop != nullptr;
@@ -175,10 +194,7 @@ void ProgramState::RunArms(const ProgramBurst& burst, const BurstContext& contex
   while (behind->count != 0 && behind->chosen[behind->count - 1] > stopped) behind->count--;
   RunArm(second, burst, behind);
   if (stopped == kMaxMeasureBurst) return;
-  for (uint32_t i = stopped; burst.late_hashes != nullptr && i < burst.count; ++i) {
-    const auto number = static_cast<uint8_t>(i);
-    FillLateSlots(split.late, burst, &number, 1);
-  }
+  if (burst.hashes != nullptr) FillSlots(burst, stopped);
   ShowView(context, stopped);
   RunOne(&program_->operators[first.first + 1], burst, stopped);
   RunRest(guard, burst, context, stopped + 1);

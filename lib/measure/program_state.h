@@ -65,8 +65,8 @@ class ProgramState {
   // Runs packets of the streams kPktsStream and kCtrlStream through the program, each followed by
   // its copies; by burst if the packets are fit for it.
   void Run(const ProgramBurst& burst, bool by_burst);
-  // Whether all are of pkts, and no window of a scope has anything to do with them.
-  bool IsQuiet(const MeasuredPacket* packets, uint32_t count, bool is_one_instant) const;
+  // Whether no window of a scope has anything to do with packets that come at `now` or before.
+  bool IsQuietAt(uint64_t now) const { return now < quiet_until_; }
 
   // The oldest collected packet; false when there is none.
   bool ReadCollected(CollectedPacket* packet);
@@ -122,7 +122,9 @@ class ProgramState {
   void RunRest(const Operator* op, const ProgramBurst& burst, const BurstContext& context,
                uint32_t first);
   void ShowView(const BurstContext& context, uint32_t number);
+  void PointTo(const Operator* op, const ProgramBurst& burst, BurstContext* context) const;
   uint32_t RunArm(const BurstArm& arm, const ProgramBurst& burst, BurstContext* context);
+  void FillSlots(const ProgramBurst& burst, uint32_t first) const;
   uint8_t* ViewedCell() const;
   void AdvanceWindows();
   void RunCopies();

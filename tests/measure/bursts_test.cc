@@ -114,6 +114,11 @@ void ExpectSameCopies(ProgramState* got, ProgramState* expected) {
   EXPECT_FALSE(got->ReadCollected(&one));
 }
 
+std::string ExamplePath(const std::string& name) {
+  const char* const top = std::getenv("top_srcdir");
+  return std::string(top != nullptr ? top : ".") + "/docs/measurements/" + name + ".mafia";
+}
+
 class BurstsTest : public ::testing::TestWithParam<uint32_t> {
  protected:
   void Add(const std::string& text, const std::string& name) {
@@ -128,10 +133,7 @@ class BurstsTest : public ::testing::TestWithParam<uint32_t> {
   }
 
   void AddExample(const std::string& name) {
-    const char* const top = std::getenv("top_srcdir");
-    const std::string path =
-        std::string(top != nullptr ? top : ".") + "/docs/measurements/" + name + ".mafia";
-    const auto text = ReadTextFile(path, kMaxMafiaTextBytes);
+    const auto text = ReadTextFile(ExamplePath(name), kMaxMafiaTextBytes);
     ASSERT_TRUE(text.ok()) << text.status().message() << "; set top_srcdir to the project's root";
     Add(*text, name);
   }
@@ -268,7 +270,34 @@ const char* const kPipelines[] = {
     "pkts >> match(tcp.dst == 80) >> size.set(size + ipv4.len) >> match(size.min() > 5000) >> "
     "duplicate(out) >> duplicate(again); out >> tag(ipv4.tos, 5) >> collect(C);"
     "again >> match(ipv4.proto == 6) >> collect(C);",
+    // Kernels that take hashes: of the first variable of a key and of others, by width of cells.
+    "flows = Sketch(alg=\"hyperloglog\", key=flow, nhash=1, size=64, width=8);"
+    "pairs = Sketch(alg=\"hyperloglog\", key=pair, nhash=1, size=16, width=5);"
+    "bits = Sketch(alg=\"pcsa\", key=flow, nhash=1, size=32, width=16);"
+    "counted = BloomFilter(alg=\"counting\", key=flow, nhash=4, size=100, width=16);"
+    "bytewise = Sketch(alg=\"count-min\", key=pair, nhash=4, size=31, width=8);"
+    "ones = HashMap(key=flow, size=33, type=Counter(width=64));"
+    "pkts >> match(pkt.size > 90) >> flows.update() >> pairs.update() >> bits.update() >> "
+    "counted.add(1) >> bytewise.set(bytewise + pkt.size) >> ones.set(ones + ipv4.ttl) >> "
+    "each.set(each + 1);",
+    "first = Sketch(alg=\"pcsa\", key=pair, nhash=1, size=4, width=32);"
+    "wide_sum = Sketch(alg=\"count-min\", key=macs, nhash=4, size=4096, width=64);"
+    "pkts >> first.update() >> wide_sum.set(wide_sum + pkt.size) >> each.set(each + ipv4.len);",
 };
+
+TEST(HashUses, AreFoundInProgramsThatNeedNoSlots) {
+  for (const char* name : kExamples) {
+    const auto text = ReadTextFile(ExamplePath(name), kMaxMafiaTextBytes);
+    ASSERT_TRUE(text.ok());
+    const auto source = CompileMafia(*text, name);
+    ASSERT_TRUE(source.ok());
+    const auto program = LoadMeasureProgram(*source, {});
+    ASSERT_TRUE(program.ok());
+    const bool is_sketch = name == kExamples[1] || name == kExamples[2] || name == kExamples[3];
+    const bool takes_hashes = is_sketch || name == kExamples[9];
+    EXPECT_EQ(!(*program)->hash_uses.empty(), takes_hashes) << name;
+  }
+}
 
 TEST_P(BurstsTest, LeaveItInAllKindsOfPipelines) {
   for (const char* pipeline : kPipelines) {
