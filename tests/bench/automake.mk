@@ -105,7 +105,9 @@ EXTRA_PROGRAMS += tests/bench/bench-measure
 tests_bench_bench_measure_SOURCES = \
 	tests/bench/bench_measure.cc \
 	tests/bench/measure_contenders.h \
-	tests/bench/measure_hand.cc
+	tests/bench/measure_hand.cc \
+	tests/bench/measure_hand.h \
+	tests/bench/measure_hand_all.cc
 # The headers of DPDK want flags that must not change the other contenders.
 EXTRA_LIBRARIES = tests/bench/libbench-rte-member.a
 if HAVE_DPDK

@@ -21,6 +21,7 @@
 #include "lib/lang/mafia/mafia_language.h"
 #include "lib/measure/program_loader.h"
 #include "tests/bench/measure_contenders.h"
+#include "tests/bench/measure_hand.h"
 #include "utilities/replay/text_file.h"
 
 namespace trumpet {
@@ -222,16 +223,32 @@ Status AddEngines(const std::string& directory, std::vector<Row>* rows) {
   return status;
 }
 
+void AddByHand(std::vector<Row>* rows) {
+  std::vector<uint32_t> all;
+  for (uint32_t use_case = 1; use_case <= 13; ++use_case) {
+    const std::string number = std::to_string(use_case);
+    rows->push_back(
+        {"by hand: uc" + std::string(2 - number.size(), '0') + number, MakeHand(use_case), {}});
+    all.push_back(use_case);
+  }
+  rows->push_back({"by hand: all 13", MakeHandTogether(all), {}});
+  for (const size_t count : {4, 16}) {
+    rows->push_back({"by hand: " + std::to_string(count) + " x uc02",
+                     MakeHandTogether(std::vector<uint32_t>(count, 2)),
+                     {}});
+  }
+  rows->push_back({"frames alone", std::make_unique<FramesAlone>(), {}});
+  rows->push_back({"by hand: uc02 of frames", MakeHandCountMin(true), {}});
+  rows->push_back({"by hand: uc04 of frames", MakeHandHyperLogLog(true), {}});
+  rows->push_back({"by hand: uc10 of frames", MakeHandHeavyHitters(true), {}});
+}
+
 // `wanted`: only rows whose name holds it.
 Status RunLoad(const std::string& directory, const std::string& wanted, const char* load,
                uint32_t flows, bool is_zipf) {
   std::vector<Row> rows;
   rows.push_back({"fields alone", std::make_unique<FieldsAlone>(), {}});
-  rows.push_back({"by hand: uc02", MakeHandCountMin(), {}});
-  rows.push_back({"by hand: uc04", MakeHandHyperLogLog(), {}});
-  rows.push_back({"by hand: uc10", MakeHandHeavyHitters(), {}});
-  rows.push_back({"frames alone", std::make_unique<FramesAlone>(), {}});
-  rows.push_back({"by hand: uc10 of frames", MakeHandHeavyHitters(true), {}});
+  AddByHand(&rows);
   rows.push_back({"exact hash map", MakeExactMap(flows), {}});
   for (const float rate : {1.0F, 0.01F}) {
     auto sketch = MakeRteMember(rate);

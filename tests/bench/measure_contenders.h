@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "lib/measure/frame_programs.h"
 #include "lib/measure/program_set.h"
@@ -27,11 +28,9 @@ class MeasureContender {
   virtual uint64_t Sum() const = 0;
 };
 
-// The tasks of the programs of the same names, written for the purpose: one loop each, all sizes
-// constant, two passes a burst.
-std::unique_ptr<MeasureContender> MakeHandCountMin();
-std::unique_ptr<MeasureContender> MakeHandHyperLogLog();
-std::unique_ptr<MeasureContender> MakeHandHeavyHitters(bool takes_frames = false);
+// The programs of these numbers in docs/measurements, written for the purpose: one loop each, all
+// sizes constant, two passes a burst, the hash shared by all.
+std::unique_ptr<MeasureContender> MakeHandTogether(const std::vector<uint32_t>& use_cases);
 
 // Bytes of each flow exactly, in a hash map with open addressing for `flows` flows.
 std::unique_ptr<MeasureContender> MakeExactMap(uint32_t flows);

@@ -4,13 +4,10 @@
 #include <algorithm>
 #include <array>
 
-#include "lib/measure/measure_hash.h"
-#include "tests/bench/measure_contenders.h"
+#include "tests/bench/measure_hand.h"
 
 namespace trumpet {
 namespace {
-
-constexpr uint64_t kSeed = 1;
 
 struct FlowWords {
   uint64_t words[2];
@@ -24,7 +21,7 @@ FlowWords WordsOf(const PacketValues& packet) {
 
 uint64_t HashOf(const PacketValues& packet) {
   const FlowWords flow = WordsOf(packet);
-  return HashBytes(flow.words, sizeof flow.words, kSeed);
+  return HashBytes(flow.words, sizeof flow.words, kHandSeed);
 }
 
 // Of TCP in IPv4 without options; others have none of these fields.
@@ -38,7 +35,7 @@ uint64_t HashOf(const Frame& frame) {
     words[0] = addresses >> 32 | addresses << 32;
     words[1] = (ports >> 16 | ports << 16) | uint64_t{6} << 32;
   }
-  return HashBytes(words, sizeof words, kSeed);
+  return HashBytes(words, sizeof words, kHandSeed);
 }
 
 template <uint32_t kCells>
@@ -47,56 +44,68 @@ std::array<uint32_t, 4> RowsOf(uint64_t hash) {
           FastRowIndex(hash, 2, kCells, true), FastRowIndex(hash, 3, kCells, true)};
 }
 
-class HandCountMin : public MeasureContender {
+class HandCountMin : public HandTask {
  public:
-  void Run(MeasuredPacket* packets, uint32_t count) override {
-    uint64_t hashes[kMaxMeasureBurst];
-    for (uint32_t i = 0; i < count; ++i) hashes[i] = HashOf(*packets[i].values);
-    for (uint32_t i = 0; i < count; ++i) {
-      const auto size = static_cast<uint32_t>(packets[i].values->value[kPktSize]);
-      const auto rows = RowsOf<256>(hashes[i]);
-      for (size_t row = 0; row < 4; ++row) cells_[row][rows[row]] += size;
+  explicit HandCountMin(bool takes_frames) : takes_frames_(takes_frames) {}
+  void RunHashed(const HandBurst& burst) override {
+    for (uint32_t i = 0; i < burst.count; ++i) {
+      Add(static_cast<uint32_t>(burst.packets[i].values->value[kPktSize]), burst.hashes[i]);
     }
   }
+  void RunHashedFrames(const Frame* frames, const uint64_t* hashes, uint32_t count,
+                       uint64_t /*now*/) override {
+    for (uint32_t i = 0; i < count; ++i) Add(frames[i].wire_length, hashes[i]);
+  }
+  bool takes_frames() const override { return takes_frames_; }
   uint64_t Sum() const override { return cells_[0][0]; }
 
  private:
+  void Add(uint32_t size, uint64_t hash) {
+    const auto rows = RowsOf<256>(hash);
+    for (size_t row = 0; row < 4; ++row) cells_[row][rows[row]] += size;
+  }
+
+  const bool takes_frames_;
   uint32_t cells_[4][256] = {};
 };
 
-class HandHyperLogLog : public MeasureContender {
+class HandHyperLogLog : public HandTask {
  public:
-  void Run(MeasuredPacket* packets, uint32_t count) override {
-    uint64_t hashes[kMaxMeasureBurst];
-    for (uint32_t i = 0; i < count; ++i) hashes[i] = HashOf(*packets[i].values);
+  explicit HandHyperLogLog(bool takes_frames) : takes_frames_(takes_frames) {}
+  void RunHashed(const HandBurst& burst) override { Update(burst.hashes, burst.count); }
+  void RunHashedFrames(const Frame*, const uint64_t* hashes, uint32_t count,
+                       uint64_t /*now*/) override {
+    Update(hashes, count);
+  }
+  bool takes_frames() const override { return takes_frames_; }
+  uint64_t Sum() const override { return registers_[0]; }
+
+ private:
+  void Update(const uint64_t* hashes, uint32_t count) {
     for (uint32_t i = 0; i < count; ++i) {
       const BucketRank rank = RankOf(static_cast<uint32_t>(hashes[i] >> 32), 8);
       uint8_t* cell = &registers_[rank.bucket];
       *cell = std::max(*cell, static_cast<uint8_t>(rank.zeros + 1));
     }
   }
-  uint64_t Sum() const override { return registers_[0]; }
 
- private:
+  const bool takes_frames_;
   uint8_t registers_[256] = {};
 };
 
 // uc10, with its window: 64 cells a packet are cleared after 300 ms.
-class HandHeavyHitters : public MeasureContender {
+class HandHeavyHitters : public HandTask {
  public:
   explicit HandHeavyHitters(bool takes_frames) : takes_frames_(takes_frames) {}
-  void Run(MeasuredPacket* packets, uint32_t count) override {
-    uint64_t hashes[kMaxMeasureBurst];
-    for (uint32_t i = 0; i < count; ++i) hashes[i] = HashOf(*packets[i].values);
-    for (uint32_t i = 0; i < count; ++i) {
-      const uint64_t* value = packets[i].values->value;
+  void RunHashed(const HandBurst& burst) override {
+    for (uint32_t i = 0; i < burst.count; ++i) {
+      const uint64_t* value = burst.packets[i].values->value;
       if (value[kPktInputPort] != 1) continue;
-      RunOne(packets[i].now, static_cast<uint32_t>(value[kPktSize]), hashes[i]);
+      RunOne(burst.packets[i].now, static_cast<uint32_t>(value[kPktSize]), burst.hashes[i]);
     }
   }
-  void RunFrames(const Frame* frames, uint32_t count, uint64_t now) override {
-    uint64_t hashes[kMaxMeasureBurst];
-    for (uint32_t i = 0; i < count; ++i) hashes[i] = HashOf(frames[i]);
+  void RunHashedFrames(const Frame* frames, const uint64_t* hashes, uint32_t count,
+                       uint64_t now) override {
     for (uint32_t i = 0; i < count; ++i) RunOne(now, frames[i].wire_length, hashes[i]);
   }
   bool takes_frames() const override { return takes_frames_; }
@@ -182,13 +191,27 @@ class ExactMap : public MeasureContender {
 
 }  // namespace
 
-std::unique_ptr<MeasureContender> MakeHandCountMin() { return std::make_unique<HandCountMin>(); }
-
-std::unique_ptr<MeasureContender> MakeHandHyperLogLog() {
-  return std::make_unique<HandHyperLogLog>();
+void HandTask::Run(MeasuredPacket* packets, uint32_t count) {
+  uint64_t hashes[kMaxMeasureBurst];
+  for (uint32_t i = 0; i < count; ++i) hashes[i] = HashOf(*packets[i].values);
+  RunHashed({packets, hashes, count});
 }
 
-std::unique_ptr<MeasureContender> MakeHandHeavyHitters(bool takes_frames) {
+void HandTask::RunFrames(const Frame* frames, uint32_t count, uint64_t now) {
+  uint64_t hashes[kMaxMeasureBurst];
+  for (uint32_t i = 0; i < count; ++i) hashes[i] = HashOf(frames[i]);
+  RunHashedFrames(frames, hashes, count, now);
+}
+
+std::unique_ptr<HandTask> MakeHandCountMin(bool takes_frames) {
+  return std::make_unique<HandCountMin>(takes_frames);
+}
+
+std::unique_ptr<HandTask> MakeHandHyperLogLog(bool takes_frames) {
+  return std::make_unique<HandHyperLogLog>(takes_frames);
+}
+
+std::unique_ptr<HandTask> MakeHandHeavyHitters(bool takes_frames) {
   return std::make_unique<HandHeavyHitters>(takes_frames);
 }
 
