@@ -71,7 +71,8 @@ EXTRA_DIST += \
 	tests/bench/ovs_figures.py \
 	tests/bench/ovs_machine.py \
 	tests/bench/ovs_switches.py \
-	tests/bench/ovs_workload.py
+	tests/bench/ovs_workload.py \
+	tests/bench/packet_counter.mafia
 
 # The controller with the hosts of a network; `make bench-tem` runs it.
 EXTRA_PROGRAMS += tests/bench/bench-tem

@@ -16,7 +16,8 @@ NOWHERE = "dstIP=192.0.2.1, sum(packets) >= 80000000, 10ms"
 COUNTERS = ("packets", "matched_packets", "flows_added", "batches", "batch_cycles", "sweep_cycles",
             "epochs", "epochs_skipped", "uncounted_packets", "withheld_packets")
 ATTACK_TABLE = 16384    # flows: the capture has ten times as many, or it would soon be known
-PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/measurements")
+HERE = os.path.dirname(os.path.abspath(__file__))
+PROGRAMS = os.path.join(HERE, "../../docs/measurements")
 VERSUS = ", versus"      # after the names of what runs in the other ovs-vswitchd
 PATIENCE = 120      # seconds, for a machine that has other things to do
 
@@ -126,13 +127,13 @@ class Monitor(Contender):
 
 
 class Program(Contender):
-    """A measurement program of docs/measurements, which takes all packets of the source.
+    """A measurement program, which takes all packets of the source.
 
     It is installed for its windows only, so a switch may have several."""
 
-    def __init__(self, name, switch, file):
+    def __init__(self, name, switch, path):
         super().__init__(name, switch)
-        self.path = os.path.join(PROGRAMS, file)
+        self.path = path
 
     def enter(self):
         self.switch.set_config(enable="true")
@@ -201,8 +202,9 @@ def make(start, is_wanted, sink, is_attack=False, has_versus=False):
         "1 trigger, unmatched": ("unmatched", Monitor, ([NOWHERE],)),
         "4096 triggers, 1 per packet": ("one", Monitor, (list(event_lines(4096, 1)),)),
         "4096 triggers, 8 per packet": ("eight", Monitor, (list(event_lines(4096, 8)),)),
-        "heavy hitters": ("idle", Program, ("uc10_two_phase_hh.mafia",)),
-        "count-min": ("idle", Program, ("uc02_flow_volume_cm.mafia",)),
+        "heavy hitters": ("idle", Program, (f"{PROGRAMS}/uc10_two_phase_hh.mafia",)),
+        "count-min": ("idle", Program, (f"{PROGRAMS}/uc02_flow_volume_cm.mafia",)),
+        "packet counter": ("idle", Program, (f"{HERE}/packet_counter.mafia",)),
         "sFlow 1:256": sflow(256), "sFlow 1:64": sflow(64), "sFlow 1:1": sflow(1),
         "IPFIX 1:64": ("plain", Exporter,
                        ("IPFIX", (f'targets="{target}"', "sampling=64", "cache_active_timeout=1",
