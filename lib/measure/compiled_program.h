@@ -74,10 +74,10 @@ struct SlotPlan {
   uint16_t region = 0;
   uint32_t number = 0;  // among the variables of the key
   uint32_t rows = 1;
-  uint32_t size = 1;     // cells of a row
-  uint32_t offset = 0;   // bytes, of the first cell
-  uint32_t owners = 0;   // bytes, of the first owner
-  uint32_t first = 0;    // slot
+  uint32_t size = 1;    // cells of a row
+  uint32_t offset = 0;  // bytes, of the first cell
+  uint32_t owners = 0;  // bytes, of the first owner
+  uint32_t first = 0;   // slot
 };
 
 // Where the cells of a variable are.
