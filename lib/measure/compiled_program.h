@@ -135,6 +135,13 @@ struct CostCertificate {
 struct CompiledProgram {
   static constexpr uint32_t kNoCode = UINT32_MAX;
 
+  CompiledProgram() = default;
+  // `hash_uses` points into `slots`, which a move takes along and a copy would not.
+  CompiledProgram(const CompiledProgram&) = delete;
+  CompiledProgram& operator=(const CompiledProgram&) = delete;
+  CompiledProgram(CompiledProgram&&) = default;
+  CompiledProgram& operator=(CompiledProgram&&) = default;
+
   MeasureProgram source;
   MeasureHashFamily family = MeasureHashFamily::kFast;
   uint64_t seed = 0;

@@ -161,9 +161,9 @@ struct Operator {
   uint16_t rows = 1;  // slots
   uint16_t region = 0;
   uint16_t field = 0;
-  uint8_t log2 = 0;         // of the bytes of a cell
-  bool is_shared = false;   // other threads write the cells, too
-  bool is_viewed = false;   // of the viewed variable
+  uint8_t log2 = 0;        // of the bytes of a cell
+  bool is_shared = false;  // other threads write the cells, too
+  bool is_viewed = false;  // of the viewed variable
   SlotUse slot_use = SlotUse::kNone;
   uint32_t expression = 0;  // first step in CompiledProgram::steps
   uint32_t target = 0;      // stream, endpoint, window, key, flag, depth or variable

@@ -56,7 +56,7 @@ class ProgramSet {
     const CompiledProgram* program = nullptr;
     std::vector<KeyUse> keys;
     std::vector<const uint64_t*> hashes;  // of each key, as ProgramBurst has them
-    uint64_t roles[4] = {};  // of the program, by PacketHop bits
+    uint64_t roles[4] = {};               // of the program, by PacketHop bits
     bool prefetches = false;
     bool takes_hashes = false;  // in quiet bursts, instead of slots
   };
