@@ -51,7 +51,9 @@ controller_libtrumpet_store_a_SOURCES = \
 	controller/store/trace_sql.cc \
 	controller/store/trace_sql.h \
 	controller/store/trace_store.cc \
-	controller/store/trace_store.h
+	controller/store/trace_store.h \
+	controller/store/trace_summary.cc \
+	controller/store/trace_summary.h
 
 # The database of events.
 pkgdata_DATA = controller/store/trumpet.ovsschema
@@ -77,6 +79,7 @@ controller_store_trace_store_test_SOURCES = \
 	controller/store/trace_store_kit_test.h \
 	controller/store/trace_sql_test.cc \
 	controller/store/trace_store_test.cc \
+	controller/store/trace_summary_test.cc \
 	lib/ovsdb/ovsdb_server_test.cc \
 	lib/ovsdb/ovsdb_server_test.h
 controller_store_trace_store_test_LDADD = $(LIBTRUMPET_STORE) $(GTEST_MAIN_LIBS)

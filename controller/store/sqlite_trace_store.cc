@@ -9,6 +9,8 @@
 #include <system_error>
 #include <utility>
 
+#include "controller/store/trace_summary.h"
+
 namespace trumpet {
 namespace {
 
@@ -52,6 +54,7 @@ Status SqliteTraceStore::OpenOld() {
       parts_.push_back(std::move(*part));
     } else if (is_broken) {
       std::error_code error;
+      fs::remove(SummaryPathOf(path), error);
       fs::rename(path, path + ".broken", error);
       if (error) return Status::Error(path + ": " + error.message());
     } else {

@@ -58,7 +58,7 @@ class TracePart {
   Status FindAllCounters(Nanos from, Nanos until, std::vector<LinkCounters>* counters);
   // The first and the last; the first is later if there are none.
   Result<std::pair<Nanos, Nanos>> LinkTimes();
-  // Indexes; nothing is written to it any more.
+  // Indexes, and a summary beside it; nothing is written to it any more.
   Status Seal();
   // The file, and what SQLite has put beside it.
   void Remove();
@@ -75,6 +75,7 @@ class TracePart {
       : file_(std::move(file)), path_(std::move(path)), number_(number) {}
   Status MakeTables(Nanos now);
   Status InsertAll(const std::vector<StoredTrace>& traces);
+  Status WriteSummary();
   Status ReadHops(std::vector<StoredTrace>* traces, size_t first);
 
   SqliteFile file_;
