@@ -50,6 +50,8 @@ controller_libtrumpet_store_a_SOURCES = \
 	controller/store/trace_reader.h \
 	controller/store/trace_sql.cc \
 	controller/store/trace_sql.h \
+	controller/store/trace_start_fill.cc \
+	controller/store/trace_start_fill.h \
 	controller/store/trace_store.cc \
 	controller/store/trace_store.h \
 	controller/store/trace_summary.cc \

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "controller/store/http_client.h"
+#include "lib/base/hash.h"
 
 namespace trumpet {
 namespace {
@@ -50,6 +51,8 @@ bool IsName(const std::string& text) {
 }
 
 }  // namespace
+
+size_t ClickHouseServerOf(uint64_t trace_id, size_t servers) { return MixBits(trace_id) % servers; }
 
 std::string DatabaseOfAnalyzer(const std::string& name) {
   constexpr char kDigits[] = "0123456789abcdef";

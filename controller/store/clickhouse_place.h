@@ -10,6 +10,8 @@
 #ifndef TRUMPET_CONTROLLER_STORE_CLICKHOUSE_PLACE_H
 #define TRUMPET_CONTROLLER_STORE_CLICKHOUSE_PLACE_H
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -24,6 +26,9 @@ struct ClickHousePlace {
   std::string password_file;  // its first line; empty: no password
   std::string ca_file;        // for https
 };
+
+// Which of so many servers a trace is written to.
+size_t ClickHouseServerOf(uint64_t trace_id, size_t servers);
 
 constexpr char kClickHousePrefix[] = "clickhouse:";
 constexpr size_t kMaxClickHouseServers = 64;

@@ -213,7 +213,16 @@ std::vector<std::string> ClickHouseTables(Nanos partition) {
   };
 }
 
-const char kFillTraceStarts[] = "INSERT INTO trace_start SELECT id, revision, start FROM trace";
+std::string FillStartsSql(const StartPiece& piece, uint64_t slice) {
+  // Ids are hashes, so that equal stretches of them have as many traces.
+  const uint64_t stretch = UINT64_MAX / piece.slices;
+  constexpr uint64_t kLeast = uint64_t{1} << 63;
+  std::string sql = "INSERT INTO trace_start SELECT id, revision, start FROM trace WHERE id >= " +
+                    Id(kLeast + slice * stretch);
+  if (slice + 1 < piece.slices) sql += " AND id < " + Id(kLeast + (slice + 1) * stretch);
+  if (piece.is_revised) return sql + " AND revision > 0";
+  return sql + " AND start >= " + Signed(piece.from) + " AND start < " + Signed(piece.until);
+}
 
 const char kInsertTraces[] = "INSERT INTO trace (" TRACE_COLUMNS ") FORMAT RowBinary";
 const char kInsertLinks[] =

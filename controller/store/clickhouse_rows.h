@@ -37,8 +37,15 @@ constexpr uint64_t kClickHouseVersion = 2;  // of the tables; 1 had no trace_sta
 
 // In the database that the connection is told; `partition` is the time of one.
 std::vector<std::string> ClickHouseTables(Nanos partition);
-// What tables of version 1 lack, once the others are there.  May be done again.
-extern const char kFillTraceStarts[];
+// What tables of version 1 lack, once the others are there: a piece of the traces, in slices by
+// their ids.  May be done again.
+struct StartPiece {
+  bool is_revised = false;  // those that were told again; else by their start
+  Nanos from = INT64_MIN;
+  Nanos until = INT64_MAX;
+  uint64_t slices = 1;
+};
+std::string FillStartsSql(const StartPiece& piece, uint64_t slice);
 
 extern const char kInsertTraces[];
 extern const char kInsertLinks[];

@@ -56,17 +56,22 @@ Result<std::string> ClickHouseServers::Check(size_t server, HttpReply reply) con
   return Status::Error(name(server) + ": " + why);
 }
 
-Result<std::string> ClickHouseServers::Ask(size_t server, const std::string& sql) {
-  return Check(server, client_.Call(ToCall(server, sql)));
+Result<std::string> ClickHouseServers::Ask(size_t server, const std::string& sql, Nanos timeout) {
+  HttpCall call = ToCall(server, sql);
+  call.timeout = timeout;
+  return Check(server, client_.Call(call));
 }
 
-std::vector<Result<std::string>> ClickHouseServers::AskAll(const std::string& sql,
-                                                           const MayGoOn& may_go_on) {
+std::vector<Result<std::string>> ClickHouseServers::AskSome(const std::vector<size_t>& servers,
+                                                            const std::string& sql,
+                                                            const MayGoOn& may_go_on) {
   std::vector<HttpCall> calls;
-  for (size_t i = 0; i < count(); ++i) calls.push_back(ToCall(i, sql));
+  for (const size_t server : servers) calls.push_back(ToCall(server, sql));
   std::vector<HttpReply> replies = client_.CallAll(calls, may_go_on);
   std::vector<Result<std::string>> answers;
-  for (size_t i = 0; i < count(); ++i) answers.push_back(Check(i, std::move(replies[i])));
+  for (size_t i = 0; i < servers.size(); ++i) {
+    answers.push_back(Check(servers[i], std::move(replies[i])));
+  }
   return answers;
 }
 
@@ -85,7 +90,16 @@ std::vector<Status> ClickHouseServers::Insert(const std::vector<Rows>& all) {
   return statuses;
 }
 
-Status ClickHouseServers::MakeTables(size_t server, Nanos partition) {
+Result<uint64_t> ClickHouseServers::VersionOf(size_t server) {
+  const auto answer = Ask(server, "SELECT max(version) FROM store_version FORMAT RowBinary");
+  if (!answer.ok()) return answer.status();
+  RowBinaryReader reader(*answer);
+  const auto version = reader.Number<uint64_t>();
+  if (!reader.ok()) return Status::Error(name(server) + ": " + reader.status().message());
+  return version;
+}
+
+Result<uint64_t> ClickHouseServers::MakeTables(size_t server, Nanos partition) {
   // That of the server itself is there before ours is.
   const std::string make = "CREATE DATABASE IF NOT EXISTS " + place_.database;
   Status made =
@@ -95,21 +109,11 @@ Status ClickHouseServers::MakeTables(size_t server, Nanos partition) {
     if (made.ok()) made = Ask(server, table).status();
   }
   if (!made.ok()) return made;
-  const auto answer = Ask(server, "SELECT max(version) FROM store_version FORMAT RowBinary");
-  if (!answer.ok()) return answer.status();
-  RowBinaryReader reader(*answer);
-  const auto version = reader.Number<uint64_t>();
-  if (!reader.ok()) return Status::Error(name(server) + ": " + reader.status().message());
-  if (version > kClickHouseVersion) {
+  auto version = VersionOf(server);
+  if (version.ok() && *version > kClickHouseVersion) {
     return Status::Error(name(server) + ": database " + place_.database + " is of a later release");
   }
-  if (version == kClickHouseVersion) return Status::Ok();
-  // The view is there, so that what is written meanwhile is not missed.
-  const Status filled = Ask(server, kFillTraceStarts).status();
-  if (!filled.ok()) return filled;
-  return Ask(server,
-             "INSERT INTO store_version VALUES (" + std::to_string(kClickHouseVersion) + ")")
-      .status();
+  return version;
 }
 
 }  // namespace trumpet

@@ -34,10 +34,11 @@ class ClickHouseServers {
   size_t count() const { return place_.servers.size(); }
   const std::string& name(size_t server) const { return place_.servers[server]; }
 
-  // The answer of one; errors begin with its name.
-  Result<std::string> Ask(size_t server, const std::string& sql);
-  // Of all, which look at the same time, in their order.
-  std::vector<Result<std::string>> AskAll(const std::string& sql, const MayGoOn& may_go_on = {});
+  // The answer of one; errors begin with its name.  0: in the time that all have.
+  Result<std::string> Ask(size_t server, const std::string& sql, Nanos timeout = 0);
+  // Of several, which look at the same time; in their order.
+  std::vector<Result<std::string>> AskSome(const std::vector<size_t>& servers,
+                                           const std::string& sql, const MayGoOn& may_go_on = {});
 
   struct Rows {
     size_t server;
@@ -47,8 +48,11 @@ class ClickHouseServers {
   // To several at the same time; in their order.
   std::vector<Status> Insert(const std::vector<Rows>& all);
 
-  // Makes database and tables where they are not there; refuses those of a later release.
-  Status MakeTables(size_t server, Nanos partition);
+  // Makes database and tables where they are not there; refuses those of a later release.  Which
+  // version they are of; below kClickHouseVersion what is in them has to be brought up to date.
+  Result<uint64_t> MakeTables(size_t server, Nanos partition);
+  // 0: nothing says.
+  Result<uint64_t> VersionOf(size_t server);
 
  private:
   ClickHouseServers(ClickHousePlace place, HttpClientOptions options)

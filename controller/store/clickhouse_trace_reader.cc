@@ -36,6 +36,16 @@ void PutInOrder(std::vector<StoredTrace>* traces) {
       traces->end());
 }
 
+// Is the answer of those that have answered one?
+Status Judge(TraceReader::Missing wrong, size_t asked, const TraceReader::MayGoOn& may_go_on,
+             TraceReader::Missing* missing) {
+  if (may_go_on && !may_go_on()) return Status::Error("the question was taken back");
+  if (wrong.empty()) return Status::Ok();
+  if (missing == nullptr || wrong.size() == asked) return Status::Error(wrong[0]);
+  missing->insert(missing->end(), wrong.begin(), wrong.end());
+  return Status::Ok();
+}
+
 }  // namespace
 
 Result<std::unique_ptr<ClickHouseTraceReader>> ClickHouseTraceReader::Open(
@@ -45,51 +55,94 @@ Result<std::unique_ptr<ClickHouseTraceReader>> ClickHouseTraceReader::Open(
   return std::unique_ptr<ClickHouseTraceReader>(new ClickHouseTraceReader(std::move(*servers)));
 }
 
+ClickHouseTraceReader::ClickHouseTraceReader(std::unique_ptr<ClickHouseServers> servers)
+    : servers_(std::move(servers)), has_all_starts_(servers_->count()) {
+  for (size_t i = 0; i < servers_->count(); ++i) all_.push_back(i);
+}
+
+// `take` is given what each has; those that have not answered, and why, come to `wrong`.
 template <typename Read, typename Take>
-Status ClickHouseTraceReader::AskAll(const std::string& sql, const MayGoOn& may_go_on,
-                                     Missing* missing, Read read, Take take) {
-  const auto answers = servers_->AskAll(sql, may_go_on);
-  if (may_go_on && !may_go_on()) return Status::Error("the question was taken back");
-  Missing wrong;
+void ClickHouseTraceReader::AskSome(const std::vector<size_t>& servers, const std::string& sql,
+                                    const MayGoOn& may_go_on, Missing* wrong, Read read,
+                                    Take take) {
+  const auto answers = servers_->AskSome(servers, sql, may_go_on);
   for (size_t i = 0; i < answers.size(); ++i) {
     if (!answers[i].ok()) {
-      wrong.push_back(answers[i].message());
+      wrong->push_back(answers[i].message());
       continue;
     }
     auto rows = read(*answers[i]);
     if (rows.ok()) {
-      take(std::move(*rows));
+      take(servers[i], std::move(*rows));
     } else {
-      wrong.push_back(servers_->name(i) + ": " + rows.message());
+      wrong->push_back(servers_->name(servers[i]) + ": " + rows.message());
     }
   }
-  if (wrong.empty()) return Status::Ok();
-  if (missing == nullptr || wrong.size() == answers.size()) return Status::Error(wrong[0]);
-  missing->insert(missing->end(), wrong.begin(), wrong.end());
-  return Status::Ok();
+}
+
+template <typename Read, typename Take>
+Status ClickHouseTraceReader::AskAll(const std::string& sql, const MayGoOn& may_go_on,
+                                     Missing* missing, Read read, Take take) {
+  Missing wrong;
+  AskSome(all_, sql, may_go_on, &wrong, read,
+          [&](size_t /*server*/, auto rows) { take(std::move(rows)); });
+  return Judge(std::move(wrong), all_.size(), may_go_on, missing);
+}
+
+// Once it has them it keeps them: then it is not asked again.
+bool ClickHouseTraceReader::HasAllStarts(size_t server) {
+  if (has_all_starts_[server]) return true;
+  const auto version = servers_->VersionOf(server);
+  has_all_starts_[server] = version.ok() && *version >= kClickHouseVersion;
+  return has_all_starts_[server];
+}
+
+Status ClickHouseTraceReader::FindById(uint64_t id, const MayGoOn& may_go_on, Missing* missing,
+                                       std::vector<StoredTrace>* found) {
+  const size_t home = ClickHouseServerOf(id, all_.size());
+  std::vector<size_t> others;
+  std::copy_if(all_.begin(), all_.end(), std::back_inserter(others),
+               [home](size_t server) { return server != home; });
+  Missing wrong;
+  // The others may have it from before servers were added or put into another order.
+  for (const std::vector<size_t>& servers : {std::vector<size_t>{home}, others}) {
+    std::vector<size_t> old;
+    const auto take = [&](size_t server, std::vector<StoredTrace> rows) {
+      if (rows.empty()) old.push_back(server);
+      std::move(rows.begin(), rows.end(), std::back_inserter(*found));
+    };
+    Missing refused;
+    AskSome(servers, FindTraceSql(id), may_go_on, &refused, ReadTraceRows, take);
+    if (!found->empty()) return Status::Ok();
+    // Nothing where the table of starts is not there, or not filled yet, need not be nothing.
+    const bool has_no_table = std::any_of(refused.begin(), refused.end(), SaysNoSuchTable);
+    if (has_no_table) {
+      old = servers;
+      refused.clear();
+    } else {
+      const auto is_up_to_date = [this](size_t server) { return HasAllStarts(server); };
+      old.erase(std::remove_if(old.begin(), old.end(), is_up_to_date), old.end());
+    }
+    if (!old.empty()) {
+      AskSome(old, FindOldTraceSql(id), may_go_on, &refused, ReadTraceRows, take);
+    }
+    wrong.insert(wrong.end(), refused.begin(), refused.end());
+    if (!found->empty()) break;
+  }
+  return Judge(std::move(wrong), all_.size(), may_go_on, missing);
 }
 
 Result<std::vector<StoredTrace>> ClickHouseTraceReader::Find(const TraceQuery& query,
                                                              const MayGoOn& may_go_on,
                                                              Missing* missing) {
   std::vector<StoredTrace> all;
-  const auto ask = [&](const std::string& sql, Missing* wrong) {
-    return AskAll(sql, may_go_on, wrong, ReadTraceRows, [&all](std::vector<StoredTrace> rows) {
-      std::move(rows.begin(), rows.end(), std::back_inserter(all));
-    });
+  const auto take = [&all](std::vector<StoredTrace> rows) {
+    std::move(rows.begin(), rows.end(), std::back_inserter(all));
   };
-  Missing wrong;
-  Status status = ask(query.id ? FindTraceSql(*query.id) : FindTracesSql(query), &wrong);
-  if (!status.ok()) wrong = {status.message()};
-  const bool has_old_tables = query.id && std::any_of(wrong.begin(), wrong.end(), SaysNoSuchTable);
-  if (has_old_tables) {
-    // Who has answered already answers once more, which changes nothing.
-    wrong.clear();
-    status = ask(FindOldTraceSql(*query.id), &wrong);
-  }
+  const Status status = query.id
+                            ? FindById(*query.id, may_go_on, missing, &all)
+                            : AskAll(FindTracesSql(query), may_go_on, missing, ReadTraceRows, take);
   if (!status.ok()) return status;
-  if (!wrong.empty() && missing == nullptr) return Status::Error(wrong[0]);
-  if (missing != nullptr) missing->insert(missing->end(), wrong.begin(), wrong.end());
   PutInOrder(&all);
   const auto is_other = [&](const StoredTrace& trace) { return !IsAskedFor(trace, query); };
   if (query.id) all.erase(std::remove_if(all.begin(), all.end(), is_other), all.end());

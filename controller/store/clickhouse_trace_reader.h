@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The Trumpet Authors.
 // SPDX-License-Identifier: Apache-2.0
 //
-// ClickHouseTraceReader: traces on servers of ClickHouse, all of which are asked at the same time.
+// ClickHouseTraceReader: traces on servers of ClickHouse, all of which are asked at the same time;
+// for one by its id, that which it is written to, and the others only if it has none.
 //
 // Threads: one at a time.
 
@@ -35,14 +36,21 @@ class ClickHouseTraceReader final : public TraceReader {
                                             Nanos until);
 
  private:
-  explicit ClickHouseTraceReader(std::unique_ptr<ClickHouseServers> servers)
-      : servers_(std::move(servers)) {}
+  explicit ClickHouseTraceReader(std::unique_ptr<ClickHouseServers> servers);
   template <typename Read, typename Take>
   Status AskAll(const std::string& sql, const MayGoOn& may_go_on, Missing* missing, Read read,
                 Take take);
+  template <typename Read, typename Take>
+  void AskSome(const std::vector<size_t>& servers, const std::string& sql, const MayGoOn& may_go_on,
+               Missing* wrong, Read read, Take take);
+  Status FindById(uint64_t id, const MayGoOn& may_go_on, Missing* missing,
+                  std::vector<StoredTrace>* found);
+  bool HasAllStarts(size_t server);
   Result<std::vector<LinkCounters>> AskForLinks(const std::string& sql, Missing* missing);
 
   const std::unique_ptr<ClickHouseServers> servers_;
+  std::vector<size_t> all_;           // their numbers
+  std::vector<bool> has_all_starts_;  // of a server, as far as it was asked
 };
 
 }  // namespace trumpet

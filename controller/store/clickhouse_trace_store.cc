@@ -25,12 +25,6 @@ const char* InsertOf(const SpooledBatch& batch) {
   return batch.is_links ? kInsertLinks : kInsertTraces;
 }
 
-uint64_t Mix(uint64_t value) {
-  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
-  value = (value ^ (value >> 27)) * 0x94d049bb133111eb;
-  return value ^ (value >> 31);
-}
-
 uint64_t ByChance() {
   std::random_device device;
   return uint64_t{device()} << 32 | device();
@@ -67,15 +61,16 @@ Result<std::unique_ptr<ClickHouseTraceStore>> ClickHouseTraceStore::Open(
   return store;
 }
 
-size_t ClickHouseTraceStore::ServerOf(uint64_t trace_id) const {
-  return Mix(trace_id) % servers_.size();
-}
-
 bool ClickHouseTraceStore::IsReady(size_t server, Nanos now) {
   Server& state = servers_[server];
   if (state.is_away && now < state.retry_at) return false;
   if (state.has_tables) return true;
-  const Status made = link_->MakeTables(server, PartitionOf(options_));
+  const auto version = link_->MakeTables(server, PartitionOf(options_));
+  Status made = version.status();
+  if (version.ok() && *version < kClickHouseVersion) {
+    if (!state.fill) state.fill.emplace();
+    made = Fill(server);  // of tables without traces that is all
+  }
   state.has_tables = made.ok();
   state.is_away = false;
   if (!made.ok()) NoteAway(server, made, now);
@@ -155,7 +150,7 @@ void ClickHouseTraceStore::Replay(size_t server, int files, Nanos now) {
 Status ClickHouseTraceStore::Append(const std::vector<StoredTrace>& traces, Nanos now) {
   std::vector<SpooledBatch> batches(servers_.size());
   for (const StoredTrace& trace : traces) {
-    SpooledBatch& batch = batches[ServerOf(trace.id)];
+    SpooledBatch& batch = batches[ClickHouseServerOf(trace.id, servers_.size())];
     AppendRow(trace, &batch.rows);
     ++batch.row_count;
   }
@@ -175,7 +170,8 @@ Status ClickHouseTraceStore::WriteCounters(const std::vector<LinkCounters>& coun
   std::vector<SpooledBatch> batches(servers_.size());
   for (SpooledBatch& batch : batches) batch.is_links = true;
   for (const auto& [key, link] : sums) {
-    SpooledBatch& batch = batches[ServerOf(uint64_t{link.from} << 16 | link.to)];
+    const uint64_t number = uint64_t{link.from} << 16 | link.to;
+    SpooledBatch& batch = batches[ClickHouseServerOf(number, servers_.size())];
     AppendRow(link, writer, batch_number, &batch.rows);
     ++batch.row_count;
   }
@@ -201,12 +197,26 @@ Result<std::vector<LinkCounters>> ClickHouseTraceStore::FindCounters(uint16_t fr
   return reader_->LinksOf(from_switch, to_switch, from, until);
 }
 
+Status ClickHouseTraceStore::Fill(size_t server) {
+  std::optional<TraceStartFill>& fill = servers_[server].fill;
+  const auto is_done = fill->Step(link_.get(), server);
+  if (is_done.ok() && *is_done) fill.reset();
+  return is_done.status();
+}
+
 Status ClickHouseTraceStore::Expire(Nanos now) {
   Status status = Status::Ok();
   for (size_t i = 0; i < servers_.size(); ++i) {
     if (!IsReady(i, now)) continue;
     Replay(i, kReplaysWithExpire, now);
     Server& state = servers_[i];
+    if (state.fill && !state.is_away) {
+      Status filled = Fill(i);
+      if (!filled.ok()) {
+        NoteAway(i, filled, now);
+        status = std::move(filled);
+      }
+    }
     if (state.is_away || now < state.expire_at) continue;
     state.expire_at = now + std::min(kExpireEvery, PartitionOf(options_) / 4);
     Status expired = Expire(i, now);

@@ -9,6 +9,8 @@
 // Append() took is on a disk.  Only what the spool has no room for is not taken, and counted.  A
 // server that failed is asked again after a second, then ever more rarely, up to half a minute.
 //
+// Tables of an earlier version are brought up to date a piece at a time, with Expire().
+//
 // Many analyzers may write to the same servers, each with a spool of its own.
 //
 // Threads: one at a time; calls wait for servers and disk, kTimeout at most for each server's
@@ -20,6 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +30,7 @@
 #include "controller/store/clickhouse_servers.h"
 #include "controller/store/clickhouse_trace_reader.h"
 #include "controller/store/row_spool.h"
+#include "controller/store/trace_start_fill.h"
 #include "controller/store/trace_store.h"
 
 namespace trumpet {
@@ -60,9 +64,6 @@ class ClickHouseTraceStore final : public TraceStore {
   Status Expire(Nanos now) override;
   TraceStoreCounters counters() const override;
 
-  // The server of a trace.
-  size_t ServerOf(uint64_t trace_id) const;
-
  private:
   struct Server {
     bool has_tables = false;
@@ -72,6 +73,7 @@ class ClickHouseTraceStore final : public TraceStore {
     Nanos expire_at = INT64_MIN;
     uint64_t stored_bytes = 0;
     std::string trouble;
+    std::optional<TraceStartFill> fill;  // of tables of an earlier version, until it is done
   };
   struct Batch;
 
@@ -82,6 +84,7 @@ class ClickHouseTraceStore final : public TraceStore {
   void NoteAway(size_t server, const Status& why, Nanos now);
   void Replay(size_t server, int files, Nanos now);
   Status Expire(size_t server, Nanos now);
+  Status Fill(size_t server);
   Status WriteCounters(const std::vector<LinkCounters>& counters, uint64_t writer, uint64_t batch,
                        Nanos now);
 

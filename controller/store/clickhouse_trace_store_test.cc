@@ -70,6 +70,17 @@ class ClickHouseFaults : public ::testing::Test, protected TracesByChance {
     EXPECT_EQ(Describe(*found), Describe(SlowFind(twin_, query)));
   }
 
+  // The table of starts has all traces, and nothing that was not.
+  static void ExpectFilled(const ClickHouseTestServer& server) {
+    EXPECT_EQ(server.Ask("trumpet", "SELECT max(version) FROM store_version"), "2\n");
+    EXPECT_EQ(server.Ask("trumpet", "EXISTS trace_start_filled"), "0\n");
+    const auto last_of = [&](const std::string& table) {
+      return server.Ask("trumpet", "SELECT id, max(revision), argMax(start, revision) FROM " +
+                                       table + " GROUP BY id ORDER BY id");
+    };
+    EXPECT_EQ(last_of("trace_start"), last_of("trace"));
+  }
+
   OvsdbTestFolder folder_;
   std::unique_ptr<ClickHouseTestServer> one_;
   std::unique_ptr<ClickHouseTestServer> other_;
@@ -263,11 +274,152 @@ TEST_F(ClickHouseFaults, FindTracesInTablesOfAnEarlierRelease) {
   store = Open();
   ASSERT_TRUE(Tell(store.get()).ok());
   expect_each();
-  for (const auto* server : {one_.get(), other_.get()}) {
-    EXPECT_EQ(server->Ask("trumpet", "SELECT max(version) FROM store_version"), "2\n");
-    EXPECT_EQ(server->Ask("trumpet", "SELECT count() FROM trace"),
-              server->Ask("trumpet", "SELECT count() FROM trace_start"));
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(store->Expire(now_ += kNanosPerSecond).ok());
+  expect_each();
+  ExpectFilled(*one_);
+  ExpectFilled(*other_);
+}
+
+// A store of an earlier version with traces of ten partitions, some of them told again.
+class ClickHouseFill : public ClickHouseFaults {
+ protected:
+  void SetUp() override {
+    ClickHouseFaults::SetUp();
+    if (IsSkipped()) return;
+    options_.place = *ParseClickHousePlace("clickhouse:" + one_->url());
+    options_.partition = 10 * kNanosPerSecond;
+    auto store = Open();
+    ASSERT_NE(store, nullptr);
+    for (int i = 0; i < 10; ++i) {
+      now_ += 9 * kNanosPerSecond;
+      ASSERT_TRUE(Tell(store.get()).ok());
+    }
+    std::vector<StoredTrace> again;
+    for (uint64_t id = 5; id < next_id_; id += 9) {
+      again.push_back(Some(id, twin_[id].start));
+      again.back().revision = 1;
+      twin_[id] = again.back();
+    }
+    ASSERT_TRUE(store->Append(again, now_).ok());
+    // As that version had it, and then with the tables that this one makes.
+    for (const char* const sql :
+         {"DROP TABLE write_trace_start", "DROP TABLE trace_start", "DROP TABLE store_version",
+          "CREATE TABLE store_version (version UInt64) ENGINE = TinyLog",
+          "INSERT INTO store_version VALUES (1)"}) {
+      one_->Ask("trumpet", sql);
+    }
+    for (const std::string& table : ClickHouseTables(options_.partition)) {
+      one_->Ask("trumpet", table);
+    }
+    auto link = ClickHouseServers::Open(options_.place, kNanosPerSecond);
+    ASSERT_TRUE(link.ok());
+    link_ = std::move(*link);
   }
+
+  static bool IsSkipped() { return !WhyNoClickHouse().empty(); }
+
+  // Ends after so many steps, or when it is done.
+  bool Fill(TraceStartFill* fill, int steps) {
+    for (int i = 0; i < steps; ++i) {
+      const auto is_done = fill->Step(link_.get(), 0);
+      EXPECT_TRUE(is_done.ok()) << is_done.message();
+      if (!is_done.ok() || *is_done) return is_done.ok();
+    }
+    return false;
+  }
+
+  void ExpectEach() {
+    auto reader = OpenTraceReader("clickhouse:" + one_->url());
+    ASSERT_TRUE(reader.ok());
+    for (uint64_t id = 1; id < next_id_; id += 7) {
+      TraceQuery query;
+      query.id = id;
+      const auto found = (*reader)->Find(query, {}, nullptr);
+      ASSERT_TRUE(found.ok()) << found.message();
+      ASSERT_EQ(Describe(*found), Describe(twin_[id]) + "\n") << id;
+    }
+  }
+
+  std::unique_ptr<ClickHouseServers> link_;
+};
+
+TEST_F(ClickHouseFill, GoesOnWhereAnEarlierLifeHasEnded) {
+  // Slices of a few rows each, and an end after some of them.
+  int lives = 0;
+  for (bool is_done = false; !is_done && lives < 50; ++lives) {
+    TraceStartFill fill(4000);
+    is_done = Fill(&fill, 6);
+    if (lives % 3 == 0) ExpectEach();
+  }
+  EXPECT_GT(lives, 3);
+  EXPECT_LT(lives, 50);
+  ExpectFilled(*one_);
+  ExpectEach();
+}
+
+TEST_F(ClickHouseFill, CutsSmallerWhatFailsAndLeavesNothingOut) {
+  TraceStartFill fill(8000);
+  ASSERT_FALSE(Fill(&fill, 2));
+  // As a server that has no memory for it: the statement fails some times.
+  one_->Ask("trumpet", "RENAME TABLE trace_start TO away");
+  for (int i = 0; i < 4; ++i) EXPECT_FALSE(fill.Step(link_.get(), 0).ok());
+  one_->Ask("trumpet", "RENAME TABLE away TO trace_start");
+  EXPECT_TRUE(Fill(&fill, 1000));
+  ExpectFilled(*one_);
+}
+
+TEST_F(ClickHouseFill, IsDoneWhileTracesAreWrittenAndAsked) {
+  auto store = Open();
+  ASSERT_NE(store, nullptr);
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_TRUE(Tell(store.get()).ok());
+    ASSERT_TRUE(store->Expire(now_).ok());
+    if (i % 6 == 0) ExpectEach();
+  }
+  EXPECT_EQ(store->counters().spooled, 0u);
+  ExpectFilled(*one_);
+  ExpectEach();
+}
+
+// An id leads to a server, and other servers are asked where that has nothing.
+TEST_F(ClickHouseFaults, FindTracesByIdWhateverTheListOfServersIs) {
+  auto store = Open();
+  ASSERT_NE(store, nullptr);
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(Tell(store.get()).ok());
+  const auto expect_each = [this](const std::string& place) {
+    auto reader = OpenTraceReader(place);
+    ASSERT_TRUE(reader.ok());
+    for (uint64_t id = 1; id <= next_id_; ++id) {
+      TraceQuery query;
+      query.id = id;
+      const auto found = (*reader)->Find(query, {}, nullptr);
+      ASSERT_TRUE(found.ok()) << found.message();
+      ASSERT_EQ(found->size(), twin_.count(id)) << id;
+      const std::string expected = found->empty() ? "" : Describe(twin_[id]) + "\n";
+      ASSERT_EQ(Describe(*found), expected);
+      query.until = kBegin;  // it has begun later
+      ASSERT_EQ((*reader)->Find(query, {}, nullptr)->size(), 0u);
+    }
+  };
+  expect_each(place_);
+  expect_each("clickhouse:" + other_->url() + "," + one_->url());
+  // One that is away is missed by those that it may have.
+  other_->Kill();
+  auto reader = OpenTraceReader(place_);
+  ASSERT_TRUE(reader.ok());
+  size_t found_count = 0;
+  for (uint64_t id = 1; id < next_id_; ++id) {
+    TraceQuery query;
+    query.id = id;
+    TraceReader::Missing missing;
+    const auto found = (*reader)->Find(query, {}, &missing);
+    ASSERT_TRUE(found.ok()) << found.message();
+    found_count += found->size();
+    ASSERT_EQ(missing.empty(), found->size() == 1) << id;
+    ASSERT_EQ((*reader)->Find(query, {}, nullptr).ok(), found->size() == 1) << id;
+  }
+  EXPECT_GT(found_count, 50u);
+  EXPECT_LT(found_count, 150u);
 }
 
 TEST_F(ClickHouseFaults, TakeAPasswordFromAFile) {

@@ -113,7 +113,8 @@ void HttpClient::Begin(const HttpCall& call, Transfer* transfer) {
   curl_easy_setopt(easy, CURLOPT_TCP_NODELAY, 1L);
   curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
                    static_cast<long>(options_.connect_timeout / kNanosPerMilli));
-  curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, static_cast<long>(options_.timeout / kNanosPerMilli));
+  const Nanos timeout = call.timeout > 0 ? call.timeout : options_.timeout;
+  curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, static_cast<long>(timeout / kNanosPerMilli));
   curl_easy_setopt(easy, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
   curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, Transfer::OnData);
   curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer);

@@ -31,7 +31,8 @@ struct HttpClientOptions {
 
 struct HttpCall {
   std::string url;
-  std::string body;  // POST
+  std::string body;   // POST
+  Nanos timeout = 0;  // 0: that of the options
 };
 
 struct HttpReply {
