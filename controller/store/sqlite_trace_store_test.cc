@@ -55,6 +55,23 @@ TEST_F(SqliteTraceStores, EstimateWhatAQuestionCosts) {
   EXPECT_LT(some->bytes, all->bytes);
 }
 
+TEST_F(SqliteTraceStores, LeaveNoLogsBesideFilesThatAreSealed) {
+  options_.seal_after = 10 * kNanosPerSecond;
+  auto store = Open();
+  ASSERT_NE(store, nullptr);
+  for (uint64_t i = 0; i < 30; ++i) {
+    const Nanos now = kBegin + static_cast<Nanos>(i) * kNanosPerSecond;
+    ASSERT_TRUE(store->Append({Some(i + 1, now)}, now).ok());
+  }
+  ASSERT_EQ(store->file_count(), 3u);
+  for (const char* const name : {"/traces-1.db-wal", "/traces-2.db-wal"}) {
+    std::error_code error;
+    const uintmax_t bytes = std::filesystem::file_size(options_.folder + name, error);
+    EXPECT_TRUE(error || bytes == 0) << name << ": " << bytes;
+  }
+  EXPECT_GT(std::filesystem::file_size(options_.folder + "/traces-3.db-wal"), 0u);
+}
+
 TEST_F(SqliteTraceStores, StopALongSearchWhenNobodyWantsItsAnswer) {
   auto store = Open();
   ASSERT_NE(store, nullptr);

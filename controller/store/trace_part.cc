@@ -359,7 +359,9 @@ Status TracePart::Seal() {
   if (!status.ok()) return status;
   // Without a summary it is looked into more often than need be, and that is all.
   (void)WriteSummary().ok();
-  return file_.Run("PRAGMA cache_size = -2000; PRAGMA shrink_memory");
+  // The log of a file that nothing comes to any more would stay as long as the file is open.
+  return file_.Run(
+      "PRAGMA wal_checkpoint(TRUNCATE); PRAGMA cache_size = -2000; PRAGMA shrink_memory");
 }
 
 Status TracePart::WriteSummary() {
