@@ -81,7 +81,6 @@ controller_store_trace_store_test_SOURCES = \
 	controller/store/trace_store_kit_test.h \
 	controller/store/trace_sql_test.cc \
 	controller/store/trace_store_test.cc \
-	controller/store/trace_summary_test.cc \
 	lib/ovsdb/ovsdb_server_test.cc \
 	lib/ovsdb/ovsdb_server_test.h
 controller_store_trace_store_test_LDADD = $(LIBTRUMPET_STORE) $(GTEST_MAIN_LIBS)
@@ -93,6 +92,15 @@ controller_store_clickhouse_rows_fuzz_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 EXTRA_DIST += tests/corpus/clickhouse_rows_fuzz
 
 # With threads.
+gtest_programs += controller/store/trace_folder_test
+TSAN_TESTS += controller/store/trace_folder_test
+controller_store_trace_folder_test_SOURCES = \
+	controller/store/trace_store_kit_test.h \
+	controller/store/trace_summary_test.cc \
+	lib/ovsdb/ovsdb_server_test.cc \
+	lib/ovsdb/ovsdb_server_test.h
+controller_store_trace_folder_test_LDADD = $(LIBTRUMPET_STORE) $(GTEST_MAIN_LIBS)
+
 gtest_programs += controller/store/report_store_test
 TSAN_TESTS += controller/store/report_store_test
 controller_store_report_store_test_SOURCES = \

@@ -6,9 +6,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <system_error>
+#include <thread>
 #include <tuple>
 #include <utility>
 
@@ -59,6 +62,53 @@ Status ReadPart(const PartFile& file, const UsePart& use, bool* has_gone) {
   return *has_gone ? Status::Ok() : status;
 }
 
+// Files that are looked into at the same time.  What is not in memory is read from many places of
+// each, and a disk has most to do when it is asked for several; more would take processors from
+// those who receive packets.
+constexpr size_t kTogether = 4;
+
+// What several threads may ask.
+class SharedMayGoOn {
+ public:
+  explicit SharedMayGoOn(std::function<bool()> may_go_on) : may_go_on_(std::move(may_go_on)) {}
+
+  void Limit(TracePart* part) {
+    if (!may_go_on_) return;
+    part->AskWhetherToGoOn(&locked_);
+  }
+
+ private:
+  const std::function<bool()> may_go_on_;
+  std::mutex mutex_;
+  std::function<bool()> locked_ = [this] {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return may_go_on_();
+  };
+};
+
+// What each of some files has, in their order; of those that have gone nothing.  The first error.
+template <typename Found>
+Status ReadTogether(const PartFile* files, size_t count,
+                    const std::function<Status(TracePart*, Found*)>& read,
+                    std::vector<Found>* found) {
+  found->assign(count, Found());
+  std::vector<Status> statuses(count, Status::Ok());
+  const auto read_one = [&](size_t i) {
+    bool has_gone = false;
+    const auto use = [&](TracePart* part) { return read(part, &(*found)[i]); };
+    statuses[i] = ReadPart(files[i], use, &has_gone);
+    if (has_gone) (*found)[i] = Found();
+  };
+  std::vector<std::thread> others;
+  for (size_t i = 1; i < count; ++i) others.emplace_back(read_one, i);
+  read_one(0);
+  for (std::thread& other : others) other.join();
+  for (const Status& status : statuses) {
+    if (!status.ok()) return status;
+  }
+  return Status::Ok();
+}
+
 Status ForEachPart(const Result<std::vector<PartFile>>& parts, const UsePart& use) {
   if (!parts.ok()) return parts.status();
   for (const PartFile& part : *parts) {
@@ -90,20 +140,24 @@ Result<std::vector<StoredTrace>> FindInTraceFolder(const std::string& folder,
                                                    std::function<bool()> may_go_on) {
   const auto parts = ListPartsFor(folder, query);
   if (!parts.ok()) return parts.status();
+  SharedMayGoOn shared(std::move(may_go_on));
+  const auto find = [&](TracePart* part, std::vector<StoredTrace>* found) {
+    shared.Limit(part);
+    return part->Find(query, found);
+  };
   std::vector<StoredTrace> all;
-  for (const PartFile& part : *parts) {
+  // The first alone: it may have as many as are asked for.
+  size_t together = 1;
+  for (size_t at = 0; at < parts->size(); at += together, together = kTogether) {
     // A page is full, and all that is left begins later.
     if (all.size() >= query.limit) PutInOrder(&all, query.limit);
-    if (all.size() >= query.limit && (all.empty() || part.first > all.back().start)) break;
-    const size_t before = all.size();
-    bool has_gone = false;
-    const auto find = [&](TracePart* open) {
-      if (may_go_on) open->AskWhetherToGoOn(&may_go_on);
-      return open->Find(query, &all);
-    };
-    const Status status = ReadPart(part, find, &has_gone);
+    const bool is_full = all.size() >= query.limit;
+    if (is_full && (all.empty() || (*parts)[at].first > all.back().start)) break;
+    std::vector<std::vector<StoredTrace>> found;
+    const Status status = ReadTogether<std::vector<StoredTrace>>(
+        &(*parts)[at], std::min(together, parts->size() - at), find, &found);
     if (!status.ok()) return status;
-    if (has_gone) all.resize(before);
+    for (auto& traces : found) std::move(traces.begin(), traces.end(), std::back_inserter(all));
   }
   PutInOrder(&all, query.limit);
   return all;
@@ -127,16 +181,31 @@ Result<TraceCost> EstimateInTraceFolder(const std::string& folder, const TraceQu
 Result<std::map<Nanos, TraceCount>> CountInTraceFolder(const std::string& folder,
                                                        const TraceQuery& query, Nanos step,
                                                        std::function<bool()> may_go_on) {
-  std::map<Nanos, TraceCount> counts;
-  const Status status = ForEachPart(ListPartsFor(folder, query), [&](TracePart* part) {
-    if (may_go_on) part->AskWhetherToGoOn(&may_go_on);
+  const auto parts = ListPartsFor(folder, query);
+  if (!parts.ok()) return parts.status();
+  using Counts = std::map<Nanos, TraceCount>;
+  SharedMayGoOn shared(std::move(may_go_on));
+  const auto count = [&](TracePart* part, Counts* counts) {
+    shared.Limit(part);
     return part->Count(query, step, [&](Nanos begin, uint64_t traces, uint64_t bytes) {
-      counts[begin].traces += traces;
-      counts[begin].bytes += bytes;
+      (*counts)[begin].traces += traces;
+      (*counts)[begin].bytes += bytes;
     });
-  });
-  if (!status.ok()) return status;
-  return counts;
+  };
+  Counts sums;
+  for (size_t at = 0; at < parts->size(); at += kTogether) {
+    std::vector<Counts> found;
+    const Status status =
+        ReadTogether<Counts>(&(*parts)[at], std::min(kTogether, parts->size() - at), count, &found);
+    if (!status.ok()) return status;
+    for (const Counts& counts : found) {
+      for (const auto& [begin, some] : counts) {
+        sums[begin].traces += some.traces;
+        sums[begin].bytes += some.bytes;
+      }
+    }
+  }
+  return sums;
 }
 
 Result<std::vector<LinkCounters>> LinksInTraceFolder(const std::string& folder, Nanos from,

@@ -6,7 +6,8 @@
 // Each call opens the files anew: it sees all that was written before, and a file that goes
 // meanwhile is as if it had gone before.
 //
-// Threads: any.  Calls wait for the disk.
+// Threads: any.  Calls wait for the disk; those that look for traces have up to three threads of
+// their own meanwhile, which ask `may_go_on` one at a time.
 
 #ifndef TRUMPET_CONTROLLER_STORE_TRACE_FOLDER_H
 #define TRUMPET_CONTROLLER_STORE_TRACE_FOLDER_H
