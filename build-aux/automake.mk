@@ -36,7 +36,8 @@ help:
 	  '  bench-measure   measurement programs per packet, beside the same written by hand' \
 	  '  bench-analyzer  what a copy of a packet costs the analyzer, beside a plain one; from an interface,' \
 	  '                  too, if root (two minutes)' \
-	  '  bench-trace-store  stores of traces beside each other: SQLite, ClickHouse (minutes; 3 GB)' \
+	  '  bench-trace-store  stores of traces beside each other: SQLite, ClickHouse (minutes; 3 GB), or with' \
+	  '                  BENCH_TRACE_STORE_FLAGS="--only files --gigabytes 1,2.5,5,10" as they grow (an hour)' \
 	  '  bench-slices    planning of slices by size, beside plain implementations' \
 	  '  bench-slice-length  how long slices last in a real switch (root)' \
 	  '  bench-attack    the same under a flood of new flows (root, 2 minutes)' \
@@ -171,7 +172,7 @@ bench-analyzer: controller/traces/trace_maker_bench controller/traces/copy_recei
 
 .PHONY: bench-trace-store
 bench-trace-store: controller/store/trace_store_bench
-	controller/store/trace_store_bench $(BENCH_TRACES)
+	controller/store/trace_store_bench $(BENCH_TRACE_STORE_FLAGS)
 
 .PHONY: bench-slices bench-slice-length
 bench-slice-length: need-plugin all
@@ -250,5 +251,6 @@ EXTRA_DIST += \
 	build-aux/ovs-build \
 	build-aux/ovs-check \
 	build-aux/ovs-versions \
+	build-aux/plot-growth \
 	build-aux/run-checks \
 	build-aux/run-fuzzers

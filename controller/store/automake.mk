@@ -115,8 +115,14 @@ controller_store_report_store_test_LDADD = $(LIBTRUMPET_STORE) $(GTEST_MAIN_LIBS
 EXTRA_PROGRAMS += controller/store/trace_store_bench
 CLEANFILES += controller/store/trace_store_bench
 controller_store_trace_store_bench_SOURCES = \
+	controller/store/bench_traces.cc \
+	controller/store/bench_traces.h \
 	controller/store/clickhouse_server_test.cc \
 	controller/store/clickhouse_server_test.h \
+	controller/store/growth_questions.cc \
+	controller/store/growth_questions.h \
+	controller/store/trace_growth_bench.cc \
+	controller/store/trace_growth_bench.h \
 	controller/store/trace_store_bench.cc \
 	lib/ovsdb/ovsdb_server_test.cc \
 	lib/ovsdb/ovsdb_server_test.h

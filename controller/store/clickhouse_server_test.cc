@@ -38,8 +38,10 @@ std::string WhyNoClickHouse() {
                                     : "no clickhouse-server; apt-get install clickhouse-server";
 }
 
-ClickHouseTestServer::ClickHouseTestServer(const std::string& password) : password_(password) {
-  WriteTestFile(folder_.File("users.xml"),
+ClickHouseTestServer::ClickHouseTestServer(const std::string& password, const std::string& folder)
+    : folder_(folder), password_(password) {
+  if (folder_.empty()) folder_ = temporary_.emplace().File(".");
+  WriteTestFile(File("users.xml"),
                 "<yandex><profiles><default/></profiles><quotas><default/></quotas><users><default>"
                 "<password>" +
                     password +
@@ -48,13 +50,12 @@ ClickHouseTestServer::ClickHouseTestServer(const std::string& password) : passwo
   for (int attempt = 0; attempt < 3; ++attempt) {
     const std::string port = std::to_string(FreePort());
     url_ = "http://127.0.0.1:" + port;
-    WriteTestFile(folder_.File("config.xml"),
-                  "<yandex><logger><level>warning</level><log>" + folder_.File("log") +
-                      "</log><errorlog>" + folder_.File("errors") +
-                      "</errorlog></logger><http_port>" + port +
-                      "</http_port><listen_host>127.0.0.1</listen_host><path>" +
-                      folder_.File("data/") + "</path><tmp_path>" + folder_.File("tmp/") +
-                      "</tmp_path><users_config>" + folder_.File("users.xml") +
+    WriteTestFile(File("config.xml"),
+                  "<yandex><logger><level>warning</level><log>" + File("log") + "</log><errorlog>" +
+                      File("errors") + "</errorlog></logger><http_port>" + port +
+                      "</http_port><listen_host>127.0.0.1</listen_host><path>" + File("data/") +
+                      "</path><tmp_path>" + File("tmp/") + "</tmp_path><users_config>" +
+                      File("users.xml") +
                       "</users_config><default_profile>default</default_profile>"
                       "<default_database>default</default_database>"
                       "<mark_cache_size>5368709</mark_cache_size></yandex>");
@@ -69,9 +70,8 @@ bool ClickHouseTestServer::IsUp() const { return Call("default", "SELECT 1").bod
 
 void ClickHouseTestServer::Start() {
   program_.emplace(std::vector<std::string>{"sh", "-c",
-                                            "exec " + std::string(kServer) +
-                                                " --config-file=" + folder_.File("config.xml") +
-                                                " >" + folder_.File("out") + " 2>&1"});
+                                            "exec " + std::string(kServer) + " --config-file=" +
+                                                File("config.xml") + " >" + File("out") + " 2>&1"});
   for (int i = 0; i < 2000 && !IsUp(); ++i) poll(nullptr, 0, 10);
 }
 

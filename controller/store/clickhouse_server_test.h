@@ -21,8 +21,8 @@ std::string WhyNoClickHouse();
 
 class ClickHouseTestServer {
  public:
-  // Returns when it answers.
-  explicit ClickHouseTestServer(const std::string& password = "");
+  // Returns when it answers.  What it has goes with it, unless it is in a folder that is named.
+  explicit ClickHouseTestServer(const std::string& password = "", const std::string& folder = "");
 
   const std::string& url() const { return url_; }
   void Kill();   // -9, and waits for the end
@@ -34,7 +34,10 @@ class ClickHouseTestServer {
   bool IsUp() const;
   HttpReply Call(const std::string& database, const std::string& sql) const;
 
-  OvsdbTestFolder folder_;
+  std::string File(const std::string& name) const { return folder_ + "/" + name; }
+
+  std::optional<OvsdbTestFolder> temporary_;
+  std::string folder_;
   const std::string password_;
   std::string url_;
   std::optional<TestProgram> program_;

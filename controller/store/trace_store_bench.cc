@@ -1,93 +1,37 @@
 // Copyright (c) 2026 The Trumpet Authors.
 // SPDX-License-Identifier: Apache-2.0
 //
-// trace_store_bench [TRACES [files|servers]]: what stores of traces take, beside each other: files
-// of SQLite's, a server of ClickHouse, two of them.  Traces of five hops over seven days; the
-// median of some runs.
+// trace_store_bench: what stores of traces take, beside each other: files of SQLite's, a server of
+// ClickHouse, two of them.  Traces of five hops over seven days; the median of some runs.  With
+// --gigabytes, what one of them takes as it grows.
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
-#include <functional>
 #include <memory>
 #include <random>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "controller/store/bench_traces.h"
 #include "controller/store/clickhouse_server_test.h"
 #include "controller/store/clickhouse_trace_store.h"
 #include "controller/store/sqlite_trace_store.h"
+#include "controller/store/trace_growth_bench.h"
 #include "controller/store/trace_reader.h"
 
-namespace trumpet {
+namespace trumpet::bench {
 namespace {
 
-constexpr Nanos kBegin = 1700000000 * kNanosPerSecond;
-constexpr Nanos kDays = 7 * 24 * 3600 * kNanosPerSecond;
 constexpr uint64_t kBatch = 4096;
-constexpr uint64_t kHops = 5;
-
-uint64_t IdOf(uint64_t number) { return number * 0x9e3779b97f4a7c15; }
-
-FlowKey FlowOf(uint64_t number) {
-  const uint64_t some = IdOf(number % 200000);
-  FlowKey flow;
-  flow.ip_family = 4;
-  flow.protocol = 6;
-  flow.src_ip[0] = flow.dst_ip[0] = 10;
-  for (size_t i = 1; i < 4; ++i) {
-    flow.src_ip[i] = static_cast<uint8_t>(some >> (8 * i));
-    flow.dst_ip[i] = static_cast<uint8_t>(some >> (24 + 8 * i));
-  }
-  flow.src_port = static_cast<uint16_t>(1024 + number % 50000);
-  flow.dst_port = 443;
-  return flow;
-}
-
-StoredTrace TraceOf(uint64_t number, Nanos step) {
-  StoredTrace trace;
-  trace.id = IdOf(number + 1);
-  trace.start = kBegin + static_cast<Nanos>(number) * step;
-  trace.flow = FlowOf(number);
-  trace.wire_bytes = static_cast<uint32_t>(64 + number % 1400);
-  trace.fault = number % 10 == 0 ? 3 : 1;
-  trace.revision = number % 50 == 0 ? 1 : 0;
-  trace.evidence = R"({"last":"leaf12","next":"spine3"})";
-  trace.packet.assign(54, static_cast<char>(number));
-  for (uint64_t i = 0; i < kHops; ++i) {
-    trace.hops.push_back({trace.start + static_cast<Nanos>(20000 * i), 7,
-                          static_cast<uint16_t>((number * 7 + i * 131) % 1000),
-                          static_cast<uint8_t>(64 - i)});
-  }
-  return trace;
-}
-
-double SecondsOf(const std::function<void()>& work) {
-  const auto begin = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
-double MedianOf(int runs, const std::function<void()>& work) {
-  std::vector<double> times;
-  for (int i = 0; i < runs; ++i) times.push_back(SecondsOf(work));
-  std::sort(times.begin(), times.end());
-  return times[times.size() / 2];
-}
 
 double ProcessorSeconds() {
   timespec now{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
-}
-
-void Check(bool is_right, const std::string& what) {
-  if (is_right) return;
-  std::fprintf(stderr, "%s\n", what.c_str());
-  std::exit(1);
 }
 
 // Ten counters of each of 250,000 links: what a network of the paper's size counts in ten seconds.
@@ -103,10 +47,7 @@ std::pair<double, double> WriteCounters(TraceStore* store) {
     links.push_back(link);
   }
   const double before = ProcessorSeconds();
-  const double passed = SecondsOf([&] {
-    const Status status = store->AppendCounters(links, kBegin + kDays);
-    Check(status.ok(), status.ok() ? "" : status.message());
-  });
+  const double passed = SecondsOf([&] { Check(store->AppendCounters(links, kBegin + kDays)); });
   return {passed, ProcessorSeconds() - before};
 }
 
@@ -114,12 +55,8 @@ void Measure(const char* name, const std::string& place, TraceStore* store, uint
   const Nanos step = kDays / static_cast<Nanos>(count);
   const double writing = SecondsOf([&] {
     for (uint64_t at = 0; at < count; at += kBatch) {
-      std::vector<StoredTrace> batch;
-      for (uint64_t i = at; i < std::min(count, at + kBatch); ++i) {
-        batch.push_back(TraceOf(i, step));
-      }
-      const Status status = store->Append(batch, batch.back().start);
-      Check(status.ok(), status.ok() ? "" : status.message());
+      const auto batch = TracesOf(at, std::min(count, at + kBatch), step);
+      Check(store->Append(batch, batch.back().start));
     }
     (void)store->Expire(kBegin + kDays).ok();
   });
@@ -144,7 +81,7 @@ void Measure(const char* name, const std::string& place, TraceStore* store, uint
   const auto scan = [&](bool through) {
     TraceQuery query;
     if (through) query.through = static_cast<uint16_t>(random() % 1000);
-    if (!through) query.fault = 3;
+    if (!through) query.fault = kDropped;
     const auto counts = reader->Count(query, 3600 * kNanosPerSecond, {}, nullptr);
     Check(counts.ok() && !counts->empty(), "nothing is counted");
   };
@@ -177,12 +114,62 @@ void MeasureServers(const std::string& place, const char* name, uint64_t count) 
   Measure(name, place, store->get(), count);
 }
 
-int Main(int argc, char** argv) {
-  const uint64_t count = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 2000000;
-  const std::string only = argc > 2 ? argv[2] : "";
-  Check(count > 0 && (only.empty() || only == "files" || only == "servers"),
-        "usage: trace_store_bench [TRACES [files|servers]]");
-  Check(WhyNoClickHouse().empty(), WhyNoClickHouse());
+constexpr char kUsage[] =
+    "usage: trace_store_bench [OPTION VALUE]...\n"
+    "  --traces N              in each store (2000000)\n"
+    "  --only files|servers    not the others\n"
+    "  --gigabytes N,N,...     instead: fill a store to each of these sizes, and ask it then\n"
+    "  --folder FOLDER         where that is; it stays there, and is gone on with (a temporary "
+    "one)\n"
+    "  --steps fill|ask|both   do only this to the store of the folder (both)\n"
+    "  --json FILE             append a line for each size\n";
+
+struct Options {
+  uint64_t traces = 2000000;
+  std::string only;
+  GrowthOptions growth;
+};
+
+bool ReadSizes(const std::string& text, std::vector<double>* sizes) {
+  std::istringstream items(text);
+  for (std::string item; std::getline(items, item, ',');) {
+    char* end = nullptr;
+    sizes->push_back(std::strtod(item.c_str(), &end));
+    if (item.empty() || *end != '\0' || sizes->back() <= 0 || sizes->back() > 1000) return false;
+  }
+  return !sizes->empty();
+}
+
+bool ReadOption(const std::string& name, const std::string& value, Options* options) {
+  GrowthOptions& growth = options->growth;
+  if (name == "--traces") {
+    options->traces = std::strtoull(value.c_str(), nullptr, 10);
+    return options->traces > 0;
+  }
+  if (name == "--only") {
+    options->only = value;
+    growth.is_servers = value == "servers";
+    return value == "files" || value == "servers";
+  }
+  if (name == "--gigabytes") return ReadSizes(value, &growth.gigabytes);
+  if (name == "--steps") {
+    growth.is_filled = value != "ask";
+    growth.is_asked = value != "fill";
+    return value == "fill" || value == "ask" || value == "both";
+  }
+  if (name == "--folder") growth.folder = value;
+  if (name == "--json") growth.json = value;
+  return name == "--folder" || name == "--json";
+}
+
+// Which store grows has to be said: both take hours.
+bool IsWhole(const Options& options) {
+  const bool is_growth = !options.growth.gigabytes.empty() || !options.growth.is_filled;
+  return !is_growth || !options.only.empty();
+}
+
+void MeasureAll(const Options& options) {
+  const uint64_t count = options.traces;
   std::printf("%llu traces, %llu hops\n", static_cast<unsigned long long>(count),
               static_cast<unsigned long long>(count * kHops));
   std::printf(
@@ -191,17 +178,32 @@ int Main(int argc, char** argv) {
       "|\n"
       "|---|---|---|---|---|---|---|---|\n");
   OvsdbTestFolder folder;
-  if (only != "servers") MeasureFiles(folder.File("traces"), count);
-  if (only == "files") return 0;
+  if (options.only != "servers") MeasureFiles(folder.File("traces"), count);
+  if (options.only == "files") return;
   const ClickHouseTestServer one;
   MeasureServers("clickhouse:" + one.url() + ",database=one", "ClickHouse", count);
   const ClickHouseTestServer other;
   MeasureServers("clickhouse:" + one.url() + "," + other.url() + ",database=two",
                  "ClickHouse, two servers", count);
+}
+
+int Main(int argc, char** argv) {
+  Options options;
+  bool is_right = argc % 2 == 1;
+  for (int i = 1; is_right && i < argc; i += 2) {
+    is_right = ReadOption(argv[i], argv[i + 1], &options);
+  }
+  Check(is_right && IsWhole(options), kUsage);
+  Check(options.only == "files" || WhyNoClickHouse().empty(), WhyNoClickHouse());
+  if (options.growth.gigabytes.empty() && options.growth.is_filled) {
+    MeasureAll(options);
+  } else {
+    MeasureGrowth(options.growth);
+  }
   return 0;
 }
 
 }  // namespace
-}  // namespace trumpet
+}  // namespace trumpet::bench
 
-int main(int argc, char** argv) { return trumpet::Main(argc, argv); }
+int main(int argc, char** argv) { return trumpet::bench::Main(argc, argv); }

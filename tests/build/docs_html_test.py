@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # Copyright (c) 2026 The Trumpet Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The documentation becomes HTML whose links lead somewhere, and one that does not is told."""
+"""The documentation becomes HTML whose links lead somewhere, and one that does not is told; pictures are those of the
+figures beside them."""
 
 import glob
 import os
@@ -9,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree
 
 SOURCE = os.path.abspath(os.environ.get("top_srcdir", "."))
 
@@ -23,7 +25,7 @@ def pages_are_made(folder):
         yield done.stderr
         return
     for page in ("index.html", "docs/rest.html", "docs/adr/index.html", "docs/man/trumpetctl.1.html",
-                 "docs/monitoring/alerts.yaml"):
+                 "docs/monitoring/alerts.yaml", "docs/figures/trace-store-growth.svg"):
         if not os.path.isfile(f"{folder}/html/{page}"):
             yield f"{page} is missing"
     made = len(glob.glob(f"{folder}/html/docs/*.html"))
@@ -45,6 +47,7 @@ def broken_links_are_told(folder):
     cases = (("[b](docs/b.md#one-x-two) [c](docs/b.md#same-1) [d](https://example.org/none) [e](docs/man)", None),
              ("[b](docs/none.md)", "docs-html: README.md: the link docs/none.md leads nowhere"),
              ("[b](docs/b.md#same-2)", "docs-html: README.md: nothing in docs/b.md is called #same-2"),
+             ("![b](docs/none.svg)", "docs-html: README.md: the link docs/none.svg leads nowhere"),
              ("[b](#none)", "docs-html: README.md: nothing in README.md is called #none"))
     shutil.copy(glob.glob(f"{SOURCE}/docs/man/*.rst")[0], f"{copy}/docs/man")
     for text, error in cases:
@@ -55,9 +58,22 @@ def broken_links_are_told(folder):
             yield f"{text}: {done.returncode} {done.stderr!r}"
 
 
+def pictures_are_of_their_figures(_folder):
+    picture = f"{SOURCE}/docs/figures/trace-store-growth.svg"
+    done = subprocess.run([f"{SOURCE}/build-aux/plot-growth", f"{SOURCE}/docs/figures/trace-store-growth.lines"],
+                          capture_output=True, text=True, check=False)
+    with open(picture, encoding="utf-8") as drawn:
+        if done.stdout != drawn.read():
+            yield f"build-aux/plot-growth draws another one: {done.returncode} {done.stderr}"
+    root = xml.etree.ElementTree.parse(picture).getroot()
+    lines = [line for line in root.iter("{http://www.w3.org/2000/svg}polyline")]
+    if len(lines) < 10 or any(len(line.get("points").split()) < 2 for line in lines):
+        yield f"{len(lines)} lines are drawn, some of them short"
+
+
 def main():
     bad = 0
-    for case in (pages_are_made, broken_links_are_told):
+    for case in (pages_are_made, broken_links_are_told, pictures_are_of_their_figures):
         with tempfile.TemporaryDirectory() as folder:
             faults = list(case(folder))
         bad += bool(faults)
