@@ -74,48 +74,61 @@ Status AddressPairs::Add(std::string_view outside_and_inside) {
   if (!is_pair) {
     return Status::Error("'" + text + "' is no OUTSIDE=INSIDE, two addresses of one family");
   }
-  const bool is_other = inside_of_.count(inside) == 0 && insides_.count(outside) == 0;
-  if (!is_other) return Status::Error("'" + text + "': an address is outside and inside");
-  if (inside_of_.size() == kMaxPairs) {
+  const auto of_outside = inside_of_.find(outside);
+  const auto of_inside = inside_of_.find(inside);
+  const bool is_inside = of_outside != inside_of_.end() && of_outside->second == outside;
+  const bool is_outside = of_inside != inside_of_.end() && of_inside->second != inside;
+  if (is_inside || is_outside) {
+    return Status::Error("'" + text + "': an address is outside and inside");
+  }
+  if (pairs_ == kMaxPairs) {
     return Status::Error("there are more than " + std::to_string(kMaxPairs) + " pairs");
   }
-  if (!inside_of_.emplace(outside, inside).second) {
+  if (of_outside != inside_of_.end()) {
     return Status::Error("'" + text + "': that address outside has another inside");
   }
-  insides_.insert(inside);
+  inside_of_.emplace(outside, inside);
+  inside_of_.emplace(inside, inside);
+  ++pairs_;
   return Status::Ok();
 }
 
-// True if the address is of a pair.  Adds to the sum what the change does to a checksum.
-bool AddressPairs::Replace(uint8_t family, size_t size, uint8_t* address, uint32_t* sum) const {
+// What stands for the address inside: that of its pair, or itself; null if it is of no pair.
+const AddressPairs::Address* AddressPairs::InsideOf(uint8_t family, size_t size,
+                                                    const uint8_t* address) const {
   Address key{};
   key[0] = family;
   std::memcpy(key.data() + 1, address, size);
   const auto found = inside_of_.find(key);
-  if (found == inside_of_.end()) return insides_.count(key) != 0;
-  for (size_t i = 0; i < size; i += 2) {
-    *sum += static_cast<uint16_t>(~LoadBe16(address + i));
-  }
-  std::memcpy(address, found->second.data() + 1, size);
-  *sum += SumOf(address, size);
-  return true;
+  return found == inside_of_.end() ? nullptr : &found->second;
 }
 
+// Nothing is copied of a packet with neither address.
 std::optional<PacketIdentity> AddressPairs::IdentifyInside(const uint8_t* ip, uint32_t captured,
                                                            uint64_t seed) const {
-  if (captured < kIpv4MinBytes) return IdentifyPacket(ip, captured, false, seed);
+  const bool is_ipv6 = captured != 0 && ip[0] >> 4 == 6;
+  const size_t size = is_ipv6 ? 16 : 4;
+  const size_t source = is_ipv6 ? 8 : 12;
+  if (captured < (is_ipv6 ? kIpv6Bytes : kIpv4MinBytes)) {
+    return IdentifyPacket(ip, captured, false, seed);
+  }
+  const auto family = static_cast<uint8_t>(is_ipv6 ? 6 : 4);
+  const Address* const inside[] = {InsideOf(family, size, ip + source),
+                                   InsideOf(family, size, ip + source + size)};
+  if (inside[0] == nullptr && inside[1] == nullptr) {
+    return IdentifyPacket(ip, captured, false, seed);
+  }
   std::array<uint8_t, kBytesRead> bytes{};
   const size_t taken = std::min<size_t>(captured, bytes.size());
   std::memcpy(bytes.data(), ip, taken);
-  const bool is_ipv6 = ip[0] >> 4 == 6;
-  if (is_ipv6 && captured < kIpv6Bytes) return IdentifyPacket(ip, captured, false, seed);
-  const size_t size = is_ipv6 ? 16 : 4;
-  uint8_t* const source = bytes.data() + (is_ipv6 ? 8 : 12);
   uint32_t sum = 0;
-  const auto family = static_cast<uint8_t>(is_ipv6 ? 6 : 4);
-  const bool has_source = Replace(family, size, source, &sum);
-  const bool has_target = Replace(family, size, source + size, &sum);
-  if (!has_source && !has_target) return IdentifyPacket(ip, captured, false, seed);
+  for (size_t which = 0; which < 2; ++which) {
+    if (inside[which] == nullptr) continue;
+    uint8_t* const address = bytes.data() + source + which * size;
+    for (size_t i = 0; i < size; i += 2) sum += static_cast<uint16_t>(~LoadBe16(address + i));
+    std::memcpy(address, inside[which]->data() + 1, size);
+    sum += SumOf(address, size);
+  }
   const uint32_t header = is_ipv6 ? kIpv6Bytes : (ip[0] & 15u) * 4;
   const uint8_t protocol = ip[is_ipv6 ? 6 : 9];
   const bool is_first = is_ipv6 || (LoadBe16(ip + 6) & 0x1fff) == 0;

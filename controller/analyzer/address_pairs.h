@@ -20,7 +20,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 
@@ -36,7 +35,7 @@ class AddressPairs {
   // The error says what is wrong with it.
   Status Add(std::string_view outside_and_inside);
   bool empty() const { return inside_of_.empty(); }
-  size_t size() const { return inside_of_.size(); }
+  size_t size() const { return pairs_; }
 
   // Of an IP packet; none as IdentifyPacket() has it.
   std::optional<PacketIdentity> Identify(const uint8_t* ip, uint32_t captured,
@@ -49,10 +48,10 @@ class AddressPairs {
 
   std::optional<PacketIdentity> IdentifyInside(const uint8_t* ip, uint32_t captured,
                                                uint64_t seed) const;
-  bool Replace(uint8_t family, size_t size, uint8_t* address, uint32_t* sum) const;
+  const Address* InsideOf(uint8_t family, size_t size, const uint8_t* address) const;
 
-  std::map<Address, Address> inside_of_;
-  std::set<Address> insides_;
+  std::map<Address, Address> inside_of_;  // of those inside, too: themselves
+  size_t pairs_ = 0;
 };
 
 }  // namespace trumpet

@@ -28,19 +28,26 @@ class SqliteTraceStores : public testing::Test, protected TracesByChance {
     return store.ok() ? std::move(*store) : nullptr;
   }
 
+  // With a trace a second, for ten seconds each; two of them are sealed.
+  std::unique_ptr<SqliteTraceStore> OpenThreeFiles() {
+    options_.seal_after = 10 * kNanosPerSecond;
+    auto store = Open();
+    if (store == nullptr) return nullptr;
+    for (uint64_t i = 0; i < 30; ++i) {
+      const Nanos now = kBegin + static_cast<Nanos>(i) * kNanosPerSecond;
+      EXPECT_TRUE(store->Append({Some(i + 1, now)}, now).ok());
+    }
+    EXPECT_EQ(store->file_count(), 3u);
+    return store;
+  }
+
   OvsdbTestFolder folder_;
   SqliteTraceStoreOptions options_;
 };
 
 TEST_F(SqliteTraceStores, EstimateWhatAQuestionCosts) {
-  options_.seal_after = 10 * kNanosPerSecond;
-  auto store = Open();
+  const auto store = OpenThreeFiles();
   ASSERT_NE(store, nullptr);
-  for (uint64_t i = 0; i < 30; ++i) {
-    const Nanos now = kBegin + static_cast<Nanos>(i) * kNanosPerSecond;
-    ASSERT_TRUE(store->Append({Some(i + 1, now)}, now).ok());
-  }
-  ASSERT_EQ(store->file_count(), 3u);
   const auto all = EstimateInTraceFolder(options_.folder, {});
   ASSERT_TRUE(all.ok()) << all.message();
   EXPECT_EQ(all->files, 3u);
@@ -56,14 +63,8 @@ TEST_F(SqliteTraceStores, EstimateWhatAQuestionCosts) {
 }
 
 TEST_F(SqliteTraceStores, LeaveNoLogsBesideFilesThatAreSealed) {
-  options_.seal_after = 10 * kNanosPerSecond;
-  auto store = Open();
+  const auto store = OpenThreeFiles();
   ASSERT_NE(store, nullptr);
-  for (uint64_t i = 0; i < 30; ++i) {
-    const Nanos now = kBegin + static_cast<Nanos>(i) * kNanosPerSecond;
-    ASSERT_TRUE(store->Append({Some(i + 1, now)}, now).ok());
-  }
-  ASSERT_EQ(store->file_count(), 3u);
   for (const char* const name : {"/traces-1.db-wal", "/traces-2.db-wal"}) {
     std::error_code error;
     const uintmax_t bytes = std::filesystem::file_size(options_.folder + name, error);
