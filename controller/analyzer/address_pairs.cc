@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "lib/base/byte_order.h"
+#include "lib/packet/checksum.h"
 #include "lib/packet/prefix.h"
 
 namespace trumpet {
@@ -28,26 +29,13 @@ std::optional<uint32_t> ChecksumAt(uint8_t protocol, bool is_ipv6) {
   return std::nullopt;
 }
 
-uint32_t SumOf(const uint8_t* bytes, size_t size) {
-  uint32_t sum = 0;
-  for (size_t i = 0; i < size; i += 2) sum += LoadBe16(bytes + i);
-  return sum;
-}
-
-uint16_t Folded(uint32_t sum) {
-  while (sum >> 16 != 0) sum = (sum & 0xffff) + (sum >> 16);
-  return static_cast<uint16_t>(sum);
-}
-
-// RFC 1624.  The two zeroes of this arithmetic are one here, for middleboxes write the one or the
+// The two zeroes of this arithmetic are one here, for middleboxes write the one or the
 // other; a datagram without a checksum has none behind them either.
-void Correct(uint8_t* checksum, uint8_t protocol, uint32_t sum) {
-  const uint16_t before = LoadBe16(checksum);
-  if (protocol == kUdp && before == 0) return;
-  uint16_t after = static_cast<uint16_t>(~Folded(static_cast<uint16_t>(~before) + sum));
-  if (after == 0) after = 0xffff;
-  checksum[0] = static_cast<uint8_t>(after >> 8);
-  checksum[1] = static_cast<uint8_t>(after);
+void Correct(uint8_t* checksum, uint8_t protocol, uint32_t before, uint32_t after) {
+  const uint16_t old = LoadBe16(checksum);
+  if (protocol == kUdp && old == 0) return;
+  const uint16_t repaired = RepairedChecksum(old, before, after);
+  StoreBe16(checksum, repaired == 0 ? 0xffff : repaired);
 }
 
 }  // namespace
@@ -121,20 +109,20 @@ std::optional<PacketIdentity> AddressPairs::IdentifyInside(const uint8_t* ip, ui
   std::array<uint8_t, kBytesRead> bytes{};
   const size_t taken = std::min<size_t>(captured, bytes.size());
   std::memcpy(bytes.data(), ip, taken);
-  uint32_t sum = 0;
+  uint32_t before = 0, after = 0;
   for (size_t which = 0; which < 2; ++which) {
     if (inside[which] == nullptr) continue;
     uint8_t* const address = bytes.data() + source + which * size;
-    for (size_t i = 0; i < size; i += 2) sum += static_cast<uint16_t>(~LoadBe16(address + i));
+    before += SumOfWords(address, size);
     std::memcpy(address, inside[which]->data() + 1, size);
-    sum += SumOf(address, size);
+    after += SumOfWords(address, size);
   }
   const uint32_t header = is_ipv6 ? kIpv6Bytes : (ip[0] & 15u) * 4;
   const uint8_t protocol = ip[is_ipv6 ? 6 : 9];
   const bool is_first = is_ipv6 || (LoadBe16(ip + 6) & 0x1fff) == 0;
   const auto at = ChecksumAt(protocol, is_ipv6);
   if (is_first && at && header + *at + 2 <= taken) {
-    Correct(bytes.data() + header + *at, protocol, sum);
+    Correct(bytes.data() + header + *at, protocol, before, after);
   }
   return IdentifyPacket(bytes.data(), captured, false, seed);
 }

@@ -7,6 +7,7 @@
 
 #include "lib/base/byte_order.h"
 #include "lib/base/hash.h"
+#include "lib/packet/checksum.h"
 
 namespace trumpet {
 namespace {
@@ -148,19 +149,6 @@ const uint8_t* OptionShimOf(uint64_t key, const ShimFrame& frame, const GenevePl
   return LoadBe32(option + 8) == check ? option : nullptr;
 }
 
-uint32_t SumOf(const uint8_t* bytes, uint32_t count) {
-  uint32_t sum = 0;
-  for (uint32_t at = 0; at < count; at += 2) sum += LoadBe16(bytes + at);
-  return sum;
-}
-
-// RFC 1624, equation 3, for any sums of words.
-uint16_t Repaired(uint16_t checksum, uint32_t before, uint32_t after) {
-  uint64_t sum = (checksum ^ 0xffffu) + uint64_t{after} + (0xffff - before % 0xffff);
-  while (sum > 0xffff) sum = (sum & 0xffff) + (sum >> 16);
-  return static_cast<uint16_t>(sum ^ 0xffff);
-}
-
 // Adds `change` to all lengths of the outer headers; `options_sum` is that of the words that come
 // or go.
 void ChangeLengths(const GenevePlace& place, int change, uint32_t options_sum, uint8_t* frame) {
@@ -169,7 +157,7 @@ void ChangeLengths(const GenevePlace& place, int change, uint32_t options_sum, u
   const uint16_t old_length = LoadBe16(length);
   StoreBe16(length, static_cast<uint16_t>(old_length + change));
   if (!place.is_ipv6) {
-    StoreBe16(ip + 10, Repaired(LoadBe16(ip + 10), old_length, LoadBe16(length)));
+    StoreBe16(ip + 10, RepairedChecksum(LoadBe16(ip + 10), old_length, LoadBe16(length)));
   }
   uint8_t* const udp = frame + place.udp;
   uint8_t* const geneve = frame + place.geneve();
@@ -179,8 +167,8 @@ void ChangeLengths(const GenevePlace& place, int change, uint32_t options_sum, u
   const uint32_t after = 2u * LoadBe16(udp + 4) + LoadBe16(geneve);
   const uint16_t checksum = LoadBe16(udp + 6);
   if (checksum == 0) return;  // there is none
-  const uint16_t repaired = change > 0 ? Repaired(checksum, before, after + options_sum)
-                                       : Repaired(checksum, before + options_sum, after);
+  const uint16_t repaired = change > 0 ? RepairedChecksum(checksum, before, after + options_sum)
+                                       : RepairedChecksum(checksum, before + options_sum, after);
   StoreBe16(udp + 6, repaired == 0 ? 0xffff : repaired);
 }
 
@@ -205,7 +193,7 @@ void PutOptionShim(uint64_t key, uint8_t type, uint32_t value, const GenevePlace
   uint8_t* const begin = frame.bytes - kOptionShimBytes;
   std::memmove(begin, frame.bytes, place.options());
   std::memcpy(begin + place.options(), option, sizeof option);
-  ChangeLengths(place, kOptionShimBytes, SumOf(option, sizeof option), begin);
+  ChangeLengths(place, kOptionShimBytes, SumOfWords(option, sizeof option), begin);
 }
 
 uint32_t TakeVlan(uint64_t key, const ShimFrame& frame, CarriedValues* values) {
@@ -228,7 +216,7 @@ uint32_t TakeOption(uint64_t key, const ShimFrame& frame, CarriedValues* values)
     values->has_option = true;
     values->option = LoadBe32(option + 4);
   }
-  ChangeLengths(place, -static_cast<int>(kOptionShimBytes), SumOf(option, kOptionShimBytes),
+  ChangeLengths(place, -static_cast<int>(kOptionShimBytes), SumOfWords(option, kOptionShimBytes),
                 frame.bytes);
   std::memmove(frame.bytes + kOptionShimBytes, frame.bytes, place.options());
   return kOptionShimBytes;

@@ -7,6 +7,7 @@ lib_libtrumpet_packet_a_SOURCES = \
 	lib/packet/capture_merge.h \
 	lib/packet/capture_source.cc \
 	lib/packet/capture_source.h \
+	lib/packet/checksum.h \
 	lib/packet/fields.cc \
 	lib/packet/fields.h \
 	lib/packet/flow_key.h \
