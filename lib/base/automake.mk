@@ -17,6 +17,8 @@ lib_libtrumpet_base_a_SOURCES = \
 	lib/base/loop_worker.cc \
 	lib/base/loop_worker.h \
 	lib/base/page_buffer.h \
+	lib/base/text_file.cc \
+	lib/base/text_file.h \
 	lib/base/page_source.cc \
 	lib/base/page_source.h \
 	lib/base/spsc_ring.h \

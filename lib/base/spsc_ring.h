@@ -84,9 +84,14 @@ class SpscRing {
 
   // Consumer: gives the record that Peek() showed back to the producer.
   void Release() {
-    read_ += kHeader + RoundUp(static_cast<size_t>(*At(read_)));
-    tail_.store(read_, std::memory_order_release);
+    Pass();
+    ReleasePassed();
   }
+
+  // Consumer: goes on to the next record, and keeps the one that Peek() showed until
+  // ReleasePassed(), so that several can be used together.
+  void Pass() { read_ += kHeader + RoundUp(static_cast<size_t>(*At(read_))); }
+  void ReleasePassed() { tail_.store(read_, std::memory_order_release); }
 
   size_t capacity() const { return capacity_; }
 

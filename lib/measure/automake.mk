@@ -7,6 +7,10 @@ lib_libtrumpet_measure_a_CXXFLAGS = $(AM_CXXFLAGS) -fno-exceptions
 lib_libtrumpet_measure_a_SOURCES = \
 	lib/measure/access_sets.cc \
 	lib/measure/access_sets.h \
+	lib/measure/burst_keys.cc \
+	lib/measure/burst_keys.h \
+	lib/measure/burst_stages.cc \
+	lib/measure/burst_stages.h \
 	lib/measure/carried_tags.cc \
 	lib/measure/carried_tags.h \
 	lib/measure/carrier_shim.cc \
@@ -26,8 +30,11 @@ lib_libtrumpet_measure_a_SOURCES = \
 	lib/measure/frame_programs.h \
 	lib/measure/header_fields.cc \
 	lib/measure/header_fields.h \
+	lib/measure/kernel_parts.h \
 	lib/measure/kernels.h \
+	lib/measure/kernels_add.cc \
 	lib/measure/kernels_flow.cc \
+	lib/measure/kernels_match.cc \
 	lib/measure/kernels_write.cc \
 	lib/measure/key_text.cc \
 	lib/measure/key_text.h \
@@ -51,6 +58,7 @@ lib_libtrumpet_measure_a_SOURCES = \
 	lib/measure/program_layout.h \
 	lib/measure/program_loader.cc \
 	lib/measure/program_loader.h \
+	lib/measure/program_run.cc \
 	lib/measure/program_set.cc \
 	lib/measure/program_set.h \
 	lib/measure/program_state.cc \

@@ -33,16 +33,9 @@ void StoreCell(uint8_t* at, uint64_t value) {
 }
 
 inline uint64_t LoadCell(const uint8_t* at, uint8_t log2) {
-  switch (log2) {
-    case 0:
-      return LoadCell<uint8_t>(at);
-    case 1:
-      return LoadCell<uint16_t>(at);
-    case 2:
-      return LoadCell<uint32_t>(at);
-    default:
-      return LoadCell<uint64_t>(at);
-  }
+  if (log2 == 3) return LoadCell<uint64_t>(at);  // the most frequent ones first
+  if (log2 == 2) return LoadCell<uint32_t>(at);
+  return log2 == 1 ? LoadCell<uint16_t>(at) : LoadCell<uint8_t>(at);
 }
 
 inline void StoreCell(uint8_t* at, uint8_t log2, uint64_t value) {

@@ -66,17 +66,19 @@ constexpr bool HasRows(SlotForm form) {
   return form == SlotForm::kRows || form == SlotForm::kFilter;
 }
 
+// Variables of a key that are of one form and size have the same slots, which count from the first
+// cell of each.
 struct SlotPlan {
   SlotForm form = SlotForm::kMap;
   bool is_sliced = false;
-  uint8_t log2 = 0;  // of the bytes of a cell
-  uint8_t bits = 0;  // of a cell
-  uint16_t region = 0;
-  uint32_t number = 0;  // among the variables of the key
+  uint8_t log2 = 0;     // of the bytes of a cell
+  uint8_t bits = 0;     // of a cell
+  uint32_t number = 0;  // among the plans of the key
   uint32_t rows = 1;
   uint32_t size = 1;    // cells of a row
-  uint32_t offset = 0;  // bytes, of the first cell
-  uint32_t owners = 0;  // bytes, of the first owner
+  uint32_t stride = 0;  // bytes from a cell of a map to the next
+  uint32_t offset = 0;  // kOwnedMap: bytes in the region, of the first cell
+  uint32_t owners = 0;  // likewise of the first owner
   uint32_t first = 0;   // slot
 };
 
@@ -85,11 +87,13 @@ struct VariablePlace {
   uint16_t region = 0;
   uint8_t log2 = 0;
   uint64_t mask = 0;
-  uint32_t offset = 0;  // bytes in the region
+  uint32_t offset = 0;  // bytes in the region, of the first cell
+  uint32_t stride = 0;  // bytes from a cell to the next
   uint32_t cell_count = 0;
   uint32_t owners = 0;  // bytes in the region; only of maps that evict
   uint32_t first_slot = 0;
   uint32_t slot_count = 0;  // selected cells
+  uint32_t slot_base = 0;   // bytes in the region that slots count from
 };
 
 struct WindowPlan {
@@ -102,26 +106,59 @@ struct WindowPlan {
   std::vector<MeasureIndex> variables;
 };
 
-// Operators that all packets take which come there, one by one, to the end of the program.
-struct BurstArm {
-  uint32_t first = 0;  // operator
-  uint32_t count = 0;
-  StopKernel stop = nullptr;  // instead: operator `first` alone, whose packets mostly end there
-};
-
-// How a burst goes on at its first operator that is none of burst_operators: parted by a guard.
-// The guard and the operators of both arms know no variable in common, so up to the first packet
-// that does not stop all of them can be done one by one.
-struct BurstSplit {
-  SplitKernel kernel = nullptr;  // null: packet by packet
-  BurstArm pass;
-  BurstArm fail;
-};
-
-// Where the kernel of an operator that takes hashes takes them from.
+// Where a kernel for bursts takes hashes from, instead of slots.
 struct HashUse {
   uint32_t key = 0;
   const SlotPlan* plan = nullptr;  // in CompiledProgram::slots; null: it takes none
+};
+
+// An operator that packets of a burst take together.
+struct BurstStep {
+  uint32_t at = 0;  // operator
+  BurstKernel kernel = nullptr;
+  HashUse hash;
+};
+
+// Operators behind a guard that all packets take which come there, one by one, to the end of the
+// program.
+struct BurstArm {
+  std::vector<BurstStep> steps;
+  // Instead: operator `stop_at` alone, whose packets mostly end there.
+  StopKernel stop = nullptr;
+  uint32_t stop_at = 0;
+  HashUse stop_hash;
+};
+
+// Operators that the packets of a burst take before any of them goes on behind (burst_stages.h).
+struct BurstStage {
+  uint32_t at = 0;               // the first operator
+  BurstKernel kernel = nullptr;  // for all packets at once; null: they take it one after the other
+  HashUse hash;                  // of `kernel`
+  uint32_t next = 0;             // stage to go on at with `kernel`: of packets that it leaves,
+  uint32_t skip = 0;             // and of those that it takes out
+  uint64_t keys = 0;             // bit per key whose slots must be there
+  bool tags = false;             // fields
+  bool parts = false;            // `kernel` is the guard of CompiledProgram::arms
+};
+
+// A tag of a constant or of a field.
+struct PlainTag {
+  MeasureFieldId field = 0;
+  bool makes_present = false;
+  bool is_of_field = false;
+  MeasureFieldId from = 0;
+  uint64_t constant = 0;
+  uint64_t mask = 0;
+};
+
+// A copy that packets of a burst may leave, which is run when all have gone through the stages.
+struct BurstCopy {
+  MeasureIndex stream = 0;
+  std::vector<MeasureFieldId> tagged;  // by the tasks of the stream
+  // It is tagged and collected, that is all.
+  bool is_plain = false;
+  std::vector<PlainTag> tags;
+  uint32_t endpoint = 0;
 };
 
 // What one packet can cost at most, and what the program keeps per packet thread.
@@ -136,7 +173,7 @@ struct CompiledProgram {
   static constexpr uint32_t kNoCode = UINT32_MAX;
 
   CompiledProgram() = default;
-  // `hash_uses` points into `slots`, which a move takes along and a copy would not.
+  // `stages` point into `slots`, which a move takes along and a copy would not.
   CompiledProgram(const CompiledProgram&) = delete;
   CompiledProgram& operator=(const CompiledProgram&) = delete;
   CompiledProgram(CompiledProgram&&) = default;
@@ -147,18 +184,16 @@ struct CompiledProgram {
   uint64_t seed = 0;
   std::vector<Operator> operators;
   std::vector<ExpressionStep> steps;
-  // Of pkts, from the first one on: a burst may take them one by one, all packets each, before its
-  // packets take the others one after the other.  No other operator knows a variable that they do,
-  // but the viewed one.
-  uint32_t burst_operators = 0;
-  BurstSplit split;
-  // Of each operator, if bursts need no slots: all kernels for bursts take hashes.
-  std::vector<HashUse> hash_uses;
+  // How bursts of pkts go through the program; none: there is no task of pkts.
+  std::vector<BurstStage> stages;
+  BurstArm arms[2];                     // of packets that the guard leaves, or takes out
+  std::vector<BurstCopy> burst_copies;  // none: copies are run in the last stage
+  uint64_t copy_keys = 0;               // bit per key whose slots they must have
+  uint64_t early_keys = 0;              // bit per key that is hashed once a packet
   // A scalar that is read in kViewRegion, so that packets of a burst find there what was in it when
   // they had added to it; kNoIndex: none is.
   MeasureIndex viewed = kNoIndex;
-  bool adds_viewed_by_burst = false;  // a burst operator does
-  std::vector<uint32_t> entries;      // of each stream: its first operator, or kNoCode
+  std::vector<uint32_t> entries;  // of each stream: its first operator, or kNoCode
   std::vector<KeyPlan> keys;
   std::vector<std::vector<SlotPlan>> slots;  // of each key
   std::vector<VariablePlace> variables;

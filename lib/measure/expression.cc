@@ -13,7 +13,7 @@ namespace trumpet {
 namespace {
 
 const uint8_t* CellAt(const ExpressionStep& step, const RunContext& context, uint32_t row) {
-  return context.regions[step.region] + context.slots[step.slot + row];
+  return context.regions[step.region] + step.base + context.slots[step.slot + row];
 }
 
 uint64_t ReadOwned(const ExpressionStep& step, const RunContext& context) {
@@ -22,13 +22,6 @@ uint64_t ReadOwned(const ExpressionStep& step, const RunContext& context) {
   const uint64_t owner = uint64_t{slots[3]} << 32 | slots[2];
   if (LoadCell<uint64_t>(region + slots[1]) != owner) return 0;
   return LoadCell(region + slots[0], step.log2);
-}
-
-uint64_t ReadFilterBits(const ExpressionStep& step, const RunContext& context) {
-  const uint8_t* cells = context.regions[step.region] + step.slot;
-  uint64_t bits = 0;
-  for (uint32_t i = 0; i < step.rows; ++i) bits |= LoadCell<uint8_t>(cells + i) << i;
-  return bits;
 }
 
 // Whether `is_any` or every selected cell passes.
@@ -71,6 +64,10 @@ uint64_t Evaluate(const ExpressionStep* step, RunContext* context) {
     switch (step->kind) {
       case StepKind::kDone:
         return *top;
+      case StepKind::kPair:
+        *++top = ValueOfPair(step, *context);
+        step += 2;
+        break;
       case StepKind::kConstant:
         *++top = step->value;
         break;
@@ -90,7 +87,7 @@ uint64_t Evaluate(const ExpressionStep* step, RunContext* context) {
         *++top = context->written_value;
         break;
       case StepKind::kFilterBits:
-        *++top = ReadFilterBits(*step, *context);
+        *++top = BitsOfFilter(*step, *context);
         break;
       case StepKind::kAnyNonzero:
       case StepKind::kAllNonzero:

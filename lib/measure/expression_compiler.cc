@@ -36,7 +36,7 @@ class ExpressionCompiler {
         return Push(StepKind::kUnary, step);
       case MeasureExprKind::kBinary:
         if (expr.op == MeasureOp::kAnd || expr.op == MeasureOp::kOr) return EmitShortcut(expr);
-        return EmitBoth(expr, StepKind::kBinary, step);
+        return EmitBinary(expr, step);
       case MeasureExprKind::kRatio:
         return EmitBoth(expr, StepKind::kRatio, step);
       case MeasureExprKind::kMin:
@@ -52,6 +52,21 @@ class ExpressionCompiler {
   void Push(StepKind kind, ExpressionStep step) {
     step.kind = kind;
     compiled_.steps.push_back(step);
+  }
+
+  // Whether the expression takes one step, of a kind that kPair has.
+  bool IsSimple(MeasureIndex index) const {
+    const MeasureExpr& expr = source_.exprs[index];
+    return expr.kind == MeasureExprKind::kConstant || expr.kind == MeasureExprKind::kField ||
+           expr.kind == MeasureExprKind::kWrittenCell ||
+           (expr.kind == MeasureExprKind::kCell && !source_.variables[expr.variable].evicts);
+  }
+
+  void EmitBinary(const MeasureExpr& expr, const ExpressionStep& step) {
+    if (!IsSimple(expr.a) || !IsSimple(expr.b)) return EmitBoth(expr, StepKind::kBinary, step);
+    Push(StepKind::kPair, step);
+    Emit(expr.a);
+    Emit(expr.b);
   }
 
   void EmitBoth(const MeasureExpr& expr, StepKind kind, const ExpressionStep& step) {
@@ -84,6 +99,7 @@ class ExpressionCompiler {
       return Push(StepKind::kScalar, step);
     }
     step.slot = place.first_slot;
+    step.base = place.slot_base;
     Push(variable.evicts ? StepKind::kOwnedCell : StepKind::kCell, step);
   }
 
@@ -92,6 +108,7 @@ class ExpressionCompiler {
     step.region = place.region;
     step.log2 = place.log2;
     step.slot = place.first_slot;
+    step.base = place.slot_base;
     step.rows = static_cast<uint16_t>(place.slot_count);
     step.value = place.mask;
     if (expr.a != kNoIndex) Emit(expr.a);

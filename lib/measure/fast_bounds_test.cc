@@ -112,7 +112,7 @@ struct SketchRun {
     const VariablePlace& place = program->variables[variable];
     uint64_t least = UINT64_MAX;
     for (uint32_t row = 0; row < kRows; ++row) {
-      const uint32_t index = (slots[place.first_slot + row] - place.offset) >> place.log2;
+      const uint32_t index = slots[place.first_slot + row] >> place.log2;
       least = std::min(least, state->ReadCell(variable, index));
     }
     return least;

@@ -11,6 +11,7 @@
 #ifndef TRUMPET_LIB_MEASURE_KERNELS_H
 #define TRUMPET_LIB_MEASURE_KERNELS_H
 
+#include "lib/measure/expression.h"
 #include "lib/measure/operators.h"
 
 namespace trumpet {
@@ -22,12 +23,15 @@ enum class OperandKind : uint8_t { kConstant, kField, kExpression };
 
 const Operator* EndProgram(const Operator* op, RunContext* context);
 // Skips unless the packet has a role of `mask`, was not collected, and no window of `constant` is
-// clearing; nor window `target` (if it is not UINT32_MAX), which then looks at the packet.
+// clearing.
 const Operator* EnterTask(const Operator* op, RunContext* context);
-// The same without a window of its own, and for a burst without any.
-const Operator* EnterTaskWithoutWindow(const Operator* op, RunContext* context);
+// The same for a burst with which no window has anything to do.
 void EnterTaskByRole(const Operator& op, BurstContext* context);
 void EnterTaskAlways(const Operator& op, BurstContext* context);
+// Lets window `target` look at the packet, and skips if it is clearing.
+const Operator* LookAtWindow(const Operator* op, RunContext* context);
+// The end of a stage of a burst: goes on at stage `target`.
+const Operator* LeaveStage(const Operator* op, RunContext* context);
 const Operator* Jump(const Operator* op, RunContext* context);
 const Operator* RaiseFlag(const Operator* op, RunContext* context);
 const Operator* LowerFlag(const Operator* op, RunContext* context);
@@ -35,6 +39,9 @@ const Operator* SkipUnlessFlag(const Operator* op, RunContext* context);
 // Computes the slots of key `target` from the headers as they are now.
 const Operator* LoadKey(const Operator* op, RunContext* context);
 const Operator* DuplicatePacket(const Operator* op, RunContext* context);
+// Notes that the packet leaves copy `target` of CompiledProgram::burst_copies.
+const Operator* MarkCopy(const Operator* op, RunContext* context);
+void MarkCopies(const Operator& op, BurstContext* context);
 const Operator* CollectPacket(const Operator* op, RunContext* context);
 
 // -- Forks whose branches must see the state at the fork; `target` is the depth --
@@ -49,15 +56,18 @@ const Operator* CommitFork(const Operator* op, RunContext* context);
 // -- Guards: skip if false --
 
 const Operator* MatchExpression(const Operator* op, RunContext* context);
-// (field & mask) `compare` constant
-KernelPair MatchFieldKernel(MeasureOp compare);
-// The cell at the first slot, or a scalar, `compare` constant.
-Kernel MatchCellKernel(MeasureOp compare, bool is_scalar);
+// field & mask is in the range; the cell at the slot; a scalar.
+KernelPair MatchFieldKernel();
+KernelPair MatchCellKernel(uint8_t log2);
+Kernel MatchScalarKernel();
+// A random number from `constant` to below `mask` is.
+KernelPair MatchRandomKernel();
 // All `rows` cells of a membership filter are set, or not all of them.
-Kernel MatchFilterKernel(bool is_negated, uint16_t rows);
-// For a burst, of a kernel above or below; null: there is none.  `hashed`: one that takes hashes
-// instead of the slots of this plan.
-SplitKernel SplitKernelOf(Kernel guard, const SlotPlan* hashed = nullptr);
+KernelPair MatchFilterKernel(bool is_negated, uint16_t rows);
+// By hashes, of a guard that matches a cell or a filter; null: there is none.
+BurstKernel HashedGuardOf(const Operator& op, const SlotPlan& plan);
+// For a burst, of a kernel below; null: there is none.  `hashed`: one that takes hashes instead of
+// the slots of this plan.
 StopKernel StopKernelOf(Kernel guard, const SlotPlan* hashed = nullptr);
 // Least of the `rows` cells of 32 bits over a scalar of 32 bits (in region `field` at `target`)
 // above constant / mask.
@@ -67,19 +77,23 @@ const Operator* AddAndMatchLeastRatio(const Operator* op, RunContext* context);
 
 // -- Writes --
 
-Kernel TagKernel(bool is_logged);
+// Field = operand: `constant`, field `target` or an expression.
+Kernel TagKernel(OperandKind operand, bool is_logged);
 // Whether `kernel` adds a field to four cells of 32 bits of one thread, unlogged.
 bool AddsFieldToFourCells(Kernel kernel);
 // Cells, or a scalar, += operand modulo `mask` + 1; committed as a sum if `adds`, else as a value.
 KernelPair AddKernel(OperandKind operand, const Operator& op, bool is_scalar, bool adds,
                      bool is_logged);
-// Each cell = expression, where the cell is what kWrittenCell reads.
-Kernel SetKernel(bool is_scalar, bool is_logged);
-// Each cell = constant.
-Kernel FillKernel(bool is_scalar, bool is_logged);
+// Each cell = expression, where the cell is what kWrittenCell reads; its steps begin at `first`.
+Kernel SetKernel(const Operator& op, const ExpressionStep* first, bool is_scalar, bool is_logged);
+// Each cell = constant, which fits it.
+Kernel FillKernel(const Operator& op, bool is_scalar, bool is_logged);
 Kernel StampKernel(bool is_scalar, bool is_logged);
-// Cells `slot` to `slot` + rows of a filter = bits of the expression.
-Kernel InitFilterKernel(bool is_logged);
+// Cells `slot` to `slot` + rows of a filter = bits of the operand.
+Kernel InitFilterKernel(OperandKind operand, bool is_logged);
+// What `add`, an operator that adds to one cell of a map, and a guard on that cell do as one; none
+// (its `one` is null) if there is no such kernel.
+KernelPair AddAndMatchKernel(const Operator& add);
 // Makes the key the owner of its slot in a map that evicts.
 Kernel ClaimKernel(bool is_logged);
 KernelPair BitmapKernel(uint8_t log2, bool is_logged);    // pcsa

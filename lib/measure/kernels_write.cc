@@ -1,54 +1,26 @@
 // Copyright (c) 2026 The Trumpet Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-#include <algorithm>
-
-#include "lib/measure/cell.h"
-#include "lib/measure/compiled_program.h"
-#include "lib/measure/kernels.h"
+#include "lib/measure/kernel_parts.h"
 #include "lib/measure/program_state.h"
-#include "lib/measure/slot_sources.h"
 
 namespace trumpet {
 namespace {
 
-template <bool kScalar>
-uint8_t* CellAt(const Operator& op, const RunContext& context, uint32_t row) {
-  return context.regions[op.region] + (kScalar ? op.slot : context.slots[op.slot + row]);
-}
-
-WriteLogEntry* Note(RunContext* context, WriteKind kind, uint64_t mask, uint64_t value) {
-  WriteLogEntry* entry = &context->log[context->log_count++];  // the loader has counted them
-  *entry = {};
-  entry->kind = kind;
-  entry->mask = mask;
-  entry->value = value;
-  return entry;
-}
-
-void NoteCell(RunContext* context, WriteKind kind, uint8_t* cell, uint8_t log2, uint64_t mask,
-              uint64_t value) {
-  WriteLogEntry* entry = Note(context, kind, mask, value);
-  entry->cell = cell;
-  entry->log2 = log2;
-  entry->before = LoadCell(cell, log2);
-}
-
-template <bool kLogged>
-void Assign(RunContext* context, uint8_t* cell, uint8_t log2, uint64_t mask, uint64_t value) {
-  if constexpr (kLogged) {
-    NoteCell(context, WriteKind::kAssign, cell, log2, mask, value & mask);
-  }
-  StoreCell(cell, log2, value & mask);
-}
-
-template <bool kLogged>
+template <OperandKind kOperand, bool kLogged>
 const Operator* Tag(const Operator* op, RunContext* context) {
   PacketValues* packet = context->packet;
-  const uint64_t value = Evaluate(&context->program->steps[op->expression], context) & op->mask;
   const uint64_t bit = uint64_t{1} << op->field;
   // What the packet does not have stays so; metadata and carriers are there once they are written.
-  if ((packet->present & bit) == 0 && op->constant == 0) return op + 1;
+  const bool stays = (packet->present & bit) == 0 && !op->makes_present;
+  if (kOperand != OperandKind::kExpression && stays) return GoOn(op + 1, context);
+  uint64_t value = op->constant;
+  if constexpr (kOperand == OperandKind::kField) value = packet->value[op->target];
+  if constexpr (kOperand == OperandKind::kExpression) {
+    value = EvaluateShort(&context->program->steps[op->expression], context);  // may draw
+    if (stays) return GoOn(op + 1, context);
+  }
+  value &= op->mask;
   if constexpr (kLogged) {
     WriteLogEntry* entry = Note(context, WriteKind::kTag, op->mask, value);
     entry->field = op->field;
@@ -59,139 +31,7 @@ const Operator* Tag(const Operator* op, RunContext* context) {
   packet->value[op->field] = value;
   packet->present |= bit;
   packet->tagged |= bit;
-  return op + 1;
-}
-
-template <OperandKind kOperand>
-uint64_t OperandOf(const Operator& op, RunContext* context) {
-  if constexpr (kOperand == OperandKind::kConstant) return op.constant;
-  if constexpr (kOperand == OperandKind::kField) return context->packet->value[op.field];
-  return Evaluate(&context->program->steps[op.expression], context);
-}
-
-template <typename Cell>
-void AddToCell(uint8_t* cell, uint64_t value) {
-  StoreCell<Cell>(cell, LoadCell<Cell>(cell) + value);
-}
-
-template <typename Cell, uint32_t kRows, typename Slots>
-void AddToRows(uint8_t* region, const Slots& slots, uint32_t rows, uint64_t value) {
-  if constexpr (kRows != 0) {
-#pragma GCC unroll 4
-    for (uint32_t row = 0; row < kRows; ++row) AddToCell<Cell>(region + slots[row], value);
-  } else {
-    for (uint32_t row = 0; row < rows; ++row) AddToCell<Cell>(region + slots[row], value);
-  }
-}
-
-// The fast way: full-width cells of one thread, not logged.  `kRows` 0: as the operator says.
-template <typename Cell, OperandKind kOperand, uint32_t kRows, bool kScalar>
-const Operator* AddPlain(const Operator* op, RunContext* context) {
-  const uint64_t value = OperandOf<kOperand>(*op, context);
-  uint8_t* region = context->regions[op->region];
-  if constexpr (kScalar) {
-    AddToCell<Cell>(region + op->slot, value);
-  } else {
-    AddToRows<Cell, kRows>(region, context->slots + op->slot, op->rows, value);
-  }
   return GoOn(op + 1, context);
-}
-
-// The same of each packet of a burst.
-template <OperandKind kOperand>
-class Operands {
- public:
-  Operands(const Operator& op, const BurstContext& context) : constant_(op.constant) {
-    if constexpr (kOperand == OperandKind::kField) column_ = context.column->Of(op.field);
-  }
-  uint64_t operator[](size_t packet) const {
-    return kOperand == OperandKind::kConstant ? constant_ : column_[packet];
-  }
-
- private:
-  uint64_t constant_;
-  const uint64_t* column_ = nullptr;
-};
-
-template <typename Cell, OperandKind kOperand, uint32_t kRows, typename Source>
-void AddPlainToAll(const Operator& op, BurstContext* context) {
-  const uint32_t rows = op.rows;
-  const Operands<kOperand> operands(op, *context);
-  const Source slots(op, *context);
-  uint8_t* region = context->regions[op.region];
-  ForChosen(*context, [=](size_t number) {
-    AddToRows<Cell, kRows>(region, slots.Of(number), rows, operands[number]);
-  });
-}
-
-// What was in the cell before.
-template <typename Cell, bool kShared>
-uint64_t AddSum(uint8_t* cell, uint64_t sum) {
-  if constexpr (kShared) {
-    return __atomic_fetch_add(reinterpret_cast<Cell*>(cell), static_cast<Cell>(sum),
-                              __ATOMIC_RELAXED);
-  }
-  const uint64_t before = LoadCell<Cell>(cell);
-  StoreCell<Cell>(cell, before + sum);
-  return before;
-}
-
-// A scalar of full width, once for all packets: one locked addition instead of 32.
-template <typename Cell, OperandKind kOperand, bool kShared>
-void AddScalarForAll(const Operator& op, BurstContext* context) {
-  const Operands<kOperand> operands(op, *context);
-  uint8_t* const cell = context->regions[op.region] + op.slot;
-  uint64_t* const views = context->views;
-  uint64_t sum = 0;
-  if (!op.is_viewed) {
-    ForChosen(*context, [&](size_t number) { sum += operands[number]; });
-    AddSum<Cell, kShared>(cell, sum);
-    return;
-  }
-  ForChosen(*context, [&](size_t number) { views[number] = sum += operands[number]; });
-  const uint64_t before = AddSum<Cell, kShared>(cell, sum);
-  ForChosen(*context, [=](size_t number) { views[number] += before; });
-}
-
-void AddShared(const Operator& op, uint8_t* cell, uint64_t value) {
-  switch (op.log2) {
-    case 0:
-      return AddToSharedCell<uint8_t>(cell, value, op.mask);
-    case 1:
-      return AddToSharedCell<uint16_t>(cell, value, op.mask);
-    case 2:
-      return AddToSharedCell<uint32_t>(cell, value, op.mask);
-    default:
-      return AddToSharedCell<uint64_t>(cell, value, op.mask);
-  }
-}
-
-// A scalar of full width that other threads write, too.
-template <typename Cell, OperandKind kOperand>
-const Operator* AddSharedScalar(const Operator* op, RunContext* context) {
-  auto* cell = reinterpret_cast<Cell*>(context->regions[op->region] + op->slot);
-  __atomic_fetch_add(cell, static_cast<Cell>(OperandOf<kOperand>(*op, context)), __ATOMIC_RELAXED);
-  return GoOn(op + 1, context);
-}
-
-template <OperandKind kOperand, bool kScalar, bool kAdds, bool kLogged>
-const Operator* AddAny(const Operator* op, RunContext* context) {
-  for (uint32_t row = 0; row < op->rows; ++row) {
-    uint8_t* cell = CellAt<kScalar>(*op, *context, row);
-    context->written_value = LoadCell(cell, op->log2);
-    const uint64_t value = OperandOf<kOperand>(*op, context);
-    if (op->is_shared && !kLogged) {
-      AddShared(*op, cell, value);
-      continue;
-    }
-    const uint64_t sum = (context->written_value + value) & op->mask;
-    if constexpr (kLogged) {
-      NoteCell(context, kAdds ? WriteKind::kAdd : WriteKind::kAssign, cell, op->log2, op->mask,
-               kAdds ? value : sum);
-    }
-    StoreCell(cell, op->log2, sum);
-  }
-  return op + 1;
 }
 
 template <bool kScalar, bool kLogged>
@@ -200,18 +40,77 @@ const Operator* Set(const Operator* op, RunContext* context) {
   for (uint32_t row = 0; row < op->rows; ++row) {
     uint8_t* cell = CellAt<kScalar>(*op, *context, row);
     context->written_value = LoadCell(cell, op->log2);
-    Assign<kLogged>(context, cell, op->log2, op->mask, Evaluate(expression, context));
+    Assign<kLogged>(context, cell, op->log2, op->mask, EvaluateShort(expression, context));
   }
-  return op + 1;
+  return GoOn(op + 1, context);
 }
 
-template <bool kScalar, bool kLogged>
+template <bool kScalar>
 const Operator* Fill(const Operator* op, RunContext* context) {
   for (uint32_t row = 0; row < op->rows; ++row) {
     uint8_t* cell = CellAt<kScalar>(*op, *context, row);
-    Assign<kLogged>(context, cell, op->log2, op->mask, op->constant);
+    Assign<true>(context, cell, op->log2, op->mask, op->constant);
   }
   return GoOn(op + 1, context);
+}
+
+// One cell = the sum or difference of a pair, unlogged.
+template <typename Cell, MeasureOp kOp>
+const Operator* SetPair(const Operator* op, RunContext* context) {
+  const ExpressionStep* pair = &context->program->steps[op->expression];
+  uint8_t* cell = CellAt<false>(*op, *context, 0);
+  context->written_value = LoadCell<Cell>(cell);
+  const uint64_t first = ValueOf(pair[1], *context);
+  const uint64_t second = ValueOf(pair[2], *context);
+  StoreCell<Cell>(cell, MeasureCompute(kOp, first, second) & op->mask);
+  return GoOn(op + 1, context);
+}
+
+template <MeasureOp kOp>
+Kernel SetPairOf(uint8_t log2) {
+  switch (log2) {
+    case 0:
+      return SetPair<uint8_t, kOp>;
+    case 1:
+      return SetPair<uint16_t, kOp>;
+    case 2:
+      return SetPair<uint32_t, kOp>;
+    default:
+      return SetPair<uint64_t, kOp>;
+  }
+}
+
+// Of cells of one width, unlogged; the constant fits them.  `kRows` 0: as the operator says.
+template <typename Cell, uint32_t kRows, bool kScalar>
+const Operator* FillPlain(const Operator* op, RunContext* context) {
+  const uint64_t value = op->constant;
+  uint8_t* const cells = CellsOf(*op, context->regions);
+  const uint32_t rows = kRows != 0 ? kRows : op->rows;
+#pragma GCC unroll 4
+  for (uint32_t row = 0; row < rows; ++row) {
+    StoreCell<Cell>(cells + (kScalar ? op->slot : context->slots[op->slot + row]), value);
+  }
+  return GoOn(op + 1, context);
+}
+
+template <typename Cell>
+Kernel FillPlainOf(bool is_scalar, uint16_t rows) {
+  if (is_scalar) return FillPlain<Cell, 1, true>;
+  if (rows == 1) return FillPlain<Cell, 1, false>;
+  return rows == 4 ? FillPlain<Cell, 4, false> : FillPlain<Cell, 0, false>;
+}
+
+Kernel FillPlainOf(uint8_t log2, bool is_scalar, uint16_t rows) {
+  switch (log2) {
+    case 0:
+      return FillPlainOf<uint8_t>(is_scalar, rows);
+    case 1:
+      return FillPlainOf<uint16_t>(is_scalar, rows);
+    case 2:
+      return FillPlainOf<uint32_t>(is_scalar, rows);
+    default:
+      return FillPlainOf<uint64_t>(is_scalar, rows);
+  }
 }
 
 template <bool kScalar, bool kLogged>
@@ -221,17 +120,29 @@ const Operator* Stamp(const Operator* op, RunContext* context) {
   return GoOn(op + 1, context);
 }
 
-template <bool kLogged>
+// Cells of filters are bytes of 0 or 1, and begin at a multiple of 8.
+uint64_t CellsOfBits(uint64_t bits) {
+  const uint64_t apart = (bits & 0xff) * 0x0101010101010101u & 0x8040201008040201u;
+  return (apart + 0x7f7f7f7f7f7f7f7fu) >> 7 & 0x0101010101010101u;
+}
+
+template <OperandKind kOperand, bool kLogged>
 const Operator* InitFilter(const Operator* op, RunContext* context) {
-  const uint64_t bits = Evaluate(&context->program->steps[op->expression], context);
+  uint64_t bits = OperandOf<kOperand>(*op, context);
   uint8_t* cells = context->regions[op->region] + op->slot;
-  for (uint32_t i = 0; i < op->rows; ++i) Assign<kLogged>(context, cells + i, 0, 1, bits >> i);
-  return op + 1;
+  uint32_t left = op->rows;
+  if constexpr (!kLogged) {
+    for (; left >= 8; left -= 8, cells += 8, bits >>= 8) {
+      StoreCell<uint64_t>(cells, CellsOfBits(bits));
+    }
+  }
+  for (; left > 0; --left, ++cells, bits >>= 1) Assign<kLogged>(context, cells, 0, 1, bits);
+  return GoOn(op + 1, context);
 }
 
 template <bool kLogged>
 const Operator* Claim(const Operator* op, RunContext* context) {
-  uint8_t* region = context->regions[op->region];
+  uint8_t* region = CellsOf(*op, context->regions);
   const uint32_t* slots = context->slots + op->slot;
   const uint64_t owner = uint64_t{slots[3]} << 32 | slots[2];
   uint8_t* place = region + slots[1];
@@ -249,191 +160,42 @@ const Operator* Claim(const Operator* op, RunContext* context) {
   return GoOn(op + 1, context);
 }
 
-template <bool kLogged>
-const Operator* Bitmap(const Operator* op, RunContext* context) {
-  uint8_t* cell = CellAt<false>(*op, *context, 0);
-  const uint64_t bit = uint64_t{1} << context->slots[op->slot + 1];
-  Assign<kLogged>(context, cell, op->log2, op->mask, LoadCell(cell, op->log2) | bit);
-  return GoOn(op + 1, context);
-}
-
-template <bool kLogged>
-const Operator* Register(const Operator* op, RunContext* context) {
-  uint8_t* cell = CellAt<false>(*op, *context, 0);
-  const uint64_t rank = context->slots[op->slot + 1];
-  const uint64_t before = LoadCell(cell, op->log2);
-  if (kLogged || rank > before) {
-    Assign<kLogged>(context, cell, op->log2, op->mask, std::max(rank, before));
-  }
-  return GoOn(op + 1, context);
-}
-
-// Updates of a pcsa or hyperloglog.
-template <typename Cell, typename Source, typename Update>
-void UpdateAll(const Operator& op, BurstContext* context, const Update& update) {
-  const uint64_t mask = op.mask;
-  const Source slots(op, *context);
-  uint8_t* region = context->regions[op.region];
-  ForChosen(*context, [=](size_t number) {
-    const auto own = slots.Of(number);
-    update(region + own[0], own[1], mask);
-  });
-}
-
-template <typename Cell, typename Source>
-struct BitmapOfAll {
-  static void Run(const Operator& op, BurstContext* context) {
-    UpdateAll<Cell, Source>(op, context, [](uint8_t* cell, uint32_t bit, uint64_t mask) {
-      const uint64_t before = LoadCell<Cell>(cell);
-      const uint64_t after = (before | uint64_t{1} << bit) & mask;
-      if (after != before) StoreCell<Cell>(cell, after);  // seldom
-    });
-  }
-};
-
-template <typename Cell, typename Source>
-struct RegisterOfAll {
-  static void Run(const Operator& op, BurstContext* context) {
-    UpdateAll<Cell, Source>(op, context, [](uint8_t* cell, uint32_t rank, uint64_t mask) {
-      if (rank > LoadCell<Cell>(cell)) StoreCell<Cell>(cell, rank & mask);  // seldom
-    });
-  }
-};
-
-template <template <typename, typename> class OfAll, typename Source>
-BurstKernel ByCell(uint8_t log2) {
-  switch (log2) {
-    case 0:
-      return OfAll<uint8_t, Source>::Run;
-    case 1:
-      return OfAll<uint16_t, Source>::Run;
-    case 2:
-      return OfAll<uint32_t, Source>::Run;
-    default:
-      return OfAll<uint64_t, Source>::Run;
-  }
-}
-
-template <OperandKind kOperand, uint32_t kRows>
-struct AddTo {
-  template <typename Cell, typename Source>
-  struct All {
-    static constexpr BurstKernel Run = AddPlainToAll<Cell, kOperand, kRows, Source>;
-  };
-};
-
-// Of maps and of four sliced rows, the usual ones.
-template <OperandKind kOperand, bool kMixes>
-BurstKernel HashedAdd(const Operator& op, const SlotPlan& plan) {
-  if (plan.form == SlotForm::kMap) {
-    return ByCell<AddTo<kOperand, 1>::template All, MapSlots<kMixes>>(op.log2);
-  }
-  if (!HasRows(plan.form) || !plan.is_sliced || op.rows != kSlicedRows) return nullptr;
-  return ByCell<AddTo<kOperand, kSlicedRows>::template All, SlicedSlots<kMixes>>(op.log2);
-}
-
-template <bool kMixes>
-BurstKernel HashedKernel(const Operator& op, const SlotPlan& plan) {
-  switch (op.slot_use) {
-    case SlotUse::kAddConstant:
-      return HashedAdd<OperandKind::kConstant, kMixes>(op, plan);
-    case SlotUse::kAddField:
-      return HashedAdd<OperandKind::kField, kMixes>(op, plan);
-    case SlotUse::kBitmap:
-      return ByCell<BitmapOfAll, BucketSource<kMixes, true>>(op.log2);
-    case SlotUse::kRegister:
-      return ByCell<RegisterOfAll, BucketSource<kMixes, false>>(op.log2);
-    default:
-      return nullptr;
-  }
-}
-
-template <typename Cell, OperandKind kOperand, uint32_t kRows>
-KernelPair PlainAdd() {
-  return {AddPlain<Cell, kOperand, kRows, false>, AddPlainToAll<Cell, kOperand, kRows, StoredSlots>,
-          kOperand == OperandKind::kField ? SlotUse::kAddField : SlotUse::kAddConstant};
-}
-
-template <typename Cell, OperandKind kOperand>
-KernelPair PlainAdd(bool is_scalar, uint16_t rows) {
-  if (is_scalar) {
-    return {AddPlain<Cell, kOperand, 1, true>, AddScalarForAll<Cell, kOperand, false>};
-  }
-  if (rows == 1) return PlainAdd<Cell, kOperand, 1>();
-  if (rows == 4) return PlainAdd<Cell, kOperand, 4>();
-  return PlainAdd<Cell, kOperand, 0>();
-}
-
-template <typename Cell, OperandKind kOperand>
-KernelPair SharedScalarAdd() {
-  return {AddSharedScalar<Cell, kOperand>, AddScalarForAll<Cell, kOperand, true>};
+template <OperandKind kOperand>
+Kernel TagOf(bool is_logged) {
+  return is_logged ? Tag<kOperand, true> : Tag<kOperand, false>;
 }
 
 template <OperandKind kOperand>
-KernelPair PlainAdd(const Operator& op, bool is_scalar) {
-  switch (op.log2) {
-    case 0:
-      return PlainAdd<uint8_t, kOperand>(is_scalar, op.rows);
-    case 1:
-      return PlainAdd<uint16_t, kOperand>(is_scalar, op.rows);
-    case 2:
-      return PlainAdd<uint32_t, kOperand>(is_scalar, op.rows);
-    default:
-      return PlainAdd<uint64_t, kOperand>(is_scalar, op.rows);
-  }
-}
-
-template <OperandKind kOperand, bool kScalar>
-Kernel SlowAdd(bool adds, bool is_logged) {
-  if (!is_logged) return AddAny<kOperand, kScalar, false, false>;
-  return adds ? AddAny<kOperand, kScalar, true, true> : AddAny<kOperand, kScalar, false, true>;
-}
-
-template <OperandKind kOperand>
-KernelPair AnyAdd(const Operator& op, bool is_scalar, bool adds, bool is_logged) {
-  const bool fills_cell = op.mask == BitMask(8u << op.log2);
-  const bool is_plain = fills_cell && !op.is_shared && !is_logged;
-  if constexpr (kOperand != OperandKind::kExpression) {
-    if (is_plain) return PlainAdd<kOperand>(op, is_scalar);
-    if (fills_cell && is_scalar && !is_logged && op.log2 == 2) {
-      return SharedScalarAdd<uint32_t, kOperand>();
-    }
-    if (fills_cell && is_scalar && !is_logged && op.log2 == 3) {
-      return SharedScalarAdd<uint64_t, kOperand>();
-    }
-  }
-  return is_scalar ? SlowAdd<kOperand, true>(adds, is_logged)
-                   : SlowAdd<kOperand, false>(adds, is_logged);
+Kernel InitFilterOf(bool is_logged) {
+  return is_logged ? InitFilter<kOperand, true> : InitFilter<kOperand, false>;
 }
 
 }  // namespace
 
-Kernel TagKernel(bool is_logged) { return is_logged ? Tag<true> : Tag<false>; }
-
-bool AddsFieldToFourCells(Kernel kernel) {
-  return kernel == AddPlain<uint32_t, OperandKind::kField, 4, false>;
-}
-
-KernelPair AddKernel(OperandKind operand, const Operator& op, bool is_scalar, bool adds,
-                     bool is_logged) {
+Kernel TagKernel(OperandKind operand, bool is_logged) {
   switch (operand) {
     case OperandKind::kConstant:
-      return AnyAdd<OperandKind::kConstant>(op, is_scalar, adds, is_logged);
+      return TagOf<OperandKind::kConstant>(is_logged);
     case OperandKind::kField:
-      return AnyAdd<OperandKind::kField>(op, is_scalar, adds, is_logged);
+      return TagOf<OperandKind::kField>(is_logged);
     default:
-      return AnyAdd<OperandKind::kExpression>(op, is_scalar, adds, is_logged);
+      return TagOf<OperandKind::kExpression>(is_logged);
   }
 }
 
-Kernel SetKernel(bool is_scalar, bool is_logged) {
+Kernel SetKernel(const Operator& op, const ExpressionStep* first, bool is_scalar, bool is_logged) {
+  const bool is_pair = first->kind == StepKind::kPair && first[3].kind == StepKind::kDone;
+  if (is_pair && !is_scalar && !is_logged && op.rows == 1) {
+    if (first->op == MeasureOp::kPlus) return SetPairOf<MeasureOp::kPlus>(op.log2);
+    if (first->op == MeasureOp::kMinus) return SetPairOf<MeasureOp::kMinus>(op.log2);
+  }
   if (is_scalar) return is_logged ? Set<true, true> : Set<true, false>;
   return is_logged ? Set<false, true> : Set<false, false>;
 }
 
-Kernel FillKernel(bool is_scalar, bool is_logged) {
-  if (is_scalar) return is_logged ? Fill<true, true> : Fill<true, false>;
-  return is_logged ? Fill<false, true> : Fill<false, false>;
+Kernel FillKernel(const Operator& op, bool is_scalar, bool is_logged) {
+  if (is_logged) return is_scalar ? Fill<true> : Fill<false>;
+  return FillPlainOf(op.log2, is_scalar, op.rows);
 }
 
 Kernel StampKernel(bool is_scalar, bool is_logged) {
@@ -441,22 +203,17 @@ Kernel StampKernel(bool is_scalar, bool is_logged) {
   return is_logged ? Stamp<false, true> : Stamp<false, false>;
 }
 
-Kernel InitFilterKernel(bool is_logged) { return is_logged ? InitFilter<true> : InitFilter<false>; }
+Kernel InitFilterKernel(OperandKind operand, bool is_logged) {
+  switch (operand) {
+    case OperandKind::kConstant:
+      return InitFilterOf<OperandKind::kConstant>(is_logged);
+    case OperandKind::kField:
+      return InitFilterOf<OperandKind::kField>(is_logged);
+    default:
+      return InitFilterOf<OperandKind::kExpression>(is_logged);
+  }
+}
 
 Kernel ClaimKernel(bool is_logged) { return is_logged ? Claim<true> : Claim<false>; }
-
-KernelPair BitmapKernel(uint8_t log2, bool is_logged) {
-  if (is_logged) return Bitmap<true>;
-  return {Bitmap<false>, ByCell<BitmapOfAll, StoredSlots>(log2), SlotUse::kBitmap};
-}
-
-KernelPair RegisterKernel(uint8_t log2, bool is_logged) {
-  if (is_logged) return Register<true>;
-  return {Register<false>, ByCell<RegisterOfAll, StoredSlots>(log2), SlotUse::kRegister};
-}
-
-BurstKernel HashedKernelOf(const Operator& op, const SlotPlan& plan) {
-  return plan.number != 0 ? HashedKernel<true>(op, plan) : HashedKernel<false>(op, plan);
-}
 
 }  // namespace trumpet

@@ -34,7 +34,7 @@ struct ReferenceIndices {
 inline void FillBucket(const SlotPlan& plan, uint32_t log2_size, uint32_t most, uint32_t hash,
                        uint32_t* slots) {
   const BucketRank rank = RankOf(hash, log2_size);
-  slots[0] = plan.offset + (rank.bucket << plan.log2);
+  slots[0] = rank.bucket << plan.log2;
   slots[1] = plan.form == SlotForm::kBitmap ? std::min(rank.zeros, most) : rank.zeros + 1;
 }
 
@@ -43,7 +43,7 @@ inline void Fill(const SlotPlan& plan, const Indices& indices, uint64_t owner, u
   slots += plan.first;
   switch (plan.form) {
     case SlotForm::kMap:
-      slots[0] = plan.offset + (indices.Map() << plan.log2);
+      slots[0] = indices.Map() * plan.stride;
       return;
     case SlotForm::kOwnedMap: {
       const uint32_t index = indices.Map();
@@ -55,12 +55,12 @@ inline void Fill(const SlotPlan& plan, const Indices& indices, uint64_t owner, u
     }
     case SlotForm::kRows:
       for (uint32_t row = 0; row < plan.rows; ++row) {
-        slots[row] = plan.offset + ((row * plan.size + indices.Row(row)) << plan.log2);
+        slots[row] = (row * plan.size + indices.Row(row)) << plan.log2;
       }
       return;
     case SlotForm::kFilter:
       for (uint32_t row = 0; row < plan.rows; ++row) {
-        slots[row] = plan.offset + (indices.Row(row) << plan.log2);
+        slots[row] = indices.Row(row) << plan.log2;
       }
       return;
     case SlotForm::kBitmap:
@@ -120,6 +120,24 @@ void HashOneField(const KeyPlan& plan, const MeasuredPacket* packets, uint32_t c
   for (uint32_t i = 0; i < count; ++i) {
     hashes[i] = HashNumber(packets[i].values->value[field], seed);
   }
+}
+
+// Of fields that fit one word: field by field, so that its place is looked up once.
+void HashOneWord(const KeyPlan& plan, const MeasuredPacket* packets, uint32_t count, uint64_t seed,
+                 uint64_t* hashes) {
+  uint64_t words[kMaxMeasureBurst] = {};
+  for (const KeyPart& part : plan.parts) {
+    for (uint32_t i = 0; i < count; ++i) {
+      words[i] |= packets[i].values->value[part.field] << part.shift;
+    }
+  }
+  uint64_t others = 0;  // most packets of a burst come by one port
+  for (uint32_t i = 1; i < count; ++i) others |= words[i] ^ words[0];
+  if (others == 0) {
+    std::fill(hashes, hashes + count, HashNumber(words[0], seed));
+    return;
+  }
+  for (uint32_t i = 0; i < count; ++i) hashes[i] = HashNumber(words[i], seed);
 }
 
 void HashTwoAddresses(const KeyPlan& plan, const MeasuredPacket* packets, uint32_t count,
@@ -197,6 +215,7 @@ void HashKeys(const KeyPlan& plan, const MeasuredPacket* packets, uint32_t count
     case KeyShape::kAny:
       break;
   }
+  if (plan.words == 1) return HashOneWord(plan, packets, count, seed, hashes);
   PackedKey packed;
   for (uint32_t i = 0; i < count; ++i) {
     PackKeyWords(plan, *packets[i].values, &packed);

@@ -72,13 +72,16 @@ inline void PackKey(const CompiledProgram& program, uint32_t key, const PacketVa
   packed->hash = HashPackedKey(*packed, plan.words, program.seed);
 }
 
-// Has the cells of the slots brought into the cache.
-inline void PrefetchSlots(const std::vector<SlotPlan>& plans, const uint8_t* own,
+// Has the cells of the slots of these keys (a bit each) brought into the cache.
+inline void PrefetchSlots(const CompiledProgram& program, uint64_t keys, const uint8_t* own,
                           const uint32_t* slots) {
-  for (const SlotPlan& plan : plans) {
-    if (plan.region != kOwnRegion) continue;
-    const uint32_t cells = HasRows(plan.form) ? plan.rows : 1;
-    for (uint32_t i = 0; i < cells; ++i) __builtin_prefetch(own + slots[plan.first + i], 1);
+  for (size_t i = 0; i < program.variables.size(); ++i) {
+    const VariablePlace& place = program.variables[i];
+    const MeasureIndex key = program.source.variables[i].key;
+    if (place.region != kOwnRegion || key == kNoIndex || (keys >> key & 1) == 0) continue;
+    for (uint32_t cell = 0; cell < place.slot_count; ++cell) {
+      __builtin_prefetch(own + place.slot_base + slots[place.first_slot + cell], 1);
+    }
   }
 }
 

@@ -78,18 +78,17 @@ uint32_t ExpectedSlot(const SlotPlan& plan, uint64_t hash, uint32_t row) {
   const uint32_t log2_size = static_cast<uint32_t>(__builtin_ctz(plan.size));
   switch (plan.form) {
     case SlotForm::kRows:
-      return plan.offset +
-             ((row * plan.size + FastRowIndex(own, row, plan.size, plan.is_sliced)) << plan.log2);
+      return (row * plan.size + FastRowIndex(own, row, plan.size, plan.is_sliced)) << plan.log2;
     case SlotForm::kFilter:
-      return plan.offset + (FastRowIndex(own, row, plan.size, plan.is_sliced) << plan.log2);
+      return FastRowIndex(own, row, plan.size, plan.is_sliced) << plan.log2;
     case SlotForm::kBitmap:
-      return row == 0 ? plan.offset + (RankOf(bits, log2_size).bucket << plan.log2)
+      return row == 0 ? RankOf(bits, log2_size).bucket << plan.log2
                       : std::min<uint32_t>(RankOf(bits, log2_size).zeros, plan.bits - 1u);
     case SlotForm::kRegister:
-      return row == 0 ? plan.offset + (RankOf(bits, log2_size).bucket << plan.log2)
+      return row == 0 ? RankOf(bits, log2_size).bucket << plan.log2
                       : RankOf(bits, log2_size).zeros + 1;
     default:
-      return plan.offset + (ScaleHash(bits, plan.size) << plan.log2);
+      return ScaleHash(bits, plan.size) * plan.stride;
   }
 }
 

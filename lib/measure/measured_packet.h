@@ -34,17 +34,24 @@ struct BurstSource {
   const Frame* frames = nullptr;  // of each packet
 };
 
+class BurstKeys;
+struct CompiledProgram;
+
 // A burst on its way through one program.
 struct ProgramBurst {
   const MeasuredPacket* packets = nullptr;
   uint32_t count = 0;
-  uint32_t* slots = nullptr;  // of packet i they begin at i * `stride`
+  uint32_t* slots = nullptr;  // room for them; of packet i they begin at i * `stride`
   uint32_t stride = 0;
   const uint64_t* roles = nullptr;  // by hops, a bit per role
+  bool has_same_hops = false;       // all packets
   BurstSource source;
-  // Of each key of the program (null for one that is not used so), of each packet; not null: no
-  // slots are set, kernels take them from here.
-  const uint64_t* const* hashes = nullptr;
+  BurstKeys* keys = nullptr;
+  const uint32_t* key_numbers = nullptr;  // in `keys`, of each key of the program
+  uint64_t filled = 0;                    // bit per key of the program whose slots are there
+
+  // Sees to it that the slots of these keys are there, of the packets from `first` on.
+  void FillSlots(const CompiledProgram& program, uint64_t wanted, uint32_t first = 0);
 };
 
 }  // namespace trumpet

@@ -35,46 +35,70 @@ Operator ForVariable(const CompiledProgram& compiled, MeasureIndex variable) {
   op.is_viewed = variable == compiled.viewed;
   const bool has_key = HasKey(compiled.source.variables[variable].kind);
   op.slot = has_key ? place.first_slot : place.offset;
+  op.base = place.slot_base;
   op.rows = has_key ? static_cast<uint16_t>(place.slot_count) : 1;
   return op;
 }
 
 Operator MatchFilter(const CompiledProgram& compiled, MeasureIndex variable, bool is_negated) {
   Operator op = ForVariable(compiled, variable);
-  op.kernel = MatchFilterKernel(is_negated, op.rows);
+  op.Use(MatchFilterKernel(is_negated, op.rows));
   return op;
+}
+
+// The numbers that hold `compare` with `constant`.
+NumberRange RangeOf(MeasureOp compare, uint64_t constant) {
+  const bool is_strict = compare == MeasureOp::kLess || compare == MeasureOp::kGreaterEqual;
+  NumberRange range;
+  switch (compare) {
+    case MeasureOp::kEqual:
+    case MeasureOp::kNotEqual:
+      range = {constant, 0, compare == MeasureOp::kNotEqual};
+      break;
+    default:  // up to `constant`, or below it; or the others
+      range.is_outside = compare == MeasureOp::kGreater || compare == MeasureOp::kGreaterEqual;
+      range.span = constant - (is_strict ? 1 : 0);
+      if (is_strict && constant == 0) range.is_outside = !range.is_outside;  // none is below 0
+      break;
+  }
+  return range;
 }
 
 // `left` compared with a constant; false if there is no kernel for it.
 bool ChooseComparison(const CompiledProgram& compiled, const MeasureExpr& expr, Operator* op) {
   const MeasureProgram& program = compiled.source;
   const MeasureExpr& left = program.exprs[expr.a];
-  const uint64_t constant = program.exprs[expr.b].value;
   if (left.kind == MeasureExprKind::kCell && !program.variables[left.variable].evicts) {
-    const bool is_scalar = !HasKey(program.variables[left.variable].kind);
     *op = ForVariable(compiled, left.variable);
-    if (is_scalar) {
+    if (HasKey(program.variables[left.variable].kind)) {
+      op->Use(MatchCellKernel(op->log2));
+    } else {
       const VariablePlace place = compiled.PlaceToRead(left.variable);
       op->region = place.region;
       op->slot = place.offset;
+      op->kernel = MatchScalarKernel();
     }
-    op->kernel = MatchCellKernel(expr.op, is_scalar);
   } else if (left.kind == MeasureExprKind::kField) {
     op->target = kNoIndex;
     op->field = left.field;
     op->mask = UINT64_MAX;
-    op->Use(MatchFieldKernel(expr.op));
+    op->Use(MatchFieldKernel());
   } else if (left.kind == MeasureExprKind::kBinary && left.op == MeasureOp::kBitAnd &&
              program.exprs[left.a].kind == MeasureExprKind::kField &&
              IsConstant(program.exprs[left.b])) {
     op->target = kNoIndex;
     op->field = program.exprs[left.a].field;
     op->mask = program.exprs[left.b].value;
-    op->Use(MatchFieldKernel(expr.op));
+    op->Use(MatchFieldKernel());
+  } else if (left.kind == MeasureExprKind::kRandom && IsConstant(program.exprs[left.a]) &&
+             IsConstant(program.exprs[left.b])) {
+    op->constant = program.exprs[left.a].value;
+    op->mask = program.exprs[left.b].value;
+    op->Use(MatchRandomKernel());
   } else {
     return false;
   }
-  op->constant = constant;
+  op->range = RangeOf(expr.op, program.exprs[expr.b].value);
   return true;
 }
 
@@ -109,20 +133,24 @@ bool IsSimpleSum(const MeasureProgram& program, const MeasureExpr& expr) {
           IsConstant(program.exprs[expr.b]));
 }
 
+OperandKind OperandOf(const MeasureExpr& expr) {
+  if (IsConstant(expr)) return OperandKind::kConstant;
+  return expr.kind == MeasureExprKind::kField ? OperandKind::kField : OperandKind::kExpression;
+}
+
+OperandKind SetOperand(MeasureIndex index, CompiledProgram* compiled, Operator* op) {
+  const MeasureExpr& expr = compiled->source.exprs[index];
+  const OperandKind operand = OperandOf(expr);
+  if (operand == OperandKind::kConstant) op->constant = expr.value;
+  if (operand == OperandKind::kField) op->field = expr.field;
+  if (operand == OperandKind::kExpression) op->expression = CompileExpression(index, compiled);
+  return operand;
+}
+
 // += `addend`.
 void ChooseAdd(MeasureIndex addend, bool is_scalar, bool adds, bool is_logged,
                CompiledProgram* compiled, Operator* op) {
-  const MeasureExpr& expr = compiled->source.exprs[addend];
-  OperandKind operand = OperandKind::kExpression;
-  if (IsConstant(expr)) {
-    operand = OperandKind::kConstant;
-    op->constant = expr.value;
-  } else if (expr.kind == MeasureExprKind::kField) {
-    operand = OperandKind::kField;
-    op->field = expr.field;
-  } else {
-    op->expression = CompileExpression(addend, compiled);
-  }
+  const OperandKind operand = SetOperand(addend, compiled, op);
   op->Use(AddKernel(operand, *op, is_scalar, adds, is_logged));
 }
 
@@ -133,12 +161,12 @@ void ChooseSet(MeasureIndex value, bool is_scalar, bool is_logged, CompiledProgr
     return ChooseAdd(expr.b, is_scalar, false, is_logged, compiled, op);
   }
   if (IsConstant(expr)) {
-    op->constant = expr.value;
-    op->kernel = FillKernel(is_scalar, is_logged);
+    op->constant = expr.value & op->mask;
+    op->kernel = FillKernel(*op, is_scalar, is_logged);
     return;
   }
   op->expression = CompileExpression(value, compiled);
-  op->kernel = SetKernel(is_scalar, is_logged);
+  op->kernel = SetKernel(*op, &compiled->steps[op->expression], is_scalar, is_logged);
 }
 
 }  // namespace
@@ -169,12 +197,17 @@ bool IsThereOnceWritten(MeasureFieldId field) {
 }
 
 Operator ChooseTag(const MeasureNode& node, bool is_logged, CompiledProgram* compiled) {
+  const MeasureExpr& expr = compiled->source.exprs[node.expr];
   Operator op;
+  op.is_tag = true;
   op.field = node.field;
   op.mask = BitMask(FieldBits(compiled->source, node.field));
-  op.constant = IsThereOnceWritten(node.field);
-  op.expression = CompileExpression(node.expr, compiled);
-  op.kernel = TagKernel(is_logged);
+  op.makes_present = IsThereOnceWritten(node.field);
+  const OperandKind operand = OperandOf(expr);
+  op.constant = expr.value;
+  op.target = expr.field;
+  if (operand == OperandKind::kExpression) op.expression = CompileExpression(node.expr, compiled);
+  op.kernel = TagKernel(operand, is_logged);
   return op;
 }
 
@@ -195,7 +228,7 @@ Operator ChooseUpdate(const MeasureNode& node, bool is_logged, CompiledProgram* 
     case MeasureUpdate::kReset:
     case MeasureUpdate::kInsert:
       op.constant = node.update == MeasureUpdate::kInsert;
-      op.kernel = FillKernel(is_scalar, is_logged);
+      op.kernel = FillKernel(op, is_scalar, is_logged);
       break;
     case MeasureUpdate::kUpdate:
       op.Use(kind == MeasureKind::kPcsa ? BitmapKernel(op.log2, is_logged)
@@ -204,9 +237,10 @@ Operator ChooseUpdate(const MeasureNode& node, bool is_logged, CompiledProgram* 
     case MeasureUpdate::kInit:
       if (kind == MeasureKind::kBloomMembership) {
         op.slot = compiled->variables[node.target].offset;
+        op.base = 0;
         op.rows = static_cast<uint16_t>(compiled->variables[node.target].cell_count);
-        op.expression = CompileExpression(node.expr, compiled);
-        op.kernel = InitFilterKernel(is_logged);
+        const OperandKind operand = SetOperand(node.expr, compiled, &op);
+        op.kernel = InitFilterKernel(operand, is_logged);
         break;
       }
       [[fallthrough]];

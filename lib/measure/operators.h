@@ -14,7 +14,6 @@
 #define TRUMPET_LIB_MEASURE_OPERATORS_H
 
 #include <cstdint>
-#include <vector>
 
 #include "lib/measure/measured_packet.h"
 #include "lib/model/measure_program.h"
@@ -64,6 +63,10 @@ struct RunContext {
   uint64_t written_value = 0;  // of the cell that a set, add or init is at
   WriteLogEntry* log = nullptr;
   uint32_t log_count = 0;
+  // Of a packet of a burst that takes the operators of one stage (burst_stages.h).
+  uint32_t packet_bit = 0;
+  uint32_t* arrivals = nullptr;  // by stage: a bit per packet that goes on there
+  uint32_t* marks = nullptr;     // by BurstCopy: a bit per packet that leaves it
 };
 
 using Kernel = const Operator* (*)(const Operator* op, RunContext* context);
@@ -77,6 +80,8 @@ class FieldColumn {
     if (field != field_) Read(field);
     return values_;
   }
+  // Packets were tagged.
+  void Forget() { field_ = kMaxPacketFields; }
 
  private:
   void Read(MeasureFieldId field) {
@@ -95,7 +100,7 @@ class FieldColumn {
   uint64_t values_[kMaxMeasureBurst];
 };
 
-// What kernels see that do one operator for all packets of a burst.
+// What kernels see that do one operator for all packets of a burst that take it.
 struct BurstContext {
   const MeasuredPacket* packets = nullptr;
   FieldColumn* column = nullptr;
@@ -105,37 +110,50 @@ struct BurstContext {
   const uint64_t* hashes = nullptr;  // and of its key, of each packet
   uint8_t* const* regions = nullptr;
   const uint64_t* roles = nullptr;  // by hops
+  bool has_same_hops = false;       // all packets
   uint64_t same_fields = 0;         // bit per field: all packets have the same value
   uint64_t* views = nullptr;        // by packet: the viewed variable (compiled_program.h)
   uint32_t view_bytes = 0;          // from the view of a packet to that of the next; 0: one for all
-  uint32_t count = 0;               // packets that no guard has taken out
-  bool is_whole = true;             // these are all packets: 0 to `count`
-  uint8_t chosen[kMaxMeasureBurst];  // else their numbers
+  uint32_t* marks = nullptr;        // as in RunContext
+  ProgramState* state = nullptr;
+  uint32_t count = 0;   // of the burst
+  uint32_t all = 0;     // a bit for each
+  uint32_t chosen = 0;  // those that take the operator
 };
+static_assert(kMaxMeasureBurst <= 32, "a bit for each packet");
 
-// Calls `work` with the number of each chosen packet.
+// Calls `work` with the number of each packet of `chosen`.
+template <typename Work>
+void ForEachBit(uint32_t chosen, const Work& work) {
+  for (; chosen != 0; chosen &= chosen - 1) work(static_cast<uint32_t>(__builtin_ctz(chosen)));
+}
 template <typename Work>
 void ForChosen(const BurstContext& context, const Work& work) {
+  if (context.chosen != context.all) return ForEachBit(context.chosen, work);
   const uint32_t count = context.count;
-  if (context.is_whole) {
-    for (uint32_t i = 0; i < count; ++i) work(i);
-  } else {
-    for (uint32_t i = 0; i < count; ++i) work(uint32_t{context.chosen[i]});
-  }
+  for (uint32_t i = 0; i < count; ++i) work(i);
 }
 
-// A guard takes packets out; anything else leaves `chosen` alone.
+// A guard takes packets out of `chosen`; anything else leaves it alone.
 using BurstKernel = void (*)(const Operator& op, BurstContext* context);
 
-// A guard that parts the packets of `pass` into those that it lets pass and those that go to
-// `fail`.
-using SplitKernel = void (*)(const Operator& op, BurstContext* pass, BurstContext* fail);
 // Does its work for the chosen packets up to the first one that passes as a guard: the number of
 // that one, or kMaxMeasureBurst.
 using StopKernel = uint32_t (*)(const Operator& op, const BurstContext& context);
 
 // What a burst kernel does with slots, as far as there is one that takes hashes instead.
-enum class SlotUse : uint8_t { kNone, kAddConstant, kAddField, kBitmap, kRegister };
+enum class SlotUse : uint8_t {
+  kNone,
+  kAddConstant,
+  kAddField,
+  kBitmap,
+  kRegister,
+  kFilter,
+  kNotFilter,
+  kMatchCell,
+  kAddConstantAndMatch,
+  kAddFieldAndMatch,
+};
 
 // Both do the same; without a burst kernel packets go through the program one by one.
 struct KernelPair {
@@ -144,6 +162,15 @@ struct KernelPair {
   Kernel one;
   BurstKernel all;
   SlotUse use;
+};
+
+// `low` to `low` + `span`, or all other numbers: what a comparison with a constant holds for.
+struct NumberRange {
+  uint64_t low = 0;
+  uint64_t span = 0;
+  bool is_outside = false;
+
+  bool Has(uint64_t number) const { return (number - low <= span) != is_outside; }
 };
 
 // Which members count depends on the kernel.
@@ -158,18 +185,27 @@ struct Operator {
   BurstKernel burst_kernel = nullptr;
   uint32_t skip = 1;  // where to go on when the packet does not: so many operators further
   uint32_t slot = 0;  // the first one; of a scalar: its byte offset in the region
+  uint32_t base = 0;  // bytes in the region that slots count from
   uint16_t rows = 1;  // slots
   uint16_t region = 0;
   uint16_t field = 0;
-  uint8_t log2 = 0;        // of the bytes of a cell
-  bool is_shared = false;  // other threads write the cells, too
-  bool is_viewed = false;  // of the viewed variable
+  uint8_t log2 = 0;            // of the bytes of a cell
+  bool is_shared = false;      // other threads write the cells, too
+  bool is_viewed = false;      // of the viewed variable
+  bool is_tag = false;         // writes a field
+  bool makes_present = false;  // and packets that lack it have it then
   SlotUse slot_use = SlotUse::kNone;
   uint32_t expression = 0;  // first step in CompiledProgram::steps
   uint32_t target = 0;      // stream, endpoint, window, key, flag, depth or variable
   uint64_t mask = 0;        // of the cell or field
   uint64_t constant = 0;
+  NumberRange range;  // of guards: of what they let pass
 };
+
+// Where the slots of an operator count from.
+inline uint8_t* CellsOf(const Operator& op, uint8_t* const* regions) {
+  return regions[op.region] + op.base;
+}
 
 // What frequent kernels end with instead of returning the operator: the call to the next one is the
 // last thing they do, so it is a jump where compilers optimize, and no deeper than the program is

@@ -4,9 +4,9 @@
 #include "lib/measure/program_compiler.h"
 
 #include <algorithm>
-#include <bitset>
 
 #include "lib/measure/access_sets.h"
+#include "lib/measure/burst_stages.h"
 #include "lib/measure/kernels.h"
 #include "lib/measure/operator_choice.h"
 #include "lib/measure/program_check.h"
@@ -17,7 +17,9 @@ namespace {
 constexpr uint32_t kMaxFlags = 64;
 
 using Jumps = std::vector<uint32_t>;  // operators whose `skip` is still to be set
-using VariableSet = std::bitset<kMaxMeasureVariables>;
+
+const KnownSet kFlags = KnownSet().set(kKnowsFlags);
+const KnownSet kLog = KnownSet().set(kKnowsLog);
 
 class TaskCompiler {
  public:
@@ -29,8 +31,7 @@ class TaskCompiler {
     for (MeasureIndex stream = 0; stream < source_.streams.size(); ++stream) EmitStream(stream);
     if (is_too_deep_) return Status::Error("the program nests ++ too deep");
     AddUpCost();
-    FindBurstOperators();
-    FindHashUses();
+    PlanBurstStages(known_, &compiled_);
     return Status::Ok();
   }
 
@@ -39,18 +40,17 @@ class TaskCompiler {
 
   uint32_t Here() const { return static_cast<uint32_t>(compiled_.operators.size()); }
 
-  // With the variables that it knows.
-  uint32_t Push(const Operator& op, const VariableSet& variables = {}) {
+  uint32_t Push(const Operator& op, const KnownSet& known = {}) {
     compiled_.operators.push_back(op);
-    variables_.push_back(variables);
+    known_.push_back(known);
     return Here() - 1;
   }
 
-  uint32_t Push(Kernel kernel, uint32_t target = 0) {
+  uint32_t Push(Kernel kernel, uint32_t target = 0, const KnownSet& known = {}) {
     Operator op;
     op.kernel = kernel;
     op.target = target;
-    return Push(op);
+    return Push(op, known);
   }
 
   void LandHere(const Jumps& jumps) {
@@ -58,145 +58,13 @@ class TaskCompiler {
     landed_ = Here();
   }
 
-  // Those with burst kernels, up to the first one that others could tell from a packet's own, or
-  // whose guard does not end the packet.
-  void FindBurstOperators() {
-    const uint32_t entry = compiled_.entries[kPktsStream];
-    if (entry == CompiledProgram::kNoCode) return;
-    const Operator* const first = &compiled_.operators[entry];
-    const Operator* op = first;
-    for (; op->burst_kernel != nullptr; ++op) {
-      const bool is_free = IsGuard(*op) ? op[op->skip].kernel == EndProgram : IsAlone(*op);
-      if (!is_free) break;
-      compiled_.adds_viewed_by_burst |= op->is_viewed;
-    }
-    compiled_.burst_operators = static_cast<uint32_t>(op - first);
-    FindSplit(entry + compiled_.burst_operators);
-  }
-
-  // Whether the burst can be parted at operator `at`.
-  void FindSplit(uint32_t at) {
-    const Operator& guard = compiled_.operators[at];
-    BurstSplit split;
-    split.kernel = SplitKernelOf(guard.kernel);
-    if (split.kernel == nullptr) return;
-    VariableSet known = variables_[at];
-    if (!FollowArm(at + 1, &known, &split.pass)) return;
-    if (!FollowArm(at + guard.skip, &known, &split.fail)) return;
-    if (split.pass.stop != nullptr && split.fail.stop != nullptr) return;
-    compiled_.split = split;
-  }
-
-  // Has all kernels for bursts take hashes, if each can, and no packet needs slots that has not
-  // stopped (RunArms()).
-  void FindHashUses() {
-    const uint32_t entry = compiled_.entries[kPktsStream];
-    if (entry == CompiledProgram::kNoCode || compiled_.family != MeasureHashFamily::kFast) return;
-    const uint32_t rest = entry + compiled_.burst_operators;
-    BurstSplit* const split = &compiled_.split;
-    const bool is_parted = split->kernel != nullptr;
-    if (!is_parted && compiled_.operators[rest].kernel != EndProgram) return;
-    hash_uses_.resize(compiled_.operators.size());
-    BurstSplit hashed = *split;
-    const bool can_all = CanHash(entry, compiled_.burst_operators) &&
-                         (!is_parted || (CanHashGuard(rest, &hashed) && CanHashArm(&hashed.pass) &&
-                                         CanHashArm(&hashed.fail)));
-    if (!can_all) return;
-    compiled_.hash_uses = hash_uses_;
-    *split = hashed;
-    for (size_t i = 0; i < hash_uses_.size(); ++i) {
-      Operator* const op = &compiled_.operators[i];
-      if (hash_uses_[i].plan == nullptr || op->slot_use == SlotUse::kNone) continue;
-      op->burst_kernel = HashedKernelOf(*op, *hash_uses_[i].plan);
-    }
-  }
-
-  // The plan of the slots of operator `at`, which has some, noted as what it takes.
-  const SlotPlan* NoteHashUse(uint32_t at) {
-    for (uint32_t key = 0; key < compiled_.slots.size(); ++key) {
-      for (const SlotPlan& plan : compiled_.slots[key]) {
-        if (plan.first == compiled_.operators[at].slot) hash_uses_[at] = {key, &plan};
-      }
-    }
-    return hash_uses_[at].plan;
-  }
-
-  bool CanHash(uint32_t first, uint32_t count) {
-    for (uint32_t at = first; at < first + count; ++at) {
-      const Operator& op = compiled_.operators[at];
-      const bool has_slots = op.target != kNoIndex && HasKey(source_.variables[op.target].kind);
-      if (has_slots && HashedKernelOf(op, *NoteHashUse(at)) == nullptr) return false;
-    }
-    return true;
-  }
-
-  bool CanHashGuard(uint32_t at, BurstSplit* split) {
-    split->kernel = SplitKernelOf(compiled_.operators[at].kernel, NoteHashUse(at));
-    return split->kernel != nullptr;
-  }
-
-  bool CanHashArm(BurstArm* arm) {
-    if (arm->stop == nullptr) return CanHash(arm->first, arm->count);
-    arm->stop = StopKernelOf(compiled_.operators[arm->first].kernel, NoteHashUse(arm->first));
-    return arm->stop != nullptr;
-  }
-
-  // False unless all operators from `at` on are fit for an arm, and know no variable of `known`.
-  bool FollowArm(uint32_t at, VariableSet* known, BurstArm* arm) const {
-    arm->first = at;
-    for (; !LeadsToEnd(at); ++at) {
-      const Operator& op = compiled_.operators[at];
-      if (op.is_shared || (*known & variables_[at]).any()) return false;
-      *known |= variables_[at];
-      arm->stop = arm->count == 0 ? StopKernelOf(op.kernel) : nullptr;
-      if (arm->stop != nullptr) return LeadsToEnd(at + op.skip);
-      if (op.burst_kernel == nullptr || IsGuard(op)) return false;
-      arm->count++;
-    }
-    return true;
-  }
-
-  bool LeadsToEnd(uint32_t at) const {
-    while (compiled_.operators[at].kernel == Jump) at += compiled_.operators[at].skip;
-    return compiled_.operators[at].kernel == EndProgram;
-  }
-
-  VariableSet VariablesOf(MeasureIndex expr) const {
+  KnownSet KnownTo(MeasureIndex expr) const {
     if (expr == kNoIndex) return {};
     const MeasureExpr& of = source_.exprs[expr];
-    VariableSet variables = VariablesOf(of.a) | VariablesOf(of.b);
-    if (of.variable != kNoIndex) variables.set(of.variable);
-    return variables;
-  }
-
-  // Of those with burst kernels, which read no variable.
-  static bool IsGuard(const Operator& op) { return op.target == kNoIndex; }
-
-  // Whether nothing else in the program writes the variable of `op`, nor reads it unless it is
-  // viewed.  What a burst adds to a shared variable at once is what packets add one after the other
-  // while other threads wait; as long as there is no second one, nobody can tell.
-  bool IsAlone(const Operator& op) const {
-    const MeasureIndex variable = op.target;
-    const auto writes = [variable](const MeasureNode& node) {
-      return node.target == variable &&
-             (node.kind == MeasureNodeKind::kUpdate || node.kind == MeasureNodeKind::kTimestamp);
-    };
-    const auto reads = [variable](const MeasureExpr& expr) {
-      return expr.variable == variable && expr.kind != MeasureExprKind::kWrittenCell;
-    };
-    const auto is_shared = [](const VariablePlace& place) { return place.region == kSharedRegion; };
-    const auto is_cleared = [variable](const MeasureWindow& window) {
-      return window.task != kNoIndex &&
-             std::count(window.variables.begin(), window.variables.end(), variable) != 0;
-    };
-    const auto& nodes = source_.nodes;
-    const auto& exprs = source_.exprs;
-    const auto& places = compiled_.variables;
-    if (std::count_if(nodes.begin(), nodes.end(), writes) != 1) return false;
-    if (std::any_of(source_.windows.begin(), source_.windows.end(), is_cleared)) return false;
-    if (std::none_of(exprs.begin(), exprs.end(), reads)) return true;
-    return op.is_viewed &&
-           (!op.is_shared || std::count_if(places.begin(), places.end(), is_shared) == 1);
+    KnownSet known = KnownTo(of.a) | KnownTo(of.b);
+    if (of.variable != kNoIndex) known.set(of.variable);
+    if (of.kind == MeasureExprKind::kRandom) known.set(kKnowsRandom);
+    return known;
   }
 
   // -- Cost --
@@ -273,16 +141,21 @@ class TaskCompiler {
     Jumps leave;
     Operator enter;
     enter.mask = task.role == kNoIndex ? UINT64_MAX : uint64_t{1} << task.role;
-    enter.target = task.window == kNoIndex ? UINT32_MAX : task.window;
+    enter.target = kNoIndex;
     enter.constant = WindowsOver(task);
-    enter.kernel = task.window == kNoIndex ? EnterTaskWithoutWindow : EnterTask;
-    const bool is_free = task.role == kNoIndex && task.window == kNoIndex && enter.constant == 0 &&
-                         !stream_collects_;
-    // A burst that operators take has no window that clears.
-    if (task.window == kNoIndex) {
-      enter.burst_kernel = task.role == kNoIndex ? EnterTaskAlways : EnterTaskByRole;
+    enter.kernel = EnterTask;
+    // A burst that operators take has no window of a scope that clears.
+    enter.burst_kernel = task.role == kNoIndex ? EnterTaskAlways : EnterTaskByRole;
+    if (task.role != kNoIndex || enter.constant != 0 || stream_collects_) {
+      leave.push_back(Push(enter));
     }
-    if (!is_free) leave.push_back(Push(enter));
+    if (task.window != kNoIndex) {
+      KnownSet cleared;
+      for (const MeasureIndex variable : source_.windows[task.window].variables) {
+        cleared.set(variable);
+      }
+      leave.push_back(Push(LookAtWindow, task.window, cleared));
+    }
     EmitNode(task.root, false, &leave);
     LandHere(leave);
   }
@@ -321,33 +194,54 @@ class TaskCompiler {
   }
 
   void EmitMatch(const MeasureNode& node, Jumps* leave) {
-    Jumps* leading = leading_;
+    Jumps* const to = leading_ != nullptr ? leading_ : leave;
+    const MeasureIndex refuted = refuted_;
     leading_ = nullptr;
-    if (drops_guard_) {
-      drops_guard_ = false;
-      return;
-    }
+    refuted_ = kNoIndex;
     LoadLateKeys(node);
     CountLinesOf(node.expr);
-    (leading != nullptr ? leading : leave)
-        ->push_back(PushMatch(ChooseMatch(node.expr, &compiled_), VariablesOf(node.expr)));
+    EmitGuard(node.expr, refuted, to);
   }
 
-  // A sum whose least is asked for at once takes one operator.
-  uint32_t PushMatch(const Operator& match, const VariableSet& variables) {
-    if (match.kernel != MatchLeastRatio || landed_ == Here() || Here() == 0) {
-      return Push(match, variables);
+  // The parts of a && b one after the other; those are left out that are true because `refuted` is
+  // not.
+  void EmitGuard(MeasureIndex index, MeasureIndex refuted, Jumps* to) {
+    if (AreComplements(source_, refuted, index)) return;
+    const MeasureExpr& expr = source_.exprs[index];
+    if (expr.kind == MeasureExprKind::kBinary && expr.op == MeasureOp::kAnd) {
+      EmitGuard(expr.a, refuted, to);
+      EmitGuard(expr.b, refuted, to);
+      return;
     }
-    Operator* last = &compiled_.operators.back();
-    const bool is_sum = AddsFieldToFourCells(last->kernel) && last->region == match.region &&
-                        last->slot == match.slot;
-    if (!is_sum) return Push(match, variables);
-    const uint16_t addend = last->field;
-    *last = match;
-    last->kernel = AddAndMatchLeastRatio;
-    last->expression = addend;
-    variables_.back() |= variables;
+    to->push_back(PushMatch(ChooseMatch(index, &compiled_), KnownTo(index)));
+  }
+
+  // A sum whose least, or a cell that was added to, which is asked for at once takes one operator.
+  uint32_t PushMatch(const Operator& match, const KnownSet& known) {
+    if (landed_ == Here() || Here() == 0 || !Absorb(match, &compiled_.operators.back())) {
+      return Push(match, known);
+    }
+    known_.back() |= known;
     return Here() - 1;
+  }
+
+  // Has the last operator do what the guard does, too; false if there is no kernel for both.
+  static bool Absorb(const Operator& match, Operator* last) {
+    const bool is_same =
+        last->region == match.region && last->base == match.base && last->slot == match.slot;
+    if (!is_same) return false;
+    if (match.kernel == MatchLeastRatio && AddsFieldToFourCells(last->kernel)) {
+      const uint16_t addend = last->field;
+      *last = match;
+      last->kernel = AddAndMatchLeastRatio;
+      last->expression = addend;
+      return true;
+    }
+    const KernelPair both = AddAndMatchKernel(*last);
+    if (match.slot_use != SlotUse::kMatchCell || both.one == nullptr) return false;
+    last->range = match.range;
+    last->Use(both);
+    return true;
   }
 
   void EmitPrimitive(const MeasureNode& node, Jumps* leave) {
@@ -357,7 +251,7 @@ class TaskCompiler {
       case MeasureNodeKind::kTag:
         CountWrites(1);
         if (stream_ <= kCtrlStream) compiled_.tagged_fields |= uint64_t{1} << node.field;
-        Push(ChooseTag(node, is_logged_, &compiled_));
+        Push(ChooseTag(node, is_logged_, &compiled_), KnownTo(node.expr));
         return;
       case MeasureNodeKind::kDuplicate:
         Push(DuplicatePacket, node.target);
@@ -376,7 +270,7 @@ class TaskCompiler {
                             ? ChooseStamp(node, is_logged_, compiled_)
                             : ChooseUpdate(node, is_logged_, &compiled_);
     CountWrites(op.rows);
-    Push(op, VariablesOf(node.expr) | VariableSet().set(node.target));
+    Push(op, KnownTo(node.expr) | KnownSet().set(node.target));
   }
 
   void EmitClaim(MeasureIndex variable) {
@@ -389,7 +283,7 @@ class TaskCompiler {
     op.mask = place.mask;
     op.slot = place.first_slot;
     CountWrites(1);
-    Push(op);
+    Push(op, KnownSet().set(variable));
   }
 
   void CountWrites(uint32_t writes) {
@@ -454,7 +348,7 @@ class TaskCompiler {
     if (needs_yield) {
       flags_++;
       if (flags_ > kMaxFlags) is_too_deep_ = true;
-      Push(LowerFlag, flag % kMaxFlags);
+      Push(LowerFlag, flag % kMaxFlags, kFlags);
     }
     Jumps* leading = leading_;  // the guard of a branch is not that of what is around the fork
     leading_ = nullptr;
@@ -467,7 +361,7 @@ class TaskCompiler {
     leading_ = leading;
     if (!needs_yield) return;
     flags_--;
-    leave->push_back(Push(SkipUnlessFlag, flag % kMaxFlags));
+    leave->push_back(Push(SkipUnlessFlag, flag % kMaxFlags, kFlags));
   }
 
   void EmitOneByOne(const MeasureNode& node, const std::vector<size_t>& next, bool needs_yield,
@@ -478,13 +372,14 @@ class TaskCompiler {
       LandHere(to[i]);
       const size_t after = next[i] != 0 ? next[i] : i + 1;
       leading_ = next[i] != 0 ? &to[i + 1] : nullptr;
-      drops_guard_ = i > 0 && next[i - 1] != 0 &&
-                     AreComplements(source_, LeadingGuard(source_, node.children[i - 1]),
-                                    LeadingGuard(source_, node.children[i]));
-      if (drops_guard_) leading_ = nullptr;
+      const bool comes_from_guard = i > 0 && next[i - 1] != 0;
+      const bool has_guard = LeadingGuard(source_, node.children[i]) != kNoIndex;
+      refuted_ =
+          comes_from_guard && has_guard ? LeadingGuard(source_, node.children[i - 1]) : kNoIndex;
       EmitNode(node.children[i], needs_yield, &to[after]);
       leading_ = nullptr;
-      if (needs_yield) Push(RaiseFlag, flag % kMaxFlags);
+      refuted_ = kNoIndex;
+      if (needs_yield) Push(RaiseFlag, flag % kMaxFlags, kFlags);
       if (after != i + 1) to[after].push_back(Push(Jump));
     }
     LandHere(to[count]);
@@ -495,16 +390,16 @@ class TaskCompiler {
     const uint32_t log = log_;
     is_logged_ = true;
     const uint32_t depth = forks_++;
-    Push(BeginFork, depth);
+    Push(BeginFork, depth, kLog);
     for (const MeasureIndex child : node.children) {
       Jumps leave;
-      Push(BeginBranch, depth);
+      Push(BeginBranch, depth, kLog);
       EmitNode(child, needs_yield, &leave);
-      if (needs_yield) Push(RaiseFlag, flag % kMaxFlags);
+      if (needs_yield) Push(RaiseFlag, flag % kMaxFlags, kFlags);
       LandHere(leave);
-      Push(EndBranch, depth);
+      Push(EndBranch, depth, kLog);
     }
-    Push(CommitFork, depth);
+    Push(CommitFork, depth, kLog);
     forks_--;
     compiled_.max_log = std::max(compiled_.max_log, log_);
     is_logged_ = was_logged;
@@ -513,14 +408,13 @@ class TaskCompiler {
 
   CompiledProgram& compiled_;
   const MeasureProgram& source_;
-  std::vector<VariableSet> variables_;         // of each operator
-  std::vector<HashUse> hash_uses_;             // of each operator, as far as they are known
+  std::vector<KnownSet> known_;                // to each operator
   bool stream_collects_ = false;               // a task so far, which ends packets
   MeasureIndex stream_ = 0;                    // whose tasks are compiled
   std::vector<CostCertificate> stream_costs_;  // of one packet on each stream; no bytes
   bool is_logged_ = false;
-  bool drops_guard_ = false;  // the first match to come is known to be true
-  Jumps* leading_ = nullptr;  // of the first match to come
+  MeasureIndex refuted_ = kNoIndex;  // a guard that is known to be false at the next step
+  Jumps* leading_ = nullptr;         // of the first match to come
   bool is_too_deep_ = false;
   uint32_t landed_ = 0;  // where jumps last came in
   uint32_t flags_ = 0;   // in use

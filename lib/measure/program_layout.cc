@@ -124,39 +124,85 @@ class Layout {
     compiled_.variables.resize(source_.variables.size());
     for (MeasureIndex i = 0; i < source_.variables.size(); ++i) {
       const MeasureVariable& variable = source_.variables[i];
-      if (variable.window != kNoIndex && compiled_.windows[variable.window].flips) continue;
-      const bool is_shared = IsShared(variable);
-      Place(i, is_shared ? kSharedRegion : kOwnRegion, is_shared ? &shared_ : &own_);
+      const bool flips = variable.window != kNoIndex && compiled_.windows[variable.window].flips;
+      compiled_.variables[i].region = flips                ? FlipRegion(variable.window)
+                                      : IsShared(variable) ? kSharedRegion
+                                                           : kOwnRegion;
     }
-    uint16_t region = kFirstFlipRegion;
-    for (WindowPlan& window : compiled_.windows) {
-      if (!window.flips) continue;
+    PlaceRegion(kOwnRegion, &own_);
+    PlaceRegion(kSharedRegion, &shared_);
+    for (MeasureIndex i = 0; i < compiled_.windows.size(); ++i) {
+      WindowPlan* const window = &compiled_.windows[i];
+      if (!window->flips) continue;
       own_ = RoundUp(own_, kLineBytes);
       const uint64_t begin = own_;
-      for (const MeasureIndex variable : window.variables) Place(variable, region, &own_);
+      PlaceRegion(FlipRegion(i), &own_);
       own_ = RoundUp(own_, kLineBytes);
       const uint64_t bytes = std::min(own_ - begin, kMaxRegionBytes);
-      window.bytes = static_cast<uint32_t>(bytes);
+      window->bytes = static_cast<uint32_t>(bytes);
       own_ += bytes;  // the other epoch
-      region++;
     }
   }
 
-  void Place(MeasureIndex index, uint16_t region, uint64_t* at) {
-    const MeasureVariable& variable = source_.variables[index];
-    VariablePlace* place = &compiled_.variables[index];
-    place->region = region;
-    place->log2 = CellLog2(variable.bits);
-    place->mask = BitMask(variable.bits);
-    place->cell_count = static_cast<uint32_t>(variable.CellCount());
-    const uint64_t bytes = uint64_t{place->cell_count} << place->log2;
-    *at = AlignFor(*at, bytes);
-    place->offset = static_cast<uint32_t>(*at);
-    *at += bytes;
-    if (!variable.evicts) return;
+  uint16_t FlipRegion(MeasureIndex window) const {
+    uint16_t region = kFirstFlipRegion;
+    for (MeasureIndex i = 0; i < window; ++i) {
+      if (compiled_.windows[i].flips) region++;
+    }
+    return region;
+  }
+
+  // Maps of one key and size lie side by side, so that a key has one place in all of them.
+  void PlaceRegion(uint16_t region, uint64_t* at) {
+    std::vector<bool> is_placed(source_.variables.size());
+    for (MeasureIndex i = 0; i < source_.variables.size(); ++i) {
+      if (is_placed[i] || compiled_.variables[i].region != region) continue;
+      std::vector<MeasureIndex> group = {i};
+      for (MeasureIndex j = i + 1; j < source_.variables.size(); ++j) {
+        if (compiled_.variables[j].region == region && LieTogether(i, j)) group.push_back(j);
+      }
+      for (const MeasureIndex variable : group) is_placed[variable] = true;
+      Place(group, at);
+    }
+  }
+
+  bool LieTogether(MeasureIndex i, MeasureIndex j) const {
+    const MeasureVariable& a = source_.variables[i];
+    const MeasureVariable& b = source_.variables[j];
+    const auto is_map = [](const MeasureVariable& of) {
+      return HasKey(of.kind) && FormOf(of) == SlotForm::kMap;
+    };
+    return is_map(a) && is_map(b) && a.key == b.key && a.size == b.size;
+  }
+
+  // One cell of each behind the other, the widest first.
+  void Place(std::vector<MeasureIndex> group, uint64_t* at) {
+    std::stable_sort(group.begin(), group.end(), [this](MeasureIndex a, MeasureIndex b) {
+      return source_.variables[a].bits > source_.variables[b].bits;
+    });
+    uint64_t stride = 0;
+    for (const MeasureIndex index : group) {
+      stride += uint64_t{1} << CellLog2(source_.variables[index].bits);
+    }
+    stride = RoundUp(stride, uint64_t{1} << CellLog2(source_.variables[group[0]].bits));
+    const auto cell_count = static_cast<uint32_t>(source_.variables[group[0]].CellCount());
+    *at = AlignFor(*at, stride * cell_count);
+    uint64_t offset = *at;
+    for (const MeasureIndex index : group) {
+      const MeasureVariable& variable = source_.variables[index];
+      VariablePlace* const place = &compiled_.variables[index];
+      place->log2 = CellLog2(variable.bits);
+      place->mask = BitMask(variable.bits);
+      place->cell_count = cell_count;
+      place->stride = static_cast<uint32_t>(stride);
+      place->offset = static_cast<uint32_t>(offset);
+      offset += uint64_t{1} << place->log2;
+    }
+    *at += stride * cell_count;
+    if (!source_.variables[group[0]].evicts) return;
     *at = RoundUp(*at, 8);
-    place->owners = static_cast<uint32_t>(*at);
-    *at += uint64_t{place->cell_count} * sizeof(uint64_t);
+    compiled_.variables[group[0]].owners = static_cast<uint32_t>(*at);
+    *at += uint64_t{cell_count} * sizeof(uint64_t);
   }
 
   // The first variable that packets of pkts write, if it is one that they add to and read.
@@ -192,27 +238,47 @@ class Layout {
   void PlanSlots() {
     compiled_.slots.resize(source_.keys.size());
     for (MeasureIndex i = 0; i < source_.variables.size(); ++i) {
-      const MeasureVariable& variable = source_.variables[i];
-      if (!HasKey(variable.kind)) continue;
-      VariablePlace* place = &compiled_.variables[i];
-      std::vector<SlotPlan>* plans = &compiled_.slots[variable.key];
-      SlotPlan plan;
-      plan.form = FormOf(variable);
-      plan.rows = HasRows(plan.form) ? variable.hashes : 1;
-      plan.size = static_cast<uint32_t>(variable.size);
-      plan.is_sliced = plan.rows <= kSlicedRows && plan.size <= kMaxSlicedCells;
-      plan.log2 = place->log2;
-      plan.bits = variable.bits;
-      plan.region = place->region;
-      plan.number = static_cast<uint32_t>(plans->size());
-      plan.offset = place->offset;
-      plan.owners = place->owners;
-      plan.first = compiled_.slot_count;
+      if (!HasKey(source_.variables[i].kind)) continue;
+      VariablePlace* const place = &compiled_.variables[i];
+      const SlotPlan& plan = SharePlan(PlanOf(i), &compiled_.slots[source_.variables[i].key]);
       place->first_slot = plan.first;
       place->slot_count = plan.rows;
-      compiled_.slot_count += SlotsOf(plan);
-      plans->push_back(plan);
+      place->slot_base = plan.form == SlotForm::kOwnedMap ? 0 : place->offset;
     }
+  }
+
+  SlotPlan PlanOf(MeasureIndex index) const {
+    const MeasureVariable& variable = source_.variables[index];
+    const VariablePlace& place = compiled_.variables[index];
+    SlotPlan plan;
+    plan.form = FormOf(variable);
+    plan.rows = HasRows(plan.form) ? variable.hashes : 1;
+    plan.size = static_cast<uint32_t>(variable.size);
+    plan.is_sliced = plan.rows <= kSlicedRows && plan.size <= kMaxSlicedCells;
+    plan.log2 = place.log2;
+    plan.bits = variable.bits;
+    plan.stride = place.stride;
+    if (plan.form == SlotForm::kOwnedMap) {
+      plan.offset = place.offset;
+      plan.owners = place.owners;
+    }
+    return plan;
+  }
+
+  // One that says the same, which may be there already.
+  const SlotPlan& SharePlan(SlotPlan plan, std::vector<SlotPlan>* plans) {
+    const bool has_rank = plan.form == SlotForm::kBitmap || plan.form == SlotForm::kRegister;
+    for (const SlotPlan& old : *plans) {
+      const bool is_same = plan.form != SlotForm::kOwnedMap && old.form == plan.form &&
+                           old.rows == plan.rows && old.size == plan.size &&
+                           old.stride == plan.stride && (!has_rank || old.bits == plan.bits);
+      if (is_same) return old;
+    }
+    plan.number = static_cast<uint32_t>(plans->size());
+    plan.first = compiled_.slot_count;
+    compiled_.slot_count += SlotsOf(plan);
+    plans->push_back(plan);
+    return plans->back();
   }
 
   const uint32_t thread_count_;

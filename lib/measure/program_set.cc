@@ -31,11 +31,10 @@ uint64_t RolesAt(const MeasureProgram& program, uint32_t hops,
   return roles;
 }
 
-bool IsSame(const KeyPlan& a, const KeyPlan& b) {
-  const auto is_same = [](const KeyPart& x, const KeyPart& y) {
-    return x.field == y.field && x.word == y.word && x.shift == y.shift;
-  };
-  return std::equal(a.parts.begin(), a.parts.end(), b.parts.begin(), b.parts.end(), is_same);
+bool HaveSameHops(const MeasuredPacket* packets, uint32_t count) {
+  uint32_t others = 0;
+  for (uint32_t i = 1; i < count; ++i) others |= packets[i].hops ^ packets[0].hops;
+  return others == 0;
 }
 
 }  // namespace
@@ -50,52 +49,35 @@ ProgramSet::ProgramSet(const std::vector<ProgramState*>& states,
       entry.roles[hops] = RolesAt(entry.program->source, hops, site_roles);
     }
     entry.prefetches = entry.program->own_bytes > kPrefetchBytes;
-    entry.takes_hashes = !entry.prefetches && !entry.program->hash_uses.empty();
-    for (uint32_t key = 0; key < entry.program->keys.size(); ++key) {
-      const KeyPlan& plan = entry.program->keys[key];
-      if (plan.is_late || entry.program->slots[key].empty()) continue;
-      KeyUse use;
-      use.key = key;
-      use.shared_key = ShareKey(*entry.program, plan, &use.is_first);
-      entry.keys.push_back(use);
+    entry.key_numbers.resize(entry.program->keys.size());
+    for (uint32_t key = 0; key < entry.key_numbers.size(); ++key) {
+      const bool is_early = (entry.program->early_keys >> key & 1) != 0;
+      if (is_early) entry.key_numbers[key] = keys_.Share(*entry.program, key);
     }
+    keys_.NoteTags(*entry.program);
+    has_roles_ |= !entry.program->source.roles.empty();
     slot_stride_ = std::max(slot_stride_, entry.program->slot_count);
-    for (SharedKey& key : keys_) key.changed |= entry.program->tagged_fields | ~kTableFieldBits;
     entries_.push_back(std::move(entry));
   }
   slots_.resize(size_t{slot_stride_} * kMaxMeasureBurst);
-  for (Entry& entry : entries_) {  // where the keys lie is known from here on
-    entry.hashes.resize(entry.program->keys.size());
-    for (const KeyUse& use : entry.keys) entry.hashes[use.key] = keys_[use.shared_key].hashes;
-  }
-}
-
-uint32_t ProgramSet::ShareKey(const CompiledProgram& program, const KeyPlan& plan, bool* is_first) {
-  *is_first = false;
-  for (uint32_t i = 0; i < keys_.size(); ++i) {
-    const bool is_valid = keys_[i].seed == program.seed && (keys_[i].changed & plan.fields) == 0;
-    if (is_valid && IsSame(*keys_[i].plan, plan)) return i;
-  }
-  *is_first = true;
-  keys_.emplace_back();
-  keys_.back().plan = &plan;
-  keys_.back().seed = program.seed;
-  keys_.back().is_straight = program.family == MeasureHashFamily::kFast && IsUsualTuple(plan);
-  return static_cast<uint32_t>(keys_.size() - 1);
 }
 
 void ProgramSet::Run(MeasuredPacket* packets, uint32_t count, const BurstSource& source) {
   static_assert(kPktsStream == 0);
   if (count == 0) return;
+  BurstTraits traits;
   MeasureIndex streams = packets[0].stream;
-  uint64_t latest = packets[0].now;
-  for (uint32_t i = 1; source.frames == nullptr && i < count; ++i) {
-    streams |= packets[i].stream;
-    latest = std::max(latest, packets[i].now);
+  traits.latest = packets[0].now;
+  if (source.frames == nullptr) {
+    for (uint32_t i = 1; i < count; ++i) {
+      streams |= packets[i].stream;
+      traits.latest = std::max(traits.latest, packets[i].now);
+    }
+    if (has_roles_) traits.has_same_hops = HaveSameHops(packets, count);
   }
-  for (const Entry& entry : entries_) {
-    RunProgram(entry, packets, count, source, streams == kPktsStream, latest);
-  }
+  traits.is_of_pkts = streams == kPktsStream;
+  keys_.Begin(packets, count, source);
+  for (const Entry& entry : entries_) RunProgram(entry, packets, count, source, traits);
 }
 
 uint64_t ProgramSet::fields_read() const {
@@ -122,57 +104,36 @@ bool ProgramSet::changes_packets() const {
 }
 
 void ProgramSet::RunProgram(const Entry& entry, MeasuredPacket* packets, uint32_t count,
-                            const BurstSource& source, bool is_of_pkts, uint64_t latest) {
+                            const BurstSource& source, const BurstTraits& traits) {
   if (entry.program->field_count > kMeasureFieldCount) {
     for (uint32_t i = 0; i < count; ++i) ReadHeaderFields(*entry.program, packets[i].values);
   }
-  const bool by_burst =
-      entry.program->burst_operators != 0 && is_of_pkts && entry.state->IsQuietAt(latest);
-  const bool takes_hashes = by_burst && entry.takes_hashes;
-  const ProgramBurst burst = {packets,
-                              count,
-                              SlotsOf(0),
-                              slot_stride_,
-                              entry.roles,
-                              source,
-                              takes_hashes ? entry.hashes.data() : nullptr};
-  for (const KeyUse& use : entry.keys) {
-    if (use.is_first) Hash(use, packets, count, source);
-    if (!takes_hashes) FillSlots(entry, use, packets, count);
+  const bool by_burst = count > 1 && traits.is_of_pkts && entry.state->IsQuietAt(traits.latest);
+  ProgramBurst burst;
+  burst.packets = packets;
+  burst.count = count;
+  burst.slots = slots_.data();  // programs without keys have none at all
+  burst.stride = slot_stride_;
+  burst.roles = entry.roles;
+  burst.has_same_hops = traits.has_same_hops;
+  burst.source = source;
+  burst.keys = &keys_;
+  burst.key_numbers = entry.key_numbers.data();
+  if (entry.prefetches || !by_burst) {
+    burst.FillSlots(*entry.program, entry.program->early_keys);
+    if (entry.prefetches) Prefetch(entry, burst);
   }
-  if (entry.prefetches) {
-    const uint8_t* own = entry.state->regions()[kOwnRegion];
-    for (uint32_t i = 0; i < count; ++i) {
-      for (const KeyUse& use : entry.keys) {
-        PrefetchSlots(entry.program->slots[use.key], own, SlotsOf(i));
-      }
-    }
-  }
-  entry.state->Run(burst, by_burst);
-}
-
-void ProgramSet::Hash(const KeyUse& use, const MeasuredPacket* packets, uint32_t count,
-                      const BurstSource& source) {
-  SharedKey* shared = &keys_[use.shared_key];
-  if (source.frames != nullptr && shared->is_straight) {
-    HashFrames(*shared->plan, source.frames, count, shared->seed, shared->hashes);
+  if (by_burst) {
+    entry.state->RunBurst(&burst);
   } else {
-    HashKeys(*shared->plan, packets, count, shared->seed, shared->hashes);
+    entry.state->RunEach(burst);
   }
 }
 
-void ProgramSet::FillSlots(const Entry& entry, const KeyUse& use, const MeasuredPacket* packets,
-                           uint32_t count) {
-  const SharedKey& shared = keys_[use.shared_key];
-  if (entry.program->family == MeasureHashFamily::kFast) {
-    return FillFastSlots(entry.program->slots[use.key], shared.hashes, count, slot_stride_,
-                         SlotsOf(0));
-  }
-  PackedKey packed;
-  for (uint32_t i = 0; i < count; ++i) {
-    PackKeyWords(*shared.plan, *packets[i].values, &packed);
-    packed.hash = shared.hashes[i];
-    FillKeySlots(*entry.program, use.key, packed, SlotsOf(i));
+void ProgramSet::Prefetch(const Entry& entry, const ProgramBurst& burst) {
+  const uint8_t* const own = entry.state->regions()[kOwnRegion];
+  for (uint32_t i = 0; i < burst.count; ++i) {
+    PrefetchSlots(*entry.program, burst.filled, own, burst.slots + size_t{i} * burst.stride);
   }
 }
 

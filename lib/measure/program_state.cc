@@ -15,23 +15,6 @@ namespace {
 
 constexpr uint32_t kReferenceRandom = 12345;
 
-// In the ring, before the values.
-struct CollectedHeader {
-  uint64_t now;
-  uint64_t present;
-  uint64_t endpoint;
-};
-
-// A number in [0, range) out of `bits` even bits.
-uint64_t Scale(uint64_t random, uint64_t range, uint32_t bits) {
-  return static_cast<uint64_t>(Uint128{random} * range >> bits);
-}
-
-inline void RunFrom(const Operator* op, RunContext* context) {
-  do op = op->kernel(op, context);
-  while (op != nullptr);
-}
-
 }  // namespace
 
 std::unique_ptr<ProgramState> ProgramState::Create(const CompiledProgram* program,
@@ -57,147 +40,15 @@ std::unique_ptr<ProgramState> ProgramState::Create(const CompiledProgram* progra
   context.program = program;
   context.state = state.get();
   context.log = state->log_.data();
+  state->arrivals_.resize(program->stages.size() + 1);
+  state->marks_.resize(program->burst_copies.size());
+  for (const BurstCopy& copy : program->burst_copies) {
+    state->layouts_.emplace_back();
+    LayOut(copy, 0, &state->layouts_.back());
+  }
+  context.arrivals = state->arrivals_.data();
+  context.marks = state->marks_.data();
   return state;
-}
-
-inline void ProgramState::RunStream(MeasureIndex stream, RunContext* context) {
-  const uint32_t entry = program_->entries[stream];
-  if (entry == CompiledProgram::kNoCode) return;
-  context->is_collected = false;
-  RunFrom(&program_->operators[entry], context);
-}
-
-inline void ProgramState::RunOne(const Operator* op, const ProgramBurst& burst, uint32_t number) {
-  const MeasuredPacket& packet = burst.packets[number];
-  context_.packet = packet.values;
-  context_.frame = nullptr;
-  context_.now = packet.now;
-  if (burst.source.frames != nullptr) {
-    context_.frame = burst.source.frames + number;
-    context_.now = burst.packets[0].now;
-    context_.packet->value[kPktSize] = context_.frame->wire_length;
-  }
-  context_.slots = burst.slots + size_t{number} * burst.stride;
-  context_.roles = burst.roles[packet.hops];
-  context_.clearing = 0;
-  context_.is_collected = false;
-  if (context_.now >= quiet_until_) AdvanceWindows();
-  if (op == nullptr) {
-    const uint32_t entry = program_->entries[packet.stream];
-    if (entry == CompiledProgram::kNoCode) return;
-    op = &program_->operators[entry];
-  }
-  RunFrom(op, &context_);
-  if (copy_count_ != 0) RunCopies();
-}
-
-void ProgramState::Run(const ProgramBurst& burst, bool by_burst) {
-  if (by_burst) return RunBurst(burst);
-  for (uint32_t i = 0; i < burst.count; ++i) RunOne(nullptr, burst, i);
-}
-
-void ProgramState::RunBurst(const ProgramBurst& burst) {
-  uint64_t views[kMaxMeasureBurst];
-  FieldColumn column(burst.packets, burst.source.frames, burst.count);
-  BurstContext context;
-  context.packets = burst.packets;
-  context.column = &column;
-  context.slots = burst.slots;
-  context.stride = burst.stride;
-  context.regions = regions_.data();
-  context.roles = burst.roles;
-  context.same_fields = burst.source.frames != nullptr ? kPlaceFields : 0;
-  context.views = views;
-  context.count = burst.count;
-  const Operator* op = &program_->operators[program_->entries[kPktsStream]];
-  const Operator* const rest = op + program_->burst_operators;
-  for (; op != rest && context.count != 0; ++op) {
-    PointTo(op, burst, &context);
-    op->burst_kernel(*op, &context);
-  }
-  if (context.count == 0 || rest->kernel == EndProgram) return;
-  if (program_->adds_viewed_by_burst) context.view_bytes = sizeof views[0];
-  if (program_->split.kernel != nullptr) {
-    RunArms(burst, context);
-  } else {
-    RunRest(rest, burst, context, 0);
-  }
-  regions_[kViewRegion] = ViewedCell();
-}
-
-// The chosen packets from `first` on, one after the other.
-void ProgramState::RunRest(const Operator* op, const ProgramBurst& burst,
-                           const BurstContext& context, uint32_t first) {
-  ForChosen(context, [&](uint32_t number) {
-    if (number < first) return;
-    ShowView(context, number);
-    RunOne(op, burst, number);
-  });
-}
-
-// As tasks of packet `number` are to see the viewed variable.
-inline void ProgramState::ShowView(const BurstContext& context, uint32_t number) {
-  if (context.view_bytes == 0) return;
-  regions_[kViewRegion] = reinterpret_cast<uint8_t*>(&context.views[number]);
-}
-
-// Shows the kernel of `op` the hashes that it takes.
-inline void ProgramState::PointTo(const Operator* op, const ProgramBurst& burst,
-                                  BurstContext* context) const {
-  if (burst.hashes == nullptr) return;
-  const HashUse& use = program_->hash_uses[static_cast<size_t>(op - program_->operators.data())];
-  if (use.plan == nullptr) return;
-  context->plan = use.plan;
-  context->hashes = burst.hashes[use.key];
-}
-
-// The number of the packet that does not stop, or kMaxMeasureBurst.
-inline uint32_t ProgramState::RunArm(const BurstArm& arm, const ProgramBurst& burst,
-                                     BurstContext* context) {
-  const Operator* const op = &program_->operators[arm.first];
-  if (arm.stop != nullptr) {
-    PointTo(op, burst, context);
-    return arm.stop(*op, *context);
-  }
-  for (uint32_t i = 0; i < arm.count; ++i) {
-    PointTo(op + i, burst, context);
-    op[i].burst_kernel(op[i], context);
-  }
-  return kMaxMeasureBurst;
-}
-
-// Of packets that go on one after the other, from `first` on.
-void ProgramState::FillSlots(const ProgramBurst& burst, uint32_t first) const {
-  for (size_t key = 0; key < program_->slots.size(); ++key) {
-    if (burst.hashes[key] == nullptr) continue;
-    FillFastSlots(program_->slots[key], burst.hashes[key] + first, burst.count - first,
-                  burst.stride, burst.slots + size_t{first} * burst.stride);
-  }
-}
-
-// Up to the first packet that does not stop, both arms are done for all; that packet, and those
-// behind it, go on one after the other.
-void ProgramState::RunArms(const ProgramBurst& burst, const BurstContext& context) {
-  const BurstSplit& split = program_->split;
-  const Operator* const guard =
-      &program_->operators[program_->entries[kPktsStream] + program_->burst_operators];
-  BurstContext pass = context;
-  PointTo(guard, burst, &pass);
-  BurstContext fail = pass;
-  split.kernel(*guard, &pass, &fail);
-  ShowView(context, 0);  // kernels of bursts go on from there
-  const bool is_fail_first = split.fail.stop != nullptr;
-  const BurstArm& first = is_fail_first ? split.fail : split.pass;
-  const BurstArm& second = is_fail_first ? split.pass : split.fail;
-  BurstContext* const behind = is_fail_first ? &pass : &fail;
-  const uint32_t stopped = RunArm(first, burst, is_fail_first ? &fail : &pass);
-  while (behind->count != 0 && behind->chosen[behind->count - 1] > stopped) behind->count--;
-  RunArm(second, burst, behind);
-  if (stopped == kMaxMeasureBurst) return;
-  if (burst.hashes != nullptr) FillSlots(burst, stopped);
-  ShowView(context, stopped);
-  RunOne(&program_->operators[first.first + 1], burst, stopped);
-  RunRest(guard, burst, context, stopped + 1);
 }
 
 uint8_t* ProgramState::ViewedCell() const {
@@ -219,36 +70,11 @@ void ProgramState::AdvanceWindows() {
   }
 }
 
-void ProgramState::RunCopies() {
-  for (uint32_t i = 0; i < copy_count_; ++i) {
-    context_.packet = &copies_[i].values;
-    context_.frame = nullptr;
-    RunStream(copies_[i].stream, &context_);
-  }
-  copy_count_ = 0;
-}
-
 void ProgramState::PushCopy(MeasureIndex stream, const PacketValues& packet) {
   Copy& copy = copies_[copy_count_++];  // as many as the loader has counted
   copy.stream = stream;
   std::memcpy(static_cast<void*>(&copy.values), &packet,
               offsetof(PacketValues, value) + program_->field_count * sizeof(uint64_t));
-}
-
-void ProgramState::Collect(MeasureIndex endpoint, const RunContext& context) {
-  const PacketValues& packet = *context.packet;
-  Count(&counters_.collected);
-  const auto count = static_cast<size_t>(__builtin_popcountll(packet.present));
-  auto* room =
-      static_cast<uint8_t*>(ring_->Reserve(sizeof(CollectedHeader) + count * sizeof(uint64_t)));
-  if (room == nullptr) return Count(&counters_.lost);
-  const CollectedHeader header = {context.now, packet.present, endpoint};
-  std::memcpy(room, &header, sizeof header);
-  auto* values = reinterpret_cast<uint64_t*>(room + sizeof header);
-  for (uint64_t left = packet.present; left != 0; left &= left - 1) {
-    *values++ = packet.value[__builtin_ctzll(left)];
-  }
-  ring_->Commit();
 }
 
 bool ProgramState::ReadCollected(CollectedPacket* packet) {
@@ -267,18 +93,14 @@ bool ProgramState::ReadCollected(CollectedPacket* packet) {
   return true;
 }
 
-uint64_t ProgramState::Draw(uint64_t low, uint64_t high) {
-  const uint64_t range = high > low ? high - low : 0;
-  if (program_->family == MeasureHashFamily::kReference) {
-    auto x = static_cast<uint32_t>(random_);
-    x ^= x << 13;
-    x ^= x >> 17;
-    x ^= x << 5;
-    random_ = x;
-    return low + Scale(x, range, 32);
-  }
-  random_ += 0x9e3779b97f4a7c15u;
-  return low + Scale(MixBits(random_), range, 64);
+// A number in [0, range) by xorshift.
+uint64_t ProgramState::DrawReference(uint64_t range) {
+  auto x = static_cast<uint32_t>(random_);
+  x ^= x << 13;
+  x ^= x >> 17;
+  x ^= x << 5;
+  random_ = x;
+  return static_cast<uint64_t>(Uint128{x} * range >> 32);
 }
 
 void ProgramState::AdvanceWindow(uint32_t number, RunContext* context) {
@@ -319,7 +141,7 @@ bool ProgramState::ClearCells(const WindowPlan& plan, Window* window) {
 void ProgramState::ClearCell(MeasureIndex variable, uint32_t index) {
   const VariablePlace& place = program_->variables[variable];
   uint8_t* region = regions_[place.region];
-  StoreCell(region + place.offset + (size_t{index} << place.log2), place.log2, 0);
+  StoreCell(region + place.offset + size_t{index} * place.stride, place.log2, 0);
   if (program_->source.variables[variable].evicts) {
     StoreCell<uint64_t>(region + place.owners + size_t{index} * sizeof(uint64_t), 0);
   }
@@ -354,7 +176,9 @@ void ProgramState::ClearRetired() {
     uint8_t* retired = EpochOf(i, 1 - epoch);
     for (const MeasureIndex variable : plan.variables) {
       const VariablePlace& place = program_->variables[variable];
-      std::memset(retired + place.offset, 0, size_t{place.cell_count} << place.log2);
+      for (uint32_t cell = 0; cell < place.cell_count; ++cell) {
+        StoreCell(retired + place.offset + size_t{cell} * place.stride, place.log2, 0);
+      }
       if (!program_->source.variables[variable].evicts) continue;
       std::memset(retired + place.owners, 0, size_t{place.cell_count} * sizeof(uint64_t));
     }
@@ -375,7 +199,7 @@ const uint8_t* ProgramState::RegionOf(MeasureIndex variable, bool is_retired) co
 uint64_t ProgramState::ReadCell(MeasureIndex variable, uint32_t index, bool is_retired) const {
   const VariablePlace& place = program_->variables[variable];
   const uint8_t* region = RegionOf(variable, is_retired);
-  return LoadCell(region + place.offset + (size_t{index} << place.log2), place.log2);
+  return LoadCell(region + place.offset + size_t{index} * place.stride, place.log2);
 }
 
 uint64_t ProgramState::ReadOwner(MeasureIndex variable, uint32_t index) const {
@@ -386,7 +210,7 @@ uint64_t ProgramState::ReadOwner(MeasureIndex variable, uint32_t index) const {
 void ProgramState::WriteCell(MeasureIndex variable, uint32_t index, uint64_t value) {
   const VariablePlace& place = program_->variables[variable];
   uint8_t* const region = regions_[place.region];
-  StoreCell(region + place.offset + (size_t{index} << place.log2), place.log2, value);
+  StoreCell(region + place.offset + size_t{index} * place.stride, place.log2, value);
 }
 
 void ProgramState::WriteOwner(MeasureIndex variable, uint32_t index, uint64_t owner) {

@@ -36,6 +36,13 @@ class SharedCells {
   PageBuffer<uint8_t> cells_;
 };
 
+// Of a collected packet in the ring, before the values.
+struct CollectedHeader {
+  uint64_t now;
+  uint64_t present;
+  uint64_t endpoint;
+};
+
 // A packet on its way to an endpoint.
 struct CollectedPacket {
   uint64_t now = 0;  // ns
@@ -62,9 +69,11 @@ class ProgramState {
   static std::unique_ptr<ProgramState> Create(const CompiledProgram* program, SharedCells* shared,
                                               const Options& options);
 
-  // Runs packets of the streams kPktsStream and kCtrlStream through the program, each followed by
-  // its copies; by burst if the packets are fit for it.
-  void Run(const ProgramBurst& burst, bool by_burst);
+  // Runs packets of the streams kPktsStream and kCtrlStream through the program, one after the
+  // other, each followed by its copies; all slots must be there.
+  void RunEach(const ProgramBurst& burst);
+  // The same of packets of kPktsStream at a time at which the state is quiet, by stages.
+  void RunBurst(ProgramBurst* burst);
   // Whether no window of a scope has anything to do with packets that come at `now` or before.
   bool IsQuietAt(uint64_t now) const { return now < quiet_until_; }
 
@@ -88,9 +97,16 @@ class ProgramState {
   uint8_t* const* regions() const { return regions_.data(); }
 
   // For kernels.
-  uint64_t Draw(uint64_t low, uint64_t high);
+  uint64_t Draw(uint64_t low, uint64_t high) {
+    const uint64_t range = high > low ? high - low : 0;
+    if (program_->family == MeasureHashFamily::kReference) return low + DrawReference(range);
+    random_ += 0x9e3779b97f4a7c15u;
+    return low + static_cast<uint64_t>(Uint128{MixBits(random_)} * range >> 64);
+  }
   void PushCopy(MeasureIndex stream, const PacketValues& packet);
   void Collect(MeasureIndex endpoint, const RunContext& context);
+  // Room for the values of that many fields, behind their header; null, and counted: there is none.
+  uint64_t* BeginRecord(uint64_t now, uint64_t present, uint32_t endpoint, size_t count);
   void CountEviction() { Count(&counters_.evictions); }
   // Lets a window look at a packet: its bit in `clearing` says whether the packet is spent on it.
   void AdvanceWindow(uint32_t window, RunContext* context);
@@ -110,21 +126,40 @@ class ProgramState {
     MeasureIndex stream = 0;
     PacketValues values;
   };
+  // What a plain copy of a packet that has the fields `present` is collected as.
+  struct CopyLayout {
+    struct Tag {
+      uint32_t place;  // among the fields
+      MeasureFieldId from;
+      uint64_t constant;
+      uint64_t mask;  // of what is taken from the field
+    };
+    uint64_t present = 0;
+    uint64_t collected = 0;  // bit per field
+    uint32_t count = 0;
+    uint32_t tag_count = 0;
+    uint8_t fields[kMaxPacketFields];  // in their order
+    Tag tags[kMaxPacketFields];
+  };
 
   ProgramState() = default;
+  static void LayOut(const BurstCopy& copy, uint64_t present, CopyLayout* layout);
+  uint64_t DrawReference(uint64_t range);
   static void Count(std::atomic<uint64_t>* counter) {
     counter->store(counter->load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
-  void RunStream(MeasureIndex stream, RunContext* context);
-  void RunBurst(const ProgramBurst& burst);
-  void RunArms(const ProgramBurst& burst, const BurstContext& context);
+  void Begin();
+  void RunStream(MeasureIndex stream);
+  void RunFrom(const Operator* op);
+  void PointTo(const ProgramBurst& burst, uint32_t number);
   void RunOne(const Operator* op, const ProgramBurst& burst, uint32_t number);
-  void RunRest(const Operator* op, const ProgramBurst& burst, const BurstContext& context,
-               uint32_t first);
-  void ShowView(const BurstContext& context, uint32_t number);
-  void PointTo(const Operator* op, const ProgramBurst& burst, BurstContext* context) const;
+  void RunStage(const BurstStage& stage, ProgramBurst* burst, BurstContext* context);
+  void RunArms(const BurstStage& stage, ProgramBurst* burst, BurstContext* context);
   uint32_t RunArm(const BurstArm& arm, const ProgramBurst& burst, BurstContext* context);
-  void FillSlots(const ProgramBurst& burst, uint32_t first) const;
+  void RunCopiesOf(ProgramBurst* burst, const BurstContext& context);
+  void RunOnPacket(const BurstCopy& copy);
+  void CollectPlain(const BurstCopy& copy, CopyLayout* layout);
+  void ShowView(const BurstContext& context, uint32_t number);
   uint8_t* ViewedCell() const;
   void AdvanceWindows();
   void RunCopies();
@@ -143,6 +178,9 @@ class ProgramState {
   std::vector<WriteLogEntry> log_;
   std::vector<uint32_t> log_marks_;  // two per depth of forks
   std::unique_ptr<SpscRing> ring_;   // null: the program collects nothing
+  std::vector<uint32_t> arrivals_;   // RunContext's
+  std::vector<uint32_t> marks_;      // RunContext's
+  std::vector<CopyLayout> layouts_;  // by BurstCopy, of the packet that left the last one
   uint64_t random_ = 0;
   uint64_t quiet_until_ = 0;  // no window of a scope has anything to do before
   RunContext context_;

@@ -61,7 +61,7 @@ std::vector<uint32_t> SlotsOf(const CompiledProgram& program, MeasureIndex varia
 }
 
 uint32_t IndexOf(const VariablePlace& place, uint32_t slot) {
-  return (slot - place.offset) >> place.log2;
+  return (place.slot_base + slot - place.offset) / place.stride;
 }
 
 }  // namespace

@@ -55,9 +55,8 @@ class SlicedSlots {
   SlicedSlots(const SlotPlan& plan, const uint64_t* hashes)
       : hashes_(hashes), distance_(HashDistance(plan.number)), log2_(_mm_cvtsi32_si128(plan.log2)) {
     const uint32_t row = plan.form == SlotForm::kRows ? plan.size << plan.log2 : 0;
-    rows_ = _mm_setr_epi32(static_cast<int>(plan.offset), static_cast<int>(plan.offset + row),
-                           static_cast<int>(plan.offset + 2 * row),
-                           static_cast<int>(plan.offset + 3 * row));
+    rows_ = _mm_setr_epi32(0, static_cast<int>(row), static_cast<int>(2 * row),
+                           static_cast<int>(3 * row));
     size_ = _mm_set1_epi16(static_cast<int16_t>(plan.size));
   }
   SlicedSlots(const Operator&, const BurstContext& context)
@@ -96,22 +95,20 @@ class MapSlots {
       : hashes_(hashes),
         distance_(HashDistance(plan.number)),
         size_(plan.size),
-        cell_bytes_(1u << plan.log2),
-        offset_(plan.offset) {}
+        stride_(plan.stride) {}
   MapSlots(const Operator&, const BurstContext& context)
       : MapSlots(*context.plan, context.hashes) {}
 
   OneSlot Of(size_t packet) const {
     const uint64_t own = OwnHash<kMixes>(hashes_[packet], distance_);
-    return {offset_ + ScaleHash(static_cast<uint32_t>(own >> 32), size_) * cell_bytes_};
+    return {ScaleHash(static_cast<uint32_t>(own >> 32), size_) * stride_};
   }
 
  private:
   const uint64_t* hashes_;
   uint64_t distance_;
   uint32_t size_;
-  uint32_t cell_bytes_;  // multiplied: shifts by a variable want one certain register
-  uint32_t offset_;
+  uint32_t stride_;
 };
 
 // The cell of a pcsa or hyperloglog, and the bit or the rank.
@@ -129,7 +126,6 @@ class BucketSource {
         distance_(HashDistance(plan.number)),
         log2_size_(static_cast<uint32_t>(__builtin_ctz(plan.size))),
         cell_bytes_(1u << plan.log2),
-        offset_(plan.offset),
         most_(plan.bits - 1u) {}
   BucketSource(const Operator&, const BurstContext& context)
       : BucketSource(*context.plan, context.hashes) {}
@@ -137,17 +133,15 @@ class BucketSource {
   BucketSlots Of(size_t packet) const {
     const uint64_t own = OwnHash<kMixes>(hashes_[packet], distance_);
     const BucketRank rank = RankOfUpper(own, log2_size_);
-    return {offset_ + rank.bucket * cell_bytes_,
-            kIsBitmap ? std::min(rank.zeros, most_) : rank.zeros + 1};
+    return {rank.bucket * cell_bytes_, kIsBitmap ? std::min(rank.zeros, most_) : rank.zeros + 1};
   }
 
  private:
   const uint64_t* hashes_;
   uint64_t distance_;
   uint32_t log2_size_;
-  uint32_t cell_bytes_;
-  uint32_t offset_;
-  uint32_t most_;  // of the bits of a pcsa
+  uint32_t cell_bytes_;  // multiplied: shifts by a variable want one certain register
+  uint32_t most_;        // of the bits of a pcsa
 };
 
 }  // namespace trumpet

@@ -83,7 +83,7 @@ class FlowCells {
 
  private:
   [[gnu::always_inline]] bool IsUntouched(const FlowEntry& entry) const {
-    return epoch_->number - entry.last_epoch > SlackOf(entry);
+    return epoch_->number - entry.last_epoch > SlackOf(entry.direct_cells);
   }
 
   [[gnu::always_inline]] void NoteEpoch(FlowEntry* entry) {

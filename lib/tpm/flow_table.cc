@@ -38,7 +38,7 @@ uint8_t Log2Ceil(size_t bytes) {
 
 bool FlowTable::Init(uint32_t max_flows, size_t block_bytes, PageSource* source) {
   const size_t bucket_count = BucketCountFor(max_flows);
-  bucket_shift_ = 32 - __builtin_ctzll(bucket_count);
+  bucket_mask_ = bucket_count - 1;
   return buckets_.Allocate(bucket_count, source) &&
          overflow_.Allocate(OverflowCountFor(bucket_count), source) &&
          presence_.Allocate(bucket_count, source) && entries_.Allocate(max_flows, source) &&
@@ -57,7 +57,7 @@ size_t FlowTable::BytesFor(uint32_t max_flows, size_t block_bytes) {
 
 FlowIndex FlowTable::Find(const FlowKey& key, const uint8_t* extension, size_t extension_bytes,
                           uint64_t hash, uint16_t generation) const {
-  const Bucket* bucket = &buckets_[BucketOf(hash, bucket_shift_)];
+  const Bucket* bucket = &buckets_[BucketOf(hash, bucket_mask_)];
   const uint16_t tag = TagOf(hash, SaltOf(generation));
   for (;;) {
     for (uint32_t hits = TagMatches(bucket->tags, tag); hits != 0; hits = WithoutFirst(hits)) {
@@ -120,7 +120,7 @@ FlowIndex FlowTable::TakeEntry(uint32_t oldest_pending_epoch) {
 // Nobody sends to the entries of other generations than the running one.
 uint32_t FlowTable::IdleSince(FlowIndex flow) const {
   const FlowEntry& entry = entries_[flow];
-  return entry.last_epoch + (entry.generation == running_ ? SlackOf(entry) : 0);
+  return entry.last_epoch + (entry.generation == running_ ? SlackOf(entry.direct_cells) : 0);
 }
 
 bool FlowTable::IsReclaimable(FlowIndex flow, uint32_t oldest_pending_epoch) const {
@@ -183,7 +183,7 @@ void FlowTable::ReleaseStale(uint32_t count, uint32_t epoch, uint16_t running, u
 }
 
 bool FlowTable::Link(FlowIndex flow, uint64_t hash, uint32_t oldest_pending_epoch) {
-  const size_t home = BucketOf(hash, bucket_shift_);
+  const size_t home = BucketOf(hash, bucket_mask_);
   Bucket* bucket = &buckets_[home];
   int spills = 0;
   for (;;) {

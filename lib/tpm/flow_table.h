@@ -61,8 +61,8 @@ constexpr size_t kNearBlockBytes = 64;
 // two: of a flow of one packet it is exact.
 constexpr uint32_t kSlackEpochs = 8;
 static_assert(kSettled % kSlackEpochs == 0);
-[[gnu::always_inline]] inline uint32_t SlackOf(const FlowEntry& entry) {
-  return (entry.direct_cells & kSettled) / (kSettled / kSlackEpochs);
+[[gnu::always_inline]] inline uint32_t SlackOf(uint32_t direct_cells) {
+  return (direct_cells & kSettled) / (kSettled / kSlackEpochs);
 }
 
 class FlowTable {
@@ -152,8 +152,8 @@ class FlowTable {
     uint8_t bytes[kNearBlockBytes];
   };
 
-  // The highest bits of the lower half (see key_hash.h).
-  static size_t BucketOf(uint64_t hash, int shift) { return static_cast<uint32_t>(hash) >> shift; }
+  // Bits of the lower half (see key_hash.h) that are a bucket's distance from the first one.
+  static size_t BucketOf(uint64_t hash, size_t mask) { return hash / sizeof(Bucket) & mask; }
   // Different for the entries of one flow in different generations, so that nobody guesses the
   // entry of the program before.
   static uint16_t TagOf(uint64_t hash, uint16_t salt) {
@@ -199,7 +199,7 @@ class FlowTable {
   PageBuffer<NearBlock> near_blocks_;
   PageBuffer<uint32_t> home_;  // bucket number of an entry, to unlink it
   BlockPool blocks_;
-  int bucket_shift_ = 0;
+  size_t bucket_mask_ = 0;  // their number less one
   uint16_t running_ = 0;
   uint16_t guessed_salt_ = 0;
   uint32_t next_entry_ = 0;         // first entry never used
@@ -246,31 +246,35 @@ class FlowTable::Lines {
 
 class FlowTable::Index {
  public:
-  void Prefetch(uint64_t hash) const {
-    __builtin_prefetch(&buckets_[BucketOf(hash, shift_)], 0, 0);
-  }
+  void Prefetch(uint64_t hash) const { __builtin_prefetch(&buckets_[BucketOf(hash, mask_)], 0, 0); }
 
   // The first flow whose tag fits: most often the one that Find() would find, but perhaps another
   // one or an entry not in use.
   FlowIndex Guess(uint64_t hash) const {
-    const Bucket& bucket = buckets_[BucketOf(hash, shift_)];
-    return bucket.flows[FirstWay(TagMatches(bucket.tags, TagOf(hash, salt_)) | 1u << 2 * kWays)];
+    const Bucket& bucket = buckets_[BucketOf(hash, mask_)];
+    const uint32_t matches = TagMatches(bucket.tags, TagOf(hash, salt_)) | 1u << 2 * kWays;
+    // flows[FirstWay(matches)]: two bits a way, four bytes a flow.
+    static_assert(sizeof(FlowIndex) == 4);
+    FlowIndex flow;
+    std::memcpy(&flow, reinterpret_cast<const uint8_t*>(bucket.flows) + 2 * __builtin_ctz(matches),
+                sizeof flow);
+    return flow;
   }
 
   // True: for certain there is no such flow.  False of all flows that there are, of those whose
   // bucket has spilled, and by a tag in 10,000 or so of another one.
   bool IsAbsent(uint64_t hash) const {
-    const Bucket& bucket = buckets_[BucketOf(hash, shift_)];
+    const Bucket& bucket = buckets_[BucketOf(hash, mask_)];
     return (TagMatches(bucket.tags, TagOf(hash, salt_)) | bucket.overflow) == 0;
   }
-  bool HasSpilled(uint64_t hash) const { return buckets_[BucketOf(hash, shift_)].overflow != 0; }
+  bool HasSpilled(uint64_t hash) const { return buckets_[BucketOf(hash, mask_)].overflow != 0; }
 
  private:
   friend class FlowTable;
-  Index(const Bucket* buckets, int shift, uint16_t salt)
-      : buckets_(buckets), shift_(shift), salt_(salt) {}
+  Index(const Bucket* buckets, size_t mask, uint16_t salt)
+      : buckets_(buckets), mask_(mask), salt_(salt) {}
   const Bucket* buckets_;
-  int shift_;
+  size_t mask_;
   uint16_t salt_;
 };
 
@@ -292,24 +296,21 @@ class FlowTable::Presence {
 
  private:
   friend class FlowTable;
-  Presence(const uint32_t* words, const Bucket* buckets, size_t count, uint16_t salt)
-      : words_(words), buckets_(buckets), count_(count), salt_(salt >> 1) {}
-  // A multiplication that is a shift, only faster where that is by a variable.
-  [[gnu::always_inline]] size_t HomeOf(uint64_t hash) const {
-    return static_cast<uint32_t>(hash) * count_ >> 32;
-  }
+  Presence(const uint32_t* words, const Bucket* buckets, size_t mask, uint16_t salt)
+      : words_(words), buckets_(buckets), mask_(mask), salt_(salt >> 1) {}
+  [[gnu::always_inline]] size_t HomeOf(uint64_t hash) const { return BucketOf(hash, mask_); }
   const uint32_t* words_;
   const Bucket* buckets_;
-  uint64_t count_;
+  size_t mask_;
   uint32_t salt_;
 };
 
 inline FlowTable::Lines FlowTable::lines() { return {entries_.data(), near_blocks_.data()}; }
 inline FlowTable::Index FlowTable::index() const {
-  return {buckets_.data(), bucket_shift_, guessed_salt_};
+  return {buckets_.data(), bucket_mask_, guessed_salt_};
 }
 inline FlowTable::Presence FlowTable::presence() const {
-  return {presence_.data(), buckets_.data(), buckets_.count(), guessed_salt_};
+  return {presence_.data(), buckets_.data(), bucket_mask_, guessed_salt_};
 }
 
 }  // namespace trumpet

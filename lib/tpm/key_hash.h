@@ -8,7 +8,7 @@
 // modulo 2^64, over five pairs (i, j) and with secret 64-bit numbers k.  This is strongly universal
 // (Lemire and Kaser, "Strongly universal string hashing is fast", 2014: MULTILINEAR-HM): of two
 // different keys chosen without knowing the seed, these 32 bits are as independent as if drawn by
-// lot.  The finish is one-to-one on them, so the lower half of the answer, whose highest bits
+// lot.  The finish is one-to-one on them, so the lower half of the answer, some bits of which
 // choose the bucket, keeps that: no chosen set of keys fills a bucket more than random keys do on
 // average. The upper half depends on the same 32 bits; it serves for tags, of which nothing is
 // proven.

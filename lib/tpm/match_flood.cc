@@ -204,8 +204,10 @@ FlowKey MatchScatter::KeyOf(const Slot& slot) {
   FlowKey key;
   auto* bytes = reinterpret_cast<uint8_t*>(&key);
   if ((slot.key_end >> 40 & kFamilyBits) == 4) {
-    std::memcpy(key.src_ip.data(), &slot.src_ip, sizeof(uint32_t));
-    std::memcpy(key.dst_ip.data(), &slot.dst_ip, sizeof(uint32_t));
+    const auto src_ip = static_cast<uint32_t>(slot.ips);
+    const auto dst_ip = static_cast<uint32_t>(slot.ips >> 32);
+    std::memcpy(key.src_ip.data(), &src_ip, sizeof src_ip);
+    std::memcpy(key.dst_ip.data(), &dst_ip, sizeof dst_ip);
   } else {
     std::memcpy(bytes, slot.addresses, 2 * sizeof(IpBytes));
   }

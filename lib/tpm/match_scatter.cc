@@ -39,23 +39,47 @@ struct Tracked {
   bool all;
 };
 
-uint32_t LoadWord(const FlowEntry& entry, size_t offset) {
-  uint32_t word;
-  std::memcpy(&word, reinterpret_cast<const uint8_t*>(&entry.key) + offset, sizeof word);
+uint64_t LoadWord(const void* bytes, size_t offset) {
+  uint64_t word;
+  std::memcpy(&word, static_cast<const uint8_t*>(bytes) + offset, sizeof word);
   return word;
 }
 
-uint64_t KeyEndOf(const FlowEntry& entry) {
-  uint64_t end;
-  std::memcpy(&end, reinterpret_cast<const uint8_t*>(&entry.key) + offsetof(FlowKey, src_port),
-              sizeof end);
-  return end;
+// Of two addresses, one behind the other as in a key.  With IPv4, whose addresses end in zeros: the
+// source's four bytes, then the destination's.
+uint64_t IpsOf(const void* addresses) {
+  static_assert(offsetof(FlowKey, src_ip) == 0 && offsetof(FlowKey, dst_ip) == sizeof(IpBytes));
+  return LoadWord(addresses, 0) | LoadWord(addresses, sizeof(IpBytes) - sizeof(uint32_t));
 }
 
 bool HasAddresses(const FlowEntry& entry, const uint8_t* addresses) {
-  static_assert(offsetof(FlowKey, src_ip) == 0 && offsetof(FlowKey, dst_ip) == sizeof(IpBytes));
   return std::memcmp(&entry.key, addresses, 2 * sizeof(IpBytes)) == 0;
 }
+
+// The last eight bytes of an entry.
+class EntryEnd {
+ public:
+  explicit EntryEnd(const FlowEntry& entry) : word_(LoadWord(&entry, kOffset)) {}
+  // Whether the entry is of this generation, and has direct cells: `wanted` is Direct(generation).
+  bool IsDirect(uint64_t wanted) const { return ((word_ ^ wanted) & Direct(UINT16_MAX)) == 0; }
+  static uint64_t Direct(uint16_t generation) {
+    return uint64_t{generation} << kGenerationBit | uint64_t{kDirect} << kCellsBit;
+  }
+  // FlowEntry::direct_cells, and bits above them that mean nothing here.
+  uint32_t cells() const { return static_cast<uint32_t>(word_ >> kCellsBit); }
+  // The highest bit is 1 if the flow must be touched before it is counted in `epoch`.
+  uint64_t IsOld(uint32_t epoch) const {
+    const uint32_t age = epoch - static_cast<uint32_t>(word_);
+    return uint64_t{SlackOf(cells())} - age;
+  }
+
+ private:
+  static constexpr size_t kOffset = offsetof(FlowEntry, last_epoch);
+  static constexpr int kGenerationBit = 8 * (offsetof(FlowEntry, generation) - kOffset);
+  static constexpr int kCellsBit = 8 * (offsetof(FlowEntry, direct_cells) - kOffset);
+  static_assert(kOffset + sizeof(uint64_t) == sizeof(FlowEntry) && kCellsBit == 48);
+  uint64_t word_;
+};
 
 }  // namespace
 
@@ -165,10 +189,9 @@ uint32_t MatchScatter::PrepareIpv4(const Chunk& chunk, Kind* kind) {
     if (plain.is_tcp) tcp_packets |= 1u << i;
     const Protocol& protocol = plain.is_tcp ? tcp : udp;
     slot->volume_and_ecn = plain.volume_and_ecn;
-    slot->src_ip = plain.src_ip;
-    slot->dst_ip = plain.dst_ip;
+    slot->ips = plain.ips;
     slot->key_end = protocol.key_end | plain.ports;
-    slot->hash = hash(plain.src_ip, plain.dst_ip, plain.ports, protocol.port_factor);
+    slot->hash = hash(plain.src_ip(), plain.dst_ip(), plain.ports, protocol.port_factor);
     look.Look(slot->hash, i);
   }
   *kind = look;
@@ -200,8 +223,7 @@ uint32_t MatchScatter::PrepareIpv6(const Chunk& chunk, uint32_t frames, Kind* ki
     slot.hash = key_hash_.OfWords(words);
     kind->Look(slot.hash, i);
     slot.key_end = words[4];
-    slot.src_ip = static_cast<uint32_t>(words[0]);
-    slot.dst_ip = static_cast<uint32_t>(words[2]);
+    slot.ips = IpsOf(words);
     slot.addresses = plain.addresses;
     slot.volume_and_ecn = plain.volume_and_ecn;
   }
@@ -212,6 +234,7 @@ uint32_t MatchScatter::PrepareIpv6(const Chunk& chunk, uint32_t frames, Kind* ki
 void MatchScatter::GuessChunk(int count) {
   const FlowTable::Index index = flows_->index();
   const FlowTable::Lines lines = flows_->lines();
+#pragma GCC unroll 4
   for (Slot* slot = slots_; slot != slots_ + count; slot++) {
     const FlowIndex flow = index.Guess(slot->hash);
     lines.PrefetchEntry(flow);
@@ -223,13 +246,10 @@ void MatchScatter::GuessChunk(int count) {
 
 // Whether the guess is right, and the flow has direct cells.  The end of the key tells IPv4 entries
 // from all others, and they have no more than these parts.
-[[gnu::always_inline]] inline bool MatchScatter::IsDirect(const Slot& slot, const FlowEntry& entry,
-                                                          uint16_t generation) {
-  const uint32_t cells = entry.direct_cells;
-  return KeyEndOf(entry) == slot.key_end &&
-         LoadWord(entry, offsetof(FlowKey, dst_ip)) == slot.dst_ip &&
-         LoadWord(entry, offsetof(FlowKey, src_ip)) == slot.src_ip &&
-         entry.generation == generation && (cells & kDirect) != 0 &&
+[[gnu::always_inline]] inline bool MatchScatter::IsFlowOf(const Slot& slot, const FlowEntry& entry,
+                                                          uint32_t cells) {
+  return LoadWord(&entry.key, offsetof(FlowKey, src_port)) == slot.key_end &&
+         IpsOf(&entry.key) == slot.ips &&
          ((cells & kWideKey) == 0 || HasAddresses(entry, slot.addresses));
 }
 
@@ -245,42 +265,47 @@ bool MatchScatter::CountChunk(const Chunk& chunk, int from) {
 
 // Counts packets from `from` on, and returns the first that is not direct.
 int MatchScatter::CountDirect(const Chunk& chunk, int from) {
-  uint32_t untouched = 0;
-  const int end = FindCells(chunk.count, from, &untouched);
-  for (; untouched != 0; untouched &= untouched - 1) TouchDirect(slots_[__builtin_ctz(untouched)]);
+  uint32_t old = 0;
+  const int end = FindCells(chunk.count, from, &old);
+  while (old != 0) {
+    const int bit = 31 - __builtin_clz(old);
+    TouchDirect(slots_[end - 1 - bit]);
+    old ^= 1u << bit;
+  }
   AddDirect(chunk, from, end);
   return end;
 }
 
 // Finds the cells of the packets up to the first that is not direct, which is the answer.  Those
-// whose flow or set must be touched before get a bit.
+// whose flow or set must be touched before get a bit, the last packet the lowest one.
 //
 // Few variables, and words rather than bytes: a byte that is spilled and read back as a word costs
 // more than all the rest.
-[[gnu::noinline]] int MatchScatter::FindCells(int count, int from, uint32_t* untouched) {
+[[gnu::noinline]] int MatchScatter::FindCells(int count, int from, uint32_t* old_packets) {
   const FlowTable::Lines lines = flows_->lines();
   const TriggerSetTable::Banks sets = epoch_->running->sets.BanksOf(epoch_->number);
   uint64_t* const flow_cells = lines.NearBlock(0) + epoch_->bank() * kDirectBankWords;
   const uint32_t epoch = epoch_->number;
-  const uint16_t generation = epoch_->running->number;
+  const uint64_t wanted = EntryEnd::Direct(epoch_->running->number);
   Slot* slot = slots_ + from;
   Slot* const end = slots_ + count;
-  uint64_t bit = uint64_t{1} << from;
-  uint64_t old = 0;
-  for (; slot != end; slot++, bit <<= 1) {
+  uint32_t old = 0;  // the last packet's bit is the lowest
+  for (; slot != end; slot++) {
     const FlowEntry& entry = lines.At(slot->guess);
-    if (!IsDirect(*slot, entry, generation)) break;
-    const uint64_t cells = entry.direct_cells;
+    const EntryEnd entry_end(entry);
+    const uint32_t cells = entry_end.cells();
+    if (!entry_end.IsDirect(wanted) || !IsFlowOf(*slot, entry, cells)) break;
     slot->cells = cells;
-    if (epoch - entry.last_epoch > SlackOf(entry)) old |= bit;
+    uint64_t is_old = entry_end.IsOld(epoch);
     if ((cells & kCountsInSet) != 0) {
-      if (!sets.IsTouched(entry.set)) old |= bit;
+      is_old |= sets.IsUntouched(entry.set);
       slot->bank = sets.At(entry.set);
     } else {
       slot->bank = flow_cells + slot->guess * (kNearBlockBytes / sizeof(uint64_t));
     }
+    old = 2 * old + static_cast<uint32_t>(is_old >> 63);
   }
-  *untouched = static_cast<uint32_t>(old);
+  *old_packets = old;
   return static_cast<int>(slot - slots_);
 }
 
@@ -293,6 +318,7 @@ int MatchScatter::CountDirect(const Chunk& chunk, int from) {
 void MatchScatter::AddDirect(const Chunk& chunk, int from, int end) {
   const Frame* frame = chunk.frames + from;
   uint64_t matched = 0;
+#pragma GCC unroll 4
   for (const Slot* slot = slots_ + from; slot != slots_ + end; slot++, frame++) {
     matched += slot->cells & kDirectPackets;
     CountInDirectCells(static_cast<uint8_t>(slot->cells), *frame, slot->volume_and_ecn, slot->bank);

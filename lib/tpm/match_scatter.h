@@ -75,9 +75,8 @@ class MatchScatter {
   // A packet between the passes over a chunk.
   struct Slot {
     uint64_t hash;
-    uint64_t key_end;  // the last eight bytes of the entry's key; kNotPlain: see general_
-    uint64_t src_ip;   // the first four bytes
-    uint64_t dst_ip;
+    uint64_t key_end;          // the last eight bytes of the entry's key; kNotPlain: see general_
+    uint64_t ips;              // see IpsOf()
     const uint8_t* addresses;  // both in the frame, if IPv6
     uint64_t guess;            // of the entry's index, by the tag alone
     uint64_t volume_and_ecn;
@@ -130,9 +129,9 @@ class MatchScatter {
   void ParseTracked(const Chunk& chunk, uint32_t packets);
   void ObserveWithheld(const Chunk& chunk, int i);
   static FlowKey KeyOf(const Slot& slot);
-  static bool IsDirect(const Slot& slot, const FlowEntry& entry, uint16_t generation);
+  static bool IsFlowOf(const Slot& slot, const FlowEntry& entry, uint32_t cells);
   int CountDirect(const Chunk& chunk, int from);
-  int FindCells(int count, int from, uint32_t* untouched);
+  int FindCells(int count, int from, uint32_t* old_packets);
   void TouchDirect(const Slot& slot);
   void AddDirect(const Chunk& chunk, int from, int end);
 

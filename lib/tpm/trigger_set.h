@@ -223,7 +223,8 @@ class TriggerSetTable::Banks {
  public:
   // The cells of a set that counts for its flows, whether begun or not.
   uint64_t* At(uint32_t set) const { return banks_[set].cells; }
-  bool IsTouched(uint32_t set) const { return banks_[set].epoch == epoch_; }
+  // The highest bit is 1 if this would be its first packet in the epoch.
+  uint64_t IsUntouched(uint32_t set) const { return 0 - uint64_t{banks_[set].epoch ^ epoch_}; }
 
   // The same, begun if this is its first packet in the epoch.
   uint64_t* CellsOf(uint32_t set) const {

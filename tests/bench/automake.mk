@@ -110,7 +110,7 @@ tests_bench_bench_measure_SOURCES = \
 	tests/bench/measure_hand.h \
 	tests/bench/measure_hand_all.cc
 # The headers of DPDK want flags that must not change the other contenders.
-EXTRA_LIBRARIES = tests/bench/libbench-rte-member.a
+EXTRA_LIBRARIES += tests/bench/libbench-rte-member.a
 if HAVE_DPDK
 tests_bench_libbench_rte_member_a_SOURCES = tests/bench/measure_rte_member.cc
 tests_bench_libbench_rte_member_a_CXXFLAGS = $(AM_CXXFLAGS) $(DPDK_CFLAGS) -DALLOW_EXPERIMENTAL_API

@@ -24,6 +24,8 @@ class MeasureContender {
   // The same of frames, by those that take_frames().
   virtual void RunFrames(const Frame*, uint32_t, uint64_t /*now*/) {}
   virtual bool takes_frames() const { return false; }
+  // Takes out what was collected, as another thread does in the switch.
+  virtual void Drain() {}
   // So that the work cannot be left out.
   virtual uint64_t Sum() const = 0;
 };

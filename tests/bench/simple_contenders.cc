@@ -29,7 +29,7 @@ class Parse : public Contender {
     for (int i = 0; i < kBatch; i++) {
       PlainFrame plain;
       if (reader_.ReadIpv4(frames[i], &plain)) {
-        sum_ += plain.volume_and_ecn + (plain.dst_ip >> 24) + plain.src_ip + plain.ports;
+        sum_ += plain.volume_and_ecn + (plain.dst_ip() >> 24) + plain.src_ip() + plain.ports;
       } else {
         ParsePacket(frames[i], options_, &packet_);
         sum_ += packet_.volume + packet_.innermost.dst_ip[3];
@@ -84,10 +84,12 @@ class Lookup : public Contender {
       const uint64_t end = uint64_t{kUdpEnd} << 32 | plain.ports;
       auto* key = reinterpret_cast<uint8_t*>(&slot->key);
       std::memset(key, 0, 32);
-      std::memcpy(key, &plain.src_ip, 4);
-      std::memcpy(key + 16, &plain.dst_ip, 4);
+      const uint32_t src_ip = plain.src_ip();
+      const uint32_t dst_ip = plain.dst_ip();
+      std::memcpy(key, &src_ip, 4);
+      std::memcpy(key + 16, &dst_ip, 4);
       std::memcpy(key + 32, &end, 8);
-      slot->hash = ipv4_hash_(plain.src_ip, plain.dst_ip, plain.ports, udp_factor_);
+      slot->hash = ipv4_hash_(src_ip, dst_ip, plain.ports, udp_factor_);
     } else {
       ParsePacket(frame, options_, &packet_);
       slot->key = EntryKeyOf(packet_, 0);

@@ -11,10 +11,10 @@
 #include <memory>
 #include <random>
 
+#include "lib/base/text_file.h"
 #include "lib/lang/mafia/mafia_language.h"
 #include "lib/measure/frame_programs.h"
 #include "lib/measure/program_loader.h"
-#include "utilities/replay/text_file.h"
 
 namespace trumpet {
 namespace {
@@ -283,19 +283,99 @@ const char* const kPipelines[] = {
     "first = Sketch(alg=\"pcsa\", key=pair, nhash=1, size=4, width=32);"
     "wide_sum = Sketch(alg=\"count-min\", key=macs, nhash=4, size=4096, width=64);"
     "pkts >> first.update() >> wide_sum.set(wide_sum + pkt.size) >> each.set(each + ipv4.len);",
+    // Maps of one key and size, whose cells lie side by side, of all widths.
+    "a = HashMap(key=flow, size=50, type=Counter(width=8)); b = HashMap(key=flow, size=50, "
+    "type=Timestamp()); c = HashMap(key=flow, size=50, type=Counter(width=13));"
+    "d = HashMap(key=flow, size=50, type=Counter(width=64), collide=\"evict\");"
+    "e = HashMap(key=flow, size=51, type=Counter(width=32));"
+    "pkts >> a.set(a + 1) >> timestamp(b) >> c.add(pkt.size) >> d.set(d + c) >> e.set(b - a);",
+    // Guards of several parts, some of which are known to hold.
+    "f = HashMap(key=pair, size=64, type=Counter(width=32));"
+    "pkts >> ((match(f < 5) >> f.add(1)) ++ (match(f >= 5 && bytes < 40 && pkt.size > 100) >> "
+    "bytes.set(bytes + 1) >> duplicate(out)) ++ (some.set(some + 1) >> match(some > 30) >> "
+    "f.reset() >> bytes.reset() >> some.reset())); out >> collect(C);",
+    // Counters and limits, whose packets leave copies that wait, in the order of the packets.
+    "pkts >> bytes.set(bytes + pkt.size) >> match(bytes > 9000) >> duplicate(out);"
+    "pkts >> macbytes.add(1) >> match(macbytes != 3) >> duplicate(again) >> duplicate(out);"
+    "pkts >> match(bytes <= 50000) >> few.set(few + 1);"
+    "out >> tag(ipv4.checksum, ipv4.id) >> tag(ipv4.tos, 300) >> tag(ipv4.id, 7) >> collect(C);"
+    "again >> tag(ipv4.tos, ipv4.tos + 1) >> match(ipv4.tos & 1 == 0) >> collect(C);",
+    // Copies of copies, and copies that read what packets write.
+    "pkts >> match(tcp.dst == 80) >> duplicate(out) >> duplicate(again); pkts >> few.add(1) >> "
+    "match(few & 3 == 1) >> duplicate(again);"
+    "out >> tag(ipv4.tos, 1) >> duplicate(again) >> tag(ipv4.tos, 2) >> collect(C);"
+    "again >> tag(ipv4.ttl, ipv4.tos) >> collect(C);",
+    "pkts >> few.add(1) >> duplicate(out); pkts >> some.add(few);"
+    "out >> tag(ipv4.id, some) >> collect(C);",
+    // Random numbers before, behind and in copies.
+    "pkts >> match(random([0:10]) < 4) >> duplicate(out); pkts >> few.add(random([1:3]));"
+    "out >> collect(C);",
+    "pkts >> few.add(1) >> match(random([5:9]) >= 7) >> duplicate(out);"
+    "out >> match(random([0:2]) == 0) >> collect(C);",
+    // Forks that yield, forks whose branches must not see each other, and guards behind them.
+    "pkts >> ((match(pkt.size > 500) >> bytes.add(1)) ++ (match(ipv4.ttl > 99) >> few.add(2))) >> "
+    "some.add(few) >> match(some & 1 == 0) >> duplicate(out); out >> collect(C);",
+    "pkts >> (few.set(some + 1) ++ some.set(few + 2) ++ bytes.set(bytes + few)) >> "
+    "macbytes.set(macbytes + some); pkts >> all.add(1);",
+    // A window of a task, and another task that reads what it clears.
+    "pkts.window(40ms) >> match(pkt.size > 100) >> size.set(size + 1) >> few.add(1);"
+    "pkts >> bytes.add(1); pkts >> match(size.max() > 3) >> some.add(few);",
+    // Filters as numbers.
+    "odd = BloomFilter(alg=\"membership\", key=pair, nhash=3, size=19);"
+    "pkts >> odd.init(ipv4.id) >> odd.insert() >> few.set(few + odd) >> odd.reset() >> "
+    "some.set(odd); pkts >> match(odd.test()) >> bytes.add(1);",
 };
 
-TEST(HashUses, AreFoundInProgramsThatNeedNoSlots) {
-  for (const char* name : kExamples) {
-    const auto text = ReadTextFile(ExamplePath(name), kMaxMafiaTextBytes);
-    ASSERT_TRUE(text.ok());
-    const auto source = CompileMafia(*text, name);
-    ASSERT_TRUE(source.ok());
-    const auto program = LoadMeasureProgram(*source, {});
-    ASSERT_TRUE(program.ok());
-    const bool is_sketch = name == kExamples[1] || name == kExamples[2] || name == kExamples[3];
-    const bool takes_hashes = is_sketch || name == kExamples[9];
-    EXPECT_EQ(!(*program)->hash_uses.empty(), takes_hashes) << name;
+// What packets of a burst do together, and what not.
+struct StageCount {
+  uint32_t one_by_one = 0;  // stages whose operators packets take one after the other
+  uint32_t waiting = 0;     // copies that are run when all packets have gone through
+  bool is_parted = false;
+  bool needs_slots = false;
+};
+
+StageCount CountStages(const std::string& name) {
+  StageCount count;
+  const auto text = ReadTextFile(ExamplePath(name), kMaxMafiaTextBytes);
+  EXPECT_TRUE(text.ok());
+  const auto source = CompileMafia(*text, name);
+  EXPECT_TRUE(source.ok());
+  const auto program = LoadMeasureProgram(*source, {});
+  EXPECT_TRUE(program.ok());
+  for (const BurstStage& stage : (*program)->stages) {
+    count.one_by_one += stage.kernel == nullptr ? 1 : 0;
+    count.is_parted |= stage.parts;
+    count.needs_slots |= stage.keys != 0;
+  }
+  count.waiting = static_cast<uint32_t>((*program)->burst_copies.size());
+  return count;
+}
+
+TEST(BurstStages, HoldTogetherOnlyWhatOrderCouldTellApart) {
+  const struct {
+    const char* name;
+    StageCount expected;
+  } kCases[] = {
+      {kExamples[0], {1, 0, false, true}},  // start_ts, which is read and set
+      {kExamples[1], {0, 0, false, false}},
+      {kExamples[2], {0, 0, false, false}},
+      {kExamples[3], {0, 0, false, false}},
+      {kExamples[4], {0, 2, false, false}},
+      {kExamples[5], {0, 1, false, false}},
+      {kExamples[6], {1, 1, false, true}},  // the counters, which the last branch resets
+      {kExamples[7], {0, 1, false, false}},
+      {kExamples[8], {2, 1, false, true}},  // verify_time, and the filter
+      {kExamples[9], {0, 0, true, false}},
+      {kExamples[10], {3, 0, false, true}},   // tags; q_len; the window
+      {kExamples[11], {3, 0, false, true}},   // likewise, and the filter
+      {kExamples[12], {1, 0, false, false}},  // l_clock, which copies read, too
+  };
+  for (const auto& each : kCases) {
+    const StageCount got = CountStages(each.name);
+    EXPECT_EQ(got.one_by_one, each.expected.one_by_one) << each.name;
+    EXPECT_EQ(got.waiting, each.expected.waiting) << each.name;
+    EXPECT_EQ(got.is_parted, each.expected.is_parted) << each.name;
+    EXPECT_EQ(got.needs_slots, each.expected.needs_slots) << each.name;
   }
 }
 

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "lib/base/text_file.h"
 #include "lib/lang/event/event_language.h"
 #include "lib/packet/capture_merge.h"
 #include "lib/tpm/offline_run.h"
@@ -20,7 +21,6 @@
 #include "utilities/replay/packet_meta.h"
 #include "utilities/replay/program_file.h"
 #include "utilities/replay/schedule.h"
-#include "utilities/replay/text_file.h"
 
 namespace trumpet {
 namespace {

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <utility>
 
-#include "utilities/replay/text_file.h"
+#include "lib/base/text_file.h"
 
 namespace trumpet {
 namespace {

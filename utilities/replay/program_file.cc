@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <string_view>
 
+#include "lib/base/text_file.h"
 #include "lib/lang/mafia/mafia_language.h"
 #include "lib/measure/program_loader.h"
-#include "utilities/replay/text_file.h"
 
 namespace trumpet {
 

@@ -3,8 +3,8 @@
 //
 // ReadTextFile: a file as a whole, up to a limit.
 
-#ifndef TRUMPET_UTILITIES_REPLAY_TEXT_FILE_H
-#define TRUMPET_UTILITIES_REPLAY_TEXT_FILE_H
+#ifndef TRUMPET_LIB_BASE_TEXT_FILE_H
+#define TRUMPET_LIB_BASE_TEXT_FILE_H
 
 #include <cstddef>
 #include <string>
@@ -18,4 +18,4 @@ Result<std::string> ReadTextFile(const std::string& path, size_t max_bytes);
 
 }  // namespace trumpet
 
-#endif  // TRUMPET_UTILITIES_REPLAY_TEXT_FILE_H
+#endif  // TRUMPET_LIB_BASE_TEXT_FILE_H

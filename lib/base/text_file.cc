@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The Trumpet Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "utilities/replay/text_file.h"
+#include "lib/base/text_file.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -1,0 +1,501 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lib/measure/burst_stages.h"
+
+#include <algorithm>
+
+#include "lib/measure/kernels.h"
+#include "lib/measure/program_check.h"
+
+namespace trumpet {
+namespace {
+
+constexpr uint32_t kNowhere = UINT32_MAX;
+
+// Operators of one stage, by their places behind the first one of pkts.
+struct Range {
+  uint32_t first = 0;
+  uint32_t last = 0;
+};
+
+// Finds what must stay together.  The copies of a packet stand behind its operators as one more.
+class StageCutter {
+ public:
+  StageCutter(const std::vector<KnownSet>& known, const CompiledProgram& compiled, uint32_t entry)
+      : compiled_(compiled), source_(compiled.source), entry_(entry) {
+    while (OperatorAt(end_).kernel != EndProgram) end_++;
+    GatherKnown(known);
+  }
+
+  // Where the copies stand; behind the last operator.
+  uint32_t end() const { return end_; }
+  const Operator& OperatorAt(uint32_t place) const { return compiled_.operators[entry_ + place]; }
+  // What it knows; and as far as there is a tie in it.
+  const KnownSet& AllKnownAt(uint32_t place) const { return all_known_[place]; }
+  const KnownSet& KnownAt(uint32_t place) const { return known_[place]; }
+  bool IsCopy(uint32_t place) const { return OperatorAt(place).kernel == DuplicatePacket; }
+
+  bool HasCopies() const {
+    for (uint32_t at = 0; at < end_; ++at) {
+      if (IsCopy(at)) return true;
+    }
+    return false;
+  }
+
+  // The place where packets really go on that come to `place`.
+  uint32_t Resolve(uint32_t place) const {
+    while (OperatorAt(place).kernel == Jump) place += OperatorAt(place).skip;
+    return place;
+  }
+
+  bool IsJump(const Range& range) const {
+    return range.first == range.last && range.first < end_ &&
+           OperatorAt(range.first).kernel == Jump;
+  }
+
+  // One operator that a kernel does for all packets.  Copies may be left behind if they `wait`.
+  bool IsTogether(const Range& range, bool wait) const {
+    return range.first == range.last && range.first < end_ &&
+           (OperatorAt(range.first).burst_kernel != nullptr || (wait && IsCopy(range.first)));
+  }
+
+  // `wait`: all packets have gone through the program before the first copy is run.
+  std::vector<Range> Cut(bool wait) const {
+    const bool has_copies = HasCopies();
+    std::vector<uint32_t> reach = Ties(has_copies && !wait);
+    const uint32_t count = end_ + (has_copies ? 1 : 0);
+    for (;;) {
+      const std::vector<Range> ranges = RangesOf(reach, count);
+      if (!TieMore(ranges, wait, &reach)) return ranges;
+    }
+  }
+
+  // Whether copies may wait, which is to say that nothing could tell, and that no packet is tagged
+  // once it has left one.
+  bool MayCopiesWait() const {
+    bool has_left = false;
+    for (uint32_t at = 0; at < end_; ++at) {
+      if (has_left && OperatorAt(at).is_tag) return false;
+      has_left |= IsCopy(at);
+    }
+    const std::vector<Range> ranges = Cut(true);
+    return !has_left || ranges.back().first == end_;
+  }
+
+ private:
+  void GatherKnown(const std::vector<KnownSet>& known) {
+    const KnownSet shared = SharedVariables();
+    const KnownSet written = WrittenThings();
+    for (uint32_t at = 0; at <= end_; ++at) {
+      all_known_.push_back(at < end_ ? known[entry_ + at] : KnownToCopies(known));
+      known_.push_back(all_known_[at]);
+      if ((known_[at] & shared).any()) known_[at].set(kKnowsShared);
+      known_[at] &= written;
+    }
+    for (uint32_t at = 0; at < end_; ++at) {
+      if (IsAlone(at)) known_[at].reset();
+    }
+  }
+
+  KnownSet SharedVariables() const {
+    KnownSet shared;
+    for (size_t i = 0; i < compiled_.variables.size(); ++i) {
+      if (compiled_.variables[i].region == kSharedRegion) shared.set(i);
+    }
+    return shared;
+  }
+
+  // Whoever reads what is never written need not wait for anybody.
+  KnownSet WrittenThings() const {
+    KnownSet written;
+    for (size_t i = kMaxMeasureVariables; i < written.size(); ++i) written.set(i);
+    for (const MeasureNode& node : source_.nodes) {
+      if (IsWrite(node)) written.set(node.target);
+    }
+    return written;
+  }
+
+  static bool IsWrite(const MeasureNode& node) {
+    return node.kind == MeasureNodeKind::kUpdate || node.kind == MeasureNodeKind::kTimestamp;
+  }
+
+  KnownSet KnownToCopies(const std::vector<KnownSet>& known) const {
+    KnownSet all;
+    for (MeasureIndex stream = kCtrlStream + 1; stream < compiled_.entries.size(); ++stream) {
+      uint32_t at = compiled_.entries[stream];
+      if (at == CompiledProgram::kNoCode) continue;
+      for (; compiled_.operators[at].kernel != EndProgram; ++at) all |= known[at];
+    }
+    return all.reset(kKnowsLog).reset(kKnowsFlags);  // which are done with when a packet is
+  }
+
+  // Whether the operator adds to the viewed variable, which others only read, and all of them
+  // behind it.  What a burst adds to a shared variable at once is what packets add one after the
+  // other while other threads wait; as long as there is no second one, nobody can tell.
+  bool IsAlone(uint32_t at) const {
+    const Operator& op = OperatorAt(at);
+    const MeasureIndex variable = compiled_.viewed;
+    if (!op.is_viewed || op.burst_kernel == nullptr || op.target != variable) return false;
+    for (uint32_t before = 0; before < at; ++before) {
+      if (known_[before].test(variable)) return false;
+    }
+    const auto writes = [variable](const MeasureNode& node) {
+      return IsWrite(node) && node.target == variable;
+    };
+    const auto& nodes = source_.nodes;
+    if (std::count_if(nodes.begin(), nodes.end(), writes) != 1) return false;
+    for (const MeasureWindow& window : source_.windows) {
+      if (window.task != kNoIndex &&
+          std::count(window.variables.begin(), window.variables.end(), variable) != 0) {
+        return false;
+      }
+    }
+    return !op.is_shared || SharedVariables().count() == 1;
+  }
+
+  // For each place the last one that it must stay together with.
+  std::vector<uint32_t> Ties(bool holds_copies) const {
+    std::vector<uint32_t> last(KnownSet().size());
+    for (uint32_t at = 0; at <= end_; ++at) {
+      for (size_t i = 0; i < last.size(); ++i) {
+        if (Knows(at, i, holds_copies)) last[i] = at;
+      }
+    }
+    std::vector<uint32_t> reach(end_ + 1);
+    for (uint32_t at = 0; at <= end_; ++at) {
+      reach[at] = at;
+      for (size_t i = 0; i < last.size(); ++i) {
+        if (Knows(at, i, holds_copies)) reach[at] = std::max(reach[at], last[i]);
+      }
+    }
+    return reach;
+  }
+
+  bool Knows(uint32_t at, size_t thing, bool holds_copies) const {
+    if (thing == kKnowsCopies) return holds_copies && (at == end_ || IsCopy(at));
+    return known_[at].test(thing);
+  }
+
+  static std::vector<Range> RangesOf(const std::vector<uint32_t>& reach, uint32_t count) {
+    std::vector<Range> ranges;
+    for (uint32_t at = 0; at < count;) {
+      Range range = {at, at};
+      for (; at <= range.last; ++at) range.last = std::max(range.last, reach[at]);
+      ranges.push_back(range);
+    }
+    return ranges;
+  }
+
+  // Ties ranges together where a packet would come into the midst of one, or where packets that
+  // take one of them one after the other go on in the next one only.  False: there is none to tie.
+  bool TieMore(const std::vector<Range>& ranges, bool wait, std::vector<uint32_t>* reach) const {
+    std::vector<const Range*> range_at(end_ + 1, nullptr);
+    for (const Range& range : ranges) {
+      for (uint32_t at = range.first; at <= range.last; ++at) range_at[at] = &range;
+    }
+    // From which place outside of its range packets come to a place first, but from that before it.
+    std::vector<uint32_t> from(end_ + 1, kNowhere);
+    const auto land = [&](uint32_t at, uint32_t to) {
+      const uint32_t place = Resolve(to);
+      if (from[place] == kNowhere) from[place] = at;
+    };
+    for (const Range& range : ranges) {
+      for (uint32_t at = range.first; at <= range.last && at < end_; ++at) {
+        const uint32_t target = at + OperatorAt(at).skip;
+        if (range_at[target] != &range && target != at + 1) land(at, target);
+        if (at == range.last && OperatorAt(at + 1).kernel == Jump) land(at, at + 1);
+      }
+    }
+    bool has_tied = false;
+    const auto tie = [&](uint32_t place, uint32_t to) {
+      (*reach)[place] = std::max((*reach)[place], to);
+      has_tied = true;
+    };
+    for (uint32_t at = 0; at < end_; ++at) {
+      const Range* const range = range_at[at];
+      if (from[at] != kNowhere && at != range->first) tie(from[at], range->last);
+    }
+    for (size_t i = 0; i + 1 < ranges.size(); ++i) {
+      const Range& next = ranges[i + 1];
+      const bool can_join = next.first < end_ && from[next.first] == kNowhere &&
+                            IsOneByOne(ranges[i], wait) && IsOneByOne(next, wait);
+      if (can_join) tie(ranges[i].first, next.last);
+    }
+    return has_tied;
+  }
+
+  bool IsOneByOne(const Range& range, bool wait) const {
+    return !IsTogether(range, wait) && !IsJump(range);
+  }
+
+  const CompiledProgram& compiled_;
+  const MeasureProgram& source_;
+  const uint32_t entry_;
+  uint32_t end_ = 0;
+  std::vector<KnownSet> all_known_;
+  std::vector<KnownSet> known_;
+};
+
+class StagePlanner {
+ public:
+  StagePlanner(const std::vector<KnownSet>& known, CompiledProgram* compiled)
+      : compiled_(*compiled),
+        entry_(compiled->entries[kPktsStream]),
+        cutter_(known, *compiled, entry_) {}
+
+  void Run() {
+    for (uint32_t key = 0; key < compiled_.keys.size(); ++key) {
+      const bool is_early = !compiled_.keys[key].is_late && !compiled_.slots[key].empty();
+      if (is_early) compiled_.early_keys |= uint64_t{1} << key;
+    }
+    // A burst that is parted runs its few copies in the last stage.
+    ranges_ = cutter_.Cut(false);
+    BurstStage parted;
+    const bool is_parted = FindArms(&parted);
+    if (!is_parted) {
+      waits_ = cutter_.HasCopies() && cutter_.MayCopiesWait();
+      ranges_ = cutter_.Cut(waits_);
+    }
+    if (waits_) ranges_.pop_back();  // the copies
+    NumberStages();
+    for (const Range& range : ranges_) {
+      if (cutter_.IsJump(range)) continue;
+      const bool is_last = &range == &ranges_.back();
+      compiled_.stages.push_back(is_last && is_parted                ? parted
+                                 : cutter_.IsTogether(range, waits_) ? Together(range.first)
+                                                                     : OneByOne(range));
+    }
+    if (waits_) compiled_.copy_keys = KeysOf(cutter_.end());
+  }
+
+ private:
+  uint32_t StageCount() const { return stage_count_; }
+
+  void NumberStages() {
+    stage_at_.assign(cutter_.end() + 1, 0);
+    for (const Range& range : ranges_) {
+      if (!cutter_.IsJump(range)) stage_at_[range.first] = stage_count_++;
+    }
+    stage_at_[cutter_.end()] = stage_count_;  // done
+  }
+
+  uint32_t StageOf(uint32_t place) const { return stage_at_[cutter_.Resolve(place)]; }
+
+  uint64_t KeysOf(uint32_t place) const {
+    uint64_t keys = 0;
+    for (size_t i = 0; i < compiled_.source.variables.size(); ++i) {
+      const MeasureIndex key = compiled_.source.variables[i].key;
+      if (key != kNoIndex && cutter_.AllKnownAt(place).test(i)) keys |= uint64_t{1} << key;
+    }
+    return keys & compiled_.early_keys;
+  }
+
+  // The plan of the slots of an operator that has some, if their hash is that of the burst.
+  HashUse HashOf(const Operator& op) const {
+    if (compiled_.family != MeasureHashFamily::kFast) return {};
+    for (uint32_t key = 0; key < compiled_.slots.size(); ++key) {
+      if ((compiled_.early_keys >> key & 1) == 0) continue;
+      for (const SlotPlan& plan : compiled_.slots[key]) {
+        if (plan.first == op.slot) return {key, &plan};
+      }
+    }
+    return {};
+  }
+
+  // By hashes, if there is a kernel that takes them; else `keys` has those whose slots it needs.
+  BurstStep StepAt(uint32_t place, uint64_t* keys) const {
+    const Operator& op = cutter_.OperatorAt(place);
+    BurstStep step;
+    step.at = entry_ + place;
+    if (op.slot_use != SlotUse::kNone) {
+      step.hash = HashOf(op);
+      if (step.hash.plan != nullptr) step.kernel = HashedKernelOf(op, *step.hash.plan);
+    }
+    if (step.kernel != nullptr) return step;
+    step.hash = {};
+    step.kernel = op.burst_kernel;
+    *keys |= KeysOf(place);
+    return step;
+  }
+
+  BurstStage Together(uint32_t place) {
+    const Operator& op = cutter_.OperatorAt(place);
+    BurstStage stage;
+    stage.next = StageOf(place + 1);
+    stage.skip = StageOf(place + op.skip);
+    stage.tags = op.is_tag;
+    if (cutter_.IsCopy(place)) {
+      stage.at = Append(Waiting(op));
+      stage.kernel = MarkCopies;
+      return stage;
+    }
+    const BurstStep step = StepAt(place, &stage.keys);
+    stage.at = step.at;
+    stage.kernel = step.kernel;
+    stage.hash = step.hash;
+    return stage;
+  }
+
+  // Leaves a mark in place of a copy.
+  Operator Waiting(Operator op) {
+    BurstCopy copy;
+    copy.stream = op.target;
+    for (const MeasureTask& task : compiled_.source.tasks) {
+      if (task.stream == copy.stream) AddTagged(task.root, &copy.tagged);
+    }
+    op.kernel = MarkCopy;
+    op.target = static_cast<uint32_t>(compiled_.burst_copies.size());
+    FindPlainCopy(&copy);
+    compiled_.burst_copies.push_back(copy);
+    return op;
+  }
+
+  // Whether the stream does nothing but tag with what it finds, and collect.
+  void FindPlainCopy(BurstCopy* copy) const {
+    uint32_t at = compiled_.entries[copy->stream];
+    if (at == CompiledProgram::kNoCode) return;
+    for (; compiled_.operators[at].is_tag; ++at) {
+      const Operator& op = compiled_.operators[at];
+      PlainTag tag;
+      tag.is_of_field = op.kernel == TagKernel(OperandKind::kField, false);
+      if (!tag.is_of_field && op.kernel != TagKernel(OperandKind::kConstant, false)) return;
+      tag.field = static_cast<MeasureFieldId>(op.field);
+      tag.from = static_cast<MeasureFieldId>(tag.is_of_field ? op.target : 0);
+      tag.makes_present = op.makes_present;
+      tag.constant = op.constant;
+      tag.mask = op.mask;
+      for (const PlainTag& before : copy->tags) {
+        if (tag.is_of_field && before.field == tag.from) return;
+      }
+      copy->tags.push_back(tag);
+    }
+    copy->is_plain = compiled_.operators[at].kernel == CollectPacket;
+    copy->endpoint = compiled_.operators[at].target;
+  }
+
+  void AddTagged(MeasureIndex index, std::vector<MeasureFieldId>* fields) const {
+    const MeasureNode& node = compiled_.source.nodes[index];
+    const bool is_new = std::count(fields->begin(), fields->end(), node.field) == 0;
+    if (node.kind == MeasureNodeKind::kTag && is_new) fields->push_back(node.field);
+    for (const MeasureIndex child : node.children) AddTagged(child, fields);
+  }
+
+  uint32_t Append(const Operator& op) {
+    compiled_.operators.push_back(op);
+    return static_cast<uint32_t>(compiled_.operators.size() - 1);
+  }
+
+  BurstStage OneByOne(const Range& range) {
+    BurstStage stage;
+    for (uint32_t at = range.first; at <= range.last; ++at) {
+      stage.keys |= KeysOf(at);
+      stage.tags |= at < cutter_.end() && cutter_.OperatorAt(at).is_tag;
+    }
+    if (range.last == cutter_.end()) {  // with its copies, to the end of the program
+      stage.at = entry_ + range.first;
+    } else {
+      stage.at = AppendOwnForm(range);
+    }
+    return stage;
+  }
+
+  // The operators of the range once more, with exits to other stages behind them.
+  uint32_t AppendOwnForm(const Range& range) {
+    const auto first = static_cast<uint32_t>(compiled_.operators.size());
+    const uint32_t count = range.last - range.first + 1;
+    std::vector<uint32_t> exits = {StageOf(range.last + 1)};  // where the last one goes on, first
+    for (uint32_t i = 0; i < count; ++i) {
+      Operator op = cutter_.OperatorAt(range.first + i);
+      if (op.kernel == DuplicatePacket) op = Waiting(op);
+      const uint32_t target = range.first + i + op.skip;
+      if (target > range.last) {
+        const uint32_t stage = StageOf(target);
+        const auto exit = std::find(exits.begin(), exits.end(), stage);
+        op.skip = count - i + static_cast<uint32_t>(exit - exits.begin());
+        if (exit == exits.end()) exits.push_back(stage);
+      }
+      Append(op);
+    }
+    for (const uint32_t stage : exits) {
+      Operator leave;
+      leave.kernel = stage == StageCount() ? EndProgram : LeaveStage;
+      leave.target = stage;
+      Append(leave);
+    }
+    return first;
+  }
+
+  // -- Arms --
+
+  // Whether the last stage begins with a guard that parts it.  The guard and the operators of both
+  // arms know no variable in common, so up to the first packet that does not stop all of them can
+  // be done one by one.
+  bool FindArms(BurstStage* stage) {
+    if (ranges_.empty()) return false;
+    const uint32_t at = ranges_.back().first;
+    if (at == ranges_.back().last) return false;
+    const Operator& guard = cutter_.OperatorAt(at);
+    if (guard.slot_use != SlotUse::kFilter && guard.slot_use != SlotUse::kNotFilter) return false;
+    const BurstStep step = StepAt(at, &stage->keys);
+    stage->at = step.at;
+    stage->kernel = step.kernel;
+    stage->hash = step.hash;
+    stage->parts = true;
+    KnownSet known = cutter_.KnownAt(at);
+    BurstArm pass;
+    BurstArm fail;
+    const bool are_fit = FollowArm(at + 1, &known, &pass, &stage->keys) &&
+                         FollowArm(at + guard.skip, &known, &fail, &stage->keys) &&
+                         (pass.stop == nullptr || fail.stop == nullptr);
+    if (!are_fit) return false;
+    compiled_.arms[0] = pass;
+    compiled_.arms[1] = fail;
+    return true;
+  }
+
+  // False unless all operators from `at` on are fit for an arm, and know nothing of `known`.
+  bool FollowArm(uint32_t at, KnownSet* known, BurstArm* arm, uint64_t* keys) const {
+    for (; cutter_.Resolve(at) != cutter_.end(); ++at) {
+      const Operator& op = cutter_.OperatorAt(at);
+      if (op.is_shared || op.is_tag || (*known & cutter_.KnownAt(at)).any()) return false;
+      *known |= cutter_.KnownAt(at);
+      if (arm->steps.empty() && FindStop(at, arm, keys)) {
+        return cutter_.Resolve(at + op.skip) == cutter_.end();
+      }
+      if (op.burst_kernel == nullptr || op.skip != 1) return false;
+      arm->steps.push_back(StepAt(at, keys));
+    }
+    return true;
+  }
+
+  bool FindStop(uint32_t at, BurstArm* arm, uint64_t* keys) const {
+    const Operator& op = cutter_.OperatorAt(at);
+    if (StopKernelOf(op.kernel) == nullptr) return false;
+    arm->stop_at = entry_ + at;
+    arm->stop_hash = HashOf(op);
+    if (arm->stop_hash.plan != nullptr) arm->stop = StopKernelOf(op.kernel, arm->stop_hash.plan);
+    if (arm->stop != nullptr) return true;
+    arm->stop_hash = {};
+    arm->stop = StopKernelOf(op.kernel);
+    *keys |= KeysOf(at);
+    return true;
+  }
+
+  CompiledProgram& compiled_;
+  const uint32_t entry_;
+  StageCutter cutter_;
+  std::vector<Range> ranges_;
+  bool waits_ = false;              // copies do
+  std::vector<uint32_t> stage_at_;  // of the first place of each range
+  uint32_t stage_count_ = 0;
+};
+
+}  // namespace
+
+void PlanBurstStages(const std::vector<KnownSet>& known, CompiledProgram* compiled) {
+  if (compiled->entries[kPktsStream] == CompiledProgram::kNoCode) return;
+  StagePlanner(known, compiled).Run();
+}
+
+}  // namespace trumpet

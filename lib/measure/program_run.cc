@@ -1,0 +1,278 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+//
+// How packets go through a program: one after the other, or by stages.
+
+#include <algorithm>
+#include <cstring>
+
+#include "lib/measure/burst_keys.h"
+#include "lib/measure/kernels.h"
+#include "lib/measure/program_state.h"
+
+namespace trumpet {
+namespace {
+
+// Shows a kernel the hashes that it takes.
+inline void ShowHashes(const HashUse& use, const ProgramBurst& burst, BurstContext* context) {
+  if (use.plan == nullptr) return;
+  context->plan = use.plan;
+  context->hashes = burst.keys->HashesOf(burst.key_numbers[use.key]);
+}
+
+// Bits 0 to `number`.
+uint32_t BitsUpTo(uint32_t number) { return number >= 31 ? UINT32_MAX : (2u << number) - 1; }
+
+}  // namespace
+
+inline void ProgramState::RunFrom(const Operator* op) {
+  do op = op->kernel(op, &context_);
+  while (op != nullptr);
+}
+
+inline void ProgramState::RunStream(MeasureIndex stream) {
+  const uint32_t entry = program_->entries[stream];
+  if (entry == CompiledProgram::kNoCode) return;
+  context_.is_collected = false;
+  RunFrom(&program_->operators[entry]);
+}
+
+// Before the first packet of a burst.  Windows set their own bits in `clearing`, and those of
+// scopes leave it alone in bursts.
+inline void ProgramState::Begin() {
+  context_.frame = nullptr;
+  context_.clearing = 0;
+  context_.is_collected = false;
+}
+
+// Shows kernels packet `number` of the burst.
+inline void ProgramState::PointTo(const ProgramBurst& burst, uint32_t number) {
+  const MeasuredPacket& packet = burst.packets[number];
+  context_.packet = packet.values;
+  if (burst.source.frames == nullptr) {
+    context_.now = packet.now;
+  } else {
+    context_.frame = burst.source.frames + number;
+    context_.now = burst.packets[0].now;
+    context_.packet->value[kPktSize] = context_.frame->wire_length;
+  }
+  context_.slots = burst.slots + size_t{number} * burst.stride;
+  context_.roles = burst.roles[packet.hops];
+  context_.packet_bit = uint32_t{1} << number;
+}
+
+inline void ProgramState::RunOne(const Operator* op, const ProgramBurst& burst, uint32_t number) {
+  PointTo(burst, number);
+  RunFrom(op);
+  if (copy_count_ != 0) RunCopies();
+}
+
+void ProgramState::RunEach(const ProgramBurst& burst) {
+  for (uint32_t i = 0; i < burst.count; ++i) {
+    Begin();
+    PointTo(burst, i);
+    if (context_.now >= quiet_until_) AdvanceWindows();
+    RunStream(burst.packets[i].stream);
+    if (copy_count_ != 0) RunCopies();
+  }
+}
+
+void ProgramState::RunCopies() {
+  for (uint32_t i = 0; i < copy_count_; ++i) {
+    context_.packet = &copies_[i].values;
+    context_.frame = nullptr;
+    RunStream(copies_[i].stream);
+  }
+  copy_count_ = 0;
+  context_.is_collected = false;
+}
+
+inline uint64_t* ProgramState::BeginRecord(uint64_t now, uint64_t present, uint32_t endpoint,
+                                           size_t count) {
+  Count(&counters_.collected);
+  auto* const room =
+      static_cast<uint8_t*>(ring_->Reserve(sizeof(CollectedHeader) + count * sizeof(uint64_t)));
+  if (room == nullptr) {
+    Count(&counters_.lost);
+    return nullptr;
+  }
+  const CollectedHeader header = {now, present, endpoint};
+  std::memcpy(room, &header, sizeof header);
+  return reinterpret_cast<uint64_t*>(room + sizeof header);
+}
+
+void ProgramState::Collect(MeasureIndex endpoint, const RunContext& context) {
+  const PacketValues& packet = *context.packet;
+  const auto count = static_cast<size_t>(__builtin_popcountll(packet.present));
+  uint64_t* values = BeginRecord(context.now, packet.present, endpoint, count);
+  if (values == nullptr) return;
+  for (uint64_t left = packet.present; left != 0; left &= left - 1) {
+    *values++ = packet.value[__builtin_ctzll(left)];
+  }
+  ring_->Commit();
+}
+
+void ProgramState::RunBurst(ProgramBurst* burst) {
+  if (program_->stages.empty()) return;
+  uint64_t views[kMaxMeasureBurst];
+  FieldColumn column(burst->packets, burst->source.frames, burst->count);
+  BurstContext context;
+  context.packets = burst->packets;
+  context.column = &column;
+  context.slots = burst->slots;
+  context.stride = burst->stride;
+  context.regions = regions_.data();
+  context.roles = burst->roles;
+  context.has_same_hops = burst->has_same_hops;
+  context.same_fields = burst->source.frames != nullptr ? kPlaceFields : 0;
+  context.views = views;
+  context.marks = marks_.data();
+  context.state = this;
+  context.count = burst->count;
+  context.all = BitsUpTo(burst->count - 1);
+  Begin();
+  arrivals_[0] = context.all;
+  for (size_t i = 0; i < program_->stages.size(); ++i) {
+    context.chosen = arrivals_[i];
+    arrivals_[i] = 0;
+    if (context.chosen != 0) RunStage(program_->stages[i], burst, &context);
+  }
+  if (!marks_.empty()) RunCopiesOf(burst, context);
+  regions_[kViewRegion] = ViewedCell();
+}
+
+inline void ProgramState::RunStage(const BurstStage& stage, ProgramBurst* burst,
+                                   BurstContext* context) {
+  if (stage.keys != 0) burst->FillSlots(*program_, stage.keys);
+  const Operator* const op = &program_->operators[stage.at];
+  if (stage.parts) return RunArms(stage, burst, context);
+  if (stage.kernel != nullptr) {
+    const uint32_t all = context->chosen;
+    ShowHashes(stage.hash, *burst, context);
+    stage.kernel(*op, context);
+    arrivals_[stage.next] |= context->chosen;
+    arrivals_[stage.skip] |= all & ~context->chosen;
+  } else {
+    ForChosen(*context, [&](uint32_t number) {
+      ShowView(*context, number);
+      RunOne(op, *burst, number);
+    });
+  }
+  if (stage.tags) context->column->Forget();
+}
+
+// As tasks of packet `number` are to see the viewed variable.
+inline void ProgramState::ShowView(const BurstContext& context, uint32_t number) {
+  if (context.view_bytes == 0) return;
+  regions_[kViewRegion] = reinterpret_cast<uint8_t*>(&context.views[number]);
+}
+
+// The number of the packet that does not stop, or kMaxMeasureBurst.
+inline uint32_t ProgramState::RunArm(const BurstArm& arm, const ProgramBurst& burst,
+                                     BurstContext* context) {
+  if (arm.stop != nullptr) {
+    ShowHashes(arm.stop_hash, burst, context);
+    return arm.stop(program_->operators[arm.stop_at], *context);
+  }
+  for (const BurstStep& step : arm.steps) {
+    ShowHashes(step.hash, burst, context);
+    step.kernel(program_->operators[step.at], context);
+  }
+  return kMaxMeasureBurst;
+}
+
+// Up to the first packet that does not stop, both arms are done for all; that packet, and those
+// behind it, go on one after the other.
+void ProgramState::RunArms(const BurstStage& stage, ProgramBurst* burst, BurstContext* context) {
+  const uint32_t all = context->chosen;
+  const Operator* const guard = &program_->operators[stage.at];
+  ShowHashes(stage.hash, *burst, context);
+  stage.kernel(*guard, context);
+  uint32_t chosen[2] = {context->chosen, all & ~context->chosen};
+  ShowView(*context, 0);  // kernels of bursts go on from there
+  const uint32_t first = program_->arms[1].stop != nullptr ? 1 : 0;
+  context->chosen = chosen[first];
+  const uint32_t stopped = RunArm(program_->arms[first], *burst, context);
+  context->chosen = chosen[1 - first] & BitsUpTo(stopped);
+  RunArm(program_->arms[1 - first], *burst, context);
+  if (stopped == kMaxMeasureBurst) return;
+  burst->FillSlots(*program_, program_->early_keys, stopped);
+  ShowView(*context, stopped);
+  RunOne(&program_->operators[program_->arms[first].stop_at + 1], *burst, stopped);
+  ForEachBit(all & ~BitsUpTo(stopped), [&](uint32_t number) {
+    ShowView(*context, number);
+    RunOne(guard, *burst, number);
+  });
+}
+
+// All packets have gone through the stages.
+void ProgramState::RunCopiesOf(ProgramBurst* burst, const BurstContext& context) {
+  uint32_t copied = 0;
+  for (const uint32_t mark : marks_) copied |= mark;
+  if (copied == 0) return;
+  burst->FillSlots(*program_, program_->copy_keys);
+  ForEachBit(copied, [&](uint32_t number) {
+    ShowView(context, number);
+    PointTo(*burst, number);
+    if (context_.frame != nullptr) ReadPlacedPacket(*context_.frame, context_.packet);
+    context_.frame = nullptr;  // all is read, and tags of copies must stay
+    for (size_t i = 0; i < marks_.size(); ++i) {
+      if ((marks_[i] >> number & 1) == 0) continue;
+      const BurstCopy& copy = program_->burst_copies[i];
+      copy.is_plain ? CollectPlain(copy, &layouts_[i]) : RunOnPacket(copy);
+    }
+    if (copy_count_ != 0) RunCopies();
+  });
+  std::fill(marks_.begin(), marks_.end(), 0);
+}
+
+void ProgramState::LayOut(const BurstCopy& copy, uint64_t present, CopyLayout* layout) {
+  layout->present = layout->collected = present;
+  for (const PlainTag& tag : copy.tags) {
+    if (tag.makes_present) layout->collected |= uint64_t{1} << tag.field;
+  }
+  layout->count = layout->tag_count = 0;
+  for (MeasureFieldId field = 0; field < kMaxPacketFields; ++field) {
+    if ((layout->collected >> field & 1) == 0) continue;
+    const PlainTag* last = nullptr;
+    for (const PlainTag& tag : copy.tags) {
+      if (tag.field == field) last = &tag;
+    }
+    if (last != nullptr) {
+      layout->tags[layout->tag_count++] = {layout->count, last->is_of_field ? last->from : field,
+                                           last->is_of_field ? 0 : last->constant & last->mask,
+                                           last->is_of_field ? last->mask : 0};
+    }
+    layout->fields[layout->count++] = static_cast<uint8_t>(field);
+  }
+}
+
+// Straight from the packet, with the tags in place of what it has.
+inline void ProgramState::CollectPlain(const BurstCopy& copy, CopyLayout* layout) {
+  const PacketValues& packet = *context_.packet;
+  if (packet.present != layout->present) LayOut(copy, packet.present, layout);
+  const uint32_t count = layout->count;
+  uint64_t* const values = BeginRecord(context_.now, layout->collected, copy.endpoint, count);
+  if (values == nullptr) return;
+  for (uint32_t i = 0; i < count; ++i) values[i] = packet.value[layout->fields[i]];
+  for (uint32_t i = 0; i < layout->tag_count; ++i) {
+    const CopyLayout::Tag& tag = layout->tags[i];
+    values[tag.place] = (packet.value[tag.from] & tag.mask) | tag.constant;
+  }
+  ring_->Commit();
+}
+
+// The tasks of a copy, on the packet that it would be of.
+inline void ProgramState::RunOnPacket(const BurstCopy& copy) {
+  PacketValues* const packet = context_.packet;
+  const uint64_t present = packet->present;
+  const uint64_t tagged = packet->tagged;
+  uint64_t before[kMaxPacketFields];
+  for (size_t i = 0; i < copy.tagged.size(); ++i) before[i] = packet->value[copy.tagged[i]];
+  RunStream(copy.stream);
+  for (size_t i = 0; i < copy.tagged.size(); ++i) packet->value[copy.tagged[i]] = before[i];
+  packet->present = present;
+  packet->tagged = tagged;
+}
+
+}  // namespace trumpet
