@@ -3,6 +3,10 @@
 
 noinst_LIBRARIES += lib/libtrumpet-packet.a
 lib_libtrumpet_packet_a_SOURCES = \
+	lib/packet/bgp.cc \
+	lib/packet/bgp.h \
+	lib/packet/bgp_stream.cc \
+	lib/packet/bgp_stream.h \
 	lib/packet/capture_merge.cc \
 	lib/packet/capture_merge.h \
 	lib/packet/capture_source.cc \
@@ -45,6 +49,10 @@ lib_libtrumpet_packet_a_SOURCES = \
 
 gtest_programs += lib/packet/packet_test
 lib_packet_packet_test_SOURCES = \
+	lib/packet/bgp_frames.h \
+	lib/packet/bgp_stream_test.cc \
+	lib/packet/bgp_test.cc \
+	lib/packet/bgp_tshark_test.cc \
 	lib/packet/capture_merge_test.cc \
 	lib/packet/captures_test.cc \
 	lib/packet/fields_test.cc \
@@ -78,7 +86,10 @@ lib_packet_parse_bench_SOURCES = \
 	lib/packet/test_frames.h
 lib_packet_parse_bench_LDADD = $(LIBTRUMPET_PACKET) $(BENCH_MAIN_LIBS)
 
-fuzz_programs += lib/packet/layers_fuzz lib/packet/mirror_copy_fuzz lib/packet/parse_fuzz lib/packet/pcap_fuzz lib/packet/roce_fuzz
+fuzz_programs += lib/packet/bgp_fuzz lib/packet/layers_fuzz lib/packet/mirror_copy_fuzz lib/packet/parse_fuzz lib/packet/pcap_fuzz lib/packet/roce_fuzz
+lib_packet_bgp_fuzz_SOURCES = lib/packet/bgp_fuzz.cc
+lib_packet_bgp_fuzz_LDADD = $(FUZZ_MAIN) $(LIBTRUMPET_PACKET)
+lib_packet_bgp_fuzz_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 lib_packet_layers_fuzz_SOURCES = lib/packet/layers_fuzz.cc
 lib_packet_layers_fuzz_LDADD = $(FUZZ_MAIN) $(LIBTRUMPET_PACKET)
 lib_packet_layers_fuzz_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
@@ -98,4 +109,4 @@ lib_packet_roce_fuzz_SOURCES = lib/packet/roce_fuzz.cc
 lib_packet_roce_fuzz_LDADD = $(FUZZ_MAIN) $(LIBTRUMPET_PACKET)
 lib_packet_roce_fuzz_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 
-EXTRA_DIST += tests/corpus/layers_fuzz tests/corpus/mirror_copy_fuzz tests/corpus/parse_fuzz tests/corpus/pcap_fuzz tests/corpus/roce_fuzz
+EXTRA_DIST += tests/corpus/bgp_fuzz tests/corpus/layers_fuzz tests/corpus/mirror_copy_fuzz tests/corpus/parse_fuzz tests/corpus/pcap_fuzz tests/corpus/roce_fuzz

@@ -42,8 +42,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const Frame frame{captured.data(), length, length};
   const bool is_ipv4 = reader.ReadIpv4(frame, &plain);
   if (!is_ipv4 && !reader.ReadIpv6(frame, &plain)) return 0;
-  const uint8_t* src = is_ipv4 ? reinterpret_cast<uint8_t*>(&plain.src_ip) : plain.addresses;
-  const uint8_t* dst = is_ipv4 ? reinterpret_cast<uint8_t*>(&plain.dst_ip) : plain.addresses + 16;
+  const auto* ips = reinterpret_cast<const uint8_t*>(&plain.ips);
+  const uint8_t* src = is_ipv4 ? ips : plain.addresses;
+  const uint8_t* dst = is_ipv4 ? ips + 4 : plain.addresses + 16;
   const size_t ip_bytes = is_ipv4 ? 4 : 16;
   const Headers& headers = packet.innermost;
   const uint32_t ports = headers.src_port | static_cast<uint32_t>(headers.dst_port) << 16;

@@ -233,8 +233,9 @@ void CheckPlain(const Bytes& frame, uint32_t captured, const ParseOptions& optio
   const ParsedPacket packet = Parse(exact, 2000, options);
   const Headers& headers = packet.innermost;
   const size_t ip_bytes = is_ipv4 ? 4 : 16;
-  const void* src = is_ipv4 ? static_cast<const void*>(&plain.src_ip) : plain.addresses;
-  const void* dst = is_ipv4 ? static_cast<const void*>(&plain.dst_ip) : plain.addresses + 16;
+  const auto* ips = reinterpret_cast<const uint8_t*>(&plain.ips);
+  const uint8_t* src = is_ipv4 ? ips : plain.addresses;
+  const uint8_t* dst = is_ipv4 ? ips + 4 : plain.addresses + 16;
   ASSERT_FALSE(packet.is_tunnelled || packet.depth_exceeded);
   ASSERT_TRUE(headers.Has(Field::kSrcPort));
   ASSERT_EQ(headers.ip_family, is_ipv4 ? 4 : 6);

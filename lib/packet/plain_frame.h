@@ -27,12 +27,14 @@ namespace trumpet {
 
 // The addresses are bytes as on the wire.
 struct PlainFrame {
-  uint32_t src_ip;  // IPv4
-  uint32_t dst_ip;
+  uint64_t ips;              // IPv4: the source's four bytes, then the destination's
   const uint8_t* addresses;  // IPv6: source and destination, within the frame
   uint32_t ports;            // source, and destination << 16
   uint32_t volume_and_ecn;
   bool is_tcp;  // else UDP
+
+  uint32_t src_ip() const { return static_cast<uint32_t>(ips); }
+  uint32_t dst_ip() const { return static_cast<uint32_t>(ips >> 32); }
 
   // Of volume_and_ecn.
   static uint32_t Volume(uint64_t volume_and_ecn) { return static_cast<uint16_t>(volume_and_ecn); }
@@ -60,8 +62,7 @@ class PlainReader {
     const uint32_t to_protocol = LoadAsIs(data + 20);  // fragment word, ttl, protocol
     const uint32_t total_bytes = LoadBe32(data + 16) >> 16;
     const uint32_t ports = LoadBe32(data + 34);
-    plain->src_ip = LoadAsIs(data + 26);
-    plain->dst_ip = LoadAsIs(data + 30);
+    std::memcpy(&plain->ips, data + 26, sizeof plain->ips);
     plain->ports = ports << 16 | ports >> 16;
     uint32_t header_bytes = parse_internal::kUdpBytes;
     uint32_t volume;
