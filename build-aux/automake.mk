@@ -12,6 +12,7 @@ help:
 	  '  check           unit, differential and build tests; no privileges needed' \
 	  '  check-threads   the tests with threads only (for a --enable-tsan build)' \
 	  '  check-system    the monitor in a real switch, in network namespaces (root)' \
+	  '  check-blackholes  100 blackholes drawn by chance, each told as what it is (root)' \
 	  '  check-controller  faults around the controller: kills, cuts, floods, full disks, wrong keys' \
 	  '  check-slices    the slice planner on random cases, and on a reference set if SLICE_REFERENCE' \
 	  '                  (by default beside the source tree) is there' \
@@ -77,8 +78,9 @@ AM_TESTS_ENVIRONMENT = \
 # Long comparisons on one thread, which ThreadSanitizer can only slow down.
 one_thread_tests = PacketThreads.*:InstallUnderTraffic.CountsExactly*
 
-.PHONY: check-threads check-system check-controller check-ovs check-ovs-full need-plugin
-check-threads: $(TSAN_TESTS)
+.PHONY: thread-tests check-threads check-system check-controller check-ovs check-ovs-full need-plugin
+thread-tests: $(TSAN_TESTS)
+check-threads: thread-tests
 	@test -n '$(TSAN_TESTS)' || { echo 'check-threads: TSAN_TESTS is empty'; exit 1; }
 	GTEST_FILTER='-$(one_thread_tests)' \
 	  $(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(TSAN_TESTS)'
@@ -91,6 +93,12 @@ endif
 
 check-system: need-plugin all tests/support/link_emulator
 	$(script_environment) $(top_srcdir)/tests/system/run
+
+# How many, and which.
+BLACKHOLES = 100
+.PHONY: check-blackholes
+check-blackholes: need-plugin all tests/support/link_emulator
+	TRUMPET_BLACKHOLES=$(BLACKHOLES) $(script_environment) $(top_srcdir)/tests/system/run blackholes_drawn
 
 check-controller: need-plugin all tests/controller/fault_host
 	$(script_environment) $(top_srcdir)/tests/controller/run

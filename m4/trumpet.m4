@@ -112,7 +112,7 @@ AC_DEFUN([TRUMPET_LIBRARIES], [
     AC_MSG_WARN([benchmark not found, so `make bench' is off; on Debian: apt-get install libbenchmark-dev])])
   AM_CONDITIONAL([HAVE_BENCHMARK], [test "$have_benchmark" = yes])
   PKG_CHECK_MODULES([DPDK], [libdpdk], [have_dpdk=yes], [have_dpdk=no
-    AC_MSG_WARN([libdpdk not found, so bench-measure leaves its sketch out; on Debian: apt-get install libdpdk-dev])])
+    AC_MSG_WARN([libdpdk not found, so trumpet-analyzer takes no copies from ports of DPDK, and bench-measure leaves its sketch out; on Debian: apt-get install libdpdk-dev])])
   DPDK_CFLAGS=`AS_ECHO(["$DPDK_CFLAGS"]) | sed 's/-I/-isystem /g'`  # warnings are for code of ours
   AM_CONDITIONAL([HAVE_DPDK], [test "$have_dpdk" = yes])
   AC_CHECK_PROGS([RST2MAN], [rst2man rst2man.py])

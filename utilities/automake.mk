@@ -25,9 +25,7 @@ utilities_libtrumpet_replay_a_SOURCES = \
 	utilities/replay/replay_options.cc \
 	utilities/replay/replay_options.h \
 	utilities/replay/schedule.cc \
-	utilities/replay/schedule.h \
-	utilities/replay/text_file.cc \
-	utilities/replay/text_file.h
+	utilities/replay/schedule.h
 LIBTRUMPET_REPLAY = utilities/libtrumpet-replay.a controller/libtrumpet-tem.a lib/libtrumpet-tpm.a \
 	lib/libtrumpet-verdict.a lib/libtrumpet-measure.a $(XXHASH_LIBS) $(LIBTRUMPET_LANG) \
 	$(OPENSSL_LIBS)

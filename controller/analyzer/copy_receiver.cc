@@ -20,6 +20,7 @@
 #include <cstring>
 #include <utility>
 
+#include "controller/analyzer/tunnel_filter.h"
 #include "lib/packet/capture_source.h"
 
 namespace trumpet {
@@ -33,51 +34,10 @@ Status SystemError(const std::string& what) {
   return Status::Error(what + ": " + std::strerror(errno));
 }
 
-// GRE over IPv4, over IPv6, and over IPv6 behind destination options, which ip6gre writes.  The
-// kernel has taken a VLAN tag off.
-const sock_filter kOnlyTunnels[] = {
-    BPF_STMT(BPF_LD | BPF_H | BPF_ABS, 12),
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ETH_P_IP, 0, 2),
-    BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 23),
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_GRE, 4, 5),
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ETH_P_IPV6, 0, 4),
-    BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 20),
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_GRE, 1, 0),
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_DSTOPTS, 0, 1),
-    BPF_STMT(BPF_RET | BPF_K, 0xffffffff),
-    BPF_STMT(BPF_RET | BPF_K, 0),
-};
-
-// The same, and UDP to the ports of VXLAN and Geneve.  Of a datagram in fragments there is nothing
-// to take: only the first has ports.
-constexpr uint16_t kVxlanPort = 4789;
-constexpr uint16_t kGenevePort = 6081;
-const sock_filter kOnlyTunnelsAndUdp[] = {
-    BPF_STMT(BPF_LD | BPF_H | BPF_ABS, 12),
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ETH_P_IP, 0, 8),
-    BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 23),
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_GRE, 15, 0),
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_UDP, 0, 13),
-    BPF_STMT(BPF_LD | BPF_H | BPF_ABS, 20),
-    BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, 0x3fff, 11, 0),
-    BPF_STMT(BPF_LDX | BPF_B | BPF_MSH, 14),
-    BPF_STMT(BPF_LD | BPF_H | BPF_IND, 16),
-    BPF_JUMP(BPF_JMP | BPF_JA, 6, 0, 0),
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ETH_P_IPV6, 0, 7),
-    BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 20),
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_GRE, 6, 0),
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_DSTOPTS, 5, 0),
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_UDP, 0, 3),
-    BPF_STMT(BPF_LD | BPF_H | BPF_ABS, 56),
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kVxlanPort, 2, 0),
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kGenevePort, 1, 0),
-    BPF_STMT(BPF_RET | BPF_K, 0),
-    BPF_STMT(BPF_RET | BPF_K, 0xffffffff),
-};
-
-template <size_t n>
-sock_fprog Program(const sock_filter (&filter)[n]) {
-  return {static_cast<unsigned short>(n), const_cast<sock_filter*>(filter)};
+sock_fprog Program(TunnelFilter filter) {
+  // The kernel's name for the same thing.
+  const auto* const code = reinterpret_cast<const sock_filter*>(filter.code);
+  return {static_cast<unsigned short>(filter.count), const_cast<sock_filter*>(code)};
 }
 
 Status SetOption(int socket, int level, int option, const void* value, socklen_t bytes,
@@ -121,8 +81,7 @@ Status CopyReceiver::Configure(const CopyReceiverOptions& options) {
   Status status =
       SetOption(socket_, SOL_PACKET, PACKET_VERSION, &version, sizeof version, "TPACKET_V3");
   if (!status.ok()) return status;
-  const sock_fprog program =
-      options.wants_udp_tunnels ? Program(kOnlyTunnelsAndUdp) : Program(kOnlyTunnels);
+  const sock_fprog program = Program(OnlyTunnels(options.wants_udp_tunnels));
   status = SetOption(socket_, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program, "filter");
   if (!status.ok()) return status;
   const int on = 1;
@@ -204,6 +163,17 @@ CopyReceiverCounters CopyReceiver::counters() {
     counters_.ring_freezes += stats.tp_freeze_q_cnt;
   }
   return counters_;
+}
+
+uint64_t CopyReceiver::dropped() { return counters().kernel_drops; }
+
+std::vector<CopySource::Figure> CopyReceiver::Figures() {
+  const CopyReceiverCounters counters = this->counters();
+  return {{"frames", counters.frames},
+          {"bytes", counters.bytes},
+          {"kernel_drops", counters.kernel_drops},
+          {"ring_freezes", counters.ring_freezes},
+          {"hardware_stamps", counters.hardware_stamps}};
 }
 
 Status TakeCapture(const std::string& path, const TakeFrame& take) {

@@ -19,7 +19,9 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "controller/analyzer/copy_source.h"
 #include "lib/base/status.h"
 #include "lib/base/units.h"
 #include "lib/packet/parse.h"
@@ -47,21 +49,20 @@ struct CopyReceiverCounters {
 };
 
 using TakeFrame = std::function<void(const Frame& frame, Nanos time)>;
-// At most kReceiveBurst in the order of their arrival; they are lent for the call.
-constexpr size_t kReceiveBurst = 64;
-using TakeFrames = std::function<void(const TimedFrame* frames, size_t count)>;
 
-class CopyReceiver {
+class CopyReceiver final : public CopySource {
  public:
   static Result<std::unique_ptr<CopyReceiver>> Open(event_base* base,
                                                     const CopyReceiverOptions& options,
                                                     TakeFrames take);
-  ~CopyReceiver();
+  ~CopyReceiver() override;
   CopyReceiver(const CopyReceiver&) = delete;
   CopyReceiver& operator=(const CopyReceiver&) = delete;
 
   // Asks the kernel for its counts, too.
   CopyReceiverCounters counters();
+  uint64_t dropped() override;
+  std::vector<Figure> Figures() override;
 
   // From libevent.
   void OnReadable();

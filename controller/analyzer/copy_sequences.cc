@@ -17,6 +17,10 @@ constexpr uint32_t kFirstCopies = 64;
 constexpr uint32_t kFirstStep = 1024;
 // So many in a row that are behind, and fill no gap: the switch began anew with a lower number.
 constexpr uint32_t kCopiesBehind = 64;
+// So many claims may move when one comes.
+constexpr size_t kMostSteps = 32;
+// So many claim a gap; of more almost all were lost themselves.
+constexpr size_t kMostClaims = 1024;
 
 }  // namespace
 
@@ -110,60 +114,141 @@ std::vector<CopySequences::Gap*> CopySequences::GapsBetween(Switch* from, Nanos 
   return gaps;
 }
 
-// Somebody's claim may be to another gap as well.
-bool CopySequences::MakeRoom(Switch* from, const std::vector<Gap*>& gaps) {
-  for (Gap* const gap : gaps) {
-    for (size_t i = 0; i < gap->claims.size(); ++i) {
-      for (Gap* const other : GapsBetween(from, gap->claims[i].from, gap->claims[i].until)) {
-        if (other == gap || !other->has_room()) continue;
-        other->claims.push_back(gap->claims[i]);
-        gap->claims.erase(gap->claims.begin() + static_cast<std::ptrdiff_t>(i));
-        return true;
-      }
+// Of a copy made about then, from the time of the gap.
+Nanos CopySequences::Gap::Distance(Nanos around) const {
+  return std::max<Nanos>({before - around, around - after, 0});
+}
+
+bool CopySequences::Gap::IsLikelier(const MissingCopy& one, const MissingCopy& other) const {
+  if (one.is_certain != other.is_certain) return one.is_certain;
+  return Distance(one.around) < Distance(other.around);
+}
+
+// Behind those that are as likely.
+void CopySequences::Gap::Add(const Claimant& claim) {
+  const auto place = std::upper_bound(claims.begin(), claims.end(), claim,
+                                      [this](const Claimant& one, const Claimant& other) {
+                                        return IsLikelier(one.missing, other.missing);
+                                      });
+  claims.insert(place, claim);
+}
+
+// Although there is no room.
+bool CopySequences::Gap::WouldHold(const Claimant& claim) const {
+  return IsLikelier(claim.missing, claims[size() - 1].missing);
+}
+
+// Somebody's claim may be to another gap as well, where somebody else may have to go first.
+bool CopySequences::MakeRoom(Switch* from, Gap* gap, std::vector<Gap*>* tried) {
+  tried->push_back(gap);
+  for (size_t i = 0; i < gap->claims.size(); ++i) {
+    const Claimant claim = gap->claims[i];
+    for (Gap* const other : GapsBetween(from, claim.missing.from, claim.missing.until)) {
+      if (tried->size() >= kMostSteps) return false;
+      if (std::find(tried->begin(), tried->end(), other) != tried->end()) continue;
+      if (!other->has_room() && !MakeRoom(from, other, tried)) continue;
+      other->Add(claim);
+      gap->claims.erase(gap->claims.begin() + static_cast<std::ptrdiff_t>(i));
+      return gap->has_room();
     }
   }
   return false;
 }
 
-CopySequences::Contest CopySequences::Claim(uint16_t switch_number, Nanos from, Nanos around,
-                                            Nanos until, Uint128 packet, bool is_certain) {
+// Those of the time of a claim, the nearest first.
+std::vector<CopySequences::Gap*> CopySequences::GapsOf(Switch* from, const Claimant& claim) {
+  std::vector<Gap*> gaps = GapsBetween(from, claim.missing.from, claim.missing.until);
+  std::stable_sort(gaps.begin(), gaps.end(), [&claim](const Gap* one, const Gap* other) {
+    return one->Distance(claim.missing.around) < other->Distance(claim.missing.around);
+  });
+  return gaps;
+}
+
+// That in which room was made, else the first.
+CopySequences::Gap* CopySequences::RoomIn(Switch* from, const std::vector<Gap*>& gaps) {
+  std::vector<Gap*> tried;
+  const auto found = std::find_if(gaps.begin(), gaps.end(), [&](Gap* gap) {
+    const bool is_new = std::find(tried.begin(), tried.end(), gap) == tried.end();
+    return is_new && MakeRoom(from, gap, &tried);
+  });
+  return found == gaps.end() ? gaps.front() : *found;
+}
+
+// Each has the nearest gap of which it is among the likeliest; who has to go looks for another.
+// Returns the gap at which somebody waits now without a number, or null.
+CopySequences::Gap* CopySequences::Place(Switch* from, Claimant claim) {
+  for (size_t step = 1;; ++step) {
+    const std::vector<Gap*> gaps = GapsOf(from, claim);
+    const auto own = std::find_if(gaps.begin(), gaps.end(), [&claim](const Gap* gap) {
+      return gap->has_room() || gap->WouldHold(claim);
+    });
+    Gap* const gap = own == gaps.end() ? RoomIn(from, gaps) : *own;
+    const bool had_room = gap->has_room();
+    gap->Add(claim);
+    if (had_room) return nullptr;
+    if (own == gaps.end() || step == kMostSteps) return gap;
+    const auto behind = gap->claims.begin() + static_cast<std::ptrdiff_t>(gap->size());
+    claim = *behind;
+    gap->claims.erase(behind);
+  }
+}
+
+// The numbers are of the likeliest; those that are about as likely as the last of these, and as the
+// first that has none, share.
+void CopySequences::Share(Gap* gap, Nanos spread) {
+  std::vector<Claimant>& claims = gap->claims;
+  const auto certain =
+      static_cast<uint64_t>(std::count_if(claims.begin(), claims.end(), [](const Claimant& claim) {
+        return claim.missing.is_certain;
+      }));
+  const uint64_t numbers = std::min<uint64_t>(std::max(gap->size(), certain), claims.size());
+  const auto distance = [&](uint64_t i) { return gap->Distance(claims[i].missing.around); };
+  uint64_t first = numbers, end = numbers;  // of those that share
+  if (numbers > certain && claims.size() > numbers) {
+    while (first > certain && distance(numbers) - distance(first - 1) <= spread) --first;
+    while (end < claims.size() && distance(end) - distance(numbers - 1) <= spread) ++end;
+  }
+  for (uint64_t i = 0; i < claims.size(); ++i) {
+    claims[i].lost_share = i < numbers ? 1 : 0;
+    if (i < first || i >= end) continue;
+    claims[i].lost_share = static_cast<double>(numbers - first) / static_cast<double>(end - first);
+  }
+}
+
+CopySequences::Contest CopySequences::Claim(const MissingCopy& missing, Uint128 packet) {
   Contest contest;
-  if (switch_number > kMaxSwitchNumber) return contest;
-  Switch& asked = switches_[switch_number];
-  std::vector<Gap*> gaps = GapsBetween(&asked, from, until);
+  if (missing.switch_number > kMaxSwitchNumber) return contest;
+  Switch& asked = switches_[missing.switch_number];
+  const Claimant claim = {packet, missing};
+  const std::vector<Gap*> gaps = GapsOf(&asked, claim);
   uint64_t lost = 0;
   for (const Gap* const gap : gaps) lost += gap->size();
   if (lost == 0 || lost > kMostToClaim) return contest;
-  const auto distance = [around](const Gap* gap) {
-    return std::max<Nanos>({gap->before - around, around - gap->after, 0});
-  };
-  std::stable_sort(gaps.begin(), gaps.end(), [&](const Gap* one, const Gap* other) {
-    return distance(one) < distance(other);
-  });
   const auto has_claimed = [packet](const Gap* gap) {
     return std::any_of(gap->claims.begin(), gap->claims.end(),
-                       [packet](const Claimant& claim) { return claim.packet == packet; });
+                       [packet](const Claimant& one) { return one.packet == packet; });
   };
-  const auto has_room = [](const Gap* gap) { return gap->has_room(); };
   auto own = std::find_if(gaps.begin(), gaps.end(), has_claimed);
-  const bool is_new = own == gaps.end();
-  if (is_new) {
-    if (std::none_of(gaps.begin(), gaps.end(), has_room)) MakeRoom(&asked, gaps);
-    own = std::find_if(gaps.begin(), gaps.end(), has_room);
-    if (own == gaps.end()) own = gaps.begin();
-    (*own)->claims.push_back({packet, from, until, is_certain});
+  if (own == gaps.end() && gaps.front()->claims.size() >= kMostClaims) {
+    contest.lost_share = missing.is_certain ? 1 : 0;
+    return contest;
   }
-  // What is not certainly somebody's is shared by the others.
-  uint64_t certain = 0, uncertain = 0;
-  for (const Claimant& claim : (*own)->claims) ++(claim.is_certain ? certain : uncertain);
-  const uint64_t numbers = (*own)->size();
-  const uint64_t left = numbers > certain ? numbers - certain : 0;
-  if (uncertain <= left) return contest;
-  contest.lost_share = static_cast<double>(left) / static_cast<double>(uncertain);
-  for (const Claimant& claim : (*own)->claims) {
-    if (is_new && !claim.is_certain && claim.packet != packet) {
-      contest.others.push_back(claim.packet);
-    }
+  Gap* waiting = nullptr;
+  if (own == gaps.end()) {
+    waiting = Place(&asked, claim);
+    own = std::find_if(gaps.begin(), gaps.end(), has_claimed);
+  }
+  if (own == gaps.end()) return contest;
+  Share(*own, missing.spread);
+  if (waiting != nullptr && waiting != *own) Share(waiting, missing.spread);
+  for (const Claimant& one : (*own)->claims) {
+    if (one.packet == packet) contest.lost_share = one.lost_share;
+  }
+  if (waiting == nullptr) return contest;
+  for (Claimant& one : waiting->claims) {
+    if (one.lost_share > kLikely || one.is_told) continue;
+    one.is_told = true;
+    if (one.packet != packet) contest.others.push_back(one.packet);
   }
   return contest;
 }

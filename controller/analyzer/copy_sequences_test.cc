@@ -127,8 +127,9 @@ CopySequences WithGaps(std::initializer_list<uint32_t> lost) {
 CopySequences::Contest Claim(CopySequences* sequences, Nanos around, Uint128 packet,
                              bool is_certain = false) {
   around *= kNanosPerMilli;
-  return sequences->Claim(1, around - kNanosPerMilli, around, around + kNanosPerMilli, packet,
-                          is_certain);
+  return sequences->Claim(
+      {1, around - kNanosPerMilli, around, around + kNanosPerMilli, kNanosPerMilli, is_certain},
+      packet);
 }
 
 TEST(CopySequences, ANumberIsOfOnePacketAndThatAsksOnce) {
@@ -157,6 +158,108 @@ TEST(CopySequences, WhoMayHaveAnotherNumberMakesRoom) {
   EXPECT_EQ(Claim(&sequences, 99, 8).lost_share, 1);   // may have that one alone
   EXPECT_EQ(Claim(&sequences, 101, 7).lost_share, 1);
   EXPECT_LT(Claim(&sequences, 101, 9).lost_share, 1) << "three for two";
+}
+
+TEST(CopySequences, ANumberIsOfThePacketWhoseTimeIsNearest) {
+  CopySequences sequences = WithGaps({100, 110});
+  const auto claim = [&](Nanos around_micros, Uint128 packet) {
+    const Nanos around = around_micros * kNanosPerMicro;
+    return sequences.Claim(
+        {1, around - kNanosPerMilli, around, around + 12 * kNanosPerMilli, kNanosPerMilli, false},
+        packet);
+  };
+  EXPECT_EQ(claim(96'000, 1).lost_share, 1);  // until somebody is nearer
+  EXPECT_EQ(claim(100'000, 2).lost_share, 1);
+  EXPECT_EQ(claim(96'000, 1).lost_share, 1) << "there is another number";
+  const auto last = claim(110'000, 3);
+  EXPECT_EQ(last.lost_share, 1);
+  EXPECT_EQ(last.others, std::vector<Uint128>{1});
+  EXPECT_EQ(claim(96'000, 1).lost_share, 0);
+  EXPECT_EQ(claim(97'500, 4).lost_share, 0) << "it is nearer, but not near";
+  EXPECT_EQ(claim(98'500, 5).lost_share, 0.5) << "about as near";
+  EXPECT_EQ(claim(100'000, 2).lost_share, 0.5);
+  EXPECT_EQ(claim(110'000, 3).lost_share, 1);
+}
+
+struct RandomClaim {
+  Nanos around = 0;
+  Nanos until = 0;
+  std::vector<size_t> gaps;  // of its time
+};
+
+// The slow twin: whether `claim` finds a number, if others may have to take another one.
+bool FindsNumber(const std::vector<RandomClaim>& claims, size_t claim, std::vector<int>* owners,
+                 std::vector<bool>* tried) {
+  for (const size_t gap : claims[claim].gaps) {
+    if ((*tried)[gap]) continue;
+    (*tried)[gap] = true;
+    const int owner = (*owners)[gap];
+    if (owner >= 0 && !FindsNumber(claims, static_cast<size_t>(owner), owners, tried)) continue;
+    (*owners)[gap] = static_cast<int>(claim);
+    return true;
+  }
+  return false;
+}
+
+TEST(CopySequences, NobodyIsWithoutANumberThatCouldHaveOne) {
+  size_t waiting = 0;
+  for (uint64_t seed = 0; seed < 3000; ++seed) {
+    std::mt19937_64 random(seed);
+    std::vector<uint32_t> lost;
+    for (uint32_t number = 20; number < 60; number += 3 + random() % 5) lost.push_back(number);
+    CopySequences sequences;
+    for (uint32_t i = 0; i < 100; ++i) {
+      if (!std::binary_search(lost.begin(), lost.end(), i)) {
+        sequences.Take(1, i, i * kNanosPerMilli);
+      }
+    }
+    std::vector<RandomClaim> claims;
+    for (size_t i = 0; i < lost.size() + 1; ++i) {
+      RandomClaim claim;
+      claim.around = static_cast<Nanos>(18'000 + random() % 42'000) * kNanosPerMicro;
+      claim.until = claim.around + static_cast<Nanos>(random() % 8000) * kNanosPerMicro;
+      for (size_t gap = 0; gap < lost.size(); ++gap) {
+        const Nanos at = lost[gap] * kNanosPerMilli;
+        const bool is_near =
+            claim.around <= at + kNanosPerMilli && at - kNanosPerMilli <= claim.until;
+        if (is_near) claim.gaps.push_back(gap);
+      }
+      if (!claim.gaps.empty()) claims.push_back(claim);
+    }
+    std::vector<int> owners(lost.size(), -1);
+    size_t with_number = 0;
+    for (size_t i = 0; i < claims.size(); ++i) {
+      std::vector<bool> tried(lost.size(), false);
+      with_number += FindsNumber(claims, i, &owners, &tried) ? 1 : 0;
+    }
+    double share = 0;
+    for (int round = 0; round < 2; ++round) {  // then all have claimed
+      share = 0;
+      for (size_t i = 0; i < claims.size(); ++i) {
+        share +=
+            sequences
+                .Claim({1, claims[i].around, claims[i].around, claims[i].until, 0, false}, i + 1)
+                .lost_share;
+      }
+    }
+    EXPECT_NEAR(share, static_cast<double>(with_number), 1e-6) << "seed " << seed;
+    waiting += claims.size() - with_number;
+  }
+  EXPECT_GT(waiting, 1000u);
+}
+
+TEST(CopySequences, OfAFloodOfClaimsEachIsToldOnceAndMostAreNotKept) {
+  CopySequences sequences = WithGaps({100});
+  size_t told = 0;
+  for (Uint128 packet = 1; packet <= 100'000; ++packet) {
+    const auto contest = Claim(&sequences, 100, packet);
+    EXPECT_EQ(contest.lost_share > 0.5, packet == 1);
+    told += contest.others.size();
+  }
+  EXPECT_EQ(told, 1u) << "the first";
+  EXPECT_LT(Claim(&sequences, 100, 1).lost_share, 0.01);
+  EXPECT_EQ(Claim(&sequences, 100, 100'000).lost_share, 0);
+  EXPECT_EQ(Claim(&sequences, 100, 100'001, true).lost_share, 1);
 }
 
 TEST(CopySequences, ManyMissingNumbersAtATimeTellNothingOfEach) {

@@ -6,21 +6,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "controller/analyzer/trace_loops.h"
+
 namespace trumpet {
 namespace {
 
-// Of a copy of a switch whose numbers have no gap: clocks may have erred.
+// Of a copy of a switch whose numbers have no gap, or which has sent no copy that did not come:
+// clocks may have erred.
 constexpr double kLostWithoutGap = 1e-6;
-// How often a switch makes copies at one port of a packet that is not in a loop.
-constexpr size_t kMaxCopiesOfPort = 2;
-
-bool IsSamePort(const TraceHop& a, const TraceHop& b) {
-  return a.switch_number == b.switch_number && a.tag == b.tag;
-}
-
-bool Contains(const TraceStage& stage, uint16_t switch_number) {
-  return std::find(stage.begin(), stage.end(), switch_number) != stage.end();
-}
 
 // Equal ones stay in their order.  Most lists are in order, and std::stable_sort() takes memory.
 template <typename Before>
@@ -100,104 +93,18 @@ void SplitPasses(const Trace& trace, const TraceRoutes& routes, const JudgeOptio
   SplitHops(hops, trace, routes, options, passes);
 }
 
-bool HasRepeats(const TracePass& pass) {
-  for (size_t i = 1; i < pass.hops.size(); ++i) {
-    for (size_t j = 0; j < i; ++j) {
-      if (IsSamePort(pass.hops[i], pass.hops[j])) return true;
-    }
-  }
-  return false;
-}
-
-// Copies that were made at one port.
-struct Visits {
-  TraceHop first;
-  Nanos second = 0;  // when the second came
-  size_t count = 0;
-  bool has_other_ttl = false;
-};
-
-std::vector<Visits> RepeatedVisits(const TracePass& pass) {
-  std::vector<Visits> all;
-  for (const TraceHop& hop : pass.hops) {
-    auto found = std::find_if(all.begin(), all.end(), [&hop](const Visits& visits) {
-      return IsSamePort(visits.first, hop);
-    });
-    if (found == all.end()) found = all.insert(all.end(), Visits{hop, 0, 0, false});
-    if (++found->count == 2) found->second = hop.time;
-    if (hop.ttl != found->first.ttl) found->has_other_ttl = true;
-  }
-  all.erase(
-      std::remove_if(all.begin(), all.end(), [](const Visits& visits) { return visits.count < 2; }),
-      all.end());
-  return all;
-}
-
-// True if the second round begins before the first ends, so that no switch made all its copies at
-// once.
-bool IsInTurn(const std::vector<Visits>& repeated) {
-  for (size_t i = 0; i + 1 < repeated.size(); ++i) {
-    const Visits& next = repeated[i + 1];
-    if (next.first.switch_number == repeated[i].first.switch_number) continue;
-    if (next.first.time < repeated[i].second && repeated[i].second < next.second) return true;
-  }
-  return false;
-}
-
-// Of hops in the order of their copies.  The outermost TTL of a tunnel begins anew with each of
-// them, which it never does on the way of one.
-TraceLoop LoopKindOf(const std::vector<TraceHop>& hops, const std::vector<uint16_t>& loop) {
-  bool is_in_tunnel = false, is_plain = false, begins_anew = false, falls = false;
-  for (size_t i = 0; i < hops.size(); ++i) {
-    if (!Contains(loop, hops[i].switch_number)) continue;
-    (hops[i].is_encapsulated ? is_in_tunnel : is_plain) = true;
-    for (size_t before = 0; before < i; ++before) {
-      if (!IsSamePort(hops[before], hops[i])) continue;
-      begins_anew |= hops[i].is_encapsulated && hops[i].outer_ttl >= hops[before].outer_ttl &&
-                     hops[i].ttl < hops[before].ttl;
-      falls |= hops[i].outer_ttl < hops[before].outer_ttl || hops[i].ttl < hops[before].ttl;
-    }
-  }
-  if ((is_in_tunnel && is_plain) || begins_anew) return TraceLoop::kOverlay;
-  return falls ? TraceLoop::kRouted : TraceLoop::kBridged;
-}
-
-bool FindLoop(TracePass* pass) {
-  const std::vector<Visits> repeated = RepeatedVisits(*pass);
-  const bool is_loop =
-      IsInTurn(repeated) || std::any_of(repeated.begin(), repeated.end(), [](const Visits& visits) {
-        return visits.has_other_ttl || visits.count > kMaxCopiesOfPort;
-      });
-  if (!is_loop) return false;
-  for (const Visits& visits : repeated) {
-    if (!Contains(pass->loop, visits.first.switch_number)) {
-      pass->loop.push_back(visits.first.switch_number);
-    }
-  }
-  pass->loop_kind = LoopKindOf(pass->hops, pass->loop);
-  return true;
-}
-
-// A switch that made its copy twice.
-void RemoveRepeats(TracePass* pass) {
-  std::vector<TraceHop> kept;
-  for (const TraceHop& hop : pass->hops) {
-    const bool is_there = std::any_of(
-        kept.begin(), kept.end(), [&hop](const TraceHop& other) { return IsSamePort(hop, other); });
-    if (is_there) {
-      ++pass->duplicates;
-    } else {
-      kept.push_back(hop);
-    }
-  }
-  pass->hops = std::move(kept);
-}
-
 class Judge {
  public:
-  Judge(const Trace& trace, const TraceRoutes& routes, const CopySequences* sequences,
+  Judge(const Trace& trace, const TraceRoutes& routes, const CopyLosses& losses,
         const JudgeOptions& options, TracePass* pass)
-      : trace_(trace), routes_(routes), sequences_(sequences), options_(options), pass_(*pass) {}
+      : trace_(trace),
+        routes_(routes),
+        sequences_(losses.sequences),
+        counts_(losses.counts),
+        changes_(losses.changes),
+        hop_times_(losses.hop_times),
+        options_(options),
+        pass_(*pass) {}
 
   void Run() {
     if (WentAsItOught()) return;
@@ -282,7 +189,6 @@ class Judge {
     if (end == way.end() || pass_.is_off_route) return;
     for (auto stage = way.begin(); stage != end; ++stage) {
       if (WasSeenIn(*stage)) continue;
-      pass_.lost_copies.push_back(*stage);
       const auto before =
           std::find_if(pass_.hops.rbegin(), pass_.hops.rend(), [&](const TraceHop& hop) {
             return std::any_of(way.begin(), stage, [&hop](const TraceStage& one) {
@@ -290,8 +196,21 @@ class Judge {
             });
           });
       const Nanos since = before == pass_.hops.rend() ? first->time : before->time;
-      NoteMissing(*stage, since - options_.hop_time, since, last.time + options_.hop_time, true);
+      const Nanos from = since - options_.hop_time, until = last.time + options_.hop_time;
+      if (HasChangedRules(*stage, from, until)) continue;
+      pass_.lost_copies.push_back(*stage);
+      NoteMissing(*stage, from, since, until, true);
     }
+  }
+
+  // Copies that are missing there are not lost then; the pass remembers.
+  bool HasChangedRules(const TraceStage& stage, Nanos from, Nanos until) {
+    if (changes_ == nullptr) return false;
+    const bool has_changed = std::any_of(stage.begin(), stage.end(), [&](uint16_t one) {
+      return changes_->Between(one, from, until);
+    });
+    pass_.has_changed_rules |= has_changed;
+    return has_changed;
   }
 
   // The hop that no other leads to, as far as is known.
@@ -310,12 +229,20 @@ class Judge {
 
   void LookBehind(const TraceHop& last, const TraceWay& behind) {
     if (behind.empty()) return;
-    double all_lost = 1;
+    const Nanos from = last.time - options_.hop_time;
     Nanos until = last.time;
     for (const TraceStage& stage : behind) {
       until += options_.hop_time;
-      all_lost *= CopyLoss(stage, last.time - options_.hop_time, until);
-      NoteMissing(stage, last.time - options_.hop_time, last.time, until, false);
+      if (!HasChangedRules(stage, from, until)) continue;
+      pass_.fault = TraceFault::kNotKnown;
+      return;
+    }
+    double all_lost = 1;
+    until = last.time;
+    for (const TraceStage& stage : behind) {
+      until += options_.hop_time;
+      all_lost *= CopyLoss(stage, from, until);
+      NoteMissing(stage, from, last.time, until, false);
     }
     const double dropped = options_.packet_loss;
     pass_.drop_probability = dropped / (dropped + (1 - dropped) * all_lost);
@@ -326,29 +253,58 @@ class Judge {
   void NoteMissing(const TraceStage& stage, Nanos from, Nanos around, Nanos until,
                    bool is_certain) {
     if (sequences_ == nullptr || stage.size() != 1) return;
-    if (sequences_->Between(stage.front(), from, until).lost == 0) return;
-    pass_.missing.push_back({stage.front(), from, around, until, is_certain});
+    if (LostAround(stage.front(), from, &until).lost == 0) return;
+    const Nanos slow = hop_times_ == nullptr ? 0 : hop_times_->slow();
+    const Nanos spread = std::max(options_.hop_time, slow);
+    pass_.missing.push_back({stage.front(), from, around, until, spread, is_certain});
+  }
+
+  // Where no copy was lost within the usual time but one was later, when hops are as slow as they
+  // have been of late, it is that one that is looked for.
+  CopySequences::Around LostAround(uint16_t switch_number, Nanos from, Nanos* until) const {
+    const auto usual = sequences_->Between(switch_number, from, *until);
+    if (usual.lost > 0 || hop_times_ == nullptr) return usual;
+    const Nanos later = *until - options_.hop_time + hop_times_->slowest();
+    if (later <= *until) return usual;
+    const auto late = sequences_->Between(switch_number, from, later);
+    if (late.lost == 0) return usual;
+    *until = later;
+    return late;
   }
 
   // The greatest of the switches that it may have passed.
   double CopyLoss(const TraceStage& stage, Nanos from, Nanos until) const {
     double greatest = 0;
     for (const uint16_t switch_number : stage) {
-      double loss = options_.copy_loss;
-      const auto around = sequences_ == nullptr ? CopySequences::Around()
-                                                : sequences_->Between(switch_number, from, until);
-      if (around.is_known) {
-        loss = around.lost == 0 ? kLostWithoutGap
-                                : static_cast<double>(around.lost) / std::max(1.0, around.made);
-      }
-      greatest = std::max(greatest, loss);
+      greatest = std::max(greatest, CopyLossAt(switch_number, from, until));
     }
     return greatest;
+  }
+
+  double CopyLossAt(uint16_t switch_number, Nanos from, Nanos until) const {
+    Nanos end = until;
+    CopySequences::Around around;
+    if (sequences_ != nullptr) around = LostAround(switch_number, from, &end);
+    if (around.is_known && around.lost == 0) return kLostWithoutGap;
+    if (around.is_known) return static_cast<double>(around.lost) / std::max(1.0, around.made);
+    const bool has_numbers = sequences_ != nullptr && sequences_->Numbers(switch_number);
+    if (has_numbers || counts_ == nullptr || !counts_->IsTold(switch_number)) {
+      return options_.copy_loss;
+    }
+    const SentCounts::Around counted = counts_->Between(switch_number, from, until);
+    if (counted.is_none) return kLostWithoutGap;
+    if (!counts_->IsSettled(switch_number, until))
+      pass_.uncounted.push_back({switch_number, until});
+    if (!counted.is_known) return options_.copy_loss;
+    return std::clamp(options_.copy_loss, counted.least, counted.most);
   }
 
   const Trace& trace_;
   const TraceRoutes& routes_;
   const CopySequences* const sequences_;
+  const SentCounts* const counts_;
+  const RuleChanges* const changes_;
+  const HopTimes* const hop_times_;
   const JudgeOptions& options_;
   TracePass& pass_;
   std::vector<Stages> after_;  // of each hop of the pass
@@ -363,21 +319,28 @@ void TracePass::Clear() {
   hops.clear();
 }
 
+void NoteHops(const TracePass& pass, HopTimes* times) {
+  if (pass.fault != TraceFault::kNone || !pass.lost_copies.empty()) return;
+  for (size_t i = 1; i < pass.hops.size(); ++i) {
+    const Nanos time = pass.hops[i].time;
+    times->Take(time, time - pass.hops[i - 1].time);
+  }
+}
+
 void ClaimMissing(Uint128 key, CopySequences* sequences, TracePass* pass,
                   std::vector<Uint128>* others) {
   double lost_share = 1;
   for (const MissingCopy& one : pass->missing) {
-    const auto contest =
-        sequences->Claim(one.switch_number, one.from, one.around, one.until, key, one.is_certain);
+    const auto contest = sequences->Claim(one, key);
     if (!one.is_certain) lost_share = std::min(lost_share, contest.lost_share);
     others->insert(others->end(), contest.others.begin(), contest.others.end());
   }
-  if (pass->fault != TraceFault::kCopiesLost || lost_share > 0.5) return;
+  if (pass->fault != TraceFault::kCopiesLost || lost_share > CopySequences::kLikely) return;
   pass->fault = TraceFault::kDropped;
   pass->drop_probability = std::max(pass->drop_probability, 1 - lost_share);
 }
 
-void JudgeTrace(const Trace& trace, const TraceRoutes& routes, const CopySequences* sequences,
+void JudgeTrace(const Trace& trace, const TraceRoutes& routes, const CopyLosses& losses,
                 const JudgeOptions& options, std::vector<TracePass>* passes) {
   if (trace.hops.empty()) return passes->clear();
   SplitPasses(trace, routes, options, passes);
@@ -391,7 +354,7 @@ void JudgeTrace(const Trace& trace, const TraceRoutes& routes, const CopySequenc
     }
     Sort(&pass.hops, [](const TraceHop& a, const TraceHop& b) { return a.ttl > b.ttl; });
     if (pass.fault != TraceFault::kLoop) {
-      Judge(trace, routes, sequences, options, &pass).Run();
+      Judge(trace, routes, losses, options, &pass).Run();
     }
   }
 }

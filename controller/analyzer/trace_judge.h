@@ -11,7 +11,9 @@
 //   same one, is in a loop.
 // * Copies that are missing between two that are there were lost, and not the packet.  If all are
 //   missing from some switch on, either the packet was lost behind the last that has one, or all
-//   those copies were: the probability says which, from the gaps in the numbers of the copies.
+//   those copies were: the probability says which, from the gaps in the numbers of the copies, or
+//   from what a switch that does not number them has counted (SentCounts).
+// * Where the rules changed meanwhile, copies that are missing say nothing (RuleChanges).
 //
 // Threads: pure function.
 
@@ -23,6 +25,9 @@
 #include <vector>
 
 #include "controller/analyzer/copy_sequences.h"
+#include "controller/analyzer/hop_times.h"
+#include "controller/analyzer/rule_changes.h"
+#include "controller/analyzer/sent_counts.h"
 #include "controller/analyzer/trace_table.h"
 #include "lib/base/units.h"
 
@@ -67,7 +72,8 @@ struct JudgeOptions {
   double copy_loss = 0.01;                   // of a copy, where its number does not tell
   Nanos resend_after = kNanosPerMilli;       // at an edge
   Nanos repeat_after = 20 * kNanosPerMilli;  // elsewhere: longer than a round of a loop
-  // A copy of the next switch would have come within so much of this one's.
+  // A copy of the next switch would have come within so much of this one's, unless hops have been
+  // slower of late.
   Nanos hop_time = kNanosPerMilli;
 };
 
@@ -76,7 +82,7 @@ enum class TraceFault : uint8_t {
   kDropped,
   kCopiesLost,  // those of the last switches, more likely than the packet
   kLoop,
-  kNotKnown,  // where it ought to go
+  kNotKnown,  // where it ought to go, or whether it was to have copies
 };
 
 // How a packet goes round.
@@ -86,13 +92,10 @@ enum class TraceLoop : uint8_t {
   kOverlay,  // into a tunnel and out of it again, or into another one: a middlebox sends it back
 };
 
-// Of a switch that numbers its copies and has lost some around that time.
-struct MissingCopy {
+// Of a switch whose counts tell nothing of that time yet.
+struct UncountedCopy {
   uint16_t switch_number = 0;
-  Nanos from = 0;
-  Nanos around = 0;  // when it was made most likely
   Nanos until = 0;
-  bool is_certain = false;  // the packet passed there
 };
 
 // One way of the packet through the network.
@@ -101,23 +104,35 @@ struct TracePass {
   uint32_t duplicates = 0;
   TraceFault fault = TraceFault::kNone;
   double drop_probability = 0;
-  uint16_t last_switch = 0;             // that is known to have had it
-  TraceStage expected_next;             // kDropped, kCopiesLost
-  std::vector<TraceStage> lost_copies;  // of switches that it passed
-  std::vector<MissingCopy> missing;     // those of them, and of kCopiesLost, that have numbers
-  std::vector<uint16_t> loop;           // its switches
+  uint16_t last_switch = 0;              // that is known to have had it
+  TraceStage expected_next;              // kDropped, kCopiesLost
+  std::vector<TraceStage> lost_copies;   // of switches that it passed
+  std::vector<MissingCopy> missing;      // those of them, and of kCopiesLost, that have numbers
+  std::vector<UncountedCopy> uncounted;  // where more will be known
+  std::vector<uint16_t> loop;            // its switches
   TraceLoop loop_kind = TraceLoop::kBridged;
-  bool is_off_route = false;      // it passed a switch that it ought not to
-  bool is_start_missing = false;  // there is no copy of where it came in
+  bool is_off_route = false;       // it passed a switch that it ought not to
+  bool is_start_missing = false;   // there is no copy of where it came in
+  bool has_changed_rules = false;  // copies are missing where the rules changed
 
   // Keeps the memory of its hops.
   void Clear();
 };
 
-// Of each way that the packet took, in `passes`, whose memory is used again.  `sequences` may be
-// null.
-void JudgeTrace(const Trace& trace, const TraceRoutes& routes, const CopySequences* sequences,
+// What is known of copies that did not come; each may be null.
+struct CopyLosses {
+  const CopySequences* sequences = nullptr;
+  const SentCounts* counts = nullptr;  // of switches without numbers
+  const RuleChanges* changes = nullptr;
+  const HopTimes* hop_times = nullptr;
+};
+
+// Of each way that the packet took, in `passes`, whose memory is used again.
+void JudgeTrace(const Trace& trace, const TraceRoutes& routes, const CopyLosses& losses,
                 const JudgeOptions& options, std::vector<TracePass>* passes);
+
+// How long its hops took, if it lacks none.
+void NoteHops(const TracePass& pass, HopTimes* times);
 
 // Claims numbers for the copies that are missing.  If more packets lack their copy than copies were
 // lost there, packets were: then this one is dropped, with what that is worth as its probability,

@@ -5,7 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <initializer_list>
+#include <string>
 #include <vector>
 
 #include "controller/analyzer/trace_simulation_test.h"
@@ -44,7 +46,7 @@ std::vector<TracePass> Passes(std::initializer_list<TraceHop> hops) {
   passes[0].hops.resize(3);
   passes[0].duplicates = 7;
   passes[0].is_off_route = true;
-  JudgeTrace(trace, OneWay(), nullptr, {}, &passes);
+  JudgeTrace(trace, OneWay(), {}, {}, &passes);
   return passes;
 }
 
@@ -62,6 +64,45 @@ TEST(TraceJudge, SeesNothingWrongWithAWholeTraceInWhateverOrderItsCopiesCame) {
   EXPECT_TRUE(pass.lost_copies.empty());
   EXPECT_FALSE(pass.is_off_route);
   EXPECT_FALSE(pass.is_start_missing);
+}
+
+// With rules of the third switch that change at `micros`.
+TracePass WithAChange(std::initializer_list<TraceHop> hops, Nanos micros) {
+  RuleChanges changes;
+  changes.Set({3}, micros * kNanosPerMicro);
+  changes.Set({}, micros * kNanosPerMicro + 1);
+  Trace trace;
+  trace.hops = hops;
+  std::vector<TracePass> passes;
+  JudgeTrace(trace, OneWay(), {nullptr, nullptr, &changes}, {}, &passes);
+  EXPECT_EQ(passes.size(), 1u);
+  return passes.at(0);
+}
+
+TEST(TraceJudge, CallsNothingLostOfWhichTheRulesChanged) {
+  const Nanos far = 100'000'000;
+  const TracePass dropped = WithAChange({Hop(1, far, 64), Hop(2, far + 1, 63)}, far);
+  EXPECT_EQ(dropped.fault, TraceFault::kNotKnown);
+  EXPECT_TRUE(dropped.has_changed_rules);
+  EXPECT_TRUE(dropped.expected_next.empty());
+  const TracePass middle =
+      WithAChange({Hop(1, far, 64), Hop(2, far + 1, 63), Hop(4, far + 3, 61)}, far);
+  EXPECT_EQ(middle.fault, TraceFault::kNone);
+  EXPECT_TRUE(middle.has_changed_rules);
+  EXPECT_TRUE(middle.lost_copies.empty());
+  // It was dropped before there, where nothing changed, but nobody can know.
+  EXPECT_EQ(WithAChange({Hop(1, far, 64)}, far).fault, TraceFault::kNotKnown);
+  // Behind the switch whose rules changed.
+  const TracePass behind =
+      WithAChange({Hop(1, far, 64), Hop(2, far + 1, 63), Hop(3, far + 2, 62)}, far);
+  EXPECT_EQ(behind.fault, TraceFault::kCopiesLost);
+  EXPECT_FALSE(behind.has_changed_rules);
+  // Long before and behind.
+  for (const Nanos change : {far - 5'000'000, far + 5'000'000}) {
+    const TracePass other = WithAChange({Hop(1, far, 64), Hop(2, far + 1, 63)}, change);
+    EXPECT_EQ(other.fault, TraceFault::kDropped) << change;
+    EXPECT_FALSE(other.has_changed_rules);
+  }
 }
 
 TEST(TraceJudge, DoesTheSameWhereNoSwitchTouchesTheTtl) {
@@ -94,7 +135,7 @@ TEST(TraceJudge, KnowsFromTheNumbersOfTheNextSwitch) {
     Trace trace;
     trace.hops = {Hop(1, 49850, 64), Hop(2, 49900, 63), Hop(3, 49950, 62)};
     std::vector<TracePass> passes;
-    JudgeTrace(trace, OneWay(), &sequences, {}, &passes);
+    JudgeTrace(trace, OneWay(), {&sequences}, {}, &passes);
     const TracePass& pass = passes.at(0);
     EXPECT_EQ(pass.fault, is_copy_lost ? TraceFault::kCopiesLost : TraceFault::kDropped);
     EXPECT_EQ(pass.drop_probability > 0.99, !is_copy_lost);
@@ -158,7 +199,7 @@ TEST(TraceJudge, FindsLoopsThroughTheSwitchWherePacketsComeIn) {
       }
     }
     std::vector<TracePass> passes;
-    JudgeTrace(trace, OneWayFromSwitch(), nullptr, {}, &passes);
+    JudgeTrace(trace, OneWayFromSwitch(), {}, {}, &passes);
     ASSERT_EQ(passes.size(), 1u) << round;
     EXPECT_EQ(passes[0].fault, TraceFault::kLoop);
     EXPECT_EQ(passes[0].loop, (std::vector<uint16_t>{2, 3, 1}));
@@ -223,26 +264,60 @@ struct Score {
   size_t false_loops = 0;
   size_t copies = 0;
   size_t wrong_splits = 0;
+
+  void operator+=(const Score& other) {  // of drops
+    passes += other.passes;
+    drops += other.drops;
+    drops_found += other.drops_found;
+    false_drops += other.false_drops;
+  }
 };
 
-Score Try(const TraceWorld& world, uint64_t seed, bool has_sequences) {
+// What is known of copies that did not come.
+enum class Known { kNothing, kNumbers, kNumbersAndHopTimes, kCounts };
+
+Score Try(const TraceWorld& world, uint64_t seed, Known known) {
   const TraceSimulation simulation(world, seed);
   Score score;
   CopySequences sequences;
+  SentCounts counts;
+  const std::vector<SentReading> readings = simulation.Readings(seed);
+  auto reading = readings.begin();
+  const auto tell = [&](Nanos now) {
+    for (; reading != readings.end() && reading->told_at <= now; ++reading) {
+      counts.Tell(reading->switch_number, reading->sent, reading->asked_at, reading->told_at);
+    }
+    counts.Advance(now);
+  };
   std::vector<Trace> traces;
   TraceTable table({}, [&](const Trace& trace) { traces.push_back(trace); });
   for (const TraceCopy& copy : simulation.copies()) {
+    tell(copy.hop.time);
     sequences.Take(copy.hop.switch_number, copy.hop.sequence, copy.hop.time);
+    counts.Take(copy.hop.switch_number, copy.hop.time);
     table.Take(copy);
   }
+  for (Nanos now = simulation.copies().back().hop.time; reading != readings.end();) {
+    tell(now += 100 * kNanosPerMilli);
+  }
+  counts.Advance(INT64_MAX);
   table.Finish();
   JudgeOptions options;
-  options.hop_time = 200 * kNanosPerMicro;
+  options.hop_time = 4 * world.hop_delay;
   std::vector<TracePass> judged;
   std::vector<Uint128> others;
+  HopTimes hop_times;
+  CopyLosses losses;
+  if (known == Known::kNumbersAndHopTimes) losses.hop_times = &hop_times;
+  if (known == Known::kCounts) losses.counts = &counts;
+  if (known == Known::kNumbers || known == Known::kNumbersAndHopTimes)
+    losses.sequences = &sequences;
   const auto judge = [&](const Trace& trace) {
-    JudgeTrace(trace, simulation, has_sequences ? &sequences : nullptr, options, &judged);
-    for (TracePass& pass : judged) ClaimMissing(trace.key, &sequences, &pass, &others);
+    JudgeTrace(trace, simulation, losses, options, &judged);
+    for (TracePass& pass : judged) {
+      ClaimMissing(trace.key, &sequences, &pass, &others);
+      NoteHops(pass, &hop_times);
+    }
   };
   for (const Trace& trace : traces) judge(trace);  // those of `others` would be told again now
   for (const Trace& trace : traces) {
@@ -284,7 +359,7 @@ TEST(TraceJudge, OfACleanNetworkSaysNothing) {
     world.copy_twice = 0.05;
     world.decrements_ttl = seed % 2 == 0;
     world.knows_equal_paths = seed % 3 != 0;
-    const Score score = Try(world, seed, seed % 5 == 0);
+    const Score score = Try(world, seed, seed % 5 == 0 ? Known::kNumbers : Known::kNothing);
     EXPECT_EQ(score.false_drops + score.false_loops + score.wrong_splits, 0u) << "seed " << seed;
     EXPECT_GT(score.passes, 2000u);
   }
@@ -298,7 +373,7 @@ TEST(TraceJudge, FindsAllLoopsAndNoOthers) {
     world.packet_loss = 0.001;
     world.copy_twice = 0.01;
     world.decrements_ttl = seed % 2 == 0;
-    const Score score = Try(world, seed, true);
+    const Score score = Try(world, seed, Known::kNumbers);
     EXPECT_GT(score.loops, 10u);
     EXPECT_EQ(score.loops_found, score.loops) << "seed " << seed;
     EXPECT_EQ(score.false_loops, 0u) << "seed " << seed;
@@ -314,16 +389,93 @@ TEST(TraceJudge, TellsDropsFromLostCopies) {
       world.packet_loss = 0.001;  // of each link
       world.copy_loss = 0.01;
       world.knows_equal_paths = seed % 2 == 0;
-      const Score score = Try(world, seed, has_sequences);
-      sum.passes += score.passes;
-      sum.drops += score.drops;
-      sum.drops_found += score.drops_found;
-      sum.false_drops += score.false_drops;
+      sum += Try(world, seed, has_sequences ? Known::kNumbers : Known::kNothing);
     }
     EXPECT_LT(sum.false_drops, sum.passes / 1000);
     EXPECT_GT(sum.drops, 80u);
     EXPECT_GE(sum.drops_found * 100, sum.drops * (has_sequences ? 99 : 55))
         << sum.drops_found << " of " << sum.drops;
+  }
+}
+
+// A packet waits for a switch that stalls, with others before it, far longer than a hop takes.
+TEST(TraceJudge, DoesNotTakeCopiesOfBusySwitchesForDrops) {
+  Score sums[2];
+  for (const bool knows_hops : {false, true}) {
+    for (uint64_t seed = 0; seed < 10; ++seed) {
+      TraceWorld world;
+      world.packets = 10000;
+      world.packet_loss = 0.0005;
+      world.copy_loss = 0.01;
+      world.spacing = 250 * kNanosPerMicro;
+      world.hop_delay = 200 * kNanosPerMicro;
+      world.stall_length = 4 * kNanosPerMilli;
+      world.stall_period = 15 * kNanosPerMilli;
+      sums[knows_hops] +=
+          Try(world, seed, knows_hops ? Known::kNumbersAndHopTimes : Known::kNumbers);
+    }
+  }
+  EXPECT_LT(sums[true].false_drops * 4, sums[false].false_drops);
+  EXPECT_LT(sums[true].false_drops, sums[true].passes / 2000);
+  EXPECT_GE(sums[true].drops_found * 100, sums[true].drops * 99);
+}
+
+// Where switches do not number their copies: with what they have counted, and without.
+struct CountedWorld {
+  const char* name;
+  TraceWorld world;
+  double found;         // of the packets that are lost, at least
+  double found_before;  // without counts, at most
+};
+
+std::vector<CountedWorld> CountedWorlds() {
+  TraceWorld bursts;  // 40 ms of packets, and a pause
+  bursts.packets = 4000;
+  bursts.packet_loss = 0.001;
+  bursts.burst = 400;
+  bursts.pause = 1500 * kNanosPerMilli;
+  TraceWorld one_switch = bursts;
+  one_switch.lossy_switch = 52;
+  one_switch.copy_loss = 0.1;
+  TraceWorld at_times = bursts;
+  at_times.copy_loss = 0.05;
+  at_times.loss_period = 8 * kNanosPerSecond;
+  at_times.loss_length = 1600 * kNanosPerMilli;
+  TraceWorld everywhere = bursts;
+  everywhere.copy_loss = 0.01;
+  TraceWorld steady;  // five minutes without a pause
+  steady.packets = 6000;
+  steady.packet_loss = 0.001;
+  steady.spacing = 50 * kNanosPerMilli;
+  return {{"no copy is lost", bursts, 0.95, 0.7},
+          {"one switch loses copies", one_switch, 0.8, 0.7},
+          {"copies are lost at times", at_times, 0.75, 0.7},
+          {"1 % of copies are lost everywhere", everywhere, 0.6, 0.7},
+          {"no copy is lost of many that come all the time", steady, 0.5, 0.7}};
+}
+
+TEST(TraceJudge, TellsDropsFromLostCopiesByWhatSwitchesHaveCounted) {
+  for (const CountedWorld& one : CountedWorlds()) {
+    Score sums[2];
+    for (const bool has_counts : {false, true}) {
+      for (uint64_t seed = 0; seed < 6; ++seed) {
+        TraceWorld world = one.world;
+        world.knows_equal_paths = seed % 2 == 0;
+        sums[has_counts] += Try(world, seed, has_counts ? Known::kCounts : Known::kNothing);
+      }
+    }
+    const Score& before = sums[false];
+    const Score& after = sums[true];
+    const auto told = [](const Score& score) {
+      return std::to_string(score.drops_found) + " of " + std::to_string(score.drops) + " found, " +
+             std::to_string(score.false_drops) + " of " + std::to_string(score.passes) + " false";
+    };
+    std::printf("%s: %s; with counts %s\n", one.name, told(before).c_str(), told(after).c_str());
+    EXPECT_LE(after.false_drops, after.passes / 1000) << one.name;
+    const auto drops = static_cast<double>(after.drops);
+    EXPECT_GE(static_cast<double>(after.drops_found), drops * one.found) << one.name;
+    EXPECT_LE(static_cast<double>(before.drops_found), drops * one.found_before) << one.name;
+    EXPECT_GE(after.drops_found, before.drops_found) << one.name;
   }
 }
 

@@ -8,13 +8,13 @@
 #include <optional>
 
 #include "lib/base/byte_order.h"
+#include "lib/packet/bgp.h"
 #include "lib/packet/probe_frame.h"
 #include "lib/packet/roce.h"
 
 namespace trumpet {
 namespace {
 
-constexpr uint16_t kBgpPort = 179;
 constexpr uint32_t kIpv6Bytes = 40;
 
 ControlPacket ToControl(const MacControl& frame) {

@@ -27,6 +27,8 @@ constexpr uint8_t kMarkProbe = 16;      // of the controller (lib/packet/probe_f
 constexpr uint8_t kMarkIp = 128;        // it begins with IP, not with Ethernet
 
 constexpr size_t kTracePacketBytes = 128;  // kept of it
+// Of a protocol that runs the network: what it says is read from there, too.
+constexpr size_t kControlPacketBytes = 1600;
 
 struct TracePacket {
   FlowKey flow;             // of the innermost IP header; all 0: not IP

@@ -31,6 +31,24 @@ struct TraceWorld {
   Nanos spacing = 100 * kNanosPerMicro;
   Nanos hop_delay = 50 * kNanosPerMicro;
   Nanos jitter = 30 * kNanosPerMicro;  // of copies on their way to the analyzer
+  // Each switch does something else for so long, in each such time, not all at once; 0: never.
+  Nanos stall_length = 0;
+  Nanos stall_period = 0;
+  // Between so many packets and the next ones; 0: they come all the time.
+  int burst = 0;
+  Nanos pause = 0;
+  uint16_t lossy_switch = 0;  // that loses copies; 0: all do
+  // They lose copies for so long, in each such time; 0: always.
+  Nanos loss_length = 0;
+  Nanos loss_period = 0;
+};
+
+// A switch has sent so many copies when it is asked, less those that its counter lags behind.
+struct SentReading {
+  uint16_t switch_number = 0;
+  uint64_t sent = 0;
+  Nanos asked_at = 0;
+  Nanos told_at = 0;
 };
 
 struct PassTruth {
@@ -42,6 +60,7 @@ struct PassTruth {
 class TraceSimulation : public TraceRoutes {
  public:
   static constexpr uint32_t kEdgeTag = 1;
+  static constexpr Nanos kBegin = 100 * kNanosPerSecond;
 
   TraceSimulation(const TraceWorld& world, uint64_t seed) : world_(world), random_(seed) {
     for (int flow = 0; flow < world.flows; ++flow) paths_.push_back(DrawPath());
@@ -51,6 +70,22 @@ class TraceSimulation : public TraceRoutes {
 
   // In the order of arrival.
   const std::vector<TraceCopy>& copies() const { return copies_; }
+  // What a controller is told that asks all switches once in a while, from before the first packet
+  // to some seconds after the last; by time.
+  std::vector<SentReading> Readings(uint64_t seed) const {
+    std::mt19937_64 random(seed);
+    std::vector<SentReading> readings;
+    const Nanos end = copies_.back().hop.time + 4 * kNanosPerSecond;
+    for (Nanos now = kBegin - 3 * kNanosPerSecond; now < end; now += 370 * kNanosPerMilli) {
+      for (const auto& [switch_number, times] : sent_) {
+        const auto lag = static_cast<Nanos>(random() % (500 * kNanosPerMilli));
+        const auto sent = std::upper_bound(times.begin(), times.end(), now - lag) - times.begin();
+        const auto answered = static_cast<Nanos>(random() % (20 * kNanosPerMilli));
+        readings.push_back({switch_number, static_cast<uint64_t>(sent), now, now + answered});
+      }
+    }
+    return readings;
+  }
   // By key.
   const std::map<uint64_t, std::vector<PassTruth>>& truth() const { return truth_; }
   const std::vector<uint16_t>& PathOf(uint64_t flow) const { return paths_[flow]; }
@@ -97,7 +132,8 @@ class TraceSimulation : public TraceRoutes {
   void Send(int packet) {
     const auto key = static_cast<uint64_t>(packet + 1);
     const uint64_t flow = random_() % paths_.size();
-    const Nanos start = packet * world_.spacing;
+    const Nanos pauses = world_.burst == 0 ? 0 : packet / world_.burst * world_.pause;
+    const Nanos start = kBegin + packet * world_.spacing + pauses;
     Cross(key, flow, start);
     if (Happens(world_.resend)) Cross(key, flow, start + 200 * kNanosPerMilli);
   }
@@ -108,6 +144,7 @@ class TraceSimulation : public TraceRoutes {
     pass.is_looped = path.size() >= 3 && Happens(world_.loop);
     uint8_t ttl = 64;
     const auto visit = [&](size_t at, uint32_t tag) {
+      time = WhenAwake(path[at], time);
       Copy(key, flow, path[at], tag, ttl, time, truth_[key].size());
       time += world_.hop_delay;
       if (world_.decrements_ttl) --ttl;
@@ -144,6 +181,17 @@ class TraceSimulation : public TraceRoutes {
     made_.push_back({copy, pass});
   }
 
+  Nanos WhenAwake(uint16_t switch_number, Nanos time) const {
+    if (world_.stall_period == 0) return time;
+    const Nanos since = (time + switch_number * 7 * kNanosPerMilli) % world_.stall_period;
+    return std::max(time, time - since + world_.stall_length);
+  }
+
+  bool LosesCopies(const TraceHop& hop) const {
+    if (world_.lossy_switch != 0 && hop.switch_number != world_.lossy_switch) return false;
+    return world_.loss_period == 0 || hop.time % world_.loss_period < world_.loss_length;
+  }
+
   // Numbers the copies as their switches do, loses some, and brings the others out of order.
   void Deliver() {
     std::stable_sort(made_.begin(), made_.end(), [](const Made& a, const Made& b) {
@@ -153,7 +201,8 @@ class TraceSimulation : public TraceRoutes {
     for (Made& made : made_) {
       TraceHop& hop = made.copy.hop;
       hop.sequence = sequences[hop.switch_number]++;
-      if (Happens(world_.copy_loss)) continue;
+      sent_[hop.switch_number].push_back(hop.time);
+      if (LosesCopies(hop) && Happens(world_.copy_loss)) continue;
       ++truth_[static_cast<uint64_t>(made.copy.key)][made.pass].copies;
       const int times = Happens(world_.copy_twice) ? 2 : 1;
       const Nanos made_at = hop.time;
@@ -177,6 +226,7 @@ class TraceSimulation : public TraceRoutes {
   std::vector<std::vector<uint16_t>> paths_;
   mutable std::map<std::pair<uint64_t, uint16_t>, std::vector<TraceStage>> asked_;
   std::vector<Made> made_;
+  std::map<uint16_t, std::vector<Nanos>> sent_;
   std::vector<TraceCopy> copies_;
   std::map<uint64_t, std::vector<PassTruth>> truth_;
 };

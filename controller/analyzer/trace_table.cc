@@ -37,7 +37,10 @@ TraceTable::TraceTable(const TraceTableOptions& options, Tell tell)
       slots_(SlotCount(options.max_traces), kNone),
       entries_(std::max<size_t>(options.max_traces, 1)),
       contents_(entries_.size()),
-      hops_(std::max<size_t>(options.max_hops, 1)) {
+      hops_(std::max<size_t>(options.max_hops, 1)),
+      rests_(options.max_long_packets) {
+  free_rests_.reserve(rests_.size());
+  for (size_t i = rests_.size(); i-- > 0;) free_rests_.push_back(static_cast<uint32_t>(i));
   for (size_t i = entries_.size(); i-- > 0;) {
     entries_[i].newer = std::exchange(free_entry_, static_cast<uint32_t>(i));
   }
@@ -164,12 +167,35 @@ uint32_t TraceTable::Begin(const TraceCopy& copy, size_t slot) {
   content.flow = copy.flow;
   content.packet = copy.packet;
   content.notes = {};
-  entry.byte_count = static_cast<uint8_t>(std::min<size_t>(copy.captured, kTracePacketBytes));
-  if (copy.captured > 0) std::memcpy(content.bytes.data(), copy.bytes, entry.byte_count);
+  Keep(copy, &entry, &content);
   slots_[slot] = at;
   ++trace_count_;
   ++counters_.traces;
   return at;
+}
+
+void TraceTable::Keep(const TraceCopy& copy, Entry* entry, Content* content) {
+  const size_t first = std::min<size_t>(copy.captured, kTracePacketBytes);
+  if (first > 0) std::memcpy(content->bytes.data(), copy.bytes, first);
+  entry->byte_count = static_cast<uint16_t>(first);
+  const bool is_long =
+      copy.captured > kTracePacketBytes && (copy.packet.marks & kMarkProtocol) != 0;
+  if (!is_long) return;
+  const size_t all = std::min<size_t>(copy.captured, kControlPacketBytes);
+  counters_.cut_packets += free_rests_.empty() || all < copy.captured ? 1 : 0;
+  if (free_rests_.empty()) return;
+  content->rest = free_rests_.back();
+  free_rests_.pop_back();
+  std::memcpy(rests_[content->rest].data(), copy.bytes + first, all - first);
+  entry->byte_count = static_cast<uint16_t>(all);
+}
+
+std::string_view TraceTable::BytesOf(const Entry& entry, const Content& content) {
+  if (entry.byte_count <= kTracePacketBytes) return {content.bytes.data(), entry.byte_count};
+  std::memcpy(whole_.data(), content.bytes.data(), kTracePacketBytes);
+  std::memcpy(whole_.data() + kTracePacketBytes, rests_[content.rest].data(),
+              entry.byte_count - kTracePacketBytes);
+  return {whole_.data(), entry.byte_count};
 }
 
 // A packet that goes round for ever is not waited for, and known as long as it does.
@@ -240,7 +266,7 @@ void TraceTable::TellOf(uint32_t at, bool is_evicted) {
   ++(entry.revision == 0 ? counters_.told : counters_.revised);
   trace_.packet = content.packet;
   trace_.packet.marks = entry.marks;
-  trace_.bytes = {content.bytes.data(), entry.byte_count};
+  trace_.bytes = BytesOf(entry, content);
   trace_.notes = content.notes;
   tell_(trace_);
   content.notes = trace_.notes;
@@ -256,6 +282,7 @@ void TraceTable::ForgetOldest() {
     hops_[entry.last_hop].next = free_hop_;
     free_hop_ = entry.first_hop;
   }
+  if (entry.byte_count > kTracePacketBytes) free_rests_.push_back(contents_[at].rest);
   hop_count_ -= entry.hop_count;
   --trace_count_;
   entry.newer = free_entry_;

@@ -8,10 +8,10 @@
 // and then kept for `retain`: a copy that comes late joins it, and it is told again with a higher
 // revision.  One that has as many hops as it may waits for no more.
 //
-// Memory is taken at the start: `max_traces` and `max_hops`.  If either is used up, the oldest
-// traces that have been told already go first (`forgotten`: a late copy of theirs would begin a new
-// trace), then the oldest of all are told as they are (`evicted`).  Every copy is counted at one
-// place: in a trace, or in `hops_not_kept` of one.
+// Memory is taken at the start: `max_traces`, `max_hops` and `max_long_packets`.  If either is used
+// up, the oldest traces that have been told already go first (`forgotten`: a late copy of theirs
+// would begin a new trace), then the oldest of all are told as they are (`evicted`).  Every copy is
+// counted at one place: in a trace, or in `hops_not_kept` of one.
 //
 // Threads: one.  Time: given; it is that of the copies' arrival, and may step back a little.
 
@@ -34,6 +34,8 @@ struct TraceTableOptions {
   size_t max_traces = 1 << 18;
   size_t max_hops = 1 << 20;
   size_t max_hops_of_trace = 64;  // a loop has many more
+  // Of protocols, that are kept up to kControlPacketBytes; of more, as of others.
+  size_t max_long_packets = 4096;
   Nanos quiet = kNanosPerSecond;
   Nanos max_quiet = 3 * kNanosPerSecond;
   Nanos retain = 3 * kNanosPerSecond;
@@ -64,6 +66,7 @@ struct TraceTableCounters {
   uint64_t hops_not_kept = 0;
   uint64_t evicted = 0;
   uint64_t forgotten = 0;
+  uint64_t cut_packets = 0;  // of protocols, that could not be kept whole
 };
 
 class TraceTable {
@@ -103,8 +106,8 @@ class TraceTable {
     uint32_t older = kNone;  // in its list
     uint32_t newer = kNone;
     uint64_t hops_not_kept = 0;
+    uint16_t byte_count = 0;
     bool is_told = false;
-    uint8_t byte_count = 0;
     uint8_t marks = 0;  // of all copies
   };
   static_assert(sizeof(Entry) == 64);
@@ -114,7 +117,10 @@ class TraceTable {
     TracePacket packet;
     std::array<uint32_t, kTraceNotes> notes{};
     std::array<char, kTracePacketBytes> bytes{};
+    uint32_t rest = kNone;  // set if there are more than these
   };
+  // What a long packet has beyond kTracePacketBytes.
+  using Rest = std::array<char, kControlPacketBytes - kTracePacketBytes>;
   struct Hop {
     TraceHop hop;
     uint32_t next = kNone;
@@ -130,6 +136,8 @@ class TraceTable {
   void Append(uint32_t at, List* list);
   void Remove(uint32_t at, List* list);
   uint32_t Begin(const TraceCopy& copy, size_t slot);
+  void Keep(const TraceCopy& copy, Entry* entry, Content* content);
+  std::string_view BytesOf(const Entry& entry, const Content& content);
   void AddHop(uint32_t at, const TraceHop& hop);
   void CountHop(uint32_t at, const TraceHop& hop);
   void NoteLate(Nanos gap);
@@ -147,7 +155,10 @@ class TraceTable {
   std::vector<Entry> entries_;
   std::vector<Content> contents_;
   std::vector<Hop> hops_;
-  uint32_t free_entry_ = kNone;  // linked by `newer`
+  std::vector<Rest> rests_;
+  std::vector<uint32_t> free_rests_;
+  std::array<char, kControlPacketBytes> whole_{};  // of a long packet that is being told
+  uint32_t free_entry_ = kNone;                    // linked by `newer`
   uint32_t free_hop_ = kNone;
   size_t trace_count_ = 0;
   size_t hop_count_ = 0;

@@ -9,6 +9,7 @@
 #include <array>
 #include <map>
 #include <random>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -53,6 +54,39 @@ TEST_F(TraceTables, TellATraceASecondAfterItsLastCopy) {
   ASSERT_EQ(told_[0].hops.size(), 2u);
   EXPECT_EQ(told_[0].hops[1].switch_number, 11);
   EXPECT_EQ(told_[0].revision, 0u);
+}
+
+// What is told of packets of 1,000 bytes.
+TEST_F(TraceTables, KeepPacketsOfProtocolsAsFarAsThereIsRoom) {
+  std::vector<std::string> bytes;
+  TraceTableOptions options;
+  options.max_long_packets = 2;
+  TraceTable table(options, [&](const Trace& trace) { bytes.emplace_back(trace.bytes); });
+  std::vector<uint8_t> packet(2000);
+  for (size_t i = 0; i < packet.size(); ++i) packet[i] = static_cast<uint8_t>(i * 7);
+  const auto take = [&](uint64_t key, uint8_t marks, uint32_t captured, Nanos time) {
+    TraceCopy copy = Copy(key, 10, time);
+    copy.packet.marks = marks;
+    copy.bytes = packet.data();
+    copy.captured = captured;
+    table.Take(copy);
+  };
+  const auto head = [&](size_t size) {
+    return std::string(packet.begin(), packet.begin() + static_cast<ptrdiff_t>(size));
+  };
+  take(1, 0, 1000, 0);
+  take(2, kMarkProtocol, 1000, 0);
+  take(3, kMarkProtocol, 2000, 0);
+  take(4, kMarkProtocol, 1000, 0);
+  AdvanceTo(kSecond, &table);
+  EXPECT_EQ(bytes, (std::vector<std::string>{head(128), head(1000), head(1600), head(128)}));
+  EXPECT_EQ(table.counters().cut_packets, 2u);
+  // Those that are forgotten make room.
+  AdvanceTo(10 * kSecond, &table);
+  bytes.clear();
+  for (uint64_t key = 11; key < 14; ++key) take(key, kMarkProtocol, 500, 10 * kSecond);
+  table.Finish();
+  EXPECT_EQ(bytes, (std::vector<std::string>{head(500), head(500), head(128)}));
 }
 
 TEST_F(TraceTables, TellATraceAgainIfACopyIsLateAndThenWaitLonger) {

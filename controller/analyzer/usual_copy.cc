@@ -10,6 +10,7 @@
 #include "controller/analyzer/packet_identity.h"
 #include "lib/base/byte_order.h"
 #include "lib/model/trace_rule.h"
+#include "lib/packet/bgp.h"
 #include "lib/packet/parse_ip.h"
 #include "lib/packet/parse_transport.h"
 #include "lib/packet/parse_tunnel.h"
@@ -31,7 +32,6 @@ constexpr uint32_t kTunnelAt = kEthernetBytes + kIpv4MinBytes;
 constexpr uint32_t kTagBytes = 4;
 constexpr uint8_t kIpv4Plain = 0x45;  // version, and a header without options
 constexpr uint16_t kFragment = 0x3fff;
-constexpr uint16_t kBgpPort = 179;
 // The first word of GRE: flags and type.
 constexpr uint32_t kErspan2 = 0x100088be;
 constexpr uint32_t kErspan3 = 0x100022eb;

@@ -29,7 +29,7 @@ Json ToJson(const SliceBookCounters& counters) {
           {"slices_forgotten", counters.slices_forgotten}};
 }
 
-Json Show(const Analyzer& analyzer, const std::vector<NamedReceiver>& receivers) {
+Json Show(const Analyzer& analyzer, const std::vector<NamedSource>& sources) {
   const Connector* const connector = analyzer.connector();
   const Session* const session = connector == nullptr ? nullptr : connector->session();
   Json told;
@@ -38,14 +38,10 @@ Json Show(const Analyzer& analyzer, const std::vector<NamedReceiver>& receivers)
   told["slices"] = analyzer.book().slice_count();
   told["packet_bytes"] = analyzer.book().used_bytes();
   told["interfaces"] = Json::array();
-  for (const NamedReceiver& one : receivers) {
-    const CopyReceiverCounters counters = one.receiver->counters();
-    told["interfaces"].push_back({{"name", one.interface},
-                                  {"frames", counters.frames},
-                                  {"bytes", counters.bytes},
-                                  {"kernel_drops", counters.kernel_drops},
-                                  {"ring_freezes", counters.ring_freezes},
-                                  {"hardware_stamps", counters.hardware_stamps}});
+  for (const NamedSource& one : sources) {
+    Json figures = {{"name", one.name}};
+    for (const auto& [name, value] : one.source->Figures()) figures[name] = value;
+    told["interfaces"].push_back(std::move(figures));
   }
   told["counters"] = ToJson(analyzer.book().counters());
   const AnalyzerCounters& runs = analyzer.counters();
@@ -193,13 +189,12 @@ std::vector<DaemonCommand> MakeTraceCommands(LiveTraces* traces) {
 }
 
 std::vector<DaemonCommand> MakeAnalyzerCommands(const Analyzer* analyzer,
-                                                const std::vector<NamedReceiver>* receivers) {
-  return {Make("analyzer/show", [=] { return Show(*analyzer, *receivers); }),
+                                                const std::vector<NamedSource>* sources) {
+  return {Make("analyzer/show", [=] { return Show(*analyzer, *sources); }),
           Make("analyzer/slices", [=] { return Slices(*analyzer); })};
 }
 
-DaemonFigures MakeAnalyzerFigures(const Analyzer& analyzer,
-                                  const std::vector<NamedReceiver>& receivers,
+DaemonFigures MakeAnalyzerFigures(const Analyzer& analyzer, const std::vector<NamedSource>& sources,
                                   const LiveTraces* traces) {
   DaemonFigures figures;
   const SliceBookCounters& counters = analyzer.book().counters();
@@ -207,8 +202,8 @@ DaemonFigures MakeAnalyzerFigures(const Analyzer& analyzer,
   figures.totals[TRUMPET_COUNTER_copies_unknown] =
       counters.unknown_tags + counters.unknown_switches + counters.untagged;
   figures.totals[TRUMPET_COUNTER_packets_not_kept] = counters.not_kept;
-  for (const NamedReceiver& one : receivers) {
-    figures.totals[TRUMPET_COUNTER_copies_dropped] += one.receiver->counters().kernel_drops;
+  for (const NamedSource& one : sources) {
+    figures.totals[TRUMPET_COUNTER_copies_dropped] += one.source->dropped();
   }
   figures.memory_usage = {{"slices", static_cast<unsigned>(analyzer.book().slice_count())}};
   if (traces == nullptr) return figures;

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <set>
 #include <utility>
 
 #include "controller/daemon/config_reader.h"
@@ -34,10 +35,25 @@ void ReadController(ConfigSection* section, AnalyzerConfig* config) {
   section->Text("name", &config->analyzer.connector.session.expected_peer_name);
 }
 
+void ReadDpdk(ConfigSection* section, AnalyzerConfig* config) {
+  DpdkReceiverOptions& dpdk = config->dpdk;
+  section->Text("eal", &config->dpdk_eal);
+  section->Texts("ports", &dpdk.ports);
+  if (std::set<std::string>(dpdk.ports.begin(), dpdk.ports.end()).size() != dpdk.ports.size()) {
+    section->ComplainOf("ports", "a port is named twice");
+  }
+  size_t mtu = dpdk.mtu;
+  section->Count("mtu", 0, 16000, &mtu);
+  dpdk.mtu = static_cast<uint32_t>(mtu);
+  section->Duration("pause", 0, 100 * kNanosPerMilli, &dpdk.pause);
+}
+
 void ReadCapture(ConfigSection* section, AnalyzerConfig* config) {
   section->Texts("interfaces", &config->interfaces);
   section->Bytes("ring", 2 << 20, uint64_t{4} << 30, &config->receiver.ring_bytes);
+  config->dpdk.ring_bytes = config->receiver.ring_bytes;
   section->Bool("hardware_stamps", &config->receiver.wants_hardware_stamps);
+  section->Section("dpdk", [&](ConfigSection* inner) { ReadDpdk(inner, config); });
 }
 
 void ReadPackets(ConfigSection* section, AnalyzerConfig* config) {

@@ -14,6 +14,7 @@
 
 #include "controller/analyzer/analyzer.h"
 #include "controller/analyzer/copy_receiver.h"
+#include "controller/analyzer/dpdk_receiver.h"
 #include "controller/traces/live_traces.h"
 #include "lib/base/status.h"
 #include "lib/wire/tls_context.h"
@@ -25,6 +26,8 @@ struct AnalyzerConfig {
   TlsFiles tls;
   std::vector<std::string> interfaces;
   CopyReceiverOptions receiver;  // of each interface
+  std::string dpdk_eal;          // arguments of DPDK's environment
+  DpdkReceiverOptions dpdk;      // without ports: DPDK is not started
   AnalyzerOptions analyzer;
   LiveTracesOptions traces;  // no folder: none are made
 };

@@ -35,7 +35,8 @@ TEST(AnalyzerConfig, IsRead) {
   const Status read = ReadAnalyzerConfig(
       "name: an1\n"
       "controller: {address: 'ssl:10.0.0.1', name: tem}\n"
-      "capture: {interfaces: [eth1, eth2], ring: 8MiB, hardware_stamps: yes}\n"
+      "capture: {interfaces: [eth1, eth2], ring: 8MiB, hardware_stamps: yes,"
+      " dpdk: {ports: [net_ring0], eal: '--no-huge -m 64', mtu: 9000, pause: 0s}}\n"
       "packets: {memory: 1GB, snap: 128, directory: '', max_size: 2GB, keep: 1d}\n"
       "traces: {directory: /t, max_size: 3GB, keep: 2d, switches: {leaf1: 7}, all_copies: no,"
       " debug_dscp: 32, wait: 2s, max_traces: 1000, nat: [10.9.0.2=10.3.0.1]}\n",
@@ -47,6 +48,11 @@ TEST(AnalyzerConfig, IsRead) {
   EXPECT_EQ(config.interfaces, (std::vector<std::string>{"eth1", "eth2"}));
   EXPECT_EQ(config.receiver.ring_bytes, uint64_t{8} << 20);
   EXPECT_TRUE(config.receiver.wants_hardware_stamps);
+  EXPECT_EQ(config.dpdk.ports, (std::vector<std::string>{"net_ring0"}));
+  EXPECT_EQ(config.dpdk_eal, "--no-huge -m 64");
+  EXPECT_EQ(config.dpdk.ring_bytes, uint64_t{8} << 20);
+  EXPECT_EQ(config.dpdk.mtu, 9000u);
+  EXPECT_EQ(config.dpdk.pause, 0);
   EXPECT_EQ(config.analyzer.book.max_bytes, 1'000'000'000u);
   EXPECT_EQ(config.analyzer.book.snap_bytes, 128u);
   EXPECT_EQ(config.analyzer.archive.directory, "");
@@ -69,6 +75,10 @@ TEST(AnalyzerConfig, ErrorsPointAtTheirPlace) {
   EXPECT_EQ(ErrorOf("packets:\n  snap: 1\n").substr(0, 13), "a.yaml:2:9: '");
   EXPECT_NE(ErrorOf("controller:\n  address: nowhere\n"), "");
   EXPECT_NE(ErrorOf("name: ''\n"), "");
+  EXPECT_EQ(
+      ErrorOf("capture: {dpdk: {ports: [a, b, a]}}\n").find("a.yaml:1:25: a port is named twice"),
+      0u);
+  EXPECT_NE(ErrorOf("capture: {dpdk: {pause: 1s}}\n").find("100ms"), std::string::npos);
   EXPECT_NE(ErrorOf("traces: {switches: {leaf1: 1024}}\n")
                 .find("leaf1: '1024' is no number of a switch; 0 to 1023 are"),
             std::string::npos);

@@ -53,6 +53,37 @@ class AnalyzerTest(DaemonTest):
         self.assertEqual(nowhere.returncode, 1)
         self.assertIn("cannot receive from nowhere0", nowhere.stderr)
 
+    def dpdk(self, port, arguments):
+        """The program with a port of DPDK, which ends at once, if there is something wrong."""
+        ran = self.run_program(f"--dpdk-port={port}", f"--dpdk-eal={arguments}", "--controller=tcp:127.0.0.1:9")
+        if "was built without DPDK" in ran.stderr:
+            self.skipTest("it was built without DPDK")
+        self.assertEqual((ran.returncode, ran.stdout), (1, ""), ran.stderr)
+        self.assertNotIn("Usage", ran.stderr)
+        return ran.stderr
+
+    def test_says_what_is_wrong_with_dpdk(self):
+        for arguments, error in (("--no-huge --nonsense", "EAL: Invalid 'command line' arguments.: Invalid argument"),
+                                 ("--no-huge -l nothing", "EAL: Invalid 'command line' arguments.: Invalid argument"),
+                                 ("--no-huge --vdev=net_nothing0", "Unable to parse device 'net_nothing0': No such device"),
+                                 ("--no-huge --help", "'--help' only prints a text"),
+                                 ("--no-huge -v", "'-v' only prints a text")):
+            told = self.dpdk("net_ring0", arguments)
+            self.assertIn(f"trumpet-analyzer: cannot start DPDK with '{arguments}': ", told)
+            self.assertIn(error, told)
+        self.assertIn("cannot receive from DPDK's port net_ring0: there is no such port; DPDK has none",
+                      self.dpdk("net_ring0", "--no-huge --no-pci"))
+        self.assertIn("there are: net_ring0", self.dpdk("net_ring1", "--no-huge --no-pci --vdev=net_ring0"))
+        self.assertIn("no memory for 8191 packets", self.dpdk("net_ring0", "--no-huge --no-pci -m 8 --vdev=net_ring0"))
+
+    def test_takes_copies_of_a_file_from_a_port_of_dpdk(self):
+        self.dpdk("net_ring0", "--no-huge --help")  # skips
+        self.start("--name=an1", "--controller=tcp:127.0.0.1:9", "--dpdk-port=net_pcap0",
+                   f"--dpdk-eal=--no-huge --no-pci --vdev=net_pcap0,rx_pcap={self.empty_capture()}")
+        shown = json.loads(self.answer("analyzer/show", "json"))
+        self.assertEqual([(one["name"], one["frames"]) for one in shown["interfaces"]], [("net_pcap0", 0)])
+        self.assertIn("net_pcap0", self.answer("analyzer/show"))
+
     def test_makes_traces_of_captures_without_being_a_daemon(self):
         path = self.empty_capture()
         traced = self.run_program("traces", path)

@@ -16,6 +16,9 @@
 #include <utility>
 #include <vector>
 
+#include "controller/analyzer/copy_receiver.h"
+#include "controller/analyzer/dpdk_eal.h"
+#include "controller/analyzer/dpdk_receiver.h"
 #include "controller/daemon/analyzer_commands.h"
 #include "controller/daemon/analyzer_config.h"
 #include "controller/daemon/config_reader.h"
@@ -40,7 +43,8 @@ constexpr char kSynopsis[] =
     "       trumpet-analyzer traces [OPTION]... [CAPTURE]...   (--help tells more)\n"
     "       trumpet-analyzer query --store=DIRECTORY [OPTION]...\n"
     "       trumpet-analyzer migrate --from=PLACE --to=PLACE\n"
-    "       trumpet-analyzer app drops|loops|ecmp|latency|roce --store=DIRECTORY [OPTION]...\n"
+    "       trumpet-analyzer app drops|loops|ecmp|latency|roce|sessions --store=DIRECTORY\n"
+    "           [OPTION]...\n"
     "       trumpet-analyzer roce [OPTION]... CAPTURE...\n";
 
 const DaemonProgram& Program() {
@@ -51,6 +55,8 @@ const DaemonProgram& Program() {
        {"name", "NAME", "of this analyzer, as in its certificate"},
        {"controller", "ADDRESS", "go there: ssl:HOST[:PORT], tcp:127.0.0.1:PORT"},
        {"interface", "NAME", "take the copies that arrive there"},
+       {"dpdk-port", "NAME", "take those that arrive at this port of DPDK"},
+       {"dpdk-eal", "ARGUMENTS", "start DPDK with these, between blanks"},
        {"packets", "DIRECTORY", "keep packets there; empty: do not keep any"}}};
   return program;
 }
@@ -69,6 +75,13 @@ Result<AnalyzerConfig> MakeConfig(const Daemon& daemon) {
   daemon.TakeOption("packets", &config.analyzer.archive.directory);
   std::string interface;
   if (daemon.TakeOption("interface", &interface)) config.interfaces = {interface};
+  std::string port;
+  if (daemon.TakeOption("dpdk-port", &port)) config.dpdk.ports = {port};
+  daemon.TakeOption("dpdk-eal", &config.dpdk_eal);
+  if (!config.dpdk.ports.empty() && !HasDpdk()) {
+    return Status::Error("DPDK's port " + config.dpdk.ports.front() +
+                         ": this trumpet-analyzer was built without DPDK");
+  }
   return config;
 }
 
@@ -107,9 +120,34 @@ Status MakeTraces(event_base* base, AnalyzerConfig* config, const WireClock& clo
   return Status::Ok();
 }
 
+// Where frames come from.
+struct Capture {
+  std::vector<std::unique_ptr<CopyReceiver>> interfaces;
+  std::unique_ptr<DpdkEal> eal;
+  std::unique_ptr<DpdkReceiver> dpdk;
+  std::vector<NamedSource> sources;
+};
+
+Status ReceiveByDpdk(event_base* base, const AnalyzerConfig& config, const TakeFrames& take,
+                     Capture* capture) {
+  if (config.dpdk.ports.empty()) return Status::Ok();
+  auto eal = DpdkEal::Start(config.dpdk_eal, Daemon::Logger(TRUMPET_LOG_ANALYZER));
+  if (!eal.ok()) return eal.status();
+  capture->eal = std::move(*eal);
+  DpdkReceiverOptions options = config.dpdk;
+  options.wants_udp_tunnels = config.receiver.wants_udp_tunnels;
+  auto dpdk = DpdkReceiver::Open(base, *capture->eal, options, take);
+  if (!dpdk.ok()) return dpdk.status();
+  capture->dpdk = std::move(*dpdk);
+  const std::vector<CopySource*> ports = capture->dpdk->Sources();
+  for (size_t i = 0; i < ports.size(); ++i)
+    capture->sources.push_back({options.ports[i], ports[i]});
+  return Status::Ok();
+}
+
 // `traces` may be null.
 Status Receive(event_base* base, const AnalyzerConfig& config, Analyzer* analyzer,
-               LiveTraces* traces, std::vector<NamedReceiver>* receivers) {
+               LiveTraces* traces, Capture* capture) {
   const auto take = [=](const TimedFrame* frames, size_t count) {
     std::array<bool, kReceiveBurst> is_taken{};
     if (traces != nullptr) traces->Take(frames, count, is_taken.data());
@@ -122,9 +160,10 @@ Status Receive(event_base* base, const AnalyzerConfig& config, Analyzer* analyze
     options.interface = interface;
     auto receiver = CopyReceiver::Open(base, options, take);
     if (!receiver.ok()) return receiver.status();
-    receivers->push_back({interface, std::move(*receiver)});
+    capture->interfaces.push_back(std::move(*receiver));
+    capture->sources.push_back({interface, capture->interfaces.back().get()});
   }
-  return Status::Ok();
+  return ReceiveByDpdk(base, config, take, capture);
 }
 
 int Main(int argc, char** argv) {
@@ -152,18 +191,18 @@ int Main(int argc, char** argv) {
         base.get(), traces.get(), [&](const Message& message) { analyzer.Send(message); });
     analyzer.Serve(service->Sideline());
   }
-  std::vector<NamedReceiver> receivers;
-  status = Receive(base.get(), *config, &analyzer, traces.get(), &receivers);
+  Capture capture;
+  status = Receive(base.get(), *config, &analyzer, traces.get(), &capture);
   if (!status.ok()) return Fail(status.message());
   status = Connect(*config, &tls, &analyzer);
   if (!status.ok()) return Fail(status.message());
   Process process(base.get(), {[&] { analyzer.Stop(); }, [] {}});
   daemon.OnExit([&process] { process.Leave(); });
-  for (DaemonCommand& command : MakeAnalyzerCommands(&analyzer, &receivers)) {
+  for (DaemonCommand& command : MakeAnalyzerCommands(&analyzer, &capture.sources)) {
     daemon.Add(std::move(command));
   }
   for (DaemonCommand& command : MakeTraceCommands(traces.get())) daemon.Add(std::move(command));
-  daemon.OnFigures([&] { return MakeAnalyzerFigures(analyzer, receivers, traces.get()); });
+  daemon.OnFigures([&] { return MakeAnalyzerFigures(analyzer, capture.sources, traces.get()); });
   status = daemon.Serve(base.get());
   if (!status.ok()) return Fail(status.message());
   daemon.Ready();

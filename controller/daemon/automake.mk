@@ -100,8 +100,8 @@ controller_daemon_trumpet_analyzer_SOURCES = $(OVS_DAEMON_SOURCES) \
 	controller/daemon/analyzer_commands.h \
 	controller/daemon/analyzer_main.cc
 controller_daemon_trumpet_analyzer_CPPFLAGS = $(AM_CPPFLAGS) $(OVS_DAEMON_CPPFLAGS)
-controller_daemon_trumpet_analyzer_LDADD = $(LIBTRUMPET_DAEMON) $(LIBTRUMPET_TRACES) $(XXHASH_LIBS) \
-	$(OVS_DAEMON_LIBS)
+controller_daemon_trumpet_analyzer_LDADD = $(LIBTRUMPET_DAEMON) controller/libtrumpet-dpdk.a $(LIBTRUMPET_TRACES) \
+	$(DPDK_LIBS) $(XXHASH_LIBS) $(OVS_DAEMON_LIBS)
 controller_daemon_trumpet_analyzer_DEPENDENCIES = \
 	$(filter %.a,$(controller_daemon_trumpet_analyzer_LDADD)) $(OVS_DAEMON_FILES)
 

@@ -26,11 +26,9 @@ struct UnitName {
   uint64_t factor;
 };
 
-constexpr UnitName kDurations[] = {{"ms", kNanosPerMilli},
-                                   {"s", kNanosPerSecond},
-                                   {"m", 60 * kNanosPerSecond},
-                                   {"h", 3600 * kNanosPerSecond},
-                                   {"d", 86400 * kNanosPerSecond}};
+constexpr UnitName kDurations[] = {{"us", kNanosPerMicro},        {"ms", kNanosPerMilli},
+                                   {"s", kNanosPerSecond},        {"m", 60 * kNanosPerSecond},
+                                   {"h", 3600 * kNanosPerSecond}, {"d", 86400 * kNanosPerSecond}};
 constexpr UnitName kSizes[] = {  // in the order in which printing tries them
     {"GB", 1000000000}, {"MB", 1000000}, {"GiB", 1u << 30}, {"MiB", 1u << 20},
     {"KiB", 1u << 10},  {"KB", 1000},    {"B", 1}};
@@ -197,7 +195,7 @@ void ConfigSection::Duration(const char* key, Nanos min, Nanos max, Nanos* value
   if (!ParseDuration(node->text, &span) || span < min || span > max) {
     ComplainAt(node->offset, Quote(key) + " is " + Quote(node->text) + "; it takes " +
                                  PrintDuration(min) + " to " + PrintDuration(max) +
-                                 ", in ms, s, m, h or d");
+                                 ", in us, ms, s, m, h or d");
     return;
   }
   *value = span;

@@ -76,7 +76,7 @@ Result<std::string> ReadConfigText(const std::string& path, bool is_asked_for);
 // What is wrong with a file, a line each, and no more lines than people read.
 std::string JoinErrors(const std::vector<std::string>& errors);
 
-// Durations are whole numbers with ms, s, m, h or d; sizes with B, KB, MB, GB, KiB, MiB, GiB.
+// Durations are whole numbers with us, ms, s, m, h or d; sizes with B, KB, MB, GB, KiB, MiB, GiB.
 bool ParseDuration(const std::string& text, Nanos* value);
 bool ParseBytes(const std::string& text, uint64_t* value);
 std::string PrintDuration(Nanos value);

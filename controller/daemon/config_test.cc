@@ -64,7 +64,7 @@ TEST(Config, NamesThePlaceOfEachError) {
             "c.yaml:2:15: 'max' is '0'; it takes 1 to 65536\n"
             "c.yaml:1:1: 'databse' is not a key of the configuration; did you mean 'database'?");
   EXPECT_EQ(ErrorOf("reports: {keep: 7 days}\n"),
-            "c.yaml:1:17: 'keep' is '7 days'; it takes 1s to 3650d, in ms, s, m, h or d");
+            "c.yaml:1:17: 'keep' is '7 days'; it takes 1s to 3650d, in us, ms, s, m, h or d");
   EXPECT_EQ(ErrorOf("reports: {max_size: 1KB}\n"),
             "c.yaml:1:21: 'max_size' is '1KB'; it takes 1MB to 1000000GB, with a unit as in 512MB");
   EXPECT_EQ(ErrorOf("agents: {check_certificates: maybe}\n"),

@@ -27,9 +27,13 @@ CopyWitness WitnessOf(AnalyzerCollector* collector) {
 TraceRulePart::TraceRulePart(const Parts& parts)
     : parts_(parts),
       manager_({parts.base, parts.clock, parts.store, &parts.openflow->net(),
-                [this] { return Places(); }, WitnessOf(parts.collector), parts.seed, parts.log}),
+                [this] { return Places(); }, WitnessOf(parts.collector), parts.seed,
+                [this] { TellNetwork(); }, parts.log}),
       counters_({parts.base, parts.clock, parts.counters,
                  [this](const std::string& text) { TellCounters(text); }, parts.log}),
+      sent_({parts.base, parts.clock, &parts.openflow->net(), [this] { return Places(); },
+             [this] { return is_started_ && parts_.traces->analyzer_count() == 1; },
+             [this](const TraceSent& sent) { parts_.traces->TellSent(sent); }}),
       starter_(parts.base,
                [this] {
                  const StoreState events = parts_.events->state();
@@ -62,7 +66,9 @@ std::vector<TracePlace> TraceRulePart::Places() {
 }
 
 void TraceRulePart::TellNetwork() {
-  ToldNetwork network{RecentTopology(), SwitchBook()};
+  ToldNetwork network{RecentTopology(), SwitchBook(), {}, manager_.Changing()};
+  const auto view = manager_.View();
+  if (view) network.rules = ToldRulesOf(view->rules);
   for (const TracePlace& place : Places()) {
     const Status added = network.switches.Add(place.name, place.at.number);
     (void)added;  // two with one number cannot be told apart: the first has the name

@@ -20,6 +20,7 @@
 #include "controller/slice/analyzer_collector.h"
 #include "controller/slice/trace_asker.h"
 #include "controller/store/event_store.h"
+#include "controller/trace/sent_asker.h"
 #include "controller/trace/trace_counter_book.h"
 #include "controller/trace/trace_rule_manager.h"
 #include "lib/base/loop_event.h"
@@ -65,6 +66,7 @@ class TraceRulePart {
   Nanos topology_at_ = 0;  // monotonic; 0: not yet
   TraceRuleManager manager_;
   TraceCounterBook counters_;
+  SentAsker sent_;
   bool is_started_ = false;
   bool has_told_ = true;  // it was not too large
   LoopEvent starter_;

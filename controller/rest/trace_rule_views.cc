@@ -16,6 +16,7 @@ void AddVerdict(const TraceRuleVerdict& verdict, Json* json) {
 Json RuleJson(const TraceRule& rule, const std::vector<TraceRuleAtSwitch>& at) {
   Json json = {{"name", rule.name}, {"filter", event_lang::PrintFilter(rule.filter)}};
   if (rule.is_marked) json["marked"] = true;
+  if (rule.is_at_edge) json["edge"] = true;
   if (rule.sample_bits != 0) json["sample"] = "1/" + std::to_string(1u << rule.sample_bits);
   if (rule.snap_bytes != 0) json["truncate"] = rule.snap_bytes;
   if (rule.copies_per_second != 0) json["rate"] = rule.copies_per_second;

@@ -70,8 +70,8 @@ std::optional<Refusal> AnalyzerCollector::OnHello(Session* session, const Hello&
     if (other->hello().host_id != hello.host_id) continue;
     return Refusal{RefusalReason::kDuplicateHost, "'" + hello.host_id + "' is connected"};
   }
-  reply->capabilities &=
-      kCapabilityAnalyzer | kCapabilityPacketFiles | kCapabilityTraces | kCapabilityTraceCounters;
+  reply->capabilities &= kCapabilityAnalyzer | kCapabilityPacketFiles | kCapabilityTraces |
+                         kCapabilityTraceCounters | kCapabilityTraceSent;
   reply->controller_id = options_.controller_id;
   reply->controller_name = options_.name;
   return std::nullopt;

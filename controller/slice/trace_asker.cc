@@ -149,6 +149,13 @@ bool TraceAsker::SetCounters(const std::string& text) {
   return true;
 }
 
+void TraceAsker::TellSent(const TraceSent& sent) {
+  if (here_.size() != 1) return;
+  Session* const only = *here_.begin();
+  if ((only->capabilities() & kCapabilityTraceSent) == 0) return;
+  (void)only->Send(sent).ok();  // the next one tells the same
+}
+
 void TraceAsker::TellCounters(Session* session) const {
   if ((session->capabilities() & kCapabilityTraceCounters) == 0) return;
   TellInParts<TraceCounters>(counter_text_, session);

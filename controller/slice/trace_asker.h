@@ -88,6 +88,9 @@ class TraceAsker final : private AnalyzerGuest {
   // is called, analyzers go on with those that they know.
   bool SetCounters(const std::string& text);
 
+  // Told to the analyzer that gets all copies: the one that is here, if it is one.
+  void TellSent(const TraceSent& sent);
+
   // Analyzers that make traces, which are here.
   size_t analyzer_count() const { return here_.size(); }
   // None is here, nor was any of late.

@@ -12,6 +12,10 @@ controller_libtrumpet_trace_rules_a_SOURCES = \
 	controller/trace/reshuffler_manager.h \
 	controller/trace/rule_tester.cc \
 	controller/trace/rule_tester.h \
+	controller/trace/sent_asker.cc \
+	controller/trace/sent_asker.h \
+	controller/trace/switch_rules.cc \
+	controller/trace/switch_rules.h \
 	controller/trace/trace_counter_book.cc \
 	controller/trace/trace_counter_book.h \
 	controller/trace/trace_rule_book.cc \
@@ -30,6 +34,7 @@ endif
 EXTRA_PROGRAMS += controller/trace/trace_rules_test
 controller_trace_trace_rules_test_SOURCES = $(openflow_test_kit) \
 	controller/trace/reshuffler_manager_test.cc \
+	controller/trace/sent_asker_test.cc \
 	controller/trace/trace_rule_manager_test.cc
 controller_trace_trace_rules_test_LDADD = $(LIBTRUMPET_TRACE_RULES) $(openflow_test_libs)
 controller_trace_trace_rules_test_DEPENDENCIES = \

@@ -22,9 +22,11 @@ FrameMark MarkAt(const std::string& frame, size_t offset) {
 
 }  // namespace
 
-RuleTester::RuleTester(event_base* base, const WireClock& clock, CopyWitness witness, uint64_t seed)
+RuleTester::RuleTester(event_base* base, const WireClock& clock, CopyWitness witness, uint64_t seed,
+                       Log log)
     : clock_(clock),
       witness_(std::move(witness)),
+      log_(std::move(log)),
       random_(seed),
       ticker_(base, [this] { Tick(); }) {
   ticker_.RunEvery(kTick);
@@ -40,6 +42,7 @@ void RuleTester::SetTests(std::vector<TraceTest> tests, std::vector<std::string>
 
 void RuleTester::Begin(OpenflowSwitch* which, uint16_t number) {
   Member& member = members_[which->datapath_id()];
+  member = Member();
   member.which = which;
   member.number = number;
   member.trials.assign(tests_.size(), Trial());
@@ -81,11 +84,15 @@ void RuleTester::BeginRound() {
   const Nanos now = clock_.MonotonicNow();
   std::vector<Sent> due;
   ExpectedSlice expected;
+  bool is_watch = true;
   auto next = members_.upper_bound(last_member_);
   for (size_t i = 0; i < std::min(members_.size(), kPerRound); ++i, ++next) {
     if (next == members_.end()) next = members_.begin();
     last_member_ = next->first;
-    const std::vector<size_t> tests = DueTests(next->second, now);
+    std::vector<size_t> tests = DueTests(next->second, now);
+    if (!tests.empty()) is_watch = false;
+    const auto watched = tests.empty() ? WatchTest(next->second, now) : std::nullopt;
+    if (watched) tests.push_back(*watched);
     if (tests.empty()) continue;
     for (const size_t test : tests) due.push_back({next->first, test});
     expected.path.push_back(next->second.which->name());
@@ -94,16 +101,27 @@ void RuleTester::BeginRound() {
   if (due.empty()) return;
   ++round_;
   deadline_ = now + kPatience;
-  expected.locations = expected.path;
-  expected.start = clock_.UnixNow();
-  expected.end = expected.start + kPatience;
-  std::vector<ExpectedSlice> all(names_.size(), expected);
-  for (size_t rule = 0; rule < all.size(); ++rule) {
-    all[rule].tag = TagOf(rule);
-    all[rule].name = names_[rule];
+  Expect(std::move(expected), is_watch, due);
+  for (const Sent& one : due) Send(one);
+}
+
+// Any rule may take a test packet.  Of those that only watch nothing but their own copies is asked:
+// what another rule takes is tried again then, with all.
+void RuleTester::Expect(ExpectedSlice slice, bool is_watch, const std::vector<Sent>& due) {
+  asked_.clear();
+  for (const Sent& one : due) asked_.insert(tests_[one.test].rule);
+  for (size_t rule = 0; rule < names_.size() && !is_watch; ++rule) asked_.insert(rule);
+  slice.locations = slice.path;
+  slice.start = clock_.UnixNow();
+  slice.end = slice.start + kPatience;
+  std::vector<ExpectedSlice> all;
+  all.reserve(asked_.size());
+  for (const size_t rule : asked_) {
+    slice.tag = TagOf(rule);
+    slice.name = names_[rule];
+    all.push_back(slice);
   }
   witness_.expect(all);
-  for (const Sent& one : due) Send(one);
 }
 
 // One for each rule at most, the one that has waited longest.
@@ -111,7 +129,8 @@ std::vector<size_t> RuleTester::DueTests(const Member& member, Nanos now) const 
   std::map<uint32_t, size_t> by_rule;
   for (size_t i = 0; i < tests_.size(); ++i) {
     const Trial& trial = member.trials[i];
-    const bool is_fresh = trial.passed_at != 0 && now - trial.passed_at < kRetest;
+    const bool is_fresh = trial.passed_at != 0 && trial.passed_at >= member.doubted_at &&
+                          now - trial.passed_at < kRetest;
     const bool is_early = trial.sent_at != 0 && now - trial.sent_at < kPatience;
     if (is_fresh || is_early || !trial.impossible.empty()) continue;
     const auto found = by_rule.emplace(tests_[i].rule, i).first;
@@ -121,6 +140,18 @@ std::vector<size_t> RuleTester::DueTests(const Member& member, Nanos now) const 
   due.reserve(by_rule.size());
   for (const auto& [rule, test] : by_rule) due.push_back(test);
   return due;
+}
+
+// The one that has waited longest, if it is time for one.
+std::optional<size_t> RuleTester::WatchTest(const Member& member, Nanos now) const {
+  if (now - member.sent_at < kWatch) return std::nullopt;
+  std::optional<size_t> longest;
+  for (size_t i = 0; i < tests_.size(); ++i) {
+    const Trial& trial = member.trials[i];
+    if (trial.passed_at == 0) continue;
+    if (!longest || trial.sent_at < member.trials[*longest].sent_at) longest = i;
+  }
+  return longest;
 }
 
 void RuleTester::Send(const Sent& what) {
@@ -135,29 +166,36 @@ void RuleTester::Send(const Sent& what) {
                                           : Result<bool>(frame.status());
   if (!is_sent.ok()) trial.impossible = is_sent.message();
   if (!is_sent.ok() || !*is_sent) return;
-  trial.sent_at = clock_.MonotonicNow();
+  trial.sent_at = member.sent_at = clock_.MonotonicNow();
   sent_[mark] = what;
   ++counters_.sent;
 }
 
 void RuleTester::EndRound() {
   for (const auto& [mark, sent] : std::exchange(sent_, {})) {
-    Trial* const trial = TrialOf(sent);
-    if (trial == nullptr) continue;
+    const auto member = members_.find(sent.datapath_id);
+    if (member == members_.end()) continue;
     ++counters_.missed;
-    if (++trial->misses >= kMisses) trial->passed_at = 0;
+    Missed(&member->second, sent.test);
   }
 }
 
-RuleTester::Trial* RuleTester::TrialOf(const Sent& sent) {
-  const auto member = members_.find(sent.datapath_id);
-  return member == members_.end() ? nullptr : &member->second.trials[sent.test];
+// One that has failed already makes no other doubtful.
+void RuleTester::Missed(Member* member, size_t test) {
+  Trial& trial = member->trials[test];
+  if (trial.passed_at != 0) member->doubted_at = std::max(member->doubted_at, trial.sent_at);
+  if (++trial.misses < kMisses || trial.passed_at == 0) return;
+  trial.passed_at = 0;
+  if (std::exchange(member->is_lost, true)) return;
+  log_("warn", "trace rules: copies of switch " + member->which->name() +
+                   " do not come to an analyzer any more, first those of rule '" +
+                   names_[tests_[test].rule] + "'");
 }
 
 void RuleTester::Ask() {
   if (answers_due_ != 0) return;
-  answers_due_ = names_.size();
-  for (size_t rule = 0; rule < names_.size(); ++rule) {
+  answers_due_ = asked_.size();
+  for (const size_t rule : asked_) {
     witness_.ask(TagOf(rule), 0, kMaxPackets,
                  [this, alive = std::weak_ptr<bool>(alive_), rule,
                   round = round_](const Result<std::vector<PacketRecord>>& packets) {
@@ -179,17 +217,21 @@ void RuleTester::Take(int rule, const std::vector<PacketRecord>& packets) {
 void RuleTester::TakeMark(int rule, const std::string& switch_name, const FrameMark& mark) {
   const auto found = sent_.find(mark);
   if (found == sent_.end()) return;
-  const auto member = members_.find(found->second.datapath_id);
-  if (member != members_.end() && member->second.which->name() != switch_name) return;
-  Trial* const trial = TrialOf(found->second);
-  const bool is_right =
-      trial != nullptr && static_cast<int>(tests_[found->second.test].rule) == rule;
+  const size_t test = found->second.test;
+  const auto which = members_.find(found->second.datapath_id);
+  if (which != members_.end() && which->second.which->name() != switch_name) return;
   sent_.erase(found);
-  if (trial == nullptr) return;
-  trial->misses = 0;
-  trial->taken_by = is_right ? -1 : rule;
-  trial->passed_at = is_right ? clock_.MonotonicNow() : 0;
+  if (which == members_.end()) return;
+  Member& member = which->second;
+  Trial& trial = member.trials[test];
+  const bool is_right = static_cast<int>(tests_[test].rule) == rule;
+  trial.misses = 0;
+  trial.taken_by = is_right ? -1 : rule;
+  trial.passed_at = is_right ? clock_.MonotonicNow() : 0;
   counters_.back += is_right ? 1 : 0;
+  if (is_right && std::exchange(member.is_lost, false)) {
+    log_("info", "trace rules: copies of switch " + switch_name + " come again");
+  }
 }
 
 }  // namespace trumpet

@@ -6,9 +6,13 @@
 // of a test packet of each of its matches has come back under the rule's tag; that is tried again
 // every kRetest.
 //
+// All copies of a switch go one way, and that may end at any time: a route, a neighbour, a port.
+// So of each switch one test packet or another is under way every kWatch, and when one does not
+// come back, all its rules are tried anew at once.
+//
 // Packets are known by marks drawn at random, one for each, which are one of their MAC addresses:
-// copies may be cut behind the headers.  In a round each rule is tried once at most at each switch,
-// so that a rule with a budget takes as many rounds as it has matches.
+// copies may be cut behind the headers.  In a round each rule is tried once at most at each switch:
+// 64 packets, whatever rules there are.
 //
 // Threads: that of the libevent loop.  Lifetime: `base`, `clock` and the switches must outlive it;
 // its end drops answers.
@@ -20,7 +24,9 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -54,10 +60,13 @@ class RuleTester {
   static constexpr Nanos kTick = 100 * kNanosPerMilli;
   static constexpr Nanos kPatience = 2 * kNanosPerSecond;  // with the copies of a round
   static constexpr Nanos kRetest = 30 * kNanosPerSecond;
+  static constexpr Nanos kWatch = 3 * kNanosPerSecond;
   static constexpr int kMisses = 3;         // that make a rule fail
   static constexpr size_t kPerRound = 512;  // switches
 
-  RuleTester(event_base* base, const WireClock& clock, CopyWitness witness, uint64_t seed);
+  using Log = std::function<void(const char* level, const std::string& text)>;
+
+  RuleTester(event_base* base, const WireClock& clock, CopyWitness witness, uint64_t seed, Log log);
 
   // What is to be tried from now on, at switches that are told then; `names` are those of the
   // rules.
@@ -84,6 +93,9 @@ class RuleTester {
     OpenflowSwitch* which = nullptr;
     uint16_t number = 0;
     std::vector<Trial> trials;  // of tests_
+    Nanos sent_at = 0;          // of its last test packet
+    Nanos doubted_at = 0;       // what has passed before is to be tried again
+    bool is_lost = false;       // copies that came do not any more, and that was told
   };
   struct Sent {
     uint64_t datapath_id = 0;
@@ -92,21 +104,25 @@ class RuleTester {
 
   void BeginRound();
   std::vector<size_t> DueTests(const Member& member, Nanos now) const;
+  std::optional<size_t> WatchTest(const Member& member, Nanos now) const;
+  void Expect(ExpectedSlice slice, bool is_watch, const std::vector<Sent>& due);
   void Send(const Sent& what);
   void EndRound();
+  void Missed(Member* member, size_t test);
   void Ask();
   void Take(int rule, const std::vector<PacketRecord>& packets);
   void TakeMark(int rule, const std::string& switch_name, const FrameMark& mark);
-  Trial* TrialOf(const Sent& sent);
 
   const WireClock& clock_;
   const CopyWitness witness_;
+  const Log log_;
   std::vector<TraceTest> tests_;
   std::vector<std::string> names_;
   std::map<uint64_t, Member> members_;  // by datapath id
   uint64_t last_member_ = 0;            // of the last round
   std::map<FrameMark, Sent> sent_;      // and not back yet, of this round
   Nanos deadline_ = 0;                  // of the round
+  std::set<size_t> asked_;              // rules whose copies the round is about
   size_t answers_due_ = 0;
   uint64_t round_ = 0;
   RuleTesterCounters counters_;

@@ -13,59 +13,12 @@ namespace trumpet {
 namespace {
 
 constexpr char kRecordName[] = "rules";
-constexpr uint64_t kTraceCookie = kOpenflowCookie | uint64_t{4} << 40;
-constexpr uint64_t kTraceCookieMask = kOpenflowCookieMask | uint64_t{0xff} << 40;
 
 using Rules = std::vector<OpenflowRule>;
 using Outcome = TraceRuleManager::Outcome;
 
 Outcome Wrong(const std::string& text) { return {Status::Error(text), false, false}; }
 Outcome Conflict(const std::string& text) { return {Status::Error(text), true, false}; }
-
-// Flows say when somebody removes them, and are put back then.
-Result<Rules> CompileAt(const TraceRules& rules, const TraceSwitch& at) {
-  Rules all;
-  if (rules.rules.empty()) return all;
-  auto flows = CompileTraceRules(rules, at);
-  if (!flows.ok()) return flows.status();
-  for (std::string& meter : flows->meters) {
-    all.push_back({OpenflowRule::Kind::kMeter, std::move(meter), 0, true});
-  }
-  for (TraceFlow& flow : flows->flows) {
-    flow.text.insert(flow.text.find(','), ",send_flow_rem");
-    all.push_back({OpenflowRule::Kind::kFlow, std::move(flow.text),
-                   kTraceCookie | static_cast<uint64_t>(flow.rule + 1), true});
-  }
-  return all;
-}
-
-// What makes it another one if it differs; ours are all spelled by one compiler.
-std::string PlaceOf(const OpenflowRule& rule) {
-  const char* const end = rule.kind == OpenflowRule::Kind::kMeter ? "," : ",actions=";
-  return rule.text.substr(0, rule.text.find(end));
-}
-
-bool IsSame(const OpenflowRule& one, const OpenflowRule& other) {
-  return one.text == other.text && one.cookie == other.cookie;
-}
-
-OpenflowChange ChangeOf(const Rules& before, const Rules& after) {
-  std::map<std::string, const OpenflowRule*> old;
-  std::set<std::string> places;
-  OpenflowChange change;
-  for (const OpenflowRule& rule : before) old[PlaceOf(rule)] = &rule;
-  for (const OpenflowRule& rule : after) {
-    const auto found = old.find(PlaceOf(rule));
-    if (found == old.end() || !IsSame(*found->second, rule)) change.add.push_back(rule);
-    places.insert(PlaceOf(rule));
-  }
-  for (const OpenflowRule& rule : before) {
-    if (places.count(PlaceOf(rule)) == 0) change.remove.push_back(rule);
-  }
-  return change;
-}
-
-bool IsEmpty(const OpenflowChange& change) { return change.add.empty() && change.remove.empty(); }
 
 std::vector<std::string> NamesOf(const TraceRules& rules) {
   std::vector<std::string> names;
@@ -76,14 +29,9 @@ std::vector<std::string> NamesOf(const TraceRules& rules) {
 
 }  // namespace
 
-OpenflowClaim TraceRuleClaim() {
-  return {kTraceCookie, kTraceCookieMask, kFirstTraceMeter,
-          kFirstTraceMeter + static_cast<uint32_t>(kMaxTraceRules)};
-}
-
 TraceRuleManager::TraceRuleManager(const TraceRuleParts& parts)
     : parts_(parts),
-      tester_(parts.base, *parts.clock, parts.witness, parts.seed),
+      tester_(parts.base, *parts.clock, parts.witness, parts.seed, parts.log),
       later_event_(parts.base,
                    [this] {
                      for (const auto& action : std::exchange(later_, {})) action();
@@ -160,6 +108,7 @@ void TraceRuleManager::Tick() {
   UpdatePlaces();
   for (auto& [id, member] : members_) Sync(id, &member);
   LetGoOfStrangers();
+  TellChanging();
 }
 
 void TraceRuleManager::UpdatePlaces() {
@@ -218,6 +167,7 @@ void TraceRuleManager::Adopt(uint64_t id, OpenflowSwitch* which, const Result<Ru
     return;
   }
   member.is_busy = true;
+  TellChanging();
   which->Adopt(
       TraceRuleClaim(), *wanted,
       [this, alive = std::weak_ptr<bool>(alive_), id, rules = *wanted](const Status& status) {
@@ -228,6 +178,7 @@ void TraceRuleManager::Adopt(uint64_t id, OpenflowSwitch* which, const Result<Ru
 void TraceRuleManager::Update(uint64_t id, OpenflowSwitch* which, const Rules& wanted) {
   Member& member = members_[id];
   member.is_busy = true;
+  TellChanging();
   which->Commit(ChangeOf(member.installed, wanted),
                 [this, alive = std::weak_ptr<bool>(alive_), id, wanted](const Status& status) {
                   if (!alive.expired()) Arrived(id, wanted, status);
@@ -240,6 +191,7 @@ void TraceRuleManager::Arrived(uint64_t id, const Rules& rules, const Status& st
   Member& member = found->second;
   member.is_busy = false;
   member.is_tried = false;
+  TellChanging();
   member.error = status.ok() ? "" : status.message();
   if (status.ok()) {
     member.installed = rules;
@@ -265,14 +217,31 @@ Status TraceRuleManager::WhyNot() const {
   return Status::Ok();
 }
 
+// Rules may come before switches, and before ports to analyzers; not while a switch is asked what
+// it has, for then they would be there a little later than is said.
+Status TraceRuleManager::WhyNobodyHasRules() const {
+  if (members_.empty()) return Status::Error("no switch copies (openflow: switches: copies)");
+  for (const auto& [id, member] : members_) {
+    const OpenflowSwitch* const which = parts_.net->Find(id);
+    if (which == nullptr || !which->is_ready() || member.place.at.port == 0) continue;
+    const std::string& error = member.error;
+    return Status::Error("switch " + member.place.name +
+                         (error.empty() ? " is getting its rules; try again" : ": " + error));
+  }
+  return Status::Ok();
+}
+
+// What rules become at a switch that is away is compiled, too, for it may be impossible.  One
+// without a port keeps what it has until there is one.
 Result<std::vector<SwitchChange>> TraceRuleManager::PlanAll(const TraceRules& rules,
                                                             RulesOf* wanted) const {
   std::vector<SwitchChange> parts;
   for (const auto& [id, member] : members_) {
-    OpenflowSwitch* const which = parts_.net->Find(id);
-    if (which == nullptr || !which->is_ready() || !member.is_adopted) continue;
+    if (member.place.at.port == 0 && !rules.rules.empty()) continue;
     auto compiled = CompileAt(rules, member.place.at);
     if (!compiled.ok()) return compiled.status();
+    OpenflowSwitch* const which = parts_.net->Find(id);
+    if (which == nullptr || !which->is_ready() || !member.is_adopted) continue;
     OpenflowChange change = ChangeOf(member.installed, *compiled);
     (*wanted)[id] = std::move(*compiled);
     if (!IsEmpty(change)) parts.push_back({which, std::move(change)});
@@ -310,9 +279,8 @@ void TraceRuleManager::Put(TraceRules rules, const std::string& caller, Done don
   RulesOf wanted;
   auto parts = PlanAll(rules, &wanted);
   if (!parts.ok()) return answer(Wrong(parts.message()));
-  if (wanted.empty()) {
-    return answer(Conflict("no switch with a port to the analyzers is connected"));
-  }
+  const Status nobody = wanted.empty() ? WhyNobodyHasRules() : Status::Ok();
+  if (!nobody.ok()) return answer(Conflict(nobody.message()));
   EventChange change;
   change.name = kRecordName;
   change.expected_id = record_ ? record_->id : 0;
@@ -323,6 +291,7 @@ void TraceRuleManager::Put(TraceRules rules, const std::string& caller, Done don
   record.changed_ns = parts_.clock->UnixNow();
   if (!record_) record.created_ns = record.changed_ns;
   record.changed_by = caller;
+  BeginChange(*parts, rules);
   ChangeAll(std::move(*parts), std::move(wanted), std::move(change), std::move(done));
 }
 
@@ -338,18 +307,49 @@ void TraceRuleManager::Remove(Done done) {
   EventChange change;
   change.name = kRecordName;
   change.expected_id = record_->id;
+  BeginChange(*parts, TraceRules());
   ChangeAll(std::move(*parts), std::move(wanted), std::move(change), std::move(done));
+}
+
+std::vector<uint16_t> TraceRuleManager::Changing() const {
+  std::vector<uint16_t> numbers;
+  for (const auto& [id, member] : members_) {
+    if (member.is_busy || member.is_changing) numbers.push_back(member.place.at.number);
+  }
+  std::sort(numbers.begin(), numbers.end());
+  return numbers;
+}
+
+void TraceRuleManager::TellChanging() {
+  std::vector<uint16_t> changing = Changing();
+  if (changing == told_changing_) return;
+  told_changing_ = std::move(changing);
+  if (parts_.changing) parts_.changing();
+}
+
+// Other marks, and other rules of edges, leave each packet with all of its copies or none.
+void TraceRuleManager::BeginChange(const std::vector<SwitchChange>& parts,
+                                   const TraceRules& rules) {
+  is_changing_ = true;
+  if (IsDecidedAtEdges(rules_, rules)) return;
+  for (const SwitchChange& part : parts) members_[part.target->datapath_id()].is_changing = true;
+  TellChanging();
+}
+
+void TraceRuleManager::EndChange() {
+  is_changing_ = false;
+  for (auto& [id, member] : members_) member.is_changing = false;
+  TellChanging();
 }
 
 // At the switches first, then in the store: what ends in between is put right by what is stored.
 void TraceRuleManager::ChangeAll(std::vector<SwitchChange> parts, RulesOf wanted,
                                  EventChange change, Done done) {
-  is_changing_ = true;
   CommitAcross(parts, [this, alive = std::weak_ptr<bool>(alive_), parts, wanted = std::move(wanted),
                        change = std::move(change), done = std::move(done)](const Status& status) {
     if (alive.expired()) return;
     if (!status.ok()) {
-      is_changing_ = false;
+      EndChange();
       return done(Conflict("nothing was changed: " + status.message()));
     }
     RulesOf before;
@@ -374,7 +374,7 @@ void TraceRuleManager::Store(std::vector<SwitchChange> parts, RulesOf before, Ev
                         if (alive.expired()) return;
                         if (!ids.ok())
                           return TakeBack(parts, before, Conflict(ids.message()), done);
-                        is_changing_ = false;
+                        EndChange();
                         Tick();
                         done({Status::Ok(), false, is_new});
                       });
@@ -391,7 +391,7 @@ void TraceRuleManager::TakeBack(const std::vector<SwitchChange>& parts, RulesOf 
   CommitAcross(backs, [this, alive = std::weak_ptr<bool>(alive_), before = std::move(before),
                        outcome, done = std::move(done)](const Status& status) {
     if (alive.expired()) return;
-    is_changing_ = false;
+    EndChange();
     for (const auto& [id, rules] : before) {
       if (status.ok()) members_[id].installed = rules;
     }
@@ -408,6 +408,10 @@ TraceRuleVerdict TraceRuleManager::VerdictAt(uint64_t id, const Member& member, 
   }
   if (!member.error.empty()) return {TraceRuleState::kFailed, member.error};
   if (!member.is_adopted || member.is_busy) return {TraceRuleState::kPending, ""};
+  const uint32_t port = member.place.at.port;
+  if (port != 0 && which->ports().count(port) == 0) {
+    return {TraceRuleState::kFailed, "it has no port " + std::to_string(port) + ", to analyzers"};
+  }
   return tester_.VerdictOf(which, rule);
 }
 

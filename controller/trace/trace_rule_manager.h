@@ -32,14 +32,12 @@
 #include "controller/plan/trace/trace_flows.h"
 #include "controller/store/event_store.h"
 #include "controller/trace/rule_tester.h"
+#include "controller/trace/switch_rules.h"
 #include "controller/trace/trace_rule_book.h"
 #include "lib/base/loop_event.h"
 #include "lib/wire/wire_clock.h"
 
 namespace trumpet {
-
-// What the trace rules of all switches are known by.
-OpenflowClaim TraceRuleClaim();
 
 // A switch that copies.  Its port is 0 while there is none to the analyzers.
 struct TracePlace {
@@ -56,6 +54,8 @@ struct TraceRuleParts {
   std::function<std::vector<TracePlace>()> places;  // as they are now
   CopyWitness witness;
   uint64_t seed = 0;  // of marks of test packets; unknown to those who send packets
+  // Other switches than before are getting rules; may be empty.
+  std::function<void()> changing;
   std::function<void(const char* level, const std::string& text)> log;
 };
 
@@ -79,6 +79,9 @@ class TraceRuleManager final : public TraceRuleBook, private EventStoreListener 
   std::optional<TraceRuleSetView> View() const override;
   bool is_store_ready() const override { return is_ready_; }
 
+  // Numbers of the switches that are getting rules now, or are asked which they have; rising.
+  // Packets on their way are copied by the rules before or behind, and maybe at some hops only.
+  std::vector<uint16_t> Changing() const;
   // Switches that are connected and have what they should.
   size_t InOrder() const;
   const RuleTesterCounters& test_counters() const { return tester_.counters(); }
@@ -88,7 +91,8 @@ class TraceRuleManager final : public TraceRuleBook, private EventStoreListener 
     TracePlace place;
     std::vector<OpenflowRule> installed;
     bool is_adopted = false;
-    bool is_busy = false;  // something of ours is under way at it
+    bool is_busy = false;      // something of ours is under way at it
+    bool is_changing = false;  // likewise, for all switches together
     bool is_tried = false;
     Nanos retry_at = 0;  // monotonic
     std::string error;
@@ -113,7 +117,11 @@ class TraceRuleManager final : public TraceRuleBook, private EventStoreListener 
   void Store(std::vector<SwitchChange> parts, RulesOf before, EventChange change, Done done);
   void TakeBack(const std::vector<SwitchChange>& parts, RulesOf before, const Outcome& outcome,
                 Done done);
+  void BeginChange(const std::vector<SwitchChange>& parts, const TraceRules& rules);
+  void EndChange();
+  void TellChanging();
   Status WhyNot() const;
+  Status WhyNobodyHasRules() const;
   Status CheckMarks(const TraceRules& rules) const;
   void Later(std::function<void()> action);
   TraceRuleVerdict VerdictAt(uint64_t id, const Member& member, size_t rule) const;
@@ -127,6 +135,7 @@ class TraceRuleManager final : public TraceRuleBook, private EventStoreListener 
   bool is_loaded_ = false;
   bool is_ready_ = false;
   bool is_changing_ = false;
+  std::vector<uint16_t> told_changing_;
   std::string store_text_ = "not opened yet";
   RuleTester tester_;
   std::vector<std::function<void()>> later_;

@@ -70,7 +70,8 @@ class Controller {
       answer(CopiesOf(TraceTagRule(tag)));
     };
     parts.seed = 5;
-    parts.log = [](const char*, const std::string&) {};
+    parts.changing = [this] { changing.push_back(manager->Changing()); };
+    parts.log = [this](const char*, const std::string& text) { log += text + "\n"; };
     manager = std::make_unique<TraceRuleManager>(parts);
   }
 
@@ -117,8 +118,10 @@ class Controller {
   }
 
   JumpingClock clock;
+  std::vector<std::vector<uint16_t>> changing;  // as it was told
   bool has_analyzer = true;
   bool is_blind = false;
+  std::string log;
   std::unique_ptr<TraceRuleManager> manager;
 
  private:
@@ -253,6 +256,69 @@ TEST_F(TraceRuleManagerTest, WhatIsSaidIsWhatWasTried) {
   EXPECT_TRUE(one.RunUntil([&] { return HasRules("br0"); }));
 }
 
+TEST_F(TraceRuleManagerTest, CopiesThatEndAreToldLongBeforeRulesAreDueAgain) {
+  Controller one(&ovs_, {"br0", "br1"});
+  one.Store("rules: [{name: pfc, filter: ethType=0x8808}, {name: ip, filter: ethType=0x0800}]");
+  one.manager->Start();
+  ASSERT_NE(one.Connect("br0", 1), nullptr);
+  ASSERT_NE(one.Connect("br1", 2), nullptr);
+  ASSERT_TRUE(one.RunUntil([&] { return one.IsActive(); }));
+  EXPECT_EQ(one.log.find("do not come"), std::string::npos) << one.log;
+  one.is_blind = true;
+  one.clock.ahead += RuleTester::kRetest / 6;
+  const Nanos begin = one.clock.MonotonicNow();
+  uint64_t sent = one.manager->test_counters().sent;
+  const auto are_failed = [&] {
+    if (std::exchange(sent, one.manager->test_counters().sent) != sent) {
+      one.clock.ahead += RuleTester::kPatience;  // once for each round
+    }
+    return one.Verdict(0).state == TraceRuleState::kFailed &&
+           one.Verdict(1).state == TraceRuleState::kFailed;
+  };
+  ASSERT_TRUE(one.RunUntil(are_failed));
+  EXPECT_LT(one.clock.MonotonicNow() - begin, RuleTester::kRetest * 2 / 3);
+  for (const char* name : {"br0", "br1"}) {
+    const std::string line = std::string("copies of switch ") + name + " do not come";
+    EXPECT_EQ(one.log.find(line), one.log.rfind(line)) << "told once: " << one.log;
+    EXPECT_NE(one.log.find(line), std::string::npos) << one.log;
+  }
+  one.is_blind = false;
+  EXPECT_TRUE(one.RunUntil([&] { return one.IsActive(); }));
+  EXPECT_NE(one.log.find("copies of switch br0 come again"), std::string::npos) << one.log;
+}
+
+TEST_F(TraceRuleManagerTest, WithoutTheirPortRulesAreNotActive) {
+  Controller one(&ovs_, {"br0"});
+  one.Store(kRules);
+  one.manager->Start();
+  ASSERT_NE(one.Connect("br0", 1), nullptr);
+  ASSERT_TRUE(one.RunUntil([&] { return one.IsActive(); }));
+  ovs_.Vsctl({"set", "interface", "br0p2", "ofport_request=9"});
+  EXPECT_TRUE(one.RunUntil([&] { return one.Verdict(0).state == TraceRuleState::kFailed; }));
+  EXPECT_EQ(one.Verdict(0).why, "at br0: it has no port 2, to analyzers");
+  EXPECT_TRUE(HasRules("br0")) << "they stay for when it comes again";
+  ovs_.Vsctl({"set", "interface", "br0p2", "ofport_request=2"});
+  EXPECT_TRUE(one.RunUntil([&] { return one.IsActive(); }));
+}
+
+TEST_F(TraceRuleManagerTest, RulesMayComeBeforeSwitches) {
+  Controller one(&ovs_, {"br0", "br1"});
+  one.manager->Start();
+  ASSERT_TRUE(one.RunUntil([&] { return one.manager->is_store_ready(); }));
+  const auto put = one.Put(kRules);
+  ASSERT_TRUE(put.status.ok()) << put.status.message();
+  EXPECT_TRUE(put.is_new);
+  EXPECT_EQ(one.Verdict(0).state, TraceRuleState::kAway);
+  ASSERT_NE(one.Connect("br0", 1), nullptr);
+  EXPECT_TRUE(one.RunUntil([&] { return one.IsActive(); })) << one.Verdict(0).why;
+  ASSERT_TRUE(one.Remove().status.ok());
+  EXPECT_EQ(ovs_.Flows("br0"), before_);
+  Controller nobody(&ovs_, {});
+  nobody.manager->Start();
+  ASSERT_TRUE(nobody.RunUntil([&] { return nobody.manager->is_store_ready(); }));
+  EXPECT_EQ(nobody.Put(kRules).status.message(), "no switch copies (openflow: switches: copies)");
+}
+
 TEST_F(TraceRuleManagerTest, AnotherSetTakesThePlaceOfTheFirst) {
   Controller one(&ovs_, {"br0"});
   one.Store(kRules);
@@ -271,6 +337,35 @@ TEST_F(TraceRuleManagerTest, AnotherSetTakesThePlaceOfTheFirst) {
   const auto wrong = one.Put("rules: [{name: n, filter: not vlan=1}]");
   EXPECT_FALSE(wrong.is_conflict);
   EXPECT_EQ(wrong.status.message(), "rule 'n': 'not' cannot be said to OpenFlow switches");
+}
+
+TEST_F(TraceRuleManagerTest, SaysWhereRulesAreChangingUnlessEdgesDecide) {
+  Controller one(&ovs_, {"br0", "br1"});
+  one.manager->Start();
+  ASSERT_NE(one.Connect("br0", 1), nullptr);
+  ASSERT_NE(one.Connect("br1", 2), nullptr);
+  ASSERT_TRUE(one.RunUntil([&] { return one.manager->InOrder() == 2; }));
+  const std::vector<uint16_t> nobody, both = {1, 2};
+  ASSERT_FALSE(one.changing.empty()) << "they were asked what they have";
+  EXPECT_EQ(one.changing.back(), nobody);
+  one.changing.clear();
+  const std::string start = "{debug_bit: 5, rules: [";
+  const std::string end = "{name: m, marked: true}]";
+  ASSERT_TRUE(one.Put(start + end + "}").status.ok());
+  ASSERT_EQ(one.changing.size(), 2u);
+  EXPECT_EQ(one.changing[0], both);
+  EXPECT_EQ(one.changing[1], nobody);
+  one.changing.clear();
+  ASSERT_TRUE(one.Put(start + "{name: e, filter: dscp=1, edge: true}, " + end + "}").status.ok());
+  EXPECT_NE(ovs_.Flows("br0").find("nw_src=10.0.0.1"), std::string::npos);
+  ASSERT_TRUE(one.Put(start + end + ", marks: [{name: a, hosts: [h2]}]}").status.ok());
+  EXPECT_TRUE(one.changing.empty());
+  // One that is refused is told of, too, and ends.
+  ovs_.Ofctl({"add-flow", "br1", "table=251,priority=40000,dl_type=0x8808,actions=drop"});
+  EXPECT_TRUE(one.Put(kRules).is_conflict);
+  ASSERT_EQ(one.changing.size(), 2u);
+  EXPECT_EQ(one.changing[0], both);
+  EXPECT_EQ(one.changing[1], nobody);
 }
 
 TEST_F(TraceRuleManagerTest, MarksAreForHostsThatThereAre) {

@@ -15,13 +15,15 @@ namespace trumpet {
 namespace {
 
 constexpr char kUsage[] =
-    "usage: trumpet-analyzer app drops|loops|ecmp|latency|roce --store=DIRECTORY [OPTION]...\n"
+    "usage: trumpet-analyzer app drops|loops|ecmp|latency|roce|sessions --store=DIRECTORY\n"
+    "       [OPTION]...\n"
     "Prints what the traces of a store say together, a line of JSON for each finding.\n"
-    "  drops   where packets are lost: all, of one flow, to one prefix, or by chance\n"
-    "  loops   which switches packets went round\n"
-    "  ecmp    whether connections are spread evenly: --at=SWITCH --members=SWITCH,SWITCH,...\n"
-    "  latency how long links take, and whether longer than in an --earlier=TIME as long\n"
-    "  roce    what NAKs, congestion notifications and PAUSE tell: see trumpet-analyzer roce\n"
+    "  drops     where packets are lost: all, of one flow, to one prefix, or by chance\n"
+    "  loops     which switches packets went round\n"
+    "  ecmp      whether connections are spread evenly: --at=SWITCH --members=SWITCH,SWITCH,...\n"
+    "  latency   how long links take, and whether longer than in an --earlier=TIME as long\n"
+    "  roce      what NAKs, congestion notifications and PAUSE tell: see trumpet-analyzer roce\n"
+    "  sessions  what became of sessions of BGP, and why, with a timeline of each\n"
     "  --from=TIME --until=TIME   as of trumpet-analyzer query\n"
     "  -h, --help                 print this\n";
 

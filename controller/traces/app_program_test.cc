@@ -161,6 +161,16 @@ TEST_F(AppProgram, BlamesNoLengthForLossByChanceNorForABlackhole) {
   }
 }
 
+// Of half of the hosts; before it, only short packets passed.
+TEST_F(AppProgram, BlamesNoLengthThatOthersHaveWhilePacketsAreLost) {
+  std::vector<uint32_t> lengths(1000, 20);
+  lengths.resize(2000, 1000);
+  Analyze(Traffic(lengths, [](uint32_t i) {
+    return i >= 1000 && i % 40 < 20 ? Switches{1, 2} : Switches{1, 2, 4};
+  }));
+  EXPECT_EQ(Drop()["verdict"], "prefix");
+}
+
 TEST_F(AppProgram, NamesTheMemberToWhichNothingComes) {
   const std::vector<uint32_t> lengths(1000, 100);
   Analyze(Traffic(lengths, [](uint32_t i) {
@@ -223,8 +233,8 @@ TEST_F(AppProgram, SaysInOneLineWhatIsWrong) {
     std::vector<std::string> words;
     std::string error;
   } cases[] = {
-      {{}, "one of drops, loops, ecmp, latency and roce must be given"},
-      {{"drops", "loops"}, "one of drops, loops, ecmp, latency and roce must be given"},
+      {{}, "one of drops, loops, ecmp, latency, roce and sessions must be given"},
+      {{"drops", "loops"}, "one of drops, loops, ecmp, latency, roce and sessions must be given"},
       {{"drops"}, "--store=DIRECTORY is missing"},
       {{"ecmp", store_, "--at=leaf1"}, "ecmp needs at=SWITCH and members=SWITCH,SWITCH,..."},
       {{"ecmp", store_, "--at=leaf9"}, "--at: there is no switch 'leaf9'"},

@@ -8,8 +8,10 @@
 
 #include "controller/analyzer/trace_judge.h"
 #include "controller/analyzer/trace_packet.h"
+#include "controller/traces/bgp_sessions.h"
 #include "controller/traces/latency_app.h"
 #include "controller/traces/roce_debugger.h"
+#include "controller/traces/session_text.h"
 #include "controller/traces/trace_apps.h"
 
 namespace trumpet {
@@ -40,6 +42,11 @@ Status SetMembers(const std::string& text, const SwitchBook& switches, AppQuesti
   return Status::Ok();
 }
 
+Status TooMany(size_t most) {
+  return Status::Error("there are more than " + std::to_string(most) +
+                       " traces; ask for a shorter time");
+}
+
 Result<std::vector<StoredTrace>> FindTraces(TraceReader* reader, TraceQuery query,
                                             bool is_cut_wrong,
                                             const TraceReader::MayGoOn& may_go_on,
@@ -48,8 +55,7 @@ Result<std::vector<StoredTrace>> FindTraces(TraceReader* reader, TraceQuery quer
   query.limit += is_cut_wrong ? 1 : 0;
   auto found = reader->Find(query, may_go_on, missing);
   if (!found.ok() || found->size() <= most) return found;
-  return Status::Error("there are more than " + std::to_string(most) +
-                       " traces; ask for a shorter time");
+  return TooMany(most);
 }
 
 // Control packets are stored, and of the others those that were lost or marked: what lies between
@@ -74,6 +80,30 @@ Result<Json> DebugRoceTraces(TraceReader* reader, TraceQuery query, bool is_cut_
   if (!drops.ok()) return drops.status();
   for (const StoredTrace& trace : *drops) debugger.TakeStored(trace, true);
   return debugger.Findings(switches);
+}
+
+// A page at a time: packets of BGP are kept whole, and a day of them need not fit into memory.
+Result<Json> TellSessions(TraceReader* reader, TraceQuery query, bool is_cut_wrong,
+                          const SwitchBook& switches, const TraceReader::MayGoOn& may_go_on,
+                          TraceReader::Missing* missing) {
+  constexpr size_t kPage = 10000;
+  BgpSessions sessions;
+  const size_t most = query.limit;
+  query.marks = kMarkProtocol;
+  query.protocol = kProtocolTcp;
+  for (size_t looked_at = 0;;) {
+    query.limit = std::min(kPage, most - looked_at + 1);
+    const auto page = reader->Find(query, may_go_on, missing);
+    if (!page.ok()) return page.status();
+    const size_t taken = std::min(page->size(), most - looked_at);
+    for (size_t i = 0; i < taken; ++i) sessions.Take((*page)[i]);
+    if (taken < page->size() && is_cut_wrong) return TooMany(most);
+    looked_at += taken;
+    if (page->size() < query.limit || taken < page->size()) break;
+    query.behind = {page->back().start, page->back().id};
+  }
+  sessions.Finish();
+  return SessionFindings(sessions, switches);
 }
 
 // Where the second begins that it lies in: links are counted by the second, under its begin.
@@ -109,9 +139,9 @@ Status SetAppWord(const std::string& name, const std::string& value, const Switc
 }
 
 Status CheckApp(const AppQuestion& question) {
-  static constexpr const char* kApps[] = {"drops", "loops", "ecmp", "latency", "roce"};
+  static constexpr const char* kApps[] = {"drops", "loops", "ecmp", "latency", "roce", "sessions"};
   if (std::find(std::begin(kApps), std::end(kApps), question.app) == std::end(kApps)) {
-    return Status::Error("one of drops, loops, ecmp, latency and roce must be given");
+    return Status::Error("one of drops, loops, ecmp, latency, roce and sessions must be given");
   }
   const bool is_ecmp = question.app == "ecmp";
   if (is_ecmp && (!question.at || question.members.empty())) {
@@ -145,6 +175,9 @@ Result<Json> RunApp(TraceReader* reader, const AppQuestion& question, bool is_cu
   }
   if (question.app == "roce") {
     return DebugRoceTraces(reader, query, is_cut_wrong, switches, may_go_on, missing);
+  }
+  if (question.app == "sessions") {
+    return TellSessions(reader, query, is_cut_wrong, switches, may_go_on, missing);
   }
   if (question.app == "loops") query.fault = static_cast<uint8_t>(TraceFault::kLoop);
   const auto traces = FindTraces(reader, query, is_cut_wrong, may_go_on, missing);

@@ -1,8 +1,9 @@
 // Copyright (c) 2026 The Trumpet Authors.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The applications over stored traces (trace_apps.h, latency_app.h, roce_debugger.h) by their names
-// and words, for trumpet-analyzer's command line and for the controller alike.
+// The applications over stored traces (trace_apps.h, latency_app.h, roce_debugger.h,
+// bgp_sessions.h) by their names and words, for trumpet-analyzer's command line and for the
+// controller alike.
 //
 // Threads: any; calls wait for the disk.
 
@@ -23,7 +24,7 @@
 namespace trumpet {
 
 struct AppQuestion {
-  std::string app;   // "drops", "loops", "ecmp", "latency" or "roce"
+  std::string app;   // "drops", "loops", "ecmp", "latency", "roce" or "sessions"
   TraceQuery query;  // from and until; limit: so many traces may be looked at
   std::optional<uint16_t> at;
   std::vector<uint16_t> members;

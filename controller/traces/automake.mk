@@ -9,6 +9,10 @@ controller_libtrumpet_traces_a_SOURCES = \
 	controller/traces/app_run.h \
 	controller/traces/arguments.cc \
 	controller/traces/arguments.h \
+	controller/traces/bgp_connection.cc \
+	controller/traces/bgp_connection.h \
+	controller/traces/bgp_sessions.cc \
+	controller/traces/bgp_sessions.h \
 	controller/traces/capture_arguments.cc \
 	controller/traces/capture_arguments.h \
 	controller/traces/counter_book.cc \
@@ -44,6 +48,14 @@ controller_libtrumpet_traces_a_SOURCES = \
 	controller/traces/roce_sight.h \
 	controller/traces/roce_text.cc \
 	controller/traces/roce_text.h \
+	controller/traces/rule_sums.cc \
+	controller/traces/rule_sums.h \
+	controller/traces/session_text.cc \
+	controller/traces/session_text.h \
+	controller/traces/session_verdict.cc \
+	controller/traces/session_verdict.h \
+	controller/traces/stored_segment.cc \
+	controller/traces/stored_segment.h \
 	controller/traces/switch_book.cc \
 	controller/traces/switch_book.h \
 	controller/traces/trace_apps.cc \
@@ -70,6 +82,8 @@ controller_libtrumpet_traces_a_SOURCES = \
 gtest_programs += controller/traces/traces_test
 controller_traces_traces_test_SOURCES = \
 	controller/traces/app_program_test.cc \
+	controller/traces/bgp_sessions_test.cc \
+	controller/traces/bgp_story_test.h \
 	controller/traces/counter_book_test.cc \
 	controller/traces/latency_app_test.cc \
 	controller/traces/live_traces_test.cc \
@@ -81,12 +95,26 @@ controller_traces_traces_test_SOURCES = \
 	controller/traces/roce_flow_test.cc \
 	controller/traces/roce_program_test.cc \
 	controller/traces/roce_simulation_test.h \
+	controller/traces/rule_sums_test.cc \
 	controller/traces/trace_maker_test.cc \
 	controller/traces/trace_network_test.h \
 	controller/traces/trace_network_text_test.cc \
 	controller/traces/trace_program_test.cc \
 	controller/traces/trace_routes_test.cc
 controller_traces_traces_test_LDADD = $(LIBTRUMPET_TRACES) $(GTEST_MAIN_LIBS)
+
+if HAVE_DPDK
+gtest_programs += controller/traces/dpdk_test
+endif
+controller_traces_dpdk_test_SOURCES = \
+	controller/analyzer/dpdk_kit_test.cc \
+	controller/analyzer/dpdk_kit_test.h \
+	controller/analyzer/dpdk_receiver_test.cc \
+	controller/traces/dpdk_traces_test.cc \
+	controller/traces/program_kit_test.h \
+	controller/traces/trace_network_test.h
+controller_traces_dpdk_test_CPPFLAGS = $(AM_CPPFLAGS) $(DPDK_CFLAGS)
+controller_traces_dpdk_test_LDADD = controller/libtrumpet-dpdk.a $(LIBTRUMPET_TRACES) $(DPDK_LIBS) $(GTEST_MAIN_LIBS)
 
 bench_programs += controller/traces/trace_maker_bench
 controller_traces_trace_maker_bench_SOURCES = \
@@ -98,6 +126,16 @@ controller_traces_trace_maker_bench_LDADD = $(LIBTRUMPET_TRACES) $(BENCH_MAIN_LI
 EXTRA_PROGRAMS += controller/traces/copy_receive_bench
 controller_traces_copy_receive_bench_SOURCES = \
 	controller/traces/bench_copies.h \
+	controller/traces/bench_port.h \
 	controller/traces/copy_receive_bench.cc
-controller_traces_copy_receive_bench_LDADD = $(LIBTRUMPET_TRACES)
-CLEANFILES += controller/traces/copy_receive_bench
+controller_traces_copy_receive_bench_LDADD = controller/libtrumpet-bench-port.a controller/libtrumpet-dpdk.a \
+	$(LIBTRUMPET_TRACES) $(DPDK_LIBS)
+EXTRA_LIBRARIES += controller/libtrumpet-bench-port.a
+if HAVE_DPDK
+controller_libtrumpet_bench_port_a_SOURCES = controller/traces/bench_port.cc
+controller_libtrumpet_bench_port_a_CXXFLAGS = $(AM_CXXFLAGS) $(DPDK_CFLAGS)
+else
+controller_libtrumpet_bench_port_a_SOURCES = controller/traces/bench_port_none.cc
+endif
+EXTRA_DIST += controller/traces/bench_port.cc controller/traces/bench_port_none.cc
+CLEANFILES += controller/traces/copy_receive_bench controller/libtrumpet-bench-port.a

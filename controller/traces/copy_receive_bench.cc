@@ -1,14 +1,18 @@
 // Copyright (c) 2026 The Trumpet Authors.
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the analyzer takes from an interface: copies of packets that crossed four switches come to
-// `lo` of a network namespace of its own at a given rate, through AF_PACKET, and are put together,
-// judged and stored as trumpet-analyzer does.  One processor sends, the other receives.
+// What the analyzer takes from an interface and from a port of DPDK: copies of packets that crossed
+// four switches come at a given rate, and are put together, judged and stored as trumpet-analyzer
+// does.  To AF_PACKET they come at `lo` of a network namespace of its own, to DPDK through
+// net_ring, as a card would put them into memory; both in turn at each rate.  One processor sends,
+// the other receives; DPDK's polling thread may run on either.
 //
-// usage: copy_receive_bench [SECONDS]      (as root; 3)
+// usage: copy_receive_bench [SECONDS [REPEATS]]      (as root; 3, 1)
 //
 // Prints for each rate what was sent, what the ring had no room for, packets whose verdict is that
-// they were delivered, and processor time of the receiving thread, in all and of a copy.
+// they were delivered, and processor time of the receiving thread, in all and of a copy, and of the
+// polling thread.  What the kernel does for AF_PACKET is in neither: it happens where packets are
+// sent.
 
 #include <arpa/inet.h>
 #include <event2/event.h>
@@ -27,12 +31,15 @@
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
 
 #include "controller/analyzer/copy_receiver.h"
+#include "controller/analyzer/dpdk_eal.h"
 #include "controller/traces/bench_copies.h"
+#include "controller/traces/bench_port.h"
 #include "controller/traces/live_traces.h"
 #include "controller/traces/trace_routes.h"
 #include "lib/base/loop_event.h"
@@ -74,10 +81,43 @@ void BringUpLoopback() {
   close(socket);
 }
 
-// Sends so many copies a second, of one packet after the other; all four of it at once.
-class Sender {
+// The next copies, of one packet after the other; all four of it at once.
+class Batch {
  public:
-  Sender() : socket_(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0)) {
+  void Next() {
+    for (size_t i = 0; i < kBatch; ++i) {
+      const uint32_t packet = next_packet_ + static_cast<uint32_t>(i / kHops);
+      copies_.Write(static_cast<uint16_t>(i % kHops), packet, packet, frames_[i].data());
+    }
+    next_packet_ += kBatch / kHops;
+  }
+  uint8_t* frame(size_t i) { return frames_[i].data(); }
+  size_t bytes() const { return copies_.bytes(); }
+
+ private:
+  const Copies copies_;
+  uint32_t next_packet_ = 0;
+  std::array<std::array<uint8_t, kFrameRoom>, kBatch> frames_{};
+};
+
+// Sends a batch, and waits where there is no room for all of it.
+using SendBatch = std::function<void()>;
+
+// So many copies a second; how many were sent.
+uint64_t SendFor(uint64_t rate, Nanos length, const SendBatch& send) {
+  const Nanos begin = ReadClock(CLOCK_MONOTONIC);
+  uint64_t sent = 0;
+  for (Nanos now = begin; now - begin < length; now = ReadClock(CLOCK_MONOTONIC)) {
+    if (sent >= static_cast<uint64_t>(now - begin) * rate / kNanosPerSecond) continue;
+    send();
+    sent += kBatch;
+  }
+  return sent;
+}
+
+class LoopbackSender {
+ public:
+  LoopbackSender() : socket_(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0)) {
     Check(socket_ >= 0, "needs root");
     const int on = 1;
     setsockopt(socket_, SOL_PACKET, PACKET_QDISC_BYPASS, &on, sizeof on);
@@ -87,55 +127,53 @@ class Sender {
     to.sll_ifindex = static_cast<int>(if_nametoindex("lo"));
     Check(bind(socket_, reinterpret_cast<sockaddr*>(&to), sizeof to) == 0, "lo: cannot send");
     for (size_t i = 0; i < kBatch; ++i) {
-      pieces_[i] = {frames_[i].data(), copies_.bytes()};
+      pieces_[i] = {batch_.frame(i), batch_.bytes()};
       messages_[i] = {};
       messages_[i].msg_hdr.msg_iov = &pieces_[i];
       messages_[i].msg_hdr.msg_iovlen = 1;
     }
   }
-  ~Sender() { close(socket_); }
-  Sender(const Sender&) = delete;
-  Sender& operator=(const Sender&) = delete;
+  ~LoopbackSender() { close(socket_); }
+  LoopbackSender(const LoopbackSender&) = delete;
+  LoopbackSender& operator=(const LoopbackSender&) = delete;
 
-  // How many were sent.
-  uint64_t Run(uint64_t rate, Nanos length) {
-    const Nanos begin = ReadClock(CLOCK_MONOTONIC);
-    uint64_t sent = 0;
-    for (Nanos now = begin; now - begin < length; now = ReadClock(CLOCK_MONOTONIC)) {
-      const uint64_t due = static_cast<uint64_t>(now - begin) * rate / kNanosPerSecond;
-      if (sent < due) sent += SendBatch();
-    }
-    return sent;
-  }
-
- private:
-  uint64_t SendBatch() {
-    for (size_t i = 0; i < kBatch; ++i) {
-      const uint32_t packet = next_packet_ + static_cast<uint32_t>(i / kHops);
-      copies_.Write(static_cast<uint16_t>(i % kHops), packet, packet, frames_[i].data());
-    }
-    next_packet_ += kBatch / kHops;
+  void Send() {
+    batch_.Next();
     size_t sent = 0;
     while (sent < kBatch) {
       const int count =
           sendmmsg(socket_, &messages_[sent], static_cast<unsigned>(kBatch - sent), 0);
       if (count > 0) sent += static_cast<size_t>(count);
     }
-    return sent;
   }
 
+ private:
   const int socket_;
-  const Copies copies_;
-  uint32_t next_packet_ = 0;
-  std::array<std::array<uint8_t, kFrameRoom>, kBatch> frames_{};
+  Batch batch_;
   std::array<iovec, kBatch> pieces_{};
   std::array<mmsghdr, kBatch> messages_{};
+};
+
+class PortSender {
+ public:
+  explicit PortSender(BenchPort* port) : port_(*port) {}
+  void Send() {
+    batch_.Next();
+    size_t sent = 0;
+    while (sent < kBatch) {
+      sent += port_.Put(batch_.frame(sent), kFrameRoom, batch_.bytes(), kBatch - sent);
+    }
+  }
+
+ private:
+  BenchPort& port_;
+  Batch batch_;
 };
 
 // trumpet-analyzer's way, from the ring to the store.
 class Receiver {
  public:
-  explicit Receiver(const std::string& folder) : base_(event_base_new()) {
+  Receiver(const std::string& folder, bool by_dpdk) : base_(NewPreciseLoop()) {
     LiveTracesOptions options;
     options.store.folder = folder;
     options.topology = *ParseTopology(bench_copies::kChain, "chain");
@@ -156,6 +194,12 @@ class Receiver {
       std::array<bool, kReceiveBurst> is_taken;
       to->Take(frames, count, is_taken.data());
     };
+    if (by_dpdk) {
+      auto port = BenchPort::Open(base_.get(), take);
+      Check(port.ok(), port.ok() ? "" : port.message());
+      port_ = std::move(*port);
+      return;
+    }
     auto receiver = CopyReceiver::Open(base_.get(), ring, take);
     Check(receiver.ok(), receiver.ok() ? "" : receiver.message());
     receiver_ = std::move(*receiver);
@@ -172,55 +216,82 @@ class Receiver {
     event_base_dispatch(base_.get());
   }
 
-  uint64_t dropped() { return receiver_->counters().kernel_drops; }
+  uint64_t dropped() { return port_ ? port_->dropped() : receiver_->dropped(); }
+  BenchPort* port() { return port_.get(); }
   TraceSums sums() const { return traces_->maker().sums(); }
 
  private:
   OwnedLoop base_;
   std::unique_ptr<LiveTraces> traces_;
   std::unique_ptr<CopyReceiver> receiver_;
+  std::unique_ptr<BenchPort> port_;
 };
 
-void Measure(uint64_t rate, Nanos length, const std::string& folder) {
-  Receiver receiver(folder);
+uint64_t Send(Receiver* receiver, uint64_t rate, Nanos length) {
+  if (receiver->port() == nullptr) {
+    LoopbackSender sender;
+    return SendFor(rate, length, [&] { sender.Send(); });
+  }
+  PortSender sender(receiver->port());
+  return SendFor(rate, length, [&] { sender.Send(); });
+}
+
+void Measure(uint64_t rate, Nanos length, const std::string& folder, bool by_dpdk) {
+  Receiver receiver(folder, by_dpdk);
   std::atomic<bool> is_sent{false};
   uint64_t sent = 0;
   std::thread sending([&] {
     StayOn(1);
-    sent = Sender().Run(rate, length);
+    sent = Send(&receiver, rate, length);
     is_sent = true;
   });
+  cpu_set_t all;
+  Check(pthread_getaffinity_np(pthread_self(), sizeof all, &all) == 0, "no processors");
+  StayOn(0);
   const Nanos before = ReadClock(CLOCK_THREAD_CPUTIME_ID);
   receiver.Run(is_sent);
   const Nanos taken = ReadClock(CLOCK_THREAD_CPUTIME_ID) - before;
+  pthread_setaffinity_np(pthread_self(), sizeof all, &all);
   sending.join();
   const TraceSums sums = receiver.sums();
   const double seconds = static_cast<double>(length) / 1e9;
   const uint64_t delivered = sums.faults[static_cast<size_t>(TraceFault::kNone)];
-  std::printf(
-      "| %.0f | %llu | %llu | %llu of %llu | %.0f | %.0f |\n",
-      static_cast<double>(sent) / seconds / 1000, static_cast<unsigned long long>(sums.copies),
-      static_cast<unsigned long long>(receiver.dropped()),
-      static_cast<unsigned long long>(delivered), static_cast<unsigned long long>(sent / kHops),
-      static_cast<double>(taken) / static_cast<double>(length) * 100,
-      static_cast<double>(taken) / static_cast<double>(sums.copies));
+  const Nanos polled = receiver.port() == nullptr ? 0 : receiver.port()->polling_time();
+  std::printf("| %s | %.0f | %llu | %llu | %llu of %llu | %.0f | %.0f | %.0f |\n",
+              by_dpdk ? "DPDK" : "AF_PACKET", static_cast<double>(sent) / seconds / 1000,
+              static_cast<unsigned long long>(sums.copies),
+              static_cast<unsigned long long>(receiver.dropped()),
+              static_cast<unsigned long long>(delivered),
+              static_cast<unsigned long long>(sent / kHops),
+              static_cast<double>(taken) / static_cast<double>(length) * 100,
+              static_cast<double>(taken) / static_cast<double>(sums.copies),
+              static_cast<double>(polled) / static_cast<double>(sums.copies));
   std::fflush(stdout);
 }
 
 int Main(int argc, char** argv) {
   const double seconds = argc > 1 ? std::atof(argv[1]) : 3;
-  Check(seconds > 0 && seconds <= 60, "usage: copy_receive_bench [SECONDS]");
+  const int repeats = argc > 2 ? std::atoi(argv[2]) : 1;
+  Check(seconds > 0 && seconds <= 60 && repeats > 0,
+        "usage: copy_receive_bench [SECONDS [REPEATS]]");
   Check(unshare(CLONE_NEWNET) == 0, "needs root");
   BringUpLoopback();
-  StayOn(0);
+  // DPDK's thread begins with the processors of this one, before it stays on its own.
   std::string folder = "/tmp/trumpet-XXXXXX";
   Check(mkdtemp(folder.data()) != nullptr, "no folder can be made in /tmp");
   std::printf(
-      "| 1,000 copies a second | taken | no room in the ring | packets delivered |"
-      " processor, %% | ns of a copy |\n|---|---|---|---|---|---|\n");
-  for (const uint64_t rate : {200, 400, 600, 800, 5000}) {
-    const auto length = static_cast<Nanos>(seconds * 1e9);
-    Measure(rate * 1000, length, folder + "/" + std::to_string(rate));
+      "| from | 1,000 copies a second | taken | no room in the ring | packets delivered |"
+      " processor, %% | ns of a copy | polling, ns of a copy "
+      "|\n|---|---|---|---|---|---|---|---|\n");
+  const auto length = static_cast<Nanos>(seconds * 1e9);
+  int run = 0;
+  for (int i = 0; i < repeats; ++i) {
+    for (const uint64_t rate : {200, 400, 600, 800, 5000}) {
+      for (const bool by_dpdk : {false, true}) {
+        if (by_dpdk && !HasDpdk()) continue;
+        Measure(rate * 1000, length, folder + "/" + std::to_string(++run), by_dpdk);
+      }
+    }
   }
   std::filesystem::remove_all(folder);
   return 0;

@@ -16,7 +16,10 @@ namespace {
 
 constexpr Nanos kAdvanceEvery = 50 * kNanosPerMilli;
 constexpr size_t kTracesAtATime = 4096;  // then others have their turn
+// At most, of what the controller tells of switches.
+constexpr Nanos kOnItsWay = 200 * kNanosPerMilli;
 constexpr Nanos kWriteEvery = kNanosPerSecond;
+constexpr Nanos kRuleWindow = 60 * kNanosPerSecond;
 constexpr Nanos kWriteFaultsAfter = 200 * kNanosPerMilli;
 constexpr size_t kCountedAtATime = 16384;  // sums of named counters, before they are written
 constexpr Nanos kExpireCounters = 600 * kNanosPerSecond;
@@ -84,6 +87,7 @@ LiveTraces::LiveTraces(event_base* base, const LiveTracesOptions& options,
       switches_(options_.switches),
       routes_(options_.topology, switches_),
       maker_(options_.maker, routes_, [this](const TraceReport& report) { Tell(report); }),
+      rules_(options_.maker.copies.seed, kRuleWindow),
       store_(std::move(store)),
       answers_(std::move(answers)),
       writer_(base, kMaxBatches),
@@ -122,8 +126,10 @@ void LiveTraces::Tell(const TraceReport& report) {
   links_.Add(report);
   named_.Add(report);
   lengths_.Add(report);
+  rules_.Add(report);
   if (report.is_kept) {
-    waiting_.push_back(ToStored(report, switches_, lengths_.LongestLike(report)));
+    waiting_.push_back(
+        ToStored(report, switches_, lengths_.Before(report), rules_.TruncatedTo(report)));
     if (on_kept_) on_kept_(waiting_.back());
     const TraceFault fault = report.pass->fault;
     const bool is_fault = fault == TraceFault::kDropped || fault == TraceFault::kLoop;
@@ -224,13 +230,21 @@ void LiveTraces::Note(size_t traces, size_t links, const Status& status,
 }
 
 void LiveTraces::SetNetwork(std::string text) {
-  if (!options_.takes_network) return;
-  writer_.DoInAnyCase([this, text = std::move(text)]() -> LoopWorker::Then {
+  writer_.DoInAnyCase([this, text = std::move(text), now = unix_now_()]() -> LoopWorker::Then {
     auto told = std::make_shared<Result<ToldNetwork>>(ParseToldNetwork(text));
     Status status = told->status();
-    if (status.ok()) status = SaveSwitchBook((*told)->switches, options_.store.folder);
+    const bool is_ours = options_.takes_network;
+    if (status.ok() && is_ours) {
+      status = SaveSwitchBook((*told)->switches, options_.store.folder);
+    }
     if (!status.ok()) return [this, status] { log_("err", "controller: " + status.message()); };
-    return [this, told] {
+    const std::vector<uint16_t> changing = std::exchange((*told)->changing, {});
+    auto rules = std::make_shared<std::vector<ToldRule>>(std::exchange((*told)->rules, {}));
+    return [this, told, changing, rules, without_rules = PrintToldNetwork(**told), is_ours, now] {
+      maker_.SetChanging(changing, now);
+      rules_.Set(std::move(*rules));
+      if (!is_ours || without_rules == network_text_) return;
+      network_text_ = without_rules;
       switches_ = std::move((*told)->switches);
       routes_ = NetworkRoutes((*told)->topology, switches_);
       TakeCounters(counter_text_);  // the numbers of switches may be others
@@ -239,6 +253,13 @@ void LiveTraces::SetNetwork(std::string text) {
                        std::to_string((*told)->topology.hosts.size()) + " hosts");
     };
   });
+}
+
+// Frames are stamped by the clock that `unix_now` tells, unless a card has its own, which then must
+// go alike.
+void LiveTraces::TakeSent(uint16_t switch_number, uint64_t sent, Nanos asked_ago) {
+  const Nanos now = unix_now_();
+  maker_.TakeSent(switch_number, sent, now - asked_ago - kOnItsWay, now);
 }
 
 void LiveTraces::TakeCounters(const std::string& text) {
@@ -316,6 +337,7 @@ void LiveTraces::LookFor(Look look, AnswerOf<std::vector<TraceRecord>> answer) {
 
 nlohmann::ordered_json LiveTraces::Show() const {
   nlohmann::ordered_json json = ToJson(maker_, switches_);
+  json["rules"] = rules_.Show();
   json["store"] = {{"written", counters_.stored},
                    {"not_stored", counters_.not_stored},
                    {"links_not_stored", counters_.links_not_stored},

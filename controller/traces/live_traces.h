@@ -33,6 +33,7 @@
 #include "controller/traces/counter_file.h"
 #include "controller/traces/link_book.h"
 #include "controller/traces/passed_lengths.h"
+#include "controller/traces/rule_sums.h"
 #include "controller/traces/switch_book.h"
 #include "controller/traces/trace_counts.h"
 #include "controller/traces/trace_maker.h"
@@ -102,9 +103,12 @@ class LiveTraces {
   // changes nothing, and is told to the log.
   void SetCounters(std::string text);
   const CounterBook& named() const { return named_; }
-  // As trace_network.h has it: from now on packets ought to go so, and switches are called so.
-  // What is no such text changes nothing, and is told to the log.
+  // As trace_network.h has it: from now on these are the rules, and, with takes_network, packets
+  // ought to go so and switches are called so.  What is no such text changes nothing, and is told
+  // to the log.
   void SetNetwork(std::string text);
+  // A switch says that it has sent so many copies, and was asked so long ago.
+  void TakeSent(uint16_t switch_number, uint64_t sent, Nanos asked_ago);
   // Is told each trace that is kept, as it is told; null: nobody.
   void set_on_kept(std::function<void(const StoredTrace&)> on_kept) {
     on_kept_ = std::move(on_kept);
@@ -137,8 +141,10 @@ class LiveTraces {
   TraceMaker maker_;
   LinkBook links_;
   PassedLengths lengths_;
+  RuleSums rules_;
   CounterBook named_;
   std::string counter_text_;
+  std::string network_text_;  // without rules
   std::vector<StoredTrace> waiting_;
   std::function<void(const StoredTrace&)> on_kept_;
   LiveTracesCounters counters_;

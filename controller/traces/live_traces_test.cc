@@ -16,6 +16,7 @@
 #include "controller/plan/topology.h"
 #include "controller/store/trace_folder.h"
 #include "controller/traces/program_kit_test.h"
+#include "controller/traces/trace_network.h"
 #include "lib/model/trace_rule.h"
 
 namespace trumpet {
@@ -92,6 +93,22 @@ class LiveTracesTest : public testing::Test {
   std::string log_;
   std::unique_ptr<LiveTraces> traces_;
 };
+
+TEST_F(LiveTracesTest, TellWhatTheRulesOfTheControllerHaveBrought) {
+  Open(Options());  // with a topology of its own
+  ToldNetwork told;
+  told.rules = {{"all", 0, 64}};
+  traces_->SetNetwork(PrintToldNetwork(told));
+  RunUntil([this] { return !traces_->Show()["rules"].empty(); });
+  TakeAll(trace_network::WithADrop());
+  RunUntil([this] { return traces_->maker().sums().waiting == 0; });
+  const auto rules = traces_->Show()["rules"];
+  ASSERT_EQ(rules.size(), 1u);
+  EXPECT_EQ(rules[0]["rule"], "all");
+  EXPECT_EQ(rules[0]["packets"], traces_->maker().sums().packets);
+  EXPECT_EQ(rules[0]["truncated"], 0);  // they are of 58 bytes
+  EXPECT_NE(traces_->switches().names().size(), 0u);
+}
 
 TEST_F(LiveTracesTest, StoreWhatIsAbnormalAndSumUpTheRest) {
   Open(Options());

@@ -29,9 +29,13 @@ class PassedLengths {
 
   // Of a trace that is told the first time only.
   void Add(const TraceReport& report);
-  // Bytes of the longest packet to the address of this one, which was dropped, that came to a
-  // switch where this one ought to have come next; 0: none did, or it was not dropped.
-  uint32_t LongestLike(const TraceReport& report) const;
+  // Bytes of the longest packets that came to a switch where this one, which was dropped, ought to
+  // have come next; 0: none did, or it was not dropped.
+  struct Longest {
+    uint32_t to_address = 0;  // of those to its address
+    uint32_t on_link = 0;     // of all
+  };
+  Longest Before(const TraceReport& report) const;
 
  private:
   struct Cell {
@@ -40,6 +44,9 @@ class PassedLengths {
     uint32_t now = 0;
     uint32_t before = 0;
   };
+
+  void Note(uint64_t key, Nanos time, uint32_t bytes);
+  uint32_t Find(uint64_t key, Nanos time) const;
 
   std::vector<Cell> cells_;
 };

@@ -9,18 +9,13 @@
 #include <utility>
 #include <vector>
 
+#include "controller/traces/trace_text.h"
 #include "lib/packet/fields.h"
 
 namespace trumpet {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string AddressText(const IpBytes& address, uint8_t ip_family) {
-  Uint128 number = 0;
-  for (size_t i = 0; i < (ip_family == 4 ? 4u : 16u); ++i) number = number << 8 | address[i];
-  return FormatValue({ip_family == 4 ? ValueKind::kIpv4 : ValueKind::kIpv6, number});
-}
 
 std::string MacText(const std::array<uint8_t, 6>& mac) {
   std::array<char, 18> text{};

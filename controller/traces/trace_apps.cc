@@ -65,13 +65,18 @@ class Common {
     longest_passed_ = std::max(longest_passed_, bytes);
     ++with_passed_;
   }
+  // The longest of all that passed there.
+  void AddLongestOnLink(uint32_t bytes) { longest_on_link_ = std::max(longest_on_link_, bytes); }
 
   uint64_t packets() const { return packets_; }
   size_t flows() const { return flows_.size(); }
   Nanos first() const { return first_; }
   Nanos last() const { return last_; }
-  // Each was longer than whatever passed.
-  bool are_long() const { return longest_passed_ > 0 && shortest_ > longest_passed_; }
+  // Each was longer than whatever passed, to others, too: what passed to the same addresses may
+  // have done so before there was a fault.
+  bool are_long() const {
+    return longest_passed_ > 0 && shortest_ > std::max(longest_passed_, longest_on_link_);
+  }
   // To the addresses of most of them other packets passed.
   bool is_mixed() const { return 2 * with_passed_ >= packets_; }
   uint32_t shortest() const { return shortest_; }
@@ -128,6 +133,7 @@ class Common {
   uint64_t example_ = 0;  // the trace that was added last
   uint32_t shortest_ = 0;
   uint32_t longest_passed_ = 0;
+  uint32_t longest_on_link_ = 0;  // 0: it was stored before that was told
   uint64_t with_passed_ = 0;
   Prefix destination_;
   bool has_destination_ = false;
@@ -229,10 +235,14 @@ Json DebugDrops(const std::vector<StoredTrace>& traces, const std::vector<LinkCo
     }
     Common& common = groups[{trace.last_switch, next}];
     common.Add(trace);
-    if (evidence.is_object() && evidence.contains("longest_passed") &&
-        evidence["longest_passed"].is_number_unsigned()) {
-      common.AddLongestPassed(evidence["longest_passed"].get<uint32_t>());
-    }
+    const auto bytes = [&evidence](const char* key) -> std::optional<uint32_t> {
+      const bool has =
+          evidence.is_object() && evidence.contains(key) && evidence[key].is_number_unsigned();
+      if (!has) return std::nullopt;
+      return evidence[key].get<uint32_t>();
+    };
+    if (const auto passed = bytes("longest_passed")) common.AddLongestPassed(*passed);
+    if (const auto passed = bytes("longest_on_link")) common.AddLongestOnLink(*passed);
   }
   Json answer = Json::array();
   for (const auto& [place, common] : groups) {

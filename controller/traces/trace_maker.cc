@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "lib/model/trace_rule.h"
+
 namespace trumpet {
 namespace {
 
@@ -16,6 +18,9 @@ constexpr size_t kLost = kDuplicates + 1;
 constexpr size_t kKept = kLost + 1;
 constexpr size_t kInTrace = kKept + 1;
 static_assert(kInTrace < kTraceNotes);
+
+// Longer than a switch takes to tell what it has sent; then it tells no more.
+constexpr Nanos kUncountedFor = 5 * kNanosPerSecond;
 
 bool IsAbnormal(const TracePass& pass) {
   return pass.fault == TraceFault::kDropped || pass.fault == TraceFault::kLoop || pass.is_off_route;
@@ -75,6 +80,9 @@ void TraceMaker::TakeBurst(const TimedFrame* frames, size_t count, bool* is_take
       Take(verdicts_[i], copies_[i]);
     } else if (verdicts_[i] == TraceVerdict::kSlice) {
       TakeSequence(copies_[i].hop);
+      // What tries the rules is copied, and counted, by their flows.
+      const TraceHop& hop = copies_[i].hop;
+      if (IsTraceTag(hop.tag)) counts_.Take(hop.switch_number, hop.time);
     }
     if (advances) Advance(frames[i].time);
   }
@@ -118,6 +126,7 @@ void TraceMaker::Take(TraceVerdict verdict, const TraceCopy& copy) {
   SwitchSums& from = switches_[hop.switch_number];
   ++from.received;
   if (TakeSequence(hop)) from.has_numbers = true;
+  counts_.Take(hop.switch_number, hop.time);
   table_.Take(copy);
 }
 
@@ -126,7 +135,29 @@ bool TraceMaker::HasNumbers(const TraceStage& stage) const {
   return stage.size() == 1 && stage[0] < switches_.size() && switches_[stage[0]].has_numbers;
 }
 
+void TraceMaker::TakeSent(uint16_t switch_number, uint64_t sent, Nanos asked_at, Nanos told_at) {
+  if (options_.sees_all_copies) counts_.Tell(switch_number, sent, asked_at, told_at);
+}
+
+void TraceMaker::NoteUncounted(Uint128 key, const TracePass& pass) {
+  for (const UncountedCopy& copy : pass.uncounted) {
+    if (uncounted_.size() < kMaxUncounted) uncounted_.push_back({key, copy});
+  }
+}
+
+// Those of which more is known now are told again, and those of which nothing ever will be are let
+// go.
+void TraceMaker::CountAgain(Nanos now) {
+  const auto is_over = [&](const Uncounted& one) {
+    const bool is_counted = counts_.IsSettled(one.copy.switch_number, one.copy.until);
+    if (is_counted) again_.push_back(one.key);
+    return is_counted || now - one.copy.until > kUncountedFor;
+  };
+  uncounted_.erase(std::remove_if(uncounted_.begin(), uncounted_.end(), is_over), uncounted_.end());
+}
+
 bool TraceMaker::Advance(Nanos now, size_t max_traces) {
+  if (counts_.Advance(now)) CountAgain(now);
   const bool has_more = table_.Advance(now, max_traces);
   TellAgain();
   return has_more;
@@ -160,9 +191,12 @@ void TraceMaker::Judge(Trace* trace) {
   sums_.in_traces -= notes[kInTrace];
   notes = {};
   if (learn_) learn_(*trace);
-  JudgeTrace(*trace, routes_, &sequences_, options_.judge, &passes_);
+  const CopyLosses losses = {&sequences_, &counts_, &changes_, &hop_times_};
+  JudgeTrace(*trace, routes_, losses, options_.judge, &passes_);
   for (size_t i = 0; i < passes_.size(); ++i) {
     ClaimMissing(trace->key, &sequences_, &passes_[i], &again_);
+    NoteUncounted(trace->key, passes_[i]);
+    NoteHops(passes_[i], &hop_times_);
     const TracePass& pass = passes_[i];
     ++notes[static_cast<size_t>(pass.fault)];
     notes[kDuplicates] += pass.duplicates;
@@ -200,6 +234,8 @@ std::map<uint16_t, SwitchSums> TraceMaker::switch_sums() const {
     if (switches_[i].received == 0) continue;
     sums[number] = switches_[i];
     sums[number].lost = sequences_.lost(number);
+    sums[number].is_counted = counts_.IsTold(number) && !sums[number].has_numbers;
+    sums[number].lost_at_least = counts_.lost(number);
   }
   return sums;
 }

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "controller/analyzer/copy_sequences.h"
+#include "controller/analyzer/hop_times.h"
 #include "controller/analyzer/trace_copy.h"
 #include "controller/analyzer/trace_judge.h"
 #include "controller/analyzer/trace_table.h"
@@ -75,6 +76,8 @@ struct SwitchSums {
   uint64_t received = 0;  // copies
   uint64_t lost = 0;      // by their numbers
   bool has_numbers = false;
+  bool is_counted = false;     // the switch tells how many it has sent
+  uint64_t lost_at_least = 0;  // by that
 };
 
 class TraceMaker {
@@ -96,6 +99,14 @@ class TraceMaker {
   void TakeInTime(const TimedFrame* frames, size_t count);
   // A frame as it came to a switch, captured there.
   void TakeFrameOf(uint16_t switch_number, const Frame& frame, Nanos time);
+  // The switch says that it has sent so many copies in all; it was asked at one time, and this came
+  // at the other.  For switches that do not number their copies (SentCounts); packets that lack
+  // copies of it, and have been told, may be told again.
+  void TakeSent(uint16_t switch_number, uint64_t sent, Nanos asked_at, Nanos told_at);
+  // The rules of these switches are changing, and of no others; rising (RuleChanges).
+  void SetChanging(const std::vector<uint16_t>& switches, Nanos now) {
+    changes_.Set(switches, now);
+  }
   // At most so many; true: there may be more.
   bool Advance(Nanos now, size_t max_traces = SIZE_MAX);
   void Finish();
@@ -107,6 +118,13 @@ class TraceMaker {
 
  private:
   static constexpr size_t kBurst = 32;
+  static constexpr size_t kMaxUncounted = 65536;
+
+  // A trace of which more will be known when the switch has told how many copies it sent.
+  struct Uncounted {
+    Uint128 key = 0;
+    UncountedCopy copy;
+  };
 
   bool IsLeft(TraceVerdict verdict) const;
   void Take(TraceVerdict verdict, const TraceCopy& copy);
@@ -114,6 +132,8 @@ class TraceMaker {
   void TakeBurst(const TimedFrame* frames, size_t count, bool* is_taken, bool advances);
   bool TakeSequence(const TraceHop& hop);
   bool HasNumbers(const TraceStage& stage) const;
+  void NoteUncounted(Uint128 key, const TracePass& pass);
+  void CountAgain(Nanos now);
   void Judge(Trace* trace);
   void TellAgain();
 
@@ -122,13 +142,17 @@ class TraceMaker {
   const Tell tell_;
   const Learn learn_;
   CopySequences sequences_;
+  SentCounts counts_;
+  RuleChanges changes_;
+  HopTimes hop_times_;
   std::vector<SwitchSums> switches_;  // by number
   TraceSums sums_;
   TraceTable table_;
   std::array<TraceCopy, kBurst> copies_;  // that are being taken
   std::array<TraceVerdict, kBurst> verdicts_{};
   std::vector<TracePass> passes_;  // of the trace that is being judged
-  std::vector<Uint128> again_;     // traces of which more is known now than when they were told
+  std::vector<Uncounted> uncounted_;
+  std::vector<Uint128> again_;  // traces of which more is known now than when they were told
 };
 
 }  // namespace trumpet

@@ -160,6 +160,54 @@ TEST(TraceMaker, TellsAgainOfAPacketThatOneLostCopyDoesNotExplainAnyMore) {
   }
 }
 
+// A burst of packets, without numbers, and what switches say of it in the seconds around it: the
+// faults of the packet whose copy at the last switch is missing, as they are told.
+std::vector<TraceFault> FaultsOfAPacket(bool was_copied) {
+  constexpr uint32_t kPackets = 20, kOdd = 7;
+  const Line line;
+  std::map<uint64_t, std::vector<TraceFault>> told;
+  TraceMaker maker(
+      {}, line, [&](const TraceReport& report) { told[report.id].push_back(report.pass->fault); });
+  const auto take = [&](uint16_t at, uint32_t number, Nanos time) {
+    const Bytes copy = test_frames::Ethernet(
+        0x0800,
+        test_frames::Ipv4({kProtocolGre},
+                          test_frames::Gre(0x2000, 0x6558, test_frames::Be32(SliceGreKey(at, 5)),
+                                           Packet(1, number, static_cast<uint8_t>(65 - at)))));
+    const auto size = static_cast<uint32_t>(copy.size());
+    maker.TakeFrame({copy.data(), size, size}, time);
+  };
+  for (Nanos now = kBegin - 2 * kNanosPerSecond; now < kBegin + 4 * kNanosPerSecond;
+       now += 50 * kNanosPerMilli) {
+    if (now == kBegin) {
+      for (uint32_t i = 0; i < kPackets; ++i) {
+        for (const uint16_t at : {1, 2, 3}) {
+          if (at != 3 || i != kOdd) take(at, i, now + i * kNanosPerMilli);
+        }
+      }
+    }
+    const bool is_counted = now >= kBegin + 400 * kNanosPerMilli;
+    for (const uint16_t at : {1, 2, 3}) {
+      const uint64_t sent = kPackets - (at == 3 && !was_copied ? 1 : 0);
+      maker.TakeSent(at, 1000 + (is_counted ? sent : 0), now - 800 * kNanosPerMilli, now);
+    }
+    maker.Advance(now);
+  }
+  maker.Finish();
+  EXPECT_EQ(told.size(), kPackets);
+  for (const auto& [id, faults] : told) {
+    if (faults.front() != TraceFault::kNone) return faults;
+  }
+  return {};
+}
+
+TEST(TraceMaker, TellsAgainOfAPacketWhenTheSwitchHasSaidWhatItCopied) {
+  EXPECT_EQ(FaultsOfAPacket(false),
+            (std::vector<TraceFault>{TraceFault::kCopiesLost, TraceFault::kDropped}));
+  EXPECT_EQ(FaultsOfAPacket(true),
+            (std::vector<TraceFault>{TraceFault::kCopiesLost, TraceFault::kCopiesLost}));
+}
+
 TEST(TraceMaker, ShedsCopiesOfALongLoopAndCountsThem) {
   Network network;
   std::vector<uint16_t> path;

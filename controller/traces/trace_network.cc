@@ -3,6 +3,7 @@
 
 #include "controller/traces/trace_network.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -32,16 +33,58 @@ Json TopologyJson(const Topology& topology) {
   return json;
 }
 
+bool ReadRules(const Json& list, std::vector<ToldRule>* rules) {
+  if (!list.is_array() || list.size() > kMaxTraceRules) return false;
+  for (const Json& one : list) {
+    const auto number = [&one](const char* key, unsigned most) {
+      return one.contains(key) && one[key].is_number_unsigned() && one[key] <= most;
+    };
+    const bool is_rule = one.is_object() && one.contains("name") && one["name"].is_string() &&
+                         number("sample_bits", kMaxTraceSampleBits) &&
+                         number("truncate", UINT16_MAX);
+    if (!is_rule) return false;
+    rules->push_back({one["name"].get<std::string>(), one["sample_bits"].get<uint8_t>(),
+                      one["truncate"].get<uint16_t>()});
+  }
+  return true;
+}
+
+bool ReadChanging(const Json& list, std::vector<uint16_t>* switches) {
+  if (!list.is_array() || list.size() > kMaxSwitchNumber) return false;
+  for (const Json& one : list) {
+    if (!one.is_number_unsigned() || one > kMaxSwitchNumber) return false;
+    switches->push_back(one.get<uint16_t>());
+  }
+  std::sort(switches->begin(), switches->end());
+  return true;
+}
+
 std::string Dump(const Json& json) {
   return json.dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 
 }  // namespace
 
+std::vector<ToldRule> ToldRulesOf(const TraceRules& rules) {
+  std::vector<ToldRule> told;
+  for (const TraceRule& rule : rules.rules) {
+    told.push_back({rule.name, rule.sample_bits, rule.snap_bytes});
+  }
+  return told;
+}
+
 std::string PrintToldNetwork(const ToldNetwork& network) {
   Json switches = Json::object();
   for (const auto& [number, name] : network.switches.names()) switches[name] = number;
-  return Dump({{"switches", std::move(switches)}, {"topology", TopologyJson(network.topology)}});
+  Json rules = Json::array();
+  for (const ToldRule& rule : network.rules) {
+    rules.push_back(
+        {{"name", rule.name}, {"sample_bits", rule.sample_bits}, {"truncate", rule.snap_bytes}});
+  }
+  return Dump({{"switches", std::move(switches)},
+               {"topology", TopologyJson(network.topology)},
+               {"rules", std::move(rules)},
+               {"changing", network.changing}});
 }
 
 Result<ToldNetwork> ParseToldNetwork(std::string_view text) {
@@ -51,13 +94,19 @@ Result<ToldNetwork> ParseToldNetwork(std::string_view text) {
   if (!has_both) return Status::Error("the network is told as something else than a network");
   auto topology = ParseTopologyJson(Dump(json["topology"]), "the network as it was told");
   if (!topology.ok()) return topology.status();
-  ToldNetwork network{std::move(*topology), SwitchBook()};
+  ToldNetwork network{std::move(*topology), SwitchBook(), {}, {}};
   for (const auto& [name, number] : json["switches"].items()) {
     if (!number.is_number_unsigned() || number > kMaxSwitchNumber) {
       return Status::Error(name + ": has no number of a switch");
     }
     const Status added = network.switches.Add(name, number.get<uint16_t>());
     if (!added.ok()) return added;
+  }
+  if (json.contains("rules") && !ReadRules(json["rules"], &network.rules)) {
+    return Status::Error("the rules of the network are told as something else");
+  }
+  if (json.contains("changing") && !ReadChanging(json["changing"], &network.changing)) {
+    return Status::Error("the switches whose rules change are told as something else");
   }
   return network;
 }

@@ -47,11 +47,12 @@ inline Bytes Packet(uint16_t flow, uint32_t number, uint8_t ttl, uint16_t flags 
 class Network {
  public:
   // A copy that `switch_number` makes of it, in GRE with a number; lost ones have a number, too.
-  void Copy(uint16_t switch_number, Nanos time, const Bytes& packet, bool is_lost = false) {
+  void Copy(uint16_t switch_number, Nanos time, const Bytes& packet, bool is_lost = false,
+            uint32_t tag = 5) {
     const uint32_t number = sequences_[switch_number]++;
     if (is_lost) return;
     const Bytes fields = test_frames::Join(
-        {test_frames::Be32(SliceGreKey(switch_number, 5)), test_frames::Be32(number)});
+        {test_frames::Be32(SliceGreKey(switch_number, tag)), test_frames::Be32(number)});
     test_frames::Ipv4Header outer;
     outer.protocol = kProtocolGre;
     Add(time,

@@ -32,6 +32,8 @@ constexpr char kUsage[] =
     "  --hop=NAME=CAPTURE     frames as they came to the switch NAME (tcpdump -Q in)\n"
     "  --topology=FILE        where packets ought to go; default: as most of their flow did\n"
     "  --switch=NAME=NUMBER   whose copies bear the number; default: 1, 2, ... as in the topology\n"
+    "  --rules=FILE           trace rules by which switches have copied: sums of each, and of\n"
+    "                         samples how much there is in all\n"
     "  --store=DIRECTORY      keep there what is printed, and what links carried\n"
     "  --all                  print every packet\n"
     "  --nat=OUTSIDE=INSIDE   an address, and what a middlebox puts in its place\n"
@@ -51,6 +53,7 @@ struct ProgramOptions {
   CaptureArguments input;
   std::string store;
   bool prints_all = false;
+  std::vector<ToldRule> rules;
   TraceMakerOptions maker;
 };
 
@@ -80,6 +83,10 @@ Result<ProgramOptions> MakeOptions(const Arguments& arguments) {
   for (const auto& [name, value] : arguments.options) {
     if (name == "--store") {
       options.store = value;
+    } else if (name == "--rules") {
+      auto rules = ReadRulesFile(value);
+      if (!rules.ok()) return rules.status();
+      options.rules = std::move(*rules);
     } else if (name == "--all") {
       options.prints_all = true;
     } else if (name == "--nat") {
@@ -166,6 +173,7 @@ Status Run(const ProgramOptions& options, std::ostream* out) {
     if (!saved.ok()) return saved;
   }
   TraceRun run(options.input.switches, store.get(), options.prints_all, out);
+  run.SetRules(options.rules);
   std::optional<KnownCaptures> known;
   if (store != nullptr) {
     auto read = KnownCaptures::Read(options.store, options.input.paths());
@@ -178,6 +186,7 @@ Status Run(const ProgramOptions& options, std::ostream* out) {
   if (!status.ok()) return status;
   run.Write(Now());
   nlohmann::ordered_json sums = ToJson(maker, options.input.switches);
+  if (!options.rules.empty()) sums["rules"] = run.rules().Show();
   if (!network) sums["flows_not_learned"] = learned.flows_not_learned();
   if (known && known->are_known()) sums["links_counted_before"] = true;
   *out << JsonLine({{"sums", sums}});
@@ -199,6 +208,7 @@ int RunTraceProgram(const std::vector<std::string>& words, std::ostream* out, st
                     {{"--hop"},
                      {"--topology"},
                      {"--switch"},
+                     {"--rules"},
                      {"--store"},
                      {"--all", false},
                      {"--nat"},

@@ -18,8 +18,10 @@ constexpr size_t kBatch = 1024;  // rows
 void TraceRun::Tell(const TraceReport& report) {
   if (store_ != nullptr && counts_links_) links_.Add(report);
   lengths_.Add(report);
+  rules_.Add(report);
   if (!report.is_kept && !prints_all_) return;
-  StoredTrace trace = ToStored(report, switches_, lengths_.LongestLike(report));
+  StoredTrace trace =
+      ToStored(report, switches_, lengths_.Before(report), rules_.TruncatedTo(report));
   out_ << JsonLine(ToJson(trace, switches_));
   if (store_ != nullptr && report.is_kept) waiting_.push_back(std::move(trace));
 }

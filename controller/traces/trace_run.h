@@ -18,6 +18,7 @@
 #include "controller/store/trace_store.h"
 #include "controller/traces/link_book.h"
 #include "controller/traces/passed_lengths.h"
+#include "controller/traces/rule_sums.h"
 #include "controller/traces/switch_book.h"
 #include "controller/traces/trace_maker.h"
 
@@ -28,6 +29,10 @@ class TraceRun {
   // `store` may be null; the others must outlive it.
   TraceRun(const SwitchBook& switches, TraceStore* store, bool prints_all, std::ostream* out)
       : switches_(switches), store_(store), prints_all_(prints_all), out_(*out) {}
+
+  // Those by which switches have copied.
+  void SetRules(std::vector<ToldRule> rules) { rules_.Set(std::move(rules)); }
+  const RuleSums& rules() const { return rules_; }
 
   // The store has the links of these captures already.
   void LeaveLinks() { counts_links_ = false; }
@@ -51,6 +56,7 @@ class TraceRun {
   bool counts_links_ = true;
   std::ostream& out_;
   LinkBook links_;
+  RuleSums rules_{0, 0};  // of captures: all that is in them, and whoever they are from may see it
   PassedLengths lengths_;
   std::vector<StoredTrace> waiting_;
   uint64_t refused_ = 0;

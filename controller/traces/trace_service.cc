@@ -84,7 +84,7 @@ TraceService::~TraceService() {
 }
 
 AnalyzerSideline TraceService::Sideline() {
-  return {kCapabilityTraces | kCapabilityTraceCounters,
+  return {kCapabilityTraces | kCapabilityTraceCounters | kCapabilityTraceSent,
           [this](const Message& message) { Take(message); }, [this] { Forget(); }};
 }
 
@@ -107,6 +107,8 @@ void TraceService::Take(const Message& message) {
   } else if (const auto* piece = std::get_if<TraceCounters>(&message)) {
     if (!counters_.Take(piece->part, piece->is_last, piece->text)) return;
     traces_->SetCounters(std::exchange(counters_.text, {}));
+  } else if (const auto* sent = std::get_if<TraceSent>(&message)) {
+    traces_->TakeSent(sent->switch_number, sent->sent, sent->asked_ago);
   }
 }
 

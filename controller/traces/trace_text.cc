@@ -19,12 +19,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr double kMillion = 1e6;
 
-std::string AddressText(const IpBytes& address, uint8_t ip_family) {
-  Uint128 number = 0;
-  for (size_t i = 0; i < (ip_family == 4 ? 4u : 16u); ++i) number = number << 8 | address[i];
-  return FormatValue({ip_family == 4 ? ValueKind::kIpv4 : ValueKind::kIpv6, number});
-}
-
 Json Names(const TraceStage& stage, const SwitchBook& switches) {
   Json names = Json::array();
   for (const uint16_t number : stage) names.push_back(switches.NameOf(number));
@@ -39,7 +33,7 @@ Json Names(const std::vector<TraceStage>& stages, const SwitchBook& switches) {
 
 // What the verdict rests on; keys that say nothing are left out.
 std::string Evidence(const TraceReport& report, const SwitchBook& switches,
-                     uint32_t longest_passed) {
+                     const PassedLengths::Longest& passed, uint32_t truncated_to) {
   const TracePass& pass = *report.pass;
   Json json = Json::object();
   if (!pass.expected_next.empty()) json["expected_next"] = Names(pass.expected_next, switches);
@@ -48,10 +42,13 @@ std::string Evidence(const TraceReport& report, const SwitchBook& switches,
     json["loop"] = Names(pass.loop, switches);
     json["loop_kind"] = kTraceLoops[static_cast<size_t>(pass.loop_kind)];
   }
-  if (longest_passed > 0) json["longest_passed"] = longest_passed;
+  if (passed.to_address > 0) json["longest_passed"] = passed.to_address;
+  if (passed.on_link > 0) json["longest_on_link"] = passed.on_link;
+  if (truncated_to > 0) json["truncated_to"] = truncated_to;
   if (pass.duplicates > 0) json["duplicates"] = pass.duplicates;
   if (pass.is_off_route) json["off_route"] = true;
   if (pass.is_start_missing) json["start_missing"] = true;
+  if (pass.has_changed_rules) json["rules_changed"] = true;
   if (report.trace->hops_not_kept > 0) json["hops_not_kept"] = report.trace->hops_not_kept;
   if (report.trace->is_evicted) json["evicted"] = true;
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -104,6 +101,12 @@ double Percent(uint64_t part, uint64_t whole) {
 
 }  // namespace
 
+std::string AddressText(const IpBytes& address, uint8_t ip_family) {
+  Uint128 number = 0;
+  for (size_t i = 0; i < (ip_family == 4 ? 4u : 16u); ++i) number = number << 8 | address[i];
+  return FormatValue({ip_family == 4 ? ValueKind::kIpv4 : ValueKind::kIpv6, number});
+}
+
 uint8_t TraceMarkOf(std::string_view name) {
   for (const auto& [mark, known] : kMarks) {
     if (known == name) return mark;
@@ -126,7 +129,7 @@ std::string FlowText(const FlowKey& flow) {
 }
 
 StoredTrace ToStored(const TraceReport& report, const SwitchBook& switches,
-                     uint32_t longest_passed) {
+                     const PassedLengths::Longest& passed, uint32_t truncated_to) {
   const Trace& trace = *report.trace;
   const TracePass& pass = *report.pass;
   StoredTrace stored;
@@ -143,7 +146,7 @@ StoredTrace ToStored(const TraceReport& report, const SwitchBook& switches,
     stored.start = std::min(stored.start, hop.time);
     stored.hops.push_back({hop.time, hop.tag, hop.switch_number, hop.ttl});
   }
-  stored.evidence = Evidence(report, switches, longest_passed);
+  stored.evidence = Evidence(report, switches, passed, truncated_to);
   stored.packet = std::string(trace.bytes);
   return stored;
 }
@@ -186,6 +189,7 @@ Json ToJson(const TraceMaker& maker, const SwitchBook& switches) {
   for (const auto& [number, one] : maker.switch_sums()) {
     by_switch.push_back({{"switch", switches.NameOf(number)}, {"received", one.received}});
     if (one.has_numbers) by_switch.back()["lost"] = one.lost;
+    if (one.is_counted) by_switch.back()["lost_at_least"] = one.lost_at_least;
   }
   const TraceTableCounters& table = maker.table_counters();
   return {{"frames",
@@ -212,7 +216,8 @@ Json ToJson(const TraceMaker& maker, const SwitchBook& switches) {
            {{"begun", table.traces},
             {"told_again", table.revised},
             {"late_copies", table.late_copies},
-            {"evicted", table.evicted}}},
+            {"evicted", table.evicted},
+            {"cut_packets", table.cut_packets}}},
           {"switches", by_switch}};
 }
 

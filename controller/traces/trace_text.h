@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "controller/store/trace_store.h"
+#include "controller/traces/passed_lengths.h"
 #include "controller/traces/switch_book.h"
 #include "controller/traces/trace_maker.h"
 
@@ -30,9 +31,11 @@ uint8_t TraceMarkOf(std::string_view name);
 // "bridged", in the order of TraceLoop.
 constexpr std::array<std::string_view, 3> kTraceLoops = {"bridged", "routed", "overlay"};
 
-// `longest_passed`: as PassedLengths says it of a packet that was dropped.
+// `passed`: of packets like one that was dropped; `truncated_to`: as RuleSums says it.
 StoredTrace ToStored(const TraceReport& report, const SwitchBook& switches,
-                     uint32_t longest_passed = 0);
+                     const PassedLengths::Longest& passed = {}, uint32_t truncated_to = 0);
+// "10.0.1.1", or as IPv6 is written.
+std::string AddressText(const IpBytes& address, uint8_t ip_family);
 // "tcp 10.0.1.1:1000 > 10.0.2.2:80", for people; "not IP".
 std::string FlowText(const FlowKey& flow);
 // One trace.

@@ -11,6 +11,7 @@ namespace {
 // "sample 1/4, truncate 64"
 std::string LimitsOf(const ApiJson& rule) {
   std::string text = ApiText(rule, "marked") == "yes" ? "marked" : "";
+  if (ApiText(rule, "edge") == "yes") text = "edge";
   for (const char* key : {"sample", "truncate", "rate"}) {
     const std::string value = ApiText(rule, key);
     if (!value.empty()) text += (text.empty() ? "" : ", ") + std::string(key) + " " + value;

@@ -48,14 +48,18 @@ struct TraceRule {
   std::string name;
   FilterExpr filter;
   bool is_marked = false;          // only packets with the debug bit
+  bool is_at_edge = false;         // which packets get where they come in, by this rule
   uint8_t sample_bits = 0;         // of connections one in 2^n, the same ones everywhere
   uint16_t snap_bytes = 0;         // copied of each packet; 0: all
   uint32_t copies_per_second = 0;  // of each switch; 0: as many as there are
 
+  // A packet must have the bit.
+  bool needs_bit() const { return is_marked || is_at_edge; }
+
   bool operator==(const TraceRule& other) const {
     return name == other.name && filter == other.filter && is_marked == other.is_marked &&
-           sample_bits == other.sample_bits && snap_bytes == other.snap_bytes &&
-           copies_per_second == other.copies_per_second;
+           is_at_edge == other.is_at_edge && sample_bits == other.sample_bits &&
+           snap_bytes == other.snap_bytes && copies_per_second == other.copies_per_second;
   }
 };
 

@@ -68,6 +68,7 @@ inline constexpr const char* kFrameBodyNames[kMessageKindCount] = {
     "trace_answer",
     "trace_cancel",
     "trace_network",
+    "trace_sent",
 };
 
 static_assert(pb::Frame::kHello == static_cast<int>(MessageKind::kHello) + 1);
@@ -101,8 +102,7 @@ static_assert(KindOfBody(pb::Frame::kPacketRecords) ==
               static_cast<size_t>(MessageKind::kPacketRecords));
 static_assert(KindOfBody(pb::Frame::kPacketFilePiece) ==
               static_cast<size_t>(MessageKind::kPacketFilePiece));
-static_assert(KindOfBody(pb::Frame::kTraceNetwork) ==
-              static_cast<size_t>(MessageKind::kTraceNetwork));
+static_assert(KindOfBody(pb::Frame::kTraceSent) == static_cast<size_t>(MessageKind::kTraceSent));
 static_assert(KindOfBody(pb::Frame::kProgramCounts) ==
               static_cast<size_t>(MessageKind::kProgramCounts));
 
@@ -190,6 +190,8 @@ bool VisitFrameBody(const pb::Frame& frame, const Visitor& visit) {
       return visit(frame.trace_cancel());
     case pb::Frame::kTraceNetwork:
       return visit(frame.trace_network());
+    case pb::Frame::kTraceSent:
+      return visit(frame.trace_sent());
     case pb::Frame::BODY_NOT_SET:
       break;
   }
@@ -245,6 +247,7 @@ struct FrameBodyWriter {
   void operator()(const TraceAnswer& body) const { Write(body, frame->mutable_trace_answer()); }
   void operator()(const TraceCancel& body) const { Write(body, frame->mutable_trace_cancel()); }
   void operator()(const TraceNetwork& body) const { Write(body, frame->mutable_trace_network()); }
+  void operator()(const TraceSent& body) const { Write(body, frame->mutable_trace_sent()); }
 };
 
 }  // namespace trumpet

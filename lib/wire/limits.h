@@ -12,6 +12,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "lib/base/units.h"
+
 namespace trumpet {
 
 // Bytes of a frame, without its length: to an agent, to the controller, and the first one of either
@@ -65,6 +67,7 @@ constexpr size_t kMaxTraceTextBytes = 65535;
 constexpr size_t kMaxNetworkBytes = 16 * 1024 * 1024;
 constexpr size_t kMaxNetworkPartBytes = 128 * 1024;
 constexpr uint32_t kMaxNetworkParts = kMaxNetworkBytes / kMaxNetworkPartBytes;
+constexpr Nanos kMaxAskedAgo = 60 * kNanosPerSecond;
 
 // Of measurement programs, beside those of lib/model/measure_program.h.
 constexpr size_t kMaxProgramsListed = 64;

@@ -47,6 +47,7 @@ constexpr uint64_t kCapabilityAnalyzer = 1024;
 constexpr uint64_t kCapabilityPacketFiles = 2048;
 constexpr uint64_t kCapabilityTraces = 4096;
 constexpr uint64_t kCapabilityTraceCounters = 8192;
+constexpr uint64_t kCapabilityTraceSent = 16384;
 
 struct Hello {
   uint32_t min_version = kMinProtocolVersion;
@@ -295,7 +296,7 @@ using Message =
                  PacketRecords, SliceOn, SliceOff, SliceAck, HostSliceEnd, PacketFileRequest,
                  PacketFilePiece, ProgramOn, ProgramOff, ProgramAck, ProgramList, CellsRequest,
                  CellsAnswer, ProgramCounts, TraceCounters, TraceRequest, TraceAnswer, TraceCancel,
-                 TraceNetwork>;
+                 TraceNetwork, TraceSent>;
 
 // In the order of Message.
 enum class MessageKind : uint8_t {
@@ -339,8 +340,9 @@ enum class MessageKind : uint8_t {
   kTraceAnswer,
   kTraceCancel,
   kTraceNetwork,
+  kTraceSent,
 };
-constexpr size_t kMessageKindCount = 40;
+constexpr size_t kMessageKindCount = 41;
 static_assert(std::variant_size_v<Message> == kMessageKindCount);
 
 inline MessageKind KindOf(const Message& message) {

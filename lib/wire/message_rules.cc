@@ -50,6 +50,7 @@ bool IsFromController(MessageKind kind) {
     case MessageKind::kTraceRequest:
     case MessageKind::kTraceCancel:
     case MessageKind::kTraceNetwork:
+    case MessageKind::kTraceSent:
       return true;
     default:
       return false;
@@ -90,6 +91,8 @@ uint64_t CapabilityFor(MessageKind kind) {
     case MessageKind::kTraceCancel:
     case MessageKind::kTraceNetwork:
       return kCapabilityTraces;
+    case MessageKind::kTraceSent:
+      return kCapabilityTraceSent;
     case MessageKind::kSliceOn:
     case MessageKind::kSliceOff:
     case MessageKind::kSliceAck:

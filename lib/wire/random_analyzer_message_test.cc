@@ -108,6 +108,9 @@ Message RandomMessages::AnyOfAnalyzers(MessageKind kind) {
       return TraceCancel{Number()};
     case MessageKind::kTraceNetwork:
       return TraceNetwork{static_cast<uint32_t>(Below(kMaxNetworkParts)), Coin(), Bytes(300)};
+    case MessageKind::kTraceSent:
+      return TraceSent{static_cast<uint16_t>(Below(kMaxSwitchNumber + 1)), Number(),
+                       static_cast<Nanos>(Below(kMaxAskedAgo + 1))};
     default:
       return AnyOfPrograms(kind);
   }

@@ -308,6 +308,11 @@ inline bool Same(const TraceCounters& a, const TraceCounters& b) {
   return std::tie(a.part, a.is_last, a.text) == std::tie(b.part, b.is_last, b.text);
 }
 
+inline bool Same(const TraceSent& a, const TraceSent& b) {
+  return std::tie(a.switch_number, a.sent, a.asked_ago) ==
+         std::tie(b.switch_number, b.sent, b.asked_ago);
+}
+
 inline bool Same(const TraceNetwork& a, const TraceNetwork& b) {
   return std::tie(a.part, a.is_last, a.text) == std::tie(b.part, b.is_last, b.text);
 }

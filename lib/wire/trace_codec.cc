@@ -3,6 +3,7 @@
 
 #include "lib/wire/trace_codec.h"
 
+#include "lib/model/slice_spec.h"
 #include "lib/wire/limits.h"
 #include "lib/wire/message.h"
 #include "lib/wire/trumpet.pb.h"
@@ -11,6 +12,7 @@ namespace trumpet {
 
 static_assert(pb::CAPABILITY_TRACES == kCapabilityTraces);
 static_assert(pb::CAPABILITY_TRACE_COUNTERS == kCapabilityTraceCounters);
+static_assert(pb::CAPABILITY_TRACE_SENT == kCapabilityTraceSent);
 static_assert(pb::TraceRequest::WHAT_APP == static_cast<int>(TraceWhat::kApp) + 1);
 static_assert(pb::TraceRequest::PACKETS_WHOLE == static_cast<int>(TracePackets::kWhole) + 1);
 
@@ -63,6 +65,11 @@ bool Check(const pb::TraceCounters& counters, const Place& place, Checker* check
          checker->Count(place, "text", counters.text().size(), kMaxNetworkPartBytes);
 }
 
+bool Check(const pb::TraceSent& sent, const Place& place, Checker* checker) {
+  return checker->Range(place, "switch_number", sent.switch_number(), 0, kMaxSwitchNumber) &&
+         checker->Range(place, "asked_ago_ns", sent.asked_ago_ns(), 0, kMaxAskedAgo);
+}
+
 void Write(const TraceRequest& request, pb::TraceRequest* out) {
   out->set_number(request.number);
   out->set_what(static_cast<pb::TraceRequest::What>(static_cast<int>(request.what) + 1));
@@ -105,6 +112,12 @@ void Write(const TraceCounters& counters, pb::TraceCounters* out) {
   out->set_text(counters.text);
 }
 
+void Write(const TraceSent& sent, pb::TraceSent* out) {
+  out->set_switch_number(sent.switch_number);
+  out->set_sent(sent.sent);
+  out->set_asked_ago_ns(static_cast<uint64_t>(sent.asked_ago));
+}
+
 TraceRequest Read(const pb::TraceRequest& in) {
   TraceRequest request{in.number(),
                        static_cast<TraceWhat>(in.what() - 1),
@@ -135,6 +148,11 @@ TraceAnswer Read(const pb::TraceAnswer& in) {
 TraceCancel Read(const pb::TraceCancel& in) { return {in.number()}; }
 
 TraceNetwork Read(const pb::TraceNetwork& in) { return {in.part(), in.is_last(), in.text()}; }
+
+TraceSent Read(const pb::TraceSent& in) {
+  return {static_cast<uint16_t>(in.switch_number()), in.sent(),
+          static_cast<Nanos>(in.asked_ago_ns())};
+}
 
 TraceCounters Read(const pb::TraceCounters& in) { return {in.part(), in.is_last(), in.text()}; }
 

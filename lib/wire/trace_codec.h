@@ -16,6 +16,7 @@ class TraceRequest;
 class TraceAnswer;
 class TraceCancel;
 class TraceNetwork;
+class TraceSent;
 class TraceCounters;
 }  // namespace pb
 
@@ -23,18 +24,21 @@ bool Check(const pb::TraceRequest& request, const Place& place, Checker* checker
 bool Check(const pb::TraceAnswer& answer, const Place& place, Checker* checker);
 bool Check(const pb::TraceCancel& cancel, const Place& place, Checker* checker);
 bool Check(const pb::TraceNetwork& network, const Place& place, Checker* checker);
+bool Check(const pb::TraceSent& sent, const Place& place, Checker* checker);
 bool Check(const pb::TraceCounters& counters, const Place& place, Checker* checker);
 
 void Write(const TraceRequest& request, pb::TraceRequest* out);
 void Write(const TraceAnswer& answer, pb::TraceAnswer* out);
 void Write(const TraceCancel& cancel, pb::TraceCancel* out);
 void Write(const TraceNetwork& network, pb::TraceNetwork* out);
+void Write(const TraceSent& sent, pb::TraceSent* out);
 void Write(const TraceCounters& counters, pb::TraceCounters* out);
 
 TraceRequest Read(const pb::TraceRequest& in);
 TraceAnswer Read(const pb::TraceAnswer& in);
 TraceCancel Read(const pb::TraceCancel& in);
 TraceNetwork Read(const pb::TraceNetwork& in);
+TraceSent Read(const pb::TraceSent& in);
 TraceCounters Read(const pb::TraceCounters& in);
 
 }  // namespace trumpet

@@ -65,6 +65,12 @@ struct TraceCounters {
   std::string text;
 };
 
+struct TraceSent {
+  uint16_t switch_number = 0;
+  uint64_t sent = 0;
+  Nanos asked_ago = 0;
+};
+
 }  // namespace trumpet
 
 #endif  // TRUMPET_LIB_WIRE_TRACE_MESSAGE_H

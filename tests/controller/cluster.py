@@ -219,6 +219,11 @@ class Cluster:
         with open(self.path(f"{self.name}.log"), encoding="utf-8", errors="replace") as lines:
             return lines.read()
 
+    def print_log(self):
+        """The end of it, beside a case that has failed."""
+        for line in self.log().splitlines()[-20:]:
+            print(f"# controller: {line}")
+
     def metrics(self):
         with urllib.request.urlopen(f"http://127.0.0.1:{self.rest_port}/metrics",
                                     timeout=PATIENCE_S) as answer:

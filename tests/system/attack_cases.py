@@ -48,8 +48,8 @@ def cycles_per_packet(switch):
     def measured():
         text = switch.rpc("dpif-netdev/pmd-stats-show")
         packets = sum(int(n) for n in re.findall(r"(?:packets received|Rx packets): *(\d+)", text))
-        cycles = re.search(r"avg cycles per packet: ([\d.]+)", text)
-        return float(cycles.group(1)) if cycles and packets >= 300000 else None
+        cycles = re.search(r"avg cycles per packet: ([\d.]+)|([\d.]+) cycles/pkt", text)  # of 4.0 on
+        return float(cycles.group(1) or cycles.group(2)) if cycles and packets >= 300000 else None
 
     return eventually(measured, "packets flow")
 

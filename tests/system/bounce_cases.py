@@ -142,8 +142,7 @@ def bounces_on(switch):
         network.wait_for_links()
         yield network
     except BaseException:
-        for line in network.log().splitlines()[-20:]:
-            print(f"# controller: {line}")
+        network.print_log()
         raise
     finally:
         network.close()

@@ -9,6 +9,7 @@ import subprocess
 import time
 
 import attack_cases
+import blackhole_cases
 import bounce_cases
 import captures
 import carrier_cases
@@ -24,10 +25,15 @@ import measure_cases
 import measure_copy_cases
 import measured_event_cases
 import measure_network_cases
+import mirror_match_cases
+import mirror_order_cases
+import mirror_session_cases
 import probe_cases
 import reshuffler_cases
 import roce_cases
 import router_cases
+import rule_change_cases
+import session_cases
 import slice_cases
 import slice_fault_cases
 import slice_truth_cases
@@ -273,11 +279,17 @@ ALL = [
     *live_trace_cases.ALL,
     *trace_controller_cases.ALL,
     *debug_cases.ALL,
+    *rule_change_cases.ALL,
     *trace_number_cases.ALL,
+    *mirror_session_cases.ALL,
+    *mirror_order_cases.ALL,
+    *mirror_match_cases.ALL,
     *roce_cases.ALL,
+    *session_cases.ALL,
     *bounce_cases.ALL,
     *probe_cases.ALL,
     *clos_cases.ALL,
     *clos_loss_cases.ALL,
+    *blackhole_cases.ALL,
     *reshuffler_cases.ALL,
 ]

@@ -81,12 +81,23 @@ for number in range(int(sys.argv[2])):
         peer.shutdown(socket.SHUT_WR)
         assert peer.recv(1) == b""
 """
-# Of a load balancer ("in"): what comes to the address goes on in IP-in-IP; of the host behind it
-# ("out"): what comes in IP-in-IP is taken out, and with "back" sent on as if it were for others.
+# Of a load balancer ("in"): what comes to the address goes on in a tunnel of some kind; of the host
+# behind it ("out"): what comes in such a tunnel is taken out, and with "back" sent on as if it were for others.
 TUNNEL_END = """
 import socket, struct, sys
 mode, device, gateway = sys.argv[1], sys.argv[2], bytes.fromhex(sys.argv[3].replace(":", ""))
 address, source, target = (socket.inet_aton(text) for text in sys.argv[4:7])
+kind = sys.argv[7]
+protocol = {"ipip": 4, "gre": 47, "vxlan": 17}[kind]
+def headers(ip, ethernet):
+    # Between the outer header and the packet.
+    if kind == "ipip":
+        return b""
+    if kind == "gre":
+        return struct.pack("!HH", 0, 0x0800)
+    vxlan = struct.pack("!II", 0x08000000, 77 << 8) + ethernet
+    port = 49152 + sum(ip[12:24]) % 16384
+    return struct.pack("!HHHH", port, 4789, 8 + len(vxlan) + len(ip), 0) + vxlan
 both = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0800))
 both.bind((device, 0x0800))
 def header(payload, protocol):
@@ -105,9 +116,10 @@ while True:
     ip = frame[14:14 + struct.unpack("!H", frame[16:18])[0]]
     ethernet = gateway + frame[:6] + b"\\x08\\x00"
     if mode == "in" and ip[16:20] == address:
-        both.send(ethernet + header(ip, 4) + ip)
-    elif mode != "in" and ip[9] == 4 and ip[16:20] == target:
-        inner = ip[20:]
+        inside = headers(ip, ethernet) + ip
+        both.send(ethernet + header(inside, protocol) + inside)
+    elif mode != "in" and ip[9] == protocol and ip[16:20] == target:
+        inner = ip[20 + len(headers(ip, ethernet)):]
         print("taken", flush=True) if mode == "out" else None
         if mode == "back" and inner[8] > 1:
             both.send(ethernet + with_hop_taken(inner))
@@ -297,17 +309,17 @@ class Clos:
                     self.add_flow(spine, f"priority=100,ip,nw_dst={prefix},actions=dec_ttl,"
                                          f"output:{self.port(spine, leaf)}")
 
-    def emulator_of(self, one, other, loss):
-        emulator = Links([f"{self.switch.paths['BUILD']}/tests/support/link_emulator", "--seed=5",
+    def emulator_of(self, one, other, loss, seed=5):
+        emulator = Links([f"{self.switch.paths['BUILD']}/tests/support/link_emulator", f"--seed={seed}",
                           f"{one},{other},0,{loss}"], start_piped)
         self.emulators.append(emulator)
         return emulator
 
     @contextlib.contextmanager
-    def emulated(self, one, other, loss):
+    def emulated(self, one, other, loss, seed=5):
         """The wire between two bridges, by an emulator that loses so much."""
         names = {(one, other): f"e{self.wire(one, other)}", (other, one): f"e{self.wire(other, one)}"}
-        emulator = self.emulator_of(*names.values(), loss)
+        emulator = self.emulator_of(*names.values(), loss, seed)
 
         def plug(devices):
             for (bridge, peer), device in devices.items():
@@ -339,11 +351,12 @@ class Clos:
                        timeout=120)
 
     @contextlib.contextmanager
-    def balancer(self, sends_back):
+    def balancer(self, sends_back, kind="ipip"):
         """A load balancer; the host behind it may send what it gets on to the balancer."""
-        ends = [self.run_at(4, TUNNEL_END, "in", "clh4p", GATEWAY_MAC, VIP, BALANCER, DIP),
+        ends = [self.run_at(4, TUNNEL_END, "in", "clh4p", GATEWAY_MAC, VIP, BALANCER, DIP,
+                            kind),
                 self.run_at(3, TUNNEL_END, "back" if sends_back else "out", "clh3p", GATEWAY_MAC,
-                            VIP, BALANCER, DIP)]
+                            VIP, BALANCER, DIP, kind)]
         try:
             yield ends[1]
         finally:
@@ -438,8 +451,7 @@ def clos_on(switch, kind=ClosNetwork, clos=Clos):
         network.start()
         yield links, network
     except BaseException:
-        for line in network.log().splitlines()[-20:]:
-            print(f"# controller: {line}")
+        network.print_log()
         raise
     finally:
         network.close()

@@ -11,7 +11,7 @@ from switch import eventually
 
 RULES = """{base: true, switch_rate: 1000000, rules: [
   {name: data, filter: 'Protocol=UDP and dstPort=9000-9015'},
-  {name: tunnels, filter: 'Protocol=4'}]}"""
+  {name: tunnels, filter: 'Protocol=4 or Protocol=47 or Protocol=UDP and dstPort=4789'}]}"""
 FLOWS = 40
 LOOP_TOLD_S, BIAS_TOLD_S = 2, 10
 
@@ -282,23 +282,29 @@ def uneven_ecmp_is_found_and_even_is_not(switch):
         return told[(3, 1)]["explanation"]
 
 
+def one_trace_by(links, network, kind):
+    """How many packets are one trace before and behind a load balancer with such tunnels."""
+    begun, packets = time.time_ns(), 500
+    with links.balancer(sends_back=False, kind=kind) as behind:
+        links.send([[30000 + number, VIP, 9000 + number % 16, 100, 5] for number in range(100)])
+        for _ in range(packets):
+            assert behind.stdout.readline() == "taken\n"
+    network.settled()
+    traces = network.all_traces(f"--from={begun}", f"--dst={VIP}", "--protocol=udp")
+    ways = [[hop["switch"] for hop in trace["path"]] for trace in traces]
+    whole = [way for way in ways if {LEAVES[0], LEAVES[2], LEAVES[3]} <= set(way) and (
+        way.count(LEAVES[3]) == 2)]
+    assert len(whole) >= 0.999 * packets, (kind, len(whole), len(ways), ways[:3])
+    assert network.drops(begun) == network.loops(begun) == [], (kind, network.drops(begun),
+                                                                network.loops(begun))
+    return f"{kind}: {len(whole)} of {packets} packets"
+
+
 def a_packet_is_one_trace_before_and_behind_a_load_balancer(switch):
+    """By IP-in-IP, GRE and VXLAN."""
     with clos_on(switch, FaultyClos) as (links, network):
         network.use(RULES)
-        begun, packets = time.time_ns(), 500
-        with links.balancer(sends_back=False) as behind:
-            links.send([[30000 + number, VIP, 9000 + number % 16, 100, 5] for number in range(100)])
-            for _ in range(packets):
-                assert behind.stdout.readline() == "taken\n"
-        network.settled()
-        traces = network.all_traces(f"--from={begun}", f"--dst={VIP}", "--protocol=udp")
-        ways = [[hop["switch"] for hop in trace["path"]] for trace in traces]
-        whole = [way for way in ways if {LEAVES[0], LEAVES[2], LEAVES[3]} <= set(way) and (
-            way.count(LEAVES[3]) == 2)]
-        assert len(whole) >= 0.999 * packets, (len(whole), len(ways), ways[:3])
-        assert network.drops(begun) == network.loops(begun) == [], (network.drops(begun),
-                                                                    network.loops(begun))
-        return f"{len(whole)} of {packets} packets"
+        return "; ".join(one_trace_by(links, network, kind) for kind in ("ipip", "gre", "vxlan"))
 
 
 class TranslatingClos(FaultyClos):

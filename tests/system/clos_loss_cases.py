@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 
-from clos import LEAVES, SPINES, Clos, clos_on
+from clos import LEAVES, SPINES, Clos, ClosNetwork, clos_on
 from clos_cases import FaultyClos, flows_of_others
 from trace_number_cases import packets_of_pcapng
 
@@ -23,8 +23,8 @@ NUMBER_AT = 42
 # Numbered datagrams to two leaves, some of them from the ports whose packets are lost; says which.
 SENDER = f"""
 import json, random, socket, struct, sys, time
-packets, rate, loss = int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])
-chance = random.Random(19)
+packets, rate, loss, first = int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4])
+chance = random.Random(19 + first)
 def from_port(port):
     one = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     one.bind(("10.1.0.1", port))
@@ -36,13 +36,29 @@ for number in range(packets):
     one = chance.choice(usual)
     if chance.random() < loss:
         one = lossy[len(lost) % 10 == 9]
-        lost.append(number)
+        lost.append(first + number)
     to = f"10.{{chance.choice((2, 3))}}.0.{{chance.randrange(1, 9)}}", 9000 + chance.randrange(16)
-    one.sendto(struct.pack("!Q", number) + bytes(52), to)
+    one.sendto(struct.pack("!Q", first + number) + bytes(52), to)
     while time.monotonic() - begin < number / rate:
         time.sleep(0.0005)
 print(json.dumps(lost))
 """
+
+
+# Bursts, and pauses between them in which counters are brought up to date.
+BURSTS, BURST, BURST_LOSS, PAUSE_S = 12, 2000, 0.01, 2.5
+MOST_MISSED_WITHOUT_NUMBERS = 0.05
+
+
+class UnnumberedClos(FaultyClos):
+    """Its copies have no numbers: the controller asks its switches how many there were."""
+
+    def add_copy_port(self, name, number):
+        return super(ClosNetwork, self).add_copy_port(name, number)
+
+    @staticmethod
+    def tunnel_of(_name):
+        return "gre"
 
 
 class ClosThatLosesCopies(Clos):
@@ -65,16 +81,24 @@ def told_drops(network, begun):
             for _, _, frame in packets_of_pcapng(path)]
 
 
+def places_that_lose():
+    places = [(leaf, f"priority=65535,udp,tp_src={AT_LEAF}", "drop") for leaf in LEAVES[1:3]]
+    return places + [(spine, f"priority=65535,udp,tp_src={AT_SPINE}", "drop") for spine in SPINES]
+
+
+def send(links, packets, loss, first=0):
+    """Numbers of those that are lost."""
+    words = [SENDER, str(packets), str(RATE), str(loss), str(first)]
+    return json.loads(subprocess.run(links.at(1) + [sys.executable, "-c", *words], check=True,
+                                     capture_output=True, text=True, timeout=120).stdout)
+
+
 def lost_packets_are_told_from_lost_copies(switch):
     with clos_on(switch, FaultyClos, ClosThatLosesCopies) as (links, network):
         network.use(RULES)
-        places = [(leaf, f"priority=65535,udp,tp_src={AT_LEAF}", "drop") for leaf in LEAVES[1:3]]
-        places += [(spine, f"priority=65535,udp,tp_src={AT_SPINE}", "drop") for spine in SPINES]
-        with flows_of_others(links, *places):
+        with flows_of_others(links, *places_that_lose()):
             begun = time.time_ns()
-            lost = json.loads(subprocess.run(
-                links.at(1) + [sys.executable, "-c", SENDER, str(PACKETS), str(RATE), str(PACKET_LOSS)],
-                check=True, capture_output=True, text=True, timeout=120).stdout)
+            lost = send(links, PACKETS, PACKET_LOSS)
             sums = network.settled()
         told = told_drops(network, begun)
         copies = sums["copies"]
@@ -92,4 +116,39 @@ def lost_packets_are_told_from_lost_copies(switch):
         return note
 
 
-ALL = [lost_packets_are_told_from_lost_copies]
+def lost_in_bursts(switch, clos):
+    """(lost packets, those that are said to be, copies that are known to be lost, and that were)."""
+    with clos_on(switch, UnnumberedClos, clos) as (links, network):
+        network.use(RULES)
+        with flows_of_others(links, *places_that_lose()):
+            begun, lost = time.time_ns(), []
+            for burst in range(BURSTS):
+                time.sleep(PAUSE_S)
+                lost += send(links, BURST, BURST_LOSS, burst * BURST)
+            sums = network.settled()
+        told = told_drops(network, begun)
+        assert len(set(told)) == len(told), "each is told once"
+        assert all("lost" not in one for one in sums["switches"]), sums["switches"]
+        copies_lost = sum(one["lost_at_least"] for one in sums["switches"])
+        ways = links.copies.counts().values() if clos is ClosThatLosesCopies else []
+        return set(lost), set(told), copies_lost, max((way["all"]["lost"] for way in ways), default=0)
+
+
+def lost_copies_without_numbers_are_counted(switch):
+    """Where none is lost nearly all lost packets are told, and where some are no others."""
+    notes = []
+    for clos in (Clos, ClosThatLosesCopies):
+        lost, told, counted, copies_lost = lost_in_bursts(switch, clos)
+        false, missed = told - lost, lost - told
+        notes.append(f"{len(lost)} of {BURSTS * BURST} packets lost, {len(missed)} of them not told, {len(false)} "
+                     f"told that were not; of {copies_lost} lost copies {counted} are known")
+        assert len(lost) >= 0.7 * BURST_LOSS * BURSTS * BURST, notes
+        assert len(false) <= MOST_FALSE * (BURSTS * BURST - len(lost)), notes
+        if clos is Clos:
+            assert counted == 0 and len(missed) <= MOST_MISSED_WITHOUT_NUMBERS * len(lost), notes
+        else:
+            assert 0.5 * copies_lost <= counted <= copies_lost, notes
+    return "; ".join(notes)
+
+
+ALL = [lost_packets_are_told_from_lost_copies, lost_copies_without_numbers_are_counted]

@@ -35,18 +35,17 @@ while rounds:
 SOURCE_PORT, NUMBER = slice(34, 36), slice(42, 46)
 
 
-def change(network, method, name, body=None):
+def change(network, method, path, body=None):
     """Until nothing else is being changed."""
     with open(network.path("token"), encoding="ascii") as token:
         secret = token.read().strip()
 
     def is_done():
-        status, text = network.answer(method, f"/v1/debug-marks/{name}",
-                                      body and json.dumps(body), secret)
+        status, text = network.answer(method, path, body and json.dumps(body), secret)
         assert status in (200, 201, 204) or (status == 409 and "try again" in text), text
         return status != 409
 
-    eventually(is_done, f"{method} {name} is done")
+    eventually(is_done, f"{method} {path} is done")
 
 
 @contextlib.contextmanager
@@ -67,6 +66,26 @@ def send_all(links, rounds):
         subprocess.run(links.at(1) + [sys.executable, "-c", NUMBERED_SENDER, str(rounds), "0.002"],
                        check=True, stdout=subprocess.DEVNULL)
         return [tuple(map(int, reader.stdout.readline().split())) for _ in range(rounds * FLOWS)]
+
+
+@contextlib.contextmanager
+def numbered_traffic(links):
+    sender = subprocess.Popen(links.at(1) + [sys.executable, "-c", NUMBERED_SENDER, "-1", "0.001"],
+                              stdout=subprocess.PIPE, text=True)
+    try:
+        assert sender.stdout.readline() == "ready\n"
+        yield
+    finally:
+        sender.kill()
+        sender.communicate()
+
+
+def numbers_of(copies):
+    """Of the datagrams of NUMBERED_SENDER, by the switch that copied them."""
+    numbers = {which: {struct.unpack("!I", frame[NUMBER])[0] for frame in inner
+                       if frame[36:38] == b"\x23\x28"} for which, inner in copies.items()}
+    assert set(numbers) == {1, 2, 3}, numbers.keys()
+    return numbers
 
 
 def debug_marks_packets_of_a_host_and_takes_the_mark_off(switch):
@@ -113,29 +132,19 @@ def packets_have_copies_at_all_hops_or_at_none_while_marks_change(switch):
         links.take_traces()
         chance = random.Random(1)
         names = set()
-        sender = subprocess.Popen(links.at(1) + [sys.executable, "-c", NUMBERED_SENDER, "-1", "0.001"],
-                                  stdout=subprocess.PIPE, text=True)
-        copies = {}
-        try:
-            assert sender.stdout.readline() == "ready\n"
+        with numbered_traffic(links):
             for _ in range(CHANGES):
                 name = chance.choice("abcd")
                 if name in names and chance.random() < 0.4:
-                    change(network, "DELETE", name)
+                    change(network, "DELETE", f"/v1/debug-marks/{name}")
                     names.remove(name)
                     continue
                 low = 20000 + chance.randrange(FLOWS)
-                change(network, "PUT", name, {
+                change(network, "PUT", f"/v1/debug-marks/{name}", {
                     "filter": f"Protocol=UDP and srcPort={low}-{low + chance.randrange(40)}",
                     **({"hosts": ["h1"]} if chance.random() < 0.5 else {})})
                 names.add(name)
-        finally:
-            sender.kill()
-            sender.communicate()
-        copies = links.take_traces()
-        numbers = {which: {struct.unpack("!I", frame[NUMBER])[0] for frame in inner
-                           if frame[36:38] == b"\x23\x28"} for which, inner in copies.items()}
-        assert set(numbers) == {1, 2, 3}, numbers.keys()
+        numbers = numbers_of(links.take_traces())
         assert numbers[1] == numbers[2] == numbers[3], {
             which: sorted(numbers[1] ^ found)[:9] for which, found in numbers.items()}
         sent = max(numbers[1])

@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 
 from switch import eventually
 from trace_cases import BASE_SET, CHAIN, SERVER, Chain, compiled, install
@@ -40,6 +41,8 @@ for number in range(int(sys.argv[1])):
         peer.shutdown(socket.SHUT_WR)
         assert peer.recv(1) == b""
 """
+DPDK_ARGUMENTS = "--no-huge --no-pci --file-prefix=trumpet-copies --vdev=net_af_packet0"
+DPDK_FOLDER = "/var/run/dpdk/trumpet-copies"
 # The first bridge's copies have no numbers.
 TUNNELS = (("gre", []), ("gre", ["options:seq=true"]),
            ("erspan", ["options:erspan_ver=1", "options:erspan_idx=flow"]))
@@ -80,11 +83,14 @@ class LiveNetwork(Chain):
     def path(self, name):
         return os.path.join(self.switch.folder, name)
 
-    def start_analyzer(self, ring="64MiB", **traces):
+    def start_analyzer(self, ring="64MiB", by_dpdk=False, **traces):
+        device = f"{WIRE}p"
+        capture = {"dpdk": {"ports": ["net_af_packet0"], "eal": f"{DPDK_ARGUMENTS},iface={device}"}} if by_dpdk else (
+            {"interfaces": [device]})
         with open(self.path("network.yaml"), "w", encoding="utf-8") as out:
             out.write(TOPOLOGY)
         with open(self.path("analyzer.yaml"), "w", encoding="utf-8") as out:
-            json.dump({"capture": {"interfaces": [f"{WIRE}p"], "ring": ring},
+            json.dump({"capture": {"ring": ring, **capture},
                        "controller": {"address": "tcp:127.0.0.1:9"},
                        "traces": {"directory": self.path("traces"),
                                   "topology": self.path("network.yaml"), **traces}}, out)
@@ -264,9 +270,60 @@ def traces_that_are_stored_outlive_an_analyzer_that_is_killed(switch):
         return f"{len(stored)} traces"
 
 
+def processor_time(pid):
+    """Seconds that a process has had until now."""
+    with open(f"/proc/{pid}/stat", encoding="utf-8") as stat:
+        fields = stat.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def flags_of(device):
+    shown = subprocess.run(["ip", "-d", "-j", "link", "show", "dev", device], check=True,
+                           capture_output=True, text=True).stdout
+    link, = json.loads(shown)
+    return sorted(link["flags"]), link["promiscuity"]
+
+
+def files_of_dpdk():
+    return [name for _, _, names in os.walk(DPDK_FOLDER) for name in names]
+
+
+def copies_are_taken_from_a_port_of_dpdk(switch):
+    """By net_af_packet, without huge pages; an idle port takes little of a processor."""
+    with live_network(switch) as network:
+        network.kill_analyzer()
+        flags = flags_of(f"{WIRE}p")
+        network.start_analyzer(by_dpdk=True)
+        network.connect([20000] * 40)
+        sums = network.settled(160)
+        check_sums(sums)
+        copies = sums["copies"]
+        received = copies["in_traces"] + copies["duplicates"]
+        assert received == network.copied() >= 480, (received, network.copied())
+        assert sums["packets"]["verdicts"]["delivered"] == sums["packets"]["all"], sums
+        port, = network.tell("analyzer/show")[0]["interfaces"]
+        assert port["name"] == "net_af_packet0" and port["frames"] >= received, port
+        assert port["missed"] == port["no_buffers"] == port["ring_drops"] == 0, port
+        network.connect_and_lose(20)
+        sums = network.settled(sums["packets"]["all"] + 20 * 5)
+        check_sums(sums)
+        assert sums["packets"]["verdicts"]["dropped"] >= 5, sums
+        before, begun = processor_time(network.analyzer.pid), time.monotonic()
+        time.sleep(3)
+        idle = (processor_time(network.analyzer.pid) - before) / (time.monotonic() - begun)
+        assert idle < 0.25, idle
+        network.analyzer.terminate()
+        assert network.analyzer.wait(timeout=20) == 0, "it ends when it is told to"
+        assert flags_of(f"{WIRE}p") == flags and files_of_dpdk() == [], "nothing is left behind"
+        with contextlib.suppress(OSError):
+            os.rmdir(DPDK_FOLDER)
+        return f"{received} copies; idle it takes {idle:.1%} of a processor"
+
+
 ALL = [
     copies_of_trace_rules_become_traces_as_they_come,
     ten_thousand_connections_make_twelve_copies_each,
     overload_is_counted_to_the_last_copy,
+    copies_are_taken_from_a_port_of_dpdk,
     traces_that_are_stored_outlive_an_analyzer_that_is_killed,
 ]

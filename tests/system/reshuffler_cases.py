@@ -19,14 +19,14 @@ import routers as router_network
 from switch import Switch, eventually, is_listening
 from trace_cases import CHAIN, Chain
 from trace_controller_cases import (FIRST_PROBE_TAG, FIRST_TRACE_TAG, GRE_WITH_KEY, SYN_FIN,
-                                    TEST_PORT, TraceNetwork)
+                                    TEST_PORT, TraceNetwork, started)
 
 ADDRESS, UNDERLAY, BRIDGE, TUNNEL_PORT = "10.20.0.2", "under", "shuf", 7
 NAMES = ("an1", "an2", "an3")
 FLOWS, RATE = 600, 500
 # At its worst an analyzer is silent for 600 ms and the controller asks 20 times a second; other
 # processes of a busy machine may hold all of that up.
-PROMISED_S, PATIENT_S = 1.0, 5.0
+PROMISED_S = 1.0
 # SYNs of so many connections to a closed port, which answers each with a RST.
 SYN_SENDER = """
 import socket, struct, sys, time
@@ -431,26 +431,43 @@ class ShuffledNetwork(TraceNetwork):
 @contextlib.contextmanager
 def reshuffling(switch):
     links = ShuffledChain(switch)
-    network = None
-    try:
-        links.open()
-        network = ShuffledNetwork(switch, links)
-        network.start()
+    with started(links, lambda: ShuffledNetwork(switch, links)) as network:
         network.wait_for_alive(*NAMES)
         network.apply("{base: true, switch_rate: 1000000}")
         yield links, network
-    except BaseException:
-        for line in (network.log().splitlines()[-20:] if network else ()):
-            print(f"# controller: {line}")
-        raise
+
+
+@contextlib.contextmanager
+def standstill():
+    """A list with the seconds for which other processes of the machine have kept this one from running."""
+    told, is_over = [], threading.Event()
+
+    def watch():
+        while not is_over.is_set():
+            begun = time.monotonic()
+            time.sleep(0.01)
+            late = time.monotonic() - begun - 0.01
+            if late > 0.02:
+                told.append(late)
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        yield told
     finally:
-        if network:
-            network.close()
-        links.close()
+        is_over.set()
+        watcher.join()
 
 
 def failover(links, network, name, blow):
     """How long copies went to an analyzer after the blow, in seconds, and how many; under traffic."""
+    with standstill() as stood:
+        took, copies = time_of_failover(links, network, name, blow)
+    assert took < PROMISED_S + sum(stood), f"copies went to {name} for {took:.3f} s, {sum(stood):.3f} s held up"
+    return took, copies
+
+
+def time_of_failover(links, network, name, blow):
     tap = links.watched[NAMES.index(name)]
     links.forget()
     sender = links.syn_sender(forever=True)
@@ -466,9 +483,7 @@ def failover(links, network, name, blow):
     slots = [one["slots"] for one in told["analyzers"]]
     assert slots[NAMES.index(name)] == 0 and sum(slots) == 256, slots
     late = [when - struck_at for when, *_ in tap.copies if when > struck_at]
-    took = max(late, default=0)
-    assert took < PATIENT_S, f"copies went to {name} for {took:.3f} s"
-    return took, len(late)
+    return max(late, default=0), len(late)
 
 
 def copies_of_a_connection_meet_at_one_analyzer(switch):
@@ -509,9 +524,8 @@ def a_third_of_the_flows_moves_when_one_of_three_analyzers_dies(switch):
                                   lambda: stopped.send_signal(signal.SIGSTOP))
         stopped.send_signal(signal.SIGCONT)
         assert network.flows_at(*NAMES) == before
-        late = " (late)" if max(killed, hung) > PROMISED_S else ""
         return (f"{len(moved)} of {FLOWS} flows moved; killed: {killed * 1000:.0f} ms, {lost} copies; "
-                f"hung: {hung * 1000:.0f} ms, {lost_too} copies{late}")
+                f"hung: {hung * 1000:.0f} ms, {lost_too} copies")
 
 
 def slots_stay_without_a_controller(switch):

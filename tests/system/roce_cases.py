@@ -85,16 +85,7 @@ class RoceNetwork(LiveNetwork):
 
     def open(self):
         super().open()
-        # By wires: between bridges of one datapath all copies are made at once, the last one first.
-        for one, other in zip(CHAIN, CHAIN[1:]):
-            names = f"{one}-up", f"{other}-down"
-            for bridge, name in zip((one, other), names):
-                self.switch.vsctl("del-port", bridge, name)
-            self.ip("link", "add", names[0], "type", "veth", "peer", "name", names[1])
-            self.devices.append(names[0])
-            for bridge, name in zip((one, other), names):
-                self.ip("link", "set", name, "up")
-                self.switch.vsctl("add-port", bridge, name)
+        self.use_wires()
         for number, (bridge, (kind, _)) in enumerate(zip(CHAIN, TUNNELS), 1):
             flows = compiled(self.switch, RULES, f"--number={number}", f"--port={COPY_PORT}",
                              f"--tunnel={kind}", "--analyzers=10.20.0.2")

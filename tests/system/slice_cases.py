@@ -109,11 +109,11 @@ class SliceNetwork(Network):
             f"    - {{name: '{name}', host: {HOST}, bridge: '{name}', number: {number}}}\n"
             for name, number in self.numbers.items())
 
-    def start_analyzer(self):
-        with open(self.path("analyzer.out"), "wb") as out:
+    def start_analyzer(self, capture=f"--interface={router_network.COLLECTOR_DEVICE}"):
+        with open(self.path("analyzer.out"), "ab") as out:
             self.analyzer = subprocess.Popen(
                 [f"{self.build}/controller/daemon/trumpet-analyzer", "--name=an1",
-                 f"--interface={router_network.COLLECTOR_DEVICE}",
+                 capture,
                  f"--controller=tcp:127.0.0.1:{self.ports['analyzers'][0]}",
                  f"--unixctl={self.path('analyzer.ctl')}", "-vconsole:off"],
                 env=dict(self.environment, TRUMPET_SYSCONFDIR=self.folder,
@@ -163,8 +163,7 @@ def slices_on(switch, shortest_slice_ms=25, in_datapath=False, **options):
             network.start()
             yield network
         except BaseException:
-            for line in network.log().splitlines()[-20:]:
-                print(f"# controller: {line}")
+            network.print_log()
             raise
         finally:
             network.close()

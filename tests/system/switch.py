@@ -62,6 +62,9 @@ def call(control, method, *arguments):
     return answer["result"]
 
 
+DPDK_PREFIX = f"trumpet-system{os.getpid()}"
+
+
 class Switch:
     """Starts ovsdb-server and ovs-vswitchd with DPDK, without huge pages; close() leaves nothing."""
 
@@ -86,8 +89,8 @@ class Switch:
         self._start_database()
         self.vsctl("--no-wait", "set", "Open_vSwitch", ".", "other_config:dpdk-init=true",
                    "other_config:pmd-cpu-mask=0x2", "other_config:dpdk-lcore-mask=0x1",
-                   "other_config:dpdk-extra=--no-pci --no-huge --legacy-mem -m 512 --file-prefix=trumpet-system"
-                   + str(os.getpid()))
+                   "other_config:dpdk-extra=--no-pci --no-huge --legacy-mem -m 512 "
+                   f"--file-prefix={DPDK_PREFIX}")
         self._start_vswitchd()
         self.vsctl("add-br", "br0", "--", "set", "bridge", "br0", "datapath_type=netdev",
                    "fail-mode=secure")
@@ -145,6 +148,7 @@ class Switch:
                     process.kill()
                     process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.rmtree(f"/var/run/dpdk/{DPDK_PREFIX}", ignore_errors=True)  # DPDK leaves it there
 
     def log(self):
         with open(f"{self.folder}/switch.log", encoding="utf-8", errors="replace") as lines:

@@ -506,13 +506,14 @@ TEST_F(TraceApi, RunsApplicationsOverWhatAnalyzersHaveStored) {
   EXPECT_EQ(drops["findings"][1]["analyzer"], "an2");
   EXPECT_EQ(drops["findings"][1]["verdict"], "few");
   EXPECT_EQ(Get("/apps/loops")["findings"].size(), 0u);
+  EXPECT_EQ(Get("/apps/sessions")["findings"].size(), 0u);
   const json latency = Get("/apps/latency?from=" + std::to_string(kBegin));
   EXPECT_EQ(latency["findings"][0]["from"], "leaf1");
   EXPECT_EQ(latency["findings"][0]["packets"], 30);
   EXPECT_EQ(latency["findings"][0]["mean_ns"], 10000);
   EXPECT_EQ(Get("/apps/ecmp?at=leaf1&members=spine1,spine2")["findings"][0]["verdict"], "biased");
   EXPECT_EQ(Problem("/apps/magic"),
-            "400 one of drops, loops, ecmp, latency and roce must be given");
+            "400 one of drops, loops, ecmp, latency, roce and sessions must be given");
   EXPECT_EQ(Problem("/apps/ecmp?at=leaf1"),
             "400 ecmp needs at=SWITCH and members=SWITCH,SWITCH,...");
   EXPECT_EQ(Problem("/apps/latency?earlier=0"),

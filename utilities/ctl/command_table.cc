@@ -269,6 +269,7 @@ const std::vector<CtlCommand>& CtlCommands() {
       {"app latency", "", "say how long links take, and which has become slower", 0, 0,
        AppOptions({{"earlier", "TIME", "compare with as long a time from then on"}})},
       {"app roce", "", "say what NAKs, notifications and PAUSE of RDMA tell", 0, 0, AppOptions({})},
+      {"app sessions", "", "say what became of sessions of BGP, and why", 0, 0, AppOptions({})},
       {"counter links", "", "show what links carried, by the copies of packets", 0, 0,
        CountOptions({{"through", "SWITCH", "links of this switch"}})},
       {"counter traces", "", "show how many traces there are of a kind", 0, 0,

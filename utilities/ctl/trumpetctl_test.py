@@ -103,7 +103,7 @@ def test_traces(user):
     for command in ("links --through=leaf1", "traces --verdict=dropped --step=1"):
         user.fails("counter " + command, "no analyzer that makes traces is connected")
     for command in ("drops", "loops --from=2026-11-23", "ecmp --at=leaf1 --members=spine1,spine2",
-                    "latency --earlier=2026-11-22", "roce"):
+                    "latency --earlier=2026-11-22", "roce", "sessions"):
         user.fails("app " + command, "no analyzer that makes traces is connected")
     user.fails("app latency --earlier=noon", "--earlier: 'noon' is no time")
     assert user.says("counter list") == "no named counters\n"

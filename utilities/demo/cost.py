@@ -66,6 +66,6 @@ def _turn(switch, sink, seconds):
 
 def _cycles_per_packet(switch):
     """Of the PMD thread, busy cycles only."""
-    found = re.search(r"pmd thread.*?avg processing cycles per packet: ([\d.]+)",
-                      switch.appctl("dpif-netdev/pmd-stats-show"), re.S)
-    return float(found.group(1)) if found else 0.0
+    found = re.search(r"pmd thread.*?(?:avg processing cycles per packet: ([\d.]+)|([\d.]+) cycles/pkt)",
+                      switch.appctl("dpif-netdev/pmd-stats-show"), re.S)  # the latter from 4.0 on
+    return float(found.group(1) or found.group(2)) if found else 0.0

@@ -160,7 +160,8 @@ class Switch:
     def failed_upcalls(self):
         """Packets so far that came before OpenFlow knew their port, so that nobody took them."""
         text = self.appctl("dpif-netdev/pmd-stats-show")
-        return sum(int(each) for each in re.findall(r"miss with failed upcall: (\d+)", text))
+        found = re.findall(r"(?:miss with failed upcall|- Lost upcalls): *(\d+)", text)  # 4.0: the latter
+        return sum(int(each) for each in found)
 
     def meter_drops(self):
         text = self.ofctl("meter-stats", "meter=1")

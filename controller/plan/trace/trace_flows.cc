@@ -16,7 +16,8 @@ constexpr char kUnseen[] = "reg13=0/0x1";
 // Neither a test packet nor marked here.
 constexpr char kUnmarked[] = "reg13=0/0x7";
 constexpr char kForward[] = "load:1->NXM_NX_REG13[0],resubmit(,0)";
-constexpr int kTosShift = 8;  // of that byte within reg13
+constexpr uint32_t kTestBit = 0x2;  // of reg13, see trace_tests.h
+constexpr int kTosShift = 8;        // of that byte within reg13
 constexpr int kFirstRulePriority = 40000;
 constexpr int kMarkPriority = kTracePriority + 90;
 constexpr uint16_t kIpv4Type = 0x0800;
@@ -124,22 +125,28 @@ class Compiler {
 
   // Marked where they come in, packets are copied at every hop or at none, whenever marks change.
   void AddMarks() {
+    for (const TraceMark& mark : rules_.marks) AddMark(mark.filter, mark.hosts, mark.name, "mark");
+    for (const TraceRule& rule : rules_.rules) {
+      if (rule.is_at_edge) AddMark(rule.filter, {}, rule.name, "rule");
+    }
+  }
+
+  // No hosts: all that there are.
+  void AddMark(const FilterExpr& of_mark, const std::vector<std::string>& hosts,
+               const std::string& name, const char* what) {
+    std::vector<Prefix> sources;
+    for (const TraceHost& host : at_.hosts) {
+      const bool is_meant =
+          hosts.empty() || std::find(hosts.begin(), hosts.end(), host.id) != hosts.end();
+      if (is_meant) sources.insert(sources.end(), host.prefixes.begin(), host.prefixes.end());
+    }
+    if (sources.empty()) return;
     const std::string bit = std::to_string(rules_.debug_bit + kTraceDscpShift);
-    std::set<std::string> there;
-    for (const TraceMark& mark : rules_.marks) {
-      std::vector<Prefix> sources;
-      for (const TraceHost& host : at_.hosts) {
-        const bool is_meant = mark.hosts.empty() || std::find(mark.hosts.begin(), mark.hosts.end(),
-                                                              host.id) != mark.hosts.end();
-        if (is_meant) sources.insert(sources.end(), host.prefixes.begin(), host.prefixes.end());
-      }
-      if (sources.empty()) continue;
-      const FilterExpr filter = Both(Both(mark.filter, IsIp()), IsIn(Field::kSrcIp, sources));
-      for (const std::string& match : Matches(filter, mark.name, "mark")) {
-        if (!there.insert(match).second) continue;
-        AddFlow(0, kMarkPriority, Joined(kUnmarked, match),
-                "load:1->NXM_OF_IP_TOS[" + bit + "],load:1->NXM_NX_REG13[2],resubmit(,0)");
-      }
+    const FilterExpr filter = Both(Both(of_mark, IsIp()), IsIn(Field::kSrcIp, sources));
+    for (const std::string& match : Matches(filter, name, what)) {
+      if (!marks_.insert(match).second) continue;
+      AddFlow(0, kMarkPriority, Joined(kUnmarked, match),
+              "load:1->NXM_OF_IP_TOS[" + bit + "],load:1->NXM_NX_REG13[2],resubmit(,0)");
     }
   }
 
@@ -155,10 +162,10 @@ class Compiler {
     }
     if (has_last_hop) AddGate(2, local, "", {false, true});
     for (const TraceRule& rule : rules_.rules) {
-      if (rule.sample_bits == 0 && rule.is_marked) AddGate(1, Visible(rule), rule.name, Gate());
+      if (rule.sample_bits == 0 && rule.needs_bit()) AddGate(1, Visible(rule), rule.name, Gate());
     }
     for (const TraceRule& rule : rules_.rules) {
-      if (rule.sample_bits == 0 && !rule.is_marked) AddGate(0, rule.filter, rule.name, Gate());
+      if (rule.sample_bits == 0 && !rule.needs_bit()) AddGate(0, rule.filter, rule.name, Gate());
     }
   }
 
@@ -188,26 +195,35 @@ class Compiler {
     for (size_t i = 0; i < rules_.rules.size(); ++i) {
       const TraceRule& rule = rules_.rules[i];
       const int number = static_cast<int>(i);
-      std::string in_registers;
-      if (rule.is_marked) {
-        const std::string bit = Hex(1u << (rules_.debug_bit + kTraceDscpShift + kTosShift));
-        in_registers = "reg13=" + bit;
-        in_registers += "/" + bit;
-      }
-      if (rule.sample_bits != 0) {
-        in_registers = Joined(in_registers, "reg12=0/" + Hex((1u << rule.sample_bits) - 1));
-      }
-      const std::string actions = CopyActions(rule, number);
-      for (const std::string& match : Matches(Visible(rule), rule.name)) {
-        AddFlow(kTraceRuleTable, kFirstRulePriority - number, Joined(in_registers, match), actions,
-                number);
-      }
+      // Whether copies come is to be tried while budgets are used up, too.
+      if (HasBudget(rule)) AddRule(rule, number, true);
+      AddRule(rule, number, false);
     }
   }
 
-  std::string CopyActions(const TraceRule& rule, int number) {
+  bool HasBudget(const TraceRule& rule) const {
+    return rule.copies_per_second != 0 || Budget() != 0;
+  }
+
+  // `is_test`: of test packets only, without budgets.
+  void AddRule(const TraceRule& rule, int number, bool is_test) {
+    uint32_t bits = is_test ? kTestBit : 0;
+    if (rule.needs_bit()) bits |= 1u << (rules_.debug_bit + kTraceDscpShift + kTosShift);
+    std::string in_registers;
+    if (bits != 0) in_registers = "reg13=" + Hex(bits) + "/" + Hex(bits);
+    if (rule.sample_bits != 0) {
+      in_registers = Joined(in_registers, "reg12=0/" + Hex((1u << rule.sample_bits) - 1));
+    }
+    const int priority = kFirstRulePriority - 2 * number + (is_test ? 1 : 0);
+    const std::string actions = CopyActions(rule, number, !is_test);
+    for (const std::string& match : Matches(Visible(rule), rule.name)) {
+      AddFlow(kTraceRuleTable, priority, Joined(in_registers, match), actions, number);
+    }
+  }
+
+  std::string CopyActions(const TraceRule& rule, int number, bool has_budget) {
     std::string actions;
-    if (rule.copies_per_second != 0) {
+    if (has_budget && rule.copies_per_second != 0) {
       const uint32_t meter = kFirstTraceMeter + 1 + static_cast<uint32_t>(number);
       flows_.meters.push_back(MeterText(meter, rule.copies_per_second));
       actions = "meter:" + std::to_string(meter) + ",";
@@ -220,7 +236,7 @@ class Compiler {
     if (at_.is_erspan) actions += "set_field:" + std::to_string(at_.number) + "->tun_id,";
     actions += "set_field:" + tag + "->" + field + ",move:NXM_OF_IN_PORT[0.." + port_bits + "]->" +
                (at_.is_erspan ? field : "NXM_NX_TUN_ID") + "[0.." + port_bits + "],";
-    if (Budget() == 0) return actions + Output(rule.snap_bytes);
+    if (!has_budget || Budget() == 0) return actions + Output(rule.snap_bytes);
     lengths_.insert(rule.snap_bytes);
     return actions + "load:" + std::to_string(rule.snap_bytes) +
            "->NXM_NX_REG12[16..31],resubmit(," + std::to_string(kTraceBudgetTable) + ")";
@@ -255,6 +271,7 @@ class Compiler {
   const TraceSwitch& at_;
   TraceFlows flows_;
   std::set<std::string> gates_;  // their matches
+  std::set<std::string> marks_;  // likewise
   std::set<uint16_t> lengths_;   // of copies
   std::string error_;
 };
@@ -262,7 +279,7 @@ class Compiler {
 }  // namespace
 
 FilterExpr Visible(const TraceRule& rule) {
-  const bool needs_ip = rule.is_marked || rule.sample_bits != 0;
+  const bool needs_ip = rule.needs_bit() || rule.sample_bits != 0;
   return needs_ip ? Both(rule.filter, IsIp()) : rule.filter;
 }
 

@@ -104,6 +104,26 @@ TEST(TraceFlows, HostsOfTheSwitchHaveTheirPacketsMarked) {
             "mark 'a': 'not' cannot be said to OpenFlow switches");
 }
 
+TEST(TraceFlows, RulesOfTheEdgeMarkThereAndTakeWhatIsMarked) {
+  TraceSwitch at = SwitchFive();
+  at.hosts = {{"h1", {*ParsePrefix("10.9.1.0/24")}}};
+  const std::string start = "{debug_bit: 5, rules: [{name: e, filter: ";
+  const std::string end = ", edge: true}, {name: m, marked: true}]}";
+  const auto flows = Compile(start + "Protocol=TCP" + end, at);
+  EXPECT_EQ(
+      Lines(flows, "table=0,priority=64990"),
+      "table=0,priority=64990,reg13=0/0x7,dl_type=0x800,nw_proto=0x6,nw_src=10.9.1.0/"
+      "255.255.255.0,actions=load:1->NXM_OF_IP_TOS[7],load:1->NXM_NX_REG13[2],resubmit(,0)\n");
+  EXPECT_NE(Lines(flows, "table=251,priority=40000,reg13=0x8000/0x8000,dl_type=0x800,nw_proto=0x6"),
+            "");
+  // Where there are no hosts nothing is marked, and what is marked is copied.
+  const auto inner = Compile(start + "Protocol=TCP" + end);
+  EXPECT_EQ(Lines(inner, "table=0,priority=64990"), "");
+  EXPECT_EQ(Lines(inner, "table=251"), Lines(flows, "table=251"));
+  EXPECT_EQ(Lines(Compile(start + "not vlan=1" + end, at), ""),
+            "rule 'e': 'not' cannot be said to OpenFlow switches");
+}
+
 TEST(TraceFlows, OnlyWhatASampledRuleMayTakeIsHashed) {
   const auto flows = Compile(
       "rules: [{name: some, filter: 'dstPort=80 and Protocol=6', sample: 1/1024}, {name: pfc, "
@@ -129,6 +149,14 @@ TEST(TraceFlows, BudgetsAreMetersBehindForwarding) {
             "table=251,priority=40000,dl_vlan=0x1,actions=meter:60101,set_field:5767168->tun_id,"
             "move:NXM_OF_IN_PORT[0..11]->NXM_NX_TUN_ID[0..11],load:64->NXM_NX_REG12[16..31],"
             "resubmit(,252)\n");
+  // Test packets do not wait for them.
+  EXPECT_EQ(Lines(flows, "table=251,priority=40001"),
+            "table=251,priority=40001,reg13=0x2/0x2,dl_vlan=0x1,actions=set_field:5767168->tun_id,"
+            "move:NXM_OF_IN_PORT[0..11]->NXM_NX_TUN_ID[0..11],output(port=11,max_len=64)\n");
+  EXPECT_NE(Lines(flows, "table=251,priority=39998,dl_vlan=0x3,actions=meter:60102"), "");
+  EXPECT_NE(Lines(Compile("{debug_bit: 5, switch_rate: 9, rules: [{name: m, marked: true}]}"),
+                  "table=251,priority=40001,reg13=0x8002/0x8002,dl_type=0x800,actions=set_field"),
+            "");
   EXPECT_EQ(Lines(flows, "table=252"),
             "table=252,priority=40000,reg12=0x0/0xffff0000,actions=meter:60100,output:11\n"
             "table=252,priority=40000,reg12=0x400000/0xffff0000,"

@@ -33,7 +33,7 @@ TraceTest MakeTest(const TraceRules& rules, uint32_t number, const std::string& 
   const TraceRule& rule = rules.rules[number];
   TraceTest test{number, match, 0, ""};
   const std::string port = TakePort(&test.match);
-  if (rule.is_marked) {
+  if (rule.needs_bit()) {
     test.tos = static_cast<uint8_t>(1u << (rules.debug_bit + kTraceDscpShift));
   }
   if (port.empty() && rule.sample_bits == 0) {
@@ -41,7 +41,7 @@ TraceTest MakeTest(const TraceRules& rules, uint32_t number, const std::string& 
     return test;
   }
   test.actions = kIsTest;
-  if (rule.is_marked) test.actions += "move:NXM_OF_IP_TOS[]->NXM_NX_REG13[8..15],";
+  if (rule.needs_bit()) test.actions += "move:NXM_OF_IP_TOS[]->NXM_NX_REG13[8..15],";
   test.actions += "resubmit(" + port + "," + std::to_string(kTraceRuleTable) + ")";
   return test;
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cassert>
 #include <charconv>
+#include <cstddef>
 #include <map>
 #include <set>
 #include <system_error>
@@ -56,7 +57,9 @@ class RulesReader {
     if (values.count("debug_bit") != 0) rules->debug_bit = static_cast<int>(debug_bit);
     if (has_base) rules->rules = BaseTraceRules(rules->debug_bit >= 0);
     for (const TraceRule& rule : rules->rules) names_.insert(rule.name);
-    return ReadRules(values, rules) && ReadMarks(values, rules);
+    if (!ReadRules(values, rules)) return false;
+    if (has_base && rules->debug_bit >= 0) MoveBehindEdges(&rules->rules);
+    return ReadMarks(values, rules) && CheckEdges(root, *rules);
   }
 
   // `name` is known otherwise.
@@ -144,22 +147,35 @@ class RulesReader {
 
   bool ReadRule(const DocumentNode& item, bool has_debug_bit, TraceRule* rule) {
     Values values;
-    if (!Collect(item, "a trace rule", {"name", "filter", "marked", "sample", "truncate", "rate"},
-                 &values)) {
+    if (!Collect(item, "a trace rule",
+                 {"name", "filter", "marked", "edge", "sample", "truncate", "rate"}, &values)) {
       return false;
     }
     uint32_t snap_bytes = 0;
     if (!ReadName(item, values, "rule", &names_, &rule->name) ||
         !ReadFilterOf(values, &rule->filter) || !ReadBool(values, "marked", &rule->is_marked) ||
-        !ReadSample(values, rule) ||
+        !ReadBool(values, "edge", &rule->is_at_edge) || !ReadSample(values, rule) ||
         !ReadCount(values, "truncate", kLeastTraceBytes, UINT16_MAX, &snap_bytes) ||
         !ReadCount(values, "rate", 1, kMaxTraceRate, &rule->copies_per_second)) {
       return false;
     }
     rule->snap_bytes = static_cast<uint16_t>(snap_bytes);
-    if (!rule->is_marked || has_debug_bit) return true;
-    return Fail(Find(values, "marked")->offset,
-                "a rule for marked packets needs a 'debug_bit' beside 'rules'");
+    return CheckBit(values, *rule, has_debug_bit);
+  }
+
+  bool CheckBit(const Values& values, const TraceRule& rule, bool has_debug_bit) {
+    if (rule.is_marked && !has_debug_bit) {
+      return Fail(Find(values, "marked")->offset,
+                  "a rule for marked packets needs a 'debug_bit' beside 'rules'");
+    }
+    if (!rule.is_at_edge) return true;
+    const size_t offset = Find(values, "edge")->offset;
+    if (!has_debug_bit) {
+      return Fail(offset, "a rule of the edge needs a 'debug_bit' beside 'rules'");
+    }
+    if (rule.is_marked) return Fail(offset, "a rule is 'marked' or of the 'edge', not both");
+    if (rule.sample_bits == 0) return true;
+    return Fail(offset, "a rule of the edge takes all of its packets: it has no 'sample'");
   }
 
   bool ReadName(const DocumentNode& item, const Values& values, const std::string& what,
@@ -197,6 +213,21 @@ class RulesReader {
     }
     const Status status = CheckTraceMarks(*rules);
     return status.ok() || Fail(list->offset, status.message());
+  }
+
+  // The last rule of the base set takes whatever is marked, and would leave them nothing.
+  static void MoveBehindEdges(std::vector<TraceRule>* rules) {
+    const auto marked =
+        rules->begin() + static_cast<std::ptrdiff_t>(BaseTraceRules(true).size() - 1);
+    const auto behind = std::find_if(rules->rbegin(), rules->rend(), [](const TraceRule& rule) {
+                          return rule.is_at_edge;
+                        }).base();
+    if (behind > marked) std::rotate(marked, marked + 1, behind);
+  }
+
+  bool CheckEdges(const DocumentNode& root, const TraceRules& rules) {
+    const Status status = CheckTraceEdges(rules);
+    return status.ok() || Fail(root.offset, status.message());
   }
 
   bool ReadHosts(const Values& values, TraceMark* mark) {
@@ -309,6 +340,25 @@ Status CheckTraceMarks(const TraceRules& rules) {
   return Status::Error("no rule copies what is marked: there is none with 'marked'");
 }
 
+Status CheckTraceEdges(const TraceRules& rules) {
+  const TraceRule* taken_by = nullptr;  // that is marked
+  const TraceRule* edge = nullptr;
+  for (const TraceRule& rule : rules.rules) {
+    const bool takes_all =
+        rule.is_marked && rule.sample_bits == 0 && rule.filter.op == FilterOp::kTrue;
+    if (takes_all && taken_by == nullptr) taken_by = &rule;
+    if (!rule.is_at_edge) continue;
+    edge = &rule;
+    if (taken_by == nullptr) continue;
+    return Status::Error("rule '" + rule.name + "' of the edge would take nothing: rule '" +
+                         taken_by->name + "' before it takes whatever is marked");
+  }
+  if (edge == nullptr || taken_by != nullptr) return Status::Ok();
+  return Status::Error("rule '" + edge->name +
+                       "' is of the edge, and no rule behind it copies whatever is marked there: "
+                       "have 'base: true', or a rule with 'marked: true' and no filter");
+}
+
 std::string PrintTraceRules(const TraceRules& rules) {
   std::string text;
   const auto number = [&](const char* key, int64_t value) {
@@ -322,6 +372,7 @@ std::string PrintTraceRules(const TraceRules& rules) {
     text += "  - name: " + Quoted(rule.name) +
             "\n    filter: " + Quoted(event_lang::PrintFilter(rule.filter)) + "\n";
     if (rule.is_marked) text += "    marked: true\n";
+    if (rule.is_at_edge) text += "    edge: true\n";
     if (rule.sample_bits != 0)
       text += "    sample: 1/" + std::to_string(1u << rule.sample_bits) + "\n";
     if (rule.snap_bytes != 0) number("    truncate", rule.snap_bytes);

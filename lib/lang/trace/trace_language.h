@@ -41,6 +41,8 @@ Result<TraceMark> ParseTraceMarkJson(std::string_view text, std::string_view sou
 
 // Why packets that such rules mark would not be copied.
 Status CheckTraceMarks(const TraceRules& rules);
+// Why what a rule of the edge takes would not be copied behind it, whatever changes.
+Status CheckTraceEdges(const TraceRules& rules);
 
 // What `base: true` stands for: connections that begin and end, BGP, PFC, congestion notifications
 // of RoCEv2, and what bears the debug bit if there is one.

@@ -78,6 +78,22 @@ TEST(TraceLanguage, JsonSaysTheSame) {
   EXPECT_TRUE(*json == *yaml);
 }
 
+TEST(TraceLanguage, RulesOfTheEdgeGoWithOneForWhateverIsMarked) {
+  const std::string rules =
+      "debug_bit: 5\nrules:\n  - name: \"e\"\n    filter: \"vlan=7\"\n    edge: true\n"
+      "    rate: 9\n  - name: \"m\"\n    filter: \"*\"\n    marked: true\n";
+  EXPECT_EQ(Canonical(rules), rules);
+  const auto base = ParseTraceRulesYaml(
+      "{base: true, debug_bit: 5, rules: [{name: a}, {name: e, edge: true}, {name: b}]}", "t");
+  ASSERT_TRUE(base.ok()) << base.message();
+  // What takes all that is marked goes behind them, and before what comes then.
+  std::string names;
+  for (const TraceRule& rule : base->rules) names += rule.name + " ";
+  EXPECT_EQ(names, "handshakes bgp pfc roce-cnp a e marked b ");
+  EXPECT_TRUE(base->rules[5].is_at_edge);
+  EXPECT_TRUE(base->rules[5].needs_bit());
+}
+
 TEST(TraceLanguage, MarksAreOfSomeHostsOrOfAll) {
   const std::string rules =
       "debug_bit: 5\nrules:\n  - name: \"m\"\n    filter: \"*\"\n    marked: true\n";
@@ -117,6 +133,22 @@ TEST(TraceLanguage, NamesThePlaceOfAMistake) {
       {"marks: [{name: a}]", "t:1:8: marks need a 'debug_bit' beside 'rules'"},
       {"{debug_bit: 1, rules: [{name: a}], marks: [{name: a}]}",
        "t:1:43: no rule copies what is marked: there is none with 'marked'"},
+      {"rules: [{name: a, edge: true}]",
+       "t:1:25: a rule of the edge needs a 'debug_bit' beside 'rules'"},
+      {start + "edge: maybe", "t:4:11: 'edge' takes true or false"},
+      {start + "edge: true\n    marked: true",
+       "t:4:11: a rule is 'marked' or of the 'edge', not both"},
+      {start + "edge: true\n    sample: 1/2",
+       "t:4:11: a rule of the edge takes all of its packets: it has no 'sample'"},
+      {"{debug_bit: 1, rules: [{name: m, marked: true}, {name: a, edge: true}]}",
+       "t:1:1: rule 'a' of the edge would take nothing: rule 'm' before it takes whatever is "
+       "marked"},
+      {start + "edge: true",
+       "t:1:1: rule 'a' is of the edge, and no rule behind it copies whatever is marked there: "
+       "have 'base: true', or a rule with 'marked: true' and no filter"},
+      {start + "edge: true\n  - {name: b, marked: true, filter: vlan=1}",
+       "t:1:1: rule 'a' is of the edge, and no rule behind it copies whatever is marked there: "
+       "have 'base: true', or a rule with 'marked: true' and no filter"},
       {"marks: 7", "t:1:8: 'marks' must be a list"},
       {"marks: [{}]", "t:1:9: this mark has no 'name'"},
       {"marks: [{name: a}, {name: a}]", "t:1:27: there is another mark named 'a'"},
