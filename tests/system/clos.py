@@ -289,8 +289,12 @@ class Clos:
         self.switch.ofctl("-O", "OpenFlow15", "--strict", "del-flows", bridge, flow)
 
     def heed_flows(self):
-        """Waits until packets go by the flows that there are now."""
-        for _ in range(2):
+        """Waits until packets go by the flows that there are now.
+
+        The first round may end before the main loop has told the revalidators of the change, the
+        second may have begun before it told them; only the third is sure to be whole.
+        """
+        for _ in range(3):
             self.switch.rpc("revalidator/wait")
 
     def route(self):
