@@ -3,6 +3,7 @@
 """What tests of our daemons share: a daemon in a folder of its own, asked by Open vSwitch's own
 ovs-appctl, and a stock switch beside it.  Tests import it by this folder's path."""
 
+import glob
 import json
 import os
 import re
@@ -189,6 +190,28 @@ class Vswitch:
             return text.read()
 
 
+class Result(unittest.TextTestResult):
+    """To each failure it adds how the logs end that lie in the test's folder, which goes with it."""
+
+    LINES = 12  # of each log
+
+    def addError(self, test, err):
+        super().addError(test, err)
+        self._add_logs(self.errors)
+
+    def addFailure(self, test, err):
+        super().addFailure(test, err)
+        self._add_logs(self.failures)
+
+    def _add_logs(self, failed):
+        test, text = failed[-1]
+        folder = getattr(test, "folder", None)
+        for path in sorted(glob.glob(f"{folder.name}/**/*.log", recursive=True) if folder else []):
+            with open(path, encoding="utf-8", errors="replace") as log:
+                text += f"\n{os.path.basename(path)} ends:\n" + "".join(log.readlines()[-self.LINES:])
+        failed[-1] = (test, text)
+
+
 def main(*programs):
     """Runs the tests of the script; 77 (skipped) in a build without these programs, which is one
     without Open vSwitch."""
@@ -196,7 +219,8 @@ def main(*programs):
     if missing:
         print(f"this build is without Open vSwitch\n({os.path.basename(sys.argv[0])})")
         return 77
-    result = unittest.main(exit=False, verbosity=2).result
+    runner = unittest.TextTestRunner(verbosity=2, resultclass=Result)
+    result = unittest.main(exit=False, testRunner=runner).result
     failed = len(result.failures) + len(result.errors)
     print(f"{result.testsRun - failed} passed, {failed} failed")
     return 1 if failed else 0
