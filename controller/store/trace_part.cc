@@ -3,6 +3,7 @@
 
 #include "controller/store/trace_part.h"
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
@@ -65,6 +66,26 @@ Status ForEachRow(SqliteStatement* statement, const std::function<void()>& take)
   for (; has_row.ok() && *has_row; has_row = statement->Step()) take();
   return has_row.ok() ? Status::Ok() : has_row.status();
 }
+
+// Traces that are asked for together lie anywhere in a file, for ids have no order.  Where many
+// come and each waits for the disk, the whole file is asked for at once.
+class WaitsForDisk {
+ public:
+  explicit WaitsForDisk(const SqliteFile& file) : file_(file) {}
+
+  void CountRow() {
+    if (++rows_ != kRows) return;
+    if (std::chrono::steady_clock::now() - begun_ > kRows * kSlowRow) file_.ReadAhead();
+  }
+
+ private:
+  static constexpr int kRows = 500;
+  static constexpr std::chrono::microseconds kSlowRow{50};  // of a cached one some 10
+
+  const SqliteFile& file_;
+  const std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
+  int rows_ = 0;
+};
 
 Status InsertOne(const StoredTrace& trace, SqliteStatement* insert, SqliteStatement* insert_hop) {
   const int64_t numbers[] = {ToSqlite(trace.id), trace.revision, trace.start};
@@ -270,7 +291,11 @@ Status TracePart::Find(const TraceQuery& query, std::vector<StoredTrace>* traces
   TraceQueryTexts texts;
   BindTraceQuery(query, &texts, &*find);
   const size_t first = traces->size();
-  const Status status = ForEachRow(&*find, [&] { traces->push_back(ReadTrace(*find)); });
+  WaitsForDisk waits(file_);
+  const Status status = ForEachRow(&*find, [&] {
+    traces->push_back(ReadTrace(*find));
+    waits.CountRow();
+  });
   return status.ok() ? ReadHops(traces, first) : status;
 }
 
