@@ -76,6 +76,7 @@ controller_store_trace_store_test_SOURCES = \
 	controller/store/clickhouse_server_test.cc \
 	controller/store/clickhouse_server_test.h \
 	controller/store/clickhouse_trace_store_test.cc \
+	controller/store/sqlite_file_test.cc \
 	controller/store/sqlite_trace_store_test.cc \
 	controller/store/trace_migration_test.cc \
 	controller/store/trace_store_kit_test.h \

@@ -70,7 +70,11 @@ void SqliteFile::LimitSteps(int steps, bool (*may_go_on)(void*), void* argument)
 void SqliteFile::ReadAhead() const {
   const int fd = open(path_.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return;  // removed meanwhile; what is open stays readable
-  posix_fadvise(fd, 0, 0, POSIX_FADV_WILLNEED);
+  // Of one call the kernel heeds only as much as it reads ahead by itself, 128 KiB if nobody has
+  // set more.
+  constexpr off_t kOnce = 128 << 10;
+  const off_t size = lseek(fd, 0, SEEK_END);
+  for (off_t at = 0; at < size; at += kOnce) posix_fadvise(fd, at, kOnce, POSIX_FADV_WILLNEED);
   close(fd);
 }
 
