@@ -62,7 +62,7 @@ TEST_F(SqliteFiles, AreReadAhead) {
   }
   close(fd);
   if (before > 10) GTEST_SKIP() << "this file system has files in memory only";
-  EXPECT_EQ(behind, 100u);
+  EXPECT_GE(behind, 90u);  // but for what others need the memory for
 }
 
 // Nothing happens: whoever has it open reads on.
