@@ -3,11 +3,11 @@
 
 #include "controller/store/sqlite_file.h"
 
-#include <fcntl.h>
 #include <sqlite3.h>
-#include <unistd.h>
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace trumpet {
 
@@ -67,15 +67,20 @@ void SqliteFile::LimitSteps(int steps, bool (*may_go_on)(void*), void* argument)
       limit_.get());
 }
 
-void SqliteFile::ReadAhead() const {
-  const int fd = open(path_.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return;  // removed meanwhile; what is open stays readable
-  // Of one call the kernel heeds only as much as it reads ahead by itself, 128 KiB if nobody has
-  // set more.
-  constexpr off_t kOnce = 128 << 10;
-  const off_t size = lseek(fd, 0, SEEK_END);
-  for (off_t at = 0; at < size; at += kOnce) posix_fadvise(fd, at, kOnce, POSIX_FADV_WILLNEED);
-  close(fd);
+// By SQLite's own descriptor: closing another one of the same file would end the locks that SQLite
+// has on it in this process.
+void SqliteFile::ReadAhead() {
+  constexpr int kOnce = 1 << 20;
+  sqlite3_file* file = nullptr;
+  sqlite3_file_control(handle_.get(), "main", SQLITE_FCNTL_FILE_POINTER, &file);
+  sqlite3_int64 size = 0;
+  if (file == nullptr || file->pMethods == nullptr) return;
+  if (file->pMethods->xFileSize(file, &size) != SQLITE_OK) return;
+  std::vector<char> piece(kOnce);
+  for (sqlite3_int64 at = 0; at < size; at += kOnce) {
+    const int bytes = static_cast<int>(std::min<sqlite3_int64>(kOnce, size - at));
+    if (file->pMethods->xRead(file, piece.data(), bytes, at) != SQLITE_OK) return;
+  }
 }
 
 Result<SqliteStatement> SqliteStatement::Prepare(SqliteFile* file, const std::string& sql) {

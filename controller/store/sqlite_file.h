@@ -39,8 +39,9 @@ class SqliteFile {
   // A statement that has run for so many steps of SQLite's is asked whether it may go on.
   void LimitSteps(int steps, bool (*may_go_on)(void*), void* argument);
 
-  // Asks the kernel to read all of the file, in order, before it is wanted page by page.
-  void ReadAhead() const;
+  // Reads all of the file in order, so that the kernel has it in memory when it is wanted page by
+  // page.
+  void ReadAhead();
 
   sqlite3* handle() { return handle_.get(); }
   // Of the last call, which returned `code`; notes whether the file is broken.

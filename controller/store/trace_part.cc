@@ -68,21 +68,21 @@ Status ForEachRow(SqliteStatement* statement, const std::function<void()>& take)
 }
 
 // Traces that are asked for together lie anywhere in a file, for ids have no order.  Where many
-// come and each waits for the disk, the whole file is asked for at once.
+// come and each waits for the disk, the whole file is read at once.
 class WaitsForDisk {
  public:
-  explicit WaitsForDisk(const SqliteFile& file) : file_(file) {}
+  explicit WaitsForDisk(SqliteFile* file) : file_(file) {}
 
   void CountRow() {
     if (++rows_ != kRows) return;
-    if (std::chrono::steady_clock::now() - begun_ > kRows * kSlowRow) file_.ReadAhead();
+    if (std::chrono::steady_clock::now() - begun_ > kRows * kSlowRow) file_->ReadAhead();
   }
 
  private:
   static constexpr int kRows = 500;
   static constexpr std::chrono::microseconds kSlowRow{50};  // of a cached one some 10
 
-  const SqliteFile& file_;
+  SqliteFile* const file_;
   const std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
   int rows_ = 0;
 };
@@ -291,7 +291,7 @@ Status TracePart::Find(const TraceQuery& query, std::vector<StoredTrace>* traces
   TraceQueryTexts texts;
   BindTraceQuery(query, &texts, &*find);
   const size_t first = traces->size();
-  WaitsForDisk waits(file_);
+  WaitsForDisk waits(&file_);
   const Status status = ForEachRow(&*find, [&] {
     traces->push_back(ReadTrace(*find));
     waits.CountRow();
