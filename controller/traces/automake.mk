@@ -126,6 +126,8 @@ controller_traces_trace_maker_bench_LDADD = $(LIBTRUMPET_TRACES) $(BENCH_MAIN_LI
 EXTRA_PROGRAMS += controller/traces/copy_receive_bench
 controller_traces_copy_receive_bench_SOURCES = \
 	controller/traces/bench_copies.h \
+	controller/traces/bench_loopback.cc \
+	controller/traces/bench_loopback.h \
 	controller/traces/bench_port.h \
 	controller/traces/copy_receive_bench.cc
 controller_traces_copy_receive_bench_LDADD = controller/libtrumpet-bench-port.a controller/libtrumpet-dpdk.a \

@@ -5,33 +5,30 @@
 // four switches come at a given rate, and are put together, judged and stored as trumpet-analyzer
 // does.  To AF_PACKET they come at `lo` of a network namespace of its own, to DPDK through
 // net_ring, as a card would put them into memory; both in turn at each rate.  One processor sends,
-// the other receives; DPDK's polling thread may run on either.
+// the other receives; DPDK's polling thread may run on either.  What the kernel does to receive,
+// from the backlog of `lo` to AF_PACKET's ring, runs on the processor that receives (RPS), as with
+// a card whose interrupts go there: a rate is what one processor takes end to end.
 //
 // usage: copy_receive_bench [SECONDS [REPEATS]]      (as root; 3, 1)
 //
-// Prints for each rate what was sent, what the ring had no room for, packets whose verdict is that
-// they were delivered, and processor time of the receiving thread, in all and of a copy, and of the
-// polling thread.  What the kernel does for AF_PACKET is in neither: it happens where packets are
-// sent.
+// Prints for each rate what was sent, what the kernel's backlog and the ring had no room for,
+// packets whose verdict is that they were delivered, how busy the receiving processor was while
+// copies came, by the kernel's ticks, and of a copy the processor time of the receiving thread,
+// with what interrupts it, and of the polling thread.
 
-#include <arpa/inet.h>
 #include <event2/event.h>
-#include <linux/if_ether.h>
-#include <linux/if_packet.h>
-#include <net/if.h>
 #include <pthread.h>
 #include <sched.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
-#include <functional>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <thread>
@@ -39,6 +36,7 @@
 #include "controller/analyzer/copy_receiver.h"
 #include "controller/analyzer/dpdk_eal.h"
 #include "controller/traces/bench_copies.h"
+#include "controller/traces/bench_loopback.h"
 #include "controller/traces/bench_port.h"
 #include "controller/traces/live_traces.h"
 #include "controller/traces/trace_routes.h"
@@ -72,13 +70,38 @@ void StayOn(size_t processor) {
   Check(pthread_setaffinity_np(pthread_self(), sizeof set, &set) == 0, "no such processor");
 }
 
-void BringUpLoopback() {
-  const int socket = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  ifreq request{};
-  std::strcpy(request.ifr_name, "lo");
-  request.ifr_flags = IFF_UP | IFF_LOOPBACK;
-  Check(ioctl(socket, SIOCSIFFLAGS, &request) == 0, "lo cannot be brought up");
-  close(socket);
+// The receiver's processor, and the sender's.
+constexpr size_t kReceiving = 0;
+constexpr size_t kSending = 1;
+
+// Since the machine came up, kReceiving's ticks: in all, and of them without work.
+struct Ticks {
+  uint64_t all = 0;
+  uint64_t idle = 0;
+};
+
+Ticks ReadTicks() {
+  std::ifstream file("/proc/stat");
+  const std::string name = "cpu" + std::to_string(kReceiving);
+  std::string word;
+  while (file >> word && word != name) {
+  }
+  Ticks ticks;
+  // user nice system idle iowait irq softirq steal; guests are within user.
+  for (int column = 0; column < 8; ++column) {
+    uint64_t count = 0;
+    file >> count;
+    ticks.all += count;
+    if (column == 3 || column == 4) ticks.idle += count;
+  }
+  Check(file.good(), "/proc/stat: cannot be read");
+  return ticks;
+}
+
+double BusySince(const Ticks& before) {
+  const Ticks now = ReadTicks();
+  const auto all = static_cast<double>(now.all - before.all);
+  return all > 0 ? 100 - static_cast<double>(now.idle - before.idle) * 100 / all : 0;
 }
 
 // The next copies, of one packet after the other; all four of it at once.
@@ -100,75 +123,27 @@ class Batch {
   std::array<std::array<uint8_t, kFrameRoom>, kBatch> frames_{};
 };
 
-// Sends a batch, and waits where there is no room for all of it.
-using SendBatch = std::function<void()>;
-
-// So many copies a second; how many were sent.
-uint64_t SendFor(uint64_t rate, Nanos length, const SendBatch& send) {
-  const Nanos begin = ReadClock(CLOCK_MONOTONIC);
+// So many copies a second by `port`, a BenchPort or BenchLoopback; how many were sent.  A sender
+// that was kept from sending makes up for half a millisecond of it, not for more: a burst would say
+// what a queue holds, not what is taken.
+template <typename Port>
+uint64_t SendFor(uint64_t rate, Nanos length, Port* port) {
+  Batch batch;
+  const Nanos gap = Nanos{kBatch} * kNanosPerSecond / static_cast<Nanos>(rate);
+  const Nanos end = ReadClock(CLOCK_MONOTONIC) + length;
+  Nanos due = end - length;
   uint64_t sent = 0;
-  for (Nanos now = begin; now - begin < length; now = ReadClock(CLOCK_MONOTONIC)) {
-    if (sent >= static_cast<uint64_t>(now - begin) * rate / kNanosPerSecond) continue;
-    send();
+  for (Nanos now = due; now < end; now = ReadClock(CLOCK_MONOTONIC)) {
+    if (now < due) continue;
+    batch.Next();
+    for (size_t i = 0; i < kBatch;) {
+      i += port->Put(batch.frame(i), kFrameRoom, batch.bytes(), kBatch - i);
+    }
     sent += kBatch;
+    due = std::max(due, now - kNanosPerMilli / 2) + gap;
   }
   return sent;
 }
-
-class LoopbackSender {
- public:
-  LoopbackSender() : socket_(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0)) {
-    Check(socket_ >= 0, "needs root");
-    const int on = 1;
-    setsockopt(socket_, SOL_PACKET, PACKET_QDISC_BYPASS, &on, sizeof on);
-    sockaddr_ll to{};
-    to.sll_family = AF_PACKET;
-    to.sll_protocol = htons(ETH_P_IP);
-    to.sll_ifindex = static_cast<int>(if_nametoindex("lo"));
-    Check(bind(socket_, reinterpret_cast<sockaddr*>(&to), sizeof to) == 0, "lo: cannot send");
-    for (size_t i = 0; i < kBatch; ++i) {
-      pieces_[i] = {batch_.frame(i), batch_.bytes()};
-      messages_[i] = {};
-      messages_[i].msg_hdr.msg_iov = &pieces_[i];
-      messages_[i].msg_hdr.msg_iovlen = 1;
-    }
-  }
-  ~LoopbackSender() { close(socket_); }
-  LoopbackSender(const LoopbackSender&) = delete;
-  LoopbackSender& operator=(const LoopbackSender&) = delete;
-
-  void Send() {
-    batch_.Next();
-    size_t sent = 0;
-    while (sent < kBatch) {
-      const int count =
-          sendmmsg(socket_, &messages_[sent], static_cast<unsigned>(kBatch - sent), 0);
-      if (count > 0) sent += static_cast<size_t>(count);
-    }
-  }
-
- private:
-  const int socket_;
-  Batch batch_;
-  std::array<iovec, kBatch> pieces_{};
-  std::array<mmsghdr, kBatch> messages_{};
-};
-
-class PortSender {
- public:
-  explicit PortSender(BenchPort* port) : port_(*port) {}
-  void Send() {
-    batch_.Next();
-    size_t sent = 0;
-    while (sent < kBatch) {
-      sent += port_.Put(batch_.frame(sent), kFrameRoom, batch_.bytes(), kBatch - sent);
-    }
-  }
-
- private:
-  BenchPort& port_;
-  Batch batch_;
-};
 
 // trumpet-analyzer's way, from the ring to the store.
 class Receiver {
@@ -227,27 +202,24 @@ class Receiver {
   std::unique_ptr<BenchPort> port_;
 };
 
-uint64_t Send(Receiver* receiver, uint64_t rate, Nanos length) {
-  if (receiver->port() == nullptr) {
-    LoopbackSender sender;
-    return SendFor(rate, length, [&] { sender.Send(); });
-  }
-  PortSender sender(receiver->port());
-  return SendFor(rate, length, [&] { sender.Send(); });
-}
-
-void Measure(uint64_t rate, Nanos length, const std::string& folder, bool by_dpdk) {
+// By DPDK where there is no loopback.
+void Measure(uint64_t rate, Nanos length, const std::string& folder, BenchLoopback* loopback) {
+  const bool by_dpdk = loopback == nullptr;
   Receiver receiver(folder, by_dpdk);
+  const uint64_t backlog = by_dpdk ? 0 : loopback->dropped();
   std::atomic<bool> is_sent{false};
   uint64_t sent = 0;
+  double busy = 0;
   std::thread sending([&] {
-    StayOn(1);
-    sent = Send(&receiver, rate, length);
+    StayOn(kSending);
+    const Ticks begin = ReadTicks();
+    sent = by_dpdk ? SendFor(rate, length, receiver.port()) : SendFor(rate, length, loopback);
+    busy = BusySince(begin);
     is_sent = true;
   });
   cpu_set_t all;
   Check(pthread_getaffinity_np(pthread_self(), sizeof all, &all) == 0, "no processors");
-  StayOn(0);
+  StayOn(kReceiving);
   const Nanos before = ReadClock(CLOCK_THREAD_CPUTIME_ID);
   receiver.Run(is_sent);
   const Nanos taken = ReadClock(CLOCK_THREAD_CPUTIME_ID) - before;
@@ -257,13 +229,13 @@ void Measure(uint64_t rate, Nanos length, const std::string& folder, bool by_dpd
   const double seconds = static_cast<double>(length) / 1e9;
   const uint64_t delivered = sums.faults[static_cast<size_t>(TraceFault::kNone)];
   const Nanos polled = receiver.port() == nullptr ? 0 : receiver.port()->polling_time();
-  std::printf("| %s | %.0f | %llu | %llu | %llu of %llu | %.0f | %.0f | %.0f |\n",
+  const uint64_t missed = by_dpdk ? 0 : loopback->dropped() - backlog;
+  std::printf("| %s | %.0f | %llu | %llu | %llu | %llu of %llu | %.0f | %.0f | %.0f |\n",
               by_dpdk ? "DPDK" : "AF_PACKET", static_cast<double>(sent) / seconds / 1000,
-              static_cast<unsigned long long>(sums.copies),
+              static_cast<unsigned long long>(sums.copies), static_cast<unsigned long long>(missed),
               static_cast<unsigned long long>(receiver.dropped()),
               static_cast<unsigned long long>(delivered),
-              static_cast<unsigned long long>(sent / kHops),
-              static_cast<double>(taken) / static_cast<double>(length) * 100,
+              static_cast<unsigned long long>(sent / kHops), busy,
               static_cast<double>(taken) / static_cast<double>(sums.copies),
               static_cast<double>(polled) / static_cast<double>(sums.copies));
   std::fflush(stdout);
@@ -274,22 +246,22 @@ int Main(int argc, char** argv) {
   const int repeats = argc > 2 ? std::atoi(argv[2]) : 1;
   Check(seconds > 0 && seconds <= 60 && repeats > 0,
         "usage: copy_receive_bench [SECONDS [REPEATS]]");
-  Check(unshare(CLONE_NEWNET) == 0, "needs root");
-  BringUpLoopback();
   // DPDK's thread begins with the processors of this one, before it stays on its own.
   std::string folder = "/tmp/trumpet-XXXXXX";
   Check(mkdtemp(folder.data()) != nullptr, "no folder can be made in /tmp");
+  const auto loopback = BenchLoopback::Open(kReceiving, folder);
+  Check(loopback.ok(), loopback.ok() ? "" : loopback.message());
   std::printf(
-      "| from | 1,000 copies a second | taken | no room in the ring | packets delivered |"
-      " processor, %% | ns of a copy | polling, ns of a copy "
-      "|\n|---|---|---|---|---|---|---|---|\n");
+      "| from | 1,000 copies a second | taken | no room in the backlog | no room in the ring "
+      "| packets delivered | processor busy, %% | ns of a copy | polling, ns of a copy |\n"
+      "|---|---|---|---|---|---|---|---|---|\n");
   const auto length = static_cast<Nanos>(seconds * 1e9);
   int run = 0;
   for (int i = 0; i < repeats; ++i) {
     for (const uint64_t rate : {200, 400, 600, 800, 5000}) {
-      for (const bool by_dpdk : {false, true}) {
-        if (by_dpdk && !HasDpdk()) continue;
-        Measure(rate * 1000, length, folder + "/" + std::to_string(++run), by_dpdk);
+      for (BenchLoopback* const from : {loopback->get(), static_cast<BenchLoopback*>(nullptr)}) {
+        if (from == nullptr && !HasDpdk()) continue;
+        Measure(rate * 1000, length, folder + "/" + std::to_string(++run), from);
       }
     }
   }
