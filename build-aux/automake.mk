@@ -16,6 +16,7 @@ help:
 	  '  check-controller  faults around the controller: kills, cuts, floods, full disks, wrong keys' \
 	  '  check-slices    the slice planner on random cases, and on a reference set if SLICE_REFERENCE' \
 	  '                  (by default beside the source tree) is there' \
+	  '  check-captures  what is read of the captures of CAPTURES, a directory, beside tshark' \
 	  '  check-measure   measurement programs on random ones, and on a reference set if MEASURE_REFERENCE' \
 	  '                  (by default beside the source tree) is there' \
 	  '  check-packages  Debian packages on a fresh Debian: lintian, installed, run, upgraded, purged (root)' \
@@ -110,6 +111,14 @@ SLICE_REFERENCE = $(top_srcdir)/../shared/data/stroboscope
 check-slices: utilities/trumpetctl
 	$(script_environment) $(top_srcdir)/tests/slices/check-slices \
 	  --cases $(SLICE_CASES) --reference '$(SLICE_REFERENCE)'
+
+# What is read of the captures of a directory, beside tshark and the slow parser: pcap files of
+# Ethernet or IP, of others.
+CAPTURES = $(top_srcdir)/../shared/data/pcaps/tcpdump
+.PHONY: check-captures
+check-captures: lib/packet/packet_test
+	TRUMPET_CAPTURES='$(CAPTURES)' lib/packet/packet_test \
+	  --gtest_filter='Captures.AreReadToTheEnd*:LayersBesideTshark.OfEveryCapture*'
 
 # The same of measurement programs; MEASURE_CASES and MEASURED_CASES are of the environment, as the
 # tests' are.

@@ -177,7 +177,8 @@ bool ReadUdp(const Reach& reach, const Inside& inside, const LayerOptions& optio
              TracePacket* packet) {
   const uint16_t port = packet->flow.dst_port;
   const bool has_more = parse_internal::IsTunnelPort(port, options.ports) ||
-                        port == options.vxlan_gpe_port || port == kRocePort;
+                        port == options.vxlan_gpe_port || port == options.mpls_port ||
+                        port == kRocePort;
   if (!reach.Has(inside.transport, kUdpBytes) || has_more) return false;
   if (IsProbe(reach, inside.transport + kUdpBytes)) packet->marks |= kMarkProbe;
   return true;

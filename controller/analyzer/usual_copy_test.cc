@@ -49,7 +49,7 @@ class CopiesByChance {
 
  private:
   uint16_t Port() {
-    constexpr uint16_t kPorts[] = {80, 443, 179, 4789, 4790, 4791, 6081, 0, 33434};
+    constexpr uint16_t kPorts[] = {80, 443, 179, 4789, 4790, 4791, 6081, 6635, 0, 33434};
     return kPorts[Below(std::size(kPorts))];
   }
 

@@ -28,6 +28,9 @@ constexpr uint16_t kTypeWccp = 0x883e;
 constexpr uint8_t kProtocolIpv4 = 4;
 constexpr uint8_t kProtocolIpv6 = 41;
 constexpr uint8_t kProtocolMpls = 137;
+constexpr uint8_t kProtocolEthernet = 143;
+constexpr int kPptp = 1;  // the version of GRE that it has, and what it acknowledges (RFC 2637)
+constexpr uint16_t kGreAcknowledgment = 0x0080;
 constexpr uint32_t kWordBytes = 4;  // a tag, a label, a control word, WCCP's header
 constexpr uint32_t kErspan2Bytes = 8;
 constexpr uint32_t kErspan3Bytes = 12;
@@ -78,6 +81,8 @@ LayerKind KindOfProtocol(uint8_t protocol) {
       return LayerKind::kIpv6;
     case kProtocolMpls:
       return LayerKind::kMpls;
+    case kProtocolEthernet:
+      return LayerKind::kEthernet;
     default:
       return LayerKind::kPayload;
   }
@@ -257,7 +262,12 @@ LayerKind Walk::ReadIp(LayerKind kind) {
   }
   const uint16_t type = is_ipv4 ? parse_internal::kEthTypeIpv4 : parse_internal::kEthTypeIpv6;
   if (parse_internal::RecognisedIpVersion(span_, type) == 0) return End(LayersEnd::kMalformed);
-  if (is_ipv4 && !Has((span_.here()[0] & 15u) * 4)) return LayerKind::kPayload;
+  if (is_ipv4) {
+    const uint32_t bytes = (span_.here()[0] & 15u) * 4;
+    const uint16_t total = LoadBe16(span_.here() + 2);  // 0 where a card has yet to segment it
+    if (total != 0 && total < bytes) return End(LayersEnd::kMalformed);
+    if (!Has(bytes)) return LayerKind::kPayload;
+  }
   Headers headers;
   const IpPayload ip = is_ipv4 ? parse_internal::ParseIpv4(span_, &headers)
                                : parse_internal::ParseIpv6(span_, &headers);
@@ -283,25 +293,27 @@ LayerKind Walk::ReadUdp() {
   if (port == 0) return LayerKind::kPayload;
   if (parse_internal::IsAmong(port, options_.ports.vxlan_ports)) return LayerKind::kVxlan;
   if (parse_internal::IsAmong(port, options_.ports.geneve_ports)) return LayerKind::kGeneve;
-  return port == options_.vxlan_gpe_port ? LayerKind::kVxlanGpe : LayerKind::kPayload;
+  if (port == options_.vxlan_gpe_port) return LayerKind::kVxlanGpe;
+  return port == options_.mpls_port ? LayerKind::kMpls : LayerKind::kPayload;
 }
 
 LayerKind Walk::ReadGre() {
   if (!Has(parse_internal::kGreMinBytes)) return LayerKind::kPayload;
   const uint16_t flags = LoadBe16(span_.here());
   const uint16_t type = LoadBe16(span_.here() + 2);
-  // Version 1 is PPTP's; routing was never used.
-  if ((flags & (parse_internal::kGreVersion | parse_internal::kGreRouting)) != 0) {
+  const int version = flags & parse_internal::kGreVersion;
+  // Routing was never used.
+  if (version > kPptp || (flags & parse_internal::kGreRouting) != 0) {
     Add(LayerKind::kGre, parse_internal::kGreMinBytes);
     return End(LayersEnd::kMalformed);
   }
   uint32_t bytes = parse_internal::kGreMinBytes;
-  const int optional = flags & (parse_internal::kGreChecksum | parse_internal::kGreKey |
-                                parse_internal::kGreSequence);
+  const int first = version == kPptp ? kGreAcknowledgment : parse_internal::kGreChecksum;
+  const int optional = flags & (first | parse_internal::kGreKey | parse_internal::kGreSequence);
   bytes += 4 * static_cast<uint32_t>(__builtin_popcount(static_cast<unsigned>(optional)));
   const bool is_whole = Has(bytes);
   Add(LayerKind::kGre, is_whole ? bytes : parse_internal::kGreMinBytes);
-  if (!is_whole) return LayerKind::kPayload;
+  if (!is_whole || version == kPptp) return LayerKind::kPayload;
   switch (type) {
     case kTypeErspan:
       return (flags & parse_internal::kGreSequence) != 0 ? LayerKind::kErspan2

@@ -5,7 +5,8 @@
 //
 // ParsePacket (parse.h) says what the event language asks for and knows its tunnels only.  This is
 // for packets that switches all over a network have copied: tags in tags, MPLS, IP in IP, ERSPAN I
-// to III, GRE of several makers, VXLAN with and without GPE, Geneve, NSH.
+// to III, GRE of several makers, MPLS and Ethernet in IP, MPLS in UDP, VXLAN with and without GPE,
+// Geneve, NSH.
 //
 // A layer is in the list only if its header was captured, so its fixed fields can be read from the
 // frame without a further check: `at` and `bytes` lie within the captured bytes.
@@ -32,7 +33,7 @@ enum class LayerKind : uint8_t {
   kTcp,   // with the options that were captured
   kUdp,
   kSctp,
-  kGre,  // with the fields that it announces, or 4 bytes if they are cut off or not known
+  kGre,  // with the fields that it announces, those of PPTP too; 4 bytes if they are cut off
   kErspan1,
   kErspan2,
   kErspan3,
@@ -78,6 +79,7 @@ struct Layers {
 struct LayerOptions {
   ParseOptions ports;
   uint16_t vxlan_gpe_port = 4790;
+  uint16_t mpls_port = 6635;  // RFC 7510
 };
 
 // `first` is kEthernet; kIpv4 or kIpv6 for a frame that begins with IP of either version.

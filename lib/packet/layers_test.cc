@@ -96,6 +96,9 @@ TEST(Layers, AreThoseOfEveryTunnelThatCarriesCopies) {
       {InUdp(4789, Vxlan(7, Inside())), "eth ip4 udp vxlan eth ip4 tcp"},
       {InUdp(4790, Join({{12, 0, 0, 4}, Zeros(4), {0, 2, 0, 3}, Zeros(4), Inside()})),
        "eth ip4 udp gpe nsh eth ip4 tcp"},
+      {InUdp(6635, Join({Be32(0x00010140), Ipv4({}, Tcp({}, {}))})), "eth ip4 udp mpls ip4 tcp"},
+      {Ethernet(0x86dd, Ipv6({143}, Inside())), "eth ip6 eth ip4 tcp"},
+      {InGre(0x3081, 0x880b, Zeros(12), Zeros(9)), "eth ip4 gre"},
       {InUdp(6081, Geneve(7, 0x86dd, Zeros(8), Ipv6({}, Tcp({}, {})))), "eth ip4 udp gnv ip6 tcp"},
       {Ethernet(0x86dd, Ipv6({60}, Extension(kProtocolGre, 0, Gre(0, 0x0800, {}, Ipv4({1}, {}))))),
        "eth ip6 gre ip4"},
@@ -127,8 +130,18 @@ TEST(Layers, EndAtLaterFragmentsAndAtWhatIsNotAnnounced) {
   EXPECT_EQ(Read(Ethernet(0x0800, Ipv4(later, Udp(1, 4789, Zeros(50))))), "eth ip4 fragment");
   EXPECT_EQ(Read(Ethernet(0x0800, Zeros(40))), "eth malformed");
   EXPECT_EQ(Read(InGre(0x4000, 0x0800, {}, Zeros(40))), "eth ip4 gre malformed");
+  EXPECT_EQ(Read(InGre(2, 0x0800, {}, Zeros(40))), "eth ip4 gre malformed");
   EXPECT_EQ(Read(InGre(0x1000, 0x88be, Be32(1), Zeros(40))), "eth ip4 gre malformed");
   EXPECT_EQ(Read(InUdp(4789, Zeros(40))), "eth ip4 udp malformed");
+}
+
+TEST(Layers, EndAtIpv4ThatStatesLessThanItsHeader) {
+  Bytes frame = Ethernet(0x0800, Ipv4({kProtocolUdp}, Udp(1, 2, {})));
+  for (uint8_t total = 0; total < 20; ++total) {
+    frame[14 + 2] = 0;
+    frame[14 + 3] = total;
+    EXPECT_EQ(Read(frame), total == 0 ? "eth ip4 udp" : "eth malformed") << int{total};
+  }
 }
 
 TEST(Layers, AreBounded) {

@@ -3,7 +3,7 @@
 //
 // Layers beside tshark: all fields of all layers of captures made by others, hostile ones among
 // them, and of random stacks of headers.  The captures are not part of the project: they are looked
-// for in ../shared/data/pcaps beside the source tree.
+// for where CaptureFolder() says.
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
@@ -32,49 +32,29 @@ namespace fs = std::filesystem;
 using test_frames::Bytes;
 
 // What tshark is asked for, in this order.
-constexpr const char* kFields[] = {"eth.dst",
-                                   "eth.src",
-                                   "eth.type",
-                                   "vlan.id",
-                                   "mpls.label",
-                                   "ip.src",
-                                   "ip.dst",
-                                   "ip.ttl",
-                                   "ip.id",
-                                   "ip.proto",
-                                   "ip.len",
-                                   "ip.dsfield.dscp",
-                                   "ipv6.src",
-                                   "ipv6.dst",
-                                   "ipv6.hlim",
-                                   "ipv6.plen",
-                                   "tcp.srcport",
-                                   "tcp.dstport",
-                                   "tcp.seq_raw",
-                                   "tcp.flags",
-                                   "tcp.window_size_value",
-                                   "udp.srcport",
-                                   "udp.dstport",
-                                   "udp.length",
-                                   "sctp.srcport",
-                                   "sctp.dstport",
-                                   "gre.proto",
-                                   "gre.key",
-                                   "gre.sequence_number",
-                                   "erspan.spanid",
-                                   "erspan.vlan",
-                                   "erspan.cos",
-                                   "erspan.truncated",
-                                   "erspan.index",
-                                   "erspan.timestamp",
-                                   "erspan.sgt",
-                                   "erspan.ft",
-                                   "erspan.hw",
-                                   "erspan.gra",
-                                   "vxlan.vni",
-                                   "geneve.vni",
-                                   "nsh.spi",
-                                   "nsh.si"};
+constexpr const char* kFields[] = {"eth.dst",         "eth.src",
+                                   "eth.type",        "ieee8021ad.id",
+                                   "ieee8021ad.svid", "ieee8021ad.cvid",
+                                   "vlan.id",         "mpls.label",
+                                   "ip.src",          "ip.dst",
+                                   "ip.ttl",          "ip.id",
+                                   "ip.proto",        "ip.len",
+                                   "ip.dsfield.dscp", "ipv6.src",
+                                   "ipv6.dst",        "ipv6.hlim",
+                                   "ipv6.plen",       "tcp.srcport",
+                                   "tcp.dstport",     "tcp.seq_raw",
+                                   "tcp.flags",       "tcp.window_size_value",
+                                   "udp.srcport",     "udp.dstport",
+                                   "udp.length",      "sctp.srcport",
+                                   "sctp.dstport",    "gre.proto",
+                                   "gre.key",         "gre.sequence_number",
+                                   "erspan.spanid",   "erspan.vlan",
+                                   "erspan.cos",      "erspan.truncated",
+                                   "erspan.index",    "erspan.timestamp",
+                                   "erspan.sgt",      "erspan.ft",
+                                   "erspan.hw",       "erspan.gra",
+                                   "vxlan.vni",       "geneve.vni",
+                                   "nsh.spi",         "nsh.si"};
 
 // The values of each field, from the outermost layer to the innermost.
 using Values = std::map<std::string, std::vector<std::string>>;
@@ -84,22 +64,26 @@ struct Capture {
   std::vector<Bytes> frames;
 };
 
-// Of a pcap file, without libpcap.
+// Of a pcap file of Ethernet or IP, without libpcap; nothing of another.
 Capture ReadCapture(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   const Bytes bytes(text.begin(), text.end());
-  const bool is_big_endian = bytes.at(0) == 0xa1;
+  if (bytes.size() < 24) return {};
+  const bool is_big_endian = bytes[0] == 0xa1;
   const auto number = [&](size_t at) {
     const uint32_t value = LoadBe32(bytes.data() + at);
     return is_big_endian ? value : __builtin_bswap32(value);
   };
   Capture capture;
-  if ((number(20) & 0xffff) == 101) capture.first = LayerKind::kIpv4;
+  const uint32_t link_type = number(20) & 0xffff;
+  const bool is_pcap = number(0) == 0xa1b2c3d4 || number(0) == 0xa1b23c4d;
+  if (!is_pcap || (link_type != 1 && link_type != 101)) return {};
+  if (link_type == 101) capture.first = LayerKind::kIpv4;
   for (size_t at = 24; at + 16 <= bytes.size();) {
     const auto begin = bytes.begin() + static_cast<long>(at) + 16;
-    const uint32_t size = number(at + 8);
-    capture.frames.emplace_back(begin, begin + size);
+    const size_t size = std::min<size_t>(number(at + 8), bytes.size() - at - 16);
+    capture.frames.emplace_back(begin, begin + static_cast<long>(size));
     at += 16 + size;
   }
   return capture;
@@ -136,12 +120,14 @@ class Fields {
  private:
   void Put(const char* field, std::string text) { values_[field].push_back(std::move(text)); }
   void Put(const char* field, uint64_t number) { Put(field, std::to_string(number)); }
+  void AddTag(const uint8_t* tag);
   void AddTransport(const Layer& layer, const std::string& name);
   void AddGre(const Layer& layer);
   void AddErspan(const Layer& layer);
 
   const Bytes& frame_;
   Values values_;
+  bool is_customer_tag_ = false;  // the next one, of two of 802.1ad that follow each other
 };
 
 void Fields::Add(const Layer& layer) {
@@ -150,10 +136,10 @@ void Fields::Add(const Layer& layer) {
     case LayerKind::kEthernet:
       Put("eth.dst", Mac(at));
       Put("eth.src", Mac(at + 6));
-      if (LoadBe16(at + 12) >= 1536) Put("eth.type", LoadBe16(at + 12));
+      if (LoadBe16(at + 12) >= 1536 || LoadBe16(at + 12) == 0) Put("eth.type", LoadBe16(at + 12));
       break;
     case LayerKind::kVlan:
-      Put("vlan.id", LoadBe16(at) & 0xfff);
+      AddTag(at);
       break;
     case LayerKind::kMpls:
       Put("mpls.label", LoadBe32(at) >> 12);
@@ -209,6 +195,20 @@ void Fields::Add(const Layer& layer) {
   }
 }
 
+// tshark has fields of their own for tags of 802.1ad.
+void Fields::AddTag(const uint8_t* tag) {
+  constexpr uint16_t k8021ad = 0x88a8;
+  const char* field = "vlan.id";
+  if (is_customer_tag_) {
+    field = "ieee8021ad.cvid";
+    is_customer_tag_ = false;
+  } else if (LoadBe16(tag - 2) == k8021ad) {
+    is_customer_tag_ = LoadBe16(tag + 2) == k8021ad;
+    field = is_customer_tag_ ? "ieee8021ad.svid" : "ieee8021ad.id";
+  }
+  Put(field, LoadBe16(tag) & 0xfff);
+}
+
 void Fields::AddTransport(const Layer& layer, const std::string& name) {
   Put((name + ".srcport").c_str(), LoadBe16(frame_.data() + layer.at));
   Put((name + ".dstport").c_str(), LoadBe16(frame_.data() + layer.at + 2));
@@ -217,11 +217,12 @@ void Fields::AddTransport(const Layer& layer, const std::string& name) {
 void Fields::AddGre(const Layer& layer) {
   const uint8_t* gre = frame_.data() + layer.at;
   const uint16_t flags = LoadBe16(gre);
+  const bool is_pptp = (flags & 7) == 1;  // its key is a length and a number of the call
   const uint32_t key_at = (flags & 0x8000) != 0 ? 8 : 4;
   const uint32_t sequence_at = key_at + ((flags & 0x2000) != 0 ? 4 : 0);
   Put("gre.proto", LoadBe16(gre + 2));
   if (layer.bytes == 4) return;
-  if ((flags & 0x2000) != 0) Put("gre.key", LoadBe32(gre + key_at));
+  if ((flags & 0x2000) != 0 && !is_pptp) Put("gre.key", LoadBe32(gre + key_at));
   if ((flags & 0x1000) != 0) Put("gre.sequence_number", LoadBe32(gre + sequence_at));
 }
 
@@ -252,11 +253,13 @@ Values OursOf(const Bytes& frame, LayerKind first) {
   return fields.values();
 }
 
-// ICMP shows the headers of the packet that it is about; those are none of this packet's layers.
+// ICMP shows the headers of the packet that it is about, OpenFlow and sFlow those that they report;
+// those are none of this packet's layers.
 std::vector<Values> TsharksOf(const fs::path& path) {
   static constexpr char kOptions[] =
-      "--disable-protocol icmp --disable-protocol icmpv6 -o ip.defragment:FALSE"
-      " -o ipv6.defragment:FALSE -o tcp.desegment_tcp_streams:FALSE";
+      "--disable-protocol icmp --disable-protocol icmpv6 --disable-protocol openflow"
+      " --disable-protocol sflow -o ip.defragment:FALSE -o ipv6.defragment:FALSE -o "
+      "tcp.desegment_tcp_streams:FALSE";
   std::vector<Values> frames;
   for (const auto& columns : test_captures::TsharkFields(path.string(), kFields, kOptions)) {
     frames.emplace_back();
@@ -318,12 +321,9 @@ void Compare(const std::vector<Bytes>& frames, LayerKind first,
 }
 
 TEST(LayersBesideTshark, OfEveryCaptureHaveTheSameFields) {
-  const char* source_root = std::getenv("srcdir");  // set by make check
-  const fs::path folder =
-      fs::path(source_root != nullptr ? source_root : ".") / "../shared/data/pcaps/tcpdump";
+  const fs::path folder = test_captures::CaptureFolder();
   if (!fs::is_directory(folder)) GTEST_SKIP() << "captures are absent: no " << folder;
   if (!test_captures::HasTshark()) GTEST_SKIP() << "no tshark";
-  size_t file_count = 0;
   std::map<LayerKind, std::vector<Bytes>> frames;
   std::map<LayerKind, std::vector<std::string>> names;
   for (const auto& entry : fs::directory_iterator(folder)) {
@@ -332,9 +332,8 @@ TEST(LayersBesideTshark, OfEveryCaptureHaveTheSameFields) {
       frames[capture.first].push_back(capture.frames[i]);
       names[capture.first].push_back(entry.path().string() + ", packet " + std::to_string(i + 1));
     }
-    ++file_count;
   }
-  EXPECT_GE(file_count, 36u);
+  EXPECT_FALSE(frames.empty()) << folder;
   for (const auto& [first, list] : frames) Compare(list, first, names[first]);
 }
 

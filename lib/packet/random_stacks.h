@@ -36,7 +36,7 @@ class RandomStacks {
         Bytes inside;
         const uint16_t type = Network(depth, &inside);
         *out = Tag(static_cast<uint16_t>(Below(65536)), type, inside);
-        return 0x8100;  // tshark has other fields for 0x88a8
+        return Below(2) == 0 ? 0x8100 : 0x88a8;
       }
       case 1:
         *out = Labels(Join({Be32(Below(1u << 20) << 12 | 0x140), Ip(depth)}));
@@ -80,10 +80,13 @@ class RandomStacks {
   uint16_t Port() { return static_cast<uint16_t>(45000 + Below(1000)); }
 
   uint8_t Transport(int depth, Bytes* out) {
-    switch (depth > 0 ? Below(6) : 3 + Below(3)) {
+    switch (depth > 0 ? Below(7) : 3 + Below(3)) {
       case 0:
         *out = Ip(depth - 1);
         return (*out)[0] >> 4 == 4 ? 4 : 41;
+      case 6:
+        *out = Frame(depth - 1);
+        return 143;
       case 1:
         *out = InGre(depth - 1);
         return kProtocolGre;
@@ -103,10 +106,12 @@ class RandomStacks {
   }
 
   Bytes UdpTunnel(int depth) {
-    if (Below(2) == 0) {
-      return Udp(Port(), 4789, Vxlan(Below(1u << 24), Frame(depth)));
-    }
+    const uint32_t kind = Below(3);
+    if (kind == 0) return Udp(Port(), 4789, Vxlan(Below(1u << 24), Frame(depth)));
     const Bytes ip = Ip(depth);
+    if (kind == 1) {
+      return Udp(Port(), 6635, Labels(Join({Be32(Below(1u << 20) << 12 | 0x140), ip})));
+    }
     const bool has_ethernet = Below(2) == 0;
     const uint16_t ip_type = ip[0] >> 4 == 4 ? 0x0800 : 0x86dd;
     const Bytes inside = has_ethernet ? Ethernet(ip_type, ip) : ip;

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <sstream>
 #include <string>
@@ -36,6 +37,15 @@ inline Bytes Le16(uint32_t value) {
 }
 
 inline Bytes Le32(uint32_t value) { return Join({Le16(value), Le16(value >> 16)}); }
+
+// Captures of others: TRUMPET_CAPTURES of the environment, or what lies beside the source tree.
+inline std::filesystem::path CaptureFolder() {
+  const char* const named = std::getenv("TRUMPET_CAPTURES");
+  if (named != nullptr) return named;
+  const char* const source_root = std::getenv("srcdir");  // set by make check
+  return std::filesystem::path(source_root != nullptr ? source_root : ".") /
+         "../shared/data/pcaps/tcpdump";
+}
 
 // Whether the program that judges captures is installed.
 inline bool HasTshark() { return std::system("tshark -v >/dev/null 2>&1") == 0; }
