@@ -11,6 +11,7 @@ TESTS += $(differential_tests)
 EXTRA_DIST += $(differential_tests)
 
 EXTRA_DIST += \
+	tests/differential/capture_cases.py \
 	tests/differential/cases/__init__.py \
 	tests/differential/cases/bucket_cases.py \
 	tests/differential/cases/golden.py \

@@ -16,6 +16,7 @@ FORWARDED = ("ipv4.tos", "ipv4.id", "ipv4.checksum", "segway_header.msg", "segwa
 WIDTHS = (1, 3, 7, 8, 12, 16, 24, 31, 32, 33, 48, 63, 64)
 NUMBERS = (0, 1, 2, 3, 5, 8, 16, 63, 64, 100, 255, 256, 1500, 65535, 2**32 - 1, 2**32, 2**63, 2**64 - 1)
 DECIMALS = ("0.5", "0.05", "1.0", "1.5", "0.333333", "2.25", "100.125", "0.0")
+MOST_PACKETS = 300  # of a capture: the interpreter is slow
 MOST_COPIES = 30  # as Maker counts them
 LIMIT_OF_COPIES = 64  # of the language
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
@@ -53,6 +54,14 @@ def make_story(seed):
     return Story(items, make_frames(rng))
 
 
+def make_capture_story(seed, packets):
+    """The program of the seed, and some of the packets of a capture: (time, bytes, original length) in time order."""
+    rng = random.Random(seed)
+    begin = rng.randrange(max(len(packets) - MOST_PACKETS, 0) + 1)
+    return Story(make_story(seed).items,
+                 [(*packet, make_meta(rng)) for packet in packets[begin:begin + MOST_PACKETS]])
+
+
 def copies_of_a_packet(items):
     """How many copies one packet on pkts could make, if a switch had every role."""
     edges = {}
@@ -83,10 +92,14 @@ def make_frames(rng):
     for _ in range(rng.choice((1, 5, 20, 40))):
         time += rng.choice((0, 1, 1000, 10**5, 10**6, rng.randrange(10**7)))
         data = make_frame(rng, *rng.choice(flows))
-        meta = {"path": rng.randrange(2), "in_port": rng.choice((1, 2)), "is_ctrl": int(rng.random() < 0.2)}
-        meta.update({"qlen%d" % hop: rng.choice((0, 1, 39, 65535, rng.randrange(65536))) for hop in (1, 2, 3)})
-        frames.append((time, data, len(data) + rng.choice((0, 0, 10, 1000)), meta))
+        frames.append((time, data, len(data) + rng.choice((0, 0, 10, 1000)), make_meta(rng)))
     return frames
+
+
+def make_meta(rng):
+    meta = {"path": rng.randrange(2), "in_port": rng.choice((1, 2)), "is_ctrl": int(rng.random() < 0.2)}
+    meta.update({"qlen%d" % hop: rng.choice((0, 1, 39, 65535, rng.randrange(65536))) for hop in (1, 2, 3)})
+    return meta
 
 
 def make_frame(rng, source, destination, sport, dport, protocol):

@@ -1,0 +1,37 @@
+# Copyright (c) 2026 The Trumpet Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Cases of captures that others made: random events over the packets of a file."""
+import os
+import random
+import struct
+
+import generate
+import random_events
+from oracle import evaluate, pcapio
+
+MOST_PACKETS = 2000     # of a file: the evaluator is slow,
+LONGEST = 600 * 10**9   # and looks at every interval
+
+
+def captures_in(directory):
+    """The paths of the captures that the evaluator reads: pcap and pcapng of Ethernet."""
+    found = []
+    for name in sorted(os.listdir(directory)):
+        path = os.path.join(directory, name)
+        try:
+            if os.path.isfile(path) and pcapio.read_capture(path):
+                found.append(path)
+        except (pcapio.CaptureError, struct.error, IndexError):
+            print("%s: is not read by the evaluator" % path)
+    return found
+
+
+def make_case(path, seed):
+    rng = random.Random("%s %d" % (os.path.basename(path), seed))
+    packets = pcapio.read_capture(path)
+    begin = rng.randrange(max(len(packets) - MOST_PACKETS, 0) + 1)
+    first = packets[begin][0]
+    packets = [packet for packet in packets[begin:begin + MOST_PACKETS] if 0 <= packet[0] - first < LONGEST]
+    trace = evaluate.Trace(pcapio.merge([packets]))
+    events = [random_events.random_event(rng, trace, place) for place in range(rng.choice((1, 2, 3, 4)))]
+    return generate.Case([packets], [("pcap", {})], events)
