@@ -93,7 +93,7 @@ def listening_is_told():
     hearing = set()
     for folder in ("lib", "controller", "vswitchd-plugin", "utilities"):
         for path in glob.glob(f"{SOURCE}/{folder}/**/*.c*", recursive=True):
-            if not re.search(r"_(test|bench|fuzz)\.|\.py$", path) and HEARS.search(re.sub(r"//.*", "", read(os.path.relpath(path, SOURCE)))):
+            if not re.search(r"_(test|bench|fuzz)\.|/bench_\w+\.|\.py$", path) and HEARS.search(re.sub(r"//.*", "", read(os.path.relpath(path, SOURCE)))):
                 hearing.add(os.path.relpath(path, SOURCE))
     for path in sorted(hearing ^ set(HEARERS)):
         yield f"{path} {'listens, which is not told' if path in hearing else 'no longer listens'}"

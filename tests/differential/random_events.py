@@ -100,8 +100,9 @@ def show_range(rng, plain, value):
     if kind < 0.7 or plain in ("srcMAC", "dstMAC", "tcpFlags"):
         return text
     if plain in ("srcIP", "dstIP"):
-        low, high = (value[0], max(value[1] - rng.randrange(3), 0)), (value[0], value[1] + rng.randrange(2))
-        return show_value(rng, plain, low) + "-" + show_value(rng, plain, high)
+        last = 2**32 - 1 if value[0] == 4 else 2**128 - 1
+        low, high = max(value[1] - rng.randrange(3), 0), min(value[1] + rng.randrange(2), last)
+        return show_value(rng, plain, (value[0], low)) + "-" + show_value(rng, plain, (value[0], high))
     low = max(value - rng.choice((0, 1, 5)), 0)
     high = min(value + rng.choice((0, 1, 5)), language.HIGHEST[plain])
     return "%d-%d" % (low, high)
