@@ -117,6 +117,7 @@ check-slices: utilities/trumpetctl
 CAPTURES = $(top_srcdir)/../shared/data/pcaps/tcpdump
 .PHONY: check-captures
 check-captures: lib/packet/packet_test
+	@test -d '$(CAPTURES)' || { echo 'check-captures: no directory $(CAPTURES)' >&2; exit 1; }
 	TRUMPET_CAPTURES='$(CAPTURES)' lib/packet/packet_test \
 	  --gtest_filter='Captures.AreReadToTheEnd*:LayersBesideTshark.OfEveryCapture*'
 

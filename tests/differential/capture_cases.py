@@ -4,6 +4,7 @@
 import os
 import random
 import struct
+import sys
 
 import generate
 import random_events
@@ -14,16 +15,19 @@ LONGEST = 600 * 10**9   # and looks at every interval
 
 
 def captures_in(directory):
-    """The paths of the captures that the evaluator reads: pcap and pcapng of Ethernet."""
+    """The paths of the captures that the evaluator reads, pcap and pcapng of Ethernet; at least one."""
+    try:
+        names = sorted(os.listdir(directory))
+    except OSError as error:
+        sys.exit("--captures %s: %s" % (directory, error.strerror))
     found = []
-    for name in sorted(os.listdir(directory)):
-        path = os.path.join(directory, name)
+    for path in (os.path.join(directory, name) for name in names):
         try:
             if os.path.isfile(path) and pcapio.read_capture(path):
                 found.append(path)
         except (pcapio.CaptureError, struct.error, IndexError):
             print("%s: is not read by the evaluator" % path)
-    return found
+    return found or sys.exit("--captures %s: no capture of Ethernet" % directory)
 
 
 def make_case(path, seed):
