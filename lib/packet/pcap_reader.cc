@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -54,8 +55,27 @@ uint32_t PcapFcsBytes(pcap* capture) {
 // libpcap gives pcapng files the version of that format, which is 1; pcap files have 2.
 bool IsPcapng(pcap* capture) { return pcap_major_version(capture) == 1; }
 
-// PcapngFcsBytes(), whose errors do not name the capture.
+// Captures often are; libpcap would call their format unknown.
+const char* CompressorOf(const uint8_t* data, size_t size) {
+  constexpr struct {
+    const char* name;
+    std::string_view begin;
+  } kKinds[] = {
+      {"gzip", "\x1f\x8b"}, {"xz", "\xfd\x37zXZ"}, {"zstd", "\x28\xb5\x2f\xfd"}, {"bzip2", "BZh"}};
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  for (const auto& kind : kKinds) {
+    if (text.substr(0, kind.begin.size()) == kind.begin) return kind.name;
+  }
+  return nullptr;
+}
+
+// By the first of its bytes.  PcapngFcsBytes()'s errors do not name the capture.
 Result<uint32_t> StatedFcsBytes(const std::string& name, const uint8_t* data, size_t size) {
+  if (const char* compressor = CompressorOf(data, size)) {
+    return Status::Error(name +
+                         ": not a readable capture: it is compressed; decompress it first (" +
+                         compressor + " -dc)");
+  }
   Result<uint32_t> fcs_bytes = PcapngFcsBytes(data, size);
   if (!fcs_bytes.ok()) return Status::Error(name + ": " + fcs_bytes.message());
   return fcs_bytes;

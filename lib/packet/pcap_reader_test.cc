@@ -191,6 +191,22 @@ TEST(PcapReader, RefusesWhatIsNoCapture) {
   }
 }
 
+TEST(PcapReader, SaysHowACaptureIsCompressed) {
+  const struct {
+    Bytes begin;
+    const char* with;
+  } kKinds[] = {{{0x1f, 0x8b}, "gzip"},
+                {{0xfd, '7', 'z', 'X', 'Z', 0}, "xz"},
+                {{0x28, 0xb5, 0x2f, 0xfd}, "zstd"},
+                {{'B', 'Z', 'h'}, "bzip2"}};
+  for (const auto& [begin, with] : kKinds) {
+    EXPECT_EQ(
+        ReadImage(Join({begin, Zeros(100)})).error,
+        std::string("x.pcap: not a readable capture: it is compressed; decompress it first (") +
+            with + " -dc)");
+  }
+}
+
 TEST(PcapReader, TakesACaptureWithoutPackets) {
   EXPECT_EQ(ReadImage(PcapHeader()).error, "");
   EXPECT_TRUE(ReadImage(PcapHeader()).frames.empty());
