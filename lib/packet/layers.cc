@@ -29,9 +29,8 @@ constexpr uint8_t kProtocolIpv4 = 4;
 constexpr uint8_t kProtocolIpv6 = 41;
 constexpr uint8_t kProtocolMpls = 137;
 constexpr uint8_t kProtocolEthernet = 143;
-constexpr int kPptp = 1;  // the version of GRE that it has, and what it acknowledges (RFC 2637)
-constexpr uint16_t kGreAcknowledgment = 0x0080;
-constexpr uint32_t kWordBytes = 4;  // a tag, a label, a control word, WCCP's header
+constexpr uint16_t kPptpAcknowledgment = 0x0080;  // RFC 2637
+constexpr uint32_t kWordBytes = 4;                // a tag, a label, a control word, WCCP's header
 constexpr uint32_t kErspan2Bytes = 8;
 constexpr uint32_t kErspan3Bytes = 12;
 constexpr uint32_t kPlatformBytes = 8;
@@ -215,6 +214,7 @@ LayerKind Walk::Read(LayerKind kind) {
       return ReadFixed(kind, kErspan2Bytes, LayerKind::kEthernet);
     case LayerKind::kMellanox:
       return ReadFixed(kind, kMellanoxBytes, LayerKind::kEthernet);
+    case LayerKind::kPptp:            // read as GRE
     case LayerKind::kErspanPlatform:  // read with what it belongs to
     case LayerKind::kPayload:
       break;
@@ -301,19 +301,20 @@ LayerKind Walk::ReadGre() {
   if (!Has(parse_internal::kGreMinBytes)) return LayerKind::kPayload;
   const uint16_t flags = LoadBe16(span_.here());
   const uint16_t type = LoadBe16(span_.here() + 2);
-  const int version = flags & parse_internal::kGreVersion;
+  const bool is_pptp = (flags & parse_internal::kGreVersion) == 1;
+  const LayerKind kind = is_pptp ? LayerKind::kPptp : LayerKind::kGre;
   // Routing was never used.
-  if (version > kPptp || (flags & parse_internal::kGreRouting) != 0) {
-    Add(LayerKind::kGre, parse_internal::kGreMinBytes);
+  if ((flags & parse_internal::kGreVersion) > 1 || (flags & parse_internal::kGreRouting) != 0) {
+    Add(kind, parse_internal::kGreMinBytes);
     return End(LayersEnd::kMalformed);
   }
   uint32_t bytes = parse_internal::kGreMinBytes;
-  const int first = version == kPptp ? kGreAcknowledgment : parse_internal::kGreChecksum;
+  const int first = is_pptp ? kPptpAcknowledgment : parse_internal::kGreChecksum;
   const int optional = flags & (first | parse_internal::kGreKey | parse_internal::kGreSequence);
   bytes += 4 * static_cast<uint32_t>(__builtin_popcount(static_cast<unsigned>(optional)));
   const bool is_whole = Has(bytes);
-  Add(LayerKind::kGre, is_whole ? bytes : parse_internal::kGreMinBytes);
-  if (!is_whole || version == kPptp) return LayerKind::kPayload;
+  Add(kind, is_whole ? bytes : parse_internal::kGreMinBytes);
+  if (!is_whole || is_pptp) return LayerKind::kPayload;
   switch (type) {
     case kTypeErspan:
       return (flags & parse_internal::kGreSequence) != 0 ? LayerKind::kErspan2

@@ -33,7 +33,8 @@ enum class LayerKind : uint8_t {
   kTcp,   // with the options that were captured
   kUdp,
   kSctp,
-  kGre,  // with the fields that it announces, those of PPTP too; 4 bytes if they are cut off
+  kGre,   // with the fields that it announces, or 4 bytes if they are cut off or not known
+  kPptp,  // GRE of version 1; the same
   kErspan1,
   kErspan2,
   kErspan3,

@@ -30,9 +30,9 @@ using test_frames::Vxlan;
 using test_frames::Zeros;
 
 const char* Name(LayerKind kind) {
-  constexpr const char* kNames[] = {"eth",  "vlan",  "mpls", "cw",  "ip4", "ip6",    "tcp", "udp",
-                                    "sctp", "gre",   "er1",  "er2", "er3", "er3p",   "mlx", "wccp",
-                                    "cmd",  "vxlan", "gpe",  "gnv", "nsh", "payload"};
+  constexpr const char* kNames[] = {"eth",  "vlan", "mpls",  "cw",  "ip4", "ip6", "tcp",    "udp",
+                                    "sctp", "gre",  "pptp",  "er1", "er2", "er3", "er3p",   "mlx",
+                                    "wccp", "cmd",  "vxlan", "gpe", "gnv", "nsh", "payload"};
   return kNames[static_cast<int>(kind)];
 }
 
@@ -98,7 +98,7 @@ TEST(Layers, AreThoseOfEveryTunnelThatCarriesCopies) {
        "eth ip4 udp gpe nsh eth ip4 tcp"},
       {InUdp(6635, Join({Be32(0x00010140), Ipv4({}, Tcp({}, {}))})), "eth ip4 udp mpls ip4 tcp"},
       {Ethernet(0x86dd, Ipv6({143}, Inside())), "eth ip6 eth ip4 tcp"},
-      {InGre(0x3081, 0x880b, Zeros(12), Zeros(9)), "eth ip4 gre"},
+      {InGre(0x3081, 0x880b, Zeros(12), Zeros(9)), "eth ip4 pptp"},
       {InUdp(6081, Geneve(7, 0x86dd, Zeros(8), Ipv6({}, Tcp({}, {})))), "eth ip4 udp gnv ip6 tcp"},
       {Ethernet(0x86dd, Ipv6({60}, Extension(kProtocolGre, 0, Gre(0, 0x0800, {}, Ipv4({1}, {}))))),
        "eth ip6 gre ip4"},

@@ -173,6 +173,7 @@ void Fields::Add(const Layer& layer) {
       AddTransport(layer, "sctp");
       break;
     case LayerKind::kGre:
+    case LayerKind::kPptp:
       AddGre(layer);
       break;
     case LayerKind::kErspan2:
@@ -217,8 +218,8 @@ void Fields::AddTransport(const Layer& layer, const std::string& name) {
 void Fields::AddGre(const Layer& layer) {
   const uint8_t* gre = frame_.data() + layer.at;
   const uint16_t flags = LoadBe16(gre);
-  const bool is_pptp = (flags & 7) == 1;  // its key is a length and a number of the call
-  const uint32_t key_at = (flags & 0x8000) != 0 ? 8 : 4;
+  const bool is_pptp = layer.kind == LayerKind::kPptp;  // whose key numbers a call, without a sum
+  const uint32_t key_at = (flags & 0x8000) != 0 && !is_pptp ? 8 : 4;
   const uint32_t sequence_at = key_at + ((flags & 0x2000) != 0 ? 4 : 0);
   Put("gre.proto", LoadBe16(gre + 2));
   if (layer.bytes == 4) return;
