@@ -75,6 +75,7 @@ controller_analyzer_analyzer_test_SOURCES = \
 	controller/analyzer/copy_kit_test.h \
 	controller/analyzer/copy_matching_test.cc \
 	controller/analyzer/copy_receiver_test.cc \
+	controller/analyzer/loopback_kit_test.h \
 	controller/analyzer/copy_sequences_test.cc \
 	controller/analyzer/estimates_test.cc \
 	controller/analyzer/packet_files_test.cc \

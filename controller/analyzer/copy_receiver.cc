@@ -16,11 +16,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include "controller/analyzer/tunnel_filter.h"
+#include "lib/base/system_error.h"
 #include "lib/packet/capture_source.h"
 
 namespace trumpet {
@@ -29,10 +28,6 @@ namespace {
 constexpr size_t kBlockBytes = 1 << 20;
 constexpr unsigned kFrameBytes = 2048;  // only its alignment counts in TPACKET_V3
 constexpr int kBlocksPerRound = 8;      // then others have their turn
-
-Status SystemError(const std::string& what) {
-  return Status::Error(what + ": " + std::strerror(errno));
-}
 
 sock_fprog Program(TunnelFilter filter) {
   // The kernel's name for the same thing.

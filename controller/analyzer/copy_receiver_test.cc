@@ -12,18 +12,15 @@
 #include <linux/if_packet.h>
 #include <net/if.h>
 #include <sched.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
 #include <ctime>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
+#include "controller/analyzer/loopback_kit_test.h"
 #include "lib/base/loop_event.h"
 #include "lib/packet/mirror_copy.h"
 #include "lib/packet/test_captures.h"
@@ -37,29 +34,6 @@ using namespace test_frames;  // NOLINT: builders of frames
 Bytes CopyNumber(uint32_t number) {
   const Bytes inner = Ethernet(0x0800, Ipv4({kProtocolUdp}, Udp(1, 2, Be32(number))));
   return Ethernet(0x0800, Ipv4({kProtocolGre}, Gre(0x2000, 0x6558, Be32(number), inner)));
-}
-
-bool BringUpLoopback() {
-  const int socket = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  ifreq request{};
-  std::strcpy(request.ifr_name, "lo");
-  bool is_up = ioctl(socket, SIOCGIFFLAGS, &request) == 0;
-  request.ifr_flags |= IFF_UP;
-  is_up = is_up && ioctl(socket, SIOCSIFFLAGS, &request) == 0;
-  close(socket);
-  return is_up;
-}
-
-// Frames that a busy machine has dropped at `lo` before any receiver could see them.
-uint64_t DroppedBeforeReceivers() {
-  std::ifstream file("/proc/thread-self/net/dev");
-  for (std::string line; std::getline(file, line);) {
-    std::istringstream words(line);
-    std::string device;
-    uint64_t bytes = 0, packets = 0, errors = 0, dropped = 0;
-    if (words >> device >> bytes >> packets >> errors >> dropped && device == "lo:") return dropped;
-  }
-  return 0;
 }
 
 class CopyReceiverTest : public testing::Test {

@@ -125,6 +125,7 @@ controller_traces_trace_maker_bench_LDADD = $(LIBTRUMPET_TRACES) $(BENCH_MAIN_LI
 # Needs root: not among those that `make bench` runs.
 EXTRA_PROGRAMS += controller/traces/copy_receive_bench
 controller_traces_copy_receive_bench_SOURCES = \
+	controller/analyzer/loopback_kit_test.h \
 	controller/traces/bench_copies.h \
 	controller/traces/bench_loopback.cc \
 	controller/traces/bench_loopback.h \

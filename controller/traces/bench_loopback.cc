@@ -6,20 +6,19 @@
 #include <linux/if_xdp.h>
 #include <net/if.h>
 #include <sched.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <utility>
 
+#include "controller/analyzer/loopback_kit_test.h"
 #include "lib/base/page_buffer.h"
+#include "lib/base/system_error.h"
 
 namespace trumpet {
 namespace {
@@ -27,21 +26,6 @@ namespace {
 constexpr char kLoopback[] = "lo";
 constexpr uint32_t kSlots = 64;
 constexpr uint32_t kSlotBytes = 2048;  // the least that AF_XDP takes
-
-Status SystemError(const std::string& what) {
-  return Status::Error(what + ": " + std::strerror(errno));
-}
-
-Status BringUp() {
-  const int socket = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  ifreq request{};
-  std::strcpy(request.ifr_name, kLoopback);
-  request.ifr_flags = IFF_UP | IFF_LOOPBACK;
-  const bool is_up = ioctl(socket, SIOCSIFFLAGS, &request) == 0;
-  const Status failed = SystemError("lo cannot be brought up");
-  close(socket);
-  return is_up ? Status::Ok() : failed;
-}
 
 // sysfs shows the interfaces of the namespace in which it was mounted.
 Status ReceiveOn(size_t processor, const std::string& folder) {
@@ -94,8 +78,7 @@ class SharedRing {
 
 class XdpLoopback final : public BenchLoopback {
  public:
-  explicit XdpLoopback(size_t receiving)
-      : receiving_(receiving), socket_(::socket(AF_XDP, SOCK_RAW | SOCK_CLOEXEC, 0)) {}
+  XdpLoopback() : socket_(::socket(AF_XDP, SOCK_RAW | SOCK_CLOEXEC, 0)) {}
   ~XdpLoopback() override {
     if (socket_ >= 0) close(socket_);
   }
@@ -140,22 +123,12 @@ class XdpLoopback final : public BenchLoopback {
     return many;
   }
 
-  // The second number of the processor's line.
-  uint64_t dropped() const override {
-    std::ifstream file("/proc/net/softnet_stat");
-    std::string line;
-    for (size_t i = 0; i <= receiving_; ++i) std::getline(file, line);
-    const size_t second = line.find(' ');
-    return second == std::string::npos ? 0 : std::stoull(line.substr(second), nullptr, 16);
-  }
-
  private:
   template <typename Value>
   bool Set(int option, const Value& value) {
     return setsockopt(socket_, SOL_XDP, option, &value, sizeof value) == 0;
   }
 
-  const size_t receiving_;
   const int socket_;
   PageBuffer<uint8_t> slots_;
   SharedRing<xdp_desc> to_send_;
@@ -168,10 +141,10 @@ class XdpLoopback final : public BenchLoopback {
 Result<std::unique_ptr<BenchLoopback>> BenchLoopback::Open(size_t receiving,
                                                            const std::string& folder) {
   if (unshare(CLONE_NEWNET | CLONE_NEWNS) != 0) return SystemError("no namespaces of its own");
-  Status status = BringUp();
-  if (status.ok()) status = ReceiveOn(receiving, folder);
+  if (!BringUpLoopback()) return SystemError("lo cannot be brought up");
+  const Status status = ReceiveOn(receiving, folder);
   if (!status.ok()) return status;
-  auto loopback = std::make_unique<XdpLoopback>(receiving);
+  auto loopback = std::make_unique<XdpLoopback>();
   if (!loopback->Bind()) return SystemError("lo: AF_XDP");
   return std::unique_ptr<BenchLoopback>(std::move(loopback));
 }

@@ -32,9 +32,6 @@ class BenchLoopback {
 
   // `count` frames of `bytes` each, `stride` apart; how many were sent.
   virtual size_t Put(const uint8_t* frames, size_t stride, size_t bytes, size_t count) = 0;
-  // Frames for which the kernel's backlog of the receiving processor had no room, since it came up,
-  // of this interface or another.
-  virtual uint64_t dropped() const = 0;
 };
 
 }  // namespace trumpet

@@ -35,6 +35,7 @@
 
 #include "controller/analyzer/copy_receiver.h"
 #include "controller/analyzer/dpdk_eal.h"
+#include "controller/analyzer/loopback_kit_test.h"
 #include "controller/traces/bench_copies.h"
 #include "controller/traces/bench_loopback.h"
 #include "controller/traces/bench_port.h"
@@ -206,7 +207,7 @@ class Receiver {
 void Measure(uint64_t rate, Nanos length, const std::string& folder, BenchLoopback* loopback) {
   const bool by_dpdk = loopback == nullptr;
   Receiver receiver(folder, by_dpdk);
-  const uint64_t backlog = by_dpdk ? 0 : loopback->dropped();
+  const uint64_t backlog = DroppedBeforeReceivers();
   std::atomic<bool> is_sent{false};
   uint64_t sent = 0;
   double busy = 0;
@@ -229,7 +230,7 @@ void Measure(uint64_t rate, Nanos length, const std::string& folder, BenchLoopba
   const double seconds = static_cast<double>(length) / 1e9;
   const uint64_t delivered = sums.faults[static_cast<size_t>(TraceFault::kNone)];
   const Nanos polled = receiver.port() == nullptr ? 0 : receiver.port()->polling_time();
-  const uint64_t missed = by_dpdk ? 0 : loopback->dropped() - backlog;
+  const uint64_t missed = DroppedBeforeReceivers() - backlog;
   std::printf("| %s | %.0f | %llu | %llu | %llu | %llu of %llu | %.0f | %.0f | %.0f |\n",
               by_dpdk ? "DPDK" : "AF_PACKET", static_cast<double>(sent) / seconds / 1000,
               static_cast<unsigned long long>(sums.copies), static_cast<unsigned long long>(missed),

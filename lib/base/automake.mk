@@ -23,6 +23,7 @@ lib_libtrumpet_base_a_SOURCES = \
 	lib/base/page_source.h \
 	lib/base/spsc_ring.h \
 	lib/base/status.h \
+	lib/base/system_error.h \
 	lib/base/text_table.cc \
 	lib/base/text_table.h \
 	lib/base/units.h \

@@ -301,10 +301,11 @@ LayerKind Walk::ReadGre() {
   if (!Has(parse_internal::kGreMinBytes)) return LayerKind::kPayload;
   const uint16_t flags = LoadBe16(span_.here());
   const uint16_t type = LoadBe16(span_.here() + 2);
-  const bool is_pptp = (flags & parse_internal::kGreVersion) == 1;
+  const int version = flags & parse_internal::kGreVersion;
+  const bool is_pptp = version == 1;
   const LayerKind kind = is_pptp ? LayerKind::kPptp : LayerKind::kGre;
   // Routing was never used.
-  if ((flags & parse_internal::kGreVersion) > 1 || (flags & parse_internal::kGreRouting) != 0) {
+  if (version > 1 || (flags & parse_internal::kGreRouting) != 0) {
     Add(kind, parse_internal::kGreMinBytes);
     return End(LayersEnd::kMalformed);
   }

@@ -148,9 +148,7 @@ TEST(MirrorCopy, IsRefusedWithTheReason) {
 class CopiesOfOthers : public testing::Test {
  protected:
   void SetUp() override {
-    const char* source_root = std::getenv("srcdir");  // set by make check
-    folder_ =
-        std::string(source_root != nullptr ? source_root : ".") + "/../shared/data/pcaps/tcpdump/";
+    folder_ = test_captures::FindCaptures().path.string() + "/";
     if (!std::filesystem::is_directory(folder_)) GTEST_SKIP() << "no captures in " << folder_;
     if (!test_captures::HasTshark()) GTEST_SKIP() << "no tshark";
   }

@@ -84,15 +84,15 @@ class RandomStacks {
       case 0:
         *out = Ip(depth - 1);
         return (*out)[0] >> 4 == 4 ? 4 : 41;
-      case 6:
-        *out = Frame(depth - 1);
-        return 143;
       case 1:
         *out = InGre(depth - 1);
         return kProtocolGre;
       case 2:
         *out = UdpTunnel(depth - 1);
         return kProtocolUdp;
+      case 6:
+        *out = Frame(depth - 1);
+        return 143;
       case 3:
         *out = Tcp({Port(), Port()}, Zeros(Below(40)));
         return kProtocolTcp;

@@ -38,13 +38,20 @@ inline Bytes Le16(uint32_t value) {
 
 inline Bytes Le32(uint32_t value) { return Join({Le16(value), Le16(value >> 16)}); }
 
-// Captures of others: TRUMPET_CAPTURES of the environment, or what lies beside the source tree.
-inline std::filesystem::path CaptureFolder() {
+// Captures of others: a folder, and how many files it has at the least.
+struct CaptureFolder {
+  std::filesystem::path path;
+  size_t least_files;
+};
+
+// TRUMPET_CAPTURES of the environment, or what lies beside the source tree.
+inline CaptureFolder FindCaptures() {
   const char* const named = std::getenv("TRUMPET_CAPTURES");
-  if (named != nullptr) return named;
+  if (named != nullptr) return {named, 1};
   const char* const source_root = std::getenv("srcdir");  // set by make check
-  return std::filesystem::path(source_root != nullptr ? source_root : ".") /
-         "../shared/data/pcaps/tcpdump";
+  return {std::filesystem::path(source_root != nullptr ? source_root : ".") /
+              "../shared/data/pcaps/tcpdump",
+          36};
 }
 
 // Whether the program that judges captures is installed.

@@ -30,12 +30,16 @@ def captures_in(directory):
     return found or sys.exit("--captures %s: no capture of Ethernet" % directory)
 
 
+def some_packets(rng, path, most):
+    """At most so many of a capture, one behind the other in time."""
+    packets = pcapio.merge([pcapio.read_capture(path)])
+    begin = rng.randrange(max(len(packets) - most, 0) + 1)
+    return [packet for packet in packets[begin:begin + most] if packet[0] - packets[begin][0] < LONGEST]
+
+
 def make_case(path, seed):
     rng = random.Random("%s %d" % (os.path.basename(path), seed))
-    packets = pcapio.read_capture(path)
-    begin = rng.randrange(max(len(packets) - MOST_PACKETS, 0) + 1)
-    first = packets[begin][0]
-    packets = [packet for packet in packets[begin:begin + MOST_PACKETS] if 0 <= packet[0] - first < LONGEST]
-    trace = evaluate.Trace(pcapio.merge([packets]))
+    packets = some_packets(rng, path, MOST_PACKETS)
+    trace = evaluate.Trace(packets)
     events = [random_events.random_event(rng, trace, place) for place in range(rng.choice((1, 2, 3, 4)))]
     return generate.Case([packets], [("pcap", {})], events)

@@ -16,7 +16,6 @@ FORWARDED = ("ipv4.tos", "ipv4.id", "ipv4.checksum", "segway_header.msg", "segwa
 WIDTHS = (1, 3, 7, 8, 12, 16, 24, 31, 32, 33, 48, 63, 64)
 NUMBERS = (0, 1, 2, 3, 5, 8, 16, 63, 64, 100, 255, 256, 1500, 65535, 2**32 - 1, 2**32, 2**63, 2**64 - 1)
 DECIMALS = ("0.5", "0.05", "1.0", "1.5", "0.333333", "2.25", "100.125", "0.0")
-MOST_PACKETS = 300  # of a capture: the interpreter is slow
 MOST_COPIES = 30  # as Maker counts them
 LIMIT_OF_COPIES = 64  # of the language
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
@@ -54,12 +53,10 @@ def make_story(seed):
     return Story(items, make_frames(rng))
 
 
-def make_capture_story(seed, packets):
-    """The program of the seed, and some of the packets of a capture: (time, bytes, original length) in time order."""
+def make_packet_story(seed, packets):
+    """The program of the seed, and packets of others: (time, bytes, original length) in the order of time."""
     rng = random.Random(seed)
-    begin = rng.randrange(max(len(packets) - MOST_PACKETS, 0) + 1)
-    return Story(make_story(seed).items,
-                 [(*packet, make_meta(rng)) for packet in packets[begin:begin + MOST_PACKETS]])
+    return Story(make_story(seed).items, [(*packet, make_meta(rng)) for packet in packets])
 
 
 def copies_of_a_packet(items):
