@@ -40,6 +40,7 @@ lib_libtrumpet_packet_a_SOURCES = \
 	lib/packet/pcapng_writer.cc \
 	lib/packet/pcapng_writer.h \
 	lib/packet/plain_frame.h \
+	lib/packet/plain_quad.h \
 	lib/packet/prefix.cc \
 	lib/packet/prefix.h \
 	lib/packet/probe_frame.cc \
@@ -67,7 +68,9 @@ lib_packet_packet_test_SOURCES = \
 	lib/packet/pcap_reader_test.cc \
 	lib/packet/pcapng_joiner_test.cc \
 	lib/packet/pcapng_writer_test.cc \
+	lib/packet/plain_frame_test.cc \
 	lib/packet/prefix_test.cc \
+	lib/packet/random_frames.h \
 	lib/packet/random_roce.h \
 	lib/packet/random_stacks.h \
 	lib/packet/reference_parse.cc \

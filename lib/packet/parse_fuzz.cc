@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "lib/packet/plain_frame.h"
+#include "lib/packet/plain_quad.h"
 #include "lib/packet/reference_parse.h"
 
 using trumpet::Describe;
@@ -23,7 +24,49 @@ using trumpet::kProtocolUdp;
 using trumpet::ParsedPacket;
 using trumpet::ParseOptions;
 using trumpet::PlainFrame;
+using trumpet::PlainQuad;
+using trumpet::PlainQuadReader;
 using trumpet::PlainReader;
+
+namespace {
+
+// What is said of the frame where there are four of it.
+struct QuadWords {
+  uint64_t ips[4];
+  uint64_t ports[4];
+  uint64_t volume_and_ecn[4];
+  uint32_t tcp;
+};
+
+// False when they are not plain.
+[[gnu::target("avx2")]] bool ReadQuad(const PlainReader& reader, const Frame& frame,
+                                      QuadWords* words) {
+  const Frame frames[] = {frame, frame, frame, frame};
+  __m256i wire_bytes = _mm256_setzero_si256();
+  const PlainQuad quad = PlainQuadReader(reader).Read(frames, &wire_bytes);
+  if (quad.plain == 0) return false;
+  if (quad.plain != 15) std::abort();
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(words->ips), quad.ips);
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(words->ports), quad.ports);
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(words->volume_and_ecn), quad.volume_and_ecn);
+  words->tcp = quad.tcp;
+  return true;
+}
+
+void CheckQuad(const PlainReader& reader, const Frame& frame) {
+  QuadWords words;
+  PlainFrame plain;
+  if (!trumpet::HasQuads() || !ReadQuad(reader, frame, &words)) return;
+  if (!reader.ReadIpv4(frame, &plain) || words.tcp != (plain.is_tcp ? 15u : 0u)) std::abort();
+  for (int i = 0; i < 4; i++) {
+    if (words.ips[i] != plain.ips || words.ports[i] != plain.ports ||
+        words.volume_and_ecn[i] != plain.volume_and_ecn) {
+      std::abort();
+    }
+  }
+}
+
+}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::vector<uint8_t> captured(data, data + size);
@@ -40,6 +83,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   PlainFrame plain;
   const PlainReader reader(options);
   const Frame frame{captured.data(), length, length};
+  CheckQuad(reader, frame);
   const bool is_ipv4 = reader.ReadIpv4(frame, &plain);
   if (!is_ipv4 && !reader.ReadIpv6(frame, &plain)) return 0;
   const auto* ips = reinterpret_cast<const uint8_t*>(&plain.ips);

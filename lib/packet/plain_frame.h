@@ -43,6 +43,11 @@ struct PlainFrame {
 
 class PlainReader {
  public:
+  // Captured of a frame with IPv4: with a TCP header for UDP, too, as frames of Ethernet are
+  // longer.
+  static constexpr uint32_t kMinIpv4Bytes =
+      parse_internal::kEthernetBytes + parse_internal::kIpv4MinBytes + parse_internal::kTcpMinBytes;
+
   explicit PlainReader(const ParseOptions& options) : options_(options) {
     for (const uint16_t port : options.vxlan_ports) NoteTunnelPort(port);
     for (const uint16_t port : options.geneve_ports) NoteTunnelPort(port);
@@ -115,12 +120,12 @@ class PlainReader {
     return true;
   }
 
+  // Bit i: perhaps a tunnel port that is i modulo 64.
+  uint64_t some_tunnel_ports() const { return some_tunnel_ports_; }
+
  private:
   static constexpr uint32_t kTagBytes = 4;
   static constexpr uint32_t kIpv4Bytes = parse_internal::kIpv4MinBytes;
-  // With a TCP header for UDP, too: frames of Ethernet are longer.
-  static constexpr uint32_t kMinIpv4Bytes =
-      parse_internal::kEthernetBytes + kIpv4Bytes + parse_internal::kTcpMinBytes;
   static constexpr uint32_t kMinIpv6Bytes =
       parse_internal::kEthernetBytes + parse_internal::kIpv6Bytes + parse_internal::kUdpBytes;
 
@@ -152,7 +157,7 @@ class PlainReader {
   }
 
   const ParseOptions options_;
-  uint64_t some_tunnel_ports_ = 0;  // bit i: perhaps a tunnel port that is i modulo 64
+  uint64_t some_tunnel_ports_ = 0;
 };
 
 }  // namespace trumpet

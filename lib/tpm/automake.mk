@@ -28,11 +28,14 @@ lib_libtrumpet_tpm_a_SOURCES = \
 	lib/tpm/generation.h \
 	lib/tpm/history_pool.h \
 	lib/tpm/key_hash.h \
+	lib/tpm/key_hash_quad.h \
 	lib/tpm/key_layout.cc \
 	lib/tpm/key_layout.h \
+	lib/tpm/key_words.h \
 	lib/tpm/late_samples.cc \
 	lib/tpm/late_samples.h \
 	lib/tpm/match_flood.cc \
+	lib/tpm/match_prepare.cc \
 	lib/tpm/match_scatter.cc \
 	lib/tpm/match_scatter.h \
 	lib/tpm/match_terms.cc \

@@ -67,6 +67,7 @@ class Story {
     monitor.stat_megabytes = 4;
     monitor.ring_bytes = 1u << 22;
     monitor.sweeps_unbounded = true;
+    monitor.takes_quads = options.seed % 2 == 0;
     monitor.connections.max_connections = 64;
     monitor.connections.max_history_records = 64;
     for (size_t i = 0; i < options.threads; i++) {

@@ -75,6 +75,7 @@ class KeyHash {
     }
 
    private:
+    friend class KeyHashQuad;
     uint64_t src_number_;
     uint64_t dst_number_;
     uint64_t port_number_;
@@ -83,6 +84,10 @@ class KeyHash {
   };
 
  private:
+  friend class KeyHashQuad;
+  static constexpr int kFinishShift = 15;
+  static constexpr uint64_t kFinishFactor = 0xbf58476d1ce4e5b9u;
+
   static uint64_t Low(uint64_t word) { return static_cast<uint32_t>(word); }
   static uint64_t High(uint64_t word) { return word >> 32; }
   uint64_t Product(int i, uint64_t a, uint64_t b) const {
@@ -91,7 +96,7 @@ class KeyHash {
   // Breaks up the pattern that keys in a row would make.
   [[gnu::always_inline]] static uint64_t Finish(uint64_t sum) {
     const uint64_t universal = sum >> 32;
-    return (universal ^ universal >> 15) * 0xbf58476d1ce4e5b9u;
+    return (universal ^ universal >> kFinishShift) * kFinishFactor;
   }
 
   uint64_t numbers_[10];

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <random>
 
+#include "lib/tpm/key_hash_quad.h"
 #include "lib/tpm/key_layout.h"
 
 namespace trumpet {
@@ -60,6 +61,40 @@ TEST(KeyHash, HasAShortWayForIpv4ThatSaysTheSame) {
     const KeyHash::OfIpv4 short_way(hash);
     EXPECT_EQ(short_way(src, dst, ports, short_way.PortFactor(rest)),
               hash(Ipv4Key(src, dst, ports, rest)));
+  }
+}
+
+[[gnu::target("avx2")]] void HashQuad(const KeyHashQuad& hash, const uint64_t* ips,
+                                      const uint64_t* ports, const uint64_t* factors,
+                                      uint64_t* hashes) {
+  const auto words = [](const uint64_t* four) { return reinterpret_cast<const __m256i*>(four); };
+  const __m256i quad = hash(_mm256_loadu_si256(words(ips)), _mm256_loadu_si256(words(ports)),
+                            _mm256_loadu_si256(words(factors)));
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(hashes), quad);
+}
+
+TEST(KeyHash, SaysOfFourIpv4KeysWhatItSaysOfEach) {
+  if (!HasQuads()) GTEST_SKIP() << "this processor has no AVX2";
+  std::mt19937_64 random(8);
+  for (uint64_t seed = 1; seed <= 1000; seed++) {
+    const KeyHash key_hash(seed);
+    const KeyHash::OfIpv4 short_way(key_hash);
+    uint64_t ips[4];
+    uint64_t ports[4];
+    uint64_t factors[4];
+    uint64_t hashes[4];
+    for (size_t i = 0; i < 4; i++) {
+      ips[i] = seed % 10 == 0 ? UINT64_MAX : random();
+      ports[i] = seed % 10 == 0 ? UINT32_MAX : static_cast<uint32_t>(random());
+      factors[i] = short_way.PortFactor(static_cast<uint32_t>(random()));
+    }
+    HashQuad(KeyHashQuad(key_hash), ips, ports, factors, hashes);
+    for (size_t i = 0; i < 4; i++) {
+      EXPECT_EQ(hashes[i],
+                short_way(static_cast<uint32_t>(ips[i]), static_cast<uint32_t>(ips[i] >> 32),
+                          static_cast<uint32_t>(ports[i]), factors[i]))
+          << "seed " << seed;
+    }
   }
 }
 

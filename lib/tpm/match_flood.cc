@@ -46,7 +46,7 @@ bool MatchScatter::ProcessInFlood(const Chunk& chunk) {
   if (!new_flows_.withholds()) absent = 0;
   const AdmissionFilter::Lines filter = new_flows_.filter_lines();
   for (uint32_t offered = absent & in_turn_; offered != 0; offered &= offered - 1) {
-    __builtin_prefetch(filter.AddressOf(slots_[__builtin_ctz(offered)].hash));
+    __builtin_prefetch(filter.AddressOf(slots_.hash[__builtin_ctz(offered)]));
   }
   const uint32_t found_absent = GuessInFlood(all & ~absent);
   if (new_flows_.withholds()) absent |= found_absent;
@@ -69,14 +69,14 @@ uint32_t MatchScatter::GuessInFlood(uint32_t packets) {
   bool has_spilled = false;
   for (; packets != 0; packets &= packets - 1) {
     const int i = __builtin_ctz(packets);
-    Slot& slot = slots_[i];
-    const FlowIndex flow = index.Guess(slot.hash);
-    const bool is_absent = index.IsAbsent(slot.hash);
-    slot.guess = flow;
+    const uint64_t hash = slots_.hash[i];
+    const FlowIndex flow = index.Guess(hash);
+    const bool is_absent = index.IsAbsent(hash);
+    slots_.guess[i] = flow;
     absent |= uint32_t{is_absent} << i;
-    has_spilled |= index.HasSpilled(slot.hash);
-    lines.PrefetchEntryOr(is_absent, filter.AddressOf(slot.hash), flow);
-    if (have_cells) lines.PrefetchCellsOr(is_absent, filter.AddressOf(slot.hash), flow);
+    has_spilled |= index.HasSpilled(hash);
+    lines.PrefetchEntryOr(is_absent, filter.AddressOf(hash), flow);
+    if (have_cells) lines.PrefetchCellsOr(is_absent, filter.AddressOf(hash), flow);
   }
   has_spilled_ = has_spilled;
   return absent;
@@ -113,10 +113,10 @@ int MatchScatter::Withhold(const Chunk& chunk, uint32_t absent, int end, Withhel
   const uint32_t seen = absent & in_turn_;
   for (uint32_t left = seen; left != 0; left &= left - 1) {
     const int i = __builtin_ctz(left);
-    const Slot& slot = slots_[i];
-    const uint32_t volume = slot.key_end != kNotPlain ? PlainFrame::Volume(slot.volume_and_ecn)
-                                                      : general_[i].packet.volume;
-    if (!withholding.Withhold(slot.hash, chunk.frames[i].wire_length, volume)) {
+    const uint32_t volume = slots_.key_end[i] != kNotPlain
+                                ? PlainFrame::Volume(slots_.volume_and_ecn[i])
+                                : general_[i].packet.volume;
+    if (!withholding.Withhold(slots_.hash[i], chunk.frames[i].wire_length, volume)) {
       *credit = withholding.credit();
       end = i;
       break;
@@ -154,7 +154,7 @@ bool MatchScatter::CountPresent(const Chunk& chunk, int from, uint32_t present) 
   int next = from;
   for (; present != 0; present &= present - 1, next++) {
     const int i = __builtin_ctz(present);
-    slots_[next] = slots_[i];
+    slots_.Copy(i, next);
     present_frames_[next] = chunk.frames[i];
   }
   return CountChunk({present_frames_, next, chunk.arrival, chunk.now}, from);
@@ -176,8 +176,8 @@ void MatchScatter::PrepareConnections(uint32_t packets) {
   for (; packets != 0; packets &= packets - 1) {
     const int i = __builtin_ctz(packets);
     GeneralSlot& general = general_[i];
-    if (slots_[i].key_end == kNotPlain) continue;
-    general.flow = FlowOf(KeyOf(slots_[i]));
+    if (slots_.key_end[i] == kNotPlain) continue;
+    general.flow = FlowOf(KeyOf(i));
     general.connection_hash = connections_->HashOf(general.flow);
     connections_->Prefetch(general.connection_hash);
   }
@@ -187,7 +187,7 @@ void MatchScatter::PrepareConnections(uint32_t packets) {
 void MatchScatter::ParseTracked(const Chunk& chunk, uint32_t packets) {
   for (; packets != 0; packets &= packets - 1) {
     const int i = __builtin_ctz(packets);
-    if (slots_[i].key_end != kNotPlain) PrepareGeneral(chunk, i);
+    if (slots_.key_end[i] != kNotPlain) PrepareGeneral(chunk, i);
   }
 }
 
@@ -195,23 +195,23 @@ void MatchScatter::ParseTracked(const Chunk& chunk, uint32_t packets) {
 void MatchScatter::ObserveWithheld(const Chunk& chunk, int i) {
   GeneralSlot& general = general_[i];
   if (tracked_.IsUnknown(general.flow, general.connection_hash)) return;
-  if (slots_[i].key_end != kNotPlain) PrepareGeneral(chunk, i);
+  if (slots_.key_end[i] != kNotPlain) PrepareGeneral(chunk, i);
   tracked_.Observe(kNoFlow, general.flow, general.connection_hash, general.packet, chunk.now);
 }
 
 // The key of the entry of a plain packet.
-FlowKey MatchScatter::KeyOf(const Slot& slot) {
+FlowKey MatchScatter::KeyOf(int i) const {
   FlowKey key;
   auto* bytes = reinterpret_cast<uint8_t*>(&key);
-  if ((slot.key_end >> 40 & kFamilyBits) == 4) {
-    const auto src_ip = static_cast<uint32_t>(slot.ips);
-    const auto dst_ip = static_cast<uint32_t>(slot.ips >> 32);
+  if ((slots_.key_end[i] >> 40 & kFamilyBits) == 4) {
+    const auto src_ip = static_cast<uint32_t>(slots_.ips[i]);
+    const auto dst_ip = static_cast<uint32_t>(slots_.ips[i] >> 32);
     std::memcpy(key.src_ip.data(), &src_ip, sizeof src_ip);
     std::memcpy(key.dst_ip.data(), &dst_ip, sizeof dst_ip);
   } else {
-    std::memcpy(bytes, slot.addresses, 2 * sizeof(IpBytes));
+    std::memcpy(bytes, slots_.addresses[i], 2 * sizeof(IpBytes));
   }
-  std::memcpy(bytes + offsetof(FlowKey, src_port), &slot.key_end, sizeof slot.key_end);
+  std::memcpy(bytes + offsetof(FlowKey, src_port), &slots_.key_end[i], sizeof slots_.key_end[i]);
   return key;
 }
 

@@ -19,6 +19,7 @@
 
 #include "lib/packet/parse.h"
 #include "lib/packet/plain_frame.h"
+#include "lib/packet/plain_quad.h"
 #include "lib/tpm/connection_table.h"
 #include "lib/tpm/epoch_state.h"
 #include "lib/tpm/flow_cells.h"
@@ -58,6 +59,9 @@ class MatchScatter {
   // if all of them went the direct way: of the counters only bytes and matched_packets changed.
   bool Process(const Frame* frames, int count, const Arrival& arrival, Nanos now);
 
+  // As on a processor without AVX2.
+  void ReadOneByOne() { takes_quads_ = false; }
+
   NewFlows& new_flows() { return new_flows_; }
   TrackedPackets& tracked() { return tracked_; }
   const TrackedPackets& tracked() const { return tracked_; }
@@ -72,16 +76,26 @@ class MatchScatter {
     Nanos now;
   };
 
-  // A packet between the passes over a chunk.
-  struct Slot {
-    uint64_t hash;
-    uint64_t key_end;          // the last eight bytes of the entry's key; kNotPlain: see general_
-    uint64_t ips;              // see IpsOf()
-    const uint8_t* addresses;  // both in the frame, if IPv6
-    uint64_t guess;            // of the entry's index, by the tag alone
-    uint64_t volume_and_ecn;
-    uint64_t cells;  // if direct: FlowEntry::direct_cells
-    uint64_t* bank;  // and where they are
+  // The packets between the passes over a chunk, word by word.
+  struct Slots {
+    alignas(64) uint64_t hash[kChunk];
+    uint64_t key_end[kChunk];  // the last eight bytes of the entry's key; kNotPlain: see general_
+    uint64_t ips[kChunk];      // see IpsOf()
+    uint64_t volume_and_ecn[kChunk];
+    const uint8_t* addresses[kChunk];  // both in the frame, if IPv6
+    uint64_t guess[kChunk];            // of the entry's index, by the tag alone
+    uint64_t cells[kChunk];            // if direct: FlowEntry::direct_cells
+    uint64_t* bank[kChunk];            // and where they are
+
+    // What the first two passes say.
+    void Copy(int from, int to) {
+      hash[to] = hash[from];
+      key_end[to] = key_end[from];
+      ips[to] = ips[from];
+      volume_and_ecn[to] = volume_and_ecn[from];
+      addresses[to] = addresses[from];
+      guess[to] = guess[from];
+    }
   };
   // No key ends like this.
   static constexpr uint64_t kNotPlain = UINT64_MAX;
@@ -109,12 +123,18 @@ class MatchScatter {
   bool ProcessChunk(const Chunk& chunk);
   class Direct;  // the first pass of usual packets, and in a flood
   class Flood;
+  struct Tracked;
+  bool PrepareUsual(const Chunk& chunk);
+  bool PrepareInFlood(const Chunk& chunk);
   template <typename Kind>
   bool PrepareChunk(const Chunk& chunk, Kind* kind);
   template <typename Kind>
-  uint32_t PrepareIpv4(const Chunk& chunk, Kind* kind);
+  uint32_t PrepareQuads(const Chunk& chunk, Kind* kind);
+  template <typename Kind>
+  uint32_t PrepareIpv4(const Chunk& chunk, uint32_t frames, Kind* kind);
   template <typename Kind>
   uint32_t PrepareIpv6(const Chunk& chunk, uint32_t frames, Kind* kind);
+  void NoteTracked(const Tracked& tracked, uint32_t tcp_packets, uint32_t plain_packets);
   void GuessChunk(int count);
   bool CountChunk(const Chunk& chunk, int from);
   bool ProcessInFlood(const Chunk& chunk);
@@ -128,11 +148,11 @@ class MatchScatter {
   void PrepareConnections(uint32_t packets);
   void ParseTracked(const Chunk& chunk, uint32_t packets);
   void ObserveWithheld(const Chunk& chunk, int i);
-  static FlowKey KeyOf(const Slot& slot);
-  static bool IsFlowOf(const Slot& slot, const FlowEntry& entry, uint32_t cells);
+  FlowKey KeyOf(int i) const;
+  bool IsFlowOf(int i, const FlowEntry& entry, uint32_t cells) const;
   int CountDirect(const Chunk& chunk, int from);
   int FindCells(int count, int from, uint32_t* old_packets);
-  void TouchDirect(const Slot& slot);
+  void TouchDirect(int i);
   void AddDirect(const Chunk& chunk, int from, int end);
 
   void Parse(const Chunk& chunk, int i);
@@ -146,6 +166,7 @@ class MatchScatter {
   const ParseOptions parse_;
   const PlainReader plain_reader_;
   const KeyHash key_hash_;
+  bool takes_quads_ = HasQuads();
   FlowTable* flows_;
   ConnectionTable* connections_;
   EpochState* epoch_;
@@ -157,7 +178,7 @@ class MatchScatter {
   uint8_t place_flags_ = 0;       // of the batch: see TriggerProgram::PlaceFlagsOf()
   uint64_t chunk_bytes_ = 0;      // on the wire
   uint32_t tracked_packets_ = 0;  // of the chunk: a bit for each that its connection must see
-  Slot slots_[kChunk];
+  Slots slots_;
 
   // In a flood, of the chunk.
   FloodFlags flags_{};

@@ -215,6 +215,7 @@ MonitorOptions OptionsOf(uint8_t bits) {
   MonitorOptions options;
   options.max_flows = 16u << (bits & 3) * 2;
   options.stat_megabytes = 1;
+  options.takes_quads = (bits & 2) == 0;
   options.ring_bytes = (bits & 4) != 0 ? 1u << 12 : 1u << 16;
   options.sweep_budget_ns = (bits & 8) != 0 ? 1 : 5 * kNanosPerMicro;
   options.sweeps_unbounded = (bits & 16) != 0;

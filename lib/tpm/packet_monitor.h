@@ -52,6 +52,7 @@ struct MonitorOptions {
   std::atomic<bool>* gate = nullptr;      // closed by the watchdog over the steps; may be null
   ConnectionOptions connections;          // its hash_seed is also the flow table's
   ParseOptions parse;
+  bool takes_quads = true;  // four packets at a time, where the processor has AVX2
   AdmissionOptions admission;
   // Must outlive the monitor; null: there is no other packet thread.
   PeerExchange* peers = nullptr;

@@ -48,6 +48,7 @@ PacketThread::PacketThread(const MonitorOptions& options, SpscRing* ring, PageSo
       phase_one_(options.parse, options.connections.hash_seed, &flows_, &connections_, &epoch_,
                  &counters_),
       next_flows_(options.parse, options.connections.hash_seed, &flows_, &epoch_, &counters_) {
+  if (!options.takes_quads) phase_one_.ReadOneByOne();
   phase_one_.tracked().Join(options.peers, ring);
 }
 

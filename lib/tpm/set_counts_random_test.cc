@@ -38,6 +38,7 @@ class RandomStory {
     MonitorOptions options;
     options.step_clock = &clock_;
     options.max_flows = 2048;
+    options.takes_quads = seed % 2 == 0;
     programs_.push_back(NewEvents());
     rig_ = std::make_unique<Rig>(programs_.back(), options);
   }
