@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Seeded bugs, run by `make check-mutation`, and mechanical mutants, by `make check-mutants`.
+TESTS += tests/mutation/rules_test.py
 EXTRA_DIST += \
 	tests/mutation/explained.py \
 	tests/mutation/mutant.h \
@@ -9,4 +10,5 @@ EXTRA_DIST += \
 	tests/mutation/mutants \
 	tests/mutation/mutants_main.cc \
 	tests/mutation/mutations.py \
+	tests/mutation/rules_test.py \
 	tests/mutation/run
