@@ -126,7 +126,7 @@ void TemHost::End(Nanos until) {
   for (auto& [id, feed] : running_) {
     if (feed != nullptr) feed->Close(until, this);
   }
-  for (const Partials& partials : partials_) Send(partials);
+  for (Partials& partials : partials_) Send(std::move(partials));
   partials_.clear();
   IntervalEnd end;
   end.until_ns = until;
