@@ -72,6 +72,7 @@ class TemNetwork {
 
  private:
   struct Exchange;
+  class Alarm;
 
   bufferevent* Connect();
   std::string AskText(const std::string& method, const std::string& path, const std::string& body);
@@ -84,6 +85,7 @@ class TemNetwork {
   TemDaemon daemon_;
   SystemWireClock clock_;
   OwnedLoop base_;
+  std::unique_ptr<Alarm> alarm_;
   std::unique_ptr<TlsContext> tls_;
   std::vector<bufferevent*> readers_;
   std::vector<std::unique_ptr<TemHost>> hosts_;
