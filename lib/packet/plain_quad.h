@@ -31,8 +31,8 @@ struct PlainQuad {
   __m256i ports;           // upper halves 0
   __m256i volume_and_ecn;  // likewise
   __m256i is_tcp;          // all ones, or 0: UDP
-  uint32_t tcp;            // a bit for each that is TCP
-  uint32_t plain;          // a bit for each that is plain
+  uint32_t tcp = 0;        // a bit for each that is TCP
+  uint32_t plain = 0;      // a bit for each that is plain
 };
 
 class PlainQuadReader {
@@ -52,13 +52,10 @@ class PlainQuadReader {
         _mm256_unpackhi_epi64(_mm256_loadu_si256(pairs), _mm256_loadu_si256(pairs + 1));
     *wire_bytes = _mm256_add_epi64(*wire_bytes, _mm256_srli_epi64(lengths, 32));
     const __m256i enough = _mm256_cmpgt_epi32(lengths, Words(kMinBytes - 1));
-    PlainQuad quad;
     // Bits of lower halves are the even ones.
-    if (__builtin_expect((_mm256_movemask_ps(_mm256_castsi256_ps(enough)) & 0x55) != 0x55, 0)) {
-      quad.plain = 0;
-      return quad;
-    }
-    ReadWords(frames, &quad);
+    const int long_frames = _mm256_movemask_ps(_mm256_castsi256_ps(enough)) & 0x55;
+    PlainQuad quad;
+    if (__builtin_expect(long_frames == 0x55, 1)) ReadWords(frames, &quad);
     return quad;
   }
 

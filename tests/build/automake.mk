@@ -15,4 +15,4 @@ build_tests = \
 	tests/build/ovs_build_test.sh \
 	tests/build/security_test.py
 TESTS += $(build_tests)
-EXTRA_DIST += $(build_tests)
+EXTRA_DIST += $(build_tests) tests/build/cases.py

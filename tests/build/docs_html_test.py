@@ -12,6 +12,10 @@ import sys
 import tempfile
 import xml.etree.ElementTree
 
+sys.dont_write_bytecode = True
+
+import cases
+
 SOURCE = os.path.abspath(os.environ.get("top_srcdir", "."))
 
 
@@ -71,16 +75,5 @@ def pictures_are_of_their_figures(_folder):
         yield f"{len(lines)} lines are drawn, some of them short"
 
 
-def main():
-    bad = 0
-    for case in (pages_are_made, broken_links_are_told, pictures_are_of_their_figures):
-        with tempfile.TemporaryDirectory() as folder:
-            faults = list(case(folder))
-        bad += bool(faults)
-        print(f"{'not ok' if faults else 'ok'} - {case.__name__.replace('_', ' ')}")
-        print("".join(f"# {fault}\n" for fault in faults), end="")
-    return 1 if bad else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    cases.run(pages_are_made, broken_links_are_told, pictures_are_of_their_figures, given=tempfile.TemporaryDirectory)

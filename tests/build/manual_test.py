@@ -10,6 +10,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True
+
+import cases
+
 SOURCE = os.path.abspath(os.environ.get("top_srcdir", "."))
 BUILD = os.path.abspath(os.environ.get("top_builddir", "."))
 DAEMONS = {"trumpet-controller": "controller/daemon/controller.yaml",
@@ -136,15 +140,5 @@ def limits_are_told(source, name):
             yield f"docs/operations.md does not say that {key} is {least} to {most} ({defaults[member]})"
 
 
-def main():
-    bad = 0
-    for case in (pages_are_well_formed, trumpetctl_is_told, programs_are_told, keys_are_told, settings_are_told):
-        faults = list(case())
-        bad += bool(faults)
-        print(f"{'not ok' if faults else 'ok'} - {case.__name__.replace('_', ' ')}")
-        print("".join(f"# {fault}\n" for fault in faults), end="")
-    return 1 if bad else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    cases.run(pages_are_well_formed, trumpetctl_is_told, programs_are_told, keys_are_told, settings_are_told)

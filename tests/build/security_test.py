@@ -8,6 +8,10 @@ import os
 import re
 import sys
 
+sys.dont_write_bytecode = True
+
+import cases
+
 SOURCE = os.path.abspath(os.environ.get("top_srcdir", "."))
 ROLES = ["Nobody", "Read", "Operate", "Admin"]  # columns of the table
 METHODS = {"GET", "POST", "PUT", "PATCH", "DELETE"}
@@ -123,15 +127,5 @@ def privileges_are_those_of_the_units():
             yield f"SECURITY.md says that {name} needs {needs.get(name)}, and its unit allows {allowed}"
 
 
-def main():
-    bad = 0
-    for case in (routes_are_those_of_the_table, resources_are_told, listening_is_told, ports_are_the_defaults, privileges_are_those_of_the_units):
-        faults = list(case())
-        bad += bool(faults)
-        print(f"{'not ok' if faults else 'ok'} - {case.__name__.replace('_', ' ')}")
-        print("".join(f"# {fault}\n" for fault in faults), end="")
-    return 1 if bad else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    cases.run(routes_are_those_of_the_table, resources_are_told, listening_is_told, ports_are_the_defaults, privileges_are_those_of_the_units)

@@ -58,7 +58,7 @@ MUTATIONS = (
      "tcp_packets |= (plain & quad.tcp) << i;", "",
      "FloodRandom.BatchesComeOutLikeOnePacketAtATime"),
     ("the lengths of four frames are not looked at", "lib/packet/plain_quad.h",
-     "& 0x55) != 0x55, 0)", "& 0x55) == 0x100, 0)",
+     "long_frames == 0x55", "long_frames >= 0",
      "PlainFrames.AreReadFourAtATimeAsOneByOne"),
     ("extension fields are not compared", "lib/tpm/flow_table.h",
      "std::memcmp(BlockOf(entry), extension, extension_bytes) == 0", "true",

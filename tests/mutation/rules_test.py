@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # Copyright (c) 2026 The Trumpet Authors.
 # SPDX-License-Identifier: Apache-2.0
 """Every seeded bug of mutations.py still fits the code, and names a test that there is; nothing is
@@ -10,9 +10,10 @@ import sys
 
 HOME = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HOME))
-sys.path.insert(0, HOME)
 sys.dont_write_bytecode = True
+sys.path[:0] = [HOME, os.path.join(TOP, "tests/build")]
 
+import cases
 from mutations import MUTATIONS
 
 
@@ -51,15 +52,5 @@ def tests_are_those_of_the_table():
             yield f"docs/testing.md does not say that {test} catches: {name}"
 
 
-def main():
-    bad = 0
-    for case in (texts_occur_once, tests_exist, tests_are_those_of_the_table):
-        faults = list(case())
-        bad += bool(faults)
-        print(f"{'not ok' if faults else 'ok'} - {case.__name__.replace('_', ' ')}")
-        print("".join(f"# {fault}\n" for fault in faults), end="")
-    return 1 if bad else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    cases.run(texts_occur_once, tests_exist, tests_are_those_of_the_table)
