@@ -70,6 +70,7 @@ lib_packet_packet_test_SOURCES = \
 	lib/packet/pcapng_writer_test.cc \
 	lib/packet/plain_frame_test.cc \
 	lib/packet/prefix_test.cc \
+	lib/packet/quad_words.h \
 	lib/packet/random_frames.h \
 	lib/packet/random_roce.h \
 	lib/packet/random_stacks.h \

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "lib/packet/plain_frame.h"
-#include "lib/packet/plain_quad.h"
+#include "lib/packet/quad_words.h"
 #include "lib/packet/reference_parse.h"
 
 using trumpet::Describe;
@@ -24,40 +24,21 @@ using trumpet::kProtocolUdp;
 using trumpet::ParsedPacket;
 using trumpet::ParseOptions;
 using trumpet::PlainFrame;
-using trumpet::PlainQuad;
-using trumpet::PlainQuadReader;
 using trumpet::PlainReader;
+using trumpet::QuadWords;
+using trumpet::ReadQuad;
 
 namespace {
 
 // What is said of the frame where there are four of it.
-struct QuadWords {
-  uint64_t ips[4];
-  uint64_t ports[4];
-  uint64_t volume_and_ecn[4];
-  uint32_t tcp;
-};
-
-// False when they are not plain.
-[[gnu::target("avx2")]] bool ReadQuad(const PlainReader& reader, const Frame& frame,
-                                      QuadWords* words) {
-  const Frame frames[] = {frame, frame, frame, frame};
-  __m256i wire_bytes = _mm256_setzero_si256();
-  const PlainQuad quad = PlainQuadReader(reader).Read(frames, &wire_bytes);
-  if (quad.plain == 0) return false;
-  if (quad.plain != 15) std::abort();
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(words->ips), quad.ips);
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(words->ports), quad.ports);
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(words->volume_and_ecn), quad.volume_and_ecn);
-  words->tcp = quad.tcp;
-  return true;
-}
-
 void CheckQuad(const PlainReader& reader, const Frame& frame) {
-  QuadWords words;
+  if (!trumpet::HasQuads()) return;
+  const Frame frames[] = {frame, frame, frame, frame};
+  const QuadWords words = ReadQuad(reader, frames);
+  if (words.plain == 0) return;
   PlainFrame plain;
-  if (!trumpet::HasQuads() || !ReadQuad(reader, frame, &words)) return;
-  if (!reader.ReadIpv4(frame, &plain) || words.tcp != (plain.is_tcp ? 15u : 0u)) std::abort();
+  if (words.plain != 15 || !reader.ReadIpv4(frame, &plain)) std::abort();
+  if (words.tcp != (plain.is_tcp ? 15u : 0u)) std::abort();
   for (int i = 0; i < 4; i++) {
     if (words.ips[i] != plain.ips || words.ports[i] != plain.ports ||
         words.volume_and_ecn[i] != plain.volume_and_ecn) {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "lib/packet/plain_quad.h"
+#include "lib/packet/quad_words.h"
 #include "lib/packet/random_frames.h"
 
 namespace trumpet {
@@ -103,31 +103,8 @@ TEST(PlainFrames, AreReadAsTheyAreParsedWhateverByteChanges) {
   }
 }
 
-// What PlainQuadReader says of four frames.
-struct QuadWords {
-  uint64_t ips[4] = {};
-  uint64_t ports[4] = {};
-  uint64_t volume_and_ecn[4] = {};
-  uint32_t tcp = 0;
-  uint32_t plain = 0;
-  uint64_t wire_bytes[4] = {};
-};
-
-[[gnu::target("avx2")]] void ReadQuad(const PlainQuadReader& reader, const Frame* frames,
-                                      QuadWords* words) {
-  __m256i wire_bytes = _mm256_setzero_si256();
-  const PlainQuad quad = reader.Read(frames, &wire_bytes);
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(words->wire_bytes), wire_bytes);
-  words->plain = quad.plain;
-  if (quad.plain == 0) return;
-  words->tcp = quad.tcp;
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(words->ips), quad.ips);
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(words->ports), quad.ports);
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(words->volume_and_ecn), quad.volume_and_ecn);
-}
-
-// What it says of plain frames is what PlainReader says, and it leaves out only those that it may.
-// Adds the number of frames that it reads.
+// What PlainQuadReader says of plain frames is what PlainReader says, and it leaves out only those
+// that it may. Adds the number of frames that it reads.
 void CheckQuad(const std::vector<Bytes>& four, const ParseOptions& options, uint32_t* read_count) {
   const PlainReader reader(options);
   Frame frames[4];
@@ -139,8 +116,7 @@ void CheckQuad(const std::vector<Bytes>& four, const ParseOptions& options, uint
     wire_bytes += frames[i].wire_length;
     has_short |= frames[i].captured_length < PlainReader::kMinIpv4Bytes;
   }
-  QuadWords words;
-  ReadQuad(PlainQuadReader(reader), frames, &words);
+  const QuadWords words = ReadQuad(reader, frames);
   ASSERT_EQ(words.wire_bytes[0] + words.wire_bytes[1] + words.wire_bytes[2] + words.wire_bytes[3],
             wire_bytes);
   ASSERT_EQ(words.plain >> 4, 0u);

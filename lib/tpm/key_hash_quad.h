@@ -19,7 +19,7 @@ namespace trumpet {
 
 class KeyHashQuad {
  public:
-  explicit KeyHashQuad(const KeyHash& hash) : ipv4_(hash) {}
+  explicit KeyHashQuad(const KeyHash::OfIpv4& hash) : ipv4_(hash) {}
 
   // As KeyHash::OfIpv4.  The upper halves of `ports` are 0.
   TRUMPET_QUADS __m256i operator()(__m256i ips, __m256i ports, __m256i port_factors) const {

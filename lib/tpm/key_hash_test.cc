@@ -88,7 +88,7 @@ TEST(KeyHash, SaysOfFourIpv4KeysWhatItSaysOfEach) {
       ports[i] = seed % 10 == 0 ? UINT32_MAX : static_cast<uint32_t>(random());
       factors[i] = short_way.PortFactor(static_cast<uint32_t>(random()));
     }
-    HashQuad(KeyHashQuad(key_hash), ips, ports, factors, hashes);
+    HashQuad(KeyHashQuad(short_way), ips, ports, factors, hashes);
     for (size_t i = 0; i < 4; i++) {
       EXPECT_EQ(hashes[i],
                 short_way(static_cast<uint32_t>(ips[i]), static_cast<uint32_t>(ips[i] >> 32),

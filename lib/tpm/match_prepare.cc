@@ -31,11 +31,9 @@ struct Protocol {
 };
 
 struct Protocols {
-  Protocols(const KeyHash& key_hash, uint16_t zone, uint8_t place_flags)
-      : hash(key_hash),
-        udp(hash, AfterPorts(kProtocolUdp, 4, zone, place_flags)),
+  Protocols(const KeyHash::OfIpv4& hash, uint16_t zone, uint8_t place_flags)
+      : udp(hash, AfterPorts(kProtocolUdp, 4, zone, place_flags)),
         tcp(hash, AfterPorts(kProtocolTcp, 4, zone, place_flags)) {}
-  const KeyHash::OfIpv4 hash;
   const Protocol udp;
   const Protocol tcp;
 };
@@ -115,13 +113,15 @@ bool MatchScatter::PrepareChunk(const Chunk& chunk, Kind* kind) {
   const bool takes_bursts = !program.tracks_bursts() || new_flows_.uses_filter();
   const uint32_t all = MaskOf(0, chunk.count);
   uint32_t rest = all;
+  uint32_t tcp_not_taken = 0;
   tracked_packets_ = 0;
   const bool takes_plain = program.layout().extension_bytes() == 0 && takes_bursts;
   if (takes_plain && takes_quads_) {
-    rest = PrepareQuads(chunk, kind);
+    rest = PrepareQuads(chunk, kind, &tcp_not_taken);
     // What is left is not often IPv4.
     if (rest != 0) rest = PrepareIpv6(chunk, rest, kind);
     if (rest != 0) rest = PrepareIpv4(chunk, rest, kind);
+    rest |= tcp_not_taken;
   } else {
     chunk_bytes_ = BytesOf(chunk, all);
     if (takes_plain) rest = PrepareIpv4(chunk, rest, kind);
@@ -137,22 +137,26 @@ bool MatchScatter::PrepareChunk(const Chunk& chunk, Kind* kind) {
   return has_general;
 }
 
-// Keys and hashes of plain IPv4 packets, four at a time.  Returns a bit for each other packet, and
-// for those that PrepareIpv4() must look at.
+// Keys and hashes of plain IPv4 packets, four at a time.  Returns a bit for each packet of which
+// nothing is known yet; `tcp_not_taken` gets one for each that would be plain if it were not TCP.
 template <typename Kind>
-[[gnu::target("avx2")]] uint32_t MatchScatter::PrepareQuads(const Chunk& chunk, Kind* kind) {
+[[gnu::target("avx2")]] uint32_t MatchScatter::PrepareQuads(const Chunk& chunk, Kind* kind,
+                                                            uint32_t* tcp_not_taken) {
   const Tracked tracked(*epoch_->running->program, new_flows_.uses_filter());
   const PlainQuadReader reader(plain_reader_);
-  const KeyHashQuad hash(key_hash_);
-  const Protocols protocols(key_hash_, chunk.arrival.zone, place_flags_);
+  const KeyHash::OfIpv4 one_hash(key_hash_);
+  const KeyHashQuad hash(one_hash);
+  const Protocols protocols(one_hash, chunk.arrival.zone, place_flags_);
   Kind look = *kind;
   __m256i wire_bytes = _mm256_setzero_si256();
   uint32_t tcp_packets = 0;
   uint32_t plain_packets = 0;
+  uint32_t known = 0;
   int i = 0;
   for (; i + PlainQuadReader::kFrames <= chunk.count; i += PlainQuadReader::kFrames) {
     const PlainQuad quad = reader.Read(chunk.frames + i, &wire_bytes);
     const uint32_t plain = tracked.takes_tcp ? quad.plain : quad.plain & ~quad.tcp;
+    known |= quad.plain << i;
     if (plain == 0) continue;
     plain_packets |= plain << i;
     tcp_packets |= (plain & quad.tcp) << i;
@@ -163,12 +167,14 @@ template <typename Kind>
     Store(_mm256_or_si256(key_ends, quad.ports), slots_.key_end + i);
     Store(quad.ips, slots_.ips + i);
     Store(quad.volume_and_ecn, slots_.volume_and_ecn + i);
+    // Of one that is not plain the hash means nothing; it is looked for again when it has its own.
     for (int at = i; at < i + PlainQuadReader::kFrames; at++) look.Look(slots_.hash[at], at);
   }
   *kind = look;
   chunk_bytes_ = SumOf(wire_bytes) + BytesOf(chunk, MaskOf(i, chunk.count));
   NoteTracked(tracked, tcp_packets, plain_packets);
-  return MaskOf(0, chunk.count) & ~plain_packets;
+  *tcp_not_taken = known & ~plain_packets;
+  return MaskOf(0, chunk.count) & ~known;
 }
 
 // The same, one at a time, of the packets with a bit in `frames`.
@@ -176,8 +182,8 @@ template <typename Kind>
 uint32_t MatchScatter::PrepareIpv4(const Chunk& chunk, uint32_t frames, Kind* kind) {
   const Tracked tracked(*epoch_->running->program, new_flows_.uses_filter());
   const PlainReader& reader = plain_reader_;
-  const Protocols protocols(key_hash_, chunk.arrival.zone, place_flags_);
   const KeyHash::OfIpv4 hash(key_hash_);
+  const Protocols protocols(hash, chunk.arrival.zone, place_flags_);
   Kind look = *kind;
   uint32_t tcp_packets = 0;
   uint32_t others = 0;

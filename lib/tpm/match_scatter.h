@@ -129,7 +129,7 @@ class MatchScatter {
   template <typename Kind>
   bool PrepareChunk(const Chunk& chunk, Kind* kind);
   template <typename Kind>
-  uint32_t PrepareQuads(const Chunk& chunk, Kind* kind);
+  uint32_t PrepareQuads(const Chunk& chunk, Kind* kind, uint32_t* tcp_not_taken);
   template <typename Kind>
   uint32_t PrepareIpv4(const Chunk& chunk, uint32_t frames, Kind* kind);
   template <typename Kind>
