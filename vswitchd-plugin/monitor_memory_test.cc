@@ -126,7 +126,8 @@ TEST(MonitorMemory, IsDocumentedAsItIs) {
       {"| TCP connection |", BytesPerConnection()},
       {"| TCP history record |", kBytesPerHistoryRecord},
       {"| distinct set of events, besides its lists |", TriggerSetTable::kBytesPerSet},
-      {"| event in a program, in each thread |", sizeof(WholeBucket) + sizeof(uint32_t) * 2},
+      {"| event in a program, for each thread |",
+       sizeof(SweptTrigger) + sizeof(uint32_t) + TriggerSums::BytesPerTrigger()},
       {"| bucket in the agent, besides key and cells |", BucketStore::kBytesPerBucket},
       {"| TCP flow in the agent |", FlowStateMap::kBytesPerFlow},
   };

@@ -63,6 +63,12 @@ class SpscRing {
     published_head_.store(head_, std::memory_order_release);
   }
 
+  // Producer: where the next record begins, and whether all before such a place was released.
+  size_t position() const { return head_; }
+  bool IsReleased(size_t position) const {
+    return tail_.load(std::memory_order_acquire) >= position;
+  }
+
   // Consumer: the oldest record, not yet released.
   Record Peek() {
     for (;;) {

@@ -87,6 +87,8 @@ lib_libtrumpet_tpm_a_SOURCES = \
 	lib/tpm/trigger_program.h \
 	lib/tpm/trigger_set.cc \
 	lib/tpm/trigger_set.h \
+	lib/tpm/trigger_sums.cc \
+	lib/tpm/trigger_sums.h \
 	lib/tpm/tuple_space.cc \
 	lib/tpm/tuple_space.h \
 	lib/tpm/value_classes.h
@@ -137,7 +139,8 @@ lib_tpm_tpm_test_SOURCES = \
 	lib/tpm/tcp_traffic_test.h \
 	lib/tpm/trigger_index_test.cc \
 	lib/tpm/trigger_program_test.cc \
-	lib/tpm/trigger_set_test.cc
+	lib/tpm/trigger_set_test.cc \
+	lib/tpm/trigger_sums_test.cc
 lib_tpm_tpm_test_LDADD = $(LIBTRUMPET_TPM) $(GTEST_MAIN_LIBS)
 
 fuzz_programs += lib/tpm/monitor_fuzz

@@ -7,11 +7,19 @@
 #include <type_traits>
 
 #include "lib/tpm/packet_monitor.h"
+#include "lib/tpm/trigger_sums.h"
 
 namespace trumpet {
 namespace {
 
-enum class RecordType : uint8_t { kEpochBegin, kPartial, kLatePartial, kFlowState, kEpochEnd };
+enum class RecordType : uint8_t {
+  kEpochBegin,
+  kPartial,
+  kLatePartial,
+  kSetTotals,
+  kFlowState,
+  kEpochEnd
+};
 
 struct EpochBeginRecord {
   RecordType type;
@@ -28,6 +36,16 @@ struct PartialRecord {
   uint32_t event_id;
 };
 static_assert(sizeof(PartialRecord) == sizeof(uint64_t));
+
+// Followed by the words, whose number is the record's length.
+struct SetTotalsRecord {
+  RecordType type;
+  uint8_t is_unscaled;
+  uint16_t first_word;
+  uint32_t set;
+  Generation* generation;
+};
+static_assert(sizeof(SetTotalsRecord) == 2 * sizeof(uint64_t));
 
 struct FlowStateRecord {
   RecordType type;
@@ -78,6 +96,18 @@ PartialView ViewOf(const SpscRing::Record& on_ring, EpochSpan epoch) {
   return view;
 }
 
+SetTotals TotalsOf(const SpscRing::Record& on_ring) {
+  const auto record = Load<SetTotalsRecord>(on_ring.data);
+  SetTotals totals;
+  totals.generation = record.generation;
+  totals.set = record.set;
+  totals.first_word = record.first_word;
+  totals.word_count = static_cast<uint16_t>((on_ring.size - sizeof record) / sizeof(uint64_t));
+  totals.is_unscaled = record.is_unscaled != 0;
+  totals.words = static_cast<const uint64_t*>(on_ring.data) + sizeof record / sizeof(uint64_t);
+  return totals;
+}
+
 // Of `epoch`, or of the one that began last if that is null.
 uint64_t* Reserve(SpscRing* ring, const EpochSpan* epoch, uint32_t event_id, bool is_unscaled,
                   const BucketKey& bucket, size_t word_count) {
@@ -114,6 +144,18 @@ uint64_t* ReserveLatePartial(SpscRing* ring, const EpochSpan& epoch, uint32_t ev
   return Reserve(ring, &epoch, event_id, /*is_unscaled=*/false, bucket, word_count);
 }
 
+bool DeliverSetTotals(SpscRing* ring, const SetTotals& totals) {
+  const size_t bytes = totals.word_count * sizeof(uint64_t);
+  auto* room = static_cast<uint8_t*>(ring->Reserve(sizeof(SetTotalsRecord) + bytes));
+  if (room == nullptr) return false;
+  const SetTotalsRecord record{RecordType::kSetTotals, totals.is_unscaled, totals.first_word,
+                               totals.set, totals.generation};
+  std::memcpy(room, &record, sizeof record);
+  std::memcpy(room + sizeof record, totals.words, bytes);
+  ring->Commit();
+  return true;
+}
+
 bool DeliverFlowState(SpscRing* ring, const FlowStateUpdate& update) {
   return Deliver(ring, FlowStateRecord{RecordType::kFlowState, update});
 }
@@ -122,25 +164,29 @@ bool DeliverEpochEnd(SpscRing* ring, const EpochSpan& epoch, uint32_t reasons) {
   return Deliver(ring, EpochEndRecord{RecordType::kEpochEnd, reasons, epoch});
 }
 
-size_t DrainRecords(SpscRing* ring, EpochSpan* epoch, DeliverySink* sink) {
+size_t DrainRecords(SpscRing* ring, EpochSums* sums, DeliverySink* sink) {
   size_t count = 0;
   const size_t end_of_ring = ring->end();
   while (const SpscRing::Record record = ring->PeekUntil(end_of_ring)) {
     count++;
     switch (Load<RecordType>(record.data)) {
       case RecordType::kEpochBegin:
-        *epoch = Load<EpochBeginRecord>(record.data).epoch;
+        sums->Begin(Load<EpochBeginRecord>(record.data).epoch, sink);
         count--;
         break;
       case RecordType::kPartial:
       case RecordType::kLatePartial:
-        sink->OnPartial(ViewOf(record, *epoch));
+        sink->OnPartial(ViewOf(record, sums->epoch()));
+        break;
+      case RecordType::kSetTotals:
+        sums->Add(TotalsOf(record));
         break;
       case RecordType::kFlowState:
         sink->OnFlowState(Load<FlowStateRecord>(record.data).update);
         break;
       case RecordType::kEpochEnd: {
         const auto end = Load<EpochEndRecord>(record.data);
+        sums->HandOver(sink);
         sink->OnEpochEnd(end.epoch.start, end.epoch.end, end.reasons);
         break;
       }

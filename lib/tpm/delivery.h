@@ -20,16 +20,28 @@
 namespace trumpet {
 
 class DeliverySink;
+class EpochSums;
+struct Generation;
 
 struct EpochSpan {
   Nanos start = 0;
   Nanos end = 0;
 };
 
+// What a set of triggers holds at the end of an epoch, or some of its words.
+struct SetTotals {
+  Generation* generation = nullptr;  // whose set it is
+  uint32_t set = 0;
+  uint16_t first_word = 0;  // of all the set's words
+  uint16_t word_count = 0;
+  bool is_unscaled = false;
+  const uint64_t* words = nullptr;
+};
+
 // The most bytes of ring that a partial of the event takes.
 size_t MaxPartialBytes(const TriggerPlan& plan);
 
-// The partials that follow are of this epoch.
+// The partials and sets that follow are of this epoch.
 bool DeliverEpochBegin(SpscRing* ring, const EpochSpan& epoch);
 
 // Room for one partial with `word_count` cells' words; null when the ring is full.  The
@@ -40,14 +52,19 @@ uint64_t* ReservePartial(SpscRing* ring, uint32_t event_id, bool is_unscaled,
 // The same of an epoch of its own, at any time.
 uint64_t* ReserveLatePartial(SpscRing* ring, const EpochSpan& epoch, uint32_t event_id,
                              const BucketKey& bucket, size_t word_count);
+
+// At most kMaxTotalsWords; one set's in their order, nothing else in between.
+constexpr uint16_t kMaxTotalsWords = 128;
+bool DeliverSetTotals(SpscRing* ring, const SetTotals& totals);
+
 bool DeliverFlowState(SpscRing* ring, const FlowStateUpdate& update);
 bool DeliverEpochEnd(SpscRing* ring, const EpochSpan& epoch, uint32_t reasons);
 
-// Hands all partials, states and ends that are there to `sink`, in order; returns their number.
-// What comes meanwhile is left for the next call: an agent that is slower than its packet threads
-// would never come back, and keep all of it.  `epoch` remembers from call to call which one began
-// last.
-size_t DrainRecords(SpscRing* ring, EpochSpan* epoch, DeliverySink* sink);
+// Hands all partials, states and ends that are there to `sink`, in order, and the partials that
+// come of sets before the end of their epoch; returns how many records there were.  What comes
+// meanwhile is left for the next call: an agent that is slower than its packet threads would never
+// come back, and keep all of it.  `sums` remembers from call to call what it must.
+size_t DrainRecords(SpscRing* ring, EpochSums* sums, DeliverySink* sink);
 
 }  // namespace trumpet
 

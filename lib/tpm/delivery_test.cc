@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "lib/tpm/packet_monitor.h"
+#include "lib/tpm/trigger_sums.h"
 
 namespace trumpet {
 namespace {
@@ -34,10 +35,10 @@ class BusyThread : public DeliverySink {
 TEST(Delivery, TakesInWhatIsThereAndLeavesTheRestForTheNextCall) {
   SpscRing ring(1 << 16);
   BusyThread thread(&ring);
-  EpochSpan epoch;
+  EpochSums sums;
   int64_t expected = 0;
   for (int64_t there = 1; there <= 256; there *= 2) {
-    EXPECT_EQ(DrainRecords(&ring, &epoch, &thread), static_cast<size_t>(there));
+    EXPECT_EQ(DrainRecords(&ring, &sums, &thread), static_cast<size_t>(there));
     expected += there;
     EXPECT_EQ(thread.taken_in, expected);
   }
@@ -46,8 +47,8 @@ TEST(Delivery, TakesInWhatIsThereAndLeavesTheRestForTheNextCall) {
 TEST(Delivery, ComesToAnEndWhenTheRingIsAlwaysFull) {
   SpscRing ring(1024);
   BusyThread thread(&ring);
-  EpochSpan epoch;
-  for (int i = 0; i < 1000; ++i) EXPECT_LE(DrainRecords(&ring, &epoch, &thread), 1024U / 8);
+  EpochSums sums;
+  for (int i = 0; i < 1000; ++i) EXPECT_LE(DrainRecords(&ring, &sums, &thread), 1024U / 8);
   EXPECT_GT(thread.taken_in, 1000);
 }
 

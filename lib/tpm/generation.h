@@ -16,78 +16,67 @@
 
 #include "lib/tpm/trigger_program.h"
 #include "lib/tpm/trigger_set.h"
+#include "lib/tpm/trigger_sums.h"
 
 namespace trumpet {
 
 // What a sweep needs of a trigger, all in one place: the plans themselves lie scattered and leave
-// the caches between two sweeps.  If the trigger has no granularity, its cells are summed here over
-// the sets of the epoch being swept.
-struct WholeBucket {
+// the caches between two sweeps.
+struct SweptTrigger {
   const CellSpec* cells = nullptr;  // of the plan
-  uint64_t* words = nullptr;        // null if the trigger has a granularity
   uint32_t event_id = 0;
-  uint32_t swept_epoch = 0;  // the words belong to this epoch
   uint16_t cell_count = 0;
   uint16_t word_count = 0;
+  bool is_whole = false;  // no granularity: the agent sums it up (trigger_sums.h)
   bool uses_rtt = false;
   bool uses_rwnd = false;
-  bool is_unscaled = false;
 };
-static_assert(sizeof(WholeBucket) == 32);
+static_assert(sizeof(SweptTrigger) == 24);
 
 struct Generation {
   // Writes all its memory, so that the packet thread meets no page fault in it.
   Generation(std::shared_ptr<const TriggerProgram> the_program, TriggerSetTable&& empty_sets)
-      : program(std::move(the_program)), sets(std::move(empty_sets)) {
+      : program(std::move(the_program)), sets(std::move(empty_sets)), sums(*program) {
     const Nanos from = program->effective_from();
     if (from != INT64_MIN) owed_from = from;
     const auto& plans = program->plans();
-    MakeWholeBuckets();
+    MakeSweptTriggers();
     sets.Learn(*program);
-    touched_whole_buckets.resize(plans.size());
-    touched_whole_buckets.clear();
     marks.resize(program->index().mark_word_count());
     matches.resize(plans.size());
   }
 
-  void MakeWholeBuckets() {
+  void MakeSweptTriggers() {
     const auto& plans = program->plans();
     size_t cell_count = 0;
-    size_t word_count = 0;
-    for (const auto& plan : plans) {
-      cell_count += plan->cells.size();
-      if (plan->spec.granularity.is_none()) word_count += plan->word_count;
-    }
+    for (const auto& plan : plans) cell_count += plan->cells.size();
     cells.reserve(cell_count);
-    whole_words.resize(word_count);
-    whole_buckets.resize(plans.size());
-    uint64_t* words = whole_words.data();
+    swept_triggers.resize(plans.size());
     for (size_t i = 0; i < plans.size(); i++) {
       const TriggerPlan& plan = *plans[i];
-      WholeBucket& bucket = whole_buckets[i];
-      bucket.cells = cells.data() + cells.size();
+      SweptTrigger& trigger = swept_triggers[i];
+      trigger.cells = cells.data() + cells.size();
       cells.insert(cells.end(), plan.cells.begin(), plan.cells.end());
-      bucket.event_id = plan.spec.id;
-      bucket.cell_count = static_cast<uint16_t>(plan.cells.size());
-      bucket.word_count = plan.word_count;
-      bucket.uses_rtt = plan.uses_rtt;
-      bucket.uses_rwnd = plan.uses_rwnd;
-      if (!plan.spec.granularity.is_none()) continue;
-      bucket.words = words;
-      words += plan.word_count;
+      trigger.event_id = plan.spec.id;
+      trigger.cell_count = static_cast<uint16_t>(plan.cells.size());
+      trigger.word_count = plan.word_count;
+      trigger.is_whole = plan.spec.granularity.is_none();
+      trigger.uses_rtt = plan.uses_rtt;
+      trigger.uses_rwnd = plan.uses_rwnd;
     }
   }
 
   std::shared_ptr<const TriggerProgram> program;
   uint16_t number = 0;  // given at take-over; the generation of flow table entries
   TriggerSetTable sets;
-  std::vector<WholeBucket> whole_buckets;       // per trigger
-  std::vector<uint64_t> whole_words;            // theirs
-  std::vector<CellSpec> cells;                  // of all plans
-  std::vector<uint32_t> touched_whole_buckets;  // triggers; never more than reserved
-  std::vector<uint64_t> marks;                  // scratch of TriggerIndex::Match
+  std::vector<SweptTrigger> swept_triggers;  // per trigger
+  std::vector<CellSpec> cells;               // of all plans
+  std::vector<uint64_t> marks;               // scratch of TriggerIndex::Match
   std::vector<uint32_t> matches;
-  Nanos owed_from = INT64_MAX;  // the earliest instant from which packets belong to the program
+  // The ring's end when it last told of the sets; until all of that is read, it is in use.
+  size_t told_until = 0;
+  alignas(64) TriggerSums sums;  // the agent's
+  Nanos owed_from = INT64_MAX;   // the earliest instant from which packets belong to the program
   Generation* next_retired = nullptr;  // link of the list of those to free
 };
 

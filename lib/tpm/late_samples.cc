@@ -25,13 +25,13 @@ bool LateSamples::Deliver(FlowIndex flow, const Generation& generation, const Rt
   const auto read = [&](const FieldRef& ref) { return layout.Read(entry.key, block, ref); };
   const uint16_t* place = set.places;
   for (uint32_t i = 0; i < set.trigger_count; i++) {
-    const WholeBucket& trigger = generation.whole_buckets[set.triggers[i]];
+    const SweptTrigger& trigger = generation.swept_triggers[set.triggers[i]];
     const uint16_t* places = place;
     place += trigger.cell_count;
     if (!trigger.uses_rtt) continue;
     BucketKey key;
     const TriggerPlan& plan = *generation.program->plans()[set.triggers[i]];
-    if (trigger.words == nullptr && !MakeBucketKey(plan.spec.granularity, read, &key)) continue;
+    if (!trigger.is_whole && !MakeBucketKey(plan.spec.granularity, read, &key)) continue;
     uint64_t* words =
         ReserveLatePartial(ring_, {time, time + 1}, trigger.event_id, key, trigger.word_count);
     if (words == nullptr) return false;

@@ -16,6 +16,7 @@
 #include "lib/tpm/delivery.h"
 #include "lib/tpm/generation.h"
 #include "lib/tpm/packet_thread.h"
+#include "lib/tpm/trigger_sums.h"
 
 namespace trumpet {
 namespace {
@@ -130,6 +131,7 @@ struct PacketMonitor::Impl {
   }
 
   void Recycle(Generation* generation) {
+    sums.Forget(generation);
     generation->sets.Clear();
     spare_sets.push_back(std::move(generation->sets));
   }
@@ -139,7 +141,7 @@ struct PacketMonitor::Impl {
   std::unique_ptr<Generation> pending;  // waits for its instant
   MonitorMemory memory;
   std::vector<TriggerSetTable> spare_sets;  // the agent's
-  EpochSpan drained_epoch;                  // the agent's
+  EpochSums sums;                           // the agent's
 
   std::atomic<Generation*> incoming{nullptr};
   std::atomic<Generation*> retired{nullptr};
@@ -267,7 +269,7 @@ uint64_t PacketMonitor::running_generation() const {
 }
 
 size_t PacketMonitor::Drain(DeliverySink* sink) {
-  return DrainRecords(&impl_->ring, &impl_->drained_epoch, sink);
+  return DrainRecords(&impl_->ring, &impl_->sums, sink);
 }
 
 Nanos PacketMonitor::clean_until() const {
@@ -299,6 +301,7 @@ MonitorCounters PacketMonitor::counters() const {
   }
   MonitorCounters counters;
   std::memcpy(&counters, words, sizeof counters);
+  counters.partials += impl_->sums.partials();
   return counters;
 }
 

@@ -165,26 +165,73 @@ TEST(SetCounts, AnEpochThatWentOnKeepsItsSums) {
   EXPECT_NE(rig.sink.reasons & kSweepSkipped, 0u);
 }
 
+// Events that each have a set, and a flow, of their own.
+HostVerdicts::Plans OneForEachAddress(uint32_t count) {
+  HostVerdicts::Plans plans;
+  for (uint32_t id = 1; id <= count; id++) {
+    plans.push_back(PlanOf(id, DstPrefix(kRack + id, 32), Variable::kVolume, 10));
+  }
+  return plans;
+}
+
+void SendToEachAddress(Rig* rig, uint32_t count, int packets, Nanos now) {
+  for (uint32_t id = 1; id <= count; id++) {
+    for (int i = 0; i < packets; i++) {
+      Send(rig->monitor.get(), UdpFrame(1, kRack + id, 5, 6), now);
+    }
+  }
+}
+
 TEST(SetCounts, ASweepThatWasGivenUpLeavesNothingToLaterEpochs) {
+  constexpr uint32_t kEvents = 150;
   MonitorOptions options;
   options.ring_bytes = 4096;
   options.sweeps_unbounded = true;  // however slow the machine, each step fills the ring
-  HostVerdicts::Plans plans;
-  for (uint32_t id = 1; id <= 100; id++) plans.push_back(Volume(id));
-  Rig rig(plans, options);
+  Rig rig(OneForEachAddress(kEvents), options);
   for (int epoch = 0; epoch < 4; epoch++) {
-    rig.SendAll(50, epoch * 10 * kMs);
+    SendToEachAddress(&rig, kEvents, 5, epoch * 10 * kMs);
     rig.monitor->OnIdle(epoch * 10 * kMs + 1);  // and nobody empties the ring
   }
   ASSERT_GT(rig.counters().partials_dropped, 0u);
   rig.Finish(40 * kMs);
-  rig.SendAll(7, 50 * kMs);
+  SendToEachAddress(&rig, kEvents, 7, 50 * kMs);
   rig.Finish(60 * kMs);
   for (const auto& [bucket, packets] : rig.sink.packets) {
-    ASSERT_EQ(packets, std::get<2>(bucket) == 5 ? 7u : 50u) << "event " << std::get<0>(bucket);
+    ASSERT_EQ(packets, std::get<2>(bucket) == 5 ? 7u : 5u) << "event " << std::get<0>(bucket);
   }
-  for (uint32_t id = 1; id <= 100; id++) EXPECT_EQ(rig.PacketsIn(id, 5), 7u) << id;
+  EXPECT_GT(rig.PacketsIn(kEvents, 0) + rig.PacketsIn(1, 0), 0u) << "what was told before";
+  for (uint32_t id = 1; id <= kEvents; id++) EXPECT_EQ(rig.PacketsIn(id, 5), 7u) << id;
   EXPECT_NE(rig.sink.reasons & kRingFull, 0u);
+}
+
+// What sets held lies in the ring by reference.
+TEST(SetCounts, AProgramStaysUntilTheAgentHasReadWhatItsSetsHeld) {
+  Rig rig(OneForEachAddress(20));
+  const auto receive = [&](Nanos now) {
+    SendToEachAddress(&rig, 20, 3, now);
+    while (rig.monitor->OnIdle(now + 1)) continue;  // and nobody empties the ring
+  };
+  receive(0);
+  rig.Change(OneForEachAddress(10), 10 * kMs);
+  receive(10 * kMs);  // sweeps the first program
+  rig.Change(OneForEachAddress(20), 20 * kMs);
+  receive(20 * kMs);
+  EXPECT_EQ(rig.monitor->running_generation(), 2u);
+  rig.monitor->CollectRetired();
+  receive(30 * kMs);
+  EXPECT_EQ(rig.monitor->running_generation(), 2u);
+  rig.monitor->Drain(&rig.sink);
+  receive(40 * kMs);
+  EXPECT_EQ(rig.monitor->running_generation(), 3u);
+  rig.Finish(50 * kMs);
+  for (uint32_t id = 1; id <= 20; id++) {
+    EXPECT_EQ(rig.PacketsIn(id, 0), 3u) << id;
+    EXPECT_EQ(rig.PacketsIn(id, 4), 3u) << id;
+    for (int64_t interval = 1; interval < 4; interval++) {
+      EXPECT_EQ(rig.PacketsIn(id, interval), id <= 10 ? 3u : 0u) << id;
+    }
+  }
+  EXPECT_NE(rig.sink.reasons & kMonitorInterrupted, 0u) << "the third came too late";
 }
 
 // Entries come and go all the time; what their flows sent is the set's.

@@ -17,6 +17,7 @@ constexpr int kWorkPerClockRead = 300;
 constexpr int kFlowWork = 25;
 constexpr int kTriggerWork = 2;
 constexpr int kPartialWork = 40;
+constexpr int kSetWork = 30;
 constexpr int kCellWork = 4;
 constexpr int kRealCellWork = 100;
 constexpr int kFlowStateWork = 80;
@@ -46,10 +47,6 @@ void Sweep::Start(const SweepJob& job) {
   open_words_ = nullptr;
   has_begun_ = false;
   holds_five_tuple_ = false;
-  for (Generation* generation : {job_.running, job_.previous}) {
-    if (generation == nullptr) continue;
-    generation->touched_whole_buckets.clear();
-  }
 }
 
 void Sweep::Step(const StepWatch* watch) {
@@ -97,10 +94,7 @@ bool Sweep::Advance() {
       }
       return SweepFlow(job_.flows[next_flow_]);
     case Stage::kSets:
-      SweepSet();
-      return true;
-    case Stage::kWholeBuckets:
-      return SweepWholeBucket();
+      return SweepSet();
     case Stage::kFlowStates:
       return SweepFlowState();
     case Stage::kEpochEnd:
@@ -183,20 +177,20 @@ bool Sweep::DeliverFlow(Generation* generation, const InternedSet& set, const Fl
   if (next_trigger_ == 0) next_place_ = set.places;
   for (; next_trigger_ < set.trigger_count && !HasWorked(); next_trigger_++) {
     const uint32_t trigger = set.triggers[next_trigger_];
-    const WholeBucket& bucket = generation->whole_buckets[trigger];
+    const SweptTrigger& swept = generation->swept_triggers[trigger];
     work_ += kTriggerWork;
     // Without packets the bank holds only RTT samples, of no concern to most.
     const bool has_packets = bank[next_place_[0] & ~kPlainPlace] != 0;
-    if (bucket.words == nullptr && (has_packets || bucket.uses_rtt)) {
+    if (!swept.is_whole && (has_packets || swept.uses_rtt)) {
       const BucketKey* key = open_words_ != nullptr ? &key_ : KeyOf(*generation, trigger, entry);
       if (key != nullptr) {
-        const bool unscaled = is_unscaled && bucket.uses_rwnd;
-        if (open_words_ == nullptr && !OpenPartial(bucket, *key, unscaled)) return false;
-        if (!CopyCells(bucket, bank)) return true;
+        const bool unscaled = is_unscaled && swept.uses_rwnd;
+        if (open_words_ == nullptr && !OpenPartial(swept, *key, unscaled)) return false;
+        if (!CopyCells(swept, bank)) return true;
         CommitPartial();
       }
     }
-    next_place_ += bucket.cell_count;
+    next_place_ += swept.cell_count;
   }
   return true;
 }
@@ -215,15 +209,20 @@ const BucketKey* Sweep::KeyOf(const Generation& generation, uint32_t trigger,
   return has_bucket ? &key_ : nullptr;
 }
 
-bool Sweep::OpenPartial(const WholeBucket& trigger, const BucketKey& key, bool is_unscaled) {
-  if (!has_begun_ && !DeliverEpochBegin(ring_, job_.epoch)) return false;
-  has_begun_ = true;
+// Tells of which epoch what follows is.
+bool Sweep::Begin() {
+  if (!has_begun_) has_begun_ = DeliverEpochBegin(ring_, job_.epoch);
+  return has_begun_;
+}
+
+bool Sweep::OpenPartial(const SweptTrigger& trigger, const BucketKey& key, bool is_unscaled) {
+  if (!Begin()) return false;
   open_words_ = ReservePartial(ring_, trigger.event_id, is_unscaled, key, trigger.word_count);
   return open_words_ != nullptr;
 }
 
 // Fills the open partial, from `next_cell_` on; false: some cells are left.
-bool Sweep::CopyCells(const WholeBucket& trigger, const uint64_t* bank) {
+bool Sweep::CopyCells(const SweptTrigger& trigger, const uint64_t* bank) {
   for (; next_cell_ < trigger.cell_count; next_cell_++) {
     if (HasWorked()) return false;
     const CellSpec& cell = trigger.cells[next_cell_];
@@ -286,85 +285,40 @@ bool Sweep::MergeSteps(const InternedSet& set, const uint64_t* bank, uint64_t* i
   return false;
 }
 
-void Sweep::SweepSet() {
+bool Sweep::SweepSet() {
   for (Generation* generation : {job_.running, job_.previous}) {
     if (generation == nullptr) continue;
     TriggerSetTable& sets = generation->sets;
-    const uint32_t set_index = sets.FirstTouched(job_.number);
-    if (set_index == kNoSet) continue;
-    sets.PrefetchTouched(sets.NextTouched(set_index, job_.number), job_.number);
-    work_ += kFlowWork;
-    AddToTriggers(generation, set_index);
-    if (next_trigger_ != sets.At(set_index).trigger_count) return;
-    next_trigger_ = 0;
+    const uint32_t set = sets.FirstTouched(job_.number);
+    if (set == kNoSet) continue;
+    sets.PrefetchTouched(sets.NextTouched(set, job_.number), job_.number);
+    if (!DeliverTotals(generation, set)) return false;
+    if (next_cell_ != sets.ProgramAt(set).word_count) return true;
+    next_cell_ = 0;
     counters_.sets++;
     sets.DropFirstTouched(job_.number);
-    return;
-  }
-  stage_ = Stage::kWholeBuckets;
-}
-
-// From `next_trigger_` on.
-void Sweep::AddToTriggers(Generation* generation, uint32_t set_index) {
-  const InternedSet& set = generation->sets.At(set_index);
-  const uint64_t* totals = generation->sets.TotalsOf(set_index, job_.number);
-  const bool is_unscaled = generation->sets.IsUnscaled(set_index);
-  if (next_trigger_ == 0) next_place_ = set.places;
-  for (; next_trigger_ < set.trigger_count && !HasWorked(); next_trigger_++) {
-    const uint32_t trigger = set.triggers[next_trigger_];
-    const WholeBucket& bucket = generation->whole_buckets[trigger];
-    work_ += kTriggerWork;
-    const bool has_packets = totals[next_place_[0] & ~kPlainPlace] != 0;
-    if (bucket.words != nullptr && (has_packets || bucket.uses_rtt)) {
-      if (!AddToWholeBucket(generation, trigger, totals, is_unscaled)) return;
-    }
-    next_place_ += bucket.cell_count;
-  }
-}
-
-// The trigger's cells, from `next_cell_` on; false: some are left.
-bool Sweep::AddToWholeBucket(Generation* generation, uint32_t trigger, const uint64_t* totals,
-                             bool is_unscaled) {
-  WholeBucket& bucket = generation->whole_buckets[trigger];
-  const bool is_first = bucket.swept_epoch != job_.number;
-  for (; next_cell_ < bucket.cell_count; next_cell_++) {
-    if (HasWorked()) return false;
-    const CellSpec& cell = bucket.cells[next_cell_];
-    uint64_t* into = bucket.words + cell.offset;
-    if (is_first) {
-      CopyCell(cell.kind, totals, next_place_[next_cell_], into);
-      work_ += kCellWork;
-      continue;
-    }
-    uint64_t from[kRealSumWords];
-    CopyCell(cell.kind, totals, next_place_[next_cell_], from);
-    MergeCell(cell.kind, from, into);
-    work_ += MergeWork(cell.kind);
-  }
-  next_cell_ = 0;
-  if (is_first) {
-    bucket.swept_epoch = job_.number;
-    bucket.is_unscaled = false;
-    generation->touched_whole_buckets.push_back(trigger);
-  }
-  bucket.is_unscaled |= is_unscaled && bucket.uses_rwnd;
-  return true;
-}
-
-bool Sweep::SweepWholeBucket() {
-  for (Generation* generation : {job_.running, job_.previous}) {
-    if (generation == nullptr || generation->touched_whole_buckets.empty()) continue;
-    const WholeBucket& bucket = generation->whole_buckets[generation->touched_whole_buckets.back()];
-    if (open_words_ == nullptr) {
-      work_ += kPartialWork;
-      if (!OpenPartial(bucket, kNoKey, bucket.is_unscaled)) return false;
-    }
-    if (!CopyWords(bucket.words, bucket.word_count, open_words_)) return true;
-    CommitPartial();
-    generation->touched_whole_buckets.pop_back();
     return true;
   }
   stage_ = Stage::kFlowStates;
+  return true;
+}
+
+// The set's words, from `next_cell_` on, as far as one record takes them.
+bool Sweep::DeliverTotals(Generation* generation, uint32_t set) {
+  const TriggerSetTable& sets = generation->sets;
+  const uint32_t left = sets.ProgramAt(set).word_count - next_cell_;
+  SetTotals totals;
+  totals.generation = generation;
+  totals.set = set;
+  totals.first_word = static_cast<uint16_t>(next_cell_);
+  totals.word_count = static_cast<uint16_t>(std::min<uint32_t>(left, kMaxTotalsWords));
+  totals.is_unscaled = sets.IsUnscaled(set);
+  totals.words = sets.TotalsOf(set, job_.number) + next_cell_;
+  work_ += left > kMaxTotalsWords ? kCopyWork : kSetWork;
+  if (totals.word_count == 0) return true;
+  if (!Begin() || !DeliverSetTotals(ring_, totals)) return false;
+  generation->told_until = ring_->position();
+  next_cell_ += totals.word_count;
   return true;
 }
 

@@ -6,8 +6,8 @@
 // Visits only what was touched in that epoch (paper, section 5.4, with dirty lists in place of the
 // triggers' flow lists).  First the flows with cells, by index: a flow's cells are added to the sum
 // of its set, once for all triggers without granularity; triggers with one are delivered flow by
-// flow.  Then the sets: these sums, and what the other sets counted for their flows, are added to
-// those of the triggers, and these are delivered.  Then come the changes of TCP state and the
+// flow.  Then the sets: these sums, and what the other sets counted for their flows; the agent adds
+// them to those of the triggers (trigger_sums.h).  Then come the changes of TCP state and the
 // end-of-epoch record.
 //
 // Threads: the packet thread.  Time: all work comes in pieces that can be left and taken up
@@ -87,15 +87,7 @@ class Sweep {
   const SweepCounters& counters() const { return counters_; }
 
  private:
-  enum class Stage : uint8_t {
-    kStale,
-    kFlows,
-    kSets,
-    kWholeBuckets,
-    kFlowStates,
-    kEpochEnd,
-    kDone
-  };
+  enum class Stage : uint8_t { kStale, kFlows, kSets, kFlowStates, kEpochEnd, kDone };
 
   bool Advance();  // a piece of the current stage; false: the ring is full
   bool HasWorked() const;
@@ -105,18 +97,16 @@ class Sweep {
   bool DeliverFlow(Generation* generation, const InternedSet& set, const FlowEntry& entry,
                    const uint64_t* bank, bool is_unscaled);
   const BucketKey* KeyOf(const Generation& generation, uint32_t trigger, const FlowEntry& entry);
-  bool OpenPartial(const WholeBucket& trigger, const BucketKey& key, bool is_unscaled);
-  bool CopyCells(const WholeBucket& trigger, const uint64_t* bank);
+  bool Begin();
+  bool OpenPartial(const SweptTrigger& trigger, const BucketKey& key, bool is_unscaled);
+  bool CopyCells(const SweptTrigger& trigger, const uint64_t* bank);
   void CommitPartial();
   bool CopyWords(const uint64_t* from, uint32_t count, uint64_t* into);
   bool AddToSet(Generation* generation, const FlowEntry& entry, const uint64_t* bank,
                 bool is_unscaled);
   bool MergeSteps(const InternedSet& set, const uint64_t* bank, uint64_t* into);
-  void SweepSet();
-  void AddToTriggers(Generation* generation, uint32_t set_index);
-  bool AddToWholeBucket(Generation* generation, uint32_t trigger, const uint64_t* totals,
-                        bool is_unscaled);
-  bool SweepWholeBucket();
+  bool SweepSet();
+  bool DeliverTotals(Generation* generation, uint32_t set);
   bool SweepFlowState();
   Generation* GenerationOf(const FlowEntry& entry) const;
 

@@ -149,13 +149,12 @@ class TriggerSetTable {
   const uint64_t* TotalsOf(uint32_t set, uint32_t epoch) const {
     return CountsForFlows(set) ? BankOf(set, epoch).cells : sums_[set].words;
   }
-  bool IsUnscaled(uint32_t set) const { return sums_[set].is_unscaled; }
+  bool IsUnscaled(uint32_t set) const { return !CountsForFlows(set) && sums_[set].is_unscaled; }
   FlowSums& SumsAt(uint32_t set) { return sums_[set]; }
   bool IsTouched(uint32_t set, uint32_t epoch) const { return BankOf(set, epoch).epoch == epoch; }
   void Touch(uint32_t set, uint32_t epoch);
   void PrefetchTouched(uint32_t set, uint32_t epoch) const {
     if (set == kNoSet) return;
-    __builtin_prefetch(&sets_[set]);
     __builtin_prefetch(&BankOf(set, epoch));
     if (!CountsForFlows(set)) __builtin_prefetch(sums_[set].words);
   }

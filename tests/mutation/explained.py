@@ -6,8 +6,6 @@ EXPLAINED = (
      "numbers drawn by lot that are as good"),
     ("lib/tpm/match_scatter.cc", "if (!epoch_->running->sets.flows_have_cells()) return;", "return left out",
      "lines that nobody needs are fetched, nothing else"),
-    ("lib/tpm/generation.h", "touched_whole_buckets.clear();", "left out",
-     "the sweep begins by clearing them, too"),
     ("lib/tpm/match_scatter.cc", "if (!epoch_->running->sets.flows_have_cells()) return;", "the condition is turned round",
      "lines that nobody needs are fetched, or those that are needed are not: only slower"),
 )

@@ -1,0 +1,103 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lib/tpm/trigger_sums.h"
+
+#include <algorithm>
+
+#include "lib/tpm/generation.h"
+#include "lib/tpm/packet_monitor.h"
+
+namespace trumpet {
+
+TriggerSums::TriggerSums(const TriggerProgram& program) {
+  uint32_t words = 0;
+  for (const auto& plan : program.plans()) {
+    const bool is_whole = plan->spec.granularity.is_none();
+    sums_.push_back({plan.get(), words, is_whole, plan->uses_rtt, plan->uses_rwnd, false, false});
+    if (is_whole) words += plan->word_count;
+  }
+  words_.resize(words);
+}
+
+// A set whose first words come again was not told to its end before: its sweep was given up.
+void TriggerSums::Add(const TriggerSetTable& sets, const SetTotals& totals) {
+  totals_.resize(totals.first_word);
+  totals_.insert(totals_.end(), totals.words, totals.words + totals.word_count);
+  if (totals_.size() == sets.ProgramAt(totals.set).word_count) {
+    AddToTriggers(sets.At(totals.set), totals.is_unscaled);
+  }
+}
+
+void TriggerSums::AddToTriggers(const InternedSet& set, bool is_unscaled) {
+  const uint16_t* places = set.places;
+  for (uint32_t i = 0; i < set.trigger_count; i++) {
+    Sum& sum = sums_[set.triggers[i]];
+    // Without packets there are only RTT samples, of no concern to most.
+    const bool has_packets = totals_[places[0] & ~kPlainPlace] != 0;
+    if (sum.is_whole && (has_packets || sum.uses_rtt)) {
+      AddTo(set.triggers[i], places);
+      sum.is_unscaled |= is_unscaled && sum.uses_rwnd;
+    }
+    places += sum.plan->cells.size();
+  }
+}
+
+// The first sum of a trigger are the cells of the set.
+void TriggerSums::AddTo(uint32_t trigger, const uint16_t* places) {
+  Sum& sum = sums_[trigger];
+  for (const CellSpec& cell : sum.plan->cells) {
+    uint64_t* const into = &words_[sum.first_word + cell.offset];
+    const uint16_t place = *places++;
+    if (!sum.is_touched) {
+      CopyCell(cell.kind, totals_.data(), place, into);
+      continue;
+    }
+    uint64_t from[kRealSumWords];
+    CopyCell(cell.kind, totals_.data(), place, from);
+    MergeCell(cell.kind, from, into);
+  }
+  if (!sum.is_touched) touched_.push_back(trigger);
+  sum.is_touched = true;
+}
+
+size_t TriggerSums::HandOver(const EpochSpan& epoch, DeliverySink* sink) {
+  const size_t count = touched_.size();
+  for (const uint32_t trigger : touched_) {
+    Sum& sum = sums_[trigger];
+    PartialView view;
+    view.event_id = sum.plan->spec.id;
+    view.epoch_start = epoch.start;
+    view.epoch_end = epoch.end;
+    view.words = &words_[sum.first_word];
+    view.is_unscaled = sum.is_unscaled;
+    sink->OnPartial(view);
+    sum.is_touched = false;
+    sum.is_unscaled = false;
+  }
+  touched_.clear();
+  return count;
+}
+
+void EpochSums::Begin(const EpochSpan& epoch, DeliverySink* sink) {
+  HandOver(sink);
+  epoch_ = epoch;
+}
+
+void EpochSums::Add(const SetTotals& totals) {
+  TriggerSums& sums = totals.generation->sums;
+  const bool was_empty = sums.is_empty();
+  sums.Add(totals.generation->sets, totals);
+  if (was_empty && !sums.is_empty()) summed_.push_back(totals.generation);
+}
+
+void EpochSums::HandOver(DeliverySink* sink) {
+  for (Generation* generation : summed_) partials_ += generation->sums.HandOver(epoch_, sink);
+  summed_.clear();
+}
+
+void EpochSums::Forget(const Generation* generation) {
+  summed_.erase(std::remove(summed_.begin(), summed_.end(), generation), summed_.end());
+}
+
+}  // namespace trumpet
