@@ -125,6 +125,10 @@ class FlowTable {
 
   uint32_t capacity() const { return static_cast<uint32_t>(entries_.count()); }
   uint32_t count() const { return count_; }
+  // Whether entries and buckets may take room in the second cache level.  Where flows are many, few
+  // of these lines are wanted again while they would stay there, and the switch has more use for
+  // the room: then they are fetched past it.
+  bool are_few() const { return count_ <= kFewFlows; }
   uint64_t reclaimed() const { return reclaimed_; }
   const BlockPool& blocks() const { return blocks_; }
 
@@ -140,6 +144,7 @@ class FlowTable {
   }
 
  private:
+  static constexpr uint32_t kFewFlows = 1u << 14;
   static constexpr int kWays = 8;
   struct alignas(64) Bucket {
     uint16_t tags[kWays];        // 0: empty
@@ -154,6 +159,16 @@ class FlowTable {
 
   // Bits of the lower half (see key_hash.h) that are a bucket's distance from the first one.
   static size_t BucketOf(uint64_t hash, size_t mask) { return hash / sizeof(Bucket) & mask; }
+
+  template <bool kAreFew>
+  [[gnu::always_inline]] static void PrefetchLine(const void* line) {
+    if (kAreFew) {
+      __builtin_prefetch(line);
+    } else {
+      __builtin_prefetch(line, 0, 0);
+    }
+  }
+
   // Different for the entries of one flow in different generations, so that nobody guesses the
   // entry of the program before.
   static uint16_t TagOf(uint64_t hash, uint16_t salt) {
@@ -220,10 +235,11 @@ class FlowTable::Lines {
   uint64_t* NearBlock(FlowIndex flow) const {
     return reinterpret_cast<uint64_t*>(near_blocks_[flow].bytes);
   }
-  // Entries, and buckets, are fetched past the second cache level: when flows are many, few of
-  // these lines are wanted again while they would stay there, and the switch has more use for the
-  // room.
-  void PrefetchEntry(FlowIndex flow) const { __builtin_prefetch(&entries_[flow], 0, 0); }
+  // See are_few().
+  template <bool kAreFew = false>
+  void PrefetchEntry(FlowIndex flow) const {
+    PrefetchLine<kAreFew>(&entries_[flow]);
+  }
   void PrefetchCells(FlowIndex flow) const { __builtin_prefetch(near_blocks_[flow].bytes); }
   // The entry, or `instead` if that is wanted; and so the cells.  Without a branch: in a flood it
   // could be any.
@@ -246,7 +262,10 @@ class FlowTable::Lines {
 
 class FlowTable::Index {
  public:
-  void Prefetch(uint64_t hash) const { __builtin_prefetch(&buckets_[BucketOf(hash, mask_)], 0, 0); }
+  template <bool kAreFew = false>
+  void Prefetch(uint64_t hash) const {
+    PrefetchLine<kAreFew>(&buckets_[BucketOf(hash, mask_)]);
+  }
 
   // The first flow whose tag fits: most often the one that Find() would find, but perhaps another
   // one or an entry not in use.

@@ -70,10 +70,13 @@ struct MatchScatter::Tracked {
 };
 
 // What is looked for by the hashes of usual packets, for the second pass.
+template <bool kAreFew>
 class MatchScatter::Direct {
  public:
   explicit Direct(const FlowTable& flows) : index_(flows.index()) {}
-  [[gnu::always_inline]] void Look(uint64_t hash, int /*i*/) { index_.Prefetch(hash); }
+  [[gnu::always_inline]] void Look(uint64_t hash, int /*i*/) {
+    index_.template Prefetch<kAreFew>(hash);
+  }
 
  private:
   FlowTable::Index index_;
@@ -98,7 +101,11 @@ class MatchScatter::Flood {
 };
 
 bool MatchScatter::PrepareUsual(const Chunk& chunk) {
-  Direct direct(*flows_);
+  if (flows_->are_few()) {
+    Direct<true> direct(*flows_);
+    return PrepareChunk(chunk, &direct);
+  }
+  Direct<false> direct(*flows_);
   return PrepareChunk(chunk, &direct);
 }
 

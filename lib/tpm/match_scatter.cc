@@ -75,16 +75,26 @@ bool MatchScatter::ProcessChunk(const Chunk& chunk) {
 
 // Second pass: prefetches the entries and their cells.
 void MatchScatter::GuessChunk(int count) {
+  if (flows_->are_few()) {
+    GuessEntries<true>(count);
+  } else {
+    GuessEntries<false>(count);
+  }
+  if (!epoch_->running->sets.flows_have_cells()) return;
+  const FlowTable::Lines lines = flows_->lines();
+  for (int i = 0; i < count; i++) lines.PrefetchCells(static_cast<FlowIndex>(slots_.guess[i]));
+}
+
+template <bool kAreFew>
+void MatchScatter::GuessEntries(int count) {
   const FlowTable::Index index = flows_->index();
   const FlowTable::Lines lines = flows_->lines();
 #pragma GCC unroll 4
   for (int i = 0; i < count; i++) {
     const FlowIndex flow = index.Guess(slots_.hash[i]);
-    lines.PrefetchEntry(flow);
+    lines.PrefetchEntry<kAreFew>(flow);
     slots_.guess[i] = flow;
   }
-  if (!epoch_->running->sets.flows_have_cells()) return;
-  for (int i = 0; i < count; i++) lines.PrefetchCells(static_cast<FlowIndex>(slots_.guess[i]));
 }
 
 // Whether the guess is right, and the flow has direct cells.  The end of the key tells IPv4 entries

@@ -121,6 +121,7 @@ class MatchScatter {
   }
 
   bool ProcessChunk(const Chunk& chunk);
+  template <bool kAreFew>
   class Direct;  // the first pass of usual packets, and in a flood
   class Flood;
   struct Tracked;
@@ -136,6 +137,8 @@ class MatchScatter {
   uint32_t PrepareIpv6(const Chunk& chunk, uint32_t frames, Kind* kind);
   void NoteTracked(const Tracked& tracked, uint32_t tcp_packets, uint32_t plain_packets);
   void GuessChunk(int count);
+  template <bool kAreFew>
+  void GuessEntries(int count);
   bool CountChunk(const Chunk& chunk, int from);
   bool ProcessInFlood(const Chunk& chunk);
   uint32_t GuessInFlood(uint32_t packets);

@@ -270,9 +270,12 @@ void PacketThread::UpdateOldestPending() {
 
 bool PacketThread::OnBatch(const Frame* frames, int count, const Arrival& arrival) {
   Meet(arrival.now);
-  bool has_told_all = TakeInPeersOfEpoch();
   bool has_more = running_ != nullptr && now_ >= epoch_.span.end;
-  if (has_more) EndEpochs();
+  bool has_told_all = true;
+  if (has_more) {
+    has_told_all = TakeInPeersOfEpoch();
+    EndEpochs();
+  }
   has_told_all &= TakeInPeers(now_);
   if (!has_told_all) {
     counters_.peer_backlogs++;
