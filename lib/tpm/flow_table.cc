@@ -39,6 +39,7 @@ uint8_t Log2Ceil(size_t bytes) {
 bool FlowTable::Init(uint32_t max_flows, size_t block_bytes, PageSource* source) {
   const size_t bucket_count = BucketCountFor(max_flows);
   bucket_mask_ = bucket_count - 1;
+  slot_mask_ = PowerOfTwoAtLeast(max_flows / 2 + 1) - 1;
   return buckets_.Allocate(bucket_count, source) &&
          overflow_.Allocate(OverflowCountFor(bucket_count), source) &&
          presence_.Allocate(bucket_count, source) && entries_.Allocate(max_flows, source) &&
@@ -71,7 +72,9 @@ FlowIndex FlowTable::Find(const FlowKey& key, const uint8_t* extension, size_t e
 
 FlowIndex FlowTable::Add(const FlowKey& key, uint64_t hash, uint16_t generation, size_t block_bytes,
                          uint32_t oldest_pending_epoch) {
-  const FlowIndex flow = TakeEntry(oldest_pending_epoch);
+  const FlowIndex slot = SlotOf(hash, slot_mask_, SaltOf(generation));
+  const bool takes_slot = block_bytes == 0 && is_sparse() && entries_[slot].last_epoch == kFree;
+  const FlowIndex flow = takes_slot ? TakeSlot(slot) : TakeEntry(oldest_pending_epoch);
   if (flow == kNoFlow) return kNoFlow;
   FlowEntry& entry = entries_[flow];
   entry = FlowEntry{};
@@ -105,15 +108,30 @@ bool FlowTable::TakeBlock(FlowEntry* entry, size_t bytes, uint32_t oldest_pendin
   return entry->block != kNoBlock;
 }
 
+FlowIndex FlowTable::TakeSlot(FlowIndex slot) {
+  if (entries_[slot].connection == kInChain) Unchain(slot);
+  end_entry_ = std::max(end_entry_, slot + 1);
+  return slot;
+}
+
+void FlowTable::Unchain(FlowIndex flow) {
+  const FlowIndex next = entries_[flow].hash;
+  const FlowIndex previous = entries_[flow].set;
+  if (next != kNoFlow) entries_[next].set = previous;
+  (previous != kNoFlow ? entries_[previous].hash : free_entry_) = next;
+}
+
 FlowIndex FlowTable::TakeEntry(uint32_t oldest_pending_epoch) {
-  if (free_entry_ == kNoFlow && next_entry_ == entries_.count() && !Reclaim(oldest_pending_epoch)) {
-    return kNoFlow;
+  if (free_entry_ == kNoFlow) {
+    while (next_entry_ != entries_.count() && IsInUse(next_entry_)) next_entry_++;
+    if (next_entry_ == entries_.count() && !Reclaim(oldest_pending_epoch)) return kNoFlow;
   }
   if (free_entry_ != kNoFlow) {
     const FlowIndex flow = free_entry_;
-    free_entry_ = entries_[flow].hash;
+    Unchain(flow);
     return flow;
   }
+  end_entry_ = std::max(end_entry_, next_entry_ + 1);
   return next_entry_++;
 }
 
@@ -166,13 +184,13 @@ void FlowTable::GiveUp(FlowIndex flow) {
 }
 
 uint32_t FlowTable::stale_share() const {
-  return std::min<uint32_t>(next_entry_, capacity() / kStalePasses + 1);
+  return std::min<uint32_t>(end_entry_, capacity() / kStalePasses + 1);
 }
 
 void FlowTable::ReleaseStale(uint32_t count, uint32_t epoch, uint16_t running, uint16_t previous) {
   for (uint32_t step = 0; step < count; step++) {
     const FlowIndex flow = stale_hand_;
-    stale_hand_ = stale_hand_ + 1 >= next_entry_ ? 0 : stale_hand_ + 1;
+    stale_hand_ = stale_hand_ + 1 >= end_entry_ ? 0 : stale_hand_ + 1;
     const FlowEntry& entry = entries_[flow];
     const bool is_stale = epoch - entry.last_epoch > kStaleEpochs ||
                           (entry.generation != running && entry.generation != previous);
@@ -275,6 +293,9 @@ void FlowTable::Release(FlowIndex flow) {
   entry.key.ip_family = 0;
   entry.last_epoch = kFree;
   entry.hash = free_entry_;
+  entry.set = kNoFlow;
+  entry.connection = kInChain;
+  if (free_entry_ != kNoFlow) entries_[free_entry_].set = flow;
   free_entry_ = flow;
   count_--;
 }

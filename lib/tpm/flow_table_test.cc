@@ -5,8 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <map>
 #include <random>
+#include <utility>
 
 #include "lib/base/hash.h"
 
@@ -223,6 +225,70 @@ TEST(FlowTable, AgreesWithAMapUnderRandomChurn) {
       }
     }
     EXPECT_GT(table.reclaimed(), 0u);
+  }
+}
+
+// A table that is nearly empty, with entries without blocks.
+TEST(FlowTable, AFlowIsInItsSlotWhileThereAreFew) {
+  FlowTable table;
+  ASSERT_TRUE(table.Init(1600, 1 << 20));
+  table.RunGeneration(kGeneration);
+  int in_slots = 0;
+  for (uint32_t i = 0; i < 100; i++) {
+    in_slots += Add(&table, i, 2, 0) == table.slots().Of(HashOf(KeyOf(i)));
+  }
+  EXPECT_GE(in_slots, 85) << "one in ten finds its slot taken by then";
+  for (uint32_t i = 100; i < 1600; i++) ASSERT_NE(Add(&table, i, 2, 0), kNoFlow) << i;
+  EXPECT_EQ(Add(&table, 1600, 2, 0), kNoFlow);
+  for (uint32_t i = 0; i < 1600; i++) ASSERT_NE(Find(table, i), kNoFlow) << i;
+}
+
+TEST(FlowTable, SlotsBehindAllOtherEntriesAreReleasedToo) {
+  FlowTable table;
+  ASSERT_TRUE(table.Init(1600, 1 << 20));
+  for (uint32_t i = 0; i < 50; i++) ASSERT_NE(Add(&table, i, 2, 0), kNoFlow);
+  table.ReleaseStale(table.capacity(), 10, kGeneration + 1, kGeneration + 2);
+  EXPECT_EQ(table.count(), 0u);
+}
+
+// Slots and other entries, taken and released in any order: never one for two flows, none lost.
+TEST(FlowTable, SlotsAndOtherEntriesAreEachOneFlowsOnly) {
+  for (uint32_t seed = 1; seed <= 50; seed++) {
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seed);
+    FlowTable table;
+    ASSERT_TRUE(table.Init(800, 1 << 20));
+    std::map<FlowIndex, std::pair<uint32_t, uint16_t>> flows;  // numbers and generations
+    uint32_t next = 0;
+    uint32_t epoch = 2;
+    for (int step = 0; step < 60; step++) {
+      for (uint32_t adds = random() % (step % 20 == 19 ? 800 : 40); adds > 0; adds--) {
+        const uint32_t number = next++;
+        const auto generation = static_cast<uint16_t>(1 + random() % 3);
+        const FlowKey key = KeyOf(number);
+        const size_t block = random() % 3 == 0 ? 64 : 0;
+        const uint64_t reclaimed = table.reclaimed();
+        const FlowIndex flow = table.Add(key, HashOf(key), generation, block, 0);
+        ASSERT_EQ(table.reclaimed(), reclaimed);
+        if (flow == kNoFlow) {
+          ASSERT_EQ(flows.size(), table.capacity());
+          continue;
+        }
+        table.At(flow).last_epoch = epoch;
+        ASSERT_TRUE(flows.emplace(flow, std::pair(number, generation)).second) << flow;
+      }
+      // All of one generation go.
+      epoch++;
+      const auto gone = static_cast<uint16_t>(1 + random() % 3);
+      table.ReleaseStale(table.capacity(), epoch, gone % 3 + 1, (gone + 1) % 3 + 1);
+      for (auto it = flows.begin(); it != flows.end();) {
+        it = it->second.second == gone ? flows.erase(it) : std::next(it);
+      }
+      ASSERT_EQ(table.count(), flows.size());
+      for (const auto& [flow, what] : flows) {
+        ASSERT_EQ(Find(table, what.first, what.second), flow);
+      }
+    }
   }
 }
 

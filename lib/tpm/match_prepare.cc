@@ -82,6 +82,21 @@ class MatchScatter::Direct {
   FlowTable::Index index_;
 };
 
+// Where flows are few, of most of which the hash gives the entry: there is no second pass.
+class MatchScatter::Slotted {
+ public:
+  Slotted(const FlowTable& flows, uint64_t* guesses) : slots_(flows.slots()), guesses_(guesses) {}
+  [[gnu::always_inline]] void Look(uint64_t hash, int i) {
+    const FlowIndex slot = slots_.Of(hash);
+    slots_.Prefetch(slot);
+    guesses_[i] = slot;
+  }
+
+ private:
+  FlowTable::Slots slots_;
+  uint64_t* guesses_;
+};
+
 // In a flood: notes which flows have no entry for certain, and whose turn it is.  No branch, as the
 // packets of a flood could choose it to be mispredicted; bytes for each packet, as a bit takes
 // longer to set.
@@ -99,6 +114,11 @@ class MatchScatter::Flood {
   FlowTable::Presence presence_;
   FloodFlags* flags_;
 };
+
+bool MatchScatter::PrepareInSlots(const Chunk& chunk) {
+  Slotted slotted(*flows_, slots_.guess);
+  return PrepareChunk(chunk, &slotted);
+}
 
 bool MatchScatter::PrepareUsual(const Chunk& chunk) {
   if (flows_->are_few()) {

@@ -122,10 +122,15 @@ class MatchScatter {
 
   bool ProcessChunk(const Chunk& chunk);
   template <bool kAreFew>
-  class Direct;  // the first pass of usual packets, and in a flood
-  class Flood;
+  class Direct;   // the first pass of usual packets,
+  class Slotted;  // of few flows,
+  class Flood;    // and in a flood
   struct Tracked;
   bool PrepareUsual(const Chunk& chunk);
+  bool PrepareInSlots(const Chunk& chunk);
+  bool ProcessInSlots(const Chunk& chunk);
+  bool TakesSlots();
+  bool IsFoundInIndex(int i);
   bool PrepareInFlood(const Chunk& chunk);
   template <typename Kind>
   bool PrepareChunk(const Chunk& chunk, Kind* kind);
@@ -182,6 +187,10 @@ class MatchScatter {
   uint64_t chunk_bytes_ = 0;      // on the wire
   uint32_t tracked_packets_ = 0;  // of the chunk: a bit for each that its connection must see
   Slots slots_;
+
+  // See ProcessInSlots().
+  int slot_pause_ = 0;
+  int slot_debt_ = 0;
 
   // In a flood, of the chunk.
   FloodFlags flags_{};

@@ -234,6 +234,33 @@ TEST(SetCounts, AProgramStaysUntilTheAgentHasReadWhatItsSetsHeld) {
   EXPECT_NE(rig.sink.reasons & kMonitorInterrupted, 0u) << "the third came too late";
 }
 
+// A hundred of sixteen hundred entries: one flow in ten or twenty finds its slot taken, which is as
+// many as may be, or too many.
+TEST(SetCounts, FlowsThatAreNotInTheirSlotsAreCountedAllTheSame) {
+  constexpr uint32_t kFlows = 100;
+  for (uint64_t seed = 1; seed <= 8; seed++) {
+    SCOPED_TRACE(seed);
+    MonitorOptions options;
+    options.max_flows = 1600;
+    options.connections.hash_seed = seed;
+    Rig rig(OneForEachAddress(kFlows), options);
+    std::vector<UdpFrame> flows;
+    std::vector<Frame> batch;
+    for (uint32_t id = 1; id <= kFlows; id++) flows.emplace_back(1, kRack + id, 5, 6);
+    for (const UdpFrame& flow : flows) batch.push_back(flow.frame());
+    for (int epoch = 0; epoch < 4; epoch++) {
+      for (int round = 0; round < 500; round++) {
+        rig.monitor->OnBatch(batch.data(), kFlows, false, 0, 0, epoch * 10 * kMs + round);
+      }
+      rig.Sweep(epoch * 10 * kMs + 500);
+    }
+    rig.Finish(40 * kMs);
+    for (uint32_t id = 1; id <= kFlows; id++) {
+      for (int64_t epoch = 0; epoch < 4; epoch++) EXPECT_EQ(rig.PacketsIn(id, epoch), 500u) << id;
+    }
+  }
+}
+
 // Entries come and go all the time; what their flows sent is the set's.
 TEST(SetCounts, EntriesThatAreGivenUpTakeNothingAway) {
   MonitorOptions options;
