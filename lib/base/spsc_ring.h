@@ -63,11 +63,8 @@ class SpscRing {
     published_head_.store(head_, std::memory_order_release);
   }
 
-  // Producer: where the next record begins, and whether all before such a place was released.
+  // Producer: where the next record begins.
   size_t position() const { return head_; }
-  bool IsReleased(size_t position) const {
-    return tail_.load(std::memory_order_acquire) >= position;
-  }
 
   // Consumer: the oldest record, not yet released.
   Record Peek() {
@@ -84,6 +81,9 @@ class SpscRing {
 
   // Consumer: the same, if it was there when end() was asked for `end`.
   Record PeekUntil(size_t end) { return read_ < end ? Peek() : Record(); }
+
+  // Consumer: whether all records before this position() were passed.
+  bool IsPassed(size_t position) const { return read_ >= position; }
 
   // Consumer: where what is there now ends.
   size_t end() const { return published_head_.load(std::memory_order_acquire); }

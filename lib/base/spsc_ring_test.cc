@@ -46,19 +46,19 @@ TEST(SpscRing, RefusesARecordThatDoesNotFitAndTakesItOnceThereIsRoom) {
   EXPECT_TRUE(Push(&ring, record));
 }
 
-TEST(SpscRing, KnowsUpToWhereRecordsWereReleased) {
+TEST(SpscRing, KnowsUpToWhereRecordsWerePassed) {
   SpscRing ring(128);
   const std::vector<uint8_t> record(40, 7);
   for (int i = 0; i < 10; i++) {
     ASSERT_TRUE(Push(&ring, record));
     const size_t first = ring.position();
     ASSERT_TRUE(Push(&ring, record));
-    EXPECT_FALSE(ring.IsReleased(first));
+    EXPECT_FALSE(ring.IsPassed(first));
     Pop(&ring);
-    EXPECT_TRUE(ring.IsReleased(first));
-    EXPECT_FALSE(ring.IsReleased(ring.position()));
+    EXPECT_TRUE(ring.IsPassed(first));
+    EXPECT_FALSE(ring.IsPassed(ring.position()));
     Pop(&ring);
-    EXPECT_TRUE(ring.IsReleased(ring.position()));
+    EXPECT_TRUE(ring.IsPassed(ring.position()));
   }
 }
 

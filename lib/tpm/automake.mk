@@ -32,6 +32,8 @@ lib_libtrumpet_tpm_a_SOURCES = \
 	lib/tpm/key_layout.cc \
 	lib/tpm/key_layout.h \
 	lib/tpm/key_words.h \
+	lib/tpm/kept_records.cc \
+	lib/tpm/kept_records.h \
 	lib/tpm/late_samples.cc \
 	lib/tpm/late_samples.h \
 	lib/tpm/match_flood.cc \

@@ -91,6 +91,7 @@ PartialView ViewOf(const SpscRing::Record& on_ring, EpochSpan epoch) {
   view.epoch_start = epoch.start;
   view.epoch_end = epoch.end;
   view.words = reinterpret_cast<const uint64_t*>(bytes);
+  view.word_count = record.word_count;
   view.bucket_key = {key, static_cast<size_t>(end - key)};
   view.is_unscaled = record.is_unscaled != 0;
   return view;

@@ -15,6 +15,7 @@
 #include "lib/base/spsc_ring.h"
 #include "lib/tpm/delivery.h"
 #include "lib/tpm/generation.h"
+#include "lib/tpm/kept_records.h"
 #include "lib/tpm/packet_thread.h"
 #include "lib/tpm/trigger_sums.h"
 
@@ -126,6 +127,8 @@ struct PacketMonitor::Impl {
     while (generation != nullptr) {
       const std::unique_ptr<Generation> retiring(generation);
       generation = generation->next_retired;
+      // Records that name it, and with them those before.
+      if (!ring.IsPassed(retiring->told_until)) DrainRecords(&ring, &sums, &kept);
       Recycle(retiring.get());
     }
   }
@@ -142,6 +145,7 @@ struct PacketMonitor::Impl {
   MonitorMemory memory;
   std::vector<TriggerSetTable> spare_sets;  // the agent's
   EpochSums sums;                           // the agent's
+  KeptRecords kept;                         // the agent's
 
   std::atomic<Generation*> incoming{nullptr};
   std::atomic<Generation*> retired{nullptr};
@@ -269,7 +273,8 @@ uint64_t PacketMonitor::running_generation() const {
 }
 
 size_t PacketMonitor::Drain(DeliverySink* sink) {
-  return DrainRecords(&impl_->ring, &impl_->sums, sink);
+  const size_t kept = impl_->kept.HandOver(sink);
+  return kept + DrainRecords(&impl_->ring, &impl_->sums, sink);
 }
 
 Nanos PacketMonitor::clean_until() const {

@@ -41,7 +41,6 @@ size_t StatBytes(const MonitorOptions& options) {
 
 PacketThread::PacketThread(const MonitorOptions& options, SpscRing* ring, PageSource* source)
     : options_(options),
-      ring_(ring),
       connections_(options.connections, source),
       sweep_(&flows_, &connections_, ring),
       watch_(ClockOf(options), options.sweep_budget_ns, options.gate, options.watchdog_factor),
@@ -80,11 +79,6 @@ Status PacketThread::Init(PageSource* source) {
 
 std::unique_ptr<Generation> PacketThread::TakeOver(std::unique_ptr<Generation> next, Nanos now,
                                                    bool* done) {
-  // Who has it next may change what the agent still has to read.
-  if (previous_ != nullptr && !ring_->IsReleased(previous_->told_until)) {
-    *done = false;
-    return next;
-  }
   now_ = std::max(now_, now);
   const Nanos wanted = std::min(next->program->effective_from(), now_);
   // All packets before `wanted` were counted, none after it, unless the program came late or a

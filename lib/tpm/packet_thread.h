@@ -52,8 +52,7 @@ class PacketThread {
 
   // Makes `next` the running generation; the call comes when the time reaches its instant, with
   // `now`.  Returns the generation that is no longer used (may be null).  False in `*done`: the
-  // sweep of the last epoch is in the way, or the agent has not read what sets of the generation
-  // held; try again.
+  // sweep of the last epoch is in the way, try again.
   std::unique_ptr<Generation> TakeOver(std::unique_ptr<Generation> next, Nanos now, bool* done);
 
   // Does some of the work of TakeOver() before its time, with packets that OnBatch() has counted.
@@ -109,7 +108,6 @@ class PacketThread {
   void NotePause(Nanos now, uint64_t away);
 
   const MonitorOptions options_;
-  const SpscRing* ring_;
   FlowTable flows_;
   ConnectionTable connections_;
   Sweep sweep_;

@@ -70,6 +70,7 @@ size_t TriggerSums::HandOver(const EpochSpan& epoch, DeliverySink* sink) {
     view.epoch_start = epoch.start;
     view.epoch_end = epoch.end;
     view.words = &words_[sum.first_word];
+    view.word_count = sum.plan->word_count;
     view.is_unscaled = sum.is_unscaled;
     sink->OnPartial(view);
     sum.is_touched = false;

@@ -39,8 +39,9 @@ struct PartialView {
   uint32_t event_id = 0;
   Nanos epoch_start = 0;  // an epoch never straddles an interval boundary of the event
   Nanos epoch_end = 0;
-  std::string_view bucket_key;      // bytes, see lib/model/bucket_key.h; empty for granularity none
-  const uint64_t* words = nullptr;  // TriggerPlan::word_count of them
+  std::string_view bucket_key;  // bytes, see lib/model/bucket_key.h; empty for granularity none
+  const uint64_t* words = nullptr;
+  uint16_t word_count = 0;  // TriggerPlan::word_count
   bool is_unscaled = false;
 };
 
