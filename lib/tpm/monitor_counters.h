@@ -40,7 +40,7 @@ struct MonitorCounters {
   uint64_t sweep_steps = 0;
   uint64_t swept_flows = 0;       // with cells of their own
   uint64_t swept_sets = 0;        // of triggers without granularity
-  uint64_t partials = 0;          // delivered to the agent
+  uint64_t partials = 0;          // delivered to the agent; those of sets once it has read them
   uint64_t partials_dropped = 0;  // the ring was full at the end of the epoch
   uint64_t rtt_samples = 0;
   uint64_t rtt_samples_orphaned = 0;  // the flow of the segment had been given up

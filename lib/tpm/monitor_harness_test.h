@@ -195,6 +195,23 @@ struct Rig {
   uint64_t generation = 0;
 };
 
+// Events that each have a set, and a flow, of their own.
+inline HostVerdicts::Plans OneForEachAddress(uint32_t count) {
+  HostVerdicts::Plans plans;
+  for (uint32_t id = 1; id <= count; id++) {
+    plans.push_back(PlanOf(id, DstPrefix(kRack + id, 32), Variable::kVolume, 10));
+  }
+  return plans;
+}
+
+inline void SendToEachAddress(Rig* rig, uint32_t count, int packets, Nanos now) {
+  for (uint32_t id = 1; id <= count; id++) {
+    for (int i = 0; i < packets; i++) {
+      Send(rig->monitor.get(), UdpFrame(1, kRack + id, 5, 6), now);
+    }
+  }
+}
+
 }  // namespace trumpet::testing
 
 #endif  // TRUMPET_LIB_TPM_MONITOR_HARNESS_TEST_H

@@ -119,8 +119,9 @@ class PacketMonitor {
   // --- agent thread --------------------------------------------------------
   // Hands over a new program; the packet thread takes it over when it reaches the program's instant
   // and then stops using the older one, which is freed by a later call of Publish() or
-  // CollectRetired().  A program not yet taken over is replaced.  Fails when the ring is too small
-  // for an event; the old program stays.
+  // CollectRetired(); if the ring still has something of it, that is kept for Drain().  A program
+  // not yet taken over is replaced.  Fails when the ring is too small for an event; the old program
+  // stays.
   Status Publish(std::shared_ptr<const TriggerProgram> program);
   void CollectRetired();
 

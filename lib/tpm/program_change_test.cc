@@ -23,10 +23,12 @@ namespace {
 using testing::DstPrefix;
 using testing::kRack;
 using testing::MakeMonitor;
+using testing::OneForEachAddress;
 using testing::PlanOf;
 using testing::Rig;
 using testing::Segment;
 using testing::Send;
+using testing::SendToEachAddress;
 using testing::SummingSink;
 using testing::SweepAll;
 using testing::UdpFrame;
@@ -214,6 +216,35 @@ TEST(PacketMonitor, RandomInstallsUnderTrafficKeepEveryCountExact) {
     EXPECT_EQ(rig.sink.reasons, 0u) << "seed " << seed;
     EXPECT_FALSE(rig.sink.is_out_of_order) << "seed " << seed;
   }
+}
+
+// What sets held lies in the ring by reference, and nobody reads it until eight programs have come
+// and gone, twice as many as there is room for.
+TEST(PacketMonitor, ProgramsMayChangeFasterThanTheAgentReads) {
+  constexpr uint32_t kEvents = 30;
+  Rig rig({});
+  for (int64_t epoch = 0; epoch < 8; epoch++) {
+    HostVerdicts::Plans plans = OneForEachAddress(kEvents);
+    std::rotate(plans.begin(), plans.begin() + epoch, plans.end());
+    plans.resize(kEvents / 2);
+    plans.push_back(PlanOf(100, DstPrefix(0, 0), Variable::kVolume, 10, true));
+    rig.Change(plans, epoch * 10 * kMs);
+    SendToEachAddress(&rig, kEvents, 3, epoch * 10 * kMs);
+    while (rig.monitor->OnIdle(epoch * 10 * kMs + 1)) continue;
+    EXPECT_EQ(rig.monitor->running_generation(), rig.generation);
+  }
+  EXPECT_EQ(rig.sink.epochs, 0u);
+  rig.Finish(80 * kMs);
+  for (uint32_t id = 1; id <= kEvents; id++) {
+    for (int64_t epoch = 0; epoch < 8; epoch++) {
+      const bool is_on = (id + kEvents - 1 - epoch) % kEvents < kEvents / 2;
+      EXPECT_EQ(rig.PacketsIn(id, epoch), is_on ? 3u : 0u) << id << " in " << epoch;
+    }
+  }
+  EXPECT_EQ(rig.sink.total_packets[100], 8u * 3 * kEvents);
+  EXPECT_EQ(rig.sink.epochs, 8u);
+  EXPECT_FALSE(rig.sink.is_out_of_order);
+  EXPECT_EQ(rig.sink.reasons, 0u);
 }
 
 // Under TSan: the packet thread and the agent thread at once.

@@ -6,7 +6,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -23,9 +22,11 @@ namespace {
 using testing::DstPrefix;
 using testing::HandClock;
 using testing::kRack;
+using testing::OneForEachAddress;
 using testing::PlanOf;
 using testing::Rig;
 using testing::Send;
+using testing::SendToEachAddress;
 using testing::UdpFrame;
 
 constexpr Nanos kMs = kNanosPerMilli;
@@ -166,23 +167,6 @@ TEST(SetCounts, AnEpochThatWentOnKeepsItsSums) {
   EXPECT_NE(rig.sink.reasons & kSweepSkipped, 0u);
 }
 
-// Events that each have a set, and a flow, of their own.
-HostVerdicts::Plans OneForEachAddress(uint32_t count) {
-  HostVerdicts::Plans plans;
-  for (uint32_t id = 1; id <= count; id++) {
-    plans.push_back(PlanOf(id, DstPrefix(kRack + id, 32), Variable::kVolume, 10));
-  }
-  return plans;
-}
-
-void SendToEachAddress(Rig* rig, uint32_t count, int packets, Nanos now) {
-  for (uint32_t id = 1; id <= count; id++) {
-    for (int i = 0; i < packets; i++) {
-      Send(rig->monitor.get(), UdpFrame(1, kRack + id, 5, 6), now);
-    }
-  }
-}
-
 TEST(SetCounts, ASweepThatWasGivenUpLeavesNothingToLaterEpochs) {
   constexpr uint32_t kEvents = 150;
   MonitorOptions options;
@@ -203,35 +187,6 @@ TEST(SetCounts, ASweepThatWasGivenUpLeavesNothingToLaterEpochs) {
   EXPECT_GT(rig.PacketsIn(kEvents, 0) + rig.PacketsIn(1, 0), 0u) << "what was told before";
   for (uint32_t id = 1; id <= kEvents; id++) EXPECT_EQ(rig.PacketsIn(id, 5), 7u) << id;
   EXPECT_NE(rig.sink.reasons & kRingFull, 0u);
-}
-
-// What sets held lies in the ring by reference, and nobody reads it until eight programs have come
-// and gone: five times as many as there is room for.
-TEST(SetCounts, ProgramsMayChangeFasterThanTheAgentReads) {
-  constexpr uint32_t kEvents = 30;
-  Rig rig({});
-  for (int64_t epoch = 0; epoch < 8; epoch++) {
-    HostVerdicts::Plans plans = OneForEachAddress(kEvents);
-    std::rotate(plans.begin(), plans.begin() + epoch, plans.end());
-    plans.resize(kEvents / 2);
-    plans.push_back(PlanOf(100, DstPrefix(0, 0), Variable::kVolume, 10, true));
-    rig.Change(plans, epoch * 10 * kMs);
-    SendToEachAddress(&rig, kEvents, 3, epoch * 10 * kMs);
-    while (rig.monitor->OnIdle(epoch * 10 * kMs + 1)) continue;
-    EXPECT_EQ(rig.monitor->running_generation(), rig.generation);
-  }
-  EXPECT_EQ(rig.sink.epochs, 0u);
-  rig.Finish(80 * kMs);
-  for (uint32_t id = 1; id <= kEvents; id++) {
-    for (int64_t epoch = 0; epoch < 8; epoch++) {
-      const bool is_on = (id + kEvents - 1 - epoch) % kEvents < kEvents / 2;
-      EXPECT_EQ(rig.PacketsIn(id, epoch), is_on ? 3u : 0u) << id << " in " << epoch;
-    }
-  }
-  EXPECT_EQ(rig.sink.total_packets[100], 8u * 3 * kEvents);
-  EXPECT_EQ(rig.sink.epochs, 8u);
-  EXPECT_FALSE(rig.sink.is_out_of_order);
-  EXPECT_EQ(rig.sink.reasons, 0u);
 }
 
 // A hundred of sixteen hundred entries: one flow in ten or twenty finds its slot taken, which is as

@@ -97,7 +97,7 @@ MUTATIONS = (
      "TriggerSums.OfASweepThatWasGivenUpGoWithItsEpoch"),
     ("a program is cleared that the agent has not read", "lib/tpm/packet_monitor.cc",
      "!ring.IsPassed(retiring->told_until)", "false",
-     "SetCounts.ProgramsMayChangeFasterThanTheAgentReads"),
+     "PacketMonitor.ProgramsMayChangeFasterThanTheAgentReads"),
     ("a slot leaves the free entries on one side only", "lib/tpm/flow_table.cc",
      "if (next != kNoFlow) entries_[next].set = previous;", "",
      "FlowTable.SlotsAndOtherEntriesAreEachOneFlowsOnly"),
