@@ -27,7 +27,6 @@ constexpr int kCopyWork = 100;            // for so many
 constexpr uint32_t kStalePerPiece = 4;
 constexpr uint32_t kPrefetchAhead = 20;
 constexpr uint32_t kPrefetchCellsAhead = 8;
-const BucketKey kNoKey{};
 
 bool IsRealSum(CellKind kind) {
   return kind == CellKind::kRealSum || kind == CellKind::kRealSumSquares;
