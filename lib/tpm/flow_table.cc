@@ -39,7 +39,7 @@ uint8_t Log2Ceil(size_t bytes) {
 bool FlowTable::Init(uint32_t max_flows, size_t block_bytes, PageSource* source) {
   const size_t bucket_count = BucketCountFor(max_flows);
   bucket_mask_ = bucket_count - 1;
-  slot_mask_ = PowerOfTwoAtLeast(max_flows / 2 + 1) - 1;
+  seat_mask_ = PowerOfTwoAtLeast(max_flows / 2 + 1) - 1;
   return buckets_.Allocate(bucket_count, source) &&
          overflow_.Allocate(OverflowCountFor(bucket_count), source) &&
          presence_.Allocate(bucket_count, source) && entries_.Allocate(max_flows, source) &&
@@ -72,9 +72,9 @@ FlowIndex FlowTable::Find(const FlowKey& key, const uint8_t* extension, size_t e
 
 FlowIndex FlowTable::Add(const FlowKey& key, uint64_t hash, uint16_t generation, size_t block_bytes,
                          uint32_t oldest_pending_epoch) {
-  const FlowIndex slot = SlotOf(hash, slot_mask_, SaltOf(generation));
-  const bool takes_slot = block_bytes == 0 && is_sparse() && entries_[slot].last_epoch == kFree;
-  const FlowIndex flow = takes_slot ? TakeSlot(slot) : TakeEntry(oldest_pending_epoch);
+  const FlowIndex seat = SeatOf(hash, seat_mask_, SaltOf(generation));
+  const bool takes_seat = block_bytes == 0 && is_sparse() && entries_[seat].last_epoch == kFree;
+  const FlowIndex flow = takes_seat ? TakeSeat(seat) : TakeEntry(oldest_pending_epoch);
   if (flow == kNoFlow) return kNoFlow;
   FlowEntry& entry = entries_[flow];
   entry = FlowEntry{};
@@ -108,10 +108,10 @@ bool FlowTable::TakeBlock(FlowEntry* entry, size_t bytes, uint32_t oldest_pendin
   return entry->block != kNoBlock;
 }
 
-FlowIndex FlowTable::TakeSlot(FlowIndex slot) {
-  if (entries_[slot].connection == kInChain) Unchain(slot);
-  end_entry_ = std::max(end_entry_, slot + 1);
-  return slot;
+FlowIndex FlowTable::TakeSeat(FlowIndex seat) {
+  if (entries_[seat].connection == kInChain) Unchain(seat);
+  end_entry_ = std::max(end_entry_, seat + 1);
+  return seat;
 }
 
 void FlowTable::Unchain(FlowIndex flow) {

@@ -10,7 +10,7 @@
 // whatever keys come.  A batch goes through in passes, each prefetching for the next: Prefetch()
 // the bucket, Guess() by the tag and prefetch the entry, then see if the guess is right and Find()
 // if not.  While the table is nearly empty, most flows have the entry that their hash names, their
-// slot, and that is the guess.  An entry belongs to one program generation: after a change of
+// seat, and that is the guess.  An entry belongs to one program generation: after a change of
 // program every flow gets a new entry with its next packet, and the old one stays until its last
 // cells were swept.
 //
@@ -78,11 +78,11 @@ class FlowTable {
   class Lines;
   class Index;
   class Presence;
-  class Slots;
+  class Seats;
   Lines lines();
   Index index() const;
   Presence presence() const;
-  Slots slots() const;
+  Seats seats() const;
 
   // Whether the entry `flow` is in use and has this key and generation.
   bool IsFlow(FlowIndex flow, const FlowKey& key, const uint8_t* extension, size_t extension_bytes,
@@ -133,9 +133,9 @@ class FlowTable {
   // of these lines are wanted again while they would stay there, and the switch has more use for
   // the room: then they are fetched past it.
   bool are_few() const { return count_ <= kFewFlows; }
-  // Whether most flows without a block are in their slots: entries whose place their hash gives, so
+  // Whether most flows without a block are in their seats: entries whose place their hash gives, so
   // that nobody has to look for them in the index.
-  bool is_sparse() const { return count_ <= capacity() / kSlotsPerFlow; }
+  bool is_sparse() const { return count_ <= capacity() / kSeatsPerFlow; }
   uint64_t reclaimed() const { return reclaimed_; }
   const BlockPool& blocks() const { return blocks_; }
 
@@ -152,9 +152,9 @@ class FlowTable {
 
  private:
   static constexpr uint32_t kFewFlows = 1u << 14;
-  static constexpr uint32_t kSlotsPerFlow = 16;
+  static constexpr uint32_t kSeatsPerFlow = 16;
   static constexpr ConnectionRef kInChain = kNoConnection - 1;  // of an entry not in use
-  static FlowIndex SlotOf(uint64_t hash, uint32_t mask, uint16_t salt) {
+  static FlowIndex SeatOf(uint64_t hash, uint32_t mask, uint16_t salt) {
     return static_cast<FlowIndex>(hash >> 32 ^ salt) & mask;
   }
   static constexpr int kWays = 8;
@@ -207,7 +207,7 @@ class FlowTable {
   }
   bool TakeBlock(FlowEntry* entry, size_t bytes, uint32_t oldest_pending_epoch);
   FlowIndex TakeEntry(uint32_t oldest_pending_epoch);
-  FlowIndex TakeSlot(FlowIndex slot);
+  FlowIndex TakeSeat(FlowIndex seat);
   void Unchain(FlowIndex flow);
   // An epoch after which the flow sent nothing.
   uint32_t IdleSince(FlowIndex flow) const;
@@ -229,10 +229,10 @@ class FlowTable {
   PageBuffer<uint32_t> home_;  // bucket number of an entry, to unlink it
   BlockPool blocks_;
   size_t bucket_mask_ = 0;  // their number less one
-  uint32_t slot_mask_ = 0;
+  uint32_t seat_mask_ = 0;
   uint16_t running_ = 0;
   uint16_t guessed_salt_ = 0;
-  uint32_t next_entry_ = 0;         // from here on only slots were used
+  uint32_t next_entry_ = 0;         // from here on only seats were used
   uint32_t end_entry_ = 0;          // from here on no entry was
   FlowIndex free_entry_ = kNoFlow;  // chained through `hash` and back through `set`
   uint32_t next_overflow_ = 0;
@@ -340,25 +340,25 @@ class FlowTable::Presence {
   uint32_t salt_;
 };
 
-class FlowTable::Slots {
+class FlowTable::Seats {
  public:
   // Of a flow of the running program; another one's entry may be there, or none.
-  [[gnu::always_inline]] FlowIndex Of(uint64_t hash) const { return SlotOf(hash, mask_, salt_); }
-  [[gnu::always_inline]] void Prefetch(FlowIndex slot) const {
-    __builtin_prefetch(&entries_[slot]);
+  [[gnu::always_inline]] FlowIndex Of(uint64_t hash) const { return SeatOf(hash, mask_, salt_); }
+  [[gnu::always_inline]] void Prefetch(FlowIndex seat) const {
+    __builtin_prefetch(&entries_[seat]);
   }
 
  private:
   friend class FlowTable;
-  Slots(const FlowEntry* entries, uint32_t mask, uint16_t salt)
+  Seats(const FlowEntry* entries, uint32_t mask, uint16_t salt)
       : entries_(entries), mask_(mask), salt_(salt) {}
   const FlowEntry* entries_;
   uint32_t mask_;
   uint16_t salt_;
 };
 
-inline FlowTable::Slots FlowTable::slots() const {
-  return {entries_.data(), slot_mask_, guessed_salt_};
+inline FlowTable::Seats FlowTable::seats() const {
+  return {entries_.data(), seat_mask_, guessed_salt_};
 }
 inline FlowTable::Lines FlowTable::lines() { return {entries_.data(), near_blocks_.data()}; }
 inline FlowTable::Index FlowTable::index() const {

@@ -229,21 +229,21 @@ TEST(FlowTable, AgreesWithAMapUnderRandomChurn) {
 }
 
 // A table that is nearly empty, with entries without blocks.
-TEST(FlowTable, AFlowIsInItsSlotWhileThereAreFew) {
+TEST(FlowTable, AFlowIsInItsSeatWhileThereAreFew) {
   FlowTable table;
   ASSERT_TRUE(table.Init(1600, 1 << 20));
   table.RunGeneration(kGeneration);
-  int in_slots = 0;
+  int in_seats = 0;
   for (uint32_t i = 0; i < 100; i++) {
-    in_slots += Add(&table, i, 2, 0) == table.slots().Of(HashOf(KeyOf(i)));
+    in_seats += Add(&table, i, 2, 0) == table.seats().Of(HashOf(KeyOf(i)));
   }
-  EXPECT_GE(in_slots, 85) << "one in ten finds its slot taken by then";
+  EXPECT_GE(in_seats, 85) << "one in ten finds its seat taken by then";
   for (uint32_t i = 100; i < 1600; i++) ASSERT_NE(Add(&table, i, 2, 0), kNoFlow) << i;
   EXPECT_EQ(Add(&table, 1600, 2, 0), kNoFlow);
   for (uint32_t i = 0; i < 1600; i++) ASSERT_NE(Find(table, i), kNoFlow) << i;
 }
 
-TEST(FlowTable, SlotsBehindAllOtherEntriesAreReleasedToo) {
+TEST(FlowTable, SeatsBehindAllOtherEntriesAreReleasedToo) {
   FlowTable table;
   ASSERT_TRUE(table.Init(1600, 1 << 20));
   for (uint32_t i = 0; i < 50; i++) ASSERT_NE(Add(&table, i, 2, 0), kNoFlow);
@@ -251,8 +251,8 @@ TEST(FlowTable, SlotsBehindAllOtherEntriesAreReleasedToo) {
   EXPECT_EQ(table.count(), 0u);
 }
 
-// Slots and other entries, taken and released in any order: never one for two flows, none lost.
-TEST(FlowTable, SlotsAndOtherEntriesAreEachOneFlowsOnly) {
+// Seats and other entries, taken and released in any order: never one for two flows, none lost.
+TEST(FlowTable, SeatsAndOtherEntriesAreEachOneFlowsOnly) {
   for (uint32_t seed = 1; seed <= 50; seed++) {
     SCOPED_TRACE(seed);
     std::mt19937 random(seed);

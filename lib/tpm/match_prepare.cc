@@ -83,17 +83,17 @@ class MatchScatter::Direct {
 };
 
 // Where flows are few, of most of which the hash gives the entry: there is no second pass.
-class MatchScatter::Slotted {
+class MatchScatter::Seated {
  public:
-  Slotted(const FlowTable& flows, uint64_t* guesses) : slots_(flows.slots()), guesses_(guesses) {}
+  Seated(const FlowTable& flows, uint64_t* guesses) : seats_(flows.seats()), guesses_(guesses) {}
   [[gnu::always_inline]] void Look(uint64_t hash, int i) {
-    const FlowIndex slot = slots_.Of(hash);
-    slots_.Prefetch(slot);
-    guesses_[i] = slot;
+    const FlowIndex seat = seats_.Of(hash);
+    seats_.Prefetch(seat);
+    guesses_[i] = seat;
   }
 
  private:
-  FlowTable::Slots slots_;
+  FlowTable::Seats seats_;
   uint64_t* guesses_;
 };
 
@@ -115,9 +115,9 @@ class MatchScatter::Flood {
   FloodFlags* flags_;
 };
 
-bool MatchScatter::PrepareInSlots(const Chunk& chunk) {
-  Slotted slotted(*flows_, slots_.guess);
-  return PrepareChunk(chunk, &slotted);
+bool MatchScatter::PrepareInSeats(const Chunk& chunk) {
+  Seated seated(*flows_, slots_.guess);
+  return PrepareChunk(chunk, &seated);
 }
 
 bool MatchScatter::PrepareUsual(const Chunk& chunk) {

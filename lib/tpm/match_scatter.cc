@@ -14,11 +14,11 @@ namespace {
 
 constexpr PacketFacts kNoFacts;
 
-// Slots are left for so many chunks when more than one packet in so many was not in its own, by so
+// Seats are left for so many chunks when more than one packet in so many was not in its own, by so
 // much.
 constexpr int kPacketsPerMiss = 24;
-constexpr int kSlotDebt = 1 << 14;
-constexpr int kSlotPause = 1 << 14;
+constexpr int kSeatDebt = 1 << 14;
+constexpr int kSeatPause = 1 << 14;
 
 bool HasAddresses(const FlowEntry& entry, const uint8_t* addresses) {
   return std::memcmp(&entry.key, addresses, 2 * sizeof(IpBytes)) == 0;
@@ -69,25 +69,25 @@ bool MatchScatter::ProcessChunk(const Chunk& chunk) {
     is_all_plain_ = !has_unplain && tracked_packets_ == 0;
     return ProcessInFlood(chunk) || has_unplain;
   }
-  if (TakesSlots()) return ProcessInSlots(chunk);
+  if (TakesSeats()) return ProcessInSeats(chunk);
   const bool has_unplain = PrepareUsual(chunk);
   GuessChunk(chunk.count);
   return CountChunk(chunk, 0) || has_unplain;
 }
 
-// Flows that have cells of their own have no slots.
-bool MatchScatter::TakesSlots() {
+// Flows that have cells of their own have no seats.
+bool MatchScatter::TakesSeats() {
   if (!flows_->is_sparse() || epoch_->running->sets.flows_have_cells()) return false;
-  if (slot_pause_ == 0) return true;
-  slot_pause_--;
+  if (seat_pause_ == 0) return true;
+  seat_pause_--;
   return false;
 }
 
-// The passes without the second one.  A packet whose flow is not in its slot is looked for in the
-// index, which takes as long as a dozen others, so slots are left for a while if there are many:
+// The passes without the second one.  A packet whose flow is not in its seat is looked for in the
+// index, which takes as long as a dozen others, so seats are left for a while if there are many:
 // flows that came while there were more may never be in theirs.
-bool MatchScatter::ProcessInSlots(const Chunk& chunk) {
-  bool has_general = PrepareInSlots(chunk);
+bool MatchScatter::ProcessInSeats(const Chunk& chunk) {
+  bool has_general = PrepareInSeats(chunk);
   int misses = 0;
   for (int i = CountDirect(chunk, 0); i < chunk.count; i = CountDirect(chunk, i)) {
     if (IsFoundInIndex(i)) {
@@ -97,10 +97,10 @@ bool MatchScatter::ProcessInSlots(const Chunk& chunk) {
     CountGeneral(chunk, i++);
     has_general = true;
   }
-  slot_debt_ = std::max(0, slot_debt_ + kPacketsPerMiss * misses - chunk.count);
-  if (slot_debt_ > kSlotDebt) {
-    slot_debt_ = 0;
-    slot_pause_ = kSlotPause;
+  seat_debt_ = std::max(0, seat_debt_ + kPacketsPerMiss * misses - chunk.count);
+  if (seat_debt_ > kSeatDebt) {
+    seat_debt_ = 0;
+    seat_pause_ = kSeatPause;
   }
   return has_general;
 }

@@ -122,14 +122,14 @@ class MatchScatter {
 
   bool ProcessChunk(const Chunk& chunk);
   template <bool kAreFew>
-  class Direct;   // the first pass of usual packets,
-  class Slotted;  // of few flows,
-  class Flood;    // and in a flood
+  class Direct;  // the first pass of usual packets,
+  class Seated;  // of few flows,
+  class Flood;   // and in a flood
   struct Tracked;
   bool PrepareUsual(const Chunk& chunk);
-  bool PrepareInSlots(const Chunk& chunk);
-  bool ProcessInSlots(const Chunk& chunk);
-  bool TakesSlots();
+  bool PrepareInSeats(const Chunk& chunk);
+  bool ProcessInSeats(const Chunk& chunk);
+  bool TakesSeats();
   bool IsFoundInIndex(int i);
   bool PrepareInFlood(const Chunk& chunk);
   template <typename Kind>
@@ -188,9 +188,9 @@ class MatchScatter {
   uint32_t tracked_packets_ = 0;  // of the chunk: a bit for each that its connection must see
   Slots slots_;
 
-  // See ProcessInSlots().
-  int slot_pause_ = 0;
-  int slot_debt_ = 0;
+  // See ProcessInSeats().
+  int seat_pause_ = 0;
+  int seat_debt_ = 0;
 
   // In a flood, of the chunk.
   FloodFlags flags_{};

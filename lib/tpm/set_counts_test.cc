@@ -189,9 +189,9 @@ TEST(SetCounts, ASweepThatWasGivenUpLeavesNothingToLaterEpochs) {
   EXPECT_NE(rig.sink.reasons & kRingFull, 0u);
 }
 
-// A hundred of sixteen hundred entries: one flow in ten or twenty finds its slot taken, which is as
+// A hundred of sixteen hundred entries: one flow in ten or twenty finds its seat taken, which is as
 // many as may be, or too many.
-TEST(SetCounts, FlowsThatAreNotInTheirSlotsAreCountedAllTheSame) {
+TEST(SetCounts, FlowsThatAreNotInTheirSeatsAreCountedAllTheSame) {
   constexpr uint32_t kFlows = 100;
   for (uint64_t seed = 1; seed <= 8; seed++) {
     SCOPED_TRACE(seed);
