@@ -344,22 +344,15 @@ class FlowTable::Seats {
  public:
   // Of a flow of the running program; another one's entry may be there, or none.
   [[gnu::always_inline]] FlowIndex Of(uint64_t hash) const { return SeatOf(hash, mask_, salt_); }
-  [[gnu::always_inline]] void Prefetch(FlowIndex seat) const {
-    __builtin_prefetch(&entries_[seat]);
-  }
 
  private:
   friend class FlowTable;
-  Seats(const FlowEntry* entries, uint32_t mask, uint16_t salt)
-      : entries_(entries), mask_(mask), salt_(salt) {}
-  const FlowEntry* entries_;
+  Seats(uint32_t mask, uint16_t salt) : mask_(mask), salt_(salt) {}
   uint32_t mask_;
   uint16_t salt_;
 };
 
-inline FlowTable::Seats FlowTable::seats() const {
-  return {entries_.data(), seat_mask_, guessed_salt_};
-}
+inline FlowTable::Seats FlowTable::seats() const { return {seat_mask_, guessed_salt_}; }
 inline FlowTable::Lines FlowTable::lines() { return {entries_.data(), near_blocks_.data()}; }
 inline FlowTable::Index FlowTable::index() const {
   return {buckets_.data(), bucket_mask_, guessed_salt_};

@@ -85,15 +85,17 @@ class MatchScatter::Direct {
 // Where flows are few, of most of which the hash gives the entry: there is no second pass.
 class MatchScatter::Seated {
  public:
-  Seated(const FlowTable& flows, uint64_t* guesses) : seats_(flows.seats()), guesses_(guesses) {}
+  Seated(FlowTable* flows, uint64_t* guesses)
+      : seats_(flows->seats()), lines_(flows->lines()), guesses_(guesses) {}
   [[gnu::always_inline]] void Look(uint64_t hash, int i) {
     const FlowIndex seat = seats_.Of(hash);
-    seats_.Prefetch(seat);
+    lines_.PrefetchEntry</*kAreFew=*/true>(seat);
     guesses_[i] = seat;
   }
 
  private:
   FlowTable::Seats seats_;
+  FlowTable::Lines lines_;
   uint64_t* guesses_;
 };
 
@@ -116,7 +118,7 @@ class MatchScatter::Flood {
 };
 
 bool MatchScatter::PrepareInSeats(const Chunk& chunk) {
-  Seated seated(*flows_, slots_.guess);
+  Seated seated(flows_, slots_.guess);
   return PrepareChunk(chunk, &seated);
 }
 

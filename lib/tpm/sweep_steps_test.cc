@@ -149,23 +149,25 @@ TEST(SweepSteps, LookAtTheClockAmidTheCellsOfOneFlow) {
   EXPECT_GE(delivered - base, 1600u * 4 / 300) << "as many cells into the ring";
 }
 
+HostVerdicts::Plans ThousandsOfEvents(bool by_flow) {
+  HostVerdicts::Plans plans;
+  for (uint32_t id = 1; id <= 4096; id++) {
+    plans.push_back(PlanOf(id, DstPrefix(0, 0), Variable::kVolume, 10, by_flow));
+  }
+  return plans;
+}
+
 TEST(SweepSteps, LookAtTheClockAmidTheTriggersOfOneFlow) {
   HandClock clock;
   clock.per_look = 1000;
-  HostVerdicts::Plans plans;
-  for (uint32_t id = 1; id <= 4096; id++) {
-    plans.push_back(PlanOf(id, DstPrefix(0, 0), Variable::kVolume, 10, true));
-  }
+  const HostVerdicts::Plans plans = ThousandsOfEvents(true);
   EXPECT_GE(SweepFlows(plans, OneLook(&clock), 1).counters.sweep_steps, 4096u * 40 / 300);
 }
 
 TEST(SweepSteps, LeaveTheTriggersOfASetToTheAgent) {
   HandClock clock;
   clock.per_look = 1000;
-  HostVerdicts::Plans plans;
-  for (uint32_t id = 1; id <= 4096; id++) {
-    plans.push_back(PlanOf(id, DstPrefix(0, 0), Variable::kVolume, 10, false));
-  }
+  const HostVerdicts::Plans plans = ThousandsOfEvents(false);
   MonitorOptions options = OneLook(&clock);
   options.max_flows = 64;  // few old entries to look for
   const Swept swept = SweepFlows(plans, options, 50);
