@@ -74,6 +74,8 @@ lib_libtrumpet_measure_a_SOURCES = \
 	lib/measure/slot_sources.h \
 	lib/measure/state_question.cc \
 	lib/measure/state_question.h \
+	lib/measure/stage_cutter.cc \
+	lib/measure/stage_cutter.h \
 	lib/measure/stream_copies.cc \
 	lib/measure/variable_reading.cc \
 	lib/measure/variable_reading.h

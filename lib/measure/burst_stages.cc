@@ -6,236 +6,10 @@
 #include <algorithm>
 
 #include "lib/measure/kernels.h"
-#include "lib/measure/program_check.h"
+#include "lib/measure/stage_cutter.h"
 
 namespace trumpet {
 namespace {
-
-constexpr uint32_t kNowhere = UINT32_MAX;
-
-// Operators of one stage, by their places behind the first one of pkts.
-struct Range {
-  uint32_t first = 0;
-  uint32_t last = 0;
-};
-
-// Finds what must stay together.  The copies of a packet stand behind its operators as one more.
-class StageCutter {
- public:
-  StageCutter(const std::vector<KnownSet>& known, const CompiledProgram& compiled, uint32_t entry)
-      : compiled_(compiled), source_(compiled.source), entry_(entry) {
-    while (OperatorAt(end_).kernel != EndProgram) end_++;
-    GatherKnown(known);
-  }
-
-  // Where the copies stand; behind the last operator.
-  uint32_t end() const { return end_; }
-  const Operator& OperatorAt(uint32_t place) const { return compiled_.operators[entry_ + place]; }
-  // What it knows; and as far as there is a tie in it.
-  const KnownSet& AllKnownAt(uint32_t place) const { return all_known_[place]; }
-  const KnownSet& KnownAt(uint32_t place) const { return known_[place]; }
-  bool IsCopy(uint32_t place) const { return OperatorAt(place).kernel == DuplicatePacket; }
-
-  bool HasCopies() const {
-    for (uint32_t at = 0; at < end_; ++at) {
-      if (IsCopy(at)) return true;
-    }
-    return false;
-  }
-
-  // The place where packets really go on that come to `place`.
-  uint32_t Resolve(uint32_t place) const {
-    while (OperatorAt(place).kernel == Jump) place += OperatorAt(place).skip;
-    return place;
-  }
-
-  bool IsJump(const Range& range) const {
-    return range.first == range.last && range.first < end_ &&
-           OperatorAt(range.first).kernel == Jump;
-  }
-
-  // One operator that a kernel does for all packets.  Copies may be left behind if they `wait`.
-  bool IsTogether(const Range& range, bool wait) const {
-    return range.first == range.last && range.first < end_ &&
-           (OperatorAt(range.first).burst_kernel != nullptr || (wait && IsCopy(range.first)));
-  }
-
-  // `wait`: all packets have gone through the program before the first copy is run.
-  std::vector<Range> Cut(bool wait) const {
-    const bool has_copies = HasCopies();
-    std::vector<uint32_t> reach = Ties(has_copies && !wait);
-    const uint32_t count = end_ + (has_copies ? 1 : 0);
-    for (;;) {
-      const std::vector<Range> ranges = RangesOf(reach, count);
-      if (!TieMore(ranges, wait, &reach)) return ranges;
-    }
-  }
-
-  // Whether copies may wait, which is to say that nothing could tell, and that no packet is tagged
-  // once it has left one.
-  bool MayCopiesWait() const {
-    bool has_left = false;
-    for (uint32_t at = 0; at < end_; ++at) {
-      if (has_left && OperatorAt(at).is_tag) return false;
-      has_left |= IsCopy(at);
-    }
-    const std::vector<Range> ranges = Cut(true);
-    return !has_left || ranges.back().first == end_;
-  }
-
- private:
-  void GatherKnown(const std::vector<KnownSet>& known) {
-    const KnownSet shared = SharedVariables();
-    const KnownSet written = WrittenThings();
-    for (uint32_t at = 0; at <= end_; ++at) {
-      all_known_.push_back(at < end_ ? known[entry_ + at] : KnownToCopies(known));
-      known_.push_back(all_known_[at]);
-      if ((known_[at] & shared).any()) known_[at].set(kKnowsShared);
-      known_[at] &= written;
-    }
-    for (uint32_t at = 0; at < end_; ++at) {
-      if (IsAlone(at)) known_[at].reset();
-    }
-  }
-
-  KnownSet SharedVariables() const {
-    KnownSet shared;
-    for (size_t i = 0; i < compiled_.variables.size(); ++i) {
-      if (compiled_.variables[i].region == kSharedRegion) shared.set(i);
-    }
-    return shared;
-  }
-
-  // Whoever reads what is never written need not wait for anybody.
-  KnownSet WrittenThings() const {
-    KnownSet written;
-    for (size_t i = kMaxMeasureVariables; i < written.size(); ++i) written.set(i);
-    for (const MeasureNode& node : source_.nodes) {
-      if (IsWrite(node)) written.set(node.target);
-    }
-    return written;
-  }
-
-  static bool IsWrite(const MeasureNode& node) {
-    return node.kind == MeasureNodeKind::kUpdate || node.kind == MeasureNodeKind::kTimestamp;
-  }
-
-  KnownSet KnownToCopies(const std::vector<KnownSet>& known) const {
-    KnownSet all;
-    for (MeasureIndex stream = kCtrlStream + 1; stream < compiled_.entries.size(); ++stream) {
-      uint32_t at = compiled_.entries[stream];
-      if (at == CompiledProgram::kNoCode) continue;
-      for (; compiled_.operators[at].kernel != EndProgram; ++at) all |= known[at];
-    }
-    return all.reset(kKnowsLog).reset(kKnowsFlags);  // which are done with when a packet is
-  }
-
-  // Whether the operator adds to the viewed variable, which others only read, and all of them
-  // behind it.  What a burst adds to a shared variable at once is what packets add one after the
-  // other while other threads wait; as long as there is no second one, nobody can tell.
-  bool IsAlone(uint32_t at) const {
-    const Operator& op = OperatorAt(at);
-    const MeasureIndex variable = compiled_.viewed;
-    if (!op.is_viewed || op.burst_kernel == nullptr || op.target != variable) return false;
-    for (uint32_t before = 0; before < at; ++before) {
-      if (known_[before].test(variable)) return false;
-    }
-    const auto writes = [variable](const MeasureNode& node) {
-      return IsWrite(node) && node.target == variable;
-    };
-    const auto& nodes = source_.nodes;
-    if (std::count_if(nodes.begin(), nodes.end(), writes) != 1) return false;
-    for (const MeasureWindow& window : source_.windows) {
-      if (window.task != kNoIndex &&
-          std::count(window.variables.begin(), window.variables.end(), variable) != 0) {
-        return false;
-      }
-    }
-    return !op.is_shared || SharedVariables().count() == 1;
-  }
-
-  // For each place the last one that it must stay together with.
-  std::vector<uint32_t> Ties(bool holds_copies) const {
-    std::vector<uint32_t> last(KnownSet().size());
-    for (uint32_t at = 0; at <= end_; ++at) {
-      for (size_t i = 0; i < last.size(); ++i) {
-        if (Knows(at, i, holds_copies)) last[i] = at;
-      }
-    }
-    std::vector<uint32_t> reach(end_ + 1);
-    for (uint32_t at = 0; at <= end_; ++at) {
-      reach[at] = at;
-      for (size_t i = 0; i < last.size(); ++i) {
-        if (Knows(at, i, holds_copies)) reach[at] = std::max(reach[at], last[i]);
-      }
-    }
-    return reach;
-  }
-
-  bool Knows(uint32_t at, size_t thing, bool holds_copies) const {
-    if (thing == kKnowsCopies) return holds_copies && (at == end_ || IsCopy(at));
-    return known_[at].test(thing);
-  }
-
-  static std::vector<Range> RangesOf(const std::vector<uint32_t>& reach, uint32_t count) {
-    std::vector<Range> ranges;
-    for (uint32_t at = 0; at < count;) {
-      Range range = {at, at};
-      for (; at <= range.last; ++at) range.last = std::max(range.last, reach[at]);
-      ranges.push_back(range);
-    }
-    return ranges;
-  }
-
-  // Ties ranges together where a packet would come into the midst of one, or where packets that
-  // take one of them one after the other go on in the next one only.  False: there is none to tie.
-  bool TieMore(const std::vector<Range>& ranges, bool wait, std::vector<uint32_t>* reach) const {
-    std::vector<const Range*> range_at(end_ + 1, nullptr);
-    for (const Range& range : ranges) {
-      for (uint32_t at = range.first; at <= range.last; ++at) range_at[at] = &range;
-    }
-    // From which place outside of its range packets come to a place first, but from that before it.
-    std::vector<uint32_t> from(end_ + 1, kNowhere);
-    const auto land = [&](uint32_t at, uint32_t to) {
-      const uint32_t place = Resolve(to);
-      if (from[place] == kNowhere) from[place] = at;
-    };
-    for (const Range& range : ranges) {
-      for (uint32_t at = range.first; at <= range.last && at < end_; ++at) {
-        const uint32_t target = at + OperatorAt(at).skip;
-        if (range_at[target] != &range && target != at + 1) land(at, target);
-        if (at == range.last && OperatorAt(at + 1).kernel == Jump) land(at, at + 1);
-      }
-    }
-    bool has_tied = false;
-    const auto tie = [&](uint32_t place, uint32_t to) {
-      (*reach)[place] = std::max((*reach)[place], to);
-      has_tied = true;
-    };
-    for (uint32_t at = 0; at < end_; ++at) {
-      const Range* const range = range_at[at];
-      if (from[at] != kNowhere && at != range->first) tie(from[at], range->last);
-    }
-    for (size_t i = 0; i + 1 < ranges.size(); ++i) {
-      const Range& next = ranges[i + 1];
-      const bool can_join = next.first < end_ && from[next.first] == kNowhere &&
-                            IsOneByOne(ranges[i], wait) && IsOneByOne(next, wait);
-      if (can_join) tie(ranges[i].first, next.last);
-    }
-    return has_tied;
-  }
-
-  bool IsOneByOne(const Range& range, bool wait) const {
-    return !IsTogether(range, wait) && !IsJump(range);
-  }
-
-  const CompiledProgram& compiled_;
-  const MeasureProgram& source_;
-  const uint32_t entry_;
-  uint32_t end_ = 0;
-  std::vector<KnownSet> all_known_;
-  std::vector<KnownSet> known_;
-};
 
 class StagePlanner {
  public:
@@ -259,7 +33,7 @@ class StagePlanner {
     }
     if (waits_) ranges_.pop_back();  // the copies
     NumberStages();
-    for (const Range& range : ranges_) {
+    for (const StageRange& range : ranges_) {
       if (cutter_.IsJump(range)) continue;
       const bool is_last = &range == &ranges_.back();
       compiled_.stages.push_back(is_last && is_parted                ? parted
@@ -274,7 +48,7 @@ class StagePlanner {
 
   void NumberStages() {
     stage_at_.assign(cutter_.end() + 1, 0);
-    for (const Range& range : ranges_) {
+    for (const StageRange& range : ranges_) {
       if (!cutter_.IsJump(range)) stage_at_[range.first] = stage_count_++;
     }
     stage_at_[cutter_.end()] = stage_count_;  // done
@@ -386,7 +160,7 @@ class StagePlanner {
     return static_cast<uint32_t>(compiled_.operators.size() - 1);
   }
 
-  BurstStage OneByOne(const Range& range) {
+  BurstStage OneByOne(const StageRange& range) {
     BurstStage stage;
     for (uint32_t at = range.first; at <= range.last; ++at) {
       stage.keys |= KeysOf(at);
@@ -401,7 +175,7 @@ class StagePlanner {
   }
 
   // The operators of the range once more, with exits to other stages behind them.
-  uint32_t AppendOwnForm(const Range& range) {
+  uint32_t AppendOwnForm(const StageRange& range) {
     const auto first = static_cast<uint32_t>(compiled_.operators.size());
     const uint32_t count = range.last - range.first + 1;
     std::vector<uint32_t> exits = {StageOf(range.last + 1)};  // where the last one goes on, first
@@ -485,7 +259,7 @@ class StagePlanner {
   CompiledProgram& compiled_;
   const uint32_t entry_;
   StageCutter cutter_;
-  std::vector<Range> ranges_;
+  std::vector<StageRange> ranges_;
   bool waits_ = false;              // copies do
   std::vector<uint32_t> stage_at_;  // of the first place of each range
   uint32_t stage_count_ = 0;
