@@ -16,6 +16,7 @@ lib_libtrumpet_measure_a_SOURCES = \
 	lib/measure/carrier_shim.cc \
 	lib/measure/carrier_shim.h \
 	lib/measure/cell.h \
+	lib/measure/cell_runs.h \
 	lib/measure/compiled_program.h \
 	lib/measure/copy_frame.cc \
 	lib/measure/copy_frame.h \
@@ -44,6 +45,8 @@ lib_libtrumpet_measure_a_SOURCES = \
 	lib/measure/measured_packet.h \
 	lib/measure/operator_choice.cc \
 	lib/measure/operator_choice.h \
+	lib/measure/operator_fusion.cc \
+	lib/measure/operator_fusion.h \
 	lib/measure/operators.h \
 	lib/measure/payload_tags.cc \
 	lib/measure/payload_tags.h \

@@ -32,18 +32,63 @@ class StagePlanner {
       ranges_ = cutter_.Cut(waits_);
     }
     if (waits_) ranges_.pop_back();  // the copies
+    const StageRange arms = is_parted ? ranges_.back() : StageRange();
+    if (is_parted) ranges_.pop_back();
+    FindRuns();
+    if (is_parted) ranges_.push_back(arms);
     NumberStages();
     for (const StageRange& range : ranges_) {
       if (cutter_.IsJump(range)) continue;
       const bool is_last = &range == &ranges_.back();
       compiled_.stages.push_back(is_last && is_parted                ? parted
+                                 : IsOfRun(range)                    ? InRun(range.first)
                                  : cutter_.IsTogether(range, waits_) ? Together(range.first)
                                                                      : OneByOne(range));
     }
-    if (waits_) compiled_.copy_keys = KeysOf(cutter_.end());
+    for (const Runs& runs : runs_) {
+      BurstStage* const first = &compiled_.stages[stage_at_[runs.range.first]];
+      first->runs_end = StageOf(runs.range.last + 1);
+      first->run_cells = runs.cells;
+    }
+    if (!waits_) return;
+    compiled_.copy_keys = KeysOf(cutter_.end());
+    const auto& copies = compiled_.burst_copies;
+    compiled_.has_plain_copies = std::all_of(copies.begin(), copies.end(),
+                                             [](const BurstCopy& copy) { return copy.is_plain; });
   }
 
  private:
+  // Operators that are taken run by run.
+  struct Runs {
+    StageRange range;
+    HashUse cells;
+  };
+
+  // Each of their operators becomes a stage of its own.
+  void FindRuns() {
+    std::vector<StageRange> ranges;
+    for (const StageRange& range : ranges_) {
+      HashUse cells;
+      if (!cutter_.IsTogether(range, waits_)) cells = cutter_.RunCellsOf(range, waits_);
+      if (cells.plan == nullptr) {
+        ranges.push_back(range);
+        continue;
+      }
+      runs_.push_back({range, cells});
+      for (uint32_t at = range.first; at <= range.last; ++at) ranges.push_back({at, at});
+    }
+    ranges_ = ranges;
+  }
+
+  const Runs* RunsOf(uint32_t place) const {
+    for (const Runs& runs : runs_) {
+      if (place >= runs.range.first && place <= runs.range.last) return &runs;
+    }
+    return nullptr;
+  }
+
+  bool IsOfRun(const StageRange& range) const { return RunsOf(range.first) != nullptr; }
+
   uint32_t StageCount() const { return stage_count_; }
 
   void NumberStages() {
@@ -82,7 +127,7 @@ class StagePlanner {
     const Operator& op = cutter_.OperatorAt(place);
     BurstStep step;
     step.at = entry_ + place;
-    if (op.slot_use != SlotUse::kNone) {
+    if (UsesSlots(op.slot_use)) {
       step.hash = HashOf(op);
       if (step.hash.plan != nullptr) step.kernel = HashedKernelOf(op, *step.hash.plan);
     }
@@ -111,6 +156,32 @@ class StagePlanner {
     return stage;
   }
 
+  // An operator that a run takes, whose slots are its cells.
+  BurstStage InRun(uint32_t place) {
+    BurstStage stage = Together(place);
+    const uint32_t slot = RunsOf(place)->cells.plan->first;
+    Operator op = compiled_.operators[stage.at];
+    if (!UsesSlots(op.slot_use) || op.slot != slot) return stage;
+    op.slot = 0;
+    if (op.slot_use == SlotUse::kSetPair) op.expression = AppendPairOfRun(op.expression);
+    stage.at = Append(op);
+    stage.kernel = op.burst_kernel;
+    stage.hash = {};
+    stage.keys = 0;
+    stage.takes_run_cells = true;
+    return stage;
+  }
+
+  uint32_t AppendPairOfRun(uint32_t first) {
+    const auto own = static_cast<uint32_t>(compiled_.steps.size());
+    for (uint32_t i = 0; i < 4; ++i) {  // with kDone behind both operands
+      ExpressionStep step = compiled_.steps[first + i];
+      if (step.kind == StepKind::kCell) step.slot = 0;
+      compiled_.steps.push_back(step);
+    }
+    return own;
+  }
+
   // Leaves a mark in place of a copy.
   Operator Waiting(Operator op) {
     BurstCopy copy;
@@ -132,8 +203,8 @@ class StagePlanner {
     for (; compiled_.operators[at].is_tag; ++at) {
       const Operator& op = compiled_.operators[at];
       PlainTag tag;
-      tag.is_of_field = op.kernel == TagKernel(OperandKind::kField, false);
-      if (!tag.is_of_field && op.kernel != TagKernel(OperandKind::kConstant, false)) return;
+      tag.is_of_field = op.kernel == TagKernel(OperandKind::kField, false).one;
+      if (!tag.is_of_field && op.kernel != TagKernel(OperandKind::kConstant, false).one) return;
       tag.field = static_cast<MeasureFieldId>(op.field);
       tag.from = static_cast<MeasureFieldId>(tag.is_of_field ? op.target : 0);
       tag.makes_present = op.makes_present;
@@ -260,6 +331,7 @@ class StagePlanner {
   const uint32_t entry_;
   StageCutter cutter_;
   std::vector<StageRange> ranges_;
+  std::vector<Runs> runs_;
   bool waits_ = false;              // copies do
   std::vector<uint32_t> stage_at_;  // of the first place of each range
   uint32_t stage_count_ = 0;

@@ -6,7 +6,8 @@
 //
 // A program's operators are cut where nothing is known on both sides that somebody writes: then all
 // packets may take the operators before the cut first.  A stage of one operator is done by a kernel
-// for all its packets; the packets of others take the operators of the stage one after the other.
+// for all its packets; if what ties the operators of others are maps of one key, packets of
+// different cells take them together (cell_runs.h), else one after the other.
 // What belongs to a packet alone (its fields, its late slots) is no tie.  Each stage says which
 // packets go on at which later one.  Copies are run behind the last stage, packet by packet, if
 // they too know nothing that packets write; then they need not be copied: their stream runs on the

@@ -139,6 +139,11 @@ struct BurstStage {
   uint64_t keys = 0;             // bit per key whose slots must be there
   bool tags = false;             // fields
   bool parts = false;            // `kernel` is the guard of CompiledProgram::arms
+  // Of the first of several stages that are taken run by run (cell_runs.h): the stage behind them,
+  // and of which map packets of a run have different cells.
+  uint32_t runs_end = 0;  // 0: it is not
+  HashUse run_cells;
+  bool takes_run_cells = false;  // `kernel` does, instead of slots
 };
 
 // A tag of a constant or of a field.
@@ -188,6 +193,7 @@ struct CompiledProgram {
   std::vector<BurstStage> stages;
   BurstArm arms[2];                     // of packets that the guard leaves, or takes out
   std::vector<BurstCopy> burst_copies;  // none: copies are run in the last stage
+  bool has_plain_copies = false;        // all of those
   uint64_t copy_keys = 0;               // bit per key whose slots they must have
   uint64_t early_keys = 0;              // bit per key that is hashed once a packet
   // A scalar that is read in kViewRegion, so that packets of a burst find there what was in it when

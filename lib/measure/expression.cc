@@ -86,6 +86,9 @@ uint64_t Evaluate(const ExpressionStep* step, RunContext* context) {
       case StepKind::kWrittenCell:
         *++top = context->written_value;
         break;
+      case StepKind::kNow:
+        *++top = context->now & step->value;
+        break;
       case StepKind::kFilterBits:
         *++top = BitsOfFilter(*step, *context);
         break;

@@ -23,13 +23,14 @@ constexpr uint32_t kMaxExpressionStack = kMaxMeasureDepth + 3;
 
 enum class StepKind : uint8_t {
   kDone,
-  kPair,  // the next two steps with `op`: constants, fields, scalars, cells and written cells
+  kPair,  // the next two steps with `op`: kinds down to kNow, but kOwnedCell
   kConstant,
   kField,
   kScalar,     // slot: byte offset in the region
   kCell,       // slot
   kOwnedCell,  // of a map that evicts: 0 if another key holds it
   kWrittenCell,
+  kNow,         // value: mask
   kFilterBits,  // slot: byte offset; rows: cells
   kAnyNonzero,  // over `rows` slots, as the next ones
   kAllNonzero,
@@ -77,6 +78,8 @@ inline uint64_t ValueOf(const ExpressionStep& step, const RunContext& context) {
       return context.packet->value[step.field];
     case StepKind::kWrittenCell:
       return context.written_value;
+    case StepKind::kNow:
+      return context.now & step.value;
     case StepKind::kScalar:
       return LoadCell(context.regions[step.region] + step.slot, step.log2);
     default:

@@ -9,8 +9,8 @@ namespace {
 
 class ExpressionCompiler {
  public:
-  explicit ExpressionCompiler(CompiledProgram* compiled)
-      : compiled_(*compiled), source_(compiled->source) {}
+  ExpressionCompiler(CompiledProgram* compiled, MeasureIndex stamped)
+      : compiled_(*compiled), source_(compiled->source), stamped_(stamped) {}
 
   void Emit(MeasureIndex index) {
     const MeasureExpr& expr = source_.exprs[index];
@@ -94,6 +94,10 @@ class ExpressionCompiler {
       step.rows = static_cast<uint16_t>(place.cell_count);
       return Push(StepKind::kFilterBits, step);
     }
+    if (expr.variable == stamped_) {
+      step.value = place.mask;
+      return Push(StepKind::kNow, step);
+    }
     if (!HasKey(variable.kind)) {
       step.slot = place.offset;
       return Push(StepKind::kScalar, step);
@@ -143,13 +147,14 @@ class ExpressionCompiler {
 
   CompiledProgram& compiled_;
   const MeasureProgram& source_;
+  const MeasureIndex stamped_;
 };
 
 }  // namespace
 
-uint32_t CompileExpression(MeasureIndex expr, CompiledProgram* compiled) {
+uint32_t CompileExpression(MeasureIndex expr, CompiledProgram* compiled, MeasureIndex stamped) {
   const auto first = static_cast<uint32_t>(compiled->steps.size());
-  ExpressionCompiler(compiled).Emit(expr);
+  ExpressionCompiler(compiled, stamped).Emit(expr);
   compiled->steps.emplace_back();
   return first;
 }

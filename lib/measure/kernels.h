@@ -78,19 +78,23 @@ const Operator* AddAndMatchLeastRatio(const Operator* op, RunContext* context);
 // -- Writes --
 
 // Field = operand: `constant`, field `target` or an expression.
-Kernel TagKernel(OperandKind operand, bool is_logged);
+KernelPair TagKernel(OperandKind operand, bool is_logged);
 // Whether `kernel` adds a field to four cells of 32 bits of one thread, unlogged.
 bool AddsFieldToFourCells(Kernel kernel);
 // Cells, or a scalar, += operand modulo `mask` + 1; committed as a sum if `adds`, else as a value.
 KernelPair AddKernel(OperandKind operand, const Operator& op, bool is_scalar, bool adds,
                      bool is_logged);
 // Each cell = expression, where the cell is what kWrittenCell reads; its steps begin at `first`.
-Kernel SetKernel(const Operator& op, const ExpressionStep* first, bool is_scalar, bool is_logged);
+KernelPair SetKernel(const Operator& op, const ExpressionStep* first, bool is_scalar,
+                     bool is_logged);
 // Each cell = constant, which fits it.
-Kernel FillKernel(const Operator& op, bool is_scalar, bool is_logged);
-Kernel StampKernel(bool is_scalar, bool is_logged);
+KernelPair FillKernel(const Operator& op, bool is_scalar, bool is_logged);
+KernelPair StampKernel(bool is_scalar, bool is_logged);
 // Cells `slot` to `slot` + rows of a filter = bits of the operand.
 Kernel InitFilterKernel(OperandKind operand, bool is_logged);
+// Sets filter cells, `constant` of them from `expression` on, from field `target`, puts the key in,
+// tags `field` with the filter, and takes the key out again.
+KernelPair CarryFilterKernel();
 // What `add`, an operator that adds to one cell of a map, and a guard on that cell do as one; none
 // (its `one` is null) if there is no such kernel.
 KernelPair AddAndMatchKernel(const Operator& add);

@@ -290,6 +290,9 @@ BurstKernel HashedKernel(const Operator& op, const SlotPlan& plan) {
       return HashedAddAndMatch<OperandKind::kConstant, kMixes>(op);
     case SlotUse::kAddFieldAndMatch:
       return HashedAddAndMatch<OperandKind::kField, kMixes>(op);
+    case SlotUse::kStore:
+    case SlotUse::kSetPair:
+      return nullptr;
     default:
       return HashedGuardOf(op, plan);
   }
@@ -304,7 +307,8 @@ KernelPair PlainAdd() {
 template <typename Cell, OperandKind kOperand>
 KernelPair PlainAdd(bool is_scalar, uint16_t rows) {
   if (is_scalar) {
-    return {AddPlain<Cell, kOperand, 1, true>, AddScalarForAll<Cell, kOperand, false>};
+    return {AddPlain<Cell, kOperand, 1, true>, AddScalarForAll<Cell, kOperand, false>,
+            SlotUse::kAddScalar};
   }
   if (rows == 1) return PlainAdd<Cell, kOperand, 1>();
   if (rows == 4) return PlainAdd<Cell, kOperand, 4>();
@@ -313,7 +317,8 @@ KernelPair PlainAdd(bool is_scalar, uint16_t rows) {
 
 template <typename Cell, OperandKind kOperand>
 KernelPair SharedScalarAdd() {
-  return {AddSharedScalar<Cell, kOperand>, AddScalarForAll<Cell, kOperand, true>};
+  return {AddSharedScalar<Cell, kOperand>, AddScalarForAll<Cell, kOperand, true>,
+          SlotUse::kAddScalar};
 }
 
 template <OperandKind kOperand>

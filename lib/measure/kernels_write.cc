@@ -3,6 +3,7 @@
 
 #include "lib/measure/kernel_parts.h"
 #include "lib/measure/program_state.h"
+#include "lib/measure/slot_sources.h"
 
 namespace trumpet {
 namespace {
@@ -32,6 +33,25 @@ const Operator* Tag(const Operator* op, RunContext* context) {
   packet->present |= bit;
   packet->tagged |= bit;
   return GoOn(op + 1, context);
+}
+
+// Unlogged.
+void TagPlain(const Operator& op, uint64_t value, PacketValues* packet) {
+  const uint64_t bit = uint64_t{1} << op.field;
+  if ((packet->present & bit) == 0 && !op.makes_present) return;
+  packet->value[op.field] = value & op.mask;
+  packet->present |= bit;
+  packet->tagged |= bit;
+}
+
+// Of constants and fields.
+template <OperandKind kOperand>
+void TagAll(const Operator& op, BurstContext* context) {
+  ForChosen(*context, [&](uint32_t number) {
+    PacketValues* const packet = context->packets[number].values;
+    TagPlain(op, kOperand == OperandKind::kConstant ? op.constant : packet->value[op.target],
+             packet);
+  });
 }
 
 template <bool kScalar, bool kLogged>
@@ -66,17 +86,71 @@ const Operator* SetPair(const Operator* op, RunContext* context) {
   return GoOn(op + 1, context);
 }
 
+// What each chosen packet of a burst has for a step of the kinds that kPair has; `op` writes the
+// cells that kWrittenCell is.
+void ReadOperands(const ExpressionStep& step, const Operator& op, const BurstContext& context,
+                  uint64_t* values) {
+  const auto fill = [&](const auto& value_of) {
+    ForChosen(context, [&](size_t number) { values[number] = value_of(number); });
+  };
+  const auto fill_cells = [&](const uint8_t* cells, uint32_t slot, uint8_t log2) {
+    fill([&](size_t number) {
+      return LoadCell(cells + context.slots[number * context.stride + slot], log2);
+    });
+  };
+  switch (step.kind) {
+    case StepKind::kConstant:
+      return fill([&](size_t) { return step.value; });
+    case StepKind::kField: {
+      const uint64_t* const column = context.column->Of(step.field);
+      return fill([&](size_t number) { return column[number]; });
+    }
+    case StepKind::kNow:
+      return fill([&](size_t number) { return context.NowOf(number) & step.value; });
+    case StepKind::kScalar: {
+      const uint8_t* const cell = context.regions[step.region] + step.slot;
+      const size_t bytes = step.region == kViewRegion ? context.view_bytes : 0;
+      return fill([&](size_t number) { return LoadCell(cell + number * bytes, step.log2); });
+    }
+    case StepKind::kWrittenCell:
+      return fill_cells(CellsOf(op, context.regions), op.slot, op.log2);
+    default:
+      return fill_cells(context.regions[step.region] + step.base, step.slot, step.log2);
+  }
+}
+
+// No two packets have the same cell.
+template <typename Cell, MeasureOp kOp>
+void SetPairOfAll(const Operator& op, BurstContext* context) {
+  const ExpressionStep* pair = &context->state->program().steps[op.expression];
+  uint64_t first[kMaxMeasureBurst];
+  uint64_t second[kMaxMeasureBurst];
+  ReadOperands(pair[1], op, *context, first);
+  ReadOperands(pair[2], op, *context, second);
+  uint8_t* const region = CellsOf(op, context->regions);
+  const StoredSlots slots(op, *context);
+  ForChosen(*context, [&](size_t number) {
+    StoreCell<Cell>(region + slots.Of(number)[0],
+                    MeasureCompute(kOp, first[number], second[number]) & op.mask);
+  });
+}
+
+template <typename Cell, MeasureOp kOp>
+KernelPair SetPairs() {
+  return {SetPair<Cell, kOp>, SetPairOfAll<Cell, kOp>, SlotUse::kSetPair};
+}
+
 template <MeasureOp kOp>
-Kernel SetPairOf(uint8_t log2) {
+KernelPair SetPairOf(uint8_t log2) {
   switch (log2) {
     case 0:
-      return SetPair<uint8_t, kOp>;
+      return SetPairs<uint8_t, kOp>();
     case 1:
-      return SetPair<uint16_t, kOp>;
+      return SetPairs<uint16_t, kOp>();
     case 2:
-      return SetPair<uint32_t, kOp>;
+      return SetPairs<uint32_t, kOp>();
     default:
-      return SetPair<uint64_t, kOp>;
+      return SetPairs<uint64_t, kOp>();
   }
 }
 
@@ -93,14 +167,34 @@ const Operator* FillPlain(const Operator* op, RunContext* context) {
   return GoOn(op + 1, context);
 }
 
-template <typename Cell>
-Kernel FillPlainOf(bool is_scalar, uint16_t rows) {
-  if (is_scalar) return FillPlain<Cell, 1, true>;
-  if (rows == 1) return FillPlain<Cell, 1, false>;
-  return rows == 4 ? FillPlain<Cell, 4, false> : FillPlain<Cell, 0, false>;
+template <typename Cell, uint32_t kRows, bool kScalar>
+void FillAll(const Operator& op, BurstContext* context) {
+  const uint64_t value = op.constant;
+  uint8_t* const cells = CellsOf(op, context->regions);
+  if constexpr (kScalar) return StoreCell<Cell>(cells + op.slot, value);
+  const uint32_t rows = kRows != 0 ? kRows : op.rows;
+  const StoredSlots slots(op, *context);
+  ForChosen(*context, [=](size_t number) {
+    const uint32_t* const own = slots.Of(number);
+#pragma GCC unroll 4
+    for (uint32_t row = 0; row < rows; ++row) StoreCell<Cell>(cells + own[row], value);
+  });
 }
 
-Kernel FillPlainOf(uint8_t log2, bool is_scalar, uint16_t rows) {
+template <typename Cell, uint32_t kRows, bool kScalar>
+KernelPair FillPair() {
+  return {FillPlain<Cell, kRows, kScalar>, FillAll<Cell, kRows, kScalar>,
+          kScalar ? SlotUse::kNone : SlotUse::kStore};
+}
+
+template <typename Cell>
+KernelPair FillPlainOf(bool is_scalar, uint16_t rows) {
+  if (is_scalar) return FillPair<Cell, 1, true>();
+  if (rows == 1) return FillPair<Cell, 1, false>();
+  return rows == 4 ? FillPair<Cell, 4, false>() : FillPair<Cell, 0, false>();
+}
+
+KernelPair FillPlainOf(uint8_t log2, bool is_scalar, uint16_t rows) {
   switch (log2) {
     case 0:
       return FillPlainOf<uint8_t>(is_scalar, rows);
@@ -120,24 +214,74 @@ const Operator* Stamp(const Operator* op, RunContext* context) {
   return GoOn(op + 1, context);
 }
 
+void StampAll(const Operator& op, BurstContext* context) {
+  uint8_t* const cells = CellsOf(op, context->regions);
+  const StoredSlots slots(op, *context);
+  ForChosen(*context, [&](size_t number) {
+    StoreCell(cells + slots.Of(number)[0], op.log2, context->NowOf(number) & op.mask);
+  });
+}
+
+// What the last one leaves.
+void StampScalar(const Operator& op, BurstContext* context) {
+  const auto last = static_cast<size_t>(31 - __builtin_clz(context->chosen));
+  StoreCell(CellsOf(op, context->regions) + op.slot, op.log2, context->NowOf(last) & op.mask);
+}
+
 // Cells of filters are bytes of 0 or 1, and begin at a multiple of 8.
 uint64_t CellsOfBits(uint64_t bits) {
   const uint64_t apart = (bits & 0xff) * 0x0101010101010101u & 0x8040201008040201u;
   return (apart + 0x7f7f7f7f7f7f7f7fu) >> 7 & 0x0101010101010101u;
 }
 
+void StoreFilter(uint8_t* cells, uint32_t left, uint64_t bits) {
+  for (; left >= 8; left -= 8, cells += 8, bits >>= 8) {
+    StoreCell<uint64_t>(cells, CellsOfBits(bits));
+  }
+  for (; left > 0; --left, ++cells, bits >>= 1) StoreCell<uint8_t>(cells, bits & 1);
+}
+
 template <OperandKind kOperand, bool kLogged>
 const Operator* InitFilter(const Operator* op, RunContext* context) {
   uint64_t bits = OperandOf<kOperand>(*op, context);
   uint8_t* cells = context->regions[op->region] + op->slot;
-  uint32_t left = op->rows;
-  if constexpr (!kLogged) {
-    for (; left >= 8; left -= 8, cells += 8, bits >>= 8) {
-      StoreCell<uint64_t>(cells, CellsOfBits(bits));
+  if constexpr (kLogged) {
+    for (uint32_t left = op->rows; left > 0; --left, ++cells, bits >>= 1) {
+      Assign<true>(context, cells, 0, 1, bits);
     }
+  } else {
+    StoreFilter(cells, op->rows, bits);
   }
-  for (; left > 0; --left, ++cells, bits >>= 1) Assign<kLogged>(context, cells, 0, 1, bits);
   return GoOn(op + 1, context);
+}
+
+// The filter without the key, once the packet is tagged with the one with it.
+uint64_t CarryFilterOf(const Operator& op, const uint32_t* slots, PacketValues* packet) {
+  const uint32_t before = op.base - op.expression;  // cells that slots do not count
+  uint64_t own = 0;
+  for (uint32_t row = 0; row < op.rows; ++row) own |= uint64_t{1} << (slots[row] + before);
+  const uint64_t all =
+      (packet->value[op.target] & BitMask(static_cast<uint32_t>(op.constant))) | own;
+  TagPlain(op, all, packet);
+  return all & ~own;
+}
+
+const Operator* CarryFilter(const Operator* op, RunContext* context) {
+  const uint64_t left = CarryFilterOf(*op, context->slots + op->slot, context->packet);
+  StoreFilter(context->regions[op->region] + op->expression, static_cast<uint32_t>(op->constant),
+              left);
+  return GoOn(op + 1, context);
+}
+
+// What the last packet leaves is what stays.
+void CarryFilterOfAll(const Operator& op, BurstContext* context) {
+  const StoredSlots slots(op, *context);
+  uint64_t left = 0;
+  ForChosen(*context, [&](size_t number) {
+    left = CarryFilterOf(op, slots.Of(number), context->packets[number].values);
+  });
+  StoreFilter(context->regions[op.region] + op.expression, static_cast<uint32_t>(op.constant),
+              left);
 }
 
 template <bool kLogged>
@@ -161,8 +305,9 @@ const Operator* Claim(const Operator* op, RunContext* context) {
 }
 
 template <OperandKind kOperand>
-Kernel TagOf(bool is_logged) {
-  return is_logged ? Tag<kOperand, true> : Tag<kOperand, false>;
+KernelPair TagOf(bool is_logged) {
+  if (is_logged) return Tag<kOperand, true>;
+  return {Tag<kOperand, false>, kOperand == OperandKind::kExpression ? nullptr : TagAll<kOperand>};
 }
 
 template <OperandKind kOperand>
@@ -172,7 +317,7 @@ Kernel InitFilterOf(bool is_logged) {
 
 }  // namespace
 
-Kernel TagKernel(OperandKind operand, bool is_logged) {
+KernelPair TagKernel(OperandKind operand, bool is_logged) {
   switch (operand) {
     case OperandKind::kConstant:
       return TagOf<OperandKind::kConstant>(is_logged);
@@ -183,7 +328,10 @@ Kernel TagKernel(OperandKind operand, bool is_logged) {
   }
 }
 
-Kernel SetKernel(const Operator& op, const ExpressionStep* first, bool is_scalar, bool is_logged) {
+KernelPair CarryFilterKernel() { return {CarryFilter, CarryFilterOfAll, SlotUse::kStore}; }
+
+KernelPair SetKernel(const Operator& op, const ExpressionStep* first, bool is_scalar,
+                     bool is_logged) {
   const bool is_pair = first->kind == StepKind::kPair && first[3].kind == StepKind::kDone;
   if (is_pair && !is_scalar && !is_logged && op.rows == 1) {
     if (first->op == MeasureOp::kPlus) return SetPairOf<MeasureOp::kPlus>(op.log2);
@@ -193,14 +341,15 @@ Kernel SetKernel(const Operator& op, const ExpressionStep* first, bool is_scalar
   return is_logged ? Set<false, true> : Set<false, false>;
 }
 
-Kernel FillKernel(const Operator& op, bool is_scalar, bool is_logged) {
+KernelPair FillKernel(const Operator& op, bool is_scalar, bool is_logged) {
   if (is_logged) return is_scalar ? Fill<true> : Fill<false>;
   return FillPlainOf(op.log2, is_scalar, op.rows);
 }
 
-Kernel StampKernel(bool is_scalar, bool is_logged) {
-  if (is_scalar) return is_logged ? Stamp<true, true> : Stamp<true, false>;
-  return is_logged ? Stamp<false, true> : Stamp<false, false>;
+KernelPair StampKernel(bool is_scalar, bool is_logged) {
+  if (is_logged) return is_scalar ? Stamp<true, true> : Stamp<false, true>;
+  if (is_scalar) return {Stamp<true, false>, StampScalar};
+  return {Stamp<false, false>, StampAll, SlotUse::kStore};
 }
 
 Kernel InitFilterKernel(OperandKind operand, bool is_logged) {

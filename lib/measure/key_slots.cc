@@ -240,6 +240,20 @@ void HashFrames(const KeyPlan& plan, const Frame* frames, uint32_t count, uint64
   }
 }
 
+namespace {
+
+template <bool kMixes>
+void FindCells(const SlotPlan& plan, const uint64_t* hashes, uint32_t count, uint32_t* cells) {
+  const MapSlots<kMixes> slots(plan, hashes);
+  for (uint32_t i = 0; i < count; ++i) cells[i] = slots.Of(i)[0];
+}
+
+}  // namespace
+
+void FindMapCells(const SlotPlan& plan, const uint64_t* hashes, uint32_t count, uint32_t* cells) {
+  (plan.number != 0 ? FindCells<true> : FindCells<false>)(plan, hashes, count, cells);
+}
+
 void FillFastSlots(const std::vector<SlotPlan>& plans, const uint64_t* hashes, uint32_t count,
                    uint32_t stride, uint32_t* slots) {
   for (const SlotPlan& plan : plans) {

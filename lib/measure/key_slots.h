@@ -61,6 +61,8 @@ void HashKeys(const KeyPlan& plan, const MeasuredPacket* packets, uint32_t count
 bool IsUsualTuple(const KeyPlan& plan);
 void HashFrames(const KeyPlan& plan, const Frame* frames, uint32_t count, uint64_t seed,
                 uint64_t* hashes);
+// The one slot of each packet in a map that does not evict, by the fast family.
+void FindMapCells(const SlotPlan& plan, const uint64_t* hashes, uint32_t count, uint32_t* cells);
 // The slots of a burst, by the fast family; those of packet i begin at i * `stride`.
 void FillFastSlots(const std::vector<SlotPlan>& plans, const uint64_t* hashes, uint32_t count,
                    uint32_t stride, uint32_t* slots);

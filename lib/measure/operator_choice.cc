@@ -65,10 +65,12 @@ NumberRange RangeOf(MeasureOp compare, uint64_t constant) {
 }
 
 // `left` compared with a constant; false if there is no kernel for it.
-bool ChooseComparison(const CompiledProgram& compiled, const MeasureExpr& expr, Operator* op) {
+bool ChooseComparison(const StepScope& scope, const MeasureExpr& expr, Operator* op) {
+  const CompiledProgram& compiled = *scope.compiled;
   const MeasureProgram& program = compiled.source;
   const MeasureExpr& left = program.exprs[expr.a];
-  if (left.kind == MeasureExprKind::kCell && !program.variables[left.variable].evicts) {
+  if (left.kind == MeasureExprKind::kCell && left.variable != scope.stamped &&
+      !program.variables[left.variable].evicts) {
     *op = ForVariable(compiled, left.variable);
     if (HasKey(program.variables[left.variable].kind)) {
       op->Use(MatchCellKernel(op->log2));
@@ -104,14 +106,15 @@ bool ChooseComparison(const CompiledProgram& compiled, const MeasureExpr& expr, 
 
 // min() of cells of 32 bits over a counter of 32 bits, above a ratio that leaves products of 64
 // bits.
-bool ChooseLeastRatio(const CompiledProgram& compiled, const MeasureExpr& expr, Operator* op) {
+bool ChooseLeastRatio(const StepScope& scope, const MeasureExpr& expr, Operator* op) {
+  const CompiledProgram& compiled = *scope.compiled;
   const MeasureProgram& program = compiled.source;
   const MeasureExpr& least = program.exprs[expr.a];
   const MeasureExpr& total = program.exprs[expr.b];
   if (expr.op != MeasureOp::kGreater || least.kind != MeasureExprKind::kAggregate ||
       least.aggregate != MeasureAggregate::kMin || total.kind != MeasureExprKind::kCell ||
-      HasKey(program.variables[total.variable].kind) || expr.value > UINT32_MAX ||
-      expr.denominator > UINT32_MAX) {
+      total.variable == scope.stamped || HasKey(program.variables[total.variable].kind) ||
+      expr.value > UINT32_MAX || expr.denominator > UINT32_MAX) {
     return false;
   }
   const VariablePlace counter = compiled.PlaceToRead(total.variable);
@@ -138,55 +141,58 @@ OperandKind OperandOf(const MeasureExpr& expr) {
   return expr.kind == MeasureExprKind::kField ? OperandKind::kField : OperandKind::kExpression;
 }
 
-OperandKind SetOperand(MeasureIndex index, CompiledProgram* compiled, Operator* op) {
-  const MeasureExpr& expr = compiled->source.exprs[index];
+uint32_t CompileIn(const StepScope& scope, MeasureIndex expr) {
+  return CompileExpression(expr, scope.compiled, scope.stamped);
+}
+
+OperandKind SetOperand(MeasureIndex index, const StepScope& scope, Operator* op) {
+  const MeasureExpr& expr = scope.compiled->source.exprs[index];
   const OperandKind operand = OperandOf(expr);
   if (operand == OperandKind::kConstant) op->constant = expr.value;
   if (operand == OperandKind::kField) op->field = expr.field;
-  if (operand == OperandKind::kExpression) op->expression = CompileExpression(index, compiled);
+  if (operand == OperandKind::kExpression) op->expression = CompileIn(scope, index);
   return operand;
 }
 
 // += `addend`.
-void ChooseAdd(MeasureIndex addend, bool is_scalar, bool adds, bool is_logged,
-               CompiledProgram* compiled, Operator* op) {
-  const OperandKind operand = SetOperand(addend, compiled, op);
-  op->Use(AddKernel(operand, *op, is_scalar, adds, is_logged));
+void ChooseAdd(MeasureIndex addend, bool is_scalar, bool adds, const StepScope& scope,
+               Operator* op) {
+  const OperandKind operand = SetOperand(addend, scope, op);
+  op->Use(AddKernel(operand, *op, is_scalar, adds, scope.is_logged));
 }
 
-void ChooseSet(MeasureIndex value, bool is_scalar, bool is_logged, CompiledProgram* compiled,
-               Operator* op) {
-  const MeasureExpr& expr = compiled->source.exprs[value];
-  if (IsSimpleSum(compiled->source, expr)) {
-    return ChooseAdd(expr.b, is_scalar, false, is_logged, compiled, op);
-  }
+void ChooseSet(MeasureIndex value, bool is_scalar, const StepScope& scope, Operator* op) {
+  const MeasureProgram& program = scope.compiled->source;
+  const MeasureExpr& expr = program.exprs[value];
+  if (IsSimpleSum(program, expr)) return ChooseAdd(expr.b, is_scalar, false, scope, op);
   if (IsConstant(expr)) {
     op->constant = expr.value & op->mask;
-    op->kernel = FillKernel(*op, is_scalar, is_logged);
+    op->Use(FillKernel(*op, is_scalar, scope.is_logged));
     return;
   }
-  op->expression = CompileExpression(value, compiled);
-  op->kernel = SetKernel(*op, &compiled->steps[op->expression], is_scalar, is_logged);
+  op->expression = CompileIn(scope, value);
+  op->Use(SetKernel(*op, &scope.compiled->steps[op->expression], is_scalar, scope.is_logged));
 }
 
 }  // namespace
 
-Operator ChooseMatch(MeasureIndex index, CompiledProgram* compiled) {
-  const MeasureProgram& program = compiled->source;
+Operator ChooseMatch(MeasureIndex index, const StepScope& scope) {
+  const CompiledProgram& compiled = *scope.compiled;
+  const MeasureProgram& program = compiled.source;
   const MeasureExpr& expr = program.exprs[index];
   Operator op;
-  if (IsFilterTest(program, expr)) return MatchFilter(*compiled, expr.variable, false);
+  if (IsFilterTest(program, expr)) return MatchFilter(compiled, expr.variable, false);
   if (expr.kind == MeasureExprKind::kUnary && expr.op == MeasureOp::kNot &&
       IsFilterTest(program, program.exprs[expr.a])) {
-    return MatchFilter(*compiled, program.exprs[expr.a].variable, true);
+    return MatchFilter(compiled, program.exprs[expr.a].variable, true);
   }
   if (IsComparison(expr) && IsConstant(program.exprs[expr.b]) &&
-      ChooseComparison(*compiled, expr, &op)) {
+      ChooseComparison(scope, expr, &op)) {
     return op;
   }
-  if (expr.kind == MeasureExprKind::kRatio && ChooseLeastRatio(*compiled, expr, &op)) return op;
+  if (expr.kind == MeasureExprKind::kRatio && ChooseLeastRatio(scope, expr, &op)) return op;
   op.kernel = MatchExpression;
-  op.expression = CompileExpression(index, compiled);
+  op.expression = CompileIn(scope, index);
   return op;
 }
 
@@ -196,39 +202,43 @@ bool IsThereOnceWritten(MeasureFieldId field) {
   return source == MeasureSource::kMetadata || source == MeasureSource::kCarrier;
 }
 
-Operator ChooseTag(const MeasureNode& node, bool is_logged, CompiledProgram* compiled) {
-  const MeasureExpr& expr = compiled->source.exprs[node.expr];
+Operator ChooseTag(const MeasureNode& node, const StepScope& scope) {
+  const MeasureProgram& program = scope.compiled->source;
+  const MeasureExpr& expr = program.exprs[node.expr];
   Operator op;
   op.is_tag = true;
   op.field = node.field;
-  op.mask = BitMask(FieldBits(compiled->source, node.field));
+  op.mask = BitMask(FieldBits(program, node.field));
   op.makes_present = IsThereOnceWritten(node.field);
   const OperandKind operand = OperandOf(expr);
   op.constant = expr.value;
   op.target = expr.field;
-  if (operand == OperandKind::kExpression) op.expression = CompileExpression(node.expr, compiled);
-  op.kernel = TagKernel(operand, is_logged);
+  if (operand == OperandKind::kExpression) op.expression = CompileIn(scope, node.expr);
+  op.Use(TagKernel(operand, scope.is_logged));
   return op;
 }
 
-Operator ChooseStamp(const MeasureNode& node, bool is_logged, const CompiledProgram& compiled) {
-  Operator op = ForVariable(compiled, node.target);
-  op.kernel = StampKernel(!HasKey(compiled.source.variables[node.target].kind), is_logged);
+Operator ChooseStamp(const MeasureNode& node, const StepScope& scope) {
+  Operator op = ForVariable(*scope.compiled, node.target);
+  const bool is_scalar = !HasKey(scope.compiled->source.variables[node.target].kind);
+  op.Use(StampKernel(is_scalar, scope.is_logged));
   return op;
 }
 
-Operator ChooseUpdate(const MeasureNode& node, bool is_logged, CompiledProgram* compiled) {
-  const MeasureKind kind = compiled->source.variables[node.target].kind;
+Operator ChooseUpdate(const MeasureNode& node, const StepScope& scope) {
+  const CompiledProgram& compiled = *scope.compiled;
+  const MeasureKind kind = compiled.source.variables[node.target].kind;
   const bool is_scalar = !HasKey(kind);
-  Operator op = ForVariable(*compiled, node.target);
+  const bool is_logged = scope.is_logged;
+  Operator op = ForVariable(compiled, node.target);
   switch (node.update) {
     case MeasureUpdate::kAdd:
-      ChooseAdd(node.expr, is_scalar, true, is_logged, compiled, &op);
+      ChooseAdd(node.expr, is_scalar, true, scope, &op);
       break;
     case MeasureUpdate::kReset:
     case MeasureUpdate::kInsert:
       op.constant = node.update == MeasureUpdate::kInsert;
-      op.kernel = FillKernel(op, is_scalar, is_logged);
+      op.Use(FillKernel(op, is_scalar, is_logged));
       break;
     case MeasureUpdate::kUpdate:
       op.Use(kind == MeasureKind::kPcsa ? BitmapKernel(op.log2, is_logged)
@@ -236,16 +246,16 @@ Operator ChooseUpdate(const MeasureNode& node, bool is_logged, CompiledProgram* 
       break;
     case MeasureUpdate::kInit:
       if (kind == MeasureKind::kBloomMembership) {
-        op.slot = compiled->variables[node.target].offset;
+        op.slot = compiled.variables[node.target].offset;
         op.base = 0;
-        op.rows = static_cast<uint16_t>(compiled->variables[node.target].cell_count);
-        const OperandKind operand = SetOperand(node.expr, compiled, &op);
+        op.rows = static_cast<uint16_t>(compiled.variables[node.target].cell_count);
+        const OperandKind operand = SetOperand(node.expr, scope, &op);
         op.kernel = InitFilterKernel(operand, is_logged);
         break;
       }
       [[fallthrough]];
     case MeasureUpdate::kSet:
-      ChooseSet(node.expr, is_scalar, is_logged, compiled, &op);
+      ChooseSet(node.expr, is_scalar, scope, &op);
       break;
   }
   return op;

@@ -12,13 +12,20 @@
 
 namespace trumpet {
 
-// The operator of a guard; its `skip` is still to be set.
-Operator ChooseMatch(MeasureIndex expr, CompiledProgram* compiled);
+// Where in which program a step stands.
+struct StepScope {
+  CompiledProgram* compiled;        // to which steps of expressions are appended
+  bool is_logged = false;           // inside a fork that must look atomic
+  MeasureIndex stamped = kNoIndex;  // a scalar that holds the time of the packet there
+};
 
-// Of a tag, timestamp or update.  May need the steps of an expression, which it appends.
-Operator ChooseTag(const MeasureNode& node, bool is_logged, CompiledProgram* compiled);
-Operator ChooseStamp(const MeasureNode& node, bool is_logged, const CompiledProgram& compiled);
-Operator ChooseUpdate(const MeasureNode& node, bool is_logged, CompiledProgram* compiled);
+// The operator of a guard; its `skip` is still to be set.
+Operator ChooseMatch(MeasureIndex expr, const StepScope& scope);
+
+// Of a tag, timestamp or update.
+Operator ChooseTag(const MeasureNode& node, const StepScope& scope);
+Operator ChooseStamp(const MeasureNode& node, const StepScope& scope);
+Operator ChooseUpdate(const MeasureNode& node, const StepScope& scope);
 
 }  // namespace trumpet
 

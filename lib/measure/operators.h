@@ -111,6 +111,7 @@ struct BurstContext {
   uint8_t* const* regions = nullptr;
   const uint64_t* roles = nullptr;  // by hops
   bool has_same_hops = false;       // all packets
+  bool has_same_time = false;       // all packets, that of the first one
   uint64_t same_fields = 0;         // bit per field: all packets have the same value
   uint64_t* views = nullptr;        // by packet: the viewed variable (compiled_program.h)
   uint32_t view_bytes = 0;          // from the view of a packet to that of the next; 0: one for all
@@ -119,6 +120,9 @@ struct BurstContext {
   uint32_t count = 0;   // of the burst
   uint32_t all = 0;     // a bit for each
   uint32_t chosen = 0;  // those that take the operator
+
+  // ns, of packet `number`.
+  uint64_t NowOf(size_t number) const { return packets[has_same_time ? 0 : number].now; }
 };
 static_assert(kMaxMeasureBurst <= 32, "a bit for each packet");
 
@@ -141,9 +145,12 @@ using BurstKernel = void (*)(const Operator& op, BurstContext* context);
 // that one, or kMaxMeasureBurst.
 using StopKernel = uint32_t (*)(const Operator& op, const BurstContext& context);
 
-// What a burst kernel does with slots, as far as there is one that takes hashes instead.
+// What a burst kernel does with slots; there may be one that takes hashes instead.
 enum class SlotUse : uint8_t {
   kNone,
+  kAddScalar,  // none: it fills the views
+  kStore,      // there is none
+  kSetPair,    // likewise; no two of the packets have the same cell, and operands may be cells, too
   kAddConstant,
   kAddField,
   kBitmap,
@@ -154,6 +161,8 @@ enum class SlotUse : uint8_t {
   kAddConstantAndMatch,
   kAddFieldAndMatch,
 };
+
+constexpr bool UsesSlots(SlotUse use) { return use > SlotUse::kAddScalar; }
 
 // Both do the same; without a burst kernel packets go through the program one by one.
 struct KernelPair {

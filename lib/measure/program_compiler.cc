@@ -9,6 +9,7 @@
 #include "lib/measure/burst_stages.h"
 #include "lib/measure/kernels.h"
 #include "lib/measure/operator_choice.h"
+#include "lib/measure/operator_fusion.h"
 #include "lib/measure/program_check.h"
 
 namespace trumpet {
@@ -56,13 +57,16 @@ class TaskCompiler {
   void LandHere(const Jumps& jumps) {
     for (const uint32_t jump : jumps) compiled_.operators[jump].skip = Here() - jump;
     landed_ = Here();
+    stamped_ = kNoIndex;
   }
+
+  StepScope Scope() const { return {&compiled_, is_logged_, stamped_}; }
 
   KnownSet KnownTo(MeasureIndex expr) const {
     if (expr == kNoIndex) return {};
     const MeasureExpr& of = source_.exprs[expr];
     KnownSet known = KnownTo(of.a) | KnownTo(of.b);
-    if (of.variable != kNoIndex) known.set(of.variable);
+    if (of.variable != kNoIndex && of.variable != stamped_) known.set(of.variable);
     if (of.kind == MeasureExprKind::kRandom) known.set(kKnowsRandom);
     return known;
   }
@@ -213,35 +217,15 @@ class TaskCompiler {
       EmitGuard(expr.b, refuted, to);
       return;
     }
-    to->push_back(PushMatch(ChooseMatch(index, &compiled_), KnownTo(index)));
+    to->push_back(PushMatch(ChooseMatch(index, Scope()), KnownTo(index)));
   }
 
-  // A sum whose least, or a cell that was added to, which is asked for at once takes one operator.
   uint32_t PushMatch(const Operator& match, const KnownSet& known) {
-    if (landed_ == Here() || Here() == 0 || !Absorb(match, &compiled_.operators.back())) {
+    if (landed_ == Here() || Here() == 0 || !AbsorbMatch(match, &compiled_.operators.back())) {
       return Push(match, known);
     }
     known_.back() |= known;
     return Here() - 1;
-  }
-
-  // Has the last operator do what the guard does, too; false if there is no kernel for both.
-  static bool Absorb(const Operator& match, Operator* last) {
-    const bool is_same =
-        last->region == match.region && last->base == match.base && last->slot == match.slot;
-    if (!is_same) return false;
-    if (match.kernel == MatchLeastRatio && AddsFieldToFourCells(last->kernel)) {
-      const uint16_t addend = last->field;
-      *last = match;
-      last->kernel = AddAndMatchLeastRatio;
-      last->expression = addend;
-      return true;
-    }
-    const KernelPair both = AddAndMatchKernel(*last);
-    if (match.slot_use != SlotUse::kMatchCell || both.one == nullptr) return false;
-    last->range = match.range;
-    last->Use(both);
-    return true;
   }
 
   void EmitPrimitive(const MeasureNode& node, Jumps* leave) {
@@ -251,7 +235,7 @@ class TaskCompiler {
       case MeasureNodeKind::kTag:
         CountWrites(1);
         if (stream_ <= kCtrlStream) compiled_.tagged_fields |= uint64_t{1} << node.field;
-        Push(ChooseTag(node, is_logged_, &compiled_), KnownTo(node.expr));
+        Push(ChooseTag(node, Scope()), KnownTo(node.expr));
         return;
       case MeasureNodeKind::kDuplicate:
         Push(DuplicatePacket, node.target);
@@ -266,11 +250,33 @@ class TaskCompiler {
     }
     CountLines(node.target);
     EmitClaim(node.target);
-    const Operator op = node.kind == MeasureNodeKind::kTimestamp
-                            ? ChooseStamp(node, is_logged_, compiled_)
-                            : ChooseUpdate(node, is_logged_, &compiled_);
+    const bool is_stamp = node.kind == MeasureNodeKind::kTimestamp;
+    const Operator op = is_stamp ? ChooseStamp(node, Scope()) : ChooseUpdate(node, Scope());
     CountWrites(op.rows);
     Push(op, KnownTo(node.expr) | KnownSet().set(node.target));
+    NoteStamp(node.target, is_stamp);
+    FuseFilter();
+  }
+
+  void FuseFilter() {
+    if (Here() < landed_ + kCarriedFilterSteps) return;
+    const uint32_t first = Here() - static_cast<uint32_t>(kCarriedFilterSteps);
+    const Operator op = CarriedFilterOf(compiled_, &compiled_.operators[first]);
+    if (op.kernel == nullptr) return;
+    KnownSet known;
+    for (uint32_t at = first; at < Here(); ++at) known |= known_[at];
+    compiled_.operators.resize(first);
+    known_.resize(first);
+    Push(op, known);
+  }
+
+  // Whoever reads the scalar next reads the time of the packet, whatever others have written.
+  void NoteStamp(MeasureIndex target, bool is_stamp) {
+    if (is_stamp && !HasKey(source_.variables[target].kind)) {
+      stamped_ = is_logged_ ? kNoIndex : target;
+    } else if (target == stamped_) {
+      stamped_ = kNoIndex;
+    }
   }
 
   void EmitClaim(MeasureIndex variable) {
@@ -416,10 +422,11 @@ class TaskCompiler {
   MeasureIndex refuted_ = kNoIndex;  // a guard that is known to be false at the next step
   Jumps* leading_ = nullptr;         // of the first match to come
   bool is_too_deep_ = false;
-  uint32_t landed_ = 0;  // where jumps last came in
-  uint32_t flags_ = 0;   // in use
-  uint32_t forks_ = 0;   // that are logged, around here
-  uint32_t log_ = 0;     // entries of the outermost of them
+  uint32_t landed_ = 0;              // where jumps last came in
+  MeasureIndex stamped_ = kNoIndex;  // a scalar that holds the time of the packet
+  uint32_t flags_ = 0;               // in use
+  uint32_t forks_ = 0;               // that are logged, around here
+  uint32_t log_ = 0;                 // entries of the outermost of them
 };
 
 }  // namespace

@@ -14,7 +14,9 @@
 namespace trumpet {
 
 // Appends the steps of an expression and kDone; answers where it starts.
-uint32_t CompileExpression(MeasureIndex expr, CompiledProgram* compiled);
+// `stamped`: a scalar that holds the time of the packet then.
+uint32_t CompileExpression(MeasureIndex expr, CompiledProgram* compiled,
+                           MeasureIndex stamped = kNoIndex);
 
 // Fills operators, steps, entries, the limits that depend on them, and the cost.
 Status CompileTasks(CompiledProgram* compiled);

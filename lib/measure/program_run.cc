@@ -8,6 +8,7 @@
 
 #include "lib/measure/burst_keys.h"
 #include "lib/measure/kernels.h"
+#include "lib/measure/key_slots.h"
 #include "lib/measure/program_state.h"
 
 namespace trumpet {
@@ -124,6 +125,7 @@ void ProgramState::RunBurst(ProgramBurst* burst) {
   context.regions = regions_.data();
   context.roles = burst->roles;
   context.has_same_hops = burst->has_same_hops;
+  context.has_same_time = burst->source.frames != nullptr;
   context.same_fields = burst->source.frames != nullptr ? kPlaceFields : 0;
   context.views = views;
   context.marks = marks_.data();
@@ -132,13 +134,62 @@ void ProgramState::RunBurst(ProgramBurst* burst) {
   context.all = BitsUpTo(burst->count - 1);
   Begin();
   arrivals_[0] = context.all;
-  for (size_t i = 0; i < program_->stages.size(); ++i) {
-    context.chosen = arrivals_[i];
-    arrivals_[i] = 0;
-    if (context.chosen != 0) RunStage(program_->stages[i], burst, &context);
-  }
+  RunStages(0, static_cast<uint32_t>(program_->stages.size()), burst, &context);
   if (!marks_.empty()) RunCopiesOf(burst, context);
   regions_[kViewRegion] = ViewedCell();
+}
+
+inline void ProgramState::RunStages(uint32_t first, uint32_t end, ProgramBurst* burst,
+                                    BurstContext* context) {
+  for (uint32_t i = first; i < end; ++i) {
+    if (arrivals_[i] == 0) continue;
+    const BurstStage& stage = program_->stages[i];
+    if (stage.runs_end != 0) {
+      RunByRuns(i, burst, context);
+      i = stage.runs_end - 1;
+      continue;
+    }
+    context->chosen = arrivals_[i];
+    arrivals_[i] = 0;
+    RunStage(stage, burst, context);
+  }
+}
+
+// Packets come to the first of these stages only.
+void ProgramState::RunByRuns(uint32_t first, ProgramBurst* burst, BurstContext* context) {
+  const BurstStage* const stages = program_->stages.data();
+  uint32_t left = arrivals_[first];
+  FindCells(stages[first].run_cells, burst);
+  while (left != 0) {
+    const uint32_t run = runs_.Next(left);
+    left &= ~run;
+    arrivals_[first] = run;
+    for (uint32_t i = first; i < stages[first].runs_end; ++i) {
+      context->chosen = arrivals_[i];
+      arrivals_[i] = 0;
+      if (context->chosen == 0) continue;
+      const bool takes_cells = stages[i].takes_run_cells;
+      context->slots = takes_cells ? runs_.cells() : burst->slots;
+      context->stride = takes_cells ? 1 : burst->stride;
+      RunStage(stages[i], burst, context);
+    }
+  }
+  context->slots = burst->slots;
+  context->stride = burst->stride;
+}
+
+// Of each packet of the burst, where it is in that map.
+void ProgramState::FindCells(const HashUse& map, ProgramBurst* burst) {
+  const SlotPlan& plan = *map.plan;
+  uint32_t* const cells = runs_.cells();
+  if (program_->family == MeasureHashFamily::kFast) {
+    const uint64_t* const hashes = burst->keys->HashesOf(burst->key_numbers[map.key]);
+    return FindMapCells(plan, hashes, burst->count, cells);
+  }
+  burst->FillSlots(*program_, uint64_t{1} << map.key);
+  for (uint32_t i = 0; i < burst->count; ++i) {
+    cells[i] = burst->slots[size_t{i} * burst->stride + plan.first];
+  }
 }
 
 inline void ProgramState::RunStage(const BurstStage& stage, ProgramBurst* burst,
@@ -210,6 +261,17 @@ void ProgramState::RunCopiesOf(ProgramBurst* burst, const BurstContext& context)
   uint32_t copied = 0;
   for (const uint32_t mark : marks_) copied |= mark;
   if (copied == 0) return;
+  if (program_->has_plain_copies && burst->source.frames == nullptr) {
+    ForEachBit(copied, [&](uint32_t number) {
+      const MeasuredPacket& packet = burst->packets[number];
+      for (size_t i = 0; i < marks_.size(); ++i) {
+        if ((marks_[i] >> number & 1) == 0) continue;
+        CollectPlain(program_->burst_copies[i], *packet.values, packet.now, &layouts_[i]);
+      }
+    });
+    std::fill(marks_.begin(), marks_.end(), 0);
+    return;
+  }
   burst->FillSlots(*program_, program_->copy_keys);
   ForEachBit(copied, [&](uint32_t number) {
     ShowView(context, number);
@@ -219,7 +281,8 @@ void ProgramState::RunCopiesOf(ProgramBurst* burst, const BurstContext& context)
     for (size_t i = 0; i < marks_.size(); ++i) {
       if ((marks_[i] >> number & 1) == 0) continue;
       const BurstCopy& copy = program_->burst_copies[i];
-      copy.is_plain ? CollectPlain(copy, &layouts_[i]) : RunOnPacket(copy);
+      copy.is_plain ? CollectPlain(copy, *context_.packet, context_.now, &layouts_[i])
+                    : RunOnPacket(copy);
     }
     if (copy_count_ != 0) RunCopies();
   });
@@ -248,11 +311,11 @@ void ProgramState::LayOut(const BurstCopy& copy, uint64_t present, CopyLayout* l
 }
 
 // Straight from the packet, with the tags in place of what it has.
-inline void ProgramState::CollectPlain(const BurstCopy& copy, CopyLayout* layout) {
-  const PacketValues& packet = *context_.packet;
+inline void ProgramState::CollectPlain(const BurstCopy& copy, const PacketValues& packet,
+                                       uint64_t now, CopyLayout* layout) {
   if (packet.present != layout->present) LayOut(copy, packet.present, layout);
   const uint32_t count = layout->count;
-  uint64_t* const values = BeginRecord(context_.now, layout->collected, copy.endpoint, count);
+  uint64_t* const values = BeginRecord(now, layout->collected, copy.endpoint, count);
   if (values == nullptr) return;
   for (uint32_t i = 0; i < count; ++i) values[i] = packet.value[layout->fields[i]];
   for (uint32_t i = 0; i < layout->tag_count; ++i) {

@@ -19,6 +19,7 @@
 #include "lib/base/page_buffer.h"
 #include "lib/base/spsc_ring.h"
 #include "lib/base/status.h"
+#include "lib/measure/cell_runs.h"
 #include "lib/measure/compiled_program.h"
 #include "lib/measure/measured_packet.h"
 
@@ -153,12 +154,16 @@ class ProgramState {
   void RunFrom(const Operator* op);
   void PointTo(const ProgramBurst& burst, uint32_t number);
   void RunOne(const Operator* op, const ProgramBurst& burst, uint32_t number);
+  void RunStages(uint32_t first, uint32_t end, ProgramBurst* burst, BurstContext* context);
   void RunStage(const BurstStage& stage, ProgramBurst* burst, BurstContext* context);
+  void RunByRuns(uint32_t first, ProgramBurst* burst, BurstContext* context);
+  void FindCells(const HashUse& map, ProgramBurst* burst);
   void RunArms(const BurstStage& stage, ProgramBurst* burst, BurstContext* context);
   uint32_t RunArm(const BurstArm& arm, const ProgramBurst& burst, BurstContext* context);
   void RunCopiesOf(ProgramBurst* burst, const BurstContext& context);
   void RunOnPacket(const BurstCopy& copy);
-  void CollectPlain(const BurstCopy& copy, CopyLayout* layout);
+  void CollectPlain(const BurstCopy& copy, const PacketValues& packet, uint64_t now,
+                    CopyLayout* layout);
   void ShowView(const BurstContext& context, uint32_t number);
   uint8_t* ViewedCell() const;
   void AdvanceWindows();
@@ -181,6 +186,7 @@ class ProgramState {
   std::vector<uint32_t> arrivals_;   // RunContext's
   std::vector<uint32_t> marks_;      // RunContext's
   std::vector<CopyLayout> layouts_;  // by BurstCopy, of the packet that left the last one
+  CellRuns runs_;
   uint64_t random_ = 0;
   uint64_t quiet_until_ = 0;  // no window of a scope has anything to do before
   RunContext context_;

@@ -30,6 +30,9 @@ StageCutter::StageCutter(const std::vector<KnownSet>& known, const CompiledProgr
                          uint32_t entry)
     : compiled_(compiled), source_(compiled.source), entry_(entry) {
   while (OperatorAt(end_).kernel != EndProgram) end_++;
+  for (size_t i = 0; i < source_.variables.size(); ++i) {
+    keyed_[i] = source_.variables[i].key != kNoIndex;
+  }
   GatherKnown(known);
 }
 
@@ -50,8 +53,51 @@ bool StageCutter::IsJump(const StageRange& range) const {
 }
 
 bool StageCutter::IsTogether(const StageRange& range, bool wait) const {
-  return range.first == range.last && range.first < end_ &&
-         (OperatorAt(range.first).burst_kernel != nullptr || (wait && IsCopy(range.first)));
+  return range.first == range.last && IsDoneForAll(range.first, wait) &&
+         OperatorAt(range.first).slot_use != SlotUse::kSetPair;
+}
+
+bool StageCutter::IsDoneForAll(uint32_t place, bool wait) const {
+  return place < end_ && (OperatorAt(place).burst_kernel != nullptr || (wait && IsCopy(place)));
+}
+
+bool StageCutter::IsOneByOne(const StageRange& range, bool wait) const {
+  return !IsTogether(range, wait) && !IsJump(range) && RunCellsOf(range, wait).plan == nullptr;
+}
+
+// The map that a variable is of, if its cells are known before the program runs.
+HashUse StageCutter::MapOf(size_t variable) const {
+  const MeasureIndex key =
+      variable < source_.variables.size() ? source_.variables[variable].key : kNoIndex;
+  if (key == kNoIndex || compiled_.keys[key].is_late) return {};
+  for (const SlotPlan& plan : compiled_.slots[key]) {
+    const bool is_of_plan = plan.first == compiled_.variables[variable].first_slot;
+    if (is_of_plan && plan.form == SlotForm::kMap) return {key, &plan};
+  }
+  return {};
+}
+
+HashUse StageCutter::RunCellsOf(const StageRange& range, bool wait) const {
+  KnownSet known;
+  KnownSet ties;
+  if (OperatorAt(range.first).kernel == Jump) return {};
+  for (uint32_t at = range.first; at <= range.last; ++at) {
+    if (OperatorAt(at).kernel == Jump) continue;
+    if (!IsDoneForAll(at, wait)) return {};
+    if (OperatorAt(at).slot_use == SlotUse::kSetPair) {
+      ties |= known_[at] | (all_known_[at] & keyed_);
+    }
+    ties |= known & known_[at];
+    known |= known_[at];
+  }
+  HashUse cells;
+  for (size_t i = 0; i < ties.size(); ++i) {
+    if (!ties.test(i)) continue;
+    const HashUse map = MapOf(i);
+    if (map.plan == nullptr || (cells.plan != nullptr && cells.plan != map.plan)) return {};
+    cells = map;
+  }
+  return cells;
 }
 
 std::vector<StageRange> StageCutter::Cut(bool wait) const {
@@ -122,7 +168,7 @@ KnownSet StageCutter::KnownToCopies(const std::vector<KnownSet>& known) const {
 bool StageCutter::IsAlone(uint32_t at) const {
   const Operator& op = OperatorAt(at);
   const MeasureIndex variable = compiled_.viewed;
-  if (!op.is_viewed || op.burst_kernel == nullptr || op.target != variable) return false;
+  if (!op.is_viewed || op.slot_use != SlotUse::kAddScalar || op.target != variable) return false;
   for (uint32_t before = 0; before < at; ++before) {
     if (known_[before].test(variable)) return false;
   }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // StageCutter: which operators of a program must stay together when the packets of a burst take
-// them by stages (burst_stages.h).
+// them by stages, and which of those may be taken run by run (burst_stages.h).
 //
 // Threads: pure functions of a program that is being compiled, which is borrowed.
 
@@ -43,6 +43,10 @@ class StageCutter {
   // One operator that a kernel does for all packets.  Copies may be left behind if they `wait`.
   bool IsTogether(const StageRange& range, bool wait) const;
 
+  // The map whose cells alone tie the operators of the range together, each of which a kernel does
+  // for packets that have different ones; none (its plan is null) if that is not so.
+  HashUse RunCellsOf(const StageRange& range, bool wait) const;
+
   // `wait`: all packets have gone through the program before the first copy is run.
   std::vector<StageRange> Cut(bool wait) const;
   // Whether copies may wait, which is to say that nothing could tell, and that no packet is tagged
@@ -59,14 +63,15 @@ class StageCutter {
   bool Knows(uint32_t at, size_t thing, bool holds_copies) const;
   bool TieMore(const std::vector<StageRange>& ranges, bool wait,
                std::vector<uint32_t>* reach) const;
-  bool IsOneByOne(const StageRange& range, bool wait) const {
-    return !IsTogether(range, wait) && !IsJump(range);
-  }
+  bool IsDoneForAll(uint32_t place, bool wait) const;
+  HashUse MapOf(size_t variable) const;
+  bool IsOneByOne(const StageRange& range, bool wait) const;
 
   const CompiledProgram& compiled_;
   const MeasureProgram& source_;
   const uint32_t entry_;
   uint32_t end_ = 0;
+  KnownSet keyed_;  // variables
   std::vector<KnownSet> all_known_;
   std::vector<KnownSet> known_;
 };

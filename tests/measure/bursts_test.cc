@@ -1,9 +1,9 @@
 // Copyright (c) 2026 The Trumpet Authors.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bursts of frames, from which programs read no more than they need and whose packets take
-// operators together, beside the same packets one by one with all their fields read: after every
-// burst the same cells, at the end the same copies.
+// Bursts of frames, from which programs read no more than they need, or of packets that have times
+// of their own; either take operators together, beside the same packets one by one with all their
+// fields read: after every burst the same cells, at the end the same copies.
 
 #include <gtest/gtest.h>
 
@@ -119,14 +119,21 @@ std::string ExamplePath(const std::string& name) {
   return std::string(top != nullptr ? top : ".") + "/docs/measurements/" + name + ".mafia";
 }
 
-class BurstsTest : public ::testing::TestWithParam<uint32_t> {
+struct Way {
+  uint32_t threads = 1;  // of several, variables that do not merge are shared
+  bool takes_frames = true;
+  MeasureHashFamily family = MeasureHashFamily::kFast;
+};
+
+class BurstsTest : public ::testing::TestWithParam<Way> {
  protected:
   void Add(const std::string& text, const std::string& name) {
     const auto source = CompileMafia(text, name);
     ASSERT_TRUE(source.ok()) << source.status().message();
     MeasureLoadOptions options;
     options.seed = kSeed;
-    options.thread_count = GetParam();
+    options.thread_count = GetParam().threads;
+    options.family = GetParam().family;
     auto program = LoadMeasureProgram(*source, options);
     ASSERT_TRUE(program.ok()) << program.status().message();
     programs_.push_back(std::move(*program));
@@ -146,8 +153,7 @@ class BurstsTest : public ::testing::TestWithParam<uint32_t> {
     std::vector<SharedCells> shared[2];
     const States by_burst(programs, &shared[0]);
     const States one_by_one(programs, &shared[1]);
-    FramePrograms frames_set(by_burst.all);
-    ProgramSet packets_set(one_by_one.all, {});
+    BothWays ways(by_burst.all, one_by_one.all);
     RandomFrames random(seed);
     uint64_t now = 1'000'000'000;
     for (uint32_t burst = 0; burst < kBursts; ++burst) {
@@ -155,7 +161,7 @@ class BurstsTest : public ::testing::TestWithParam<uint32_t> {
       const auto queue = static_cast<uint16_t>(random.Below(2) * random.Below(70000));
       const PacketPlace place = {port, 0, queue, 3};
       now += random.Below(30) == 0 ? 400'000'000 : random.Below(5'000'000);
-      RunBurst(&random, place, now, &frames_set, &packets_set);
+      RunBurst(&random, place, now, &ways);
       for (size_t i = 0; i < programs.size(); ++i) {
         ASSERT_EQ(DifferenceOf(*by_burst.all[i], *one_by_one.all[i]), "")
             << "seed " << seed << ", burst " << burst << ", program " << i;
@@ -167,33 +173,61 @@ class BurstsTest : public ::testing::TestWithParam<uint32_t> {
   }
 
  private:
+  struct BothWays {
+    BothWays(const std::vector<ProgramState*>& by_burst,
+             const std::vector<ProgramState*>& one_by_one)
+        : packets(one_by_one, {}) {
+      if (GetParam().takes_frames) {
+        frames = std::make_unique<FramePrograms>(by_burst);
+      } else {
+        bursts = std::make_unique<ProgramSet>(by_burst, std::vector<std::string>());
+      }
+    }
+    std::unique_ptr<FramePrograms> frames;
+    std::unique_ptr<ProgramSet> bursts;
+    ProgramSet packets;
+  };
+
   static void RunBurst(RandomFrames* random, const PacketPlace& place, uint64_t now,
-                       FramePrograms* frames_set, ProgramSet* packets_set) {
+                       BothWays* ways) {
     RandomFrame frames[kMaxMeasureBurst];
     Frame views[kMaxMeasureBurst];
+    PacketValues values[kMaxMeasureBurst];
+    MeasuredPacket packets[kMaxMeasureBurst];
     const uint32_t count = 1 + random->Below(kMaxMeasureBurst);
     for (uint32_t i = 0; i < count; ++i) {
       frames[i] = random->Next();
       views[i] = {frames[i].bytes.data(), static_cast<uint32_t>(frames[i].bytes.size()),
                   frames[i].wire};
     }
-    frames_set->Run(views, count, place, now);
+    const auto read = [&](uint32_t i) {
+      ReadPacketValues(views[i], &values[i]);
+      PlaceReceived(place, &values[i]);
+      packets[i].values = &values[i];
+    };
+    // Clocks may go backwards.
     for (uint32_t i = 0; i < count; ++i) {
-      PacketValues values;
-      ReadPacketValues(views[i], &values);
-      PlaceReceived(place, &values);
-      MeasuredPacket packet;
-      packet.values = &values;
-      packet.now = now;
-      packets_set->Run(&packet, 1);
+      packets[i].now = ways->frames != nullptr ? now : now + random->Below(2000) - 1000;
+      read(i);
+    }
+    if (ways->frames != nullptr) {
+      ways->frames->Run(views, count, place, now);
+    } else {
+      ways->bursts->Run(packets, count, {});
+      for (uint32_t i = 0; i < count; ++i) values[i] = {};
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+      read(i);
+      ways->packets.Run(&packets[i], 1);
     }
   }
 
   std::vector<std::unique_ptr<const CompiledProgram>> programs_;
 };
 
-// One packet thread, and several: then what does not merge is shared.
-INSTANTIATE_TEST_SUITE_P(Threads, BurstsTest, ::testing::Values(1, 4));
+INSTANTIATE_TEST_SUITE_P(Ways, BurstsTest,
+                         ::testing::Values(Way{1, true}, Way{4, true}, Way{1, false}, Way{4, false},
+                                           Way{1, false, MeasureHashFamily::kReference}));
 
 const char* const kExamples[] = {
     "uc01_flow_volume_duration",   "uc02_flow_volume_cm", "uc03_cardinality_pcsa",
@@ -320,6 +354,46 @@ const char* const kPipelines[] = {
     // A window of a task, and another task that reads what it clears.
     "pkts.window(40ms) >> match(pkt.size > 100) >> size.set(size + 1) >> few.add(1);"
     "pkts >> bytes.add(1); pkts >> match(size.max() > 3) >> some.add(few);",
+    // Times of packets: of a scalar that was set to it, and of maps.
+    "t = Timestamp(); first = HashMap(key=pair, size=50, type=Timestamp());"
+    "gap = HashMap(key=pair, size=50, type=Counter(width=48));"
+    "n = HashMap(key=pair, size=50, type=Counter(width=16));"
+    "pkts >> n.set(n + 1) >> timestamp(t) >> ((match(first == 0) >> timestamp(first)) ++ "
+    "(match(first != 0) >> gap.set(t - first))); pkts >> match(n > 3) >> some.set(t + some) >> "
+    "n.set(n - 2) >> gap.set(gap + t) >> duplicate(out);"
+    "out >> tag(ipv4.id, t) >> collect(C);",
+    "t = Timestamp(); u = Timestamp();"
+    "pkts >> timestamp(t) >> match(t > 5) >> some.set(t - u) >> timestamp(u) >> "
+    "((match(pkt.size > 300) >> few.set(u - 1)) ++ (match(pkt.size <= 300) >> timestamp(t))) >> "
+    "all.set(all + t) >> ((some.set(some + t) >> timestamp(t)) ++ (few.set(few + t)));",
+    // Maps that are read and written by several operators, run by run; with copies, with another
+    // map between, and with a sketch of which packets share cells.
+    "f = HashMap(key=flow, size=50, type=Counter(width=8));"
+    "g = HashMap(key=flow, size=50, type=Counter(width=64));"
+    "h = HashMap(key=flow, size=60, type=Counter(width=32));"
+    "pkts >> ((match(f < 3) >> f.add(1) >> g.set(g + pkt.size)) ++ (match(f >= 3) >> "
+    "duplicate(out)) "
+    "++ (h.add(1) >> match(h >= 9) >> h.reset())); pkts >> match(g > 2000) >> f.reset() >> "
+    "g.set(g - pkt.size) >> bytes.add(1) >> size.set(size + 1); out >> tag(ipv4.tos, 9) >> "
+    "collect(C);",
+    "f = HashMap(key=flow, size=50, type=Counter(width=32)); g = HashMap(key=flow, size=50, "
+    "type=Counter(width=32)); pkts >> match(f != 4) >> f.set(f + g) >> g.set(f - g) >> g.set(7) >> "
+    "match(g == 7) >> g.set(pkt.size - g) >> f.set(g + f); pkts >> f.add(1);",
+    "one = Sketch(alg=\"count-min\", key=flow, nhash=1, size=40, width=32);"
+    "pkts >> one.set(one + pkt.size) >> match(one.min() > 900) >> one.set(one - pkt.size) >> "
+    "one.set(one - 1);",
+    // A field that carries a filter.
+    "odd = BloomFilter(alg=\"membership\", key=flow, nhash=3, size=16);"
+    "pkts >> match(pkt.size > 200) >> odd.init(ipv4.checksum) >> odd.insert() >> "
+    "tag(ipv4.id, odd) >> odd.reset() >> few.set(odd) >> duplicate(out);"
+    "pkts >> match(odd.test()) >> bytes.add(1); pkts >> odd.insert();"
+    "out >> tag(ipv4.checksum, odd) >> collect(C);",
+    "odd = BloomFilter(alg=\"membership\", key=pair, nhash=4, size=12);"
+    "few_bits = BloomFilter(alg=\"membership\", key=pair, nhash=4, size=8);"
+    "pkts >> odd.init(vlan.vid) >> odd.insert() >> tag(vlan.vid, odd) >> odd.reset();"
+    "pkts >> few_bits.init(ipv4.tos) >> few_bits.insert() >> match(pkt.size > 300) >> "
+    "tag(ipv4.tos, few_bits) >> few_bits.reset(); pkts >> some.set(some + vlan.vid) >> "
+    "few.set(few + ipv4.tos);",
     // Filters as numbers.
     "odd = BloomFilter(alg=\"membership\", key=pair, nhash=3, size=19);"
     "pkts >> odd.init(ipv4.id) >> odd.insert() >> few.set(few + odd) >> odd.reset() >> "
@@ -329,6 +403,7 @@ const char* const kPipelines[] = {
 // What packets of a burst do together, and what not.
 struct StageCount {
   uint32_t one_by_one = 0;  // stages whose operators packets take one after the other
+  uint32_t by_runs = 0;     // groups of stages that packets of different cells take together
   uint32_t waiting = 0;     // copies that are run when all packets have gone through
   bool is_parted = false;
   bool needs_slots = false;
@@ -344,6 +419,7 @@ StageCount CountStages(const std::string& name) {
   EXPECT_TRUE(program.ok());
   for (const BurstStage& stage : (*program)->stages) {
     count.one_by_one += stage.kernel == nullptr ? 1 : 0;
+    count.by_runs += stage.runs_end != 0 ? 1 : 0;
     count.is_parted |= stage.parts;
     count.needs_slots |= stage.keys != 0;
   }
@@ -356,23 +432,24 @@ TEST(BurstStages, HoldTogetherOnlyWhatOrderCouldTellApart) {
     const char* name;
     StageCount expected;
   } kCases[] = {
-      {kExamples[0], {1, 0, false, true}},  // start_ts, which is read and set
-      {kExamples[1], {0, 0, false, false}},
-      {kExamples[2], {0, 0, false, false}},
-      {kExamples[3], {0, 0, false, false}},
-      {kExamples[4], {0, 2, false, false}},
-      {kExamples[5], {0, 1, false, false}},
-      {kExamples[6], {1, 1, false, true}},  // the counters, which the last branch resets
-      {kExamples[7], {0, 1, false, false}},
-      {kExamples[8], {2, 1, false, true}},  // verify_time, and the filter
-      {kExamples[9], {0, 0, true, false}},
-      {kExamples[10], {3, 0, false, true}},   // tags; q_len; the window
-      {kExamples[11], {3, 0, false, true}},   // likewise, and the filter
-      {kExamples[12], {1, 0, false, false}},  // l_clock, which copies read, too
+      {kExamples[0], {0, 1, 0, false, false}},  // start_ts, which is read and set
+      {kExamples[1], {0, 0, 0, false, false}},
+      {kExamples[2], {0, 0, 0, false, false}},
+      {kExamples[3], {0, 0, 0, false, false}},
+      {kExamples[4], {0, 0, 2, false, false}},
+      {kExamples[5], {0, 0, 1, false, false}},
+      {kExamples[6], {0, 1, 1, false, false}},  // the counters, which the last branch resets
+      {kExamples[7], {0, 0, 1, false, false}},
+      {kExamples[8], {3, 0, 1, false, true}},  // verify_time; a tag; the filter
+      {kExamples[9], {0, 0, 0, true, false}},
+      {kExamples[10], {3, 0, 0, false, true}},   // tags; q_len; the window
+      {kExamples[11], {1, 0, 0, false, true}},   // the window
+      {kExamples[12], {1, 0, 0, false, false}},  // l_clock, which copies read, too
   };
   for (const auto& each : kCases) {
     const StageCount got = CountStages(each.name);
     EXPECT_EQ(got.one_by_one, each.expected.one_by_one) << each.name;
+    EXPECT_EQ(got.by_runs, each.expected.by_runs) << each.name;
     EXPECT_EQ(got.waiting, each.expected.waiting) << each.name;
     EXPECT_EQ(got.is_parted, each.expected.is_parted) << each.name;
     EXPECT_EQ(got.needs_slots, each.expected.needs_slots) << each.name;
