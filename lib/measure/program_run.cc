@@ -261,32 +261,37 @@ void ProgramState::RunCopiesOf(ProgramBurst* burst, const BurstContext& context)
   uint32_t copied = 0;
   for (const uint32_t mark : marks_) copied |= mark;
   if (copied == 0) return;
-  if (program_->has_plain_copies && burst->source.frames == nullptr) {
-    ForEachBit(copied, [&](uint32_t number) {
-      const MeasuredPacket& packet = burst->packets[number];
-      for (size_t i = 0; i < marks_.size(); ++i) {
-        if ((marks_[i] >> number & 1) == 0) continue;
-        CollectPlain(program_->burst_copies[i], *packet.values, packet.now, &layouts_[i]);
-      }
-    });
-    std::fill(marks_.begin(), marks_.end(), 0);
-    return;
+  const bool are_read = burst->source.frames == nullptr;
+  if (program_->has_plain_copies && are_read) {
+    ForEachBit(copied, [&](uint32_t number) { CollectCopies(burst->packets[number], number); });
+  } else {
+    burst->FillSlots(*program_, program_->copy_keys);
+    ForEachBit(copied, [&](uint32_t number) { RunCopiesOfOne(*burst, number, context); });
   }
-  burst->FillSlots(*program_, program_->copy_keys);
-  ForEachBit(copied, [&](uint32_t number) {
-    ShowView(context, number);
-    PointTo(*burst, number);
-    if (context_.frame != nullptr) ReadPlacedPacket(*context_.frame, context_.packet);
-    context_.frame = nullptr;  // all is read, and tags of copies must stay
-    for (size_t i = 0; i < marks_.size(); ++i) {
-      if ((marks_[i] >> number & 1) == 0) continue;
-      const BurstCopy& copy = program_->burst_copies[i];
-      copy.is_plain ? CollectPlain(copy, *context_.packet, context_.now, &layouts_[i])
-                    : RunOnPacket(copy);
-    }
-    if (copy_count_ != 0) RunCopies();
-  });
   std::fill(marks_.begin(), marks_.end(), 0);
+}
+
+// All of them plain.
+inline void ProgramState::CollectCopies(const MeasuredPacket& packet, uint32_t number) {
+  for (size_t i = 0; i < marks_.size(); ++i) {
+    if ((marks_[i] >> number & 1) == 0) continue;
+    CollectPlain(program_->burst_copies[i], *packet.values, packet.now, &layouts_[i]);
+  }
+}
+
+void ProgramState::RunCopiesOfOne(const ProgramBurst& burst, uint32_t number,
+                                  const BurstContext& context) {
+  ShowView(context, number);
+  PointTo(burst, number);
+  if (context_.frame != nullptr) ReadPlacedPacket(*context_.frame, context_.packet);
+  context_.frame = nullptr;  // all is read, and tags of copies must stay
+  for (size_t i = 0; i < marks_.size(); ++i) {
+    if ((marks_[i] >> number & 1) == 0) continue;
+    const BurstCopy& copy = program_->burst_copies[i];
+    copy.is_plain ? CollectPlain(copy, *context_.packet, context_.now, &layouts_[i])
+                  : RunOnPacket(copy);
+  }
+  if (copy_count_ != 0) RunCopies();
 }
 
 void ProgramState::LayOut(const BurstCopy& copy, uint64_t present, CopyLayout* layout) {

@@ -161,6 +161,8 @@ class ProgramState {
   void RunArms(const BurstStage& stage, ProgramBurst* burst, BurstContext* context);
   uint32_t RunArm(const BurstArm& arm, const ProgramBurst& burst, BurstContext* context);
   void RunCopiesOf(ProgramBurst* burst, const BurstContext& context);
+  void CollectCopies(const MeasuredPacket& packet, uint32_t number);
+  void RunCopiesOfOne(const ProgramBurst& burst, uint32_t number, const BurstContext& context);
   void RunOnPacket(const BurstCopy& copy);
   void CollectPlain(const BurstCopy& copy, const PacketValues& packet, uint64_t now,
                     CopyLayout* layout);
