@@ -25,6 +25,7 @@ lib_libtrumpet_measure_a_SOURCES = \
 	lib/measure/expression_check.cc \
 	lib/measure/expression_check.h \
 	lib/measure/expression_compiler.cc \
+	lib/measure/field_columns.h \
 	lib/measure/frame_headers.cc \
 	lib/measure/frame_headers.h \
 	lib/measure/frame_programs.cc \

@@ -42,7 +42,7 @@ template <OperandKind kOperand>
 class Operands {
  public:
   Operands(const Operator& op, const BurstContext& context) : constant_(op.constant) {
-    if constexpr (kOperand == OperandKind::kField) column_ = context.column->Of(op.field);
+    if constexpr (kOperand == OperandKind::kField) column_ = context.columns->Of(op.field);
   }
   uint64_t operator[](size_t packet) const {
     return kOperand == OperandKind::kConstant ? constant_ : column_[packet];

@@ -41,7 +41,7 @@ void MatchFieldOfAll(const Operator& op, BurstContext* context) {
     if (!range.Has(context->packets[0].values->value[op.field] & mask)) context->chosen = 0;
     return;
   }
-  const uint64_t* const column = context->column->Of(op.field);
+  const uint64_t* const column = context->columns->Of(op.field);
   KeepChosen(context, [=](uint32_t number) { return range.Has(column[number] & mask); });
 }
 
@@ -216,7 +216,7 @@ template <typename Source>
 uint32_t AddUntilLeastRatio(const Operator& op, const BurstContext& context) {
   const uint64_t over = op.mask;
   const uint64_t share = op.constant;
-  const uint64_t* const addends = context.column->Of(static_cast<MeasureFieldId>(op.expression));
+  const uint64_t* const addends = context.columns->Of(static_cast<MeasureFieldId>(op.expression));
   uint8_t* region = CellsOf(op, context.regions);
   const Source slots(op, context);
   const uint8_t* totals = context.regions[op.field] + op.target;

@@ -86,52 +86,61 @@ const Operator* SetPair(const Operator* op, RunContext* context) {
   return GoOn(op + 1, context);
 }
 
-// What each chosen packet of a burst has for a step of the kinds that kPair has; `op` writes the
-// cells that kWrittenCell is.
-void ReadOperands(const ExpressionStep& step, const Operator& op, const BurstContext& context,
-                  uint64_t* values) {
-  const auto fill = [&](const auto& value_of) {
-    ForChosen(context, [&](size_t number) { values[number] = value_of(number); });
-  };
-  const auto fill_cells = [&](const uint8_t* cells, uint32_t slot, uint8_t log2) {
-    fill([&](size_t number) {
-      return LoadCell(cells + context.slots[number * context.stride + slot], log2);
-    });
-  };
-  switch (step.kind) {
-    case StepKind::kConstant:
-      return fill([&](size_t) { return step.value; });
-    case StepKind::kField: {
-      const uint64_t* const column = context.column->Of(step.field);
-      return fill([&](size_t number) { return column[number]; });
+// What each packet of a burst has for a step of the kinds that kPair has: a number in memory, at
+// even distances or at a slot.
+class BurstOperand {
+ public:
+  // `op` writes the cells that kWrittenCell is.
+  static BurstOperand Of(const ExpressionStep& step, const Operator& op,
+                         const BurstContext& context) {
+    switch (step.kind) {
+      case StepKind::kConstant:
+        return {&step.value, 0};
+      case StepKind::kField:
+        return {context.columns->Of(step.field), sizeof(uint64_t)};
+      case StepKind::kNow:
+        return {&context.packets->now, context.has_same_time ? 0 : sizeof *context.packets, 3,
+                step.value};
+      case StepKind::kScalar:
+        return {context.regions[step.region] + step.slot,
+                step.region == kViewRegion ? context.view_bytes : 0, step.log2};
+      case StepKind::kWrittenCell:
+        return {CellsOf(op, context.regions), context.slots + op.slot, context.stride, op.log2};
+      default:
+        return {context.regions[step.region] + step.base, context.slots + step.slot, context.stride,
+                step.log2};
     }
-    case StepKind::kNow:
-      return fill([&](size_t number) { return context.NowOf(number) & step.value; });
-    case StepKind::kScalar: {
-      const uint8_t* const cell = context.regions[step.region] + step.slot;
-      const size_t bytes = step.region == kViewRegion ? context.view_bytes : 0;
-      return fill([&](size_t number) { return LoadCell(cell + number * bytes, step.log2); });
-    }
-    case StepKind::kWrittenCell:
-      return fill_cells(CellsOf(op, context.regions), op.slot, op.log2);
-    default:
-      return fill_cells(context.regions[step.region] + step.base, step.slot, step.log2);
   }
-}
 
-// No two packets have the same cell.
+  uint64_t operator[](size_t packet) const {
+    const size_t distance = packet * stride_;
+    return LoadCell(first_ + (slots_ != nullptr ? slots_[distance] : distance), log2_) & mask_;
+  }
+
+ private:
+  BurstOperand(const void* first, size_t bytes, uint8_t log2 = 3, uint64_t mask = UINT64_MAX)
+      : first_(static_cast<const uint8_t*>(first)), stride_(bytes), log2_(log2), mask_(mask) {}
+  BurstOperand(const uint8_t* cells, const uint32_t* slots, size_t stride, uint8_t log2)
+      : first_(cells), slots_(slots), stride_(stride), log2_(log2) {}
+
+  const uint8_t* first_;
+  const uint32_t* slots_ = nullptr;
+  size_t stride_;  // of bytes, or of slots
+  uint8_t log2_;
+  uint64_t mask_ = UINT64_MAX;
+};
+
 template <typename Cell, MeasureOp kOp>
 void SetPairOfAll(const Operator& op, BurstContext* context) {
   const ExpressionStep* pair = &context->state->program().steps[op.expression];
-  uint64_t first[kMaxMeasureBurst];
-  uint64_t second[kMaxMeasureBurst];
-  ReadOperands(pair[1], op, *context, first);
-  ReadOperands(pair[2], op, *context, second);
+  const auto first = BurstOperand::Of(pair[1], op, *context);
+  const auto second = BurstOperand::Of(pair[2], op, *context);
   uint8_t* const region = CellsOf(op, context->regions);
   const StoredSlots slots(op, *context);
-  ForChosen(*context, [&](size_t number) {
+  const uint64_t mask = op.mask;
+  ForChosen(*context, [=](size_t number) {
     StoreCell<Cell>(region + slots.Of(number)[0],
-                    MeasureCompute(kOp, first[number], second[number]) & op.mask);
+                    MeasureCompute(kOp, first[number], second[number]) & mask);
   });
 }
 

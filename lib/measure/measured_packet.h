@@ -35,6 +35,7 @@ struct BurstSource {
 };
 
 class BurstKeys;
+class FieldColumns;
 struct CompiledProgram;
 
 // A burst on its way through one program.
@@ -47,6 +48,7 @@ struct ProgramBurst {
   bool has_same_hops = false;       // all packets
   BurstSource source;
   BurstKeys* keys = nullptr;
+  FieldColumns* columns = nullptr;
   const uint32_t* key_numbers = nullptr;  // in `keys`, of each key of the program
   uint64_t filled = 0;                    // bit per key of the program whose slots are there
 

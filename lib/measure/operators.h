@@ -15,6 +15,7 @@
 
 #include <cstdint>
 
+#include "lib/measure/field_columns.h"
 #include "lib/measure/measured_packet.h"
 #include "lib/model/measure_program.h"
 
@@ -71,54 +72,38 @@ struct RunContext {
 
 using Kernel = const Operator* (*)(const Operator* op, RunContext* context);
 
-// One field of all packets of a burst, side by side; the size of frames comes straight from them.
-class FieldColumn {
- public:
-  FieldColumn(const MeasuredPacket* packets, const Frame* frames, uint32_t count)
-      : packets_(packets), frames_(frames), count_(count) {}
-  const uint64_t* Of(MeasureFieldId field) {
-    if (field != field_) Read(field);
-    return values_;
-  }
-  // Packets were tagged.
-  void Forget() { field_ = kMaxPacketFields; }
-
- private:
-  void Read(MeasureFieldId field) {
-    field_ = field;
-    if (frames_ != nullptr && field == kPktSize) {
-      for (uint32_t i = 0; i < count_; ++i) values_[i] = frames_[i].wire_length;
-    } else {
-      for (uint32_t i = 0; i < count_; ++i) values_[i] = packets_[i].values->value[field];
-    }
-  }
-
-  const MeasuredPacket* packets_;
-  const Frame* frames_;  // null: the burst has none
-  uint32_t count_;
-  MeasureFieldId field_ = kMaxPacketFields;  // none
-  uint64_t values_[kMaxMeasureBurst];
-};
-
 // What kernels see that do one operator for all packets of a burst that take it.
 struct BurstContext {
-  const MeasuredPacket* packets = nullptr;
-  FieldColumn* column = nullptr;
-  const uint32_t* slots = nullptr;  // of packet i they begin at i * `stride`
-  uint32_t stride = 0;
+  // The rest is to be set.
+  explicit BurstContext(const ProgramBurst& burst)
+      : packets(burst.packets),
+        columns(burst.columns),
+        slots(burst.slots),
+        stride(burst.stride),
+        roles(burst.roles),
+        has_same_hops(burst.has_same_hops),
+        has_same_time(burst.source.frames != nullptr),
+        same_fields(burst.source.frames != nullptr ? kPlaceFields : 0),
+        count(burst.count),
+        all(burst.count == 32 ? UINT32_MAX : (1u << burst.count) - 1) {}
+
+  const MeasuredPacket* packets;
+  FieldColumns* columns;
+  const uint32_t* slots;  // of packet i they begin at i * `stride`
+  uint32_t stride;
   const SlotPlan* plan = nullptr;    // of kernels that take hashes: of their variable,
   const uint64_t* hashes = nullptr;  // and of its key, of each packet
   uint8_t* const* regions = nullptr;
-  const uint64_t* roles = nullptr;  // by hops
-  bool has_same_hops = false;       // all packets
-  bool has_same_time = false;       // all packets, that of the first one
-  uint64_t same_fields = 0;         // bit per field: all packets have the same value
-  uint64_t* views = nullptr;        // by packet: the viewed variable (compiled_program.h)
-  uint32_t view_bytes = 0;          // from the view of a packet to that of the next; 0: one for all
-  uint32_t* marks = nullptr;        // as in RunContext
+  const uint64_t* roles;      // by hops
+  bool has_same_hops;         // all packets
+  bool has_same_time;         // all packets, that of the first one
+  uint64_t same_fields;       // bit per field: all packets have the same value
+  uint64_t* views = nullptr;  // by packet: the viewed variable (compiled_program.h)
+  uint32_t view_bytes = 0;    // from the view of a packet to that of the next; 0: one for all
+  uint32_t* marks = nullptr;  // as in RunContext
   ProgramState* state = nullptr;
-  uint32_t count = 0;   // of the burst
-  uint32_t all = 0;     // a bit for each
+  uint32_t count;       // of the burst
+  uint32_t all;         // a bit for each
   uint32_t chosen = 0;  // those that take the operator
 
   // ns, of packet `number`.
@@ -150,7 +135,7 @@ enum class SlotUse : uint8_t {
   kNone,
   kAddScalar,  // none: it fills the views
   kStore,      // there is none
-  kSetPair,    // likewise; no two of the packets have the same cell, and operands may be cells, too
+  kSetPair,    // likewise; its operands may be cells, too
   kAddConstant,
   kAddField,
   kBitmap,

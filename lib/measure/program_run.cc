@@ -116,22 +116,11 @@ void ProgramState::Collect(MeasureIndex endpoint, const RunContext& context) {
 void ProgramState::RunBurst(ProgramBurst* burst) {
   if (program_->stages.empty()) return;
   uint64_t views[kMaxMeasureBurst];
-  FieldColumn column(burst->packets, burst->source.frames, burst->count);
-  BurstContext context;
-  context.packets = burst->packets;
-  context.column = &column;
-  context.slots = burst->slots;
-  context.stride = burst->stride;
+  BurstContext context(*burst);
   context.regions = regions_.data();
-  context.roles = burst->roles;
-  context.has_same_hops = burst->has_same_hops;
-  context.has_same_time = burst->source.frames != nullptr;
-  context.same_fields = burst->source.frames != nullptr ? kPlaceFields : 0;
   context.views = views;
   context.marks = marks_.data();
   context.state = this;
-  context.count = burst->count;
-  context.all = BitsUpTo(burst->count - 1);
   Begin();
   arrivals_[0] = context.all;
   RunStages(0, static_cast<uint32_t>(program_->stages.size()), burst, &context);
@@ -209,7 +198,7 @@ inline void ProgramState::RunStage(const BurstStage& stage, ProgramBurst* burst,
       RunOne(op, *burst, number);
     });
   }
-  if (stage.tags) context->column->Forget();
+  if (stage.tags) context->columns->Forget();
 }
 
 // As tasks of packet `number` are to see the viewed variable.

@@ -49,6 +49,8 @@ ProgramSet::ProgramSet(const std::vector<ProgramState*>& states,
       entry.roles[hops] = RolesAt(entry.program->source, hops, site_roles);
     }
     entry.prefetches = entry.program->own_bytes > kPrefetchBytes;
+    entry.changes_fields =
+        entry.program->tagged_fields != 0 || entry.program->field_count > kMeasureFieldCount;
     entry.key_numbers.resize(entry.program->keys.size());
     for (uint32_t key = 0; key < entry.key_numbers.size(); ++key) {
       const bool is_early = (entry.program->early_keys >> key & 1) != 0;
@@ -77,6 +79,7 @@ void ProgramSet::Run(MeasuredPacket* packets, uint32_t count, const BurstSource&
   }
   traits.is_of_pkts = streams == kPktsStream;
   keys_.Begin(packets, count, source);
+  columns_.Begin(packets, count, source);
   for (const Entry& entry : entries_) RunProgram(entry, packets, count, source, traits);
 }
 
@@ -98,9 +101,8 @@ uint64_t ProgramSet::fields_read() const {
 }
 
 bool ProgramSet::changes_packets() const {
-  return std::any_of(entries_.begin(), entries_.end(), [](const Entry& entry) {
-    return entry.program->tagged_fields != 0 || entry.program->field_count > kMeasureFieldCount;
-  });
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [](const Entry& entry) { return entry.changes_fields; });
 }
 
 void ProgramSet::RunProgram(const Entry& entry, MeasuredPacket* packets, uint32_t count,
@@ -118,6 +120,7 @@ void ProgramSet::RunProgram(const Entry& entry, MeasuredPacket* packets, uint32_
   burst.has_same_hops = traits.has_same_hops;
   burst.source = source;
   burst.keys = &keys_;
+  burst.columns = &columns_;
   burst.key_numbers = entry.key_numbers.data();
   if (entry.prefetches || !by_burst) {
     burst.FillSlots(*entry.program, entry.program->early_keys);
@@ -128,6 +131,7 @@ void ProgramSet::RunProgram(const Entry& entry, MeasuredPacket* packets, uint32_
   } else {
     entry.state->RunEach(burst);
   }
+  if (entry.changes_fields) columns_.Forget();
 }
 
 void ProgramSet::Prefetch(const Entry& entry, const ProgramBurst& burst) {

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "lib/measure/burst_keys.h"
+#include "lib/measure/field_columns.h"
 #include "lib/measure/measured_packet.h"
 #include "lib/measure/program_state.h"
 
@@ -51,6 +52,7 @@ class ProgramSet {
     std::vector<uint32_t> key_numbers;  // of each key
     uint64_t roles[4] = {};             // of the program, by PacketHop bits
     bool prefetches = false;
+    bool changes_fields = false;  // of packets, or which ones they have
   };
 
   void RunProgram(const Entry& entry, MeasuredPacket* packets, uint32_t count,
@@ -59,6 +61,7 @@ class ProgramSet {
 
   std::vector<Entry> entries_;
   BurstKeys keys_;
+  FieldColumns columns_;
   std::vector<uint32_t> slots_;
   uint32_t slot_stride_ = 0;
   bool has_roles_ = false;

@@ -53,8 +53,7 @@ bool StageCutter::IsJump(const StageRange& range) const {
 }
 
 bool StageCutter::IsTogether(const StageRange& range, bool wait) const {
-  return range.first == range.last && IsDoneForAll(range.first, wait) &&
-         OperatorAt(range.first).slot_use != SlotUse::kSetPair;
+  return range.first == range.last && IsDoneForAll(range.first, wait);
 }
 
 bool StageCutter::IsDoneForAll(uint32_t place, bool wait) const {
@@ -84,10 +83,8 @@ HashUse StageCutter::RunCellsOf(const StageRange& range, bool wait) const {
   for (uint32_t at = range.first; at <= range.last; ++at) {
     if (OperatorAt(at).kernel == Jump) continue;
     if (!IsDoneForAll(at, wait)) return {};
-    if (OperatorAt(at).slot_use == SlotUse::kSetPair) {
-      ties |= known_[at] | (all_known_[at] & keyed_);
-    }
     ties |= known & known_[at];
+    if (OperatorAt(at).slot_use == SlotUse::kSetPair) ties |= all_known_[at] & keyed_;
     known |= known_[at];
   }
   HashUse cells;
