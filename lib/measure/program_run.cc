@@ -147,20 +147,22 @@ inline void ProgramState::RunStages(uint32_t first, uint32_t end, ProgramBurst* 
 // Packets come to the first of these stages only.
 void ProgramState::RunByRuns(uint32_t first, ProgramBurst* burst, BurstContext* context) {
   const BurstStage* const stages = program_->stages.data();
+  const uint32_t end = stages[first].runs_end;
   uint32_t left = arrivals_[first];
   FindCells(stages[first].run_cells, burst);
   while (left != 0) {
     const uint32_t run = runs_.Next(left);
     left &= ~run;
     arrivals_[first] = run;
-    for (uint32_t i = first; i < stages[first].runs_end; ++i) {
+    for (uint32_t i = first; i < end; ++i) {
       context->chosen = arrivals_[i];
       arrivals_[i] = 0;
       if (context->chosen == 0) continue;
       const bool takes_cells = stages[i].takes_run_cells;
       context->slots = takes_cells ? runs_.cells() : burst->slots;
       context->stride = takes_cells ? 1 : burst->stride;
-      RunStage(stages[i], burst, context);
+      if (stages[i].keys != 0) burst->FillSlots(*program_, stages[i].keys);
+      RunTogether(stages[i], *burst, context);
     }
   }
   context->slots = burst->slots;
@@ -186,18 +188,22 @@ inline void ProgramState::RunStage(const BurstStage& stage, ProgramBurst* burst,
   if (stage.keys != 0) burst->FillSlots(*program_, stage.keys);
   const Operator* const op = &program_->operators[stage.at];
   if (stage.parts) return RunArms(stage, burst, context);
-  if (stage.kernel != nullptr) {
-    const uint32_t all = context->chosen;
-    ShowHashes(stage.hash, *burst, context);
-    stage.kernel(*op, context);
-    arrivals_[stage.next] |= context->chosen;
-    arrivals_[stage.skip] |= all & ~context->chosen;
-  } else {
-    ForChosen(*context, [&](uint32_t number) {
-      ShowView(*context, number);
-      RunOne(op, *burst, number);
-    });
-  }
+  if (stage.kernel != nullptr) return RunTogether(stage, *burst, context);
+  ForChosen(*context, [&](uint32_t number) {
+    ShowView(*context, number);
+    RunOne(op, *burst, number);
+  });
+  if (stage.tags) context->columns->Forget();
+}
+
+// By the kernel of the stage, which has one.
+inline void ProgramState::RunTogether(const BurstStage& stage, const ProgramBurst& burst,
+                                      BurstContext* context) {
+  const uint32_t all = context->chosen;
+  ShowHashes(stage.hash, burst, context);
+  stage.kernel(program_->operators[stage.at], context);
+  arrivals_[stage.next] |= context->chosen;
+  arrivals_[stage.skip] |= all & ~context->chosen;
   if (stage.tags) context->columns->Forget();
 }
 

@@ -156,6 +156,7 @@ class ProgramState {
   void RunOne(const Operator* op, const ProgramBurst& burst, uint32_t number);
   void RunStages(uint32_t first, uint32_t end, ProgramBurst* burst, BurstContext* context);
   void RunStage(const BurstStage& stage, ProgramBurst* burst, BurstContext* context);
+  void RunTogether(const BurstStage& stage, const ProgramBurst& burst, BurstContext* context);
   void RunByRuns(uint32_t first, ProgramBurst* burst, BurstContext* context);
   void FindCells(const HashUse& map, ProgramBurst* burst);
   void RunArms(const BurstStage& stage, ProgramBurst* burst, BurstContext* context);
