@@ -382,6 +382,10 @@ const char* const kPipelines[] = {
     "one = Sketch(alg=\"count-min\", key=flow, nhash=1, size=40, width=32);"
     "pkts >> one.set(one + pkt.size) >> match(one.min() > 900) >> one.set(one - pkt.size) >> "
     "one.set(one - 1);",
+    // Fields that are read, tagged, and read again.
+    "pkts >> match(ipv4.tos > 90) >> few.set(few + ipv4.tos) >> tag(ipv4.tos, ipv4.ttl) >> "
+    "match(ipv4.tos > 60) >> some.set(some + ipv4.tos) >> tag(ipv4.tos, 61) >> "
+    "bytes.set(bytes + ipv4.tos) >> tag(ipv4.tos, ipv4.tos + 1) >> all.set(all + ipv4.tos);",
     // A field that carries a filter.
     "odd = BloomFilter(alg=\"membership\", key=flow, nhash=3, size=16);"
     "pkts >> match(pkt.size > 200) >> odd.init(ipv4.checksum) >> odd.insert() >> "
@@ -454,6 +458,16 @@ TEST(BurstStages, HoldTogetherOnlyWhatOrderCouldTellApart) {
     EXPECT_EQ(got.is_parted, each.expected.is_parted) << each.name;
     EXPECT_EQ(got.needs_slots, each.expected.needs_slots) << each.name;
   }
+}
+
+// Now by burst and now packet by packet, while its window clears.
+TEST_P(BurstsTest, LeaveItToProgramsBehindOneThatTags) {
+  const std::string reads = "pkts >> match(ipv4.tos > 50) >> few.set(few + ipv4.tos);";
+  Add(kKeys + reads, "before");
+  Add(std::string(kKeys) + "window(60ms); pkts >> few.set(few + 1) >> tag(ipv4.tos, ipv4.ttl);",
+      "tags");
+  Add(kKeys + reads, "behind");
+  for (uint64_t seed = 20; seed < 24; ++seed) RunBoth(seed);
 }
 
 TEST_P(BurstsTest, LeaveItInAllKindsOfPipelines) {
