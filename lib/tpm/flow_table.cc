@@ -39,7 +39,8 @@ uint8_t Log2Ceil(size_t bytes) {
 bool FlowTable::Init(uint32_t max_flows, size_t block_bytes, PageSource* source) {
   const size_t bucket_count = BucketCountFor(max_flows);
   bucket_mask_ = bucket_count - 1;
-  seat_mask_ = PowerOfTwoAtLeast(max_flows / 2 + 1) - 1;
+  most_seats_mask_ = PowerOfTwoAtLeast(max_flows / 2 + 1) - 1;
+  seat_mask_ = std::min(most_seats_mask_, kFirstSeats - 1);
   return buckets_.Allocate(bucket_count, source) &&
          overflow_.Allocate(OverflowCountFor(bucket_count), source) &&
          presence_.Allocate(bucket_count, source) && entries_.Allocate(max_flows, source) &&
@@ -72,6 +73,7 @@ FlowIndex FlowTable::Find(const FlowKey& key, const uint8_t* extension, size_t e
 
 FlowIndex FlowTable::Add(const FlowKey& key, uint64_t hash, uint16_t generation, size_t block_bytes,
                          uint32_t oldest_pending_epoch) {
+  MakeSeats();
   const FlowIndex seat = SeatOf(hash, seat_mask_, SaltOf(generation));
   const bool takes_seat = block_bytes == 0 && is_sparse() && entries_[seat].last_epoch == kFree;
   const FlowIndex flow = takes_seat ? TakeSeat(seat) : TakeEntry(oldest_pending_epoch);
@@ -106,6 +108,34 @@ bool FlowTable::TakeBlock(FlowEntry* entry, size_t bytes, uint32_t oldest_pendin
   }
   entry->block_class_bytes_log2 = Log2Ceil(bytes) & 63;
   return entry->block != kNoBlock;
+}
+
+// For one flow more.  Half of those that have seats get others, to be moved to with their packets.
+void FlowTable::MakeSeats() {
+  const bool are_enough = count_ < (seat_mask_ + 1) / kSeatsPerFlow;
+  if (!are_enough && seat_mask_ != most_seats_mask_) seat_mask_ = 2 * seat_mask_ + 1;
+}
+
+FlowIndex FlowTable::MoveToSeat(FlowIndex flow, uint64_t hash) {
+  const FlowEntry& entry = entries_[flow];
+  const FlowIndex seat = SeatOf(hash, seat_mask_, SaltOf(entry.generation));
+  const bool is_free = entries_[seat].last_epoch == kFree;
+  if (entry.block != kNoBlock || !is_sparse() || !is_free) return flow;
+  *LinkOf(flow) = TakeSeat(seat);
+  entries_[seat] = entry;
+  home_[seat] = home_[flow];
+  count_++;
+  Release(flow);
+  return seat;
+}
+
+// Where the index names an entry that is in use.
+FlowIndex* FlowTable::LinkOf(FlowIndex flow) {
+  for (Bucket* bucket = &buckets_[home_[flow]];; bucket = &overflow_[bucket->overflow - 1]) {
+    for (int way = 0; way < kWays; way++) {
+      if (bucket->tags[way] != 0 && bucket->flows[way] == flow) return &bucket->flows[way];
+    }
+  }
 }
 
 FlowIndex FlowTable::TakeSeat(FlowIndex seat) {

@@ -103,6 +103,10 @@ class FlowTable {
   FlowIndex Add(const FlowKey& key, uint64_t hash, uint16_t generation, size_t block_bytes,
                 uint32_t oldest_pending_epoch);
 
+  // Moves an entry that has no block, and whose number nobody has kept, to its seat if that is
+  // free. Where the entry is now.
+  FlowIndex MoveToSeat(FlowIndex flow, uint64_t hash);
+
   // Gives up entries among the next `count` that were idle for kStaleEpochs before `epoch`, the
   // oldest one not yet swept, or belong to neither of two generations.  Looking at stale_share() of
   // them per epoch bounds the age of entries, so that epoch and generation numbers may wrap around.
@@ -153,6 +157,7 @@ class FlowTable {
  private:
   static constexpr uint32_t kFewFlows = 1u << 14;
   static constexpr uint32_t kSeatsPerFlow = 16;
+  static constexpr uint32_t kFirstSeats = 1u << 14;  // while there are no more than 1,024 flows
   static constexpr ConnectionRef kInChain = kNoConnection - 1;  // of an entry not in use
   static FlowIndex SeatOf(uint64_t hash, uint32_t mask, uint16_t salt) {
     return static_cast<FlowIndex>(hash >> 32 ^ salt) & mask;
@@ -207,7 +212,9 @@ class FlowTable {
   }
   bool TakeBlock(FlowEntry* entry, size_t bytes, uint32_t oldest_pending_epoch);
   FlowIndex TakeEntry(uint32_t oldest_pending_epoch);
+  void MakeSeats();
   FlowIndex TakeSeat(FlowIndex seat);
+  FlowIndex* LinkOf(FlowIndex flow);
   void Unchain(FlowIndex flow);
   // An epoch after which the flow sent nothing.
   uint32_t IdleSince(FlowIndex flow) const;
@@ -229,7 +236,8 @@ class FlowTable {
   PageBuffer<uint32_t> home_;  // bucket number of an entry, to unlink it
   BlockPool blocks_;
   size_t bucket_mask_ = 0;  // their number less one
-  uint32_t seat_mask_ = 0;
+  uint32_t seat_mask_ = 0;  // their number less one; it grows with the flows, up to
+  uint32_t most_seats_mask_ = 0;
   uint16_t running_ = 0;
   uint16_t guessed_salt_ = 0;
   uint32_t next_entry_ = 0;         // from here on only seats were used

@@ -251,7 +251,36 @@ TEST(FlowTable, SeatsBehindAllOtherEntriesAreReleasedToo) {
   EXPECT_EQ(table.count(), 0u);
 }
 
-// Seats and other entries, taken and released in any order: never one for two flows, none lost.
+// Seats become more with the flows, and who came before can be moved.
+TEST(FlowTable, FlowsAreMovedToTheirSeatsWhenThereAreMore) {
+  constexpr uint32_t kFlows = 5000;
+  FlowTable table;
+  ASSERT_TRUE(table.Init(1 << 17, 1 << 20));
+  table.RunGeneration(kGeneration);
+  std::vector<FlowIndex> flows;
+  const FlowIndex with_block = Add(&table, kFlows, 2, 64);
+  for (uint32_t i = 0; i < kFlows; i++) flows.push_back(Add(&table, i, 2, 0));
+  EXPECT_EQ(table.MoveToSeat(with_block, HashOf(KeyOf(kFlows))), with_block);
+  uint32_t in_seats[2] = {0, 0};
+  for (uint32_t i = 0; i < kFlows; i++) {
+    const FlowIndex seat = table.seats().Of(HashOf(KeyOf(i)));
+    in_seats[0] += flows[i] == seat;
+    const FlowIndex moved = table.MoveToSeat(flows[i], HashOf(KeyOf(i)));
+    in_seats[1] += moved == seat;
+    if (moved != flows[i]) {
+      EXPECT_EQ(moved, seat);
+      EXPECT_FALSE(table.IsInUse(flows[i]));
+    }
+    ASSERT_EQ(Find(table, i), moved);
+  }
+  EXPECT_LT(in_seats[0], kFlows * 3 / 4);
+  EXPECT_GT(in_seats[1], kFlows * 9 / 10);
+  EXPECT_EQ(table.count(), kFlows + 1);
+  EXPECT_EQ(Find(table, kFlows), with_block);
+}
+
+// Seats and other entries, taken, moved and released in any order: never one for two flows, none
+// lost.
 TEST(FlowTable, SeatsAndOtherEntriesAreEachOneFlowsOnly) {
   for (uint32_t seed = 1; seed <= 50; seed++) {
     SCOPED_TRACE(seed);
@@ -276,6 +305,14 @@ TEST(FlowTable, SeatsAndOtherEntriesAreEachOneFlowsOnly) {
         }
         table.At(flow).last_epoch = epoch;
         ASSERT_TRUE(flows.emplace(flow, std::pair(number, generation)).second) << flow;
+      }
+      for (uint32_t moves = random() % 20; moves > 0 && !flows.empty(); moves--) {
+        const auto it = std::next(flows.begin(), random() % flows.size());
+        const auto [number, generation] = it->second;
+        const FlowIndex moved = table.MoveToSeat(it->first, HashOf(KeyOf(number)));
+        if (moved == it->first) continue;
+        flows.erase(it);
+        ASSERT_TRUE(flows.emplace(moved, std::pair(number, generation)).second) << moved;
       }
       // All of one generation go.
       epoch++;

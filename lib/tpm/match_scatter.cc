@@ -91,7 +91,7 @@ bool MatchScatter::ProcessInSeats(const Chunk& chunk) {
   int misses = 0;
   for (int i = CountDirect(chunk, 0); i < chunk.count; i = CountDirect(chunk, i)) {
     if (IsFoundInIndex(i)) {
-      misses++;
+      misses += TakesItsSeat(i) ? 0 : 1;
       continue;
     }
     CountGeneral(chunk, i++);
@@ -111,6 +111,21 @@ bool MatchScatter::IsFoundInIndex(int i) {
   if (flow == slots_.guess[i]) return false;
   slots_.guess[i] = flow;
   return true;
+}
+
+// Whether the flow that was found could be moved to its seat: there are more seats than when it
+// came.  Programs that follow connections keep numbers of entries.
+bool MatchScatter::TakesItsSeat(int i) {
+  const Generation& running = *epoch_->running;
+  if (running.program->tracks_tcp() || running.program->tracks_bursts()) return false;
+  const auto flow = static_cast<FlowIndex>(slots_.guess[i]);
+  const FlowEntry& entry = flows_->At(flow);
+  const EntryEnd end(entry);
+  const bool is_right =
+      end.IsDirect(EntryEnd::Direct(running.number)) && IsFlowOf(i, entry, end.cells());
+  if (!is_right) return false;
+  slots_.guess[i] = flows_->MoveToSeat(flow, slots_.hash[i]);
+  return slots_.guess[i] != flow;
 }
 
 // --- the direct way ----------------------------------------------------------

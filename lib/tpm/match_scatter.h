@@ -131,6 +131,7 @@ class MatchScatter {
   bool ProcessInSeats(const Chunk& chunk);
   bool TakesSeats();
   bool IsFoundInIndex(int i);
+  bool TakesItsSeat(int i);
   bool PrepareInFlood(const Chunk& chunk);
   template <typename Kind>
   bool PrepareChunk(const Chunk& chunk, Kind* kind);

@@ -216,6 +216,39 @@ TEST(SetCounts, FlowsThatAreNotInTheirSeatsAreCountedAllTheSame) {
   }
 }
 
+// More than the first seats are for: half of the flows get another one while they send.
+TEST(SetCounts, FlowsThatMoveToTheirSeatsAreCountedAllTheSame) {
+  constexpr uint32_t kEvents = 100;
+  constexpr uint32_t kPorts = 30;
+  MonitorOptions options;
+  options.max_flows = 1 << 17;
+  Rig rig(OneForEachAddress(kEvents), options);
+  for (int64_t epoch = 0; epoch < 4; epoch++) {
+    std::vector<UdpFrame> flows;
+    std::vector<Frame> batch;
+    for (uint32_t id = 1; id <= kEvents; id++) {
+      for (uint32_t port = 0; port < kPorts; port++) {
+        flows.emplace_back(1, kRack + id, static_cast<uint16_t>(port), 6);
+      }
+    }
+    for (const UdpFrame& flow : flows) batch.push_back(flow.frame());
+    for (size_t first = 0; first < batch.size(); first += 30) {
+      for (int round = 0; round < 3; round++) {
+        rig.monitor->OnBatch(&batch[first], 30, false, 0, 0, epoch * 10 * kMs + round);
+      }
+    }
+    rig.Sweep(epoch * 10 * kMs + 500);
+  }
+  rig.Finish(40 * kMs);
+  EXPECT_EQ(rig.counters().flows, kEvents * kPorts);
+  EXPECT_EQ(rig.counters().flows_added, kEvents * kPorts);
+  for (uint32_t id = 1; id <= kEvents; id++) {
+    for (int64_t epoch = 0; epoch < 4; epoch++) {
+      EXPECT_EQ(rig.PacketsIn(id, epoch), 3 * kPorts) << id;
+    }
+  }
+}
+
 // Entries come and go all the time; what their flows sent is the set's.
 TEST(SetCounts, EntriesThatAreGivenUpTakeNothingAway) {
   MonitorOptions options;
