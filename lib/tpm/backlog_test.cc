@@ -102,6 +102,11 @@ class Host : public DeliverySink {
     reasons_ |= reasons;
   }
 
+  bool IsMarked(Nanos start, Nanos end) const {
+    return std::any_of(marks_.begin(), marks_.end(),
+                       [=](const EpochSpan& mark) { return mark.start < end && mark.end > start; });
+  }
+
   PacketMonitor& monitor() { return *monitor_; }
   const std::vector<Report>& reports() const { return reports_; }
   uint32_t reasons() const { return reasons_; }
@@ -124,10 +129,7 @@ class Host : public DeliverySink {
     for (const auto& plan : plans_) {
       if (plan->spec.id == key.first) length = plan->spec.interval_ns();
     }
-    for (const EpochSpan& mark : marks_) {
-      if (mark.start < (key.second + 1) * length && mark.end > key.second * length) return true;
-    }
-    return false;
+    return IsMarked(key.second * length, (key.second + 1) * length);
   }
 
   const HostVerdicts::Plans plans_;
@@ -251,6 +253,49 @@ TEST(Backlog, AFullRingCostsTheEpochsItHitAndNoMore) {
   uint64_t whole = 0;
   for (const Report& report : host.reports()) whole += report.event_id == 2 && report.is_complete();
   EXPECT_GE(whole, 6u) << "epochs 0, 1 and 6 to 9";
+}
+
+// The ring stays full over the next epoch, which has nothing to tell but that the one before was
+// given up.  How full it is depends on how many epochs without packets that count came before.
+TEST(Backlog, TheMarkOfAnEpochGivenUpWaitsForRoomInTheRing) {
+  constexpr uint32_t kElsewhere = 0x0b000000;
+  EventSpec by_flow = AnyPacket(1, 10)->spec;
+  by_flow.filter = DstPrefix(kRack, 32);
+  by_flow.granularity.is_five_tuple = true;
+  EventSpec once = AnyPacket(2, 10)->spec;
+  once.filter = by_flow.filter;
+  uint32_t late_marks = 0;
+  for (int before = 0; before < 12; before++) {
+    MonitorOptions options;
+    options.ring_bytes = 8192;
+    Host host({std::make_shared<const TriggerPlan>(MakeTriggerPlan(by_flow)),
+               std::make_shared<const TriggerPlan>(MakeTriggerPlan(once))},
+              options);
+    Nanos now = 0;
+    const auto sweep = [&] {
+      now += 10 * kMs;
+      for (int i = 0; i < 100; i++) host.monitor().OnIdle(now);
+    };
+    for (int epoch = 0; epoch < before; epoch++) {
+      host.Receive({UdpFrame(1, kElsewhere, 5, 6)}, now);
+      sweep();
+    }
+    const Nanos given_up = now;
+    std::vector<UdpFrame> flows;
+    for (uint32_t i = 0; i < 400; i++) flows.emplace_back(i, kRack, 5, 6);
+    host.Receive(flows, now);
+    sweep();
+    for (int epoch = 0; epoch < 2; epoch++) {
+      host.Receive({UdpFrame(1, kElsewhere, 5, 6)}, now);
+      sweep();
+    }
+    EXPECT_GT(host.monitor().counters().partials_dropped, 0u);
+    const size_t told = host.monitor().ring_used_bytes();
+    host.Finish();
+    EXPECT_TRUE(host.IsMarked(given_up, given_up + 10 * kMs)) << before << " epochs before";
+    late_marks += told + 48 > options.ring_bytes ? 1 : 0;
+  }
+  EXPECT_GT(late_marks, 0u) << "the ring had room for the mark at once, each time";
 }
 
 // Random pauses, leaps, slow steps and a ring that is drained now and then: no complete report is
