@@ -74,9 +74,8 @@ FlowIndex FlowTable::Find(const FlowKey& key, const uint8_t* extension, size_t e
 FlowIndex FlowTable::Add(const FlowKey& key, uint64_t hash, uint16_t generation, size_t block_bytes,
                          uint32_t oldest_pending_epoch) {
   MakeSeats();
-  const FlowIndex seat = SeatOf(hash, seat_mask_, SaltOf(generation));
-  const bool takes_seat = block_bytes == 0 && is_sparse() && entries_[seat].last_epoch == kFree;
-  const FlowIndex flow = takes_seat ? TakeSeat(seat) : TakeEntry(oldest_pending_epoch);
+  const FlowIndex seat = block_bytes == 0 ? FreeSeatOf(hash, generation) : kNoFlow;
+  const FlowIndex flow = seat != kNoFlow ? TakeSeat(seat) : TakeEntry(oldest_pending_epoch);
   if (flow == kNoFlow) return kNoFlow;
   FlowEntry& entry = entries_[flow];
   entry = FlowEntry{};
@@ -116,11 +115,22 @@ void FlowTable::MakeSeats() {
   if (!are_enough && seat_mask_ != most_seats_mask_) seat_mask_ = 2 * seat_mask_ + 1;
 }
 
+// Or kNoFlow.
+FlowIndex FlowTable::FreeSeatOf(uint64_t hash, uint16_t generation) const {
+  if (!is_sparse()) return kNoFlow;
+  const FlowIndex seat = SeatOf(hash, seat_mask_, SaltOf(generation));
+  for (const FlowIndex each : {seat, SeatBeside(seat)}) {
+    if (each < entries_.count() && !IsInUse(each)) return each;
+  }
+  return kNoFlow;
+}
+
 FlowIndex FlowTable::MoveToSeat(FlowIndex flow, uint64_t hash) {
   const FlowEntry& entry = entries_[flow];
-  const FlowIndex seat = SeatOf(hash, seat_mask_, SaltOf(entry.generation));
-  const bool is_free = entries_[seat].last_epoch == kFree;
-  if (entry.block != kNoBlock || !is_sparse() || !is_free) return flow;
+  const FlowIndex own = SeatOf(hash, seat_mask_, SaltOf(entry.generation));
+  const bool may_move = entry.block == kNoBlock && flow != own && flow != SeatBeside(own);
+  const FlowIndex seat = may_move ? FreeSeatOf(hash, entry.generation) : kNoFlow;
+  if (seat == kNoFlow) return flow;
   *LinkOf(flow) = TakeSeat(seat);
   entries_[seat] = entry;
   home_[seat] = home_[flow];

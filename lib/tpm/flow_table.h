@@ -103,8 +103,8 @@ class FlowTable {
   FlowIndex Add(const FlowKey& key, uint64_t hash, uint16_t generation, size_t block_bytes,
                 uint32_t oldest_pending_epoch);
 
-  // Moves an entry that has no block, and whose number nobody has kept, to its seat if that is
-  // free. Where the entry is now.
+  // Moves an entry that has no block, and whose number nobody has kept, to its seat, or the one
+  // beside it, if that is free.  Where the entry is now.
   FlowIndex MoveToSeat(FlowIndex flow, uint64_t hash);
 
   // Gives up entries among the next `count` that were idle for kStaleEpochs before `epoch`, the
@@ -162,6 +162,8 @@ class FlowTable {
   static FlowIndex SeatOf(uint64_t hash, uint32_t mask, uint16_t salt) {
     return static_cast<FlowIndex>(hash >> 32 ^ salt) & mask;
   }
+  // Of who finds the seat taken: the other half of two lines.
+  static FlowIndex SeatBeside(FlowIndex seat) { return seat ^ 1; }
   static constexpr int kWays = 8;
   struct alignas(64) Bucket {
     uint16_t tags[kWays];        // 0: empty
@@ -213,6 +215,7 @@ class FlowTable {
   bool TakeBlock(FlowEntry* entry, size_t bytes, uint32_t oldest_pending_epoch);
   FlowIndex TakeEntry(uint32_t oldest_pending_epoch);
   void MakeSeats();
+  FlowIndex FreeSeatOf(uint64_t hash, uint16_t generation) const;
   FlowIndex TakeSeat(FlowIndex seat);
   FlowIndex* LinkOf(FlowIndex flow);
   void Unchain(FlowIndex flow);
@@ -352,6 +355,8 @@ class FlowTable::Seats {
  public:
   // Of a flow of the running program; another one's entry may be there, or none.
   [[gnu::always_inline]] FlowIndex Of(uint64_t hash) const { return SeatOf(hash, mask_, salt_); }
+  // Where the flow is if another one had its seat before: most often.
+  static FlowIndex Beside(FlowIndex seat) { return SeatBeside(seat); }
 
  private:
   friend class FlowTable;

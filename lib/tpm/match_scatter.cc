@@ -90,6 +90,7 @@ bool MatchScatter::ProcessInSeats(const Chunk& chunk) {
   bool has_general = PrepareInSeats(chunk);
   int misses = 0;
   for (int i = CountDirect(chunk, 0); i < chunk.count; i = CountDirect(chunk, i)) {
+    if (IsBeside(i)) continue;
     if (IsFoundInIndex(i)) {
       misses += TakesItsSeat(i) ? 0 : 1;
       continue;
@@ -105,6 +106,21 @@ bool MatchScatter::ProcessInSeats(const Chunk& chunk) {
   return has_general;
 }
 
+// Whether the flow is in the seat beside its own.
+bool MatchScatter::IsBeside(int i) {
+  const FlowIndex flow = FlowTable::Seats::Beside(static_cast<FlowIndex>(slots_.guess[i]));
+  if (flow >= flows_->capacity() || !IsFlowAt(i, flow)) return false;
+  slots_.guess[i] = flow;
+  return true;
+}
+
+// Whether the packet can be counted directly, as one of this flow.
+bool MatchScatter::IsFlowAt(int i, FlowIndex flow) const {
+  const FlowEntry& entry = flows_->At(flow);
+  const EntryEnd end(entry);
+  return end.IsDirect(EntryEnd::Direct(epoch_->running->number)) && IsFlowOf(i, entry, end.cells());
+}
+
 // Whether the index has another guess.
 bool MatchScatter::IsFoundInIndex(int i) {
   const FlowIndex flow = flows_->index().Guess(slots_.hash[i]);
@@ -114,16 +130,13 @@ bool MatchScatter::IsFoundInIndex(int i) {
 }
 
 // Whether the flow that was found could be moved to its seat: there are more seats than when it
-// came.  Programs that follow connections keep numbers of entries.
+// came.  Of flows that are followed as connections samples may still come, with the entry's number.
 bool MatchScatter::TakesItsSeat(int i) {
-  const Generation& running = *epoch_->running;
-  if (running.program->tracks_tcp() || running.program->tracks_bursts()) return false;
+  const TriggerProgram& program = *epoch_->running->program;
   const auto flow = static_cast<FlowIndex>(slots_.guess[i]);
-  const FlowEntry& entry = flows_->At(flow);
-  const EntryEnd end(entry);
-  const bool is_right =
-      end.IsDirect(EntryEnd::Direct(running.number)) && IsFlowOf(i, entry, end.cells());
-  if (!is_right) return false;
+  if (!IsFlowAt(i, flow)) return false;
+  const bool is_tcp = flows_->At(flow).key.protocol == kProtocolTcp;
+  if ((program.tracks_tcp() && is_tcp) || program.tracks_bursts()) return false;
   slots_.guess[i] = flows_->MoveToSeat(flow, slots_.hash[i]);
   return slots_.guess[i] != flow;
 }

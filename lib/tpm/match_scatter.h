@@ -130,6 +130,8 @@ class MatchScatter {
   bool PrepareInSeats(const Chunk& chunk);
   bool ProcessInSeats(const Chunk& chunk);
   bool TakesSeats();
+  bool IsBeside(int i);
+  bool IsFlowAt(int i, FlowIndex flow) const;
   bool IsFoundInIndex(int i);
   bool TakesItsSeat(int i);
   bool PrepareInFlood(const Chunk& chunk);
