@@ -45,11 +45,7 @@ class StagePlanner {
                                  : cutter_.IsTogether(range, waits_) ? Together(range.first)
                                                                      : OneByOne(range));
     }
-    for (const Runs& runs : runs_) {
-      BurstStage* const first = &compiled_.stages[stage_at_[runs.range.first]];
-      first->runs_end = StageOf(runs.range.last + 1);
-      first->run_cells = runs.cells;
-    }
+    for (const Runs& runs : runs_) MarkRuns(runs);
     if (!waits_) return;
     compiled_.copy_keys = KeysOf(cutter_.end());
     const auto& copies = compiled_.burst_copies;
@@ -78,6 +74,16 @@ class StagePlanner {
       for (uint32_t at = range.first; at <= range.last; ++at) ranges.push_back({at, at});
     }
     ranges_ = ranges;
+  }
+
+  void MarkRuns(const Runs& runs) {
+    const uint32_t first = stage_at_[runs.range.first];
+    uint32_t end = first;
+    for (uint32_t at = runs.range.first; at <= runs.range.last; ++at) {
+      end += cutter_.IsJump({at, at}) ? 0 : 1;
+    }
+    compiled_.stages[first].runs_end = end;
+    compiled_.stages[first].run_cells = runs.cells;
   }
 
   const Runs* RunsOf(uint32_t place) const {

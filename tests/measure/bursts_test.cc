@@ -382,6 +382,10 @@ const char* const kPipelines[] = {
     "one = Sketch(alg=\"count-min\", key=flow, nhash=1, size=40, width=32);"
     "pkts >> one.set(one + pkt.size) >> match(one.min() > 900) >> one.set(one - pkt.size) >> "
     "one.set(one - 1);",
+    // Behind a run a jump over what packets take one by one.
+    "f = HashMap(key=flow, size=50, type=Counter(width=32));"
+    "pkts >> ((match(f < 3) >> f.add(1)) ++ (match(f >= 3) >> few.set(some - few) >> "
+    "some.set(few - some))); pkts >> bytes.add(1);",
     // Fields that are read, tagged, and read again.
     "pkts >> match(ipv4.tos > 90) >> few.set(few + ipv4.tos) >> tag(ipv4.tos, ipv4.ttl) >> "
     "match(ipv4.tos > 60) >> some.set(some + ipv4.tos) >> tag(ipv4.tos, 61) >> "
