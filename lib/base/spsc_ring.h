@@ -13,6 +13,7 @@
 #ifndef TRUMPET_LIB_BASE_SPSC_RING_H
 #define TRUMPET_LIB_BASE_SPSC_RING_H
 
+#include <algorithm>
 #include <atomic>
 #include <cassert>
 #include <cstddef>
@@ -40,21 +41,9 @@ class SpscRing {
   // Producer: room for one record of `size` bytes, or null.
   void* Reserve(size_t size) {
     const size_t need = kHeader + RoundUp(size);
-    if (need > capacity_ / 2) return nullptr;  // could never be sure to fit
-    const size_t offset = head_ & (capacity_ - 1);
-    const size_t to_end = capacity_ - offset;
-    const size_t skip = to_end < need ? to_end : 0;
-    if (capacity_ - (head_ - known_tail_) < skip + need) {
-      known_tail_ = tail_.load(std::memory_order_acquire);
-      if (capacity_ - (head_ - known_tail_) < skip + need) return nullptr;
-    }
-    if (skip != 0) {
-      *At(head_) = kSkip;
-      head_ += skip;
-    }
-    *At(head_) = size;
+    if (need > free_end_ - head_ && !FindRoom(need)) return nullptr;
     reserved_ = need;
-    return At(head_) + 1;
+    return Put(words_.get(), capacity_, head_, size);
   }
 
   // Producer: makes the reserved record visible.
@@ -62,6 +51,49 @@ class SpscRing {
     head_ += reserved_;
     published_head_.store(head_, std::memory_order_release);
   }
+
+  // Producer: records that become visible together, when the batch is done with.  Nobody else may
+  // reserve meanwhile.  Meant for a local variable, whose members need not be in memory.
+  class Batch {
+   public:
+    explicit Batch(SpscRing* ring)
+        : ring_(ring),
+          words_(ring->words_.get()),
+          capacity_(ring->capacity_),
+          head_(ring->head_),
+          free_end_(ring->free_end_) {}
+    Batch(const Batch&) = delete;
+    Batch& operator=(const Batch&) = delete;
+    ~Batch() {
+      ring_->head_ = head_;
+      ring_->published_head_.store(head_, std::memory_order_release);
+    }
+
+    // One more record, whose room is to be filled at once; or null.  The `slack` bytes behind it
+    // may be written, too, before the next one is added.
+    void* Add(size_t size, size_t slack = 0) {
+      const size_t need = kHeader + RoundUp(size);
+      if (need + slack > free_end_ - head_ && !FindRoom(need + slack)) return nullptr;
+      void* const room = Put(words_, capacity_, head_, size);
+      head_ += need;
+      return room;
+    }
+
+   private:
+    bool FindRoom(size_t need) {
+      ring_->head_ = head_;
+      if (!ring_->FindRoom(need)) return false;
+      head_ = ring_->head_;
+      free_end_ = ring_->free_end_;
+      return true;
+    }
+
+    SpscRing* const ring_;
+    uint64_t* const words_;
+    const size_t capacity_;
+    size_t head_;
+    size_t free_end_;
+  };
 
   // Producer: where the next record begins.
   size_t position() const { return head_; }
@@ -113,7 +145,26 @@ class SpscRing {
   static constexpr size_t kHeader = sizeof(uint64_t);
   static constexpr uint64_t kSkip = UINT64_MAX;  // the rest up to the end of the buffer is empty
 
+  static void* Put(uint64_t* words, size_t capacity, size_t head, size_t size) {
+    uint64_t* const at = &words[(head & (capacity - 1)) / sizeof(uint64_t)];
+    *at = size;
+    return at + 1;
+  }
   static size_t RoundUp(size_t size) { return (size + 7) & ~size_t{7}; }
+  // Producer: `need` bytes in one piece from `head_` on, or from the start of the buffer.
+  [[gnu::noinline]] bool FindRoom(size_t need) {
+    if (need > capacity_ / 2) return false;  // could never be sure to fit
+    const size_t to_end = capacity_ - (head_ & (capacity_ - 1));
+    const size_t skip = to_end < need ? to_end : 0;
+    const size_t tail = tail_.load(std::memory_order_acquire);
+    if (capacity_ - (head_ - tail) < skip + need) return false;
+    if (skip != 0) *At(head_) = kSkip;
+    head_ += skip;
+    const size_t piece = capacity_ - (head_ & (capacity_ - 1));
+    free_end_ = std::min(tail + capacity_, head_ + piece);
+    return true;
+  }
+
   uint64_t* At(size_t position) { return &words_[(position & (capacity_ - 1)) / sizeof(uint64_t)]; }
 
   const size_t capacity_;
@@ -121,7 +172,7 @@ class SpscRing {
 
   // Positions only grow; their remainder modulo capacity is the place in the buffer.
   alignas(64) size_t head_ = 0;  // producer's own
-  size_t known_tail_ = 0;
+  size_t free_end_ = 0;          // of the piece from `head_` on that is known to be free
   size_t reserved_ = 0;
   alignas(64) std::atomic<size_t> published_head_{0};
   alignas(64) size_t read_ = 0;  // consumer's own

@@ -83,6 +83,48 @@ TEST(SpscRing, RecordsOfRandomSizesComeOutAsTheyWentIn) {
   }
 }
 
+TEST(SpscRing, ABatchIsSeenWhenItIsDoneWith) {
+  SpscRing ring(128);
+  {
+    SpscRing::Batch batch(&ring);
+    *static_cast<uint8_t*>(batch.Add(1)) = 3;
+    *static_cast<uint8_t*>(batch.Add(1)) = 4;
+    EXPECT_FALSE(ring.Peek());
+  }
+  EXPECT_EQ(Pop(&ring), std::vector<uint8_t>{3});
+  EXPECT_EQ(Pop(&ring), std::vector<uint8_t>{4});
+  EXPECT_FALSE(ring.Peek());
+}
+
+// The slack is overwritten each time; some records are reserved alone in between.
+TEST(SpscRing, BatchesOfRandomSizesComeOutAsTheyWentIn) {
+  constexpr size_t kSlack = 24;
+  std::mt19937 random(2);
+  SpscRing ring(1024);
+  std::deque<std::vector<uint8_t>> expected;
+  const auto add = [&](SpscRing::Batch* batch) {
+    const std::vector<uint8_t> bytes(random() % 200, static_cast<uint8_t>(random()));
+    auto* const room = static_cast<uint8_t*>(batch->Add(bytes.size(), kSlack));
+    if (room == nullptr) return;
+    std::copy(bytes.begin(), bytes.end(), room);
+    std::fill_n(room + (bytes.size() + 7) / 8 * 8, kSlack, uint8_t{0xee});
+    expected.push_back(bytes);
+  };
+  for (int step = 0; step < 100000; step++) {
+    if (random() % 3 == 0) {
+      SpscRing::Batch batch(&ring);
+      for (uint32_t i = random() % 5; i > 0; --i) add(&batch);
+    } else if (random() % 4 == 0) {
+      const std::vector<uint8_t> bytes(random() % 200, static_cast<uint8_t>(step));
+      if (Push(&ring, bytes)) expected.push_back(bytes);
+    }
+    while (!expected.empty() && random() % 3 == 0) {
+      ASSERT_EQ(Pop(&ring), expected.front()) << "step " << step;
+      expected.pop_front();
+    }
+  }
+}
+
 TEST(SpscRing, TwoThreadsPassEveryRecordInOrder) {
   constexpr uint64_t kRecords = 200000;
   SpscRing ring(4096);

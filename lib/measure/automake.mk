@@ -17,9 +17,13 @@ lib_libtrumpet_measure_a_SOURCES = \
 	lib/measure/carrier_shim.h \
 	lib/measure/cell.h \
 	lib/measure/cell_runs.h \
+	lib/measure/collected_ring.cc \
+	lib/measure/collected_ring.h \
 	lib/measure/compiled_program.h \
 	lib/measure/copy_frame.cc \
 	lib/measure/copy_frame.h \
+	lib/measure/copy_layout.cc \
+	lib/measure/copy_layout.h \
 	lib/measure/expression.cc \
 	lib/measure/expression.h \
 	lib/measure/expression_check.cc \
@@ -89,6 +93,7 @@ lib_measure_measure_test_SOURCES = \
 	lib/measure/carried_tags_test.cc \
 	lib/measure/carrier_shim_test.cc \
 	lib/measure/cell_runs_test.cc \
+	lib/measure/collected_ring_test.cc \
 	lib/measure/copy_frame_test.cc \
 	lib/measure/fast_bounds_test.cc \
 	lib/measure/key_slots_test.cc \

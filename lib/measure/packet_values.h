@@ -28,12 +28,15 @@ constexpr uint64_t kPlaceFields = uint64_t{1} << kPktInputPort | uint64_t{1} << 
                                   uint64_t{1} << kPktInQueueLength | uint64_t{1} << kSwitchId;
 
 struct PacketValues {
+  // Who reads a value may read as many words behind it, too.
+  static constexpr uint32_t kReadAhead = 3;
+
   uint64_t present = 0;  // bit per field
   uint64_t tagged = 0;
   const uint8_t* ipv4 = nullptr;     // the header, if it was captured whole; borrowed
   const uint8_t* payload = nullptr;  // of TCP or UDP; borrowed with the frame
   uint32_t payload_bytes = 0;        // that were captured
-  uint64_t value[kMaxPacketFields] = {};
+  uint64_t value[kMaxPacketFields + kReadAhead] = {};
 
   bool Has(MeasureFieldId field) const { return (present >> field & 1) != 0; }
   void Set(MeasureFieldId field, uint64_t number) {

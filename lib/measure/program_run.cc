@@ -88,29 +88,14 @@ void ProgramState::RunCopies() {
   context_.is_collected = false;
 }
 
-inline uint64_t* ProgramState::BeginRecord(uint64_t now, uint64_t present, uint32_t endpoint,
-                                           size_t count) {
-  Count(&counters_.collected);
-  auto* const room =
-      static_cast<uint8_t*>(ring_->Reserve(sizeof(CollectedHeader) + count * sizeof(uint64_t)));
-  if (room == nullptr) {
-    Count(&counters_.lost);
-    return nullptr;
-  }
-  const CollectedHeader header = {now, present, endpoint};
-  std::memcpy(room, &header, sizeof header);
-  return reinterpret_cast<uint64_t*>(room + sizeof header);
-}
-
 void ProgramState::Collect(MeasureIndex endpoint, const RunContext& context) {
   const PacketValues& packet = *context.packet;
-  const auto count = static_cast<size_t>(__builtin_popcountll(packet.present));
-  uint64_t* values = BeginRecord(context.now, packet.present, endpoint, count);
-  if (values == nullptr) return;
-  for (uint64_t left = packet.present; left != 0; left &= left - 1) {
-    *values++ = packet.value[__builtin_ctzll(left)];
-  }
-  ring_->Commit();
+  const FieldMoves moves(packet.present);
+  Count(&counters_.collected);
+  CollectedRing::Batch batch(ring_.get());
+  uint8_t* const values = batch.Add(context.now, packet.present, endpoint, moves);
+  if (values == nullptr) return Count(&counters_.lost);
+  moves.Copy(packet, values);
 }
 
 void ProgramState::RunBurst(ProgramBurst* burst) {
@@ -258,7 +243,7 @@ void ProgramState::RunCopiesOf(ProgramBurst* burst, const BurstContext& context)
   if (copied == 0) return;
   const bool are_read = burst->source.frames == nullptr;
   if (program_->has_plain_copies && are_read) {
-    ForEachBit(copied, [&](uint32_t number) { CollectCopies(burst->packets[number], number); });
+    CollectCopies(burst->packets, copied);
   } else {
     burst->FillSlots(*program_, program_->copy_keys);
     ForEachBit(copied, [&](uint32_t number) { RunCopiesOfOne(*burst, number, context); });
@@ -267,11 +252,22 @@ void ProgramState::RunCopiesOf(ProgramBurst* burst, const BurstContext& context)
 }
 
 // All of them plain.
-inline void ProgramState::CollectCopies(const MeasuredPacket& packet, uint32_t number) {
-  for (size_t i = 0; i < marks_.size(); ++i) {
-    if ((marks_[i] >> number & 1) == 0) continue;
-    CollectPlain(program_->burst_copies[i], *packet.values, packet.now, &layouts_[i]);
+void ProgramState::CollectCopies(const MeasuredPacket* packets, uint32_t copied) {
+  const auto count = static_cast<uint32_t>(marks_.size());
+  const uint32_t* const marks = marks_.data();
+  CopyLayout* const layouts = layouts_.data();
+  uint64_t collected = 0;
+  CollectedRing::Batch batch(ring_.get());
+  for (; copied != 0; copied &= copied - 1) {
+    const auto number = static_cast<uint32_t>(__builtin_ctz(copied));
+    const MeasuredPacket& packet = packets[number];
+    for (uint32_t i = 0; i < count; ++i) {
+      if ((marks[i] >> number & 1) == 0) continue;
+      collected++;
+      CollectPlain(*packet.values, packet.now, &layouts[i], &batch);
+    }
   }
+  Count(&counters_.collected, collected);
 }
 
 void ProgramState::RunCopiesOfOne(const ProgramBurst& burst, uint32_t number,
@@ -283,46 +279,24 @@ void ProgramState::RunCopiesOfOne(const ProgramBurst& burst, uint32_t number,
   for (size_t i = 0; i < marks_.size(); ++i) {
     if ((marks_[i] >> number & 1) == 0) continue;
     const BurstCopy& copy = program_->burst_copies[i];
-    copy.is_plain ? CollectPlain(copy, *context_.packet, context_.now, &layouts_[i])
-                  : RunOnPacket(copy);
+    if (!copy.is_plain) {
+      RunOnPacket(copy);
+      continue;
+    }
+    Count(&counters_.collected);
+    CollectedRing::Batch batch(ring_.get());
+    CollectPlain(*context_.packet, context_.now, &layouts_[i], &batch);
   }
   if (copy_count_ != 0) RunCopies();
 }
 
-void ProgramState::LayOut(const BurstCopy& copy, uint64_t present, CopyLayout* layout) {
-  layout->present = layout->collected = present;
-  for (const PlainTag& tag : copy.tags) {
-    if (tag.makes_present) layout->collected |= uint64_t{1} << tag.field;
-  }
-  layout->count = layout->tag_count = 0;
-  for (MeasureFieldId field = 0; field < kMaxPacketFields; ++field) {
-    if ((layout->collected >> field & 1) == 0) continue;
-    const PlainTag* last = nullptr;
-    for (const PlainTag& tag : copy.tags) {
-      if (tag.field == field) last = &tag;
-    }
-    if (last != nullptr) {
-      layout->tags[layout->tag_count++] = {layout->count, last->is_of_field ? last->from : field,
-                                           last->is_of_field ? 0 : last->constant & last->mask,
-                                           last->is_of_field ? last->mask : 0};
-    }
-    layout->fields[layout->count++] = static_cast<uint8_t>(field);
-  }
-}
-
-// Straight from the packet, with the tags in place of what it has.
-inline void ProgramState::CollectPlain(const BurstCopy& copy, const PacketValues& packet,
-                                       uint64_t now, CopyLayout* layout) {
-  if (packet.present != layout->present) LayOut(copy, packet.present, layout);
-  const uint32_t count = layout->count;
-  uint64_t* const values = BeginRecord(now, layout->collected, copy.endpoint, count);
-  if (values == nullptr) return;
-  for (uint32_t i = 0; i < count; ++i) values[i] = packet.value[layout->fields[i]];
-  for (uint32_t i = 0; i < layout->tag_count; ++i) {
-    const CopyLayout::Tag& tag = layout->tags[i];
-    values[tag.place] = (packet.value[tag.from] & tag.mask) | tag.constant;
-  }
-  ring_->Commit();
+[[gnu::always_inline]] inline void ProgramState::CollectPlain(const PacketValues& packet,
+                                                              uint64_t now, CopyLayout* layout,
+                                                              CollectedRing::Batch* batch) {
+  if (packet.present != layout->present()) layout->Become(packet.present);
+  uint8_t* const values = batch->Add(now, layout->collected(), layout->endpoint(), layout->moves());
+  if (values == nullptr) return Count(&counters_.lost);
+  layout->Fill(packet, values);
 }
 
 // The tasks of a copy, on the packet that it would be of.

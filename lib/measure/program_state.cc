@@ -32,7 +32,7 @@ std::unique_ptr<ProgramState> ProgramState::Create(const CompiledProgram* progra
   state->copies_.resize(program->max_copies);
   state->log_.resize(program->max_log);
   state->log_marks_.resize(2 * (kMaxMeasureDepth + 1));
-  if (program->collects) state->ring_ = std::make_unique<SpscRing>(options.ring_bytes);
+  if (program->collects) state->ring_ = std::make_unique<CollectedRing>(options.ring_bytes);
   state->random_ =
       program->family == MeasureHashFamily::kReference ? kReferenceRandom : options.random_seed;
   RunContext& context = state->context_;
@@ -43,8 +43,7 @@ std::unique_ptr<ProgramState> ProgramState::Create(const CompiledProgram* progra
   state->arrivals_.resize(program->stages.size() + 1);
   state->marks_.resize(program->burst_copies.size());
   for (const BurstCopy& copy : program->burst_copies) {
-    state->layouts_.emplace_back();
-    LayOut(copy, 0, &state->layouts_.back());
+    state->layouts_.emplace_back(copy);
   }
   context.arrivals = state->arrivals_.data();
   context.marks = state->marks_.data();
@@ -75,22 +74,6 @@ void ProgramState::PushCopy(MeasureIndex stream, const PacketValues& packet) {
   copy.stream = stream;
   std::memcpy(static_cast<void*>(&copy.values), &packet,
               offsetof(PacketValues, value) + program_->field_count * sizeof(uint64_t));
-}
-
-bool ProgramState::ReadCollected(CollectedPacket* packet) {
-  if (ring_ == nullptr) return false;
-  const auto record = ring_->Peek();
-  if (!record) return false;
-  CollectedHeader header;
-  std::memcpy(&header, record.data, sizeof header);
-  packet->now = header.now;
-  packet->present = header.present;
-  packet->endpoint = static_cast<uint32_t>(header.endpoint);
-  packet->values.resize((record.size - sizeof header) / sizeof(uint64_t));
-  std::memcpy(packet->values.data(), static_cast<const uint8_t*>(record.data) + sizeof header,
-              record.size - sizeof header);
-  ring_->Release();
-  return true;
 }
 
 // A number in [0, range) by xorshift.

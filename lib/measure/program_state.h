@@ -17,10 +17,11 @@
 #include <vector>
 
 #include "lib/base/page_buffer.h"
-#include "lib/base/spsc_ring.h"
 #include "lib/base/status.h"
 #include "lib/measure/cell_runs.h"
+#include "lib/measure/collected_ring.h"
 #include "lib/measure/compiled_program.h"
+#include "lib/measure/copy_layout.h"
 #include "lib/measure/measured_packet.h"
 
 namespace trumpet {
@@ -35,21 +36,6 @@ class SharedCells {
 
  private:
   PageBuffer<uint8_t> cells_;
-};
-
-// Of a collected packet in the ring, before the values.
-struct CollectedHeader {
-  uint64_t now;
-  uint64_t present;
-  uint64_t endpoint;
-};
-
-// A packet on its way to an endpoint.
-struct CollectedPacket {
-  uint64_t now = 0;  // ns
-  uint64_t present = 0;
-  uint32_t endpoint = 0;
-  std::vector<uint64_t> values;  // of the fields present, in their order
 };
 
 class ProgramState {
@@ -79,7 +65,7 @@ class ProgramState {
   bool IsQuietAt(uint64_t now) const { return now < quiet_until_; }
 
   // The oldest collected packet; false when there is none.
-  bool ReadCollected(CollectedPacket* packet);
+  bool ReadCollected(CollectedPacket* packet) { return ring_ != nullptr && ring_->Read(packet); }
 
   // Clears the epochs that flipping windows have retired.
   void ClearRetired();
@@ -106,8 +92,6 @@ class ProgramState {
   }
   void PushCopy(MeasureIndex stream, const PacketValues& packet);
   void Collect(MeasureIndex endpoint, const RunContext& context);
-  // Room for the values of that many fields, behind their header; null, and counted: there is none.
-  uint64_t* BeginRecord(uint64_t now, uint64_t present, uint32_t endpoint, size_t count);
   void CountEviction() { Count(&counters_.evictions); }
   // Lets a window look at a packet: its bit in `clearing` says whether the packet is spent on it.
   void AdvanceWindow(uint32_t window, RunContext* context);
@@ -127,27 +111,10 @@ class ProgramState {
     MeasureIndex stream = 0;
     PacketValues values;
   };
-  // What a plain copy of a packet that has the fields `present` is collected as.
-  struct CopyLayout {
-    struct Tag {
-      uint32_t place;  // among the fields
-      MeasureFieldId from;
-      uint64_t constant;
-      uint64_t mask;  // of what is taken from the field
-    };
-    uint64_t present = 0;
-    uint64_t collected = 0;  // bit per field
-    uint32_t count = 0;
-    uint32_t tag_count = 0;
-    uint8_t fields[kMaxPacketFields];  // in their order
-    Tag tags[kMaxPacketFields];
-  };
-
   ProgramState() = default;
-  static void LayOut(const BurstCopy& copy, uint64_t present, CopyLayout* layout);
   uint64_t DrawReference(uint64_t range);
-  static void Count(std::atomic<uint64_t>* counter) {
-    counter->store(counter->load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  static void Count(std::atomic<uint64_t>* counter, uint64_t more = 1) {
+    counter->store(counter->load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
   }
   void Begin();
   void RunStream(MeasureIndex stream);
@@ -162,11 +129,11 @@ class ProgramState {
   void RunArms(const BurstStage& stage, ProgramBurst* burst, BurstContext* context);
   uint32_t RunArm(const BurstArm& arm, const ProgramBurst& burst, BurstContext* context);
   void RunCopiesOf(ProgramBurst* burst, const BurstContext& context);
-  void CollectCopies(const MeasuredPacket& packet, uint32_t number);
+  void CollectCopies(const MeasuredPacket* packets, uint32_t copied);
   void RunCopiesOfOne(const ProgramBurst& burst, uint32_t number, const BurstContext& context);
   void RunOnPacket(const BurstCopy& copy);
-  void CollectPlain(const BurstCopy& copy, const PacketValues& packet, uint64_t now,
-                    CopyLayout* layout);
+  void CollectPlain(const PacketValues& packet, uint64_t now, CopyLayout* layout,
+                    CollectedRing::Batch* batch);
   void ShowView(const BurstContext& context, uint32_t number);
   uint8_t* ViewedCell() const;
   void AdvanceWindows();
@@ -184,11 +151,11 @@ class ProgramState {
   std::vector<Copy> copies_;
   uint32_t copy_count_ = 0;
   std::vector<WriteLogEntry> log_;
-  std::vector<uint32_t> log_marks_;  // two per depth of forks
-  std::unique_ptr<SpscRing> ring_;   // null: the program collects nothing
-  std::vector<uint32_t> arrivals_;   // RunContext's
-  std::vector<uint32_t> marks_;      // RunContext's
-  std::vector<CopyLayout> layouts_;  // by BurstCopy, of the packet that left the last one
+  std::vector<uint32_t> log_marks_;      // two per depth of forks
+  std::unique_ptr<CollectedRing> ring_;  // null: the program collects nothing
+  std::vector<uint32_t> arrivals_;       // RunContext's
+  std::vector<uint32_t> marks_;          // RunContext's
+  std::vector<CopyLayout> layouts_;      // by BurstCopy, of the packet that left the last one
   CellRuns runs_;
   uint64_t random_ = 0;
   uint64_t quiet_until_ = 0;  // no window of a scope has anything to do before

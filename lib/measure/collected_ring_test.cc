@@ -1,0 +1,103 @@
+// Copyright (c) 2026 The Trumpet Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lib/measure/collected_ring.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <random>
+
+namespace trumpet {
+namespace {
+
+// Fills every value, so that one that lands in a wrong place shows; as far as fields are wide.
+PacketValues RandomValues(uint64_t present, std::mt19937_64* random) {
+  PacketValues packet;
+  packet.present = present;
+  for (uint64_t& value : packet.value) value = (*random)();
+  for (uint32_t field = 0; field < kMeasureFieldCount; ++field) {
+    packet.value[field] &= UINT64_MAX >> (64 - kMeasureFields[field].bits);
+  }
+  return packet;
+}
+
+CollectedPacket Expected(const PacketValues& packet, uint64_t now, uint32_t endpoint) {
+  CollectedPacket expected;
+  expected.now = now;
+  expected.present = packet.present;
+  expected.endpoint = endpoint;
+  for (uint32_t field = 0; field < kMaxPacketFields; ++field) {
+    if ((packet.present >> field & 1) != 0) expected.values.push_back(packet.value[field]);
+  }
+  return expected;
+}
+
+bool Put(const PacketValues& packet, uint64_t now, uint32_t endpoint, CollectedRing::Batch* batch) {
+  const FieldMoves moves(packet.present);
+  uint8_t* const record = batch->Add(now, packet.present, endpoint, moves);
+  if (record == nullptr) return false;
+  moves.Copy(packet, record);
+  return true;
+}
+
+void ExpectRead(CollectedRing* ring, const CollectedPacket& expected) {
+  CollectedPacket read;
+  ASSERT_TRUE(ring->Read(&read));
+  EXPECT_EQ(read.now, expected.now);
+  EXPECT_EQ(read.present, expected.present);
+  EXPECT_EQ(read.endpoint, expected.endpoint);
+  EXPECT_EQ(read.values, expected.values);
+}
+
+TEST(CollectedRing, PacketsOfAnyFieldsComeOutAsTheyWentIn) {
+  std::mt19937_64 random(1);
+  CollectedRing ring(1 << 13);
+  std::deque<CollectedPacket> expected;
+  for (int step = 0; step < 20000; ++step) {
+    {
+      CollectedRing::Batch batch(&ring);
+      for (uint64_t i = random() % 4; i > 0; --i) {
+        uint64_t present = random();
+        for (uint64_t sparse = random() % 4; sparse > 0; --sparse) present &= random();
+        const PacketValues packet = RandomValues(present, &random);
+        const auto endpoint = static_cast<uint32_t>(random());
+        if (!Put(packet, random.max() - step, endpoint, &batch)) break;
+        expected.push_back(Expected(packet, random.max() - step, endpoint));
+      }
+    }
+    while (!expected.empty() && random() % 3 != 0) {
+      ASSERT_NO_FATAL_FAILURE(ExpectRead(&ring, expected.front())) << "step " << step;
+      expected.pop_front();
+    }
+  }
+  for (const CollectedPacket& packet : expected) ExpectRead(&ring, packet);
+  CollectedPacket none;
+  EXPECT_FALSE(ring.Read(&none));
+}
+
+TEST(CollectedRing, TakesNoMoreThanItHasRoomFor) {
+  std::mt19937_64 random(1);
+  CollectedRing ring(1024);
+  const PacketValues packet = RandomValues(kTableFieldBits, &random);
+  uint32_t taken = 0;
+  {
+    CollectedRing::Batch batch(&ring);
+    while (Put(packet, taken, 0, &batch)) taken++;
+  }
+  EXPECT_GE(taken, 4u);
+  for (uint32_t i = 0; i < taken; ++i) ExpectRead(&ring, Expected(packet, i, 0));
+  CollectedRing::Batch batch(&ring);
+  EXPECT_TRUE(Put(packet, 0, 0, &batch));
+}
+
+// What a record takes of a real packet: half of what its values do.
+TEST(CollectedRing, RecordsHaveHalvesOfMostFields) {
+  EXPECT_EQ(FieldMoves(uint64_t{1} << kPktSize | uint64_t{1} << kIpv4Src).bytes(), 8u);
+  EXPECT_EQ(FieldMoves(uint64_t{1} << kEthDst).bytes(), 8u);
+  EXPECT_EQ(FieldMoves(uint64_t{1} << (kMaxPacketFields - 1)).bytes(), 8u);
+  EXPECT_EQ(FieldMoves(0).bytes(), 0u);
+}
+
+}  // namespace
+}  // namespace trumpet
