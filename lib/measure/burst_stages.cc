@@ -84,6 +84,7 @@ class StagePlanner {
     }
     compiled_.stages[first].runs_end = end;
     compiled_.stages[first].run_cells = runs.cells;
+    compiled_.stages[first].skips_together = cutter_.SkipsTogether(runs.range);
   }
 
   const Runs* RunsOf(uint32_t place) const {

@@ -143,6 +143,8 @@ struct BurstStage {
   // and of which map packets of a run have different cells.
   uint32_t runs_end = 0;  // 0: it is not
   HashUse run_cells;
+  // Of the same, a guard: packets that it takes out go on together, whatever cells they have.
+  bool skips_together = false;
   bool takes_run_cells = false;  // `kernel` does, instead of slots
 };
 

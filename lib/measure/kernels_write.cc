@@ -112,16 +112,22 @@ class BurstOperand {
     }
   }
 
-  uint64_t operator[](size_t packet) const {
-    const size_t distance = packet * stride_;
-    return LoadCell(first_ + (slots_ != nullptr ? slots_[distance] : distance), log2_) & mask_;
-  }
+  uint64_t operator[](size_t packet) const { return LoadCell(At(packet), log2_) & mask_; }
+
+  // Numbers of 64 bits, all of them.
+  bool HasWords() const { return log2_ == 3 && mask_ == UINT64_MAX; }
+  uint64_t WordOf(size_t packet) const { return LoadCell<uint64_t>(At(packet)); }
 
  private:
   BurstOperand(const void* first, size_t bytes, uint8_t log2 = 3, uint64_t mask = UINT64_MAX)
       : first_(static_cast<const uint8_t*>(first)), stride_(bytes), log2_(log2), mask_(mask) {}
   BurstOperand(const uint8_t* cells, const uint32_t* slots, size_t stride, uint8_t log2)
       : first_(cells), slots_(slots), stride_(stride), log2_(log2) {}
+
+  const uint8_t* At(size_t packet) const {
+    const size_t distance = packet * stride_;
+    return first_ + (slots_ != nullptr ? slots_[distance] : distance);
+  }
 
   const uint8_t* first_;
   const uint32_t* slots_ = nullptr;
@@ -138,10 +144,15 @@ void SetPairOfAll(const Operator& op, BurstContext* context) {
   uint8_t* const region = CellsOf(op, context->regions);
   const StoredSlots slots(op, *context);
   const uint64_t mask = op.mask;
-  ForChosen(*context, [=](size_t number) {
-    StoreCell<Cell>(region + slots.Of(number)[0],
-                    MeasureCompute(kOp, first[number], second[number]) & mask);
-  });
+  const auto store = [=](size_t number, uint64_t a, uint64_t b) {
+    StoreCell<Cell>(region + slots.Of(number)[0], MeasureCompute(kOp, a, b) & mask);
+  };
+  if (first.HasWords() && second.HasWords()) {
+    ForChosen(*context,
+              [=](size_t number) { store(number, first.WordOf(number), second.WordOf(number)); });
+  } else {
+    ForChosen(*context, [=](size_t number) { store(number, first[number], second[number]); });
+  }
 }
 
 template <typename Cell, MeasureOp kOp>

@@ -131,27 +131,54 @@ inline void ProgramState::RunStages(uint32_t first, uint32_t end, ProgramBurst* 
 
 // Packets come to the first of these stages only.
 void ProgramState::RunByRuns(uint32_t first, ProgramBurst* burst, BurstContext* context) {
-  const BurstStage* const stages = program_->stages.data();
-  const uint32_t end = stages[first].runs_end;
+  const BurstStage& stage = program_->stages[first];
   uint32_t left = arrivals_[first];
-  FindCells(stages[first].run_cells, burst);
+  FindCells(stage.run_cells, burst);
+  if (stage.skips_together) {
+    const uint32_t skipping = TakenOut(stage, left, burst, context);
+    arrivals_[first] = 0;
+    arrivals_[stage.skip] |= skipping;
+    if (skipping != 0) RunOfRun(first, burst, context);
+    left &= ~skipping;
+  }
   while (left != 0) {
-    const uint32_t run = runs_.Next(left);
-    left &= ~run;
-    arrivals_[first] = run;
-    for (uint32_t i = first; i < end; ++i) {
-      context->chosen = arrivals_[i];
-      arrivals_[i] = 0;
-      if (context->chosen == 0) continue;
-      const bool takes_cells = stages[i].takes_run_cells;
-      context->slots = takes_cells ? runs_.cells() : burst->slots;
-      context->stride = takes_cells ? 1 : burst->stride;
-      if (stages[i].keys != 0) burst->FillSlots(*program_, stages[i].keys);
-      RunTogether(stages[i], *burst, context);
-    }
+    arrivals_[first] = runs_.Next(left);
+    left &= ~arrivals_[first];
+    RunOfRun(first, burst, context);
   }
   context->slots = burst->slots;
   context->stride = burst->stride;
+}
+
+// The packets before the first one that the guard leaves.
+uint32_t ProgramState::TakenOut(const BurstStage& guard, uint32_t packets, ProgramBurst* burst,
+                                BurstContext* context) {
+  ShowCells(guard, burst, context);
+  ShowHashes(guard.hash, *burst, context);
+  context->chosen = packets;
+  guard.kernel(program_->operators[guard.at], context);
+  const uint32_t left = context->chosen;
+  return left == 0 ? packets : packets & ((left & -left) - 1);
+}
+
+// The slots that the kernel of a stage takes that belongs to runs.
+inline void ProgramState::ShowCells(const BurstStage& stage, ProgramBurst* burst,
+                                    BurstContext* context) {
+  context->slots = stage.takes_run_cells ? runs_.cells() : burst->slots;
+  context->stride = stage.takes_run_cells ? 1 : burst->stride;
+  if (stage.keys != 0) burst->FillSlots(*program_, stage.keys);
+}
+
+// The packets of one run, which have arrived at the first stage, or where it skips to.
+void ProgramState::RunOfRun(uint32_t first, ProgramBurst* burst, BurstContext* context) {
+  const BurstStage* const stages = program_->stages.data();
+  for (uint32_t i = first; i < stages[first].runs_end; ++i) {
+    context->chosen = arrivals_[i];
+    arrivals_[i] = 0;
+    if (context->chosen == 0) continue;
+    ShowCells(stages[i], burst, context);
+    RunTogether(stages[i], *burst, context);
+  }
 }
 
 // Of each packet of the burst, where it is in that map.

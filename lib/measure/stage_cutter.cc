@@ -97,6 +97,21 @@ HashUse StageCutter::RunCellsOf(const StageRange& range, bool wait) const {
   return cells;
 }
 
+bool StageCutter::SkipsTogether(const StageRange& range) const {
+  const Operator& guard = OperatorAt(range.first);
+  if (guard.slot_use != SlotUse::kMatchCell) return false;
+  KnownSet known;
+  for (uint32_t at = range.first + guard.skip; at <= range.last; ++at) {
+    const Operator& op = OperatorAt(at);
+    const bool only_reads = op.slot_use == SlotUse::kMatchCell ||
+                            (op.slot_use == SlotUse::kSetPair && op.target != guard.target);
+    if (known_[at].test(guard.target) && !only_reads) return false;
+    if ((known & known_[at]).any()) return false;
+    known |= known_[at];
+  }
+  return true;
+}
+
 std::vector<StageRange> StageCutter::Cut(bool wait) const {
   const bool has_copies = HasCopies();
   std::vector<uint32_t> reach = Ties(has_copies && !wait);

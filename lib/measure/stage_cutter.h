@@ -47,6 +47,10 @@ class StageCutter {
   // for packets that have different ones; none (its plan is null) if that is not so.
   HashUse RunCellsOf(const StageRange& range, bool wait) const;
 
+  // Whether the range begins with a guard that writes nothing, and nothing ties those operators
+  // together that packets take which it takes out.
+  bool SkipsTogether(const StageRange& range) const;
+
   // `wait`: all packets have gone through the program before the first copy is run.
   std::vector<StageRange> Cut(bool wait) const;
   // Whether copies may wait, which is to say that nothing could tell, and that no packet is tagged

@@ -323,6 +323,22 @@ const char* const kPipelines[] = {
     "d = HashMap(key=flow, size=50, type=Counter(width=64), collide=\"evict\");"
     "e = HashMap(key=flow, size=51, type=Counter(width=32));"
     "pkts >> a.set(a + 1) >> timestamp(b) >> c.add(pkt.size) >> d.set(d + c) >> e.set(b - a);",
+    // Guards that hold for the first packets of a flow: the others go on together if they do not
+    // write what is asked (the first two do not), nor have anything else in common.
+    "f = HashMap(key=pair, size=64, type=Counter(width=32)); at = HashMap(key=pair, size=64, "
+    "type=Timestamp()); g = HashMap(key=pair, size=64, type=Counter(width=64));"
+    "pkts >> ((match(at == 0) >> timestamp(at)) ++ "
+    "(match(at != 0) >> timestamp(now) >> g.set(now - at))); now = Timestamp();"
+    "pkts >> ((match(f == 0) >> f.set(pkt.size) >> duplicate(out)) ++ "
+    "(match(f != 0) >> bytes.set(f + pkt.size) >> match(pkt.size > 200) >> duplicate(out)));"
+    "out >> collect(C);",
+    "f = HashMap(key=pair, size=64, type=Counter(width=32));"
+    "pkts >> ((match(f < 3) >> f.add(1)) ++ (match(f >= 3) >> f.reset() >> few.add(1)));",
+    "f = HashMap(key=pair, size=64, type=Counter(width=32));"
+    "pkts >> ((match(f == 0) >> f.set(pkt.size)) ++ (match(f != 0) >> f.set(f - 40)));",
+    "f = HashMap(key=pair, size=64, type=Counter(width=32));"
+    "pkts >> ((match(f < 4) >> f.add(1)) ++ (match(f >= 4) >> bytes.set(bytes + 1) >> "
+    "match(bytes > 6) >> bytes.reset() >> few.add(1)));",
     // Guards of several parts, some of which are known to hold.
     "f = HashMap(key=pair, size=64, type=Counter(width=32));"
     "pkts >> ((match(f < 5) >> f.add(1)) ++ (match(f >= 5 && bytes < 40 && pkt.size > 100) >> "
