@@ -40,15 +40,6 @@ constexpr uint64_t WideFields() {
 
 // Where a record has the value of a field, by bytes.
 struct RecordPlace {
-  // Of a field of a packet that has `present`.
-  static RecordPlace Of(uint64_t present, uint32_t field);
-
-  uint64_t Load(const uint8_t* record) const {
-    uint32_t halves[2] = {0, 0};
-    std::memcpy(&halves[0], record + low, sizeof halves[0]);
-    if (is_wide) std::memcpy(&halves[1], record + high, sizeof halves[1]);
-    return uint64_t{halves[1]} << 32 | halves[0];
-  }
   void Store(uint64_t value, uint8_t* record) const {
     const uint32_t halves[2] = {static_cast<uint32_t>(value), static_cast<uint32_t>(value >> 32)};
     std::memcpy(record + low, &halves[0], sizeof halves[0]);
@@ -68,10 +59,12 @@ class FieldMoves {
   // What Copy() may write behind the record.
   static constexpr size_t kSlack = kAtOnce * sizeof(uint32_t);
 
-  FieldMoves() = default;
-  explicit FieldMoves(uint64_t present);
+  // Of packets that have these fields, a bit each.
+  void Become(uint64_t present);
 
+  uint64_t present() const { return present_; }
   size_t bytes() const { return bytes_; }
+  RecordPlace PlaceOf(MeasureFieldId field) const;
   // What is copied too much lies where the next fields, or none, go.
   void Copy(const PacketValues& packet, uint8_t* to) const {
     const auto* const from = reinterpret_cast<const uint8_t*>(packet.value);
@@ -100,6 +93,7 @@ class FieldMoves {
     std::memcpy(to, &values, sizeof values);
   }
 
+  uint64_t present_ = 0;
   uint32_t bytes_ = 0;
   uint32_t count_ = 0;
   uint32_t wide_count_ = 0;
@@ -118,10 +112,10 @@ class CollectedRing {
 
     // The record of a packet, with room for the values of its fields, to be filled at once; null:
     // there is none.
-    uint8_t* Add(uint64_t now, uint64_t present, uint32_t endpoint, const FieldMoves& moves) {
+    uint8_t* Add(uint64_t now, uint32_t endpoint, const FieldMoves& moves) {
       void* const room = batch_.Add(sizeof(Header) + moves.bytes(), FieldMoves::kSlack);
       if (room == nullptr) return nullptr;
-      return reinterpret_cast<uint8_t*>(new (room) Header{now, present, endpoint} + 1);
+      return reinterpret_cast<uint8_t*>(new (room) Header{now, moves.present(), endpoint} + 1);
     }
 
    private:

@@ -21,7 +21,6 @@ class CopyLayout {
   void Become(uint64_t present);
 
   uint64_t present() const { return present_; }
-  uint64_t collected() const { return collected_; }  // bit per field
   uint32_t endpoint() const { return copy_->endpoint; }
   const FieldMoves& moves() const { return moves_; }
   // Straight from the packet, with the tags in place of what it has.
@@ -44,7 +43,6 @@ class CopyLayout {
 
   const BurstCopy* copy_;
   uint64_t present_ = 0;
-  uint64_t collected_ = 0;
   FieldMoves moves_;
   uint32_t tag_count_ = 0;
   Tag tags_[kMaxPacketFields];

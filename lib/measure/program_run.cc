@@ -90,12 +90,12 @@ void ProgramState::RunCopies() {
 
 void ProgramState::Collect(MeasureIndex endpoint, const RunContext& context) {
   const PacketValues& packet = *context.packet;
-  const FieldMoves moves(packet.present);
+  if (packet.present != moves_.present()) moves_.Become(packet.present);
   Count(&counters_.collected);
   CollectedRing::Batch batch(ring_.get());
-  uint8_t* const values = batch.Add(context.now, packet.present, endpoint, moves);
+  uint8_t* const values = batch.Add(context.now, endpoint, moves_);
   if (values == nullptr) return Count(&counters_.lost);
-  moves.Copy(packet, values);
+  moves_.Copy(packet, values);
 }
 
 void ProgramState::RunBurst(ProgramBurst* burst) {
@@ -321,7 +321,7 @@ void ProgramState::RunCopiesOfOne(const ProgramBurst& burst, uint32_t number,
                                                               uint64_t now, CopyLayout* layout,
                                                               CollectedRing::Batch* batch) {
   if (packet.present != layout->present()) layout->Become(packet.present);
-  uint8_t* const values = batch->Add(now, layout->collected(), layout->endpoint(), layout->moves());
+  uint8_t* const values = batch->Add(now, layout->endpoint(), layout->moves());
   if (values == nullptr) return Count(&counters_.lost);
   layout->Fill(packet, values);
 }

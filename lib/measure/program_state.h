@@ -159,7 +159,8 @@ class ProgramState {
   std::unique_ptr<CollectedRing> ring_;  // null: the program collects nothing
   std::vector<uint32_t> arrivals_;       // RunContext's
   std::vector<uint32_t> marks_;          // RunContext's
-  std::vector<CopyLayout> layouts_;      // by BurstCopy, of the packet that left the last one
+  FieldMoves moves_;                 // of the packet that was collected last, other than by these
+  std::vector<CopyLayout> layouts_;  // by BurstCopy, of the packet that left the last one
   CellRuns runs_;
   uint64_t random_ = 0;
   uint64_t quiet_until_ = 0;  // no window of a scope has anything to do before
