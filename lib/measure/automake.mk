@@ -71,6 +71,7 @@ lib_libtrumpet_measure_a_SOURCES = \
 	lib/measure/program_set.h \
 	lib/measure/program_state.cc \
 	lib/measure/program_state.h \
+	lib/measure/range_mask.h \
 	lib/measure/read_state.cc \
 	lib/measure/read_state.h \
 	lib/measure/request_frame.cc \
@@ -102,6 +103,7 @@ lib_measure_measure_test_SOURCES = \
 	lib/measure/payload_tags_test.cc \
 	lib/measure/program_handover_test.cc \
 	lib/measure/program_loader_test.cc \
+	lib/measure/range_mask_test.cc \
 	lib/measure/read_state_test.cc \
 	lib/measure/request_run_test.cc \
 	lib/measure/sketch_estimates_test.cc \

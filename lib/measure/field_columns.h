@@ -18,6 +18,8 @@ namespace trumpet {
 
 class FieldColumns {
  public:
+  using Column = uint64_t[kMaxMeasureBurst];
+
   FieldColumns() { Forget(); }
 
   // A burst comes, which is borrowed until the next one.
@@ -29,7 +31,7 @@ class FieldColumns {
   }
 
   // By packet; good until as many other fields were asked for as there are columns.
-  const uint64_t* Of(MeasureFieldId field) {
+  const Column& Of(MeasureFieldId field) {
     for (uint32_t i = 0; i < kColumns; ++i) {
       if (fields_[i] == field) return values_[i];
     }
@@ -44,9 +46,9 @@ class FieldColumns {
   static constexpr MeasureFieldId kNone = kMaxPacketFields;
 
   // The size of frames comes straight from them.
-  const uint64_t* Read(MeasureFieldId field) {
+  const Column& Read(MeasureFieldId field) {
     const uint32_t column = next_++ % kColumns;
-    uint64_t* const values = values_[column];
+    Column& values = values_[column];
     fields_[column] = field;
     if (source_.frames != nullptr && field == kPktSize) {
       for (uint32_t i = 0; i < count_; ++i) values[i] = source_.frames[i].wire_length;
@@ -61,7 +63,7 @@ class FieldColumns {
   BurstSource source_;
   uint32_t next_ = 0;  // column to give up
   MeasureFieldId fields_[kColumns];
-  uint64_t values_[kColumns][kMaxMeasureBurst];
+  Column values_[kColumns] = {};
 };
 
 }  // namespace trumpet

@@ -8,6 +8,7 @@
 #include "lib/measure/expression.h"
 #include "lib/measure/kernels.h"
 #include "lib/measure/program_state.h"
+#include "lib/measure/range_mask.h"
 #include "lib/measure/slot_sources.h"
 
 namespace trumpet {
@@ -34,6 +35,9 @@ const Operator* MatchField(const Operator* op, RunContext* context) {
   return GoOn(op->range.Has(value) ? op + 1 : op + op->skip, context);
 }
 
+using RangeMaskOf = uint32_t(BurstNumbers, uint32_t, uint64_t, const NumberRange&);
+
+template <RangeMaskOf Mask>
 void MatchFieldOfAll(const Operator& op, BurstContext* context) {
   const uint64_t mask = op.mask;
   const NumberRange range = op.range;
@@ -41,8 +45,8 @@ void MatchFieldOfAll(const Operator& op, BurstContext* context) {
     if (!range.Has(context->packets[0].values->value[op.field] & mask)) context->chosen = 0;
     return;
   }
-  const uint64_t* const column = context->columns->Of(op.field);
-  KeepChosen(context, [=](uint32_t number) { return range.Has(column[number] & mask); });
+  const FieldColumns::Column& column = context->columns->Of(op.field);
+  context->chosen &= Mask(column, context->count, mask, range);
 }
 
 template <typename Cell>
@@ -142,7 +146,9 @@ BurstKernel HashedFilter(const SlotPlan& plan) {
 
 }  // namespace
 
-KernelPair MatchFieldKernel() { return {MatchField, MatchFieldOfAll}; }
+KernelPair MatchFieldKernel() {
+  return {MatchField, HasQuads() ? MatchFieldOfAll<RangeMaskByQuads> : MatchFieldOfAll<RangeMask>};
+}
 
 KernelPair MatchCellKernel(uint8_t log2) {
   switch (log2) {
