@@ -28,7 +28,7 @@ void FieldMoves::Become(uint64_t present) {
     }
     low += kHalf;
     if ((WideFields() >> field & 1) == 0) continue;
-    wide_[wide_count_++] = {static_cast<uint16_t>(from + (kIsBig ? 0 : kHalf)), high};
+    wide_[wide_count_++] = {static_cast<uint16_t>(from + kHalf), high};
     high += kHalf;
   }
   bytes_ = high;

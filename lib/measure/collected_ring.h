@@ -12,6 +12,8 @@
 #ifndef TRUMPET_LIB_MEASURE_COLLECTED_RING_H
 #define TRUMPET_LIB_MEASURE_COLLECTED_RING_H
 
+#include <xmmintrin.h>
+
 #include <cstring>
 #include <new>
 #include <vector>
@@ -80,17 +82,13 @@ class FieldMoves {
     uint16_t from;
     uint16_t to;
   };
-  using Halves = uint32_t __attribute__((vector_size(16)));
-  static constexpr uint32_t kIsBig = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 
   static void CopyLowHalves(const uint8_t* from, uint8_t* to) {
-    Halves first;
-    Halves second;
-    std::memcpy(&first, from, sizeof first);
-    std::memcpy(&second, from + sizeof first, sizeof second);
-    const Halves low = {kIsBig, 2 + kIsBig, 4 + kIsBig, 6 + kIsBig};
-    const Halves values = __builtin_shuffle(first, second, low);
-    std::memcpy(to, &values, sizeof values);
+    const auto* const words = reinterpret_cast<const float*>(from);
+    const __m128 first = _mm_loadu_ps(words);
+    const __m128 second = _mm_loadu_ps(words + 4);
+    const __m128 low = _mm_shuffle_ps(first, second, _MM_SHUFFLE(2, 0, 2, 0));
+    _mm_storeu_ps(reinterpret_cast<float*>(to), low);
   }
 
   uint64_t present_ = 0;
