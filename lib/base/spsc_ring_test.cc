@@ -125,18 +125,32 @@ TEST(SpscRing, BatchesOfRandomSizesComeOutAsTheyWentIn) {
   }
 }
 
+// Record `i` of those that two threads pass; by turns alone and several in a batch.
+bool PutNumbered(SpscRing* ring, uint64_t* i, uint64_t end) {
+  const uint64_t first = *i;
+  if (first % 3 == 0) {
+    void* const room = ring->Reserve(sizeof first + first % 48);
+    if (room == nullptr) return false;
+    std::memcpy(room, &first, sizeof first);
+    ring->Commit();
+    ++*i;
+    return true;
+  }
+  SpscRing::Batch batch(ring);
+  for (; *i < end && *i < first + 5; ++*i) {
+    void* const room = batch.Add(sizeof *i + *i % 48, 16);
+    if (room == nullptr) break;
+    std::memcpy(room, i, sizeof *i);
+  }
+  return *i != first;
+}
+
 TEST(SpscRing, TwoThreadsPassEveryRecordInOrder) {
   constexpr uint64_t kRecords = 200000;
   SpscRing ring(4096);
   std::thread producer([&ring] {
     for (uint64_t i = 0; i < kRecords;) {
-      if (void* room = ring.Reserve(sizeof i + i % 48)) {
-        std::memcpy(room, &i, sizeof i);
-        ring.Commit();
-        i++;
-      } else {
-        std::this_thread::yield();
-      }
+      if (!PutNumbered(&ring, &i, kRecords)) std::this_thread::yield();
     }
   });
   for (uint64_t expected = 0; expected < kRecords;) {
