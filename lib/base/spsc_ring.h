@@ -43,7 +43,7 @@ class SpscRing {
     const size_t need = kHeader + RoundUp(size);
     if (need > free_end_ - head_ && !FindRoom(need)) return nullptr;
     reserved_ = need;
-    return Put(words_.get(), capacity_, head_, size);
+    return Put(At(head_), size);
   }
 
   // Producer: makes the reserved record visible.
@@ -74,7 +74,7 @@ class SpscRing {
     void* Add(size_t size, size_t slack = 0) {
       const size_t need = kHeader + RoundUp(size);
       if (need + slack > free_end_ - head_ && !FindRoom(need + slack)) return nullptr;
-      void* const room = Put(words_, capacity_, head_, size);
+      void* const room = Put(At(words_, capacity_, head_), size);
       head_ += need;
       return room;
     }
@@ -145,12 +145,16 @@ class SpscRing {
   static constexpr size_t kHeader = sizeof(uint64_t);
   static constexpr uint64_t kSkip = UINT64_MAX;  // the rest up to the end of the buffer is empty
 
-  static void* Put(uint64_t* words, size_t capacity, size_t head, size_t size) {
-    uint64_t* const at = &words[(head & (capacity - 1)) / sizeof(uint64_t)];
+  static size_t RoundUp(size_t size) { return (size + 7) & ~size_t{7}; }
+  static uint64_t* At(uint64_t* words, size_t capacity, size_t position) {
+    return &words[(position & (capacity - 1)) / sizeof(uint64_t)];
+  }
+  uint64_t* At(size_t position) { return At(words_.get(), capacity_, position); }
+  static void* Put(uint64_t* at, size_t size) {
     *at = size;
     return at + 1;
   }
-  static size_t RoundUp(size_t size) { return (size + 7) & ~size_t{7}; }
+
   // Producer: `need` bytes in one piece from `head_` on, or from the start of the buffer.
   [[gnu::noinline]] bool FindRoom(size_t need) {
     if (need > capacity_ / 2) return false;  // could never be sure to fit
@@ -160,12 +164,10 @@ class SpscRing {
     if (capacity_ - (head_ - tail) < skip + need) return false;
     if (skip != 0) *At(head_) = kSkip;
     head_ += skip;
-    const size_t piece = capacity_ - (head_ & (capacity_ - 1));
+    const size_t piece = std::min(capacity_ - (head_ & (capacity_ - 1)), capacity_ / 2);
     free_end_ = std::min(tail + capacity_, head_ + piece);
     return true;
   }
-
-  uint64_t* At(size_t position) { return &words_[(position & (capacity_ - 1)) / sizeof(uint64_t)]; }
 
   const size_t capacity_;
   std::unique_ptr<uint64_t[]> words_;

@@ -66,6 +66,9 @@ TEST(SpscRing, RefusesARecordLargerThanHalfOfIt) {
   SpscRing ring(128);
   EXPECT_EQ(ring.Reserve(57), nullptr);
   EXPECT_NE(ring.Reserve(56), nullptr);
+  EXPECT_EQ(ring.Reserve(57), nullptr);  // nor once it has looked for room
+  EXPECT_EQ(SpscRing::Batch(&ring).Add(57), nullptr);
+  EXPECT_EQ(SpscRing::Batch(&ring).Add(56, 8), nullptr);
 }
 
 TEST(SpscRing, RecordsOfRandomSizesComeOutAsTheyWentIn) {

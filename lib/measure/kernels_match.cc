@@ -35,9 +35,9 @@ const Operator* MatchField(const Operator* op, RunContext* context) {
   return GoOn(op->range.Has(value) ? op + 1 : op + op->skip, context);
 }
 
-using RangeMaskOf = uint32_t(BurstNumbers, uint32_t, uint64_t, const NumberRange&);
+using KeepNumbers = uint32_t(BurstNumbers, uint32_t, uint64_t, const NumberRange&);
 
-template <RangeMaskOf Mask>
+template <KeepNumbers Keep>
 void MatchFieldOfAll(const Operator& op, BurstContext* context) {
   const uint64_t mask = op.mask;
   const NumberRange range = op.range;
@@ -46,7 +46,7 @@ void MatchFieldOfAll(const Operator& op, BurstContext* context) {
     return;
   }
   const FieldColumns::Column& column = context->columns->Of(op.field);
-  context->chosen &= Mask(column, context->count, mask, range);
+  context->chosen = Keep(column, context->chosen, mask, range);
 }
 
 template <typename Cell>
@@ -147,7 +147,8 @@ BurstKernel HashedFilter(const SlotPlan& plan) {
 }  // namespace
 
 KernelPair MatchFieldKernel() {
-  return {MatchField, HasQuads() ? MatchFieldOfAll<RangeMaskByQuads> : MatchFieldOfAll<RangeMask>};
+  return {MatchField,
+          HasQuads() ? MatchFieldOfAll<KeepQuadsInRange> : MatchFieldOfAll<KeepInRange>};
 }
 
 KernelPair MatchCellKernel(uint8_t log2) {

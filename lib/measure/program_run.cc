@@ -4,7 +4,6 @@
 // How packets go through a program: one after the other, or by stages.
 
 #include <algorithm>
-#include <cstring>
 
 #include "lib/measure/burst_keys.h"
 #include "lib/measure/kernels.h"

@@ -111,6 +111,7 @@ class ProgramState {
     MeasureIndex stream = 0;
     PacketValues values;
   };
+
   ProgramState() = default;
   uint64_t DrawReference(uint64_t range);
   static void Count(std::atomic<uint64_t>* counter, uint64_t more = 1) {
