@@ -96,8 +96,11 @@ const Operator* MatchRandom(const Operator* op, RunContext* context) {
 
 void MatchRandomOfAll(const Operator& op, BurstContext* context) {
   const NumberRange range = op.range;
-  ProgramState* const state = context->state;
-  KeepChosen(context, [&](uint32_t) { return range.Has(state->Draw(op.constant, op.mask)); });
+  uint32_t kept = 0;
+  context->state->DrawForChosen(
+      *context, op.constant, op.mask,
+      [&](uint32_t packet, uint64_t number) { kept |= uint32_t{range.Has(number)} << packet; });
+  context->chosen = kept;
 }
 
 // 1 or 0.  `kRows` 0: as many as the operator says.

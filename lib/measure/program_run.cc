@@ -204,7 +204,7 @@ inline void ProgramState::RunStage(const BurstStage& stage, ProgramBurst* burst,
     ShowView(*context, number);
     RunOne(op, *burst, number);
   });
-  if (stage.tags) context->columns->Forget();
+  if (stage.tags) context->columns->Forget(program_->tagged_fields);
 }
 
 // By the kernel of the stage, which has one.
@@ -215,7 +215,7 @@ inline void ProgramState::RunTogether(const BurstStage& stage, const ProgramBurs
   stage.kernel(program_->operators[stage.at], context);
   arrivals_[stage.next] |= context->chosen;
   arrivals_[stage.skip] |= all & ~context->chosen;
-  if (stage.tags) context->columns->Forget();
+  if (stage.tags) context->columns->Forget(program_->tagged_fields);
 }
 
 // As tasks of packet `number` are to see the viewed variable.

@@ -49,8 +49,8 @@ ProgramSet::ProgramSet(const std::vector<ProgramState*>& states,
       entry.roles[hops] = RolesAt(entry.program->source, hops, site_roles);
     }
     entry.prefetches = entry.program->own_bytes > kPrefetchBytes;
-    entry.changes_fields =
-        entry.program->tagged_fields != 0 || entry.program->field_count > kMeasureFieldCount;
+    entry.changed_fields = entry.program->tagged_fields;
+    if (entry.program->field_count > kMeasureFieldCount) entry.changed_fields |= ~kTableFieldBits;
     entry.key_numbers.resize(entry.program->keys.size());
     for (uint32_t key = 0; key < entry.key_numbers.size(); ++key) {
       const bool is_early = (entry.program->early_keys >> key & 1) != 0;
@@ -102,7 +102,7 @@ uint64_t ProgramSet::fields_read() const {
 
 bool ProgramSet::changes_packets() const {
   return std::any_of(entries_.begin(), entries_.end(),
-                     [](const Entry& entry) { return entry.changes_fields; });
+                     [](const Entry& entry) { return entry.changed_fields != 0; });
 }
 
 void ProgramSet::RunProgram(const Entry& entry, MeasuredPacket* packets, uint32_t count,
@@ -131,7 +131,7 @@ void ProgramSet::RunProgram(const Entry& entry, MeasuredPacket* packets, uint32_
   } else {
     entry.state->RunEach(burst);
   }
-  if (entry.changes_fields) columns_.Forget();
+  columns_.Forget(entry.changed_fields);
 }
 
 void ProgramSet::Prefetch(const Entry& entry, const ProgramBurst& burst) {

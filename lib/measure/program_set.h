@@ -52,7 +52,7 @@ class ProgramSet {
     std::vector<uint32_t> key_numbers;  // of each key
     uint64_t roles[4] = {};             // of the program, by PacketHop bits
     bool prefetches = false;
-    bool changes_fields = false;  // of packets, or which ones they have
+    uint64_t changed_fields = 0;  // of packets: tagged, or of headers that it declares
   };
 
   void RunProgram(const Entry& entry, MeasuredPacket* packets, uint32_t count,

@@ -87,8 +87,18 @@ class ProgramState {
   uint64_t Draw(uint64_t low, uint64_t high) {
     const uint64_t range = high > low ? high - low : 0;
     if (program_->family == MeasureHashFamily::kReference) return low + DrawReference(range);
-    random_ += 0x9e3779b97f4a7c15u;
-    return low + static_cast<uint64_t>(Uint128{MixBits(random_)} * range >> 64);
+    return low + DrawFast(&random_, range);
+  }
+  // One for each packet that takes the operator: work(packet, number).
+  template <typename Work>
+  void DrawForChosen(const BurstContext& context, uint64_t low, uint64_t high, const Work& work) {
+    if (program_->family == MeasureHashFamily::kReference) {
+      return ForChosen(context, [&](uint32_t packet) { work(packet, Draw(low, high)); });
+    }
+    const uint64_t range = high > low ? high - low : 0;
+    uint64_t random = random_;  // stays in a register
+    ForChosen(context, [&](uint32_t packet) { work(packet, low + DrawFast(&random, range)); });
+    random_ = random;
   }
   void PushCopy(MeasureIndex stream, const PacketValues& packet);
   void Collect(MeasureIndex endpoint, const RunContext& context);
@@ -113,7 +123,12 @@ class ProgramState {
   };
 
   ProgramState() = default;
+  // In [0, range).
   uint64_t DrawReference(uint64_t range);
+  static uint64_t DrawFast(uint64_t* random, uint64_t range) {
+    *random += 0x9e3779b97f4a7c15u;
+    return static_cast<uint64_t>(Uint128{MixBits(*random)} * range >> 64);
+  }
   static void Count(std::atomic<uint64_t>* counter, uint64_t more = 1) {
     counter->store(counter->load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
   }
