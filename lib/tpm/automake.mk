@@ -137,6 +137,7 @@ lib_tpm_tpm_test_SOURCES = \
 	lib/tpm/tcp_reference.h \
 	lib/tpm/step_test_kit.h \
 	lib/tpm/tcp_test_kit.h \
+	lib/tpm/tcp_summary_test.cc \
 	lib/tpm/tcp_tracker_test.cc \
 	lib/tpm/tcp_traffic_test.h \
 	lib/tpm/trigger_index_test.cc \

@@ -84,6 +84,18 @@ TEST(PacketMonitor, CountsOnlyPacketsThatPassTheFilter) {
   EXPECT_EQ(rig.sink.total_packets[1], 1u);
 }
 
+// A gap of at most 10 us, to the packet before of the same flow.
+TEST(PacketMonitor, CountsBurstsOfAnyProtocol) {
+  Rig rig({PlanOf(1, DstPrefix(kRack, 16), Variable::kIsBurst, 10)});
+  for (const Nanos us : {0, 10, 21, 30}) {
+    Send(rig.monitor.get(), UdpFrame(1, kRack + 1, 5, 6), us * kNanosPerMicro);
+  }
+  Send(rig.monitor.get(), UdpFrame(1, kRack + 1, 7, 6), 31 * kNanosPerMicro);
+  rig.Finish(10 * kMs);
+  EXPECT_EQ(rig.sink.total_packets[1], 5u);
+  EXPECT_EQ(rig.sink.total_sums[1], 2u);
+}
+
 TEST(PacketMonitor, PacketsAtAnIntervalsEdgeBelongToTheNextInterval) {
   Rig rig({PlanOf(1, DstPrefix(kRack, 24), Variable::kPackets, 10)});
   const UdpFrame udp(1, kRack + 1, 5, 6);

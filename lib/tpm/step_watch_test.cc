@@ -39,6 +39,7 @@ TEST(StepCounts, ShowPercentilesOfWhatHappenedInBetween) {
   histogram.Add(9 * kUs);
   const StepCounts counts = histogram.Read().Since(before);
   EXPECT_EQ(counts.count(), 1000u);
+  EXPECT_EQ(counts.limit_ns, 7 * kUs);
   EXPECT_EQ(counts.over_limit, 2u);
   EXPECT_EQ(counts.Percentile(2), 10);
   EXPECT_EQ(counts.Percentile(100), 10);
@@ -167,6 +168,16 @@ TEST(StepWatch, ReadsTheProcessorTimeSeldomUnlessInDoubt) {
   const int before = bench.clock.cpu_readings;
   for (int i = 0; i < 1000; i++) bench.Step(10 * kUs);
   EXPECT_EQ(bench.clock.cpu_readings, before);
+}
+
+TEST(StepWatch, HasNoDoubtAnyMoreWhenReset) {
+  Bench bench;
+  bench.Step(10 * kUs);
+  bench.Step(60 * kUs, 50 * kUs);  // preempted
+  bench.watch.Reset();
+  const int before = bench.clock.cpu_readings;
+  for (int i = 0; i < 1000; i++) bench.Step(10 * kUs);
+  EXPECT_EQ(bench.clock.cpu_readings, before + 1);
 }
 
 TEST(StepWatch, TakesTheFactorItIsGiven) {

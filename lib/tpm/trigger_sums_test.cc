@@ -49,12 +49,13 @@ struct Teller {
                                    static_cast<uint32_t>(triggers.size()));
   }
   // Packets, then bytes of volume: the words of a set that has both.
-  void Tell(uint32_t set, const std::vector<uint64_t>& words) {
+  void Tell(uint32_t set, const std::vector<uint64_t>& words, bool is_unscaled = false) {
     SetTotals totals;
     totals.generation = generation.get();
     totals.set = set;
     totals.word_count = generation->sets.ProgramAt(set).word_count;
     totals.words = words.data();
+    totals.is_unscaled = is_unscaled;
     ASSERT_TRUE(DeliverSetTotals(&ring, totals));
   }
   void Begin(Nanos start) { ASSERT_TRUE(DeliverEpochBegin(&ring, {start, start + 10 * kMs})); }
@@ -84,6 +85,33 @@ TEST(TriggerSums, AreToldAtTheEndOfTheirEpoch) {
   EXPECT_EQ(teller.sink.total_sums[2], 300u);
   EXPECT_EQ(teller.sink.packets.size(), 2u) << "events 3 and 4 are in no set";
   EXPECT_EQ(teller.sums.partials(), 2u);
+}
+
+// Only events that read the window care, and only in that epoch.
+TEST(TriggerSums, SayThatAWindowWasUnscaled) {
+  class Marks : public SummingSink {
+   public:
+    using SummingSink::SummingSink;
+    void OnPartial(const PartialView& partial) override {
+      marks.emplace_back(partial.event_id, partial.is_unscaled);
+    }
+    std::vector<std::pair<uint32_t, bool>> marks;
+  };
+  const HostVerdicts::Plans plans = {PlanOf(1, DstPrefix(kRack, 0), Variable::kRwnd, 10),
+                                     PlanOf(2, DstPrefix(kRack, 0), Variable::kPackets, 10)};
+  Teller teller(plans);
+  Marks sink(plans);
+  const uint32_t set = teller.SetOf({0, 1});
+  const std::vector<uint64_t> words(teller.generation->sets.ProgramAt(set).word_count, 1);
+  for (const bool is_unscaled : {true, false}) {
+    teller.Begin(0);
+    teller.Tell(set, words, is_unscaled);
+    teller.End(0);
+  }
+  DrainRecords(&teller.ring, &teller.sums, &sink);
+  const std::vector<std::pair<uint32_t, bool>> expected = {
+      {1, true}, {2, false}, {1, false}, {2, false}};
+  EXPECT_EQ(sink.marks, expected);
 }
 
 TEST(TriggerSums, OfASweepThatWasGivenUpGoWithItsEpoch) {

@@ -18,11 +18,11 @@ using namespace kit;
 // A host with an event on the volume per port above 100, in intervals of 10 ms.
 class Feeding : public FeedSink {
  public:
-  explicit Feeding(uint32_t max_buckets = 0) {
+  explicit Feeding(uint32_t max_buckets = 0, FeedBudget* budget = nullptr) {
     EventSpec spec = Event(1, Op(Sum(Variable::kVolume), ExprOp::kGreater, Num(100)), ByPort());
     spec.max_buckets = max_buckets;
     plan = Plan(spec);
-    feed = std::make_unique<EventFeed>(plan, 0, 7);
+    feed = std::make_unique<EventFeed>(plan, 0, 7, budget);
   }
 
   bool Packet(int64_t ms, uint32_t port, int64_t volume) {
@@ -192,6 +192,23 @@ TEST(EventFeed, ForgetsTheOldestIntervalsWhenTheyTakeTooMuch) {
   EXPECT_EQ(host.Answer(80, 50), "9");
   EXPECT_EQ(host.Answer(80, 30), "9");
   EXPECT_EQ(host.Answer(80, 20), "no longer known");
+}
+
+// A bucket that was forgotten is not one without packets.
+TEST(EventFeed, SaysOfWhatItForgotForOthersThatItIsNoLongerKnown) {
+  FeedBudget budget;
+  budget.max = 4;
+  Feeding host(0, &budget);
+  host.feed->SetShare({1, 1000, INT64_MIN});
+  for (int64_t ms = 0; ms < 30; ms += 10) {
+    host.Packet(ms, 80, 9);
+    host.Packet(ms, 22, 9);
+    host.Close(ms + 10);
+  }
+  EXPECT_EQ(host.Answer(80, 0), "no longer known");
+  EXPECT_EQ(host.Answer(80, 10), "9");
+  EXPECT_EQ(host.Answer(443, 10), "no packets");
+  EXPECT_EQ(host.feed->buckets_evicted(), 0u);
 }
 
 }  // namespace

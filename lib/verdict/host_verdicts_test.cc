@@ -103,6 +103,32 @@ TEST(HostVerdicts, BeginsANewTailWithEveryPacket) {
   EXPECT_EQ(reports.front(), R"(e1 {"dstPort":80} @110 0|0)");
 }
 
+TEST(HostVerdicts, ForgetsABucketBehindItsTail) {
+  Host host({Event(1, NoPackets(), ByPort())});
+  host.Packet(1, 0, PortKey(80));
+  host.Reports(170);
+  EXPECT_EQ(host.verdicts().Status()[0].buckets, 1u) << "of the last test";
+  host.Reports(180);
+  EXPECT_EQ(host.verdicts().Status()[0].buckets, 0u);
+}
+
+// What ended before is decided as it was asked then.
+TEST(HostVerdicts, DecidesWhatEndedBeforeTheEventWasInstalledAnew) {
+  const EventSpec event = Event(1, VolumeAbove(0), ByPort());
+  const EventSpec others[] = {Event(1, VolumeAbove(0), ByPort(), 20),
+                              Event(1, VolumeAbove(0), ByFlow())};
+  for (const EventSpec& other : others) {
+    Host host({event});
+    host.Packet(1, 10, PortKey(80), 3);
+    host.Install({other}, Ms(20));
+    host.Packet(1, 20, other.granularity.is_five_tuple ? FlowBucket(1) : PortKey(22), 5);
+    const Texts reports = host.Reports(40);
+    ASSERT_EQ(reports.size(), 2u);
+    EXPECT_EQ(reports[0], R"(e1 {"dstPort":80} @10 3|0)");
+    EXPECT_NE(reports[1].find(" @20 5|"), std::string::npos) << reports[1];
+  }
+}
+
 TEST(HostVerdicts, TestsTheOneBucketOfNoGranularityInEveryInterval) {
   Host host({Event(1, NoPackets(), Granularity())}, Ms(20));
   host.Packet(1, 30, "");
@@ -227,6 +253,26 @@ TEST(HostVerdicts, DoesNotMixTheStatesOfOneFlowInTwoZones) {
   host.Reports(20);
   ASSERT_EQ(host.last().size(), 1u);
   EXPECT_EQ(host.last()[0].value, Number::Integer(2000));
+}
+
+// A thread tells of the direction whose packets it receives, and another one of what answers it.
+TEST(HostVerdicts, DoubtsWhatTheThreadDoubtsThatSawIt) {
+  for (const bool is_of_sender : {true, false}) {
+    for (const bool is_in_doubt : {true, false}) {
+      Host host({Event(1, Op(Var(Variable::kAck), ExprOp::kGreater, Num(0)), ByFlow())});
+      host.State(0, 1, 1000);
+      FlowStateUpdate later = Host::StateOf(0, 1, 2000);
+      FlowState& state = later.state;
+      (is_of_sender ? state.sender_ns : state.receiver_ns) = Ms(6);
+      (is_of_sender ? state.doubts_seq : state.doubts_ack) = is_in_doubt;
+      host.verdicts().Add(later);
+      host.Packet(1, 0, FlowBucket(1));
+      host.Reports(10);
+      ASSERT_EQ(host.last().size(), 1u);
+      const bool is_doubted = (host.last()[0].incomplete_reasons & kSplitConnection) != 0;
+      EXPECT_EQ(is_doubted, is_in_doubt) << is_of_sender;
+    }
+  }
 }
 
 TEST(HostVerdicts, TestsTailsWithTheCurrentStateOfTheFlow) {

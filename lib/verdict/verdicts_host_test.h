@@ -54,16 +54,21 @@ class Host {
 
   // The flow's state at the end of the epoch [ms, ms + 10), last packet in its middle.
   void State(int64_t ms, uint8_t flow, int64_t ack, uint32_t incarnation = 1, uint16_t zone = 0) {
+    FlowStateUpdate update = StateOf(ms, flow, ack);
+    update.flow.zone = zone;
+    update.state.incarnation = incarnation;
+    verdicts_.Add(update);
+  }
+  static FlowStateUpdate StateOf(int64_t ms, uint8_t flow, int64_t ack) {
     FlowStateUpdate update;
     update.flow = Flow(flow);
-    update.flow.zone = zone;
     update.state.ack = ack;
     update.state.has_ack = true;
     update.state.last_packet_ns = Ms(ms + 5);
-    update.state.incarnation = incarnation;
+    update.state.incarnation = 1;
     update.epoch_start = Ms(ms);
     update.epoch_end = Ms(ms + 10);
-    verdicts_.Add(update);
+    return update;
   }
 
   // Decides up to `ms`; the reports as "event bucket @interval-start value>threshold".
