@@ -208,6 +208,22 @@ TEST(PacketMonitor, IdleFlowsMakeRoomForNewOnes) {
   EXPECT_EQ(rig.monitor->counters().uncounted_packets, 0u);
 }
 
+TEST(PacketMonitor, GivesUpEntriesThatNoProgramLooksFor) {
+  Rig rig({PlanOf(1, DstPrefix(0, 0), Variable::kPackets, 10)}, SmallOptions());
+  rig.SendAll(40, 1);
+  rig.Sweep(10 * kMs);
+  EXPECT_EQ(rig.counters().flows, 40u);
+  for (uint32_t id = 2; id < 4; id++) {
+    rig.Change({PlanOf(id, DstPrefix(0, 0), Variable::kPackets, 10)}, id * 10 * kMs);
+    rig.Sweep(id * 10 * kMs);
+  }
+  for (Nanos epoch = 4; epoch < 200; epoch++) {
+    rig.SendAll(1, epoch * 10 * kMs);
+    rig.Sweep(epoch * 10 * kMs);
+  }
+  EXPECT_EQ(rig.counters().flows, 1u);
+}
+
 // The blocks of the old entries are smaller than those that the new events need.
 TEST(PacketMonitor, MoreEventsFindRoomInATableFullOfOldFlows) {
   MonitorOptions options;
