@@ -509,6 +509,14 @@ def test_metrics(server):
     assert check.returncode == 0, check.stdout + check.stderr
 
 
+def test_without_replay():
+    with Server(replay="/nowhere/trumpet-replay") as server:
+        answer, data = server.ask("POST", "/v1/simulate?name=heavy", capture())
+        assert answer.status == 500, data
+        why = "cannot run /nowhere/trumpet-replay: No such file or directory"
+        assert json.loads(data)["detail"] == why, data
+
+
 def test_tls():
     with tempfile.TemporaryDirectory() as folder:
         key, certificate = folder + "/key.pem", folder + "/cert.pem"
@@ -650,6 +658,7 @@ def main():
         test_every_operation(server)
         test_long_upload(server)
         test_metrics(server)
+    test_without_replay()
     test_tls()
     test_examples()
     test_readers_that_do_not_read()

@@ -18,7 +18,7 @@ PATIENCE = 120  # seconds, which only a broken test reaches
 class Server:
     """A small_rest with a token for each role, named as the role, and one of a tenant."""
 
-    def __init__(self, rate=0, keys=()):
+    def __init__(self, rate=0, keys=(), replay=REPLAY):
         self.folder = tempfile.mkdtemp(prefix="trumpet-rest-")
         tokens = "tokens:\n"
         for role in ("read", "operate", "admin"):
@@ -31,7 +31,7 @@ class Server:
         with os.fdopen(os.open(self.tokens, os.O_CREAT | os.O_WRONLY, 0o600), "w") as file:
             file.write(tokens)
         self.process = subprocess.Popen(
-            [BUILD + "/controller/rest/small_rest", self.tokens, str(rate), REPLAY, *keys],
+            [BUILD + "/controller/rest/small_rest", self.tokens, str(rate), replay, *keys],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
             # AddressSanitizer, if in use, would keep 256 MB of what was freed.
             env={"ASAN_OPTIONS": "quarantine_size_mb=16", **os.environ})

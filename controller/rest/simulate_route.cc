@@ -122,6 +122,10 @@ void Simulate(const RestCall& call) {
     AnswerProblem(call.exchange.get(), 501, "this controller runs no simulations");
     return;
   }
+  if (const Status can_run = simulations->CanRun(); !can_run.ok()) {
+    AnswerProblem(call.exchange.get(), 500, can_run.message());
+    return;
+  }
   Result<Input> input = ReadInput(call);
   if (!input.ok()) {
     AnswerProblem(call.exchange.get(), 422, input.message());

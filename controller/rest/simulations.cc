@@ -321,6 +321,11 @@ Simulations::Simulations(event_base* base, SimulationOptions options)
 
 Simulations::~Simulations() = default;
 
+Status Simulations::CanRun() const {
+  if (access(options_.program.c_str(), X_OK) == 0) return Status::Ok();
+  return Status::Error("cannot run " + options_.program + ": " + std::strerror(errno));
+}
+
 bool Simulations::is_full() const { return runs_.size() >= options_.max_running; }
 
 Result<uint64_t> Simulations::Start(const std::string& events_yaml, Evbuffer capture, Done done) {

@@ -63,6 +63,8 @@ class Simulations {
   Simulations(const Simulations&) = delete;
   Simulations& operator=(const Simulations&) = delete;
 
+  // Why there is no program to run, as far as can be told before.
+  Status CanRun() const;
   bool is_full() const;
   size_t running_count() const { return runs_.size(); }
   const SimulationCounters& counters() const { return counters_; }
