@@ -19,10 +19,6 @@ class StagePlanner {
         cutter_(known, *compiled, entry_) {}
 
   void Run() {
-    for (uint32_t key = 0; key < compiled_.keys.size(); ++key) {
-      const bool is_early = !compiled_.keys[key].is_late && !compiled_.slots[key].empty();
-      if (is_early) compiled_.early_keys |= uint64_t{1} << key;
-    }
     // A burst that is parted runs its few copies in the last stage.
     ranges_ = cutter_.Cut(false);
     BurstStage parted;
@@ -344,9 +340,18 @@ class StagePlanner {
   uint32_t stage_count_ = 0;
 };
 
+// What comes by ctrl needs keys, too.
+void NoteEarlyKeys(CompiledProgram* compiled) {
+  for (uint32_t key = 0; key < compiled->keys.size(); ++key) {
+    const bool is_early = !compiled->keys[key].is_late && !compiled->slots[key].empty();
+    if (is_early) compiled->early_keys |= uint64_t{1} << key;
+  }
+}
+
 }  // namespace
 
 void PlanBurstStages(const std::vector<KnownSet>& known, CompiledProgram* compiled) {
+  NoteEarlyKeys(compiled);
   if (compiled->entries[kPktsStream] == CompiledProgram::kNoCode) return;
   StagePlanner(known, compiled).Run();
 }

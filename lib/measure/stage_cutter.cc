@@ -124,8 +124,13 @@ std::vector<StageRange> StageCutter::Cut(bool wait) const {
 
 bool StageCutter::MayCopiesWait() const {
   bool has_left = false;
+  bool has_tagged = false;  // in the fork under way, which does it again at its end
   for (uint32_t at = 0; at < end_; ++at) {
-    if (has_left && OperatorAt(at).is_tag) return false;
+    const Operator& op = OperatorAt(at);
+    const bool tags = op.is_tag || (op.kernel == CommitFork && has_tagged);
+    if (has_left && tags) return false;
+    if (op.kernel == BeginFork && op.target == 0) has_tagged = false;
+    has_tagged |= op.is_tag;
     has_left |= IsCopy(at);
   }
   const std::vector<StageRange> ranges = Cut(true);

@@ -287,6 +287,10 @@ const char* const kPipelines[] = {
     "pkts >> all.set(all + 1) >> match(!known.test()) >> size.set(size + pkt.size) >> "
     "match(size.min() / some > 0.5) >> known.insert() >> some.set(some + pkt.size);",
     "pkts >> each.set(each + 1);",
+    // A copy of a later branch is of the headers at the fork.
+    "pkts >> tag(ipv4.tos, 77) ++ (match(pkt.size > 100) >> duplicate(out)); out >> collect(C);",
+    "pkts >> all.set(all + 1) >> (tag(ipv4.tos, 5) ++ (duplicate(out) >> some.set(some + 2)));"
+    "out >> tag(ipv4.id, 3) >> collect(C);",
     // The guard reads what an arm writes.
     "pkts >> all.set(all + 1) >> ((match(known.test()) >> bytes.set(bytes + 1)) ++ "
     "(match(!known.test()) >> known.insert() >> bytes.set(bytes + 2)));",

@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The Trumpet Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""One small case with a typed answer for each mistake that implementations are known to make.
+"""One small case with a typed answer for each mistake that implementations are known to make, or ours made.
 
 Packets are TCP from 10.0.0.1, one for each (milliseconds, ipv4.id); the answer says `nonzero` cells (or
 the value) of variables, and ipv4.id of what was collected.
@@ -12,9 +12,9 @@ import mafia_syntax
 
 
 class Case:
-    def __init__(self, mutant, text, packets, state, collected=()):
+    def __init__(self, mutant, text, packets, state, collected=(), is_ctrl=0):
         self.mutant, self.text, self.state, self.collected = mutant, text, state, list(collected)
-        meta = {"path": 0, "qlen1": 0, "qlen2": 0, "qlen3": 0, "in_port": 1, "is_ctrl": 0}
+        meta = {"path": 0, "qlen1": 0, "qlen2": 0, "qlen3": 0, "in_port": 1, "is_ctrl": is_ctrl}
         self.story = Story(mafia_syntax.parse(text),
                            [(START + ms * 10**6, frame(ident), 64, meta) for ms, ident in packets])
 
@@ -63,4 +63,10 @@ CASES = [
     # The slot of 5, not of 1.
     Case("key-before-tags", ID + "m = HashMap(key=k, size=1024, type=Counter()) pkts >> tag(ipv4.id, 5) >> m.add(1)",
          [(0, 1)], {"m": {"561": 1}}),
+    # Ours: keys of programs that read no packets were never hashed.
+    Case("ctrl-without-pkts", ID + "m = HashMap(key=k, size=1024, type=Counter()) ctrl >> m.add(1)", [(0, 5), (1, 7)],
+         {"m": {"561": 1, "704": 1}}, is_ctrl=1),
+    # Ours: of two packets at once, copies of a later branch had the tag of the one before it.
+    Case("copy-sees-other-branch", "endpoint E pkts >> (tag(ipv4.id, 9) ++ duplicate(copies)) copies >> collect(E)",
+         [(0, 5), (0, 6)], {}, [5, 6]),
 ]

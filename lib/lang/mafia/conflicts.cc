@@ -106,7 +106,8 @@ void ConflictSearch::AddConjuncts(MeasureIndex index, std::vector<MeasureIndex>*
   const MeasureExpr& expr = program_.exprs[index];
   const bool is_and = expr.kind == MeasureExprKind::kBinary && expr.op == MeasureOp::kAnd;
   if (guards->size() >= kMaxGuards) return;
-  if (!is_and) return guards->push_back(index);
+  guards->push_back(index);  // what it is the opposite of need not be in parts
+  if (!is_and) return;
   AddConjuncts(expr.a, guards);
   AddConjuncts(expr.b, guards);
 }

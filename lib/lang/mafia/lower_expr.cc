@@ -312,6 +312,19 @@ uint32_t BitsOfConstant(uint64_t value) {
 
 bool IsTruth(MeasureOp op) { return BinaryOperatorOf(op).level <= Level::kCompare; }
 
+// Makes a number smaller, the more the larger the right one is, or ends below it.
+bool IsScaling(MeasureOp op) {
+  return op == MeasureOp::kShiftRight || op == MeasureOp::kDivide || op == MeasureOp::kRemainder;
+}
+
+// Of `a` op `b`, of which the right one is a constant; `a` is how many bits the left one has.
+uint32_t BitsWithConstant(MeasureOp op, uint32_t a, uint64_t b) {
+  if (op == MeasureOp::kShiftRight) return a > b ? a - static_cast<uint32_t>(b) : 0;
+  if (op == MeasureOp::kDivide && b != 0) return a - std::min(a, BitsOfConstant(b) - 1);
+  if (op == MeasureOp::kRemainder && b != 0) return std::min(a, BitsOfConstant(b - 1));
+  return a;
+}
+
 }  // namespace
 
 MeasureIndex LowerExpr(const Expr& expr, const ExprScope& scope, const Symbols& symbols,
@@ -344,6 +357,10 @@ uint32_t BitsOf(const MeasureProgram& program, MeasureIndex index) {
       if (IsTruth(expr.op)) return 1;
       const auto [a, b] = both();
       if (expr.op == MeasureOp::kBitAnd) return std::min(a, b);
+      const MeasureExpr& right = program.exprs[expr.b];
+      if (right.kind == MeasureExprKind::kConstant && IsScaling(expr.op)) {
+        return BitsWithConstant(expr.op, a, right.value);
+      }
       const bool is_left = expr.op == MeasureOp::kDivide || expr.op == MeasureOp::kShiftLeft ||
                            expr.op == MeasureOp::kShiftRight;
       if (is_left) return a;
@@ -353,8 +370,12 @@ uint32_t BitsOf(const MeasureProgram& program, MeasureIndex index) {
       const auto [a, b] = both();
       return std::min(a, b);
     }
+    case MeasureExprKind::kRandom: {
+      const MeasureExpr& end = program.exprs[expr.b];
+      if (end.kind != MeasureExprKind::kConstant || end.value == 0) break;
+      return std::max(BitsOf(program, expr.a), BitsOfConstant(end.value - 1));
+    }
     case MeasureExprKind::kMax:
-    case MeasureExprKind::kRandom:
       break;
   }
   const auto [a, b] = both();

@@ -118,6 +118,23 @@ TEST(MafiaProgram, OfTheGuideIsOne) {
   EXPECT_EQ(Compile(text).variables.size(), 2u) << text;
 }
 
+// A tag that cuts its value is warned of; one that cannot is not.
+TEST(MafiaProgram, KnowsHowWideValuesCanBe) {
+  const auto is_cut = [](const std::string& value) {
+    const MeasureProgram program =
+        Compile("c = Counter(width=16); pkts >> tag(ipv4.tos, " + value + ")");
+    return !program.diagnostics.empty();
+  };
+  for (const char* fitting : {"c % 256", "c >> 8", "c / 256", "ipv4.id >> 8", "random([0:256])",
+                              "c & 255", "c >> 70", "255"}) {
+    EXPECT_FALSE(is_cut(fitting)) << fitting;
+  }
+  for (const char* wider : {"c", "c % 257", "c >> 7", "c / 255", "random([0:257])",
+                            "random([300:2])", "256", "c % 0", "c / 0"}) {
+    EXPECT_TRUE(is_cut(wider)) << wider;
+  }
+}
+
 // Complements, in the ways that conditions can be written.
 TEST(MafiaProgram, FindsBranchesThatExcludeEachOther) {
   const auto note = [](const std::string& left, const std::string& right) {
@@ -135,6 +152,9 @@ TEST(MafiaProgram, FindsBranchesThatExcludeEachOther) {
   EXPECT_EQ(note("pkt.size > 9 && d < 5", "ipv4.ttl == 1 && d >= 5"), MeasureNote::kExclusive);
   EXPECT_EQ(note("d < 5) >> match(pkt.size", "1) >> match(d >= 5"), MeasureNote::kExclusive);
   EXPECT_EQ(note("d / pkt.size < 0.5", "d / pkt.size >= 0.5"), MeasureNote::kExclusive);
+  EXPECT_EQ(note("d > 1 && d < 9", "!(d > 1 && d < 9)"), MeasureNote::kExclusive);
+  EXPECT_EQ(note("d > 1 || d < 9", "!(d > 1 || d < 9)"), MeasureNote::kExclusive);
+  EXPECT_EQ(note("d > 1 && d < 9", "!(d > 1 && d < 8)"), MeasureNote::kOrdered);
   EXPECT_EQ(note("d < 5", "d >= 6"), MeasureNote::kOrdered);
   EXPECT_EQ(note("d < 5 || pkt.size", "d >= 5"), MeasureNote::kOrdered);
   EXPECT_EQ(note("random([0:2])", "!random([0:2])"), MeasureNote::kOrdered);
