@@ -238,7 +238,8 @@ class Bench {
   void SurroundingOf(const Network& network, const std::vector<int>& region,
                      const std::vector<int>& egresses) {
     OptimalSurrounding ours;
-    const double micros = Time([&] { ours = FindOptimalSurrounding(network, region, egresses); });
+    const double micros =
+        Time([&] { ours = FindOptimalSurrounding(network, region, egresses, kNoDeadline); });
     const std::string size = network.router_count() < 80 ? "map < 80" : "map >= 80";
     const std::string kind = ours.has_egress_inside ? ", egress inside" : ", none inside";
     int plain = -1;

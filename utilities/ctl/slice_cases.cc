@@ -48,13 +48,14 @@ std::vector<std::pair<std::string, std::string>> EdgeNames(
   return names;
 }
 
-void AnswerSurrounding(const Network& network, CaseReader* reader, Json* answer) {
+void AnswerSurrounding(const Network& network, double seconds, CaseReader* reader, Json* answer) {
   const std::vector<int> region = reader->RouterSet(network, "R");
   const std::vector<int> egresses = reader->RouterSet(network, "E");
   if (!reader->error().empty()) return;
   const Status status = slice::CheckRegion(network, region);
   if (!status.ok()) return reader->ComplainOf("R", status.message());
-  const auto optimal = slice::FindOptimalSurrounding(network, region, egresses);
+  const auto optimal =
+      slice::FindOptimalSurrounding(network, region, egresses, slice::DeadlineIn(seconds));
   (*answer)["set"] = network.NamesOf(optimal.routers);
   (*answer)["node"] = network.NamesOf(slice::NodeSurrounding(network, region));
   (*answer)["edge"] = EdgeNames(network, slice::EdgeSurrounding(network, region));
@@ -237,7 +238,7 @@ std::string SliceCaseSolver::Answer(std::string_view line, uint64_t number, bool
     } else if (kind == "kps") {
       AnswerKeyPoints(map.network, &reader, &answer);
     } else if (kind == "sur") {
-      AnswerSurrounding(map.network, &reader, &answer);
+      AnswerSurrounding(map.network, options_.seconds, &reader, &answer);
     } else {
       AnswerArrow(map.network, &reader, &answer);
     }

@@ -4,6 +4,8 @@
 #include "controller/plan/slice/multiway_cut.h"
 
 #include <algorithm>
+#include <chrono>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -33,6 +35,23 @@ Routers IsolateAll(const CutGraph& graph, const std::vector<IsolatingCut>& cuts)
   }
   std::sort(routers.begin(), routers.end());
   routers.erase(std::unique(routers.begin(), routers.end()), routers.end());
+  return routers;
+}
+
+// A cut that takes no search: every node next to a terminal, but for the terminal with the most.
+Routers SurroundAll(const CutGraph& graph) {
+  std::map<int, Routers> near;  // by terminal
+  for (int node = 0; node < graph.size(); ++node) {
+    const auto at = static_cast<size_t>(node);
+    if (graph.terminal[at] != kNoTerminal) near[graph.terminal[at]].push_back(graph.router[at]);
+  }
+  const auto most = std::max_element(near.begin(), near.end(), [](const auto& a, const auto& b) {
+    return a.second.size() < b.second.size();
+  });
+  Routers routers;
+  for (auto one = near.begin(); one != near.end(); ++one) {
+    if (one != most) Append(one->second, &routers);
+  }
   return routers;
 }
 
@@ -81,17 +100,26 @@ size_t CountDisjointJoins(const CutGraph& graph) {
 
 class Search {
  public:
+  explicit Search(Deadline deadline) : deadline_(deadline) {}
+
   // A smallest cut of at most `limit` nodes, if there is one.
   std::optional<Routers> Solve(const CutGraph& graph, size_t limit);
   std::optional<Routers> SolveParts(const Contraction& contraction, size_t limit);
 
   uint64_t branchings() const { return branchings_; }
-  bool is_cut_short() const { return branchings_ > kMaxBranchings; }
+  bool is_cut_short() const { return branchings_ > kMaxBranchings || is_late_; }
 
  private:
+  // Reading the clock is nothing beside the flow that each call is followed by.
+  bool IsLate() {
+    is_late_ = is_late_ || std::chrono::steady_clock::now() >= deadline_;
+    return is_late_;
+  }
   std::optional<Routers> Branch(const CutGraph& graph, const std::vector<IsolatingCut>& cuts,
                                 size_t limit);
 
+  const Deadline deadline_;
+  bool is_late_ = false;
   uint64_t branchings_ = 0;
 };
 
@@ -110,6 +138,10 @@ std::optional<Routers> Search::Solve(const CutGraph& graph, size_t limit) {
   const std::vector<int> terminals = TerminalsOf(graph);
   std::vector<IsolatingCut> cuts;
   for (int terminal : terminals) {
+    if (terminals.size() > 2 && IsLate()) {
+      Routers simple = SurroundAll(graph);
+      return simple.size() <= limit ? std::optional(std::move(simple)) : std::nullopt;
+    }
     cuts.push_back(FindIsolatingCut(graph, terminal));
     if (cuts.back().cut.size() > limit) return std::nullopt;
     if (terminals.size() == 2) return RoutersOf(graph, cuts.back().cut);
@@ -144,7 +176,7 @@ std::optional<Routers> Search::Branch(const CutGraph& graph, const std::vector<I
     }
   }
   for (const bool is_chosen : {true, false}) {
-    if (best && best->size() == least) break;
+    if (best && (best->size() == least || IsLate())) break;
     Contraction contraction(graph);
     if (is_chosen) contraction.Choose(node);
     if (!is_chosen) contraction.Join(node, graph.terminal[static_cast<size_t>(node)]);
@@ -156,8 +188,8 @@ std::optional<Routers> Search::Branch(const CutGraph& graph, const std::vector<I
 
 }  // namespace
 
-MultiwayCut FindMultiwayCut(const Contraction& contraction) {
-  Search search;
+MultiwayCut FindMultiwayCut(const Contraction& contraction, Deadline deadline) {
+  Search search(deadline);
   auto routers = search.SolveParts(contraction, contraction.graph().router.size());
   MultiwayCut result;
   result.routers = std::move(*routers);  // all nodes are a cut

@@ -16,21 +16,23 @@
 #include <vector>
 
 #include "controller/plan/slice/cut_graph.h"
+#include "controller/plan/slice/packing.h"
 
 namespace trumpet::slice {
 
-// Branchings of one cut, some seconds of work on the largest maps; what was found until then
-// counts.
+// Branchings of one cut, some seconds of work on the largest maps; what was found until then, or
+// until the deadline, counts.
 constexpr uint64_t kMaxBranchings = 200'000;
 
 struct MultiwayCut {
   std::vector<int> routers;  // of the cut, as CutGraph::router names them
-  bool is_minimal = true;    // false: branchings ran out; a cut all the same
+  bool is_minimal = true;    // false: branchings or time ran out; a cut all the same
   uint64_t branchings = 0;   // 0: flows alone proved it
 };
 
-// What the contraction has chosen already is part of the cut.
-MultiwayCut FindMultiwayCut(const Contraction& contraction);
+// What the contraction has chosen already is part of the cut.  Two terminals are worth a flow even
+// behind the deadline.
+MultiwayCut FindMultiwayCut(const Contraction& contraction, Deadline deadline);
 
 }  // namespace trumpet::slice
 

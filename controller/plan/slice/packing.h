@@ -16,6 +16,7 @@
 namespace trumpet::slice {
 
 using Deadline = std::chrono::steady_clock::time_point;
+constexpr Deadline kNoDeadline = Deadline::max();
 
 // Queries by number.
 using Slot = std::vector<int>;
@@ -46,6 +47,10 @@ struct Packing {
 
 inline double SecondsUntil(Deadline deadline) {
   return std::chrono::duration<double>(deadline - std::chrono::steady_clock::now()).count();
+}
+inline Deadline DeadlineIn(double seconds) {
+  return std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                                std::chrono::duration<double>(seconds));
 }
 
 // The fewest slots that could be found by the deadline; never more than first fit needs.

@@ -16,6 +16,14 @@ namespace {
 
 constexpr size_t kMaxPlanned = 20'000;  // paths and regions of a campaign
 
+// Two regions of one query may be the same, or share a path, and a prefix may stand in it twice.
+bool IsAmong(const std::vector<PlannedQuery>& planned, const PlannedQuery& query) {
+  return std::any_of(planned.begin(), planned.end(), [&](const PlannedQuery& other) {
+    return other.query == query.query && other.prefix == query.prefix &&
+           other.routers == query.routers;
+  });
+}
+
 class Planner {
  public:
   Planner(const SliceCampaign& campaign, const event_lang::Source& source, const Network& network,
@@ -33,6 +41,8 @@ class Planner {
   int64_t RateOf(const Prefix& prefix) const;
   Status PlanRegion(size_t query, size_t region, const Prefix& prefix);
   Status Mirror(const PlannedQuery& query, size_t offset);
+  size_t CountConfined() const;
+  OptimalSurrounding Surround(const std::vector<int>& region, const std::vector<int>& egresses);
   Status Confine(PlannedQuery query, size_t offset, const std::vector<Path>& paths,
                  const std::vector<int>& egresses);
   Status MakeSchedule();
@@ -42,7 +52,9 @@ class Planner {
   const Network& network_;
   const SlicePlanOptions& options_;
   SlicePlan plan_;
-  std::vector<size_t> offsets_;  // of the regions of `mirrored`
+  std::vector<size_t> offsets_;                    // of the regions of `mirrored`
+  size_t to_confine_ = CountConfined();            // regions to come
+  double confine_seconds_ = options_.seconds / 2;  // for them
 };
 
 Result<std::vector<RegionStep>> Planner::StepsOf(const SliceRegion& region) const {
@@ -86,12 +98,7 @@ int64_t Planner::RateOf(const Prefix& prefix) const {
 Status Planner::Mirror(const PlannedQuery& query, size_t offset) {
   const Status status = CheckSimplePath(network_, query.routers);
   if (!status.ok()) return ErrorAt(offset, status.message());
-  if (std::any_of(plan_.mirrored.begin(), plan_.mirrored.end(), [&](const PlannedQuery& other) {
-        return other.query == query.query && other.prefix == query.prefix &&
-               other.routers == query.routers;
-      })) {
-    return Status::Ok();  // two regions of one query may share a path
-  }
+  if (IsAmong(plan_.mirrored, query)) return Status::Ok();
   const KeyPoints points = FindKeyPoints(network_, query.routers);
   plan_.mirrored.push_back(query);
   offsets_.push_back(offset);
@@ -119,14 +126,38 @@ Status Planner::Mirror(const PlannedQuery& query, size_t offset) {
                              std::to_string(campaign_.using_bps));
 }
 
+size_t Planner::CountConfined() const {
+  size_t count = 0;
+  for (const SliceQuery& query : campaign_.queries) {
+    const bool is_confine = query.action == SliceAction::kConfine;
+    count += is_confine ? query.prefixes.size() * query.regions.size() : 0;
+  }
+  return count;
+}
+
+// Each region has its share of what those before it have left over.
+OptimalSurrounding Planner::Surround(const std::vector<int>& region,
+                                     const std::vector<int>& egresses) {
+  const double share = confine_seconds_ / static_cast<double>(to_confine_ + 1);
+  const Deadline deadline = DeadlineIn(share);
+  OptimalSurrounding optimal = FindOptimalSurrounding(network_, region, egresses, deadline);
+  confine_seconds_ = std::max(0.0, confine_seconds_ - share + SecondsUntil(deadline));
+  return optimal;
+}
+
 Status Planner::Confine(PlannedQuery query, size_t offset, const std::vector<Path>& paths,
                         const std::vector<int>& egresses) {
+  --to_confine_;
+  if (egresses.empty()) {
+    return ErrorAt(offset, "no egress router is known, so a way out of the region has no meaning");
+  }
   std::set<int> routers;
   for (const Path& path : paths) routers.insert(path.begin(), path.end());
   query.routers.assign(routers.begin(), routers.end());
   const Status status = CheckRegion(network_, query.routers);
   if (!status.ok()) return ErrorAt(offset, status.message());
-  const OptimalSurrounding optimal = FindOptimalSurrounding(network_, query.routers, egresses);
+  if (IsAmong(plan_.confined, query)) return Status::Ok();
+  const OptimalSurrounding optimal = Surround(query.routers, egresses);
   if (!optimal.has_egress_inside) {
     plan_.warnings.push_back(
         source_.ErrorAt(offset, "no egress router of " + PrintPrefix(query.prefix) +
@@ -186,16 +217,15 @@ Status Planner::MakeSchedule() {
   }
   const Status status = CheckScheduleProblem(problem);
   if (!status.ok()) return status;
-  const auto half = std::chrono::duration_cast<std::chrono::nanoseconds>(
-      std::chrono::duration<double>(options_.seconds / 2));
-  plan_.packing = Pack(problem.costs, problem.budget, std::chrono::steady_clock::now() + half);
+  // What CONFINE has left of its half is for the schedule, too.
+  const double half = (options_.seconds / 2 + confine_seconds_) / 2;
+  plan_.packing = Pack(problem.costs, problem.budget, DeadlineIn(half));
   if (static_cast<int>(plan_.packing.slots.size()) > problem.slots) {
     return Status::Error("its queries need " + std::to_string(plan_.packing.slots.size()) +
                          " slots within the budget, and there are " +
                          std::to_string(problem.slots) + " in DURING");
   }
-  plan_.schedule =
-      FillFreely(problem, plan_.packing.slots, std::chrono::steady_clock::now() + half);
+  plan_.schedule = FillFreely(problem, plan_.packing.slots, DeadlineIn(half));
   return Status::Ok();
 }
 

@@ -44,7 +44,7 @@ struct SlicePlanOptions {
   double longest_path_ms = 0;
   double shortest_slice_ms = 25;
   double spacing_ms = 0;
-  double seconds = 5;  // for the solvers
+  double seconds = 5;  // for the solvers, all together
 };
 
 // A MIRROR query on one path, or a CONFINE query on one region.

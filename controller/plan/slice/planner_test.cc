@@ -66,6 +66,25 @@ TEST_F(Planning, GivesEveryEqualCostPathAQueryOfItsOwn) {
   EXPECT_EQ(plan->mirrored.size(), 3u);
 }
 
+TEST_F(Planning, ConfinesARegionOnceForAPrefix) {
+  const auto plan = Plan(
+      "CONFINE 1.2.3.0/24, 1.2.3.0/24, 9.0.0.0/8 ON [A B L C D], [D C L B A]\n"
+      "CONFINE 1.2.3.0/24 ON [A B L C D]");
+  ASSERT_TRUE(plan) << plan.message();
+  EXPECT_EQ(plan->confined.size(), 3u);
+  EXPECT_TRUE(plan->warnings.empty());
+}
+
+TEST_F(Planning, HasNoMeaningWithoutAnEgress) {
+  options_.borders.clear();
+  EXPECT_EQ(ErrorOf("CONFINE 1.2.3.0/24 ON [A B C]"),
+            "f:1:23: no egress router is known, so a way out of the region has no meaning");
+  EXPECT_EQ(ErrorOf("MIRROR 1.2.3.0/24 ON [A ->]"),
+            "f:1:22: no egress router is known, so an arrow at the end has no meaning");
+  options_.routes = {{*ParsePrefix("1.2.0.0/16"), Named(network_, "D")}};
+  EXPECT_EQ(ErrorOf("CONFINE 1.2.3.0/24 ON [A B C D]"), "");
+}
+
 TEST_F(Planning, EndsAtTheEgressOfTheLongestRoute) {
   options_.routes = {{*ParsePrefix("1.0.0.0/8"), Named(network_, "1")},
                      {*ParsePrefix("1.2.0.0/16"), Named(network_, "2")},
@@ -114,6 +133,24 @@ TEST_F(Planning, WarnsOfARegionThatAllTrafficLeaves) {
   EXPECT_EQ(plan->warnings,
             std::vector<std::string>{"f:1:23: no egress router of 1.2.3.0/24 is in the region, so "
                                      "every delivered packet leaves it"});
+}
+
+TEST(PlanningForAWhile, EndsWhenTheSecondsAreOver) {
+  const DenseCase dense;
+  std::string region;
+  for (const std::string& name : dense.network.NamesOf(dense.region)) region += name + " ";
+  const std::string text = "CONFINE 1.2.3.0/24, 2.0.0.0/8 ON [" + region + "]";
+  SlicePlanOptions options;
+  options.borders = dense.egresses;
+  options.seconds = 0.1;
+  const auto start = std::chrono::steady_clock::now();
+  const auto plan = PlanSlices(*ParseSlices(text, "f"), {"f", text}, dense.network, options);
+  EXPECT_GT(SecondsUntil(start), -5);  // sanitizers are slow; without an end it takes minutes
+  ASSERT_TRUE(plan) << plan.message();
+  ASSERT_EQ(plan->confined.size(), 2u);
+  for (const PlannedQuery& query : plan->confined) {
+    EXPECT_NE(query.why.find("the search was cut short"), std::string::npos) << query.why;
+  }
 }
 
 TEST_F(Planning, PointsAtWhatCannotBe) {

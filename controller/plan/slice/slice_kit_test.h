@@ -48,6 +48,23 @@ inline Network PaperNetwork() {
   return network;
 }
 
+// A region whose smallest surrounding takes longer to find than anybody waits.
+struct DenseCase {
+  Network network;
+  std::vector<int> region;
+  std::vector<int> egresses;
+  DenseCase() {
+    constexpr int kRouters = 200;
+    constexpr int kRegion = 15;
+    Random random(11);
+    network = RandomNetwork(&random, kRouters, 400);
+    for (int i = 0; i < kRegion; ++i) region.push_back(kRouters - 1 - i);
+    for (int i = 1; i < kRegion; ++i) network.AddLink(region[i - 1], region[i], 1);
+    egresses.push_back(region[0]);
+    for (int i = 0; i < 15; ++i) egresses.push_back(2 * i + 1);
+  }
+};
+
 inline std::vector<int> Named(const Network& network, const std::string& letters) {
   std::vector<int> routers;
   for (char letter : letters) routers.push_back(*network.Find(std::string(1, letter)));

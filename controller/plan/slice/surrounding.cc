@@ -109,14 +109,14 @@ std::vector<int> NodeSurrounding(const Network& network, const std::vector<int>&
 }
 
 OptimalSurrounding FindOptimalSurrounding(const Network& network, const std::vector<int>& region,
-                                          const std::vector<int>& egresses) {
+                                          const std::vector<int>& egresses, Deadline deadline) {
   const std::vector<bool> is_inside = Marks(network, region);
   OptimalSurrounding result;
   result.has_egress_inside = std::any_of(egresses.begin(), egresses.end(), [&](int egress) {
     return is_inside[static_cast<size_t>(egress)];
   });
   MultiwayCut cut =
-      FindMultiwayCut(CutOutside(network, region, egresses, result.has_egress_inside));
+      FindMultiwayCut(CutOutside(network, region, egresses, result.has_egress_inside), deadline);
   result.routers = std::move(cut.routers);
   std::sort(result.routers.begin(), result.routers.end());
   result.branchings = cut.branchings;

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "controller/plan/slice/network.h"
+#include "controller/plan/slice/packing.h"
 
 namespace trumpet::slice {
 
@@ -34,7 +35,7 @@ enum class SurroundingProof : uint8_t {
   kNothingToCut,  // no packet that left can be delivered
   kFlow,          // as many disjoint paths as routers (Menger)
   kBranching,     // branch and bound looked everywhere
-  kNone,          // its branchings ran out: valid, perhaps not smallest
+  kNone,          // branchings or time ran out: valid, perhaps not smallest
 };
 
 struct OptimalSurrounding {
@@ -49,9 +50,10 @@ const char* NameOf(SurroundingProof proof);
 // Is there a router in it, and a way between any two inside of it?
 Status CheckRegion(const Network& network, const std::vector<int>& region);
 
-// `region` has passed CheckRegion() and has no doubles; neither has `egresses`.
+// `region` has passed CheckRegion() and has no doubles; neither has `egresses`.  At the deadline
+// the best that was found counts.
 OptimalSurrounding FindOptimalSurrounding(const Network& network, const std::vector<int>& region,
-                                          const std::vector<int>& egresses);
+                                          const std::vector<int>& egresses, Deadline deadline);
 
 }  // namespace trumpet::slice
 

@@ -81,7 +81,7 @@ SurroundingCase RandomCase(Random* random, int most_routers) {
 TEST(Surrounding, IsThatOfThePaper) {
   const Network network = PaperNetwork();
   const auto optimal =
-      FindOptimalSurrounding(network, Named(network, "ABLCD"), Named(network, "D123"));
+      FindOptimalSurrounding(network, Named(network, "ABLCD"), Named(network, "D123"), kNoDeadline);
   EXPECT_EQ(Sorted(network.NamesOf(optimal.routers)), (Names{"F", "H", "P"}));
   EXPECT_TRUE(optimal.has_egress_inside);
 }
@@ -90,7 +90,7 @@ TEST(Surrounding, SeesTheDetourThatJudgingNeighboursAloneMisses) {
   Network network;
   for (const char* name : {"r1", "r2", "k1", "k2"}) network.AddRouter(name);
   for (const auto& [a, b] : {std::pair(0, 1), {0, 2}, {2, 3}, {3, 1}}) network.AddLink(a, b, 1);
-  EXPECT_EQ(FindOptimalSurrounding(network, {0, 1}, {1}).routers.size(), 1u);
+  EXPECT_EQ(FindOptimalSurrounding(network, {0, 1}, {1}, kNoDeadline).routers.size(), 1u);
 }
 
 TEST(Surrounding, IsValidAndSmallestInRandomNetworks) {
@@ -98,7 +98,7 @@ TEST(Surrounding, IsValidAndSmallestInRandomNetworks) {
   for (uint32_t seed = 0; seed < 4000; ++seed) {
     Random random(seed);
     const SurroundingCase one = RandomCase(&random, 11);
-    const auto optimal = FindOptimalSurrounding(one.network, one.region, one.egresses);
+    const auto optimal = FindOptimalSurrounding(one.network, one.region, one.egresses, kNoDeadline);
     const std::set<uint32_t> paths = MixedEgressPaths(one);
     ASSERT_TRUE(HitsAll(paths, MaskOf(optimal.routers))) << "seed " << seed;
     ASSERT_EQ(MaskOf(optimal.routers) & MaskOf(one.region), 0u) << "seed " << seed;
@@ -118,7 +118,7 @@ TEST(Surrounding, IsSmallestWhereItHasToBranch) {
     const int routers = 15;
     SurroundingCase one{RandomNetwork(&random, routers, 9), {0, 1, 2, 3}, {0}};
     for (int i = 1; i < 4; ++i) one.network.AddLink(i - 1, i, 1);
-    const auto optimal = FindOptimalSurrounding(one.network, one.region, one.egresses);
+    const auto optimal = FindOptimalSurrounding(one.network, one.region, one.egresses, kNoDeadline);
     if (optimal.branchings == 0) continue;
     ++branched;
     const std::set<uint32_t> paths = MixedEgressPaths(one);
@@ -127,6 +127,33 @@ TEST(Surrounding, IsSmallestWhereItHasToBranch) {
         << "seed " << seed;
   }
   EXPECT_GT(branched, 5);
+}
+
+TEST(Surrounding, EndsAtTheDeadline) {
+  const DenseCase one;
+  const auto optimal =
+      FindOptimalSurrounding(one.network, one.region, one.egresses, DeadlineIn(0.05));
+  EXPECT_EQ(optimal.proof, SurroundingProof::kNone);
+  EXPECT_LT(optimal.branchings, 100'000u);
+  const auto none = FindOptimalSurrounding(one.network, one.region, one.egresses, Deadline::min());
+  EXPECT_EQ(none.proof, SurroundingProof::kNone);
+  EXPECT_EQ(none.branchings, 0u);
+  EXPECT_LE(optimal.routers.size(), none.routers.size());
+}
+
+TEST(Surrounding, IsValidWithoutAnyTime) {
+  for (uint32_t seed = 0; seed < 1000; ++seed) {
+    Random random(seed);
+    const SurroundingCase one = RandomCase(&random, 11);
+    const auto found =
+        FindOptimalSurrounding(one.network, one.region, one.egresses, Deadline::min());
+    const std::set<uint32_t> paths = MixedEgressPaths(one);
+    ASSERT_TRUE(HitsAll(paths, MaskOf(found.routers))) << "seed " << seed;
+    ASSERT_EQ(MaskOf(found.routers) & MaskOf(one.region), 0u) << "seed " << seed;
+    if (found.proof == SurroundingProof::kNone) continue;
+    ASSERT_EQ(static_cast<int>(found.routers.size()), FewestThatHitAll(one, paths))
+        << "seed " << seed;
+  }
 }
 
 TEST(Surrounding, ByEdgesAndByNodesIsAllThatIsNextToTheRegion) {
