@@ -142,6 +142,11 @@ Status GmlReader::SkipList() {
   return Status::Ok();
 }
 
+// A value as a name: texts lose their opening quote.
+std::string NameOfValue(std::string_view value) {
+  return std::string(value.substr(value.front() == '"' ? 1 : 0));
+}
+
 Status GmlReader::ReadElement(Element* element) {
   for (;;) {
     const std::string key(words_.Next());
@@ -153,9 +158,9 @@ Status GmlReader::ReadElement(Element* element) {
       const Status status = SkipList();
       if (!status) return status;
     }
-    if (key == "id") element->id = value;
-    if (key == "source") element->source = value;
-    if (key == "target") element->target = value;
+    if (key == "id") element->id = NameOfValue(value);
+    if (key == "source") element->source = NameOfValue(value);
+    if (key == "target") element->target = NameOfValue(value);
     if (key == "weight") element->weight = value;
   }
 }

@@ -57,6 +57,11 @@ TEST(NetworkFiles, OfGmlAreLinksOrNameTheLine) {
       {"Creator \"x ] [\"\ngraph [\n  directed 0\n  node [ id 7 label \"a\" graphics [ x 1 ] ]\n"
        "  node [ id 8 ]\n  edge [ source 8 target 7 weight 5 ]\n]\n",
        "7-8:5 "},
+      {"graph [ node [ id \"new york\" ] node [ id \"1\" ] edge [ source \"new york\" target 1 ] ]",
+       "new york-1:1 "},
+      {"graph [ node [ id \"\" ] ]", "f:1: this node has no id"},
+      {"graph [ node [ id 1 ] edge [ source 1 target \"2\" ] ]",
+       "f:1: this edge ends at '2', and no node before it has this id"},
       {"# a comment ]\ngraph [ node [ id 3 ] ]", "3 "},
       {"", "f:1: there is no graph in this file"},
       {"graph [ ] graph [ ]", "f:1: a second graph in one file"},
