@@ -3,6 +3,8 @@
 
 #include "controller/rest/slice_views.h"
 
+#include "controller/plan/slice/plan_json.h"
+
 namespace trumpet {
 namespace {
 
@@ -18,17 +20,6 @@ Json QueryJson(const SliceQueryView& query) {
           {"packets", query.packets},
           {"bytes", query.bytes},
           {"withheld", query.withheld}};
-}
-
-Json PlannedJson(const CampaignPlan& plan, const slice::PlannedQuery& query, bool is_confine) {
-  const slice::Network& network = plan.map->network;
-  return {{"name", plan.campaign.queries[query.query].name},
-          {"action", is_confine ? "CONFINE" : "MIRROR"},
-          {"prefix", PrintPrefix(query.prefix)},
-          {"path", network.NamesOf(query.routers)},
-          {"locations", network.NamesOf(query.locations)},
-          {"why", query.why},
-          {"cost_bps", query.cost_bps}};
 }
 
 }  // namespace
@@ -96,29 +87,17 @@ Json ToJson(const CampaignView& campaign) {
 }
 
 Json ToJson(const CampaignPlan& plan) {
-  const slice::SlicePlan& planned = plan.answer.plan;
-  Json queries = Json::array();
-  for (const auto& query : planned.confined) queries.push_back(PlannedJson(plan, query, true));
-  for (const auto& query : planned.mirrored) queries.push_back(PlannedJson(plan, query, false));
-  Json demands = Json::array();
+  const slice::Network& network = plan.map->network;
+  Json json = slice::PlanJson(plan.answer.plan, plan.campaign, network, plan.answer.explanation);
   for (const auto& [prefix, demand] : plan.demands) {
-    demands.push_back(
+    json["demands"].push_back(
         {{"prefix", PrintPrefix(prefix)}, {"bps", demand.rate_bps}, {"source", demand.source}});
   }
-  Json links = Json::array();
   for (const slice::LinkRate& link : plan.answer.links) {
-    links.push_back({{"from", plan.map->network.NameOf(link.from)},
-                     {"to", plan.map->network.NameOf(link.to)},
-                     {"bps", link.bps}});
+    json["links"].push_back(
+        {{"from", network.NameOf(link.from)}, {"to", network.NameOf(link.to)}, {"bps", link.bps}});
   }
-  return {{"explanation", plan.answer.explanation},
-          {"slots", planned.times.slots},
-          {"slot_ms", planned.times.slot_ms},
-          {"using_bps", plan.campaign.using_bps},
-          {"demands", std::move(demands)},
-          {"queries", std::move(queries)},
-          {"links", std::move(links)},
-          {"warnings", planned.warnings}};
+  return json;
 }
 
 }  // namespace trumpet

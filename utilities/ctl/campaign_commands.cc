@@ -81,14 +81,27 @@ int ReceivePackets(CtlRun* run, std::ostream* out) {
                    " bytes, the controller's log says why: " + answer.message());
 }
 
+// Those that say what a controller knows.
+std::string OptionWithoutController(const CtlInvocation& invocation) {
+  for (const auto& [option, value] : invocation.options) {
+    if (option != "controller") return option;
+  }
+  return "";
+}
+
 }  // namespace
 
 int PlanCtlSlices(CtlRun* run) {
+  const std::string option = OptionWithoutController(run->invocation);
+  if (!option.empty()) {
+    return run->Misuse("--" + option + " is for plans without --controller, which has its own");
+  }
   const auto document = run->ReadDocument(run->argument(0));
   if (!document) return 1;
-  const auto plan =
+  auto plan =
       run->Ask(RequestWith("POST", "/v1/slices/plan", *document, kSliceLanguage), &*document);
   if (!plan) return 1;
+  NameSourceOfWarnings(document->name, &*plan);
   return run->Print(*plan, SlicePlanText);
 }
 

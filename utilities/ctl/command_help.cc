@@ -24,16 +24,32 @@ std::string DescribeOptions(const std::vector<CtlOption>& options) {
   return text;
 }
 
+std::string DescribeCommand(const CtlCommand& command) {
+  return PadTo(std::string("  ") + command.name + " " + command.arguments, 34) + command.help +
+         "\n";
+}
+
 }  // namespace
+
+std::string CtlHelpOfAll(const std::string& words) {
+  const std::string begin = words + " ";
+  std::string text;
+  for (const CtlCommand& command : CtlCommands()) {
+    if (std::string(command.name).compare(0, begin.size(), begin) == 0) {
+      text += DescribeCommand(command);
+    }
+  }
+  if (text.empty()) return "";
+  return "usage: trumpetctl [OPTION]... COMMAND [ARGUMENT]...\n\nCommands:\n" + text +
+         "\nCOMMAND --help lists the options of one.\n\nOptions of all commands:\n" +
+         DescribeOptions(CommonCtlOptions());
+}
 
 std::string GeneralCtlHelp() {
   std::string text =
       "trumpetctl: events of a network, and where they occur\n"
       "usage: trumpetctl [OPTION]... COMMAND [ARGUMENT]...\n\nCommands:\n";
-  for (const CtlCommand& command : CtlCommands()) {
-    text +=
-        PadTo(std::string("  ") + command.name + " " + command.arguments, 34) + command.help + "\n";
-  }
+  for (const CtlCommand& command : CtlCommands()) text += DescribeCommand(command);
   return text + "\nOptions of all commands:\n" + DescribeOptions(CommonCtlOptions()) +
          "\nTRUMPET_SERVER, TRUMPET_TOKEN_FILE and TRUMPET_CA say the same as options, and so do\n"
          "server, token-file, ca and output in ~/.config/trumpet/trumpetctl.yaml.\n"

@@ -14,6 +14,8 @@ namespace trumpet {
 
 // All commands, a line each, and the options of all.
 std::string GeneralCtlHelp();
+// Those whose names begin with these words, likewise; empty if there are none.
+std::string CtlHelpOfAll(const std::string& words);
 // One command, its arguments and options.
 std::string CtlHelpOf(const CtlCommand& command);
 

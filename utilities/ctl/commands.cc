@@ -58,6 +58,8 @@ int ShowStatus(CtlRun* run) {
 }
 
 int MakeToken(CtlRun* run) {
+  const Status usage = CheckCtlToken(run->invocation);
+  if (!usage) return run->Misuse(usage.message());
   const auto made = MakeCtlToken(run->invocation);
   if (!made) return run->Fail(made.message());
   if (run->invocation.Has("append")) {

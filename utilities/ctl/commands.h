@@ -22,7 +22,7 @@ struct CtlTerminal {
   bool err_is_terminal = false;
 };
 
-// Returns the exit status: 0 done, 1 it could not be done.
+// Returns the exit status: 0 done, 1 it could not be done, 2 wrong usage.
 int RunCtl(const CtlInvocation& invocation, const CtlTerminal& terminal);
 
 // Becomes trumpet-analyzer, which copies its traces from one place to another; returns if it
@@ -32,7 +32,9 @@ int MigrateCtlStore(const CtlInvocation& invocation, const CtlTerminal& terminal
 // RFC 3339 ("2026-11-21T12:00:00Z", "2026-11-21") or nanoseconds of Unix time, as the latter.
 Result<std::string> ParseCtlTime(const std::string& text);
 
-// A new token, and what goes into the file of tokens.
+// Is what it is told about the token what it takes?
+Status CheckCtlToken(const CtlInvocation& invocation);
+// Of an invocation that has passed it: a new token, and what goes into the file of tokens.
 Result<std::pair<std::string, std::string>> MakeCtlToken(const CtlInvocation& invocation);
 
 // Puts `entry`, of a token of that name, at the end of a file of tokens, which is made if it is not

@@ -57,14 +57,17 @@ TEST(CtlToken, IsRandomAndItsEntryHoldsItsHashOnly) {
 
 TEST(CtlToken, SaysWhatIsWrong) {
   const auto error = [](const std::vector<std::string>& arguments) {
-    const auto made = MakeCtlToken(Parsed(arguments));
-    return made ? "" : made.message();
+    std::ostringstream out, err;
+    CtlTerminal terminal{nullptr, &out, &err, false, false};
+    EXPECT_EQ(RunCtl(Parsed(arguments), terminal), 2);
+    return err.str();
   };
-  EXPECT_EQ(error({"token", "new", "a b"}), "name is 'a b'; it takes letters, digits and -_.@");
+  EXPECT_EQ(error({"token", "new", "a b"}),
+            "trumpetctl: name is 'a b'; it takes letters, digits and -_.@\n");
   EXPECT_EQ(error({"token", "new", "a", "--role=root"}),
-            "role is 'root'; it takes read, operate or admin");
+            "trumpetctl: role is 'root'; it takes read, operate or admin\n");
   EXPECT_EQ(error({"token", "new", "a", "--expires=soon"}),
-            "expires is 'soon'; it takes a day, 2027-01-31");
+            "trumpetctl: expires is 'soon'; it takes a day, 2027-01-31\n");
 }
 
 TEST(CtlToken, IsAppendedToAFileOfTokens) {

@@ -75,6 +75,11 @@ int CtlRun::Fail(const std::string& text) {
   return 1;
 }
 
+int CtlRun::Misuse(const std::string& text) {
+  Fail(text);
+  return 2;
+}
+
 std::optional<ApiJson> CtlRun::Ask(const ApiRequest& request, const CtlDocument* document) {
   const Result<ApiAnswer> answer = client->Send(request);
   if (!answer) {

@@ -38,8 +38,9 @@ struct CtlRun {
 
   const std::string& argument(size_t index) const { return invocation.arguments[index]; }
 
-  // Says what is wrong; the exit status that goes with it.
+  // Says what is wrong; the exit status that goes with it: 1, or 2 if it is the usage.
   int Fail(const std::string& text);
+  int Misuse(const std::string& text);
   // The answer as JSON; null after a failure, which has been told.
   std::optional<ApiJson> Ask(const ApiRequest& request, const CtlDocument* document = nullptr);
   std::optional<ApiJson> Get(const std::string& path);

@@ -75,6 +75,12 @@ Status SplitWords(const std::vector<std::string>& arguments, Words* words) {
   return Status::Ok();
 }
 
+std::string Join(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
 Status SetOutput(const std::string& text, CtlInvocation* invocation) {
   if (text == "table") {
     invocation->output = OutputFormat::kTable;
@@ -197,6 +203,8 @@ Result<CtlInvocation> ParseCtlArguments(const std::vector<std::string>& argument
     return invocation;
   }
   status = TakeCommand(words.plain, &invocation);
+  if (!status && given("help")) invocation.help = CtlHelpOfAll(Join(words.plain));
+  if (!invocation.help.empty()) return invocation;
   if (!status) return status;
   if (given("help")) {
     invocation.help = CtlHelpOf(*invocation.command);

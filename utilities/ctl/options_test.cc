@@ -105,6 +105,22 @@ TEST(CtlOptions, HaveAHelpForEveryCommand) {
   }
 }
 
+TEST(CtlOptions, HaveAHelpForTheFirstWordsOfCommands) {
+  for (const Arguments& words :
+       {Arguments{"slice", "--help"}, {"-h", "trace", "rules"}, {"token", "--help"}}) {
+    const auto parsed = Parse(words);
+    ASSERT_TRUE(parsed) << parsed.message();
+    EXPECT_NE(parsed->help, "");
+  }
+  const std::string help = Parse({"slice", "--help"})->help;
+  EXPECT_NE(help.find("  slice solve "), std::string::npos) << help;
+  EXPECT_NE(help.find("--server=URL"), std::string::npos) << help;
+  EXPECT_EQ(help.find("event"), std::string::npos) << help;
+  EXPECT_EQ(ErrorOf({"slic", "--help"}), "'slic' is no command; trumpetctl --help lists them");
+  EXPECT_FALSE(Parse({"slice", "plans", "--help"}));
+  EXPECT_FALSE(Parse({"slice"}));
+}
+
 TEST(CtlOptions, TakeWhatFollowsTwoDashesAsItIs) {
   const auto parsed = Parse({"event", "rm", "--", "--odd"});
   ASSERT_TRUE(parsed) << parsed.message();

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <sstream>
+#include <string_view>
 #include <vector>
 
 #include "lib/base/utf8.h"
@@ -86,6 +87,17 @@ std::string ShowPlace(const std::vector<std::string>& lines, size_t number, size
          "^\n";
 }
 
+// What the server calls a document that was sent to it.
+constexpr std::string_view kSentSource = "request:";
+
+bool IsOfRequest(const std::string& text) {
+  return text.compare(0, kSentSource.size(), kSentSource) == 0;
+}
+
+std::string NameSource(const std::string& name, const std::string& text) {
+  return name + ":" + text.substr(kSentSource.size());
+}
+
 }  // namespace
 
 std::string PrintYaml(const ApiJson& value) {
@@ -112,8 +124,25 @@ std::string DescribeProblem(int status, const std::string& body, const std::stri
   std::string detail = ApiText(problem, "detail");
   if (detail.empty()) detail = ApiText(problem, "title");
   if (detail.empty()) detail = "the server answered with status " + std::to_string(status);
+  // What has no place in the document is about the whole of it.
+  if (!name.empty() && IsOfRequest(detail)) detail = NameSource(name, detail);
   if (status == 401) detail += " (name a token with --token-file or TRUMPET_TOKEN_FILE)";
   return detail + "\n";
+}
+
+void NameSourceOfWarnings(const std::string& name, ApiJson* plan) {
+  if (!plan->is_object() || !plan->contains("warnings")) return;
+  std::string explanation = ApiText(*plan, "explanation");
+  for (ApiJson& warning : (*plan)["warnings"]) {
+    const std::string text = warning.is_string() ? warning.get<std::string>() : "";
+    if (!IsOfRequest(text)) continue;
+    warning = NameSource(name, text);
+    const std::string told = "warning: " + text + "\n";
+    const size_t at = explanation.find(told);
+    if (at == explanation.npos) continue;
+    explanation.replace(at, told.size(), "warning: " + warning.get<std::string>() + "\n");
+    (*plan)["explanation"] = explanation;
+  }
 }
 
 }  // namespace trumpet

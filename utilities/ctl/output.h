@@ -26,6 +26,10 @@ std::string PrintYaml(const ApiJson& value);
 std::string DescribeProblem(int status, const std::string& body, const std::string& document,
                             const std::string& name);
 
+// A plan's warnings have their places in "request"; they get them in the file `name`, as errors do,
+// and so do those in the plan's explanation.
+void NameSourceOfWarnings(const std::string& name, ApiJson* plan);
+
 }  // namespace trumpet
 
 #endif  // TRUMPET_UTILITIES_CTL_OUTPUT_H

@@ -20,6 +20,25 @@ TEST(CtlOutput, ShowsThePlaceOfAnError) {
             "       |                    ^\n");
 }
 
+TEST(CtlOutput, NamesTheFileOfWhatIsAboutAllOfIt) {
+  const std::string body = R"({"detail":"request: the campaign: too long"})";
+  EXPECT_EQ(DescribeProblem(422, body, "", "a.slices"), "a.slices: the campaign: too long\n");
+  EXPECT_EQ(DescribeProblem(422, body, "", ""), "request: the campaign: too long\n");
+}
+
+TEST(CtlOutput, NamesTheFileOfWarnings) {
+  auto plan = ApiJson::parse(
+      R"({"explanation":"x\nwarning: request:1:5: m\n","warnings":["request:1:5: m","else",3]})");
+  NameSourceOfWarnings("a.slices", &plan);
+  EXPECT_EQ(plan.dump(), R"({"explanation":"x\nwarning: a.slices:1:5: m\n",)"
+                         R"("warnings":["a.slices:1:5: m","else",3]})");
+  for (const char* odd : {"null", "3", "[]", "{}", R"({"warnings":{}})", R"({"warnings":7})"}) {
+    auto json = ApiJson::parse(odd);
+    NameSourceOfWarnings("f", &json);
+    EXPECT_EQ(json.dump(), odd);
+  }
+}
+
 TEST(CtlOutput, CountsColumnsInCharactersAndKeepsTabs) {
   const std::string body = R"({"errors":[{"line":1,"column":4,"message":"m"}]})";
   EXPECT_EQ(DescribeProblem(422, body, "\t\xc3\xa9z!", "f"),

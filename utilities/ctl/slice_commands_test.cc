@@ -9,6 +9,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "controller/view/api_tables.h"
+
 namespace trumpet {
 namespace {
 
@@ -43,9 +45,9 @@ class SlicePlanCommand : public ::testing::Test {
     CtlTerminal terminal;
     terminal.out = &out;
     terminal.err = &err;
-    const int status = RunCtl(*invocation, terminal);
-    EXPECT_EQ(status == 0, err.str().empty());
-    std::string text = status == 0 ? out.str() : err.str();
+    status_ = RunCtl(*invocation, terminal);
+    EXPECT_EQ(status_ == 0, err.str().empty());
+    std::string text = status_ == 0 ? out.str() : err.str();
     for (const std::string& noise : {std::string("trumpetctl: "), directory_ + "/"}) {
       for (size_t at; (at = text.find(noise)) != text.npos;) text.erase(at, noise.size());
     }
@@ -53,6 +55,7 @@ class SlicePlanCommand : public ::testing::Test {
   }
 
   std::string directory_;
+  int status_ = 0;  // of the last run
 };
 
 TEST_F(SlicePlanCommand, ExplainsACampaign) {
@@ -129,7 +132,11 @@ TEST_F(SlicePlanCommand, RefusesMapsOfAllKindsByTheirPlace) {
 TEST_F(SlicePlanCommand, SaysWhatIsWrong) {
   const std::string map = At("square.edges");
   const std::string good = "MIRROR 10.0.0.0/8 ON [a b]";
-  EXPECT_EQ(Run(good, {}), "slice plan needs --map=FILE, the network to plan on\n");
+  EXPECT_EQ(Run("MIRROR 10.0.0.0/8 ON [a ->]", {"--map", map}),
+            "c.slices:1:22: no egress router is known, so an arrow at the end has no meaning\n");
+  EXPECT_EQ(
+      Run("CONFINE 10.0.0.0/8 ON [a b]", {"--map", map}),
+      "c.slices:1:23: no egress router is known, so a way out of the region has no meaning\n");
   EXPECT_EQ(Run(good, {"--map", At("none.edges")}),
             "cannot read none.edges: No such file or directory\n");
   EXPECT_EQ(Run(good, {"--map", At("c.slices")}),
@@ -138,11 +145,64 @@ TEST_F(SlicePlanCommand, SaysWhatIsWrong) {
             "c.slices:1:25: 'nowhere' is no router of the network\n");
   EXPECT_EQ(Run("MIRROR ON [a]", {"--map", map}),
             "c.slices:1:8: expected a prefix such as 10.1.0.0/16 or 2001:db8::/32\n");
-  EXPECT_EQ(Run(good, {"--map", map, "--borders", "a,x"}), "'x' is no router of the network\n");
-  EXPECT_EQ(Run(good, {"--map", map, "--routes", "10.0.0.0/8"}),
-            "--routes: '10.0.0.0/8' names no router; write PREFIX=ROUTER\n");
-  EXPECT_EQ(Run(good, {"--map", map, "--rate", "fast"}),
-            "--rate is 'fast'; it takes 1e-06 to 1e+06\n");
+  EXPECT_EQ(status_, 1);
+}
+
+TEST_F(SlicePlanCommand, ExitsWithTwoForWrongUsage) {
+  const std::string map = At("square.edges");
+  const struct {
+    std::vector<std::string> options;
+    const char* error;
+  } cases[] = {
+      {{}, "slice plan needs --map=FILE, the network to plan on"},
+      {{"--map", map, "--borders", "a,x"}, "'x' is no router of the network"},
+      {{"--map", map, "--routes", "10.0.0.0/8"},
+       "--routes: '10.0.0.0/8' names no router; write PREFIX=ROUTER"},
+      {{"--map", map, "--routes", "10.0.0.0/8=", "--borders=a"},
+       "--routes: '10.0.0.0/8=' names no router; write PREFIX=ROUTER"},
+      {{"--map", map, "--routes", "10.0.0.0/8=,"}, "'' is no router of the network"},
+      {{"--map", map, "--rate", "fast"}, "--rate is 'fast'; it takes 1e-06 to 1e+06"},
+      {{"--map", map, "--seconds", "nan"}, "--seconds is 'nan'; it takes 0.001 to 3600"},
+      {{"--controller", "--rate=5"}, "--rate is for plans without --controller, which has its own"},
+      {{"--controller", "--map", map},
+       "--map is for plans without --controller, which has its own"},
+  };
+  for (const auto& one : cases) {
+    EXPECT_EQ(Run("MIRROR 10.0.0.0/8 ON [a b]", one.options), std::string(one.error) + "\n");
+    EXPECT_EQ(status_, 2) << one.error;
+  }
+}
+
+TEST_F(SlicePlanCommand, MergesRoutesOfOnePrefix) {
+  const std::string plan = Run(
+      "MIRROR 10.0.0.0/8 ON [a ->]",
+      {"--map", At("square.edges"), "--rate", "1", "--routes", "10.0.0.0/8=b,b 10.0.0.0/8=d,b"});
+  EXPECT_NE(plan.find("path:      a b\n"), std::string::npos) << plan;
+  EXPECT_NE(plan.find("path:      a d\n"), std::string::npos) << plan;
+}
+
+TEST_F(SlicePlanCommand, PrintsWhatTheApiPrints) {
+  const std::vector<std::string> options = {"--map", At("square.edges"), "--borders=c", "--rate=1"};
+  const std::string campaign = "(name: q) CONFINE 10.0.0.0/8 ON [a b] MIRROR 10.0.0.0/8 ON [a b]";
+  const std::string table = Run(campaign, options);
+  std::vector<std::string> as_json = options;
+  as_json.push_back("--output=json");
+  const ApiJson plan = ApiJson::parse(Run(campaign, as_json), nullptr, false);
+  ASSERT_TRUE(plan.is_object());
+  std::string keys;
+  for (const auto& item : plan.items()) keys += item.key() + " ";
+  EXPECT_EQ(keys, "explanation slots slot_ms using_bps demands queries links warnings ");
+  ASSERT_EQ(plan["queries"].size(), 2u);
+  EXPECT_EQ(plan["queries"][0]["name"], "q");
+  EXPECT_EQ(plan["queries"][0]["action"], "CONFINE");
+  EXPECT_EQ(plan["queries"][0]["locations"], ApiJson::array({"c"}));
+  EXPECT_EQ(plan["queries"][1]["path"], ApiJson::array({"a", "b"}));
+  EXPECT_EQ(plan["queries"][1]["cost_bps"], 2000000);
+  EXPECT_EQ(plan["warnings"].size(), 1u);
+  std::vector<std::string> as_yaml = options;
+  as_yaml.push_back("--output=yaml");
+  EXPECT_NE(Run(campaign, as_yaml).find("using_bps: 10000000\n"), std::string::npos);
+  EXPECT_EQ(table.substr(0, 12), "Q1  CONFINE ");
 }
 
 }  // namespace

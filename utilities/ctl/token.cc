@@ -21,6 +21,7 @@ namespace trumpet {
 namespace {
 
 constexpr size_t kTokenBytes = 32;
+constexpr char kUsualRole[] = "read";
 
 std::string ToHex(const unsigned char* bytes, size_t count) {
   std::string text;
@@ -83,9 +84,9 @@ Status AppendCtlToken(const std::string& path, const std::string& name, const st
   return AppendTo(path, between + entry);
 }
 
-Result<std::pair<std::string, std::string>> MakeCtlToken(const CtlInvocation& invocation) {
-  const std::string name = invocation.arguments[0];
-  const std::string role = invocation.Get("role", "read");
+Status CheckCtlToken(const CtlInvocation& invocation) {
+  const std::string& name = invocation.arguments[0];
+  const std::string role = invocation.Get("role", kUsualRole);
   const std::string tenant = invocation.Get("tenant");
   const std::string expires = invocation.Get("expires");
   if (!IsWord(name))
@@ -99,6 +100,12 @@ Result<std::pair<std::string, std::string>> MakeCtlToken(const CtlInvocation& in
   if (!expires.empty() && (expires.size() != 10 || !ParseCtlTime(expires))) {
     return Status::Error("expires is '" + expires + "'; it takes a day, 2027-01-31");
   }
+  return Status::Ok();
+}
+
+Result<std::pair<std::string, std::string>> MakeCtlToken(const CtlInvocation& invocation) {
+  const std::string tenant = invocation.Get("tenant");
+  const std::string expires = invocation.Get("expires");
   unsigned char random[kTokenBytes];
   if (RAND_bytes(random, sizeof random) != 1)
     return Status::Error("no random numbers are to be had");
@@ -108,8 +115,9 @@ Result<std::pair<std::string, std::string>> MakeCtlToken(const CtlInvocation& in
   if (EVP_Digest(token.data(), token.size(), hash, &hash_size, EVP_sha256(), nullptr) != 1) {
     return Status::Error("SHA-256 is not to be had");
   }
-  std::string entry = "  - name: " + name + "\n    sha256: " + ToHex(hash, hash_size) +
-                      "\n    role: " + role + "\n";
+  std::string entry = "  - name: " + invocation.arguments[0] +
+                      "\n    sha256: " + ToHex(hash, hash_size) +
+                      "\n    role: " + invocation.Get("role", kUsualRole) + "\n";
   if (!tenant.empty()) entry += "    tenant: " + tenant + "\n";
   if (!expires.empty()) entry += "    expires: " + expires + "\n";
   return std::make_pair(token, entry);

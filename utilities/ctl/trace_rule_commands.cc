@@ -131,10 +131,10 @@ int CheckCtlTraceRules(CtlRun* run) {
 }
 
 int CompileCtlTraceRules(CtlRun* run) {
+  const auto at = ReadSwitch(run->invocation);
+  if (!at) return run->Misuse(at.message());
   const auto rules = ReadRules(run);
   if (!rules) return 1;
-  const auto at = ReadSwitch(run->invocation);
-  if (!at) return run->Fail(at.message());
   const auto flows = CompileTraceRules(*rules, *at);
   if (!flows) return run->Fail(run->argument(0) + ": " + flows.message());
   ApiJson json = {{"meters", flows->meters}, {"flows", ApiJson::array()}};
@@ -143,11 +143,11 @@ int CompileCtlTraceRules(CtlRun* run) {
 }
 
 int ImportCtlTraceRules(CtlRun* run) {
-  const auto document = run->ReadDocument(run->argument(0));
-  if (!document) return 1;
   SonicPorts ports;
   const Status read = ReadPorts(run->invocation, &ports);
-  if (!read) return run->Fail(read.message());
+  if (!read) return run->Misuse(read.message());
+  const auto document = run->ReadDocument(run->argument(0));
+  if (!document) return 1;
   const auto import = ImportSonic(document->text, document->name, ports);
   if (!import) {
     *run->terminal.err << import.message() << "\n";
@@ -163,13 +163,13 @@ int ImportCtlTraceRules(CtlRun* run) {
 }
 
 int ExportCtlTraceRules(CtlRun* run) {
-  const auto rules = ReadRules(run);
-  if (!rules) return 1;
   SonicTunnel tunnel;
   for (const Status& status : {ReadAddress(run->invocation, "source", &tunnel.source),
                                ReadAddress(run->invocation, "target", &tunnel.destination)}) {
-    if (!status) return run->Fail(status.message());
+    if (!status) return run->Misuse(status.message());
   }
+  const auto rules = ReadRules(run);
+  if (!rules) return 1;
   const auto text = ExportSonic(*rules, tunnel);
   if (!text) return run->Fail(run->argument(0) + ": " + text.message());
   *run->terminal.out << *text;

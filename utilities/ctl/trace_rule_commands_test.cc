@@ -72,9 +72,10 @@ TEST(TraceRuleCommands, CompileSaysWhatItsOptionsTake) {
   };
   for (const auto& [option, error] : cases) {
     EXPECT_EQ(RunRules("compile", kVlan, {option}).err, error);
-    EXPECT_EQ(RunRules("compile", kVlan, {option}).status, 1);
+    EXPECT_EQ(RunRules("compile", kVlan, {option}).status, 2);
   }
-  EXPECT_EQ(RunRules("compile", kVlan, {"--local=10.0.0.1/8"}).status, 1);
+  EXPECT_EQ(RunRules("compile", kVlan, {"--local=10.0.0.1/8"}).status, 2);
+  EXPECT_EQ(RunRules("compile", "rules: [{}]").status, 1);
 }
 
 TEST(TraceRuleCommands, WhatIsExportedToSonicCanBeImported) {
@@ -97,6 +98,8 @@ TEST(TraceRuleCommands, ImportAndExportSayWhatTheirOptionsTake) {
             "trumpetctl: --ports: 'Ethernet0' is no NAME=NUMBER\n");
   EXPECT_EQ(RunRules("import", "{}", {"--ports=Ethernet0=0"}).err,
             "trumpetctl: --ports is '0'; it takes 1 to 65279\n");
+  EXPECT_EQ(RunRules("import", "{}", {"--ports=Ethernet0=0"}).status, 2);
+  EXPECT_EQ(RunRules("export", kVlan).status, 2);
   EXPECT_EQ(RunRules("import", "[]").err, "(standard input):1:1: a config_db is a map of tables\n");
   EXPECT_EQ(RunRules("export", kVlan, {"--source=10.1.0.32"}).err,
             "trumpetctl: --target is ''; it takes an address\n");

@@ -245,6 +245,7 @@ def test_campaigns(user):
     """A run is followed to its end, however it goes; here nobody can take copies."""
     user.write("web.slices", "MIRROR 10.0.0.0/8 ON [A B] USING 1 Mb/s DURING 100 ms EVERY 1 h")
     assert "mirror at: A B" in user.says("slice plan --controller web.slices")
+    user.fails("slice plan --controller --rate=5 web.slices", "--rate is for plans without", status=2)
     for line in ("slice run web web.slices --wait", "slice run web --wait=50"):
         done = user.run(line)
         assert done.returncode == 1 and done.stderr == "", done

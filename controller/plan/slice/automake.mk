@@ -30,6 +30,8 @@ controller_libtrumpet_slice_plan_a_SOURCES = \
 	controller/plan/slice/paths.h \
 	controller/plan/slice/pattern_packing.cc \
 	controller/plan/slice/pattern_packing.h \
+	controller/plan/slice/plan_json.cc \
+	controller/plan/slice/plan_json.h \
 	controller/plan/slice/planner.cc \
 	controller/plan/slice/planner.h \
 	controller/plan/slice/schedule.cc \
