@@ -85,6 +85,12 @@ Result<AnalyzerConfig> MakeConfig(const Daemon& daemon) {
   return config;
 }
 
+// Before the start the log goes to the terminal, too, and would say it once more.
+int Refuse(const std::string& text) {
+  std::fprintf(stderr, "trumpet-analyzer: %s\n", text.c_str());
+  return 1;
+}
+
 int Fail(const std::string& text) {
   std::fprintf(stderr, "trumpet-analyzer: %s\n", text.c_str());
   Daemon::Log(TRUMPET_LOG_ANALYZER, "err", text);
@@ -169,7 +175,7 @@ Status Receive(event_base* base, const AnalyzerConfig& config, Analyzer* analyze
 int Main(int argc, char** argv) {
   Daemon daemon(argc, argv, Program());
   Result<AnalyzerConfig> config = MakeConfig(daemon);
-  if (!config.ok()) return Fail(config.message());
+  if (!config.ok()) return Refuse(config.message());
   if (daemon.options().count("check-config") != 0) return 0;
   daemon.Start();
   const OwnedLoop base = NewPreciseLoop();

@@ -3,13 +3,14 @@
 
 #include "controller/daemon/config_reader.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
-#include <fstream>
 #include <set>
-#include <sstream>
 #include <system_error>
 
+#include "lib/base/text_file.h"
 #include "lib/lang/event/diagnostic.h"
 #include "lib/lang/event/suggest.h"
 
@@ -269,12 +270,8 @@ void ConfigSection::Finish() {
 }
 
 Result<std::string> ReadConfigText(const std::string& path, bool is_asked_for) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file.is_open() && !is_asked_for) return std::string("{}");
-  std::ostringstream text;
-  if (file.is_open()) text << file.rdbuf();
-  if (!file.is_open() || file.bad()) return Status::Error("cannot read " + path);
-  return text.str();
+  if (!is_asked_for && access(path.c_str(), R_OK) != 0) return std::string("{}");
+  return ReadTextFile(path, event_lang::kMaxDocumentBytes);  // longer ones are refused with a place
 }
 
 std::string JoinErrors(const std::vector<std::string>& errors) {

@@ -258,5 +258,12 @@ TEST(Config, SaysWhatIsWrongWithReshufflers) {
             "c.yaml:4:13: a reshuffler needs a switch and the port of its tunnel");
 }
 
+TEST(Config, SaysWhyAFileCannotBeRead) {
+  EXPECT_EQ(ReadConfigText("/nonexistent/c.yaml", true).message(),
+            "/nonexistent/c.yaml: cannot be read: No such file or directory");
+  EXPECT_EQ(ReadConfigText("/dev", true).message(), "/dev: cannot be read: Is a directory");
+  EXPECT_EQ(*ReadConfigText("/nonexistent/c.yaml", false), "{}");
+}
+
 }  // namespace
 }  // namespace trumpet

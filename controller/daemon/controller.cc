@@ -5,8 +5,6 @@
 
 #include <openssl/rand.h>
 
-#include <fstream>
-#include <sstream>
 #include <utility>
 
 #include "controller/notify/notifier.h"
@@ -15,12 +13,15 @@
 #include "controller/store/memory_report_store.h"
 #include "controller/store/ovsdb_event_store.h"
 #include "controller/store/sqlite_report_store.h"
+#include "lib/base/text_file.h"
 #include "lib/wire/address.h"
 
 namespace trumpet {
 namespace {
 
 constexpr char kMemory[] = "memory:";
+
+constexpr size_t kMaxTopologyBytes = 64 << 20;
 
 uint64_t RandomNumber() {
   uint64_t number = 0;
@@ -34,14 +35,6 @@ std::string ToJson(const std::vector<uint16_t>& ports) {
   std::string text;
   for (const uint16_t port : ports) text += (text.empty() ? "" : ", ") + std::to_string(port);
   return "[" + text + "]";
-}
-
-Result<std::string> ReadFileText(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (file.is_open()) text << file.rdbuf();
-  if (!file.is_open() || file.bad()) return Status::Error("cannot read " + path);
-  return text.str();
 }
 
 }  // namespace
@@ -286,8 +279,11 @@ Status Controller::StartNotifier() {
 
 Status Controller::ReadTopology() {
   if (config_.topology.empty()) return Status::Ok();
-  const Result<std::string> text = ReadFileText(config_.topology);
+  const Result<std::string> text = ReadTextFile(config_.topology, kMaxTopologyBytes);
   if (!text.ok()) return text.status();
+  if (text->size() > kMaxTopologyBytes) {
+    return Status::Error(config_.topology + ": is larger than 64 MiB");
+  }
   Result<Topology> topology = slice::ParseTopologyFile(*text, config_.topology);
   if (!topology.ok()) return topology.status();
   log_("info", "topology: " + std::to_string(topology->hosts.size()) + " hosts, " +

@@ -63,6 +63,12 @@ Result<ControllerConfig> MakeConfig(const Daemon& daemon) {
   return config;
 }
 
+// Before the start the log goes to the terminal, too, and would say it once more.
+int Refuse(const std::string& text) {
+  std::fprintf(stderr, "trumpet-controller: %s\n", text.c_str());
+  return 1;
+}
+
 int Fail(const std::string& text) {
   std::fprintf(stderr, "trumpet-controller: %s\n", text.c_str());
   Daemon::Log(TRUMPET_LOG_CONTROLLER, "err", text);
@@ -111,7 +117,7 @@ void AddCommands(Daemon* daemon, Controller* controller) {
 int Main(int argc, char** argv) {
   Daemon daemon(argc, argv, Program());
   const Result<ControllerConfig> config = MakeConfig(daemon);
-  if (!config.ok()) return Fail(config.message());
+  if (!config.ok()) return Refuse(config.message());
   if (daemon.options().count("check-config") != 0) return 0;
   daemon.Start();
   RaiseFileLimit();

@@ -8,6 +8,8 @@
 #include <fstream>
 #include <utility>
 
+#include "lib/base/system_error.h"
+
 namespace trumpet {
 namespace {
 
@@ -38,7 +40,8 @@ std::string DescribeFailure(const PostAnswer& answer) {
 Result<std::string> ReadSecret(const std::string& path) {
   std::ifstream file(path);
   std::string line;
-  if (!file || !std::getline(file, line)) return Status::Error("cannot read " + path);
+  if (!file) return SystemError("cannot read " + path);
+  if (!std::getline(file, line)) return Status::Error("there is no line in " + path);
   if (line.size() > kMaxHeaderBytes) return Status::Error(path + ": longer than 8192 bytes");
   return line;
 }

@@ -81,7 +81,7 @@ TEST_F(CourierTest, KeepsOldHeadersWhenTheirFileIsGone) {
   Courier courier(base_.get(), &sender_, &slots_, options_, "", 0, 1);
   const Status read = courier.ReadHeaders();
   ASSERT_FALSE(read);
-  EXPECT_EQ(read.message(), "cannot read /nonexistent/secret");
+  EXPECT_EQ(read.message(), "cannot read /nonexistent/secret: No such file or directory");
 }
 
 TEST_F(CourierTest, ComesAgainUntilTheReceiverIsWell) {

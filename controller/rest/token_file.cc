@@ -13,6 +13,7 @@
 #include <set>
 #include <sstream>
 
+#include "lib/base/system_error.h"
 #include "lib/lang/event/document.h"
 #include "lib/lang/event/suggest.h"
 
@@ -246,7 +247,7 @@ Result<std::vector<Token>> ReadTokenFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   text << file.rdbuf();
-  if (!file) return Status::Error(path + ": cannot be read");
+  if (!file) return SystemError(path + ": cannot be read");
   return ParseTokens(text.str(), path);
 }
 

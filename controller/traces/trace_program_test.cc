@@ -132,7 +132,7 @@ TEST_F(TraceProgram, SaysInOneLineWhatIsWrong) {
       {{"--hop=x", capture}, "--hop: 'x' is not NAME=CAPTURE"},
       {{"-"}, "- can be read only once: give a --topology"},
       {{"/nowhere/x.pcap"}, "/nowhere/x.pcap: cannot be read: No such file or directory"},
-      {{"--topology=/nowhere/x", capture}, "/nowhere/x: cannot be read"},
+      {{"--topology=/nowhere/x", capture}, "/nowhere/x: cannot be read: No such file or directory"},
   };
   for (const auto& one : cases) {
     EXPECT_EQ(Error(one.words), "trumpet-analyzer: " + one.error + "\n");

@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
 #include <queue>
 #include <string>
 
 #include "lib/base/hash.h"
+#include "lib/base/text_file.h"
 
 namespace trumpet {
 namespace {
@@ -32,13 +32,10 @@ bool Contains(const std::vector<size_t>& list, size_t value) {
 }  // namespace
 
 Result<Topology> ReadTopologyFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Status::Error(path + ": cannot be read");
-  std::string text(kLargestTopology + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<size_t>(file.gcount()));
-  if (text.size() > kLargestTopology) return Status::Error(path + ": is larger than 16 MiB");
-  return ParseTopology(text, path);
+  const Result<std::string> text = ReadTextFile(path, kLargestTopology);
+  if (!text) return text.status();
+  if (text->size() > kLargestTopology) return Status::Error(path + ": is larger than 16 MiB");
+  return ParseTopology(*text, path);
 }
 
 Status AddSwitches(const Topology& topology, SwitchBook* switches) {

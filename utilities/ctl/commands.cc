@@ -4,7 +4,6 @@
 #include "utilities/ctl/commands.h"
 
 #include <ctime>
-#include <fstream>
 #include <ostream>
 
 #include "controller/view/bounce_tables.h"
@@ -17,11 +16,14 @@
 #include "controller/view/trace_tables.h"
 #include "lib/base/units.h"
 #include "utilities/ctl/ctl_run.h"
+#include "utilities/ctl/network_file.h"
 #include "utilities/ctl/output.h"
 #include "utilities/ctl/slice_commands.h"
 
 namespace trumpet {
 namespace {
+
+constexpr size_t kMaxTokenFileBytes = 64 * 1024;
 
 int ShowStatus(CtlRun* run) {
   ApiRequest request;
@@ -76,6 +78,14 @@ int MakeToken(CtlRun* run) {
       << std::flush;
   *run->terminal.out << made->second;
   return 0;
+}
+
+// The first line of a file.
+Result<std::string> ReadToken(const std::string& path) {
+  const auto text = ReadBoundedFile(path, kMaxTokenFileBytes);
+  if (!text) return Status::Error("the token: " + text.message());
+  if (text->empty()) return Status::Error("there is no token in " + path);
+  return text->substr(0, text->find('\n'));
 }
 
 int Do(CtlRun* run) {
@@ -190,15 +200,12 @@ int RunCtl(const CtlInvocation& invocation, const CtlTerminal& terminal) {
   if (name == "trace rules compile") return CompileCtlTraceRules(&offline);
   if (name == "trace rules import") return ImportCtlTraceRules(&offline);
   if (name == "trace rules export") return ExportCtlTraceRules(&offline);
-  std::string token;
+  Result<std::string> token{std::string()};
   if (!invocation.token_file.empty() && name != "token new") {
-    std::ifstream file(invocation.token_file);
-    if (!file || !std::getline(file, token)) {
-      *terminal.err << "trumpetctl: cannot read the token in " << invocation.token_file << "\n";
-      return 1;
-    }
+    token = ReadToken(invocation.token_file);
+    if (!token) return offline.Fail(token.message());
   }
-  HttpClient client(invocation.server, token, invocation.ca_file);
+  HttpClient client(invocation.server, *token, invocation.ca_file);
   CtlRun run{invocation, terminal, &client};
   return Do(&run);
 }

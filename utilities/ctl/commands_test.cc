@@ -109,10 +109,25 @@ TEST(RunCtl, SaysWhenThereIsNobody) {
   EXPECT_EQ(err.str().substr(0, 42), "trumpetctl: http://127.0.0.1:1: Failed to ");
   err.str("");
   EXPECT_EQ(RunCtl(Parsed({"event", "add", "/nonexistent/e.yaml"}), terminal), 1);
-  EXPECT_EQ(err.str(), "trumpetctl: cannot read /nonexistent/e.yaml\n");
+  EXPECT_EQ(err.str(), "trumpetctl: cannot read /nonexistent/e.yaml: No such file or directory\n");
   err.str("");
   EXPECT_EQ(RunCtl(Parsed({"status", "--token-file=/nonexistent/t"}), terminal), 1);
-  EXPECT_EQ(err.str(), "trumpetctl: cannot read the token in /nonexistent/t\n");
+  EXPECT_EQ(err.str(),
+            "trumpetctl: the token: cannot read /nonexistent/t: No such file or directory\n");
+  err.str("");
+  EXPECT_EQ(RunCtl(Parsed({"status", "--token-file=/dev/null"}), terminal), 1);
+  EXPECT_EQ(err.str(), "trumpetctl: there is no token in /dev/null\n");
+  const std::pair<const char*, const char*> captures[] = {
+      {"/nonexistent/c.pcap", "cannot read /nonexistent/c.pcap: No such file or directory"},
+      {"/dev/null", "cannot read /dev/null: it is no regular file"}};
+  for (const auto& [capture, error] : captures) {
+    err.str("");
+    EXPECT_EQ(RunCtl(Parsed({"simulate", "/dev/null", capture}), terminal), 1);
+    EXPECT_EQ(err.str(), std::string("trumpetctl: ") + error + "\n");
+  }
+  err.str("");
+  EXPECT_EQ(RunCtl(Parsed({"event", "add", "/dev"}), terminal), 1);
+  EXPECT_EQ(err.str(), "trumpetctl: cannot read /dev: Is a directory\n");
 }
 
 }  // namespace

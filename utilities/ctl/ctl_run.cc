@@ -14,11 +14,13 @@
 
 #include "lib/base/backoff.h"
 #include "lib/base/units.h"
+#include "utilities/ctl/network_file.h"
 #include "utilities/ctl/output.h"
 
 namespace trumpet {
 namespace {
 
+constexpr size_t kMaxDocumentBytes = 64 * 1024 * 1024;
 constexpr Nanos kFirstReconnect = 200 * kNanosPerMilli;
 constexpr Nanos kLongestReconnect = 10 * kNanosPerSecond;
 
@@ -131,18 +133,18 @@ void CtlRun::ShowProgress(const std::string& text) {
 std::optional<CtlDocument> CtlRun::ReadDocument(const std::string& name) {
   CtlDocument document;
   document.name = name == "-" ? "(standard input)" : name;
-  std::ifstream file;
-  std::istream* in = terminal.in;
-  if (name != "-") {
-    file.open(name, std::ios::binary);
-    in = &file;
+  document.is_json = EndsWith(name, ".json");
+  if (name == "-") {
+    std::istream& in = *terminal.in;
+    document.text.assign(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
+    return document;
   }
-  document.text.assign(std::istreambuf_iterator<char>(*in), std::istreambuf_iterator<char>());
-  if (in->bad() || (name != "-" && !file.is_open())) {
-    Fail("cannot read " + name);
+  auto text = ReadBoundedFile(name, kMaxDocumentBytes);
+  if (!text) {
+    Fail(text.message());
     return std::nullopt;
   }
-  document.is_json = EndsWith(name, ".json");
+  document.text = std::move(*text);
   return document;
 }
 

@@ -3,11 +3,10 @@
 
 #include "utilities/ctl/network_file.h"
 
-#include <cerrno>
-#include <cstring>
 #include <fstream>
 
 #include "controller/plan/slice/network_files.h"
+#include "lib/base/system_error.h"
 
 namespace trumpet {
 namespace {
@@ -22,13 +21,13 @@ bool EndsWith(const std::string& text, const std::string& end) {
 
 Result<std::string> ReadBoundedFile(const std::string& path, size_t most_bytes) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) return Status::Error("cannot read " + path + ": " + std::strerror(errno));
+  if (!file) return SystemError("cannot read " + path);
   std::string text;
   char chunk[65536];
   while (text.size() <= most_bytes && file.read(chunk, sizeof(chunk)).gcount() > 0) {
     text.append(chunk, static_cast<size_t>(file.gcount()));
   }
-  if (file.bad()) return Status::Error("cannot read " + path);
+  if (file.bad()) return SystemError("cannot read " + path);
   if (text.size() <= most_bytes) return text;
   return Status::Error(path + " is larger than " + std::to_string(most_bytes) + " bytes");
 }

@@ -4,9 +4,11 @@
 // The commands of trumpetctl about reports, of the past and of captures.
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <string>
 
+#include "lib/base/system_error.h"
 #include "utilities/ctl/ctl_run.h"
 #include "utilities/ctl/output.h"
 
@@ -35,9 +37,11 @@ int SimulateCtlEvents(CtlRun* run) {
   if (!document) return 1;
   const std::string& capture = run->argument(1);
   struct stat info {};
-  if (stat(capture.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) {
-    return run->Fail("cannot read " + capture);
+  if (access(capture.c_str(), R_OK) != 0 || stat(capture.c_str(), &info) != 0) {
+    return run->Fail(SystemError("cannot read " + capture).message());
   }
+  if (!S_ISREG(info.st_mode))
+    return run->Fail("cannot read " + capture + ": it is no regular file");
   ApiRequest request;
   request.method = "POST";
   request.path = "/v1/simulate";

@@ -277,7 +277,7 @@ def test_mistakes(user):
                            ("event ad x", "event add, event check"), ("event add", "too few"),
                            ("event add --wiat x", "no option --wiat"), ("host list -o xml", "'xml'")):
         user.fails(line, expected, status=2)
-    user.fails("event add nowhere.yaml", "cannot read nowhere.yaml")
+    user.fails("event add nowhere.yaml", "cannot read nowhere.yaml: No such file")
     user.fails("event show hevy", "no event named 'hevy'")
     user.fails("host show h9", "no host 'h9'")
     user.fails("report list --from=yesterday", "'yesterday' is no time")
@@ -289,7 +289,7 @@ def test_mistakes(user):
     user.says("event add events.yaml")
     user.fails("event add events.yaml", "--replace")
     user.fails("event list", "needs a token", TRUMPET_TOKEN_FILE="")
-    user.fails("event list", "cannot read the token in /nowhere", TRUMPET_TOKEN_FILE="/nowhere")
+    user.fails("event list", "the token: cannot read /nowhere: No such file", TRUMPET_TOKEN_FILE="/nowhere")
     user.write("wrong", "wrong\n")
     user.fails("event list", "not known", TRUMPET_TOKEN_FILE=user.folder + "/wrong")
     server = user.environment["TRUMPET_SERVER"]
