@@ -130,7 +130,9 @@ class ControllerTest(DaemonTest):
         path = self.write("wrong.yaml", "agents:\n  listne: [\"ptcp:1:127.0.0.1\"]\n")
         done = self.run_program("--check-config", "--config=" + path)
         self.assertEqual(done.returncode, 1)
-        self.assertIn(path + ":2:3: ", done.stderr)
+        self.assertEqual(done.stderr.count(path + ":2:3: "), 1, done.stderr)
+        done = self.run_program("--check-config", "--config=/nowhere")
+        self.assertEqual(done.stderr, "trumpet-controller: /nowhere: cannot be read: No such file or directory\n")
 
     def test_takes_the_configuration_that_is_installed(self):
         path = os.path.join(SOURCE, "controller/daemon/controller.yaml")
