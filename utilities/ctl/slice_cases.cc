@@ -90,7 +90,10 @@ void AnswerSlots(CaseReader* reader, Json* answer) {
   const double spacing_ms = reader->Number("spacing_ms");
   if (!reader->error().empty()) return;
   const auto times = slice::CountSlots(during_s, path_ms, slice_ms, spacing_ms);
-  if (!times) return reader->ComplainOf("min_slot_ms", times.message());
+  if (!times) {
+    return reader->ComplainOf(
+        std::max(path_ms, slice_ms) + spacing_ms > 0 ? "during_s" : "min_slot_ms", times.message());
+  }
   (*answer)["slot_ms"] = times->slot_ms;
   (*answer)["slots"] = times->slots;
 }
@@ -123,25 +126,39 @@ std::optional<std::vector<slice::Slot>> GivenPack(const slice::ScheduleProblem& 
   return pack;
 }
 
-void AddConfineQueries(int first, int64_t count, std::vector<slice::Slot>* slots) {
+void AddConfineQueries(const slice::ScheduleProblem& problem, std::vector<slice::Slot>* slots) {
   for (slice::Slot& slot : *slots) {
-    for (int i = 0; i < count; ++i) slot.push_back(first + i);
+    for (size_t i = 0; i < problem.confined; ++i) {
+      slot.push_back(static_cast<int>(problem.costs.size() + i));
+    }
   }
 }
 
-void AnswerSchedule(double seconds, CaseReader* reader, Json* answer) {
+// CONFINE queries count among all, but only where MIRROR queries alone are within the limits are
+// they what is too much.
+slice::ScheduleProblem ReadProblem(CaseReader* reader) {
   slice::ScheduleProblem problem;
   problem.costs = reader->Wholes("m");
   problem.weights.assign(problem.costs.size(), 1.0);
   problem.budget = reader->Whole("B");
-  problem.slots = static_cast<int>(std::min<int64_t>(reader->Whole("T"), slice::kMaxSlots + 1));
-  const int64_t confine = reader->Whole("z");
+  const int64_t slots = reader->Whole("T");
+  const auto confined = static_cast<size_t>(reader->Whole("z"));
+  if (!reader->error().empty()) return problem;
+  const auto complain = [reader](const char* field, const Status& status) {
+    if (!status.ok()) reader->ComplainOf(field, status.message());
+    return status.ok();
+  };
+  if (!complain("T", slice::CheckSlotCount(static_cast<double>(slots)))) return problem;
+  problem.slots = static_cast<int>(slots);
+  if (!complain("m", slice::CheckScheduleProblem(problem))) return problem;
+  problem.confined = confined;
+  complain("z", slice::CheckScheduleProblem(problem));
+  return problem;
+}
+
+void AnswerSchedule(double seconds, CaseReader* reader, Json* answer) {
+  const slice::ScheduleProblem problem = ReadProblem(reader);
   if (!reader->error().empty()) return;
-  if (confine > static_cast<int64_t>(slice::kMaxQueries)) {
-    return reader->ComplainOf("z", "too many CONFINE queries");
-  }
-  const Status status = slice::CheckScheduleProblem(problem);
-  if (!status.ok()) return reader->ComplainOf("m", status.message());
   const auto now = std::chrono::steady_clock::now();
   const auto half = std::chrono::duration_cast<std::chrono::nanoseconds>(
       std::chrono::duration<double>(seconds / 2));
@@ -159,7 +176,7 @@ void AnswerSchedule(double seconds, CaseReader* reader, Json* answer) {
   const auto deadline = std::chrono::steady_clock::now() + half;
   slice::Schedule schedule = pack ? slice::FillAroundPacking(problem, *pack, deadline)
                                   : slice::FillFreely(problem, packing.slots, deadline);
-  AddConfineQueries(static_cast<int>(problem.costs.size()), confine, &schedule.slots);
+  AddConfineQueries(problem, &schedule.slots);
   (*answer)["sched"] = std::move(schedule.slots);
   (*answer)["fill"] = {{"obj", schedule.fill.objective},
                        {"bound", schedule.fill.bound},

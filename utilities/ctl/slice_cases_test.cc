@@ -109,6 +109,14 @@ TEST_F(SliceCases, WithoutASolutionSayWhyAndWhere) {
        R"(cases:7:56: a packing holds every query once)"},
       {R"({"k":"sched","m":[-1],"z":0,"B":10,"T":2})",
        R"(cases:7:19: this has to be a whole number from 0 to 1000000000000)"},
+      {R"({"k":"sched","m":[1],"z":0,"B":10,"T":5000000})",
+       R"(cases:7:39: a campaign of 5000000 slots; it takes 1 to 100000)"},
+      {R"({"k":"sched","m":[1],"z":100000,"B":10,"T":2})",
+       R"(cases:7:26: 100001 queries; at most 100000 are planned)"},
+      {R"({"k":"sched","m":[1],"z":1000000000000,"B":10,"T":2})",
+       R"(cases:7:26: 1000000000001 queries; at most 100000 are planned)"},
+      {R"({"k":"slots","during_s":1000,"max_path_delay_ms":0,"min_slot_ms":1,"spacing_ms":0})",
+       R"(cases:7:25: a campaign of 1000000 slots; it takes 1 to 100000)"},
       {R"({"k":"slots","during_s":1,"max_path_delay_ms":0,"min_slot_ms":0,"spacing_ms":0})",
        R"(cases:7:63: a slot takes 0 ms; the shortest slice takes more)"},
   };
@@ -117,6 +125,22 @@ TEST_F(SliceCases, WithoutASolutionSayWhyAndWhere) {
     EXPECT_NE(answer.find(std::string("\"error\":\"") + one.error + "\""), std::string::npos)
         << answer;
   }
+}
+
+// Ten thousand million places would not fit into any memory.
+TEST_F(SliceCases, CountConfineQueriesInEverySlot) {
+  std::istringstream in(
+      "{\"id\":\"z\",\"k\":\"sched\",\"m\":[1],\"z\":99999,\"B\":10,\"T\":100000}\n"
+      "{\"id\":\"2\",\"k\":\"sched\",\"m\":[1],\"z\":1,\"B\":1,\"T\":1}\n");
+  std::ostringstream out;
+  EXPECT_EQ(AnswerSliceCases(in, out, options_), 0u);
+  EXPECT_EQ(out.str(),
+            R"({"id":"z","error":"cases:1:35: 100000 queries in 100000 slots; at most 10000000 )"
+            R"(pairs are planned"})"
+            "\n"
+            R"({"id":"2","pack":[[0]],"least":1,"proof":"counting","sched":[[0,1]],)"
+            R"("fill":{"obj":0.0,"bound":0.0,"proven":1}})"
+            "\n");
 }
 
 TEST_F(SliceCases, ThatAreNoneSayWhyAndWhere) {

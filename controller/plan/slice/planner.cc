@@ -203,9 +203,8 @@ Status Planner::PlanRegion(size_t query, size_t region, const Prefix& prefix) {
 }
 
 Status Planner::MakeSchedule() {
-  const double during_s = static_cast<double>(campaign_.during) / kNanosPerSecond;
-  const auto times = CountSlots(during_s, options_.longest_path_ms, options_.shortest_slice_ms,
-                                options_.spacing_ms);
+  const auto times = CountWholeSlots(campaign_.during, options_.longest_path_ms,
+                                     options_.shortest_slice_ms, options_.spacing_ms);
   if (!times) return times.status();
   plan_.times = *times;
   ScheduleProblem problem;

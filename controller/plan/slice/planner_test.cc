@@ -164,9 +164,21 @@ TEST_F(Planning, PointsAtWhatCannotBe) {
             "14000000");
   EXPECT_EQ(ErrorOf("MIRROR 1.2.3.0/24 ON [A B], [B C] USING 10 DURING 30 ms"),
             "f: the campaign: a campaign of 0 slots; it takes 1 to 100000");
+  EXPECT_EQ(ErrorOf("MIRROR 1.2.3.0/24 ON [A B], [B C] USING 10 DURING 3501 s EVERY 2 h"),
+            "f: the campaign: a campaign of 100028 slots; it takes 1 to 100000");
   EXPECT_EQ(ErrorOf("MIRROR 1.2.3.0/24 ON [A B], [B C] USING 10 DURING 40 ms"),
             "f: the campaign: its queries need 2 slots within the budget, and there are 1 in "
             "DURING");
+}
+
+TEST_F(Planning, CountsSlotsInWholeNanoseconds) {
+  options_.longest_path_ms = 0;
+  options_.shortest_slice_ms = 7;
+  options_.spacing_ms = 0;
+  const auto plan = Plan("MIRROR 1.2.3.0/24 ON [A B] USING 10 DURING 1001 ms");
+  ASSERT_TRUE(plan) << plan.message();
+  EXPECT_EQ(plan->times.slots, 143);
+  EXPECT_EQ(plan->schedule.slots.size(), 143u);
 }
 
 TEST_F(Planning, ExplainsItself) {

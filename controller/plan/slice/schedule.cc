@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <numeric>
 #include <string>
 
@@ -59,25 +60,41 @@ std::vector<Slot> Unfold(const FillProblem& problem, const std::vector<FillPatte
   }
 }
 
+Status NoSlotTime() { return Status::Error("a slot takes 0 ms; the shortest slice takes more"); }
+
+Result<SlotTimes> TimesOf(double slot_ms, double slots) {
+  if (slots > kMaxSlots) return CheckSlotCount(slots);
+  return SlotTimes{slot_ms, static_cast<int>(slots)};
+}
+
+Nanos NanosOf(double ms) { return std::llround(ms * kNanosPerMilli); }
+
 }  // namespace
+
+Status CheckSlotCount(double slots) {
+  if (slots >= 1 && slots <= kMaxSlots) return Status::Ok();
+  char count[32];
+  std::snprintf(count, sizeof count, "%.15g", slots);
+  return Status::Error(std::string("a campaign of ") + count + " slots; it takes 1 to " +
+                       std::to_string(kMaxSlots));
+}
 
 Status CheckScheduleProblem(const ScheduleProblem& problem) {
   if (problem.budget < 1 || problem.budget > kMaxCost) {
     return Status::Error("the budget is " + std::to_string(problem.budget) + "; it takes 1 to " +
                          std::to_string(kMaxCost));
   }
-  if (problem.slots < 1 || problem.slots > kMaxSlots) {
-    return Status::Error("a campaign of " + std::to_string(problem.slots) +
-                         " slots; it takes 1 to " + std::to_string(kMaxSlots));
-  }
-  if (problem.costs.size() > kMaxQueries) {
-    return Status::Error(std::to_string(problem.costs.size()) + " queries; at most " +
+  const Status status = CheckSlotCount(problem.slots);
+  if (!status.ok()) return status;
+  const size_t queries = problem.costs.size() + problem.confined;
+  if (queries > kMaxQueries) {
+    return Status::Error(std::to_string(queries) + " queries; at most " +
                          std::to_string(kMaxQueries) + " are planned");
   }
-  if (problem.costs.size() * static_cast<size_t>(problem.slots) > kMaxAllocations) {
-    return Status::Error(std::to_string(problem.costs.size()) + " queries in " +
-                         std::to_string(problem.slots) + " slots; at most " +
-                         std::to_string(kMaxAllocations) + " pairs are planned");
+  if (queries * static_cast<size_t>(problem.slots) > kMaxAllocations) {
+    return Status::Error(std::to_string(queries) + " queries in " + std::to_string(problem.slots) +
+                         " slots; at most " + std::to_string(kMaxAllocations) +
+                         " pairs are planned");
   }
   for (size_t query = 0; query < problem.costs.size(); ++query) {
     const int64_t cost = problem.costs[query];
@@ -126,14 +143,17 @@ Schedule FillFreely(const ScheduleProblem& problem, const std::vector<Slot>& pac
 
 Result<SlotTimes> CountSlots(double during_s, double longest_path_ms, double shortest_slice_ms,
                              double spacing_ms) {
-  SlotTimes times;
-  times.slot_ms = std::max(longest_path_ms, shortest_slice_ms);
-  if (times.slot_ms + spacing_ms <= 0) {
-    return Status::Error("a slot takes 0 ms; the shortest slice takes more");
-  }
-  const double slots = std::floor(during_s * 1000 / (times.slot_ms + spacing_ms));
-  times.slots = static_cast<int>(std::min(slots, static_cast<double>(kMaxSlots)));
-  return times;
+  const double slot_ms = std::max(longest_path_ms, shortest_slice_ms);
+  if (slot_ms + spacing_ms <= 0) return NoSlotTime();
+  return TimesOf(slot_ms, std::floor(during_s * 1000 / (slot_ms + spacing_ms)));
+}
+
+Result<SlotTimes> CountWholeSlots(Nanos during, double longest_path_ms, double shortest_slice_ms,
+                                  double spacing_ms) {
+  const double slot_ms = std::max(longest_path_ms, shortest_slice_ms);
+  const Nanos turn = NanosOf(slot_ms) + NanosOf(spacing_ms);
+  if (turn <= 0) return NoSlotTime();
+  return TimesOf(slot_ms, static_cast<double>(during / turn));
 }
 
 }  // namespace trumpet::slice

@@ -16,6 +16,7 @@
 #include "controller/plan/slice/fill.h"
 #include "controller/plan/slice/network.h"
 #include "controller/plan/slice/packing.h"
+#include "lib/base/units.h"
 
 namespace trumpet::slice {
 
@@ -29,7 +30,11 @@ struct ScheduleProblem {
   std::vector<double> weights;  // by MIRROR query, above 0
   int64_t budget = 0;           // of one slot, 1 to kMaxCost
   int slots = 0;                // at least 1
+  size_t confined = 0;          // CONFINE queries that whoever asks adds to every slot
 };
+
+// The error: "a campaign of 0 slots; it takes 1 to 100000".
+Status CheckSlotCount(double slots);
 
 // Numbers within the limits, and no query above the budget.  The error names the query by number.
 Status CheckScheduleProblem(const ScheduleProblem& problem);
@@ -55,9 +60,13 @@ struct SlotTimes {
   double slot_ms = 0;
   int slots = 0;
 };
-// The error: a slot takes no time.  More than kMaxSlots are not counted.
+// By the formula of the authors' program, in floating point; there may be no slot at all.  The
+// error: a slot takes no time, or there are more than kMaxSlots.
 Result<SlotTimes> CountSlots(double during_s, double longest_path_ms, double shortest_slice_ms,
                              double spacing_ms);
+// The same in whole nanoseconds, to which the times of a slot are rounded: none is lost.
+Result<SlotTimes> CountWholeSlots(Nanos during, double longest_path_ms, double shortest_slice_ms,
+                                  double spacing_ms);
 
 }  // namespace trumpet::slice
 

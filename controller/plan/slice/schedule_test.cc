@@ -352,6 +352,8 @@ TEST(Schedule, SaysWhatIsWrong) {
   EXPECT_EQ(error({1}, 1, 0), "a campaign of 0 slots; it takes 1 to 100000");
   EXPECT_EQ(error(Costs(1000, 1), 1, 100000),
             "1000 queries in 100000 slots; at most 10000000 pairs are planned");
+  EXPECT_EQ(CheckScheduleProblem({{1}, {1}, 1, 100000, 100}).message(),
+            "101 queries in 100000 slots; at most 10000000 pairs are planned");
 }
 
 TEST(Schedule, CountsSlots) {
@@ -361,8 +363,29 @@ TEST(Schedule, CountsSlots) {
   EXPECT_EQ(slots(0.45, 20, 23, 10), 13);
   EXPECT_EQ(slots(0.5, 120, 23, 40), 3);
   EXPECT_EQ(slots(5, 50, 25, 5), 90);
-  EXPECT_EQ(slots(1e9, 1, 1, 0), kMaxSlots);
+  EXPECT_EQ(slots(100, 1, 1, 0), kMaxSlots);
+  EXPECT_EQ(slots(0.01, 20, 23, 0), 0);
+  EXPECT_EQ(CountSlots(100.001, 1, 1, 0).message(),
+            "a campaign of 100001 slots; it takes 1 to 100000");
+  EXPECT_EQ(CountSlots(1e300, 1, 1, 0).message(),
+            "a campaign of 1e+303 slots; it takes 1 to 100000");
   EXPECT_EQ(CountSlots(1, 0, 0, 0).message(), "a slot takes 0 ms; the shortest slice takes more");
+}
+
+// In floating point 1.001 s is a little less than 143 times 7 ms.
+TEST(Schedule, CountsWholeSlotsWithoutLosingOne) {
+  const auto slots = [](Nanos during, double slice_ms, double spacing_ms) {
+    const auto times = CountWholeSlots(during, 0, slice_ms, spacing_ms);
+    return times ? std::to_string(times->slots) : times.message();
+  };
+  EXPECT_EQ(slots(1001 * kNanosPerMilli, 7, 0), "143");
+  EXPECT_EQ(slots(1001 * kNanosPerMilli - 1, 7, 0), "142");
+  for (int count = 1; count <= 20'000; ++count) {
+    ASSERT_EQ(slots(count * 4 * kNanosPerMilli / 10, 0.1, 0.3), std::to_string(count));
+  }
+  EXPECT_EQ(slots(kNanosPerSecond, 0.0001, 0),
+            "a campaign of 10000000 slots; it takes 1 to 100000");
+  EXPECT_EQ(slots(1, 0, 0), "a slot takes 0 ms; the shortest slice takes more");
 }
 
 }  // namespace
