@@ -82,6 +82,9 @@ TEST_F(SliceCases, AreAnsweredByKind) {
       {R"({"id":"8","k":"sched","m":[6,4],"z":1,"B":10,"T":2})",
        R"({"id":"8","pack":[[0,1]],"least":1,"proof":"counting","sched":[[0,1,2],[0,1,2]],)"
        R"("fill":{"obj":0.0,"bound":0.0,"proven":1}})"},
+      {R"({"id":"13","k":"sched","m":[],"z":1,"B":10,"T":2})",
+       R"({"id":"13","pack":[],"least":0,"proof":"counting","sched":[[0],[0]],)"
+       R"("fill":{"obj":0.0,"bound":0.0,"proven":1}})"},
       {R"({"id":"9","k":"sched","m":[6,5],"z":0,"B":10,"T":3,"pack":[[0],[1]]})",
        R"({"id":"9","pack":[[0],[1]],"least":2,"proof":"counting","sched":[[0],[1],[1]],)"
        R"("fill":{"obj":1.0,"bound":1.0,"proven":1}})"},

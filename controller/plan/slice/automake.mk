@@ -10,6 +10,10 @@ controller_libtrumpet_slice_plan_a_SOURCES = \
 	controller/plan/slice/explain.cc \
 	controller/plan/slice/fill.cc \
 	controller/plan/slice/fill.h \
+	controller/plan/slice/fill_problem.cc \
+	controller/plan/slice/fill_problem.h \
+	controller/plan/slice/greedy_fill.cc \
+	controller/plan/slice/greedy_fill.h \
 	controller/plan/slice/key_points.cc \
 	controller/plan/slice/key_points.h \
 	controller/plan/slice/knapsack.cc \
@@ -41,6 +45,7 @@ controller_libtrumpet_slice_plan_a_SOURCES = \
 
 gtest_programs += controller/plan/slice/slice_plan_test
 controller_plan_slice_slice_plan_test_SOURCES = \
+	controller/plan/slice/fill_test.cc \
 	controller/plan/slice/key_points_test.cc \
 	controller/plan/slice/network_test.cc \
 	controller/plan/slice/paths_test.cc \

@@ -54,7 +54,15 @@ std::string PackingText(const Packing& packing) {
     case PackingProof::kNone:
       break;
   }
-  return text + "not fewer than " + std::to_string(packing.least) + " do (time ran out)\n";
+  return text + "not fewer than " + std::to_string(packing.least) + " do" +
+         (packing.is_cut_short ? " (time ran out)\n" : "\n");
+}
+
+std::string FillText(const FillResult& fill) {
+  const std::string text = "fill: " + Number(fill.objective) + " beyond the repeated packing, ";
+  if (fill.is_proven) return text + "the most there is\n";
+  return text + "and no more than " + Number(fill.bound) +
+         (fill.is_cut_short ? " can be (time ran out)\n" : " can be\n");
 }
 
 std::string SlotsText(const SlicePlan& plan) {
@@ -116,12 +124,7 @@ std::string ExplainPlan(const SlicePlan& plan, const SliceCampaign& campaign,
           " ms, each within " + Megabits(campaign.using_bps) + "; CONFINE queries in all of them\n";
   if (!plan.mirrored.empty()) {
     text += PackingText(plan.packing);
-    text += std::string("fill: ") + Number(plan.schedule.fill.objective) +
-            " beyond the repeated packing, " +
-            (plan.schedule.fill.is_proven
-                 ? "the most there is (whole numbers over patterns)"
-                 : "not proven to be the most (time ran out, or patterns do not round)") +
-            "\n" + SlotsText(plan) + RatesText(plan, network);
+    text += FillText(plan.schedule.fill) + SlotsText(plan) + RatesText(plan, network);
   }
   for (const std::string& warning : plan.warnings) text += "warning: " + warning + "\n";
   return text;

@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <set>
 #include <utility>
 
+#include "controller/plan/slice/greedy_fill.h"
 #include "controller/plan/slice/knapsack.h"
 #include "controller/plan/slice/linear_program.h"
 
@@ -18,26 +18,11 @@ namespace {
 
 constexpr double kTolerance = 1e-6;
 
-// How often each query is added by these patterns.
-std::vector<int> CountAdded(const FillProblem& problem, const std::vector<FillPattern>& patterns) {
-  std::vector<int> counts(problem.costs.size(), 0);
-  for (const FillPattern& pattern : patterns) {
-    for (int query : pattern.queries) counts[static_cast<size_t>(query)] += pattern.count;
-  }
-  return counts;
-}
-
-// Sets `repeated` and `objective` of what `patterns` are.
-void Judge(const FillProblem& problem, FillResult* result) {
-  const std::vector<int> counts = CountAdded(problem, result->patterns);
-  int least = counts.empty() ? problem.required : std::numeric_limits<int>::max();
-  result->objective = 0;
-  for (size_t query = 0; query < counts.size(); ++query) {
-    least = std::min(least, counts[query]);
-    result->objective += problem.weights[query] * counts[query];
-  }
-  result->repeated = least - problem.required;
-  result->objective += kFairness * static_cast<double>(result->repeated);
+// `bound`, or the highest objective up to there that whole weights can have.
+double WholeBound(const FillProblem& problem, double bound) {
+  const bool is_whole = std::all_of(problem.weights.begin(), problem.weights.end(),
+                                    [](double weight) { return weight == std::floor(weight); });
+  return is_whole ? std::floor(bound + kTolerance) : bound;
 }
 
 // The linear program: columns 0 is the number of repetitions, the others are patterns.  It
@@ -58,13 +43,10 @@ class FillProgram {
   std::optional<LpSolution> Generate(double least_repeated, double most_repeated, double* bound);
   void Round(const LpSolution& relaxed, double bound, FillResult* best);
   void Offer(const std::vector<double>& counts, FillResult* best) const;
-  double Whole(double bound) const {
-    return has_whole_weights_ ? std::floor(bound + kTolerance) : bound;
-  }
+  double Whole(double bound) const { return WholeBound(problem_, bound); }
 
   const FillProblem& problem_;
   const Deadline deadline_;
-  bool has_whole_weights_ = true;
   LinearProgram program_;
   std::vector<FillPattern> patterns_;                 // by column - 1
   std::set<std::pair<size_t, Slot>> known_patterns_;  // so that none comes twice
@@ -80,11 +62,10 @@ FillProgram::FillProgram(const FillProblem& problem, const std::vector<FillPatte
   for (size_t query = 0; query < problem.costs.size(); ++query) {
     const int row = program_.AddRow(problem.required, LinearProgram::kInfinity);
     repeats.push_back({row, -1});
-    const double weight = problem.weights[query];
-    has_whole_weights_ = has_whole_weights_ && weight == std::floor(weight);
   }
   program_.AddColumn(-kFairness, 0, LinearProgram::kInfinity, repeats);
   for (FillPattern pattern : start) {
+    if (SecondsUntil(deadline) <= 0) break;
     std::sort(pattern.queries.begin(), pattern.queries.end());
     AddPattern(pattern.kind, pattern.queries);
   }
@@ -141,6 +122,8 @@ double FillProgram::AddPatterns(const LpSolution& solution) {
   double rise = 0;
   for (size_t kind = 0; kind < problem_.kinds.size(); ++kind) {
     const SlotKind& slots = problem_.kinds[kind];
+    if (slots.count == 0) continue;
+    if (SecondsUntil(deadline_) <= 0) return LinearProgram::kInfinity;
     const double price = solution.prices[kind];
     std::vector<KnapsackItem> items;
     for (size_t query = 0; query < problem_.costs.size(); ++query) {
@@ -149,9 +132,8 @@ double FillProgram::AddPatterns(const LpSolution& solution) {
     }
     for (int query : slots.holds) items[static_cast<size_t>(query)].value = 0;
     const KnapsackChoice choice = FillKnapsack(items, slots.room);
-    if (!choice.is_best) rise = LinearProgram::kInfinity;
+    if (choice.most + price > kTolerance / 10) rise += (choice.most + price) * slots.count;
     if (choice.value + price <= kTolerance / 10) continue;
-    rise += (choice.value + price) * slots.count;
     Slot queries;
     for (size_t query = 0; query < items.size(); ++query) {
       if (choice.copies[query] == 0) continue;
@@ -181,9 +163,10 @@ std::optional<LpSolution> FillProgram::Generate(double least_repeated, double mo
   }
 }
 
-// A pattern that this many slots of a kind use, as long as the kind has as many.
+// A pattern in so many slots of its kind, as long as there are as many; what is left is filled
+// greedily.
 void FillProgram::Offer(const std::vector<double>& counts, FillResult* best) const {
-  FillResult found;
+  std::vector<FillPattern> found;
   std::vector<int> left;
   for (const SlotKind& kind : problem_.kinds) left.push_back(kind.count);
   for (size_t i = 0; i < patterns_.size() && i + 1 < counts.size(); ++i) {
@@ -191,12 +174,12 @@ void FillProgram::Offer(const std::vector<double>& counts, FillResult* best) con
     pattern.count = std::min(static_cast<int>(counts[i + 1] + kTolerance), left[pattern.kind]);
     if (pattern.count == 0) continue;
     left[pattern.kind] -= pattern.count;
-    found.patterns.push_back(std::move(pattern));
+    found.push_back(std::move(pattern));
   }
-  Judge(problem_, &found);
-  if (found.repeated < 0 || found.objective <= best->objective) return;
-  found.bound = best->bound;
-  *best = std::move(found);
+  FillResult filled = TopUp(problem_, found, static_cast<int>(counts[0] + kTolerance));
+  if (!IsBetterFill(filled, *best)) return;
+  filled.bound = best->bound;
+  *best = std::move(filled);
 }
 
 void FillProgram::Round(const LpSolution& relaxed, double bound, FillResult* best) {
@@ -209,8 +192,10 @@ void FillProgram::Round(const LpSolution& relaxed, double bound, FillResult* bes
 FillResult FillProgram::Run(FillResult best) {
   double bound = 0;
   const auto relaxed = Generate(0, LinearProgram::kInfinity, &bound);
-  best.bound = Whole(bound);
+  best.bound = std::min(best.bound, Whole(bound));
   if (!relaxed) return best;
+  Offer(relaxed->values, &best);
+  if (best.objective >= best.bound) return best;
   // The optimum is concave in the number of repetitions, so the best whole number of them is next
   // to the best number.
   const double down = std::floor(relaxed->values[0] + kTolerance);
@@ -244,14 +229,16 @@ FillResult FillProgram::Run(FillResult best) {
 
 FillResult Fill(const FillProblem& problem, const std::vector<FillPattern>& start,
                 Deadline deadline) {
-  FillResult result;
-  result.patterns = start;
-  Judge(problem, &result);
-  result.bound = LinearProgram::kInfinity;
-  if (!problem.costs.empty() && SecondsUntil(deadline) > 0) {
-    result = FillProgram(problem, start, deadline).Run(std::move(result));
+  FillResult result = FillGreedily(problem, start, deadline);
+  result.bound = WholeBound(problem, BoundFill(problem));
+  const auto is_proven = [&result] { return result.objective >= result.bound - kTolerance; };
+  if (!is_proven() && SecondsUntil(deadline) > 0) {
+    std::vector<FillPattern> known = start;
+    known.insert(known.end(), result.patterns.begin(), result.patterns.end());
+    result = FillProgram(problem, known, deadline).Run(std::move(result));
   }
-  result.is_proven = result.objective >= result.bound - kTolerance;
+  result.is_proven = is_proven();
+  result.is_cut_short = !result.is_proven && SecondsUntil(deadline) <= 0;
   return result;
 }
 

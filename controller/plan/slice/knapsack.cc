@@ -35,6 +35,31 @@ std::vector<Piece> PiecesOf(const std::vector<KnapsackItem>& items, int64_t capa
   return pieces;
 }
 
+// The best value in every room up to `width` - 1, and by piece and room if it takes that piece.
+std::vector<double> BestByRoom(const std::vector<Piece>& pieces, size_t width,
+                               std::vector<uint8_t>* is_taken) {
+  std::vector<double> best(width, 0.0);
+  is_taken->assign(width * pieces.size(), 0);
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    const auto cost = static_cast<size_t>(pieces[i].cost);
+    uint8_t* const taken = &(*is_taken)[i * width];
+    for (size_t room = width; room-- > cost;) {
+      const double value = best[room - cost] + pieces[i].value;
+      if (value <= best[room]) continue;
+      best[room] = value;
+      taken[room] = 1;
+    }
+  }
+  return best;
+}
+
+// No choice is worth more than the best one by costs that are rounded down.
+double MostRoundedDown(std::vector<Piece> pieces, int64_t capacity, int64_t unit) {
+  for (Piece& piece : pieces) piece.cost /= unit;
+  std::vector<uint8_t> is_taken;
+  return BestByRoom(pieces, static_cast<size_t>(capacity / unit) + 1, &is_taken).back();
+}
+
 }  // namespace
 
 KnapsackChoice FillKnapsack(const std::vector<KnapsackItem>& items, int64_t capacity) {
@@ -55,24 +80,15 @@ KnapsackChoice FillKnapsack(const std::vector<KnapsackItem>& items, int64_t capa
       kMaxKnapsackCells / static_cast<int64_t>(pieces.size()), 1, kMaxKnapsackWidth);
   if (capacity >= widest) {
     const int64_t unit = capacity / widest + 1;
+    choice.most = MostRoundedDown(pieces, capacity, unit);
     for (Piece& piece : pieces) piece.cost = (piece.cost + unit - 1) / unit;
     capacity /= unit;
     choice.is_best = false;
   }
   const auto width = static_cast<size_t>(capacity) + 1;
-  std::vector<double> best(width, 0.0);
-  std::vector<uint8_t> is_taken(width * pieces.size(), 0);
-  for (size_t i = 0; i < pieces.size(); ++i) {
-    const auto cost = static_cast<size_t>(pieces[i].cost);
-    uint8_t* const taken = &is_taken[i * width];
-    for (size_t room = width; room-- > cost;) {
-      const double value = best[room - cost] + pieces[i].value;
-      if (value <= best[room]) continue;
-      best[room] = value;
-      taken[room] = 1;
-    }
-  }
-  choice.value = best[width - 1];
+  std::vector<uint8_t> is_taken;
+  choice.value = BestByRoom(pieces, width, &is_taken).back();
+  if (choice.is_best) choice.most = choice.value;
   size_t room = width - 1;
   for (size_t i = pieces.size(); i-- > 0;) {
     if (is_taken[i * width + room] == 0) continue;

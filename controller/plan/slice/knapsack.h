@@ -20,6 +20,7 @@ struct KnapsackItem {
 struct KnapsackChoice {
   std::vector<int> copies;  // by item
   double value = 0;
+  double most = 0;      // no choice is worth more
   bool is_best = true;  // false: the costs were rounded up, for the table would be too large
 };
 

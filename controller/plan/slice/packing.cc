@@ -150,6 +150,7 @@ Packing Pack(const std::vector<int64_t>& costs, int64_t budget, Deadline deadlin
   }
   PackByPatterns(costs, budget, deadline, &packing);
   if (count() == packing.least) packing.proof = PackingProof::kPatterns;
+  packing.is_cut_short = count() > packing.least && SecondsUntil(deadline) <= 0;
   return packing;
 }
 

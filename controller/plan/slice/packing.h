@@ -34,7 +34,7 @@ int LeastSlots(const std::vector<int64_t>& costs, int64_t budget);
 enum class PackingProof : uint8_t {
   kCounting,  // the bound L2
   kPatterns,  // the bound of all patterns of a slot, by linear programming
-  kNone,      // time ran out between `least` and what was found
+  kNone,      // the fewest are between `least` and what was found
 };
 
 const char* NameOf(PackingProof proof);
@@ -43,6 +43,7 @@ struct Packing {
   std::vector<Slot> slots;
   int least = 0;  // proven; equals the number of slots unless proof is kNone
   PackingProof proof = PackingProof::kNone;
+  bool is_cut_short = false;  // time ran out before there was a proof
 };
 
 inline double SecondsUntil(Deadline deadline) {

@@ -203,12 +203,29 @@ TEST_F(Planning, ExplainsItself) {
       "    cost:      15 Mb/s\n"
       "slots: 2 of 25 ms, each within 15 Mb/s; CONFINE queries in all of them\n"
       "packing: every MIRROR query once in 1 slots; no fewer do (bound L2)\n"
-      "fill: 0 beyond the repeated packing, the most there is (whole numbers over patterns)\n"
+      "fill: 0 beyond the repeated packing, the most there is\n"
       "    slots 1-2: Q2, 15 Mb/s\n"
       "copies towards the collector, at most:\n"
       "    A: 5 Mb/s\n"
       "    B: 5 Mb/s\n"
       "    D: 5 Mb/s\n");
+}
+
+TEST_F(Planning, SaysThatTimeRanOutOnlyWhenItDid) {
+  auto plan = Plan("MIRROR 1.2.3.0/24 ON [A B C D] USING 15 Mb/s DURING 80 ms");
+  ASSERT_TRUE(plan) << plan.message();
+  plan->packing = {{{0}, {}, {}}, 1, PackingProof::kNone, false};
+  plan->schedule.fill.bound = 7.5;
+  plan->schedule.fill.is_proven = false;
+  const auto says = [&](const char* words) {
+    return ExplainPlan(*plan, campaign_, network_).find(words) != std::string::npos;
+  };
+  EXPECT_TRUE(says("in 3 slots; not fewer than 1 do\n"));
+  EXPECT_TRUE(says("fill: 0 beyond the repeated packing, and no more than 7.5 can be\n"));
+  plan->packing.is_cut_short = true;
+  plan->schedule.fill.is_cut_short = true;
+  EXPECT_TRUE(says("not fewer than 1 do (time ran out)\n"));
+  EXPECT_TRUE(says("no more than 7.5 can be (time ran out)\n"));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <map>
 #include <numeric>
 #include <string>
 
@@ -58,6 +59,18 @@ std::vector<Slot> Unfold(const FillProblem& problem, const std::vector<FillPatte
     }
     if (!has_more) return slots;
   }
+}
+
+// Slots of one kind, those that hold the same together.
+std::vector<FillPattern> PatternsOf(const std::vector<Slot>& slots) {
+  std::map<Slot, int> counts;
+  for (Slot slot : slots) {
+    std::sort(slot.begin(), slot.end());
+    ++counts[slot];
+  }
+  std::vector<FillPattern> patterns;
+  for (const auto& [slot, count] : counts) patterns.push_back({0, slot, count});
+  return patterns;
 }
 
 Status NoSlotTime() { return Status::Error("a slot takes 0 ms; the shortest slice takes more"); }
@@ -129,9 +142,7 @@ Schedule FillFreely(const ScheduleProblem& problem, const std::vector<Slot>& pac
   const int repetitions = Repetitions(problem, pack);
   const FillProblem fill{
       problem.costs, problem.weights, {{problem.budget, {}, problem.slots}}, repetitions};
-  std::vector<FillPattern> start;
-  for (const Slot& slot : schedule.slots) start.push_back({0, slot, 1});
-  schedule.fill = Fill(fill, start, deadline);
+  schedule.fill = Fill(fill, PatternsOf(schedule.slots), deadline);
   schedule.slots = Unfold(fill, schedule.fill.patterns);
   // Count as the paper does: what is added to the repeated packing.
   const double repeated =

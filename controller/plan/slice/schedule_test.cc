@@ -116,6 +116,7 @@ TEST(Knapsack, IsTheBestOfAllChoices) {
       value += choice.copies[i] * items[i].value;
       cost += choice.copies[i] * items[i].cost;
     }
+    ASSERT_EQ(choice.most, choice.value) << "seed " << seed;
     ASSERT_EQ(value, choice.value) << "seed " << seed;
     ASSERT_EQ(value, best(0, capacity)) << "seed " << seed;
     ASSERT_LE(cost, capacity) << "seed " << seed;
@@ -139,6 +140,8 @@ TEST(Knapsack, OfHugeCostsStaysWithinThem) {
   for (size_t i = 0; i < items.size(); ++i) cost += choice.copies[i] * items[i].cost;
   EXPECT_LE(cost, capacity);
   EXPECT_GT(choice.value, 50);
+  EXPECT_GE(choice.most, choice.value);
+  EXPECT_LE(choice.most, choice.value + 7);
 }
 
 TEST(Packing, ByFirstFitIsThePlainOne) {
