@@ -92,9 +92,9 @@ int Refuse(const std::string& text) {
 }
 
 int Fail(const std::string& text) {
-  std::fprintf(stderr, "trumpet-analyzer: %s\n", text.c_str());
+  const int status = Refuse(text);
   Daemon::Log(TRUMPET_LOG_ANALYZER, "err", text);
-  return 1;
+  return status;
 }
 
 Status Connect(const AnalyzerConfig& config, std::unique_ptr<TlsContext>* tls, Analyzer* analyzer) {

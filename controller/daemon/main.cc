@@ -70,9 +70,9 @@ int Refuse(const std::string& text) {
 }
 
 int Fail(const std::string& text) {
-  std::fprintf(stderr, "trumpet-controller: %s\n", text.c_str());
+  const int status = Refuse(text);
   Daemon::Log(TRUMPET_LOG_CONTROLLER, "err", text);
-  return 1;
+  return status;
 }
 
 // Every host and every client takes a file descriptor.  The usual soft limit, 1024, is less than

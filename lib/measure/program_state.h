@@ -85,7 +85,7 @@ class ProgramState {
 
   // For kernels.
   uint64_t Draw(uint64_t low, uint64_t high) {
-    const uint64_t range = high > low ? high - low : 0;
+    const uint64_t range = RangeOf(low, high);
     if (program_->family == MeasureHashFamily::kReference) return low + DrawReference(range);
     return low + DrawFast(&random_, range);
   }
@@ -95,7 +95,7 @@ class ProgramState {
     if (program_->family == MeasureHashFamily::kReference) {
       return ForChosen(context, [&](uint32_t packet) { work(packet, Draw(low, high)); });
     }
-    const uint64_t range = high > low ? high - low : 0;
+    const uint64_t range = RangeOf(low, high);
     uint64_t random = random_;  // stays in a register
     ForChosen(context, [&](uint32_t packet) { work(packet, low + DrawFast(&random, range)); });
     random_ = random;
@@ -123,6 +123,7 @@ class ProgramState {
   };
 
   ProgramState() = default;
+  static uint64_t RangeOf(uint64_t low, uint64_t high) { return high > low ? high - low : 0; }
   // In [0, range).
   uint64_t DrawReference(uint64_t range);
   static uint64_t DrawFast(uint64_t* random, uint64_t range) {
