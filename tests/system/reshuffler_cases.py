@@ -613,8 +613,11 @@ def bounces_are_measured_whichever_analyzer_has_their_copies(switch):
             told = bounce()
             return told if told["returned"] == told["sent"] == 20 else None
 
-        eventually(lambda: any(link.get("to_port") for link in network.ctl("topology", "show")["links"]),
-                   "LLDP finds links", seconds=60)
+        def is_found():
+            return any((link["from"], link["to"]) == CHAIN[:2] and link.get("to_port")
+                       for link in network.ctl("topology", "show")["links"])
+
+        eventually(is_found, "LLDP finds the link", seconds=60)
         eventually(all_return, "packets bounce, and are told", seconds=120)
         seen = []
         for ends, begins, alive in ((NAMES[:2], (), NAMES[2:]), (NAMES[2:], NAMES[:1], NAMES[:1])):

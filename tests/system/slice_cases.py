@@ -178,7 +178,8 @@ def flows_that_copy(switch, network):
 
 
 def run_the_example(network):
-    """To its end, while packets flow; returns the queries of the plan, and a note."""
+    """To its end, while packets flow; returns all that was asked, with the slots each had, and a
+    note."""
     sender = Sender(5_000_000, flows=64)
     try:
         told = network.run("web", PAPER_QUERIES, "--wait")
@@ -193,13 +194,13 @@ def run_the_example(network):
     # A burst above the budget may leave no time for the other path.
     assert len(measured) == 2 or told["over_budget"] > 0, told
     assert queries[0]["packets"] == 0, "nothing leaves the region"
-    return "; ".join([f"{told['slots']} slots, {sum(query['packets'] for query in queries)} copies",
-                      *told["warnings"]])
+    note = f"{told['slots']} slots, {sum(query['packets'] for query in queries)} copies"
+    return told["queries"], "; ".join([note, *told["warnings"]])
 
 
 def the_example_of_the_paper_runs(switch):
     with slices_on(switch) as network:
-        note = run_the_example(network)
+        _, note = run_the_example(network)
         eventually(lambda: not flows_that_copy(switch, network), "no flow of ours is left")
         return note
 
