@@ -172,7 +172,8 @@ class Maker:
         return items
 
     def streams(self):
-        return ["pkts"] + [self.name("stream") for _ in range(self.rng.choice((0, 1, 2, 3)))]
+        first = "ctrl" if self.rng.random() < 0.1 else "pkts"
+        return [first] + [self.name("stream") for _ in range(self.rng.choice((0, 1, 2, 3)))]
 
     def scope(self, streams, has_ctrl):
         """Declarations, perhaps a window, and tasks that feed `streams`, each from earlier ones."""

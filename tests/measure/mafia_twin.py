@@ -16,7 +16,7 @@ from mafia_program import MASK64
 
 MUTANTS = ("sequential-parallel", "hyperloglog-without-max", "zeros-without-one", "crc-rows", "reset-clears-all",
            "window-from-the-wall", "duplicate-shares-headers", "integer-ratio", "quantum-off-by-one",
-           "key-before-tags")
+           "key-before-tags", "ctrl-without-pkts", "copy-sees-other-branch")
 
 
 class View:
@@ -51,7 +51,8 @@ class Switch:
         # Whose a cell of an evicting map is.
         self.owners = {name: [None] * variable.cells for name, variable in variables.items() if variable.evicts}
         self.random = reference_hash.Xorshift()
-        self.has_ctrl = any(task.stream == "ctrl" for task in self.layout.tasks)
+        streams = {task.stream for task in self.layout.tasks}
+        self.has_ctrl, self.has_pkts = "ctrl" in streams, "pkts" in streams
         self.collected = []
         # Of the packet in hand: its time, copies that wait, whether it is gone, its headers at arrival.
         self.now, self.queue, self.ended, self.arrival = 0, [], False, {}
@@ -119,6 +120,9 @@ class Switch:
         if self.mutant == "sequential-parallel":
             return any([self.run(each, view) for each in branches])
         forks = [view.forked() for _ in branches]
+        if self.mutant == "copy-sees-other-branch":
+            for fork in forks:
+                fork.headers = forks[0].headers
         yields = any([self.run(each, fork) for each, fork in zip(branches, forks)])
         for fork in forks:
             for entry in fork.log:
@@ -190,6 +194,8 @@ class Switch:
 
     def hashed(self, variable, view, seed):
         key = self.key(variable, view)
+        if self.mutant == "ctrl-without-pkts" and not self.has_pkts:
+            return 0
         if self.mutant == "crc-rows" and seed:
             return zlib.crc32(key, seed)
         return reference_hash.murmur3(key, seed)
