@@ -18,6 +18,8 @@ lib_libtrumpet_tpm_a_SOURCES = \
 	lib/tpm/delivery.cc \
 	lib/tpm/delivery.h \
 	lib/tpm/epoch_state.h \
+	lib/tpm/disordered_segments.cc \
+	lib/tpm/disordered_segments.h \
 	lib/tpm/first_sendings.cc \
 	lib/tpm/first_sendings.h \
 	lib/tpm/flow_cells.h \

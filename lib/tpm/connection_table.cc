@@ -70,8 +70,8 @@ struct ConnectionTable::Impl {
 bool ConnectionTable::Impl::Init(PageSource* source) {
   const uint32_t count = ConnectionCount(options);
   return connections.Init(count, source) && tcp.Allocate(count, source) &&
-         history.Init(HistoryBlockCount(options), source) && changes.Init(count, source) &&
-         marks.Allocate(count, source);
+         history.Init(HistoryBlockCount(options), source, options.history_walk_limit) &&
+         changes.Init(count, source) && marks.Allocate(count, source);
 }
 
 size_t ConnectionTable::BytesFor(const ConnectionOptions& options) {

@@ -37,6 +37,7 @@ namespace trumpet {
 struct ConnectionOptions {
   uint32_t max_connections = 1u << 16;      // at most 2^27
   uint32_t max_history_records = 1u << 18;  // segments; ranges are smaller
+  uint32_t history_walk_limit = HistoryPool::kWalkLimit;
   Nanos flow_timeout_ns = 10 * kNanosPerSecond;
   Nanos burst_gap_ns = 10 * kNanosPerMicro;
   uint64_t hash_seed = 0;
@@ -48,8 +49,7 @@ struct ConnectionCounters {
   uint64_t restarted = 0;        // by a SYN
   uint64_t expired = 0;          // found dead by the flow timeout
   uint64_t evicted_alive = 0;    // given up while alive: later values may be wrong
-  uint64_t history_evicted = 0;  // history given up inside what the contract promises, or missed
-                                 // by an ACK: later answers may be missing or 0
+  uint64_t history_evicted = 0;  // answers that lack history given up before: missing or 0
   uint64_t history_blocks = 0;   // in use now, of four records each
 };
 

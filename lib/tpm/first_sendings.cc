@@ -4,9 +4,13 @@
 #include "lib/tpm/first_sendings.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace trumpet {
 namespace {
+
+// By lot, so that whoever sends the segments cannot choose: one block in 64.
+bool IsLandmark(HistoryRef block) { return block * 0x9E3779B9u >> 26 == 0; }
 
 bool IsBurst(const RangeBlock& block, int i) { return (block.burst >> i & 1) != 0; }
 
@@ -29,7 +33,7 @@ void FirstSendings::Clear() {
   forgotten_end_ = INT64_MIN;
   segment_count_ = 0;
   blocks_ = 0;
-  was_given_up_ = 0;
+  was_given_up_ = was_evicted_ = 0;
   highest_is_burst_ = 0;
 }
 
@@ -45,7 +49,10 @@ void FirstSendings::Forget(HistoryPool* pool, int64_t end) {
 }
 
 FirstSending FirstSendings::Find(const HistoryPool& pool, int64_t number) const {
-  if (was_given_up_ != 0 && number < forgotten_end_) return FirstSending::kGivenUp;
+  if (number < forgotten_end_) {
+    if (was_given_up_ != 0) return FirstSending::kGivenUp;
+    return was_evicted_ != 0 ? FirstSending::kEvicted : FirstSending::kUnseen;
+  }
   if (number >= highest_end_) return FirstSending::kUnseen;
   if (number >= highest_start_) {
     return highest_is_burst_ != 0 ? FirstSending::kInBurst : FirstSending::kAlone;
@@ -99,7 +106,7 @@ void FirstSendings::PushHighest(HistoryPool* pool, const Sending& sending, int64
     behind = {kNoHistory, 0};
     if (!Insert(pool, old, highest_start_, old_end, &behind)) {
       forgotten_end_ = old_end;
-      pool->CountEvicted(1);
+      was_evicted_ = 1;
     }
   }
   highest_start_ = start;
@@ -200,18 +207,33 @@ bool FirstSendings::SplitBlock(HistoryPool* pool, Place* place) {
   return true;
 }
 
-// Walks from the top: what is sent again was mostly sent not long ago.
 FirstSendings::Place FirstSendings::FirstEndingAbove(const HistoryPool& pool,
                                                      int64_t number) const {
-  Place found{kNoHistory, 0};
-  for (HistoryRef at = last_; at != kNoHistory; at = pool.Ranges(at).previous) {
-    const RangeBlock& block = pool.Ranges(at);
-    if (block.end[block.count - 1] <= number) break;
-    found.block = at;
-  }
+  Place found{LowestEndingAbove(pool, number), 0};
   if (found.block == kNoHistory) return found;
   const RangeBlock& block = pool.Ranges(found.block);
   while (block.end[found.index] <= number) found.index++;
+  return found;
+}
+
+// Walks from the top: what is sent again was mostly sent not long ago.
+HistoryRef FirstSendings::LowestEndingAbove(const HistoryPool& pool, int64_t number) const {
+  const auto ends_above = [&pool, number](HistoryRef at) {
+    const RangeBlock& block = pool.Ranges(at);
+    return block.end[block.count - 1] > number;
+  };
+  if (last_ == kNoHistory || !ends_above(last_)) return kNoHistory;
+  HistoryRef found = last_;
+  HistoryRef next = pool.Ranges(found).far_previous;
+  while (next != kNoHistory && ends_above(next)) {
+    found = next;
+    next = pool.Ranges(found).far_previous;
+  }
+  next = pool.Ranges(found).previous;
+  while (next != kNoHistory && ends_above(next)) {
+    found = next;
+    next = pool.Ranges(found).previous;
+  }
   return found;
 }
 
@@ -223,7 +245,7 @@ FirstSendings::Place FirstSendings::Next(const HistoryPool& pool, Place place) c
 }
 
 HistoryRef FirstSendings::AddBlockAfter(HistoryPool* pool, HistoryRef previous) {
-  if (blocks_ >= pool->list_limit()) return kNoHistory;
+  if (blocks_ >= pool->walk_limit()) return kNoHistory;
   const HistoryRef added = pool->Take();
   if (added == kNoHistory) return kNoHistory;
   RangeBlock& block = pool->Ranges(added);
@@ -233,13 +255,39 @@ HistoryRef FirstSendings::AddBlockAfter(HistoryPool* pool, HistoryRef previous) 
   HistoryRef& link = previous == kNoHistory ? first_ : pool->Ranges(previous).next;
   block.next = previous == kNoHistory ? kNoHistory : link;
   link = added;
+  block.is_landmark = IsLandmark(added);
   if (block.next == kNoHistory) {
+    block.far_previous = previous == kNoHistory || pool->Ranges(previous).is_landmark
+                             ? previous
+                             : pool->Ranges(previous).far_previous;
     last_ = added;
   } else {
     pool->Ranges(block.next).previous = added;
   }
+  if (block.is_landmark) AddLandmark(pool, added);
   blocks_++;
   return added;
+}
+
+// Chains a landmark that stands in the list already.
+void FirstSendings::AddLandmark(HistoryPool* pool, HistoryRef added) {
+  RangeBlock& block = pool->Ranges(added);
+  block.far_next = kNoHistory;
+  if (added != last_) {
+    HistoryRef above = block.next;
+    while (above != last_ && !pool->Ranges(above).is_landmark) above = pool->Ranges(above).next;
+    if (pool->Ranges(above).is_landmark) block.far_next = above;
+    block.far_previous = std::exchange(pool->Ranges(above).far_previous, added);
+  }
+  if (block.far_previous != kNoHistory) pool->Ranges(block.far_previous).far_next = added;
+}
+
+// Takes a landmark that is not the last block out of the chain.
+void FirstSendings::RemoveLandmark(HistoryPool* pool, HistoryRef removed) {
+  const RangeBlock& block = pool->Ranges(removed);
+  const HistoryRef above = block.far_next == kNoHistory ? last_ : block.far_next;
+  pool->Ranges(above).far_previous = block.far_previous;
+  if (block.far_previous != kNoHistory) pool->Ranges(block.far_previous).far_next = block.far_next;
 }
 
 void FirstSendings::RemoveEntry(HistoryPool* pool, Place place) {
@@ -252,13 +300,24 @@ void FirstSendings::RemoveBlock(HistoryPool* pool, HistoryRef removed) {
   const RangeBlock& block = pool->Ranges(removed);
   (block.previous == kNoHistory ? first_ : pool->Ranges(block.previous).next) = block.next;
   (block.next == kNoHistory ? last_ : pool->Ranges(block.next).previous) = block.previous;
+  if (block.next != kNoHistory) {
+    if (block.is_landmark) RemoveLandmark(pool, removed);
+  } else if (last_ != kNoHistory) {
+    RangeBlock& last = pool->Ranges(last_);
+    if (last.is_landmark) {
+      last.far_next = kNoHistory;
+    } else {
+      last.far_previous = block.far_previous;
+      if (last.far_previous != kNoHistory) pool->Ranges(last.far_previous).far_next = kNoHistory;
+    }
+  }
   blocks_--;
   pool->GiveBack(removed, removed, 1);
 }
 
 // Gives up what nobody was promised, if memory is getting short.
 void FirstSendings::MakeRoom(HistoryPool* pool, Nanos now) {
-  const bool is_crowded = pool->IsScarce() || blocks_ * 2 >= pool->list_limit();
+  const bool is_crowded = pool->IsScarce() || blocks_ * 2 >= pool->walk_limit();
   if (is_crowded && first_ != last_ && FirstIsBeyondPromise(*pool, now)) {
     ForgetFirstBlock(pool, now);
   }
@@ -273,16 +332,17 @@ bool FirstSendings::FirstIsBeyondPromise(const HistoryPool& pool, Nanos now) con
 void FirstSendings::ForgetFirstBlock(HistoryPool* pool, Nanos now) {
   if (first_ == kNoHistory) return;
   const RangeBlock& block = pool->Ranges(first_);
-  if (!FirstIsBeyondPromise(*pool, now)) pool->CountEvicted(block.count);
+  if (!FirstIsBeyondPromise(*pool, now)) was_evicted_ = 1;
   forgotten_end_ = block.end[block.count - 1];
   RemoveBlock(pool, first_);
 }
 
-// Forgets every range of the blocks that ends at or below `limit`.
+// Forgets every range of the blocks that ends at or below `limit`, and the segment of which there
+// is no room for the numbers below it.
 void FirstSendings::ForgetBelow(HistoryPool* pool, int64_t limit) {
   forgotten_end_ = std::max(forgotten_end_, limit);
+  was_evicted_ = 1;
   while (first_ != kNoHistory && pool->Ranges(first_).end[0] <= limit) {
-    pool->CountEvicted(1);
     RemoveEntry(pool, {first_, 0});
   }
 }

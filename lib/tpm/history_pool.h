@@ -11,6 +11,7 @@
 #ifndef TRUMPET_LIB_TPM_HISTORY_POOL_H
 #define TRUMPET_LIB_TPM_HISTORY_POOL_H
 
+#include <algorithm>
 #include <cstdint>
 
 #include "lib/base/page_buffer.h"
@@ -21,19 +22,32 @@ namespace trumpet {
 using HistoryRef = uint32_t;
 constexpr HistoryRef kNoHistory = UINT32_MAX;
 
-// Segments in the order in which they were sent: entries [begin, end).  Bit i of a mask is entry i.
+// Segments in the order in which they were sent, which is that of their numbers: entries
+// [begin, end).
 struct SegmentBlock {
   static constexpr int kEntries = 4;
   HistoryRef next;
+  uint32_t order;  // of entry 0, among all segments that the queue was given
   uint8_t begin;
   uint8_t end;
-  uint8_t repeated;  // mask: a byte of it was seen in another segment
-  uint8_t gone;      // mask: acknowledged out of turn
-  int64_t min_end;   // no entry ends before this
+  uint8_t repeated;  // mask, bit i is entry i: a byte of it was seen in another segment
   Nanos sent_ns[kEntries];
   uint64_t owner[kEntries];
   int64_t start[kEntries];
   uint32_t length[kEntries];
+};
+
+// Segments that were sent out of the order of their numbers.
+struct DisorderedBlock {
+  static constexpr int kEntries = 3;
+  HistoryRef next;
+  uint8_t count;
+  uint8_t repeated;  // mask
+  Nanos sent_ns[kEntries];
+  uint64_t owner[kEntries];
+  int64_t start[kEntries];
+  uint32_t length[kEntries];
+  uint32_t after[kEntries];  // so many segments in order were sent before
 };
 
 // Disjoint ranges of sequence space, by rising number.
@@ -43,26 +57,31 @@ struct RangeBlock {
   HistoryRef previous;
   uint32_t last_order;  // number of the latest segment that added to the block
   uint8_t count;
-  uint8_t burst;  // mask: first sent in a burst
-  Nanos last_ns;  // time of that segment
+  uint8_t burst;            // mask: first sent in a burst
+  bool is_landmark;         // one in many, chained to shorten walks
+  Nanos last_ns;            // time of that segment
+  HistoryRef far_next;      // of a landmark: the next one
+  HistoryRef far_previous;  // of a landmark and of the last block: the landmark before it
   int64_t start[kEntries];
   int64_t end[kEntries];
 };
 
 union alignas(64) HistoryBlock {
-  HistoryRef next;  // stands first in both kinds
+  HistoryRef next;  // stands first in all kinds
   SegmentBlock segments;
+  DisorderedBlock disordered;
   RangeBlock ranges;
 };
 static_assert(sizeof(HistoryBlock) == 128);
 
 class HistoryPool {
  public:
-  // False when there is no memory; the pool is empty then.
-  [[nodiscard]] bool Init(uint32_t block_count, PageSource* source = nullptr) {
+  // False when there is no memory; the pool is empty then.  `walk_limit`: see below.
+  [[nodiscard]] bool Init(uint32_t block_count, PageSource* source = nullptr,
+                          uint32_t walk_limit = kWalkLimit) {
     if (!blocks_.Allocate(block_count, source)) return false;
-    list_limit_ = block_count / 4 < kMaxListBlocks ? block_count / 4 : kMaxListBlocks;
-    if (list_limit_ == 0) list_limit_ = 1;
+    list_limit_ = std::max(block_count / 4, 1u);
+    walk_limit_ = std::min(list_limit_, walk_limit);
     return true;
   }
 
@@ -90,6 +109,7 @@ class HistoryPool {
 
   HistoryBlock& At(HistoryRef block) { return blocks_[block]; }
   SegmentBlock& Segments(HistoryRef block) { return blocks_[block].segments; }
+  DisorderedBlock& Disordered(HistoryRef block) { return blocks_[block].disordered; }
   RangeBlock& Ranges(HistoryRef block) { return blocks_[block].ranges; }
   const RangeBlock& Ranges(HistoryRef block) const { return blocks_[block].ranges; }
 
@@ -98,21 +118,24 @@ class HistoryPool {
   uint32_t unused() const { return capacity() - used_; }
   // Little is left: lists should give up first what nobody was promised.
   bool IsScarce() const { return used_ > capacity() / 2; }
-  // Blocks that one list may hold: nobody takes the whole pool, and a walk over a list ends.
+  // Blocks that one list may hold: nobody takes the whole pool.
   uint32_t list_limit() const { return list_limit_; }
+  // The same of a list that is walked, by landmarks: a packet's time is short.
+  uint32_t walk_limit() const { return walk_limit_; }
 
-  // Records given up inside what the contract promises to remember.
+  // Answers that lack what had been given up inside what the contract promises to remember.
   uint64_t evicted() const { return evicted_; }
-  void CountEvicted(uint64_t records) { evicted_ += records; }
+  void CountEvicted() { evicted_++; }
+
+  static constexpr uint32_t kWalkLimit = 4096;
 
  private:
-  static constexpr uint32_t kMaxListBlocks = 4096;
-
   PageBuffer<HistoryBlock> blocks_;
   HistoryRef next_unused_ = 0;
   HistoryRef free_ = kNoHistory;
   uint32_t used_ = 0;
   uint32_t list_limit_ = 1;
+  uint32_t walk_limit_ = 1;
   uint64_t evicted_ = 0;
 };
 

@@ -53,6 +53,7 @@ MonitorOptions SizesFor(const HostVerdicts::Plans& plans, const OfflineOptions& 
   sizes.sweeps_unbounded = true;
   sizes.connections.max_connections = static_cast<uint32_t>(flows);
   sizes.connections.max_history_records = static_cast<uint32_t>(kHistoryPerFlow * flows);
+  sizes.connections.history_walk_limit = UINT32_MAX;
   sizes.connections.flow_timeout_ns = options.flow_timeout_ns;
   sizes.connections.burst_gap_ns = options.burst_gap_ns;
   sizes.connections.hash_seed = 0;  // fixed: two runs do the same

@@ -3,8 +3,13 @@
 //
 // SegmentQueue: the segments of one direction that await acknowledgement, for round-trip times.
 //
-// Kept in the order sent.  As long as they were sent in the order of their numbers, every step is
-// constant time per segment; after a segment out of order, walks look at all entries up to it.
+// Kept in the order sent, which is that of their numbers but for a few that are kept apart: data
+// sent again, and data that came late.  Every step takes constant time for each segment in order,
+// and looks at all of those few.
+//
+// Which segments in order were sent more than once shows in those few, for as long as these await
+// acknowledgement; when they do no more, the first segment in order is the only one that may still
+// share numbers with them, and is marked.
 //
 // Threads: one.  Plain data, all-zero is not empty: call Clear() first.  Blocks belong to `pool`;
 // whoever drops a queue calls Release().
@@ -14,6 +19,7 @@
 
 #include <cstdint>
 
+#include "lib/tpm/disordered_segments.h"
 #include "lib/tpm/history_pool.h"
 
 namespace trumpet {
@@ -42,7 +48,7 @@ class SegmentQueue {
   // Drops all, of which none ends above `end`, but remembers that there may have been some.
   void Forget(HistoryPool* pool, int64_t end);
 
-  // When there is no room the oldest segments are forgotten.
+  // When there is no room segments are forgotten, the oldest of those in order.
   void Push(HistoryPool* pool, const Segment& segment);
 
   // Marks those that share a number with [start, end) as sent more than once.
@@ -53,19 +59,22 @@ class SegmentQueue {
   // is counted (HistoryPool::evicted), so that data which nobody acknowledges does no harm.
   CoveredSegments Acknowledge(HistoryPool* pool, int64_t previous_ack, int64_t ack);
 
-  uint32_t count() const { return count_; }
-
  private:
+  struct InOrderCover;
+
   HistoryRef AddBlock(HistoryPool* pool, Nanos now);
+  void RemoveFirstBlock(HistoryPool* pool);
   void ForgetFirstBlock(HistoryPool* pool);
   bool FirstIsBeyondPromise(HistoryPool* pool, Nanos now) const;
-  void DropCovered(HistoryPool* pool);
+  void PushDisordered(HistoryPool* pool, const Segment& segment);
+  void MarkFirst(HistoryPool* pool, int64_t end);
+  InOrderCover TakeCovered(HistoryPool* pool, int64_t ack);
 
   HistoryRef first_;
   HistoryRef last_;
-  uint32_t count_;       // entries, those gone out of turn included
-  uint32_t disordered_;  // entries from the front that may be out of order; the rest rises
   uint32_t blocks_;
+  uint32_t sent_;  // segments in order so far; wraps
+  DisorderedSegments disordered_;
   int64_t forgotten_end_;  // no forgotten segment ends above this; INT64_MIN: none was forgotten
 };
 

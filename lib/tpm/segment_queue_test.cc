@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <random>
+#include <set>
 #include <vector>
 
 namespace trumpet {
@@ -23,8 +24,13 @@ class SegmentQueueTest : public ::testing::Test {
   }
 
   void Init(uint32_t blocks) { ASSERT_TRUE(pool_.Init(blocks)); }
-  void Push(int64_t start, int64_t end, uint64_t owner, bool is_in_order = true, Nanos now = 0) {
-    queue_.Push(&pool_, {start, end, now, owner, false, is_in_order});
+  void Push(int64_t start, int64_t end, uint64_t owner) {
+    queue_.Push(&pool_, {start, end, 0, owner, false, true});
+  }
+  // As TcpTracker does with data below what was sent before.
+  void SendAgain(int64_t start, int64_t end, uint64_t owner) {
+    queue_.MarkRepeated(&pool_, start, end);
+    queue_.Push(&pool_, {start, end, 0, owner, true, false});
   }
 
   HistoryPool pool_;
@@ -48,22 +54,28 @@ TEST_F(SegmentQueueTest, AgreesWithAPlainListOnRandomSegmentsAndAcknowledgements
     bool is_repeated;
   };
   Init(4096);
+  uint64_t clean = 0;
   for (uint32_t seed = 1; seed <= 30; seed++) {
     std::mt19937 random(seed);
     std::vector<Plain> plain;
+    std::set<int64_t> numbers;
     int64_t highest = 0;
     int64_t acked = kNoAck;
     for (uint64_t i = 0; i < 2000; i++) {
       if (random() % 4 != 0) {
-        const int64_t start =
-            highest + (random() % 4 == 0 ? -static_cast<int64_t>(random() % 80) : 0);
+        const int64_t start = highest +
+                              (random() % 4 == 0 ? -static_cast<int64_t>(random() % 80) : 0) +
+                              (random() % 4 == 0 ? static_cast<int64_t>(random() % 40) : 0);
         const int64_t end = start + 1 + random() % 20;
         for (Plain& each : plain) each.is_repeated |= each.start < end && each.end > start;
-        queue_.MarkRepeated(&pool_, start, end);
+        const auto above = numbers.lower_bound(start);
+        const bool is_repeated = above != numbers.end() && *above < end;
+        if (is_repeated) queue_.MarkRepeated(&pool_, start, end);
         if (end > acked) {
-          Push(start, end, i, start >= highest);
-          plain.push_back({start, end, i, false});
+          queue_.Push(&pool_, {start, end, 0, i, is_repeated, start >= highest});
+          plain.push_back({start, end, i, is_repeated});
         }
+        for (int64_t number = start; number < end; number++) numbers.insert(number);
         highest = std::max(highest, end);
       } else {
         const int64_t ack = highest - static_cast<int64_t>(random() % 120);
@@ -85,6 +97,7 @@ TEST_F(SegmentQueueTest, AgreesWithAPlainListOnRandomSegmentsAndAcknowledgements
         ASSERT_EQ(covered.is_clean, is_any && !is_repeated) << "seed " << seed << ", step " << i;
         if (covered.is_clean) {
           ASSERT_EQ(covered.newest_owner, newest) << "seed " << seed << ", step " << i;
+          clean++;
         }
         acked = ack;
       }
@@ -92,6 +105,49 @@ TEST_F(SegmentQueueTest, AgreesWithAPlainListOnRandomSegmentsAndAcknowledgements
     queue_.Release(&pool_);
   }
   EXPECT_EQ(pool_.evicted(), 0u);
+  EXPECT_GT(clean, 1000u);
+}
+
+TEST_F(SegmentQueueTest, MeasuresHoweverMuchIsUnderWay) {
+  Init(1 << 16);
+  for (int64_t i = 0; i < 60000; i++) Push(i * 10, i * 10 + 10, static_cast<uint64_t>(i));
+  for (int64_t i = 0; i < 60000; i++) {
+    const CoveredSegments covered = queue_.Acknowledge(&pool_, i * 10, i * 10 + 10);
+    ASSERT_TRUE(covered.is_clean);
+    ASSERT_EQ(covered.newest_owner, static_cast<uint64_t>(i));
+    Push((60000 + i) * 10, (60000 + i) * 10 + 10, static_cast<uint64_t>(60000 + i));
+  }
+  EXPECT_EQ(pool_.evicted(), 0u);
+}
+
+TEST_F(SegmentQueueTest, AcceptsLittleDataSentAgainAndWithholdsSamplesOfTheRest) {
+  Init(64);  // one block of three
+  for (int64_t i = 0; i < 20; i++) Push(i * 10, i * 10 + 10, 0);
+  for (int64_t i = 10; i < 14; i++) SendAgain(i * 10, i * 10 + 10, 1);
+  // Of the fourth nobody knows any more what it repeated.
+  EXPECT_FALSE(queue_.Acknowledge(&pool_, kNoAck, 20).is_clean);
+  EXPECT_FALSE(queue_.Acknowledge(&pool_, 20, 190).is_clean);
+  EXPECT_EQ(pool_.evicted(), 2u);
+  queue_.Acknowledge(&pool_, 190, 200);
+  for (int64_t i = 20; i < 40; i++) Push(i * 10, i * 10 + 10, 0);
+  SendAgain(300, 310, 1);
+  EXPECT_TRUE(queue_.Acknowledge(&pool_, 200, 300).is_clean);
+  EXPECT_FALSE(queue_.Acknowledge(&pool_, 300, 310).is_clean);
+  EXPECT_TRUE(queue_.Acknowledge(&pool_, 310, 400).is_clean);
+  EXPECT_EQ(pool_.evicted(), 3u);
+}
+
+TEST_F(SegmentQueueTest, ASegmentAcknowledgedInPartWasSentTwiceAllTheSame) {
+  Init(64);
+  Push(0, 10, 0);
+  Push(10, 30, 0);
+  SendAgain(5, 15, 1);  // reaches into the second
+  EXPECT_FALSE(queue_.Acknowledge(&pool_, kNoAck, 20).is_clean);
+  EXPECT_FALSE(queue_.Acknowledge(&pool_, 20, 30).is_clean);
+  Push(30, 40, 0);
+  EXPECT_FALSE(queue_.Acknowledge(&pool_, 30, 35).is_clean);  // nothing is whole
+  queue_.MarkRepeated(&pool_, 30, 35);                        // acknowledged, so it does not wait
+  EXPECT_FALSE(queue_.Acknowledge(&pool_, 35, 40).is_clean);
 }
 
 TEST_F(SegmentQueueTest, WithholdsTheSampleWhereSegmentsWereForgotten) {
@@ -109,7 +165,7 @@ TEST_F(SegmentQueueTest, WithoutAnyBlockForgetsAtOnce) {
   ASSERT_NE(pool_.Take(), kNoHistory);
   Push(0, 10, 0);
   EXPECT_FALSE(queue_.Acknowledge(&pool_, kNoAck, 10).is_clean);
-  EXPECT_EQ(queue_.count(), 0u);
+  EXPECT_EQ(pool_.used(), 1u);
   pool_.GiveBack(0, 0, 1);
 }
 

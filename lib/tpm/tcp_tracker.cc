@@ -67,6 +67,7 @@ void Send(TcpConnection* connection, HistoryPool* pool, const SegmentArrival& ar
         connection->histories[arrival.side].first_sendings.Find(*pool, first_byte);
     facts->lost_in_burst = first == FirstSending::kInBurst;
     facts->lacks_history = first == FirstSending::kGivenUp;
+    if (first == FirstSending::kEvicted) pool->CountEvicted();
   }
   if (!arrival.is_foreign) Remember(connection, pool, arrival, start, end);
   own.seq = is_in_order ? end : std::max(own.seq, end);
