@@ -10,6 +10,8 @@ controller_libtrumpet_slice_plan_a_SOURCES = \
 	controller/plan/slice/explain.cc \
 	controller/plan/slice/fill.cc \
 	controller/plan/slice/fill.h \
+	controller/plan/slice/fill_bound.cc \
+	controller/plan/slice/fill_bound.h \
 	controller/plan/slice/fill_problem.cc \
 	controller/plan/slice/fill_problem.h \
 	controller/plan/slice/greedy_fill.cc \

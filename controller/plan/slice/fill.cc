@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "controller/plan/slice/fill_bound.h"
 #include "controller/plan/slice/greedy_fill.h"
 #include "controller/plan/slice/knapsack.h"
 #include "controller/plan/slice/linear_program.h"

@@ -32,4 +32,8 @@ bool IsBetterFill(const FillResult& a, const FillResult& b) {
   return a.objective > b.objective;
 }
 
+double WorthOf(double value, int64_t cost) {
+  return cost > 0 ? value / static_cast<double>(cost) : std::numeric_limits<double>::infinity();
+}
+
 }  // namespace trumpet::slice

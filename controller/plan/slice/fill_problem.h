@@ -54,6 +54,9 @@ FillResult JudgeFill(const FillProblem& problem, std::vector<FillPattern> patter
 // A fill as required goes before one that is not, then the higher objective counts.
 bool IsBetterFill(const FillResult& a, const FillResult& b);
 
+// Value for cost.  What costs nothing is beyond any other.
+double WorthOf(double value, int64_t cost);
+
 }  // namespace trumpet::slice
 
 #endif  // TRUMPET_CONTROLLER_PLAN_SLICE_FILL_PROBLEM_H

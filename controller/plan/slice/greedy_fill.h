@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The Trumpet Authors.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Greedy fill: a good fill at once, and what no fill can have more than; without a solver.
+// Greedy fill: a good fill at once, without a solver.
 //
 // A step takes some queries times slots of different kinds or patterns, which are far fewer than
 // slots.
@@ -27,10 +27,6 @@ FillResult FillInTurn(const FillProblem& problem, const std::vector<FillPattern>
 // least with none, if the deadline is over.  Never worse than `start`.
 FillResult FillGreedily(const FillProblem& problem, const std::vector<FillPattern>& start,
                         Deadline deadline);
-
-// No fill has more: the room of each slot is shared out to fractions of queries, and what the least
-// repeated query brings is shared out to all (Lagrange).
-double BoundFill(const FillProblem& problem);
 
 }  // namespace trumpet::slice
 
