@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <set>
 
+#include "controller/plan/slice/schedule.h"
+
 namespace trumpet {
 namespace {
 
@@ -202,7 +204,7 @@ void CampaignRun::Plan() {
   request.is_explained = view_.explanation.empty() && !is_looking_;
   if (began_ != 0) {
     request.campaign.during = began_ + campaign_.during - Now();
-    const auto cycle = static_cast<Nanos>(request.options.spacing_ms * kNanosPerMilli) + slot_;
+    const auto cycle = slice::NanosOf(request.options.spacing_ms) + slot_;
     if (request.campaign.during < cycle) return Finish(SliceRunState::kDone, "");
   }
   SetState(SliceRunState::kPlanning, INT64_MAX);
@@ -240,7 +242,7 @@ void CampaignRun::OnPlan(Result<SlicePlanAnswer> answer) {
 }
 
 void CampaignRun::TakePlan(slice::SlicePlan plan) {
-  slot_ = static_cast<Nanos>(plan.times.slot_ms * kNanosPerMilli);
+  slot_ = slice::NanosOf(plan.times.slot_ms);
   view_.slot = slot_;
   view_.spacing = spacing_;
   confined_.clear();

@@ -80,9 +80,9 @@ Result<SlotTimes> TimesOf(double slot_ms, double slots) {
   return SlotTimes{slot_ms, static_cast<int>(slots)};
 }
 
-Nanos NanosOf(double ms) { return std::llround(ms * kNanosPerMilli); }
-
 }  // namespace
+
+Nanos NanosOf(double ms) { return std::llround(ms * kNanosPerMilli); }
 
 Status CheckSlotCount(double slots) {
   if (slots >= 1 && slots <= kMaxSlots) return Status::Ok();

@@ -64,6 +64,8 @@ struct SlotTimes {
 // error: a slot takes no time, or there are more than kMaxSlots.
 Result<SlotTimes> CountSlots(double during_s, double longest_path_ms, double shortest_slice_ms,
                              double spacing_ms);
+// To the nearest.
+Nanos NanosOf(double ms);
 // The same in whole nanoseconds, to which the times of a slot are rounded: none is lost.
 Result<SlotTimes> CountWholeSlots(Nanos during, double longest_path_ms, double shortest_slice_ms,
                                   double spacing_ms);
