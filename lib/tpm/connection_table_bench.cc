@@ -6,6 +6,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include <random>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -76,6 +77,32 @@ void TcpWithHints(benchmark::State& state) { Track(state, true, true); }
 void TcpWithoutHints(benchmark::State& state) { Track(state, false, true); }
 void BurstsWithHints(benchmark::State& state) { Track(state, true, false); }
 
+// Of a window of so many segments, every other one sent in a burst, any is sent again and the other
+// side repeats its ACK: what a hostile sender can make a packet cost.
+void DataSentAgain(benchmark::State& state) {
+  constexpr uint32_t kBytes = 100;
+  const auto window = static_cast<uint32_t>(state.range(0));
+  ConnectionOptions options;
+  options.max_connections = 64;
+  options.max_history_records = 1u << 20;
+  ConnectionTable table(options);
+  const FlowKey flow = ClientFlow(1);
+  ParsedPacket packet = PacketOf(flow, Data(0, kBytes).Ack(1));
+  PacketFacts facts;
+  RttSample sample;
+  Nanos now = 0;
+  const auto see = [&](uint32_t segment) {
+    packet.tcp.seq = 1000 + segment * kBytes;
+    now += segment % 2 == 0 ? 20 * kNanosPerMicro : kNanosPerMicro;
+    const ConnectionRef found = table.Find(flow, table.HashOf(flow), kNoConnection, now);
+    benchmark::DoNotOptimize(table.Observe(found, packet, true, now, 1, &facts, &sample));
+  };
+  for (uint32_t segment = 0; segment < window; segment++) see(segment);
+  std::mt19937 random(1);
+  for (auto _ : state) see(static_cast<uint32_t>(random() % window));
+  state.SetItemsProcessed(state.iterations());
+}
+
 void UnorderedMapLookUp(benchmark::State& state) {
   struct Hash {
     size_t operator()(const FlowKey& key) const {
@@ -98,6 +125,7 @@ void UnorderedMapLookUp(benchmark::State& state) {
 BENCHMARK(TcpWithHints)->Arg(300)->Arg(10000)->Arg(100000);
 BENCHMARK(TcpWithoutHints)->Arg(300)->Arg(10000)->Arg(100000);
 BENCHMARK(BurstsWithHints)->Arg(300)->Arg(10000)->Arg(100000);
+BENCHMARK(DataSentAgain)->Arg(64)->Arg(1000)->Arg(24000);
 BENCHMARK(UnorderedMapLookUp)->Arg(300)->Arg(10000)->Arg(100000);
 
 }  // namespace
