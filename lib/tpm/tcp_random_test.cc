@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "lib/tpm/tcp_reference.h"
 #include "lib/tpm/tcp_test_kit.h"
 #include "lib/tpm/tcp_traffic_test.h"
@@ -52,6 +54,31 @@ TEST_P(RandomConnections, AgreeWithTheReferencePacketByPacket) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomConnections, ::testing::Range(1u, 31u));
+
+TEST(RandomConnectionsWithLongWindows, AgreeWithTheReferencePacketByPacket) {
+  ConnectionOptions options;
+  options.history_walk_limit = UINT32_MAX;
+  uint64_t most_blocks = 0;
+  for (uint32_t seed = 1; seed <= 4; seed++) {
+    RandomTraffic traffic(seed, 2, 300);
+    Tap tap(options);
+    TcpReference reference(options.flow_timeout_ns, options.burst_gap_ns);
+    int samples = 0, burst_losses = 0;
+    for (int i = 0; i < 20000; i++) {
+      const RandomTraffic::Event event = traffic.Next();
+      const Answer got = tap.See(event.flow, event.shot, event.now);
+      ASSERT_TRUE(AreEqual(got, reference.See(event.flow, event.shot, event.now)))
+          << "seed " << seed << ", packet " << i;
+      samples += got.sample.has_value();
+      burst_losses += got.facts.lost_in_burst;
+      most_blocks = std::max(most_blocks, tap.counters().history_blocks);
+    }
+    EXPECT_GT(samples, 0);
+    EXPECT_GT(burst_losses, 300);
+    EXPECT_EQ(tap.counters().history_evicted, 0u);
+  }
+  EXPECT_GT(most_blocks, 500u);
+}
 
 TEST(RandomConnectionsUnderPressure, TellByTheirCountersAndStaySane) {
   ConnectionOptions options;

@@ -18,7 +18,9 @@ namespace trumpet::testing {
 // Random packets of a few connections: mostly plausible, often broken, sometimes hostile.
 class RandomTraffic {
  public:
-  RandomTraffic(uint32_t seed, uint32_t connections) : random_(seed), ends_(connections) {
+  // What acknowledges data or ends connections comes so many times more rarely.
+  RandomTraffic(uint32_t seed, uint32_t connections, uint32_t rarity = 1)
+      : rarity_(rarity), random_(seed), ends_(connections) {
     for (auto& pair : ends_) {
       for (End& end : pair) {
         end.next = OneIn(3) ? UINT32_MAX - random_() % 3000 : static_cast<uint32_t>(random_());
@@ -44,7 +46,7 @@ class RandomTraffic {
     if (event.flow.protocol != kProtocolTcp) {
       event.shot = Udp();
     } else {
-      event.shot = OneIn(60) ? Hostile() : Plausible(&own, &peer);
+      event.shot = OneIn(60 * rarity_) ? Hostile() : Plausible(&own, &peer);
     }
     return event;
   }
@@ -76,7 +78,7 @@ class RandomTraffic {
       case 2:
         return OneIn(20) ? 4 * kSecond : 10 * kMs;
       case 3:
-        return OneIn(100) ? 10 * kSecond + static_cast<Nanos>(random_() % 3) - 1 : kUs;
+        return OneIn(100 * rarity_) ? 10 * kSecond + static_cast<Nanos>(random_() % 3) - 1 : kUs;
       default:
         return static_cast<Nanos>(random_() % (4 * kUs));
     }
@@ -98,7 +100,7 @@ class RandomTraffic {
       own->next += OneIn(2) ? bytes : 0;
     } else if (choice == 15) {  // a probe, or what looks like one
       shot = Data(own->next - (OneIn(2) ? 1 : 0), 1);
-    } else if (choice == 16 && OneIn(4)) {
+    } else if (choice == 16 && OneIn(4 * rarity_)) {
       shot = Open(own);
     } else if (choice == 17 && OneIn(2)) {
       shot = Fin(own->next++).Payload(OneIn(2) ? 0 : 3);
@@ -124,7 +126,7 @@ class RandomTraffic {
     const bool is_syn = (shot.tcp.flags & kTcpSyn) != 0;
     if (OneIn(is_syn ? 2 : 16)) return shot;
     const uint32_t outstanding = peer->next - peer->acked;
-    if (OneIn(3))
+    if (OneIn(3 * rarity_))
       peer->acked += OneIn(2) ? outstanding : outstanding == 0 ? 0 : random_() % outstanding;
     uint32_t ack = peer->acked;
     if (OneIn(12)) ack -= random_() % 100;  // an old one
@@ -142,6 +144,7 @@ class RandomTraffic {
     return shot.Window(static_cast<uint16_t>(random_())).Shift(255);
   }
 
+  uint32_t rarity_;
   std::mt19937 random_;
   std::vector<std::array<End, 2>> ends_;
   Nanos now_ = kSecond;
