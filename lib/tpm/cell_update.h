@@ -43,8 +43,9 @@ inline void AddInteger(CellKind kind, int64_t value, uint64_t* words) {
   }
 }
 
-// Adds a real operand's value to a cell of one of the real kinds, or to its count.
-inline void AddReal(CellKind kind, double value, uint64_t* words) {
+// Adds a real operand's value, which is defined, to a cell of one of the real kinds, or to its
+// count.
+inline void AddReal(CellKind kind, const Number& value, uint64_t* words) {
   if (kind == CellKind::kCount) {
     words[0]++;
     return;
@@ -52,15 +53,16 @@ inline void AddReal(CellKind kind, double value, uint64_t* words) {
   if (kind == CellKind::kRealSum || kind == CellKind::kRealSumSquares) {
     CellSum sum = LoadCellSum(words);
     if (kind == CellKind::kRealSum) {
-      sum.Add(value);
+      AddValue(value, &sum);
     } else {
-      sum.AddProduct(value, value);
+      AddSquare(value, &sum);
     }
     StoreCellSum(sum, words);
     return;
   }
+  const double rounded = value.AsDouble();
   uint64_t bits;  // a cell of one value merges like a packet
-  std::memcpy(&bits, &value, sizeof bits);
+  std::memcpy(&bits, &rounded, sizeof bits);
   MergeCell(kind, &bits, words);
 }
 

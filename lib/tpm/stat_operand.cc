@@ -147,10 +147,8 @@ bool StatOperand::RunProgram(const VariableValues& values, int64_t* result) cons
   return stack[0].is_defined;
 }
 
-bool StatOperand::EvaluateReal(const VariableValues& values, double* result) const {
-  const Number number = EvaluateTree(expr_, values);
-  if (number.is_defined()) *result = number.AsDouble();
-  return number.is_defined();
+Number StatOperand::EvaluateReal(const VariableValues& values) const {
+  return EvaluateTree(expr_, values);
 }
 
 }  // namespace trumpet

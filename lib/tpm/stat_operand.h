@@ -55,7 +55,8 @@ class StatOperand {
     }
     return RunProgram(values, result);
   }
-  bool EvaluateReal(const VariableValues& values, double* result) const;
+  // A whole number if no step has a fraction, however wide; undefined as above.
+  Number EvaluateReal(const VariableValues& values) const;
 
  private:
   struct Step {

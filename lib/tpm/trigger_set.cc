@@ -86,11 +86,10 @@ void RunSteps(const TriggerProgram& program, const InternedSet& set, const Varia
     const uint16_t operand_id = step->operand;
     const StatOperand& operand = program.operands()[operand_id];
     if (operand.is_real()) {
-      double value = 0;
-      const bool counts =
-          (!is_sample || operand.mentions_rtt()) && operand.EvaluateReal(values, &value);
+      const Number value =
+          is_sample && !operand.mentions_rtt() ? Number() : operand.EvaluateReal(values);
       for (; step != end && step->operand == operand_id; step++) {
-        if (counts) AddReal(step->kind, value, bank + step->offset);
+        if (value.is_defined()) AddReal(step->kind, value, bank + step->offset);
       }
     } else {
       int64_t value = 0;

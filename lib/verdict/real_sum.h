@@ -5,8 +5,9 @@
 // before (cascaded compensated summation, Ogita, Rump and Oishi 2005).
 //
 // Four parts carry some 212 bits, enough for the n*S2 - S*S of a standard deviation to cancel to
-// exactly 0 over equal values, and for the order of adding not to show.  A sum beyond the range of
-// doubles rounds to something that is not finite.
+// exactly 0 over equal values, and for the order of adding not to show.  So do whole numbers that
+// are too wide for a double, as long as sums have some 200 bits.  A sum beyond the range of doubles
+// rounds to something that is not finite.
 
 #ifndef TRUMPET_LIB_VERDICT_REAL_SUM_H
 #define TRUMPET_LIB_VERDICT_REAL_SUM_H
@@ -14,6 +15,9 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <optional>
+
+#include "lib/base/units.h"
 
 namespace trumpet {
 
@@ -40,6 +44,27 @@ struct RealSum {
     for (const double part : other.parts) Add(part);
   }
 
+  void AddWhole(Int128 value) {
+    for (const double piece : WholePieces(value).pieces) Add(piece);
+  }
+
+  void AddWholeSquare(Int128 value) {
+    const WholePieces whole(value);
+    for (const double a : whole.pieces) {
+      for (const double b : whole.pieces) AddProduct(a, b);
+    }
+  }
+
+  // The exact sum of what were only whole numbers; none if it may not fit.
+  std::optional<Int128> Whole() const {
+    Int128 sum = 0;
+    for (const double part : parts) {
+      if (!(std::fabs(part) < 0x1p127)) return std::nullopt;
+      if (__builtin_add_overflow(sum, static_cast<Int128>(part), &sum)) return std::nullopt;
+    }
+    return sum;
+  }
+
   // The nearest double.
   double Rounded() const {
     RealSum sum = *this;
@@ -58,6 +83,21 @@ struct RealSum {
 
  private:
   static_assert(kParts >= 3);
+
+  // A whole number as doubles of 50 bits at most, which all have its sign or are 0.
+  struct WholePieces {
+    double pieces[3];
+
+    explicit WholePieces(Int128 value) {
+      const Uint128 magnitude =
+          value < 0 ? -static_cast<Uint128>(value) : static_cast<Uint128>(value);
+      const double sign = value < 0 ? -1 : 1;
+      constexpr Uint128 kMask = (Uint128{1} << 50) - 1;
+      pieces[0] = sign * std::ldexp(static_cast<double>(magnitude >> 100), 100);
+      pieces[1] = sign * std::ldexp(static_cast<double>(magnitude >> 50 & kMask), 50);
+      pieces[2] = sign * static_cast<double>(magnitude & kMask);
+    }
+  };
 
   void PushErrorsDown() {
     for (int i = kParts - 1; i > 0; --i) {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <optional>
 
 #include "lib/verdict/real_sum.h"
 #include "lib/verdict/uint256.h"
@@ -75,6 +76,13 @@ int Width(const Expr& expr) {
     default:  // comparisons and logic
       return 1;
   }
+}
+
+// No step of its computation has a fraction.
+bool IsWhole(const Expr& expr) {
+  if (expr.op == ExprOp::kNumber) return expr.number.is_integer();
+  if (expr.op == ExprOp::kDivide) return false;
+  return std::all_of(expr.args.begin(), expr.args.end(), IsWhole);
 }
 
 double ToDouble(uint64_t word) {
@@ -174,6 +182,13 @@ Number IntegerStddev(uint64_t count, Int128 sum, Int128 sum_squares) {
   return Number::Real(std::sqrt(ToDouble(radicand)) / static_cast<double>(count));
 }
 
+Number RealTotal(const CellSum& sum, bool is_whole) {
+  if (is_whole) {
+    if (const std::optional<Int128> whole = sum.Whole()) return Number::Integer(*whole);
+  }
+  return Number::Real(sum.Rounded());
+}
+
 // n*S2 - S*S nearly cancels; all of it is kept until the one rounding.
 Number RealStddev(uint64_t count, const CellSum& sum, const CellSum& sum_squares) {
   const auto n = static_cast<double>(count);
@@ -265,6 +280,22 @@ void MergeCells(const std::vector<CellSpec>& cells, const uint64_t* from, uint64
   for (const CellSpec& cell : cells) MergeCell(cell.kind, from + cell.offset, into + cell.offset);
 }
 
+void AddValue(const Number& value, CellSum* sum) {
+  if (value.is_integer()) {
+    sum->AddWhole(value.integer());
+  } else {
+    sum->Add(value.AsDouble());
+  }
+}
+
+void AddSquare(const Number& value, CellSum* sum) {
+  if (value.is_integer()) {
+    sum->AddWholeSquare(value.integer());
+  } else {
+    sum->AddProduct(value.AsDouble(), value.AsDouble());
+  }
+}
+
 AggregateCells FindAggregateCells(const TriggerPlan& plan, const Expr& aggregate) {
   AggregateCells found;
   found.kind = aggregate.aggregate;
@@ -272,6 +303,7 @@ AggregateCells FindAggregateCells(const TriggerPlan& plan, const Expr& aggregate
   const auto index = static_cast<size_t>(operand - plan.operands.begin());
   if (operand == plan.operands.end()) return found;
   found.is_real = plan.is_real[index];
+  found.is_whole = IsWhole(plan.operands[index]);
   found.is_packets = index == kPacketsOperand;
   for (const CellSpec& cell : plan.cells) {
     if (cell.operand != index) continue;
@@ -316,8 +348,8 @@ Number AggregateValue(const AggregateCells& cells, const uint64_t* words) {
     return cells.is_real ? RealStddev(count, LoadCellSum(sum), LoadCellSum(sum_squares))
                          : IntegerStddev(count, LoadInt128(sum), LoadInt128(sum_squares));
   }
-  const Number total =
-      cells.is_real ? Number::Real(LoadCellSum(sum).Rounded()) : Number::Integer(LoadInt128(sum));
+  const Number total = cells.is_real ? RealTotal(LoadCellSum(sum), cells.is_whole)
+                                     : Number::Integer(LoadInt128(sum));
   if (cells.kind == AggregateKind::kSum) return total;
   return Apply(ExprOp::kDivide, total, Number::Integer(count));
 }

@@ -82,11 +82,17 @@ void ResetCells(const std::vector<CellSpec>& cells, uint64_t* words);
 void MergeCell(CellKind kind, const uint64_t* from, uint64_t* into);
 void MergeCells(const std::vector<CellSpec>& cells, const uint64_t* from, uint64_t* into);
 
+// Adds a value of a real operand, or its square; whole numbers are not rounded, whatever their
+// width.
+void AddValue(const Number& value, CellSum* sum);
+void AddSquare(const Number& value, CellSum* sum);
+
 // Where the cells of one aggregate lie, found once per plan: offsets in words, 0 where there is
 // none.
 struct AggregateCells {
   AggregateKind kind = AggregateKind::kCount;
   bool is_real = false;
+  bool is_whole = false;    // though real: too wide for 63 bits, but without fractions
   bool is_packets = false;  // the operand is always 1: count is all there is
   uint16_t count = 0;
   uint16_t sum = 0;

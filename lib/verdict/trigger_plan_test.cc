@@ -175,6 +175,59 @@ TEST(Aggregate, FindsNoDeviationAmongEqualFractions) {
   }
 }
 
+// Each square needs more bits than a double has.
+TEST(Aggregate, IsExactOverWholeNumbersTooWideFor63Bits) {
+  const Expr seq = Var(Variable::kSeq);
+  const Expr square = Op(seq, ExprOp::kMultiply, seq);
+  const int64_t big = (int64_t{1} << 40) + 1;  // its square is 2^80 + 2^41 + 1
+  const std::vector<int64_t> values = {big, 1, big, -big};
+  EXPECT_EQ(Over(Agg(AggregateKind::kSum, square), values, Variable::kSeq),
+            Number::Integer(3 * (Int128{big} * big) + 1));
+  EXPECT_EQ(Over(Agg(AggregateKind::kAvg, square), {big, big - 1}, Variable::kSeq),
+            Number::Real(std::ldexp(1, 80) + std::ldexp(1, 40)));
+  const Expr less = Op(square, ExprOp::kSubtract, Num(Int128{big} * big));
+  EXPECT_EQ(Over(Agg(AggregateKind::kSum, less), {big, big}, Variable::kSeq), Number::Integer(0));
+  EXPECT_EQ(Over(Agg(AggregateKind::kSum, less), {0, 1}, Variable::kSeq),
+            Number::Integer(1 - 2 * (Int128{big} * big)));
+  const Expr more = Op(Op(seq, ExprOp::kMultiply, Num(int64_t{1} << 60)), ExprOp::kAdd, seq);
+  EXPECT_EQ(Over(Agg(AggregateKind::kStddev, more), {5, 7}, Variable::kSeq),
+            Number::Real(std::ldexp(1, 60)));
+  EXPECT_EQ(Over(Agg(AggregateKind::kStddev, square), {big, big, big}, Variable::kSeq),
+            Number::Real(0));
+}
+
+// Among values of 83 bits and a deviation of 1, what doubles lose would be 2^30.
+TEST(Aggregate, FindsASmallDeviationAmongWideWholeNumbers) {
+  const Expr seq = Var(Variable::kSeq);
+  const Expr shifted = Op(seq, ExprOp::kAdd, Num(Int128{1} << 83));
+  EXPECT_EQ(Over(Agg(AggregateKind::kStddev, shifted), {1, 3}, Variable::kSeq), Number::Real(1));
+}
+
+TEST(Aggregate, GoesOnInDoublesBeyond128Bits) {
+  const Expr seq = Var(Variable::kSeq);
+  const Expr cube = Op(Op(seq, ExprOp::kMultiply, seq), ExprOp::kMultiply, seq);
+  const Expr sum = Agg(AggregateKind::kSum, cube);
+  const int64_t big = int64_t{1} << 50;
+  EXPECT_EQ(Over(sum, {big, big}, Variable::kSeq), Number::Real(std::ldexp(1, 151)));
+  EXPECT_EQ(Over(sum, {3, 5}, Variable::kSeq), Number::Integer(152));
+}
+
+TEST(RealSum, KeepsWholeNumbersOf127BitsAndTheirSquares) {
+  constexpr Int128 kLargest = static_cast<Int128>(~Uint128{0} >> 1);
+  CellSum sum;
+  sum.AddWhole(kLargest);
+  EXPECT_FALSE(sum.Whole() == kLargest - 1);
+  sum.AddWhole(-kLargest - 1);
+  EXPECT_EQ(sum.Whole(), Int128{-1});
+  const Int128 wide = (Int128{1} << 63) - 1;
+  CellSum squares;
+  squares.AddWholeSquare(wide);
+  EXPECT_EQ(squares.Whole(), wide * wide);
+  squares.AddWholeSquare(kLargest);
+  EXPECT_EQ(squares.Whole(), std::nullopt);
+  EXPECT_EQ(squares.Rounded(), std::ldexp(1, 254));
+}
+
 TEST(RealSum, IsTheNearestDoubleToTheExactSum) {
   CellSum sum;
   for (const double value : {1e100, 1.0, -1e100, 1e-30}) sum.Add(value);

@@ -133,7 +133,7 @@ inline std::vector<uint64_t> CellsOf(const TriggerPlan& plan, const Values& valu
     if (!number.is_defined()) continue;
     uint64_t* to = &words[cell.offset];
     const Int128 whole = number.is_integer() ? number.integer() : 0;
-    const Uint128 square = static_cast<Uint128>(whole * whole);
+    const Uint128 square = static_cast<Uint128>(whole) * static_cast<Uint128>(whole);
     CellSum sum;
     switch (cell.kind) {
       case CellKind::kCount:
@@ -152,11 +152,11 @@ inline std::vector<uint64_t> CellsOf(const TriggerPlan& plan, const Values& valu
         to[0] = static_cast<uint64_t>(whole);
         break;
       case CellKind::kRealSum:
-        sum.Add(number.AsDouble());
+        AddValue(number, &sum);
         StoreCellSum(sum, to);
         break;
       case CellKind::kRealSumSquares:
-        sum.AddProduct(number.AsDouble(), number.AsDouble());
+        AddSquare(number, &sum);
         StoreCellSum(sum, to);
         break;
       case CellKind::kRealMin:

@@ -17,6 +17,9 @@ def _value(name, text, value, threshold, packets=None, **more):
 
 _value("avg is real", "avg(volume) / 2 > 2", 2.5, 2)
 _value("stddev is that of the population", "stddev(volume) > 0", 78 ** 0.5 / 3, 0)
+_value("sums of wide whole numbers are exact",
+       "sum((volume + 1000000000000) * (volume + 1000000000000)) % 1000000000000 > 0", 101, 0)
+_value("and so is what averages and deviations come from", "stddev(volume + 9000000000000000000) > 0", 78 ** 0.5 / 3, 0)
 _value("count counts the packets on which its operand is defined, whatever it is", "count(volume > 4) > 0", 3, 0)
 _value("Division by 0 is undefined: not counted", "count(1 / (volume - 4)) > 0", 2, 0)
 _value("A comparison inside an aggregate is 1 or 0", "sum(volume > 2) > 0", 2, 0)
