@@ -183,6 +183,34 @@ TEST(Yaml, ChecksOptions) {
             "e.yaml:2:13: 'severity' is longer than 255 bytes");
 }
 
+TEST(Yaml, PointsToEmptyValues) {
+  const std::string empty = "'filter' is empty; it must be a text";
+  const std::string rest = "  predicate: 1\n  time_interval: 1ms\n";
+  EXPECT_EQ(YamlError("- filter:\n" + rest), "e.yaml:1:10: " + empty);
+  EXPECT_EQ(YamlError("- filter:  # : none\n\n  # \"still\" none\n" + rest),
+            "e.yaml:1:10: " + empty);
+  EXPECT_EQ(YamlError("-\n" + rest + "  filter: \r\n  nullable: x\n"),
+            "e.yaml:5:3: 'nullable' is not a key of an event");
+  EXPECT_EQ(YamlError("-\n" + rest + "  filter: \r\n  # end"), "e.yaml:4:10: " + empty);
+  EXPECT_EQ(YamlError("-\n" + rest + "  filter: ~\n"), "e.yaml:4:11: " + empty);
+  EXPECT_EQ(YamlError("- {name: \"a # b\", filter: , predicate: 1, time_interval: 1ms}"),
+            "e.yaml:1:26: " + empty);
+  EXPECT_EQ(YamlError("- event:\n- '*, x, 1ms'\n"),
+            "e.yaml:1:9: 'event' is empty; it must be a line of text\n"
+            "e.yaml:2:7: 'x' is not a packet variable");
+  EXPECT_EQ(YamlError("- event: '*, 1, 1ms'\n  name:\n"),
+            "e.yaml:2:8: 'name' is empty; it must be a text, not empty");
+  EXPECT_EQ(YamlError("- event: '*, 1, 1ms'\n  for:\n  name: a\n"),
+            "e.yaml:2:7: 'for' is empty; it takes a whole number from 1 to 4294967295");
+  EXPECT_EQ(YamlError("-\n- x: 1\n"),
+            "e.yaml:1:2: an event is a map of keys or a line of text\n"
+            "e.yaml:2:3: 'x' is not a key of an event");
+  EXPECT_EQ(YamlError("events:\n"), "e.yaml:1:8: 'events' is empty; it must be a list");
+  EXPECT_EQ(YamlError("- filter: 1\n  : 2\n"), "e.yaml:2:3: '' is not a key of an event");
+  EXPECT_EQ(YamlError("~"),
+            "e.yaml:1:1: expected a map with the key 'events', or a list of events");
+}
+
 TEST(Yaml, WantsUniqueNames) {
   EXPECT_EQ(YamlError("- {name: a, event: '*, 1, 1ms'}\n- {name: a, event: '*, 1, 1ms'}\n"),
             "e.yaml:2:10: the name 'a' is taken by event 1 of the file");

@@ -31,6 +31,11 @@ bool IsScalar(const DocumentNode& node) {
   return node.kind == Kind::kText || node.kind == Kind::kNumber;
 }
 
+// The value of `key` is not what is wanted: "a text", "a list".
+std::string WrongKind(const DocumentNode& node, const char* key, const char* wanted) {
+  return Quote(key) + (node.kind == Kind::kNull ? " is empty; it" : "") + " must be " + wanted;
+}
+
 // Reads one item of the list.  The first complaint wins; every step returns false after one.
 class ItemReader {
  public:
@@ -76,7 +81,7 @@ class ItemReader {
         return FailAt(part->offset, Quote(key) + " cannot stand beside 'event'");
       }
     }
-    if (line->kind != Kind::kText) return FailAt(line->offset, "'event' must be a line of text");
+    if (line->kind != Kind::kText) return FailKind(*line, "event", "a line of text");
     return ReadLine(*line);
   }
 
@@ -106,9 +111,7 @@ class ItemReader {
         return FailAt(item_.offset, "this event has no " + Quote(keys[i]));
       }
       if (nodes[i]->kind == Kind::kNull && may_be_absent) continue;
-      if (!IsScalar(*nodes[i])) {
-        return FailAt(nodes[i]->offset, Quote(keys[i]) + " must be a text");
-      }
+      if (!IsScalar(*nodes[i])) return FailKind(*nodes[i], keys[i], "a text");
       parts[i] = nodes[i]->text;
     }
     Diagnostic error;
@@ -146,9 +149,7 @@ class ItemReader {
     const DocumentNode* const node = Find(key);
     if (node == nullptr) return true;
     const bool is_name = std::string_view(key) == "name";
-    if (!IsScalar(*node)) {
-      return FailAt(node->offset, Quote(key) + " must be a text" + (is_name ? ", not empty" : ""));
-    }
+    if (!IsScalar(*node)) return FailKind(*node, key, is_name ? "a text, not empty" : "a text");
     const std::string problem =
         is_name ? EventNameProblem(node->text) : LabelProblem(key, node->text);
     if (!problem.empty()) return FailAt(node->offset, problem);
@@ -222,6 +223,10 @@ class ItemReader {
     return found == values_.end() ? nullptr : found->second;
   }
 
+  bool FailKind(const DocumentNode& node, const char* key, const char* wanted) {
+    return FailAt(node.offset, WrongKind(node, key, wanted));
+  }
+
   // At a place of the node's decoded text.
   bool FailIn(const DocumentNode& node, size_t decoded_offset, const std::string& message) {
     const bool is_text = node.kind == Kind::kText;
@@ -265,7 +270,7 @@ Result<const DocumentNode*> FindList(const Source& source, const DocumentNode& r
     if (list != nullptr) return Status::Error(source.ErrorAt(key.offset, "'events' stands twice"));
     list = &root.items[i + 1];
     if (list->kind != Kind::kList) {
-      return Status::Error(source.ErrorAt(list->offset, "'events' must be a list"));
+      return Status::Error(source.ErrorAt(list->offset, WrongKind(*list, "events", "a list")));
     }
   }
   return list;

@@ -18,6 +18,46 @@ namespace {
 
 using Kind = DocumentNode::Kind;
 
+bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+
+bool StartsWithNull(std::string_view text) {
+  for (const std::string_view null : {"~", "null", "Null", "NULL"}) {
+    if (text.substr(0, null.size()) != null) continue;
+    const char next = text.size() > null.size() ? text[null.size()] : '\n';
+    if (IsBlank(next) || next == '\n' || next == ',' || next == ']' || next == '}') return true;
+  }
+  return false;
+}
+
+// A line without its comment, nor the blanks before that.
+std::string_view ContentOf(std::string_view line) {
+  for (size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == '#' && (i == 0 || IsBlank(line[i - 1]))) line = line.substr(0, i);
+  }
+  while (!line.empty() && IsBlank(line.back())) line.remove_suffix(1);
+  return line;
+}
+
+// An empty value is no token, so the library gives it the mark of the `next` one.  Its place is
+// behind the ':' or '-' that it follows: nothing but blanks and comments lies between.
+size_t PlaceOfNull(std::string_view text, size_t next) {
+  const bool is_empty_key = next < text.size() && text[next] == ':';
+  if (is_empty_key || StartsWithNull(text.substr(next))) return next;
+  // On the line of a token no comment stands before it, but a '#' in quotes may.  And there may be
+  // many such values: the rest of the line is not looked at for each.
+  size_t end = next;
+  while (next < text.size() && end > 0 && IsBlank(text[end - 1])) --end;
+  if (next < text.size() && end > 0 && text[end - 1] != '\n') return end;
+  for (;;) {
+    const size_t line_break = end == 0 ? std::string_view::npos : text.rfind('\n', end - 1);
+    const size_t start = line_break == std::string_view::npos ? 0 : line_break + 1;
+    const size_t behind = ContentOf(text.substr(start, end - start)).size();
+    if (behind > 0) return start + behind;
+    if (start == 0) return next;
+    end = start - 1;
+  }
+}
+
 // Receives the parser's events instead of its node tree: aliases are refused before anything is
 // expanded, and every node keeps its mark.
 class Handler : public YAML::EventHandler {
@@ -34,7 +74,7 @@ class Handler : public YAML::EventHandler {
 
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     CheckPlain(mark, "", anchor);
-    builder_.Scalar(Kind::kNull, OffsetOf(mark), "");
+    builder_.Scalar(Kind::kNull, PlaceOfNull(text_, OffsetOf(mark)), "");
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
     builder_.Complain(OffsetOf(mark),
