@@ -33,8 +33,8 @@ lib_libtrumpet_packet_a_SOURCES = \
 	lib/packet/parsed_packet.h \
 	lib/packet/pcap_reader.cc \
 	lib/packet/pcap_reader.h \
-	lib/packet/pcapng_header.cc \
-	lib/packet/pcapng_header.h \
+	lib/packet/pcapng_fcs.cc \
+	lib/packet/pcapng_fcs.h \
 	lib/packet/pcapng_joiner.cc \
 	lib/packet/pcapng_joiner.h \
 	lib/packet/pcapng_writer.cc \

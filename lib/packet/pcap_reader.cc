@@ -7,23 +7,16 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <string_view>
 #include <utility>
-#include <vector>
-
-#include "lib/packet/pcapng_header.h"
 
 namespace trumpet {
 
 namespace {
-
-struct FileCloser {
-  void operator()(std::FILE* file) const { std::fclose(file); }
-};
-using File = std::unique_ptr<std::FILE, FileCloser>;
 
 std::string LinkTypeName(int link_type) {
   const char* name = pcap_datalink_val_to_name(link_type);
@@ -31,7 +24,7 @@ std::string LinkTypeName(int link_type) {
 }
 
 // Takes over `file` if it succeeds.
-Result<pcap*> OpenPcap(const std::string& name, File* file) {
+Result<pcap*> OpenPcap(const std::string& name, CaptureFile* file) {
   char error[PCAP_ERRBUF_SIZE] = "";
   pcap* capture =
       pcap_fopen_offline_with_tstamp_precision(file->get(), PCAP_TSTAMP_PRECISION_NANO, error);
@@ -69,62 +62,62 @@ const char* CompressorOf(const uint8_t* data, size_t size) {
   return nullptr;
 }
 
-// By the first of its bytes.  PcapngFcsBytes()'s errors do not name the capture.
-Result<uint32_t> StatedFcsBytes(const std::string& name, const uint8_t* data, size_t size) {
-  if (const char* compressor = CompressorOf(data, size)) {
-    return Status::Error(name +
-                         ": not a readable capture: it is compressed; decompress it first (" +
-                         compressor + " -dc)");
-  }
-  Result<uint32_t> fcs_bytes = PcapngFcsBytes(data, size);
-  if (!fcs_bytes.ok()) return Status::Error(name + ": " + fcs_bytes.message());
-  return fcs_bytes;
-}
-
 Status CannotRead(const std::string& path, int error) {
   return Status::Error(path + ": cannot be read: " + std::strerror(error));
+}
+
+// Leaves the file at its begin.
+Status CheckNotCompressed(const std::string& name, std::FILE* file) {
+  std::array<uint8_t, 8> begin;
+  const size_t size = std::fread(begin.data(), 1, begin.size(), file);
+  if (std::ferror(file) != 0) return CannotRead(name, errno);
+  std::rewind(file);
+  const char* compressor = CompressorOf(begin.data(), size);
+  if (compressor == nullptr) return Status::Ok();
+  return Status::Error(name + ": not a readable capture: it is compressed; decompress it first (" +
+                       compressor + " -dc)");
 }
 
 }  // namespace
 
 void PcapReader::Closer::operator()(pcap* capture) const { pcap_close(capture); }
 
-PcapReader::PcapReader(std::string name, pcap* capture, uint32_t fcs_bytes)
+PcapReader::PcapReader(std::string name, pcap* capture)
     : name_(std::move(name)),
       capture_(capture),
-      fcs_bytes_(fcs_bytes + PcapFcsBytes(capture)),
-      is_pcapng_(IsPcapng(capture)),
+      fcs_bytes_(PcapFcsBytes(capture)),
       link_(LinkKindOf(pcap_datalink(capture)).value()) {}
 
 Result<PcapReader> PcapReader::OpenFile(const std::string& path) {
-  File file(std::fopen(path.c_str(), "rb"));
-  if (file == nullptr) return CannotRead(path, errno);
   struct stat facts;
-  if (fstat(fileno(file.get()), &facts) != 0) return CannotRead(path, errno);
+  if (stat(path.c_str(), &facts) != 0) return CannotRead(path, errno);
   if (!S_ISREG(facts.st_mode)) return Status::Error(path + ": is not a regular file");
-
-  std::vector<uint8_t> header(kPcapngHeaderBytes);
-  const size_t header_bytes = std::fread(header.data(), 1, header.size(), file.get());
-  if (std::ferror(file.get()) != 0) return CannotRead(path, errno);
-  std::rewind(file.get());
-  const Result<uint32_t> fcs_bytes = StatedFcsBytes(path, header.data(), header_bytes);
-  if (!fcs_bytes.ok()) return fcs_bytes.status();
-  const Result<pcap*> capture = OpenPcap(path, &file);
-  if (!capture.ok()) return capture.status();
-  return PcapReader(path, *capture, *fcs_bytes);
+  return Open(path, [&path] { return CaptureFile(std::fopen(path.c_str(), "rb")); });
 }
 
 Result<PcapReader> PcapReader::OpenImage(const std::string& name, const uint8_t* data,
                                          size_t size) {
   if (size == 0) return Status::Error(name + ": not a readable capture: it is empty");
   // Opened for reading only, so nothing is written through the pointer.
-  File file(fmemopen(const_cast<uint8_t*>(data), size, "rb"));
+  return Open(
+      name, [data, size] { return CaptureFile(fmemopen(const_cast<uint8_t*>(data), size, "rb")); });
+}
+
+Result<PcapReader> PcapReader::Open(const std::string& name,
+                                    const std::function<CaptureFile()>& open) {
+  CaptureFile file = open();
   if (file == nullptr) return CannotRead(name, errno);
-  const Result<uint32_t> fcs_bytes = StatedFcsBytes(name, data, std::min(size, kPcapngHeaderBytes));
-  if (!fcs_bytes.ok()) return fcs_bytes.status();
+  const Status not_compressed = CheckNotCompressed(name, file.get());
+  if (!not_compressed.ok()) return not_compressed;
   const Result<pcap*> capture = OpenPcap(name, &file);
   if (!capture.ok()) return capture.status();
-  return PcapReader(name, *capture, *fcs_bytes);
+  PcapReader reader(name, *capture);
+  if (IsPcapng(*capture)) {
+    CaptureFile again = open();
+    if (again == nullptr) return CannotRead(name, errno);
+    reader.pcapng_.emplace(std::move(again));
+  }
+  return reader;
 }
 
 Status PcapReader::ErrorAt(const std::string& what) const {
@@ -139,7 +132,7 @@ Result<bool> PcapReader::Next(TimedFrame* frame) {
   if (outcome != 1) return ErrorAt(pcap_geterr(capture_.get()));
 
   // The seconds of a pcap file are 32 bits without sign; libpcap reads them with one.
-  const int64_t seconds = is_pcapng_ ? header->ts.tv_sec : static_cast<uint32_t>(header->ts.tv_sec);
+  const int64_t seconds = pcapng_ ? header->ts.tv_sec : static_cast<uint32_t>(header->ts.tv_sec);
   const int64_t nanos = header->ts.tv_usec;  // what the precision asked for makes of it
   if (nanos < 0 || nanos >= kNanosPerSecond) {
     return ErrorAt("the fraction of its time stamp is not below one second");
@@ -148,7 +141,8 @@ Result<bool> PcapReader::Next(TimedFrame* frame) {
       __builtin_add_overflow(frame->time, nanos, &frame->time)) {
     return ErrorAt("its time stamp lies outside of the years 1678 to 2262");
   }
-  const uint32_t wire_length = header->len > fcs_bytes_ ? header->len - fcs_bytes_ : 0;
+  const uint32_t fcs_bytes = pcapng_ ? pcapng_->OfNextPacket() : fcs_bytes_;
+  const uint32_t wire_length = header->len > fcs_bytes ? header->len - fcs_bytes : 0;
   frame->frame = link_.AsEthernet({data, std::min(header->caplen, wire_length), wire_length});
   ++frame_count_;
   return true;

@@ -15,13 +15,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "lib/base/status.h"
 #include "lib/base/units.h"
 #include "lib/packet/link_header.h"
 #include "lib/packet/parse.h"
+#include "lib/packet/pcapng_fcs.h"
 
 struct pcap;
 
@@ -51,14 +54,17 @@ class PcapReader {
     void operator()(pcap* capture) const;
   };
 
-  PcapReader(std::string name, pcap* capture, uint32_t fcs_bytes);
+  // `open` opens the capture, each time anew.
+  static Result<PcapReader> Open(const std::string& name, const std::function<CaptureFile()>& open);
+
+  PcapReader(std::string name, pcap* capture);  // takes over `capture`
 
   Status ErrorAt(const std::string& what) const;
 
   std::string name_;
   std::unique_ptr<pcap, Closer> capture_;
-  uint32_t fcs_bytes_;
-  bool is_pcapng_;
+  uint32_t fcs_bytes_;               // what the file states of all packets
+  std::optional<PcapngFcs> pcapng_;  // if it is that format
   LinkHeader link_;
   uint64_t frame_count_ = 0;
 };

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "lib/packet/pcapng_header.h"
+#include "lib/packet/pcapng_fcs.h"
 #include "lib/packet/test_captures.h"
 
 namespace trumpet {
@@ -45,6 +45,12 @@ Contents ReadAll(Result<PcapReader> reader) {
 
 Contents ReadImage(const Bytes& image) {
   return ReadAll(PcapReader::OpenImage("x.pcap", image.data(), image.size()));
+}
+
+// 64 bytes that came from an interface.
+Bytes PcapngPacketOf(uint32_t interface, const Bytes& options) {
+  return PcapngBlock(
+      6, Join({Le32(interface), Le32(0), Le32(1), Le32(64), Le32(64), Zeros(64), options}));
 }
 
 bool Contains(const std::string& text, const std::string& part) {
@@ -142,12 +148,29 @@ TEST(PcapReader, CutsOffTheCheckSequenceThatAPcapngStates) {
   }
 }
 
-TEST(PcapReader, RefusesInterfacesWithDifferentCheckSequences) {
+TEST(PcapReader, CutsOffTheCheckSequenceThatThePacketsInterfaceStates) {
+  const Contents contents = ReadImage(Join(
+      {PcapngSection(), PcapngInterface(PcapngOption(13, {32})), PcapngInterface({}),
+       PcapngPacket(1, Zeros(64)), PcapngPacketOf(1, {}), PcapngInterface(PcapngOption(13, {16})),
+       PcapngPacketOf(2, {}), PcapngBlock(3, Join({Le32(64), Zeros(64)})), PcapngSection(),
+       PcapngInterface({}), PcapngPacketOf(0, {})}));
+  EXPECT_EQ(contents.error, "");
+  EXPECT_EQ(contents.wire_lengths, (std::vector<uint32_t>{60, 64, 62, 60, 64}));
+}
+
+// epb_flags: bits 5 to 8 are the length in bytes, the others the direction and errors.
+TEST(PcapReader, CutsOffTheCheckSequenceThatAPacketStates) {
+  const auto flags = [](uint32_t value) { return PcapngOption(2, Le32(value)); };
+  const Bytes comment = PcapngOption(1, {'f', 'c', 's'});
   const Contents contents =
-      ReadImage(Join({PcapngSection(), PcapngInterface(PcapngOption(13, {32})), PcapngInterface({}),
-                      PcapngPacket(1, Zeros(64))}));
-  EXPECT_EQ(contents.error,
-            "x.pcap: its interfaces state different FCS lengths; they must be the same");
+      ReadImage(Join({PcapngSection(), PcapngInterface({}), PcapngInterface(PcapngOption(13, {32})),
+                      PcapngPacketOf(0, flags(4 << 5 | 1)), PcapngPacketOf(0, flags(2)),
+                      PcapngPacketOf(0, Join({comment, flags(0xff00021e | 4 << 5)})),
+                      PcapngPacketOf(1, flags(2 << 5)), PcapngPacketOf(1, flags(1)),
+                      PcapngPacketOf(0, Join({PcapngOption(0, {}), flags(4 << 5)}))}));
+  EXPECT_EQ(contents.error, "");
+  EXPECT_EQ(contents.wire_lengths, (std::vector<uint32_t>{60, 64, 60, 62, 60, 64}));
+  EXPECT_EQ(contents.frames[0].size(), 60u);
 }
 
 TEST(PcapReader, RefusesATimeBeyondItsClock) {
@@ -226,19 +249,21 @@ TEST(PcapReader, NamesAFileThatCannotBeOpened) {
   EXPECT_EQ(ReadAll(PcapReader::OpenFile(".")).error, ".: is not a regular file");
 }
 
-TEST(PcapngFcsBytes, IsZeroForWhatIsNotPcapng) {
-  const Bytes pcap = PcapHeader();
-  EXPECT_EQ(*PcapngFcsBytes(pcap.data(), pcap.size()), 0u);
-  EXPECT_EQ(*PcapngFcsBytes(nullptr, 0), 0u);
+TEST(PcapngFcs, ReadsNothingBeyondAnyCut) {
+  const Bytes whole = Join({PcapngSection(), PcapngInterface(PcapngOption(13, {32})),
+                            PcapngPacketOf(0, PcapngOption(2, Le32(2 << 5)))});
+  const auto of_cut = [&whole](size_t length) {
+    const Bytes cut(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(length));
+    const TemporaryFile file(cut);
+    return PcapngFcs(CaptureFile(std::fopen(file.path().c_str(), "rb"))).OfNextPacket();
+  };
+  for (size_t length = 0; length < whole.size(); ++length) EXPECT_EQ(of_cut(length), 0u) << length;
+  EXPECT_EQ(of_cut(whole.size()), 2u);
 }
 
-TEST(PcapngFcsBytes, ReadsNothingBeyondAnyCut) {
-  const Bytes whole = Join({PcapngSection(), PcapngInterface(PcapngOption(13, {32}))});
-  for (size_t length = 0; length < whole.size(); ++length) {
-    const Bytes cut(whole.begin(), whole.begin() + length);
-    EXPECT_EQ(*PcapngFcsBytes(cut.data(), cut.size()), 0u) << length;
-  }
-  EXPECT_EQ(*PcapngFcsBytes(whole.data(), whole.size()), 4u);
+TEST(PcapngFcs, IsZeroForWhatIsNotPcapng) {
+  const TemporaryFile file(Join({PcapHeader(), PcapPacket(1, 0, Zeros(64))}));
+  EXPECT_EQ(PcapngFcs(CaptureFile(std::fopen(file.path().c_str(), "rb"))).OfNextPacket(), 0u);
 }
 
 }  // namespace

@@ -68,9 +68,23 @@ def _read_pcapng(data):
             index, high, low, cap, wire = struct.unpack_from(order + "IIIII", body)
             per_second, offset, fcs = interfaces[index]
             ticks = high << 32 | low
+            fcs = _stated_fcs(order, body[20 + (cap + 3) // 4 * 4:]) or fcs
             time = ticks * 10**9 // per_second + offset * 10**9
             yield _without_fcs(time, body[20:20 + cap], wire, fcs)
         at += size
+
+
+def _stated_fcs(order, options):
+    """Bytes of check sequence that epb_flags states, 0 if it does not."""
+    at = 0
+    while at + 4 <= len(options):
+        code, size = struct.unpack_from(order + "HH", options, at)
+        if code == 0:
+            break
+        if code == 2:
+            return struct.unpack_from(order + "I", options, at + 4)[0] >> 5 & 15
+        at += 4 + (size + 3) // 4 * 4
+    return 0
 
 
 def _read_interface(order, body):
@@ -86,7 +100,7 @@ def _read_interface(order, body):
             base = 2 if value[0] & 0x80 else 10
             per_second = base ** (value[0] & 0x7F)
         elif code == 13:
-            fcs = value[0]
+            fcs = value[0] // 8 if value[0] >= 8 else value[0]  # bits, but some writers put bytes
         elif code == 14:
             offset = struct.unpack(order + "q", value)[0]
         at += 4 + (size + 3) // 4 * 4
@@ -119,7 +133,7 @@ def write_pcapng(path, packets, order="<", micro=False, fcs=0):
         f.write(block(0x0A0D0D0A, struct.pack(order + "IHHq", 0x1A2B3C4D, 1, 0, -1)))
         options = option(9, b"\x06" if micro else b"\x09")
         if fcs:
-            options += option(13, bytes([fcs]))
+            options += option(13, bytes([fcs * 8]))
         f.write(block(1, struct.pack(order + "HHI", ETHERNET, 0, 262144) + options + option(0, b"")))
         for time, data, wire in packets:
             data, wire = _with_fcs(data, wire, fcs)
