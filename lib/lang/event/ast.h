@@ -24,7 +24,7 @@ struct FilterNode {
   size_t offset = 0;
   FieldTest test;                // kTest
   std::vector<FilterNode> args;  // kAnd, kOr: a chain of two or more as written
-  int height = 1;
+  int height = 0;
 };
 
 enum class Literal { kPlain, kPercent };
@@ -40,7 +40,7 @@ struct PredicateNode {
   AggregateKind aggregate = AggregateKind::kSum;
   MeasuredState measured;           // kMeasured
   std::vector<PredicateNode> args;  // kAnd, kOr: a chain of two or more as written
-  int height = 1;                   // of the binary tree that the chain becomes
+  int height = 0;                   // operators above each other in the binary tree it becomes
 
   bool is_rate() const { return unit == Unit::kBitRate || unit == Unit::kPacketRate; }
 };

@@ -50,10 +50,9 @@ TEST(Limits, RefusesPrefixOperatorsWithoutEnd) {
 }
 
 TEST(Limits, BoundsTheHeightOfPredicates) {
-  // n operators in a row make a tree that is n + 1 high.
-  EXPECT_FALSE(Mentions(Canonical(WithPredicate("1" + Repeat(" + 1", 63))), "event:"));
   for (const char* more : {" + 1", " * 1", " and 1", " or 1"}) {
-    for (int times : {64, 5000}) {
+    EXPECT_FALSE(Mentions(Canonical(WithPredicate("1" + Repeat(more, 64))), "event:")) << more;
+    for (int times : {65, 5000}) {
       EXPECT_TRUE(Mentions(Canonical(WithPredicate("1" + Repeat(more, times))),
                            "more than 64 operators nested or in a row"))
           << more << times;
@@ -61,9 +60,18 @@ TEST(Limits, BoundsTheHeightOfPredicates) {
   }
 }
 
+TEST(Limits, PrintsTheHighestPredicateSoThatItIsReadAgain) {
+  std::string predicate = "1";
+  for (int i = 0; i < 32; ++i) predicate = "not (1 and " + predicate + ")";
+  const std::string line = WithPredicate(predicate);
+  const std::string canonical = Canonical(line);
+  EXPECT_FALSE(Mentions(canonical, "event:")) << canonical;
+  EXPECT_EQ(Canonical(canonical), canonical);
+}
+
 TEST(Limits, CountsWhatRatesAndPercentagesAdd) {
   // The sum is 62 high and the comparison 63; the rate's arithmetic adds two.
-  const std::string sum = "sum(1" + Repeat(" + 1", 60) + ")";
+  const std::string sum = "sum(1" + Repeat(" + 1", 61) + ")";
   EXPECT_FALSE(Mentions(Canonical(WithPredicate(sum + " > 1")), "event:"));
   EXPECT_TRUE(Mentions(Canonical(WithPredicate(sum + " > 1bps")), "more than 64 operators"));
 }
@@ -77,8 +85,10 @@ TEST(Limits, BoundsTheHeightOfFilters) {
   std::string filter = "vlan=1";
   for (int i = 0; i < 40; ++i) filter = "not (vlan=1 and " + filter + ")";
   EXPECT_TRUE(Mentions(Canonical(filter + ", 1, 1ms"), "nested more than 64 levels deep"));
-  EXPECT_EQ(Canonical(Repeat("not ", 63) + "vlan=1, 1, 1ms"),
-            Repeat("not ", 63) + "vlan=1, 1, 1ms");
+  EXPECT_EQ(Canonical(Repeat("not ", 64) + "vlan=1, 1, 1ms"),
+            Repeat("not ", 64) + "vlan=1, 1, 1ms");
+  EXPECT_TRUE(Mentions(Canonical(Repeat("not ", 65) + "vlan=1, 1, 1ms"),
+                       "nested more than 64 levels deep"));
 }
 
 TEST(Limits, RefusesGranularitiesThatNoBucketKeyHolds) {

@@ -133,10 +133,11 @@ class PredicateLowerer {
   const uint32_t interval_ms_;
 };
 
+// Operators above each other.
 int Height(const Expr& expr) {
   int height = 0;
-  for (const Expr& arg : expr.args) height = std::max(height, Height(arg));
-  return height + 1;
+  for (const Expr& arg : expr.args) height = std::max(height, Height(arg) + 1);
+  return height;
 }
 
 }  // namespace

@@ -15,8 +15,8 @@
 
 namespace trumpet::event_lang {
 
-// Trees may be this high.  Lowering adds a few levels to a predicate, and printing adds
-// parentheses, so parsers go somewhat deeper before they give up; see lower.h.
+// So many operators may lie above each other in a tree.  Lowering adds a few levels to a predicate,
+// and printing adds parentheses, so parsers go somewhat deeper before they give up; see lower.h.
 constexpr int kMaxDepth = 64;
 constexpr int kMaxParserDepth = 2 * kMaxDepth;
 
