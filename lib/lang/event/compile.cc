@@ -18,6 +18,8 @@
 namespace trumpet::event_lang {
 namespace {
 
+constexpr std::string_view kBlanks = " \t\r\n";
+
 // Where the commas are that part the event, or where a bracket has no partner.
 class Splitter {
  public:
@@ -60,6 +62,17 @@ class Splitter {
   std::string error_;
 };
 
+// Is what looks like the granularity the interval, with nothing where that should be?
+bool HasCommaBehindInterval(std::string_view line, const std::vector<size_t>& commas) {
+  if (commas.size() < 3 || line.find_first_not_of(kBlanks, commas.back() + 1) != line.npos) {
+    return false;
+  }
+  const size_t start = commas[commas.size() - 2] + 1;
+  uint32_t interval_ms = 0;
+  Diagnostic error;
+  return ParseInterval(line.substr(start, commas.back() - start), &interval_ms, &error);
+}
+
 }  // namespace
 
 std::string_view EventText::operator[](Part part) const {
@@ -90,6 +103,11 @@ bool SplitEventLine(std::string_view line, EventText* text, size_t* offset, std:
                std::string(commas.empty() ? "one part" : "two parts");
     return false;
   }
+  if (HasCommaBehindInterval(line, commas)) {
+    *offset = commas.back();
+    *message = "an event ends with its time interval; this ',' is one too many";
+    return false;
+  }
   text->filter = line.substr(0, commas[0]);
   text->predicate = line.substr(commas[0] + 1, commas[1] - commas[0] - 1);
   text->interval = line.substr(commas.back() + 1);
@@ -108,8 +126,7 @@ bool CompileEvent(const EventText& text, EventSpec* spec, Diagnostic* error,
                 "this text is longer than " + std::to_string(kMaxEventBytes) + " bytes");
   }
   EventAst event;
-  event.interval_offset =
-      std::min(text.interval.find_first_not_of(" \t\r\n"), text.interval.size());
+  event.interval_offset = std::min(text.interval.find_first_not_of(kBlanks), text.interval.size());
   return ParseFilter(text.filter, &event.filter, error) &&
          ParsePredicate(text.predicate, &event.predicate, error) &&
          ParseGranularity(text.granularity, &event.granularity, error) &&

@@ -101,6 +101,12 @@ TEST(GranularityTable, ReadsIntervalsOfWholeMilliseconds) {
     => *, sum(bytes) > 1, 86400s
 *, sum(bytes)>1,
     => event:1:17: the time interval is missing
+*, sum(bytes)>1, 5-tuple,
+    => event:1:26: the time interval is missing
+*, sum(bytes)>1, 10ms,
+    => event:1:22: an event ends with its time interval; this ',' is one too many
+*, sum(bytes)>1, 5-tuple, 10ms,
+    => event:1:31: an event ends with its time interval; this ',' is one too many
 *, sum(bytes)>1, 0ms
     => event:1:18: the time interval is '0ms'; it takes whole milliseconds from 1ms to one day (86400s)
 *, sum(bytes)>1, 500us
