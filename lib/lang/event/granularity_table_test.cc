@@ -122,7 +122,11 @@ TEST(GranularityTable, ReadsIntervalsOfWholeMilliseconds) {
 *, sum(bytes)>1, 10 ms
     => event:1:21: the unit 'ms' must follow its number without a space
 *, sum(bytes)>1, 10m
-    => event:1:20: 'm' is not a unit; did you mean 'ms'?
+    => event:1:20: 'm' is not a unit of time; there are ns, us, ms and s
+*, sum(bytes)>1, 1h
+    => event:1:19: 'h' is not a unit of time; there are ns, us, ms and s
+*, sum(bytes)>1, 10MS
+    => event:1:20: 'MS' is not a unit; did you mean 'ms'?
 *, sum(bytes)>1, -10ms
     => event:1:18: '-10ms' is not a time interval; write it with ns, us, ms or s, as in 10ms
 *, sum(bytes)>1, ten

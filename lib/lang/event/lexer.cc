@@ -146,10 +146,16 @@ class Lexer {
     }
     if (name[0] == '.') return "a digit must follow the decimal point";
     const std::string message = Quote(name) + " is not a unit";
-    if (part_ == Part::kInterval) return message + DidYouMean(name, {"ms", "s", "us", "ns"});
+    const bool is_time = part_ == Part::kInterval;
+    const std::string meant =
+        is_time
+            ? DidYouMeanShort(name, {"ns", "us", "ms", "s"})
+            : DidYouMeanShort(name, {"KB", "MB", "GB", "KiB", "MiB", "GiB", "ns", "us", "ms", "s",
+                                     "bps", "kbps", "Mbps", "Gbps", "pps", "kpps", "Mpps", "Gpps"});
+    if (!meant.empty()) return message + meant;
+    if (is_time) return message + " of time; there are ns, us, ms and s";
     return message +
-           DidYouMean(name, {"KB", "MB", "GB", "KiB", "MiB", "GiB", "ns", "us", "ms", "s", "bps",
-                             "kbps", "Mbps", "Gbps", "pps", "kpps", "Mpps", "Gpps"});
+           "; there are KB MB GB, KiB MiB GiB, ns us ms s, and bps and pps, alone or with k M G";
   }
 
   size_t CountDigits(size_t from) const {

@@ -299,13 +299,17 @@ TEST(PredicateTable, PointsAtMistakes) {
 *, sum(bytes) > 1 2, 1ms
     => event:1:19: expected an operator, not '2'
 *, sum(bytes) > 1XB, 1ms
-    => event:1:18: 'XB' is not a unit; did you mean 'KB'?
+    => event:1:18: 'XB' is not a unit; there are KB MB GB, KiB MiB GiB, ns us ms s, and bps and pps, alone or with k M G
 *, sum(bytes) > 1kB, 1ms
     => event:1:18: 'kB' is not a unit; did you mean 'KB'?
 *, sum(bytes) > 125 KB, 1ms
     => event:1:21: the unit 'KB' must follow its number without a space
 *, sum(bytes) > 1e9, 1ms
-    => event:1:18: 'e9' is not a unit
+    => event:1:18: 'e9' is not a unit; there are KB MB GB, KiB MiB GiB, ns us ms s, and bps and pps, alone or with k M G
+*, sum(bytes) > 1TB, 1ms
+    => event:1:18: 'TB' is not a unit; there are KB MB GB, KiB MiB GiB, ns us ms s, and bps and pps, alone or with k M G
+*, sum(bytes) > 1mbps, 1ms
+    => event:1:18: 'mbps' is not a unit; did you mean 'Mbps'?
 *, sum(bytes) > .5, 1ms
     => event:1:17: a number begins with a digit; write 0.5, not .5
 *, sum(bytes) > 1., 1ms

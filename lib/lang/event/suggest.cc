@@ -35,6 +35,8 @@ size_t Distance(std::string_view a, std::string_view b) {
   return cost[a.size()][b.size()];
 }
 
+std::string Question(const std::string& candidate) { return "; did you mean '" + candidate + "'?"; }
+
 }  // namespace
 
 std::string DidYouMean(std::string_view word, const std::vector<std::string>& candidates) {
@@ -47,7 +49,24 @@ std::string DidYouMean(std::string_view word, const std::vector<std::string>& ca
     nearest_distance = distance;
     nearest = &candidate;
   }
-  return nearest == nullptr ? "" : "; did you mean '" + *nearest + "'?";
+  return nearest == nullptr ? "" : Question(*nearest);
+}
+
+std::string DidYouMeanShort(std::string_view word, const std::vector<std::string>& candidates) {
+  constexpr size_t kShortest = 3;
+  if (word.empty() || word.size() > kLongestWord) return "";
+  const std::string* near = nullptr;
+  int near_count = 0;
+  for (const std::string& candidate : candidates) {
+    const size_t distance = Distance(word, candidate);
+    if (distance == 0) return Question(candidate);
+    if (distance > 1) continue;
+    ++near_count;
+    near = &candidate;
+  }
+  const bool is_plausible =
+      near_count == 1 && word.size() >= kShortest && Lower(word[0]) == Lower((*near)[0]);
+  return is_plausible ? Question(*near) : "";
 }
 
 }  // namespace trumpet::event_lang

@@ -16,6 +16,10 @@ namespace trumpet::event_lang {
 // costs nothing; a third of the letters may differ.
 std::string DidYouMean(std::string_view word, const std::vector<std::string>& candidates);
 
+// Among words so short that another letter makes another word, as of units: only other letter case,
+// or one wrong letter behind the first where no second candidate is as near.
+std::string DidYouMeanShort(std::string_view word, const std::vector<std::string>& candidates);
+
 }  // namespace trumpet::event_lang
 
 #endif  // TRUMPET_LIB_LANG_EVENT_SUGGEST_H

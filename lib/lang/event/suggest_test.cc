@@ -22,6 +22,16 @@ TEST(DidYouMean, KeepsSilentWhenNothingIsNear) {
   EXPECT_EQ(DidYouMean("", {"ttl"}), "");
 }
 
+TEST(DidYouMeanShort, TakesNoLetterForAnother) {
+  const std::vector<std::string> units = {"KB", "MB", "GB", "ms", "s", "us", "bps", "Mbps", "Gbps"};
+  EXPECT_EQ(DidYouMeanShort("kb", units), "; did you mean 'KB'?");
+  EXPECT_EQ(DidYouMeanShort("MBPS", units), "; did you mean 'Mbps'?");
+  EXPECT_EQ(DidYouMeanShort("Gpbs", units), "; did you mean 'Gbps'?");
+  for (const char* word : {"TB", "m", "h", "Tbps", "mbs", "min", ""}) {
+    EXPECT_EQ(DidYouMeanShort(word, units), "") << word;
+  }
+}
+
 TEST(DidYouMean, DoesNotMeasureEndlessWords) {
   EXPECT_EQ(DidYouMean(std::string(100000, 'x'), {std::string(100000, 'x')}), "");
 }
