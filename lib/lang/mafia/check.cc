@@ -21,10 +21,23 @@ struct Edge {
   MeasurePlace place;
 };
 
+void AddProduced(const Step& step, std::vector<std::string>* names) {
+  if (step.kind == MeasureNodeKind::kDuplicate) names->push_back(step.name.text);
+  for (const Step& child : step.children) AddProduced(child, names);
+}
+
+// The streams that tasks copy to.
+void AddProduced(const std::vector<Item>& items, std::vector<std::string>* names) {
+  for (const Item& item : items) {
+    AddProduced(item.items, names);
+    if (item.kind == ItemKind::kTask) AddProduced(item.pipeline, names);
+  }
+}
+
 class StreamCheck {
  public:
-  StreamCheck(const MeasureProgram& program, Problems* problems)
-      : program_(program), problems_(*problems) {}
+  StreamCheck(const Tree& tree, const MeasureProgram& program, Problems* problems)
+      : tree_(tree), program_(program), problems_(*problems) {}
 
   void Run();
 
@@ -37,6 +50,7 @@ class StreamCheck {
 
   enum class Mark { kNew, kOpen, kDone };
 
+  const Tree& tree_;
   const MeasureProgram& program_;
   Problems& problems_;
   std::vector<Edge> edges_;
@@ -60,7 +74,7 @@ void StreamCheck::CollectEdges() {
 
 void StreamCheck::CheckProduced() {
   std::vector<std::string> produced = {"pkts", "ctrl"};
-  for (const Edge& edge : edges_) produced.push_back(program_.streams[edge.to].name);
+  AddProduced(tree_.items, &produced);
   for (const MeasureTask& task : program_.tasks) {
     const std::string& name = program_.streams[task.stream].name;
     if (std::find(produced.begin(), produced.end(), name) != produced.end()) continue;
@@ -105,16 +119,17 @@ void StreamCheck::Run() {
   marks_.resize(program_.streams.size());
   copies_.resize(program_.streams.size());
   for (MeasureIndex stream = 0; stream < program_.streams.size(); ++stream) Follow(stream);
-  if (!problems_.empty()) return;
+  const bool is_whole = problems_.empty();
   CheckProduced();
+  if (!is_whole) return;
   CheckCopies(kPktsStream);
   CheckCopies(kCtrlStream);
 }
 
 }  // namespace
 
-void Check(const MeasureProgram& program, Problems* problems) {
-  StreamCheck(program, problems).Run();
+void Check(const Tree& tree, const MeasureProgram& program, Problems* problems) {
+  StreamCheck(tree, program, problems).Run();
 }
 
 }  // namespace trumpet::mafia

@@ -6,13 +6,14 @@
 #ifndef TRUMPET_LIB_LANG_MAFIA_CHECK_H
 #define TRUMPET_LIB_LANG_MAFIA_CHECK_H
 
+#include "lib/lang/mafia/ast.h"
 #include "lib/lang/mafia/problems.h"
 
 namespace trumpet::mafia {
 
-// Steps with mistakes are not in the program; what goes wrong for want of them is told with care:
-// a stream is "never filled" only if there were no problems before.
-void Check(const MeasureProgram& program, Problems* problems);
+// Steps with mistakes are not in the program, so that what fills a stream is looked for in the
+// tree.
+void Check(const Tree& tree, const MeasureProgram& program, Problems* problems);
 
 }  // namespace trumpet::mafia
 

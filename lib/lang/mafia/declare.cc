@@ -179,7 +179,7 @@ bool Declaration::Number(const char* keyword, uint64_t otherwise, uint64_t least
 bool Declaration::CheckPowerOfTwo() {
   const size_t offset = Find("size")->expr->offset;
   const uint64_t size = variable_.size;
-  if (size < 2 || (size & (size - 1)) != 0) {
+  if ((size & (size - 1)) != 0) {
     uint64_t next = 2;
     while (next < size) next *= 2;
     return Fail(offset, "E9",
@@ -208,7 +208,9 @@ bool Declaration::SetCells() {
     const uint64_t otherwise = is_bit ? 1 : is_hll ? 8 : is_time ? 64 : 32;
     is_right = Number("width", otherwise, 1, most_bits, &bits) && is_right;
   }
-  is_right = Number("size", 1, 1, kMaxMeasureCells, &variable_.size) && is_right;
+  // A register is chosen by a bit of the hash at least.
+  const uint64_t least = is_pcsa || is_hll ? 2 : 1;
+  is_right = Number("size", least, least, kMaxMeasureCells, &variable_.size) && is_right;
   variable_.hashes = static_cast<uint32_t>(hashes);
   variable_.bits = static_cast<uint8_t>(bits);
   return is_right && (!(is_pcsa || is_hll) || CheckPowerOfTwo());

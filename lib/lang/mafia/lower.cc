@@ -118,14 +118,19 @@ bool Lowering::CheckTarget(const Step& step, MeasureFieldId id) {
 // E11, or a warning: the value is cut.
 bool Lowering::CheckWidth(const Step& step, const MeasureNode& node) {
   const uint32_t field_bits = FieldBits(program_, node.field);
-  const uint32_t bits = BitsOf(program_, node.expr);
-  if (bits <= field_bits) return true;
-  if (HasFilterBits(program_, node.expr)) {
+  const uint32_t filter_bits = FilterBitsOf(program_, node.expr);
+  if (filter_bits > field_bits) {
+    const std::string field = Quote(step.name.text);
+    const std::string room = std::to_string(field_bits);
+    const bool is_bare = program_.exprs[node.expr].kind == MeasureExprKind::kFilterBits;
     return Fail(step.expr->offset, "E11",
-                "a filter of " + std::to_string(bits) + " bits does not fit into " +
-                    Quote(step.name.text) + ", which has " + std::to_string(field_bits) +
-                    " bits; declare it with size=" + std::to_string(field_bits));
+                is_bare
+                    ? "a filter of " + std::to_string(filter_bits) + " bits does not fit into " +
+                          field + ", which has " + room + " bits; declare it with size=" + room
+                    : "the bits of a filter go up to " + std::to_string(filter_bits) +
+                          " here, and " + field + " has " + room + " bits");
   }
+  if (BitsOf(program_, node.expr) <= field_bits) return true;
   MeasureDiagnostic diagnostic;
   diagnostic.finding = MeasureFinding::kTruncation;
   diagnostic.name = step.name.text;

@@ -317,9 +317,18 @@ bool IsScaling(MeasureOp op) {
   return op == MeasureOp::kShiftRight || op == MeasureOp::kDivide || op == MeasureOp::kRemainder;
 }
 
+bool IsShift(MeasureOp op) { return op == MeasureOp::kShiftLeft || op == MeasureOp::kShiftRight; }
+
+// Are bits of the operands found in the result?
+bool KeepsBits(MeasureOp op) {
+  return op == MeasureOp::kBitOr || op == MeasureOp::kBitXor || op == MeasureOp::kBitAnd ||
+         op == MeasureOp::kPlus || IsShift(op);
+}
+
 // Of `a` op `b`, of which the right one is a constant; `a` is how many bits the left one has.
 uint32_t BitsWithConstant(MeasureOp op, uint32_t a, uint64_t b) {
   if (op == MeasureOp::kShiftRight) return a > b ? a - static_cast<uint32_t>(b) : 0;
+  if (op == MeasureOp::kShiftLeft) return a == 0 || b >= 64 ? 0 : std::min<uint32_t>(a + b, 64);
   if (op == MeasureOp::kDivide && b != 0) return a - std::min(a, BitsOfConstant(b) - 1);
   if (op == MeasureOp::kRemainder && b != 0) return std::min(a, BitsOfConstant(b - 1));
   return a;
@@ -382,11 +391,21 @@ uint32_t BitsOf(const MeasureProgram& program, MeasureIndex index) {
   return std::max(a, b);
 }
 
-bool HasFilterBits(const MeasureProgram& program, MeasureIndex index) {
-  if (index == kNoIndex) return false;
+uint32_t FilterBitsOf(const MeasureProgram& program, MeasureIndex index) {
+  if (index == kNoIndex) return 0;
   const MeasureExpr& expr = program.exprs[index];
-  return expr.kind == MeasureExprKind::kFilterBits || HasFilterBits(program, expr.a) ||
-         HasFilterBits(program, expr.b);
+  if (expr.kind == MeasureExprKind::kFilterBits) return BitsOf(program, index);
+  const uint32_t a = FilterBitsOf(program, expr.a);
+  const uint32_t b = FilterBitsOf(program, expr.b);
+  if (a == 0 && b == 0) return 0;
+  // What else is made of a filter is a number, and no filter any more.
+  if (expr.kind != MeasureExprKind::kBinary || !KeepsBits(expr.op)) return 0;
+  if (expr.op == MeasureOp::kBitAnd) {
+    return std::min(a != 0 ? a : BitsOf(program, expr.a), b != 0 ? b : BitsOf(program, expr.b));
+  }
+  const MeasureExpr& right = program.exprs[expr.b];
+  const bool is_known = IsShift(expr.op) && right.kind == MeasureExprKind::kConstant;
+  return is_known ? BitsWithConstant(expr.op, a, right.value) : std::max(a, b);
 }
 
 }  // namespace trumpet::mafia

@@ -22,8 +22,8 @@ MeasureIndex LowerExpr(const Expr& expr, const ExprScope& scope, const Symbols& 
 
 // How many bits the value can need, as long as sums do not overflow what they are made of.
 uint32_t BitsOf(const MeasureProgram& program, MeasureIndex expr);
-// Is the vector of a membership filter part of it?
-bool HasFilterBits(const MeasureProgram& program, MeasureIndex expr);
+// Up to which bit the vector of a membership filter lies in the value; 0 if there is none in it.
+uint32_t FilterBitsOf(const MeasureProgram& program, MeasureIndex expr);
 
 }  // namespace trumpet::mafia
 

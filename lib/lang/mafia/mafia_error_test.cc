@@ -133,6 +133,10 @@ TEST(MafiaErrors, OfStreamsAreTold) {
       {"endpoint C; pkts >> duplicate(samples); sampels >> collect(C)",
        "1:41: E8: nothing is copied to 'sampels'; a task with duplicate(sampels) fills it; did you "
        "mean 'samples'?"},
+      {"a >> tag(ipv4.id, nothing); b >> tag(ipv4.id, 1); pkts >> duplicate(a) >> match(nothing)",
+       "1:19: E1: 'nothing' is not declared\n"
+       "1:29: E8: nothing is copied to 'b'; a task with duplicate(b) fills it; did you mean 'a'?\n"
+       "1:81: E1: 'nothing' is not declared"},
       {"param T; pkts >> match(pkt.size > T)",
        "1:7: E8: 'T' has no value; write 'param T = VALUE', or give one when it is installed"},
   });
@@ -143,7 +147,9 @@ TEST(MafiaErrors, OfSizesAndWindowsAreTold) {
       {"k=Key(ip.src); s=Sketch(alg=\"hll\", key=k, size=100)",
        "1:48: E9: the size of this sketch is 100; it takes a power of two, such as 128"},
       {"k=Key(ip.src); s=Sketch(alg=\"pcsa\", key=k, size=1)",
-       "1:49: E9: the size of this sketch is 1; it takes a power of two, such as 2"},
+       "1:49: E12: size is 1; it takes 2 to 67108864"},
+      {"k=Key(ip.src); s=Sketch(alg=\"hll\", key=k, size=1)",
+       "1:48: E12: size is 1; it takes 2 to 67108864"},
       {"c=Counter(); window(1s); window(2s)",
        "1:26: E10: 'c' is in another window already; take one of the two away"},
       {"c=Counter(); window(1s); pkts.window(1s) >> c.add(1)",
@@ -158,6 +164,19 @@ TEST(MafiaErrors, OfSizesAndWindowsAreTold) {
        "pkts >> tag(vlan.vid, b)",
        "2:23: E11: a filter of 16 bits does not fit into 'vlan.vid', which has 12 bits; declare it "
        "with size=12"},
+      {"k=Key(ip.src); b=BloomFilter(alg=\"membership\", key=k, size=12);\n"
+       "pkts >> tag(ipv4.id, b.read() << 8)",
+       "2:31: E11: the bits of a filter go up to 20 here, and 'ipv4.id' has 16 bits"},
+      {"k=Key(ip.src); b=BloomFilter(alg=\"membership\", key=k, size=12);\n"
+       "pkts >> tag(ipv4.id, 1 | b.read() << 4)",
+       "none"},
+      {"k=Key(ip.src); b=BloomFilter(alg=\"membership\", key=k, size=32);\n"
+       "pkts >> tag(ipv4.id, b.read() >> 16) >> tag(ipv4.id, b & 0xffff) >> "
+       "tag(ipv4.tos, b > 0) >> tag(ipv4.id, b << 2 & 0xffff)",
+       "none"},
+      {"k=Key(ip.src); b=BloomFilter(alg=\"membership\", key=k, size=8);\n"
+       "pkts >> tag(ipv4.id, b.read() | ipv4.src)",
+       "none"},
       {"k=Key(ip.src); b=BloomFilter(alg=\"membership\", key=k, size=128); c=Counter();\n"
        "pkts >> c.set(b.read())",
        "2:15: E11: 'b' has 128 bits; only a filter of at most 64 is a number, others are read by "

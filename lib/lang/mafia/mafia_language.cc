@@ -72,7 +72,7 @@ MafiaCheck CheckMafia(std::string_view text, std::string_view name, const MafiaO
     mafia::Symbols symbols(&problems);
     mafia::Resolve(tree, options, &symbols, &problems, &check.program);
     mafia::Lower(tree, symbols, &problems, &check.program);
-    mafia::Check(check.program, &problems);
+    mafia::Check(tree, check.program, &problems);
   }
   if (problems.empty()) {
     mafia::FindConflicts(&check.program);
