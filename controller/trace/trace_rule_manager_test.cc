@@ -336,7 +336,7 @@ TEST_F(TraceRuleManagerTest, AnotherSetTakesThePlaceOfTheFirst) {
   EXPECT_TRUE(one.RunUntil([&] { return one.IsActive(); }));
   const auto wrong = one.Put("rules: [{name: n, filter: not vlan=1}]");
   EXPECT_FALSE(wrong.is_conflict);
-  EXPECT_EQ(wrong.status.message(), "rule 'n': 'not' cannot be said to OpenFlow switches");
+  EXPECT_EQ(wrong.status.message(), "t:1:27: rule 'n': 'not' cannot be said to OpenFlow switches");
 }
 
 TEST_F(TraceRuleManagerTest, SaysWhereRulesAreChangingUnlessEdgesDecide) {

@@ -52,6 +52,7 @@ struct TraceRule {
   uint8_t sample_bits = 0;         // of connections one in 2^n, the same ones everywhere
   uint16_t snap_bytes = 0;         // copied of each packet; 0: all
   uint32_t copies_per_second = 0;  // of each switch; 0: as many as there are
+  std::string place = {};  // "rules.yaml:4:13", if read from a text; rules are equal anywhere
 
   // A packet must have the bit.
   bool needs_bit() const { return is_marked || is_at_edge; }
@@ -68,11 +69,20 @@ struct TraceMark {
   std::string name;
   FilterExpr filter;
   std::vector<std::string> hosts;  // of the topology; none: all
+  std::string place = {};          // as of rules
 
   bool operator==(const TraceMark& other) const {
     return name == other.name && filter == other.filter && hosts == other.hosts;
   }
 };
+
+// How errors of them begin: "rules.yaml:4:13: rule 'a'".
+inline std::string PlaceAndName(const TraceRule& rule) {
+  return (rule.place.empty() ? "" : rule.place + ": ") + "rule '" + rule.name + "'";
+}
+inline std::string PlaceAndName(const TraceMark& mark) {
+  return (mark.place.empty() ? "" : mark.place + ": ") + "mark '" + mark.name + "'";
+}
 
 // A packet is copied once, for the first rule that it fits.
 struct TraceRules {

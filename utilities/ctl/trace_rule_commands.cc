@@ -3,6 +3,7 @@
 //
 // The commands of trumpetctl for trace rules.
 
+#include <algorithm>
 #include <charconv>
 #include <ostream>
 #include <sstream>
@@ -30,6 +31,19 @@ std::optional<TraceRules> ReadRules(CtlRun* run, const CtlDocument& document) {
 std::optional<TraceRules> ReadRules(CtlRun* run) {
   const auto document = run->ReadDocument(run->argument(0));
   return document ? ReadRules(run, *document) : std::nullopt;
+}
+
+// What cannot be said to switches is told as what cannot be read, if it is about a rule or mark.
+int FailRules(CtlRun* run, const TraceRules& rules, const std::string& message) {
+  const auto is_at = [&message](const auto& one) {
+    return message.compare(0, one.place.size() + 1, one.place + ":") == 0;
+  };
+  if (std::none_of(rules.rules.begin(), rules.rules.end(), is_at) &&
+      std::none_of(rules.marks.begin(), rules.marks.end(), is_at)) {
+    return run->Fail(run->argument(0) + ": " + message);
+  }
+  *run->terminal.err << message << "\n";
+  return 1;
 }
 
 constexpr uint32_t kMaxPort = 0xfeff;  // of those that IN_PORT has room for
@@ -125,7 +139,7 @@ int CheckCtlTraceRules(CtlRun* run) {
   }
   at.hosts.push_back({"", {*ParsePrefix("::/0")}});
   const auto flows = CompileTraceRules(*rules, at);
-  if (!flows) return run->Fail(run->argument(0) + ": " + flows.message());
+  if (!flows) return FailRules(run, *rules, flows.message());
   if (run->invocation.Has("print")) *run->terminal.out << PrintTraceRules(*rules);
   return 0;
 }
@@ -136,7 +150,7 @@ int CompileCtlTraceRules(CtlRun* run) {
   const auto rules = ReadRules(run);
   if (!rules) return 1;
   const auto flows = CompileTraceRules(*rules, *at);
-  if (!flows) return run->Fail(run->argument(0) + ": " + flows.message());
+  if (!flows) return FailRules(run, *rules, flows.message());
   ApiJson json = {{"meters", flows->meters}, {"flows", ApiJson::array()}};
   for (const TraceFlow& flow : flows->flows) json["flows"].push_back(flow.text);
   return run->Print(json, FlowsText);
@@ -171,7 +185,7 @@ int ExportCtlTraceRules(CtlRun* run) {
   const auto rules = ReadRules(run);
   if (!rules) return 1;
   const auto text = ExportSonic(*rules, tunnel);
-  if (!text) return run->Fail(run->argument(0) + ": " + text.message());
+  if (!text) return FailRules(run, *rules, text.message());
   *run->terminal.out << *text;
   return 0;
 }

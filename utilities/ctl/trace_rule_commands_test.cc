@@ -50,7 +50,14 @@ TEST(TraceRuleCommands, CheckNamesThePlaceAndWhatSwitchesCannotBeTold) {
             "(standard input):1:10: 'nam' is not a key of a trace rule; did you mean 'name'?\n");
   const Told untold = RunRules("check", "rules: [{name: a, filter: not vlan=1}]");
   EXPECT_EQ(untold.status, 1);
-  EXPECT_EQ(untold.err, "trumpetctl: -: rule 'a': 'not' cannot be said to OpenFlow switches\n");
+  EXPECT_EQ(untold.err,
+            "(standard input):1:27: rule 'a': 'not' cannot be said to OpenFlow switches\n");
+  const Told mark = RunRules("check",
+                             "debug_bit: 0\n"
+                             "rules: [{name: a, marked: true}]\n"
+                             "marks: [{name: m, filter: not vlan=1}]");
+  EXPECT_EQ(mark.err,
+            "(standard input):3:27: mark 'm': 'not' cannot be said to OpenFlow switches\n");
 }
 
 TEST(TraceRuleCommands, CompilePrintsMetersAndThenFlows) {

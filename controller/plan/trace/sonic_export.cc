@@ -14,14 +14,12 @@
 
 #include "controller/plan/filter_terms.h"
 #include "controller/plan/flow_match.h"
-#include "lib/lang/event/diagnostic.h"
 #include "lib/packet/fields.h"
 
 namespace trumpet {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using event_lang::Quote;
 
 constexpr char kTableV4[] = "TRUMPET";
 constexpr char kTableV6[] = "TRUMPETV6";
@@ -181,7 +179,7 @@ class Exporter {
     document_["ACL_RULE"] = Json::object();
     for (const TraceRule& rule : rules_.rules) {
       const Status status = AddRule(rule);
-      if (!status) return Status::Error("rule " + Quote(rule.name) + ": " + status.message());
+      if (!status) return Status::Error(PlaceAndName(rule) + ": " + status.message());
     }
     return document_.dump(4) + "\n";
   }

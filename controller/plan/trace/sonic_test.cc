@@ -196,13 +196,14 @@ TEST(SonicExport, NamesTheRuleThatSonicCannotBeTold) {
     const auto rules = ParseTraceRulesYaml("rules: [{name: a, filter: '" + filter + "'}]", "t");
     return rules.ok() ? ExportSonic(*rules, {}).message() : rules.message();
   };
-  EXPECT_EQ(error("ttl=1"), "rule 'a': ttl cannot be said to SONiC");
-  EXPECT_EQ(error("not vlan=1"), "rule 'a': 'not' cannot be said to SONiC");
-  EXPECT_EQ(error("outer.vlan=1"), "rule 'a': outer.vlan cannot be said to SONiC");
-  EXPECT_EQ(error("vlan=1-100"), "rule 'a': it needs more than 64 rules");
-  EXPECT_EQ(error("vlan=1 and vlan=2"), "rule 'a': two tests of VLAN_ID cannot be said to SONiC");
+  EXPECT_EQ(error("ttl=1"), "t:1:27: rule 'a': ttl cannot be said to SONiC");
+  EXPECT_EQ(error("not vlan=1"), "t:1:27: rule 'a': 'not' cannot be said to SONiC");
+  EXPECT_EQ(error("outer.vlan=1"), "t:1:27: rule 'a': outer.vlan cannot be said to SONiC");
+  EXPECT_EQ(error("vlan=1-100"), "t:1:27: rule 'a': it needs more than 64 rules");
+  EXPECT_EQ(error("vlan=1 and vlan=2"),
+            "t:1:27: rule 'a': two tests of VLAN_ID cannot be said to SONiC");
   EXPECT_EQ(error("srcIP=10.0.0.1-10.0.0.3"),
-            "rule 'a': addresses from 10.0.0.1 to 10.0.0.3 are no prefix");
+            "t:1:27: rule 'a': addresses from 10.0.0.1 to 10.0.0.3 are no prefix");
 }
 
 }  // namespace

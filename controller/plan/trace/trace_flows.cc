@@ -98,11 +98,11 @@ class Compiler {
     flows_.flows.push_back({Joined(text, match) + ",actions=" + actions, rule});
   }
 
-  std::vector<std::string> Matches(const FilterExpr& filter, const std::string& name,
-                                   const char* what = "rule") {
+  // `who`: as errors begin.
+  std::vector<std::string> Matches(const FilterExpr& filter, const std::string& who) {
     const Result<std::vector<std::string>> matches = FlowMatches(filter);
     if (matches.ok()) return *matches;
-    if (error_.empty()) error_ = std::string(what) + " '" + name + "': " + matches.message();
+    if (error_.empty()) error_ = who + ": " + matches.message();
     return {};
   }
 
@@ -125,15 +125,15 @@ class Compiler {
 
   // Marked where they come in, packets are copied at every hop or at none, whenever marks change.
   void AddMarks() {
-    for (const TraceMark& mark : rules_.marks) AddMark(mark.filter, mark.hosts, mark.name, "mark");
+    for (const TraceMark& mark : rules_.marks) AddMark(mark.filter, mark.hosts, PlaceAndName(mark));
     for (const TraceRule& rule : rules_.rules) {
-      if (rule.is_at_edge) AddMark(rule.filter, {}, rule.name, "rule");
+      if (rule.is_at_edge) AddMark(rule.filter, {}, PlaceAndName(rule));
     }
   }
 
   // No hosts: all that there are.
   void AddMark(const FilterExpr& of_mark, const std::vector<std::string>& hosts,
-               const std::string& name, const char* what) {
+               const std::string& who) {
     std::vector<Prefix> sources;
     for (const TraceHost& host : at_.hosts) {
       const bool is_meant =
@@ -143,7 +143,7 @@ class Compiler {
     if (sources.empty()) return;
     const std::string bit = std::to_string(rules_.debug_bit + kTraceDscpShift);
     const FilterExpr filter = Both(Both(of_mark, IsIp()), IsIn(Field::kSrcIp, sources));
-    for (const std::string& match : Matches(filter, name, what)) {
+    for (const std::string& match : Matches(filter, who)) {
       if (!marks_.insert(match).second) continue;
       AddFlow(0, kMarkPriority, Joined(kUnmarked, match),
               "load:1->NXM_OF_IP_TOS[" + bit + "],load:1->NXM_NX_REG13[2],resubmit(,0)");
@@ -157,20 +157,22 @@ class Compiler {
     const FilterExpr local = IsIn(Field::kDstIp, at_.local);
     for (const TraceRule& rule : rules_.rules) {
       if (rule.sample_bits == 0) continue;
-      if (has_last_hop) AddGate(4, Both(rule.filter, local), rule.name, {true, true});
-      AddGate(3, Visible(rule), rule.name, {true, false});
+      if (has_last_hop) AddGate(4, Both(rule.filter, local), PlaceAndName(rule), {true, true});
+      AddGate(3, Visible(rule), PlaceAndName(rule), {true, false});
     }
-    if (has_last_hop) AddGate(2, local, "", {false, true});
+    if (has_last_hop) AddGate(2, local, "what is local", {false, true});
     for (const TraceRule& rule : rules_.rules) {
-      if (rule.sample_bits == 0 && rule.needs_bit()) AddGate(1, Visible(rule), rule.name, Gate());
+      if (rule.sample_bits == 0 && rule.needs_bit())
+        AddGate(1, Visible(rule), PlaceAndName(rule), Gate());
     }
     for (const TraceRule& rule : rules_.rules) {
-      if (rule.sample_bits == 0 && !rule.needs_bit()) AddGate(0, rule.filter, rule.name, Gate());
+      if (rule.sample_bits == 0 && !rule.needs_bit())
+        AddGate(0, rule.filter, PlaceAndName(rule), Gate());
     }
   }
 
-  void AddGate(int above, const FilterExpr& filter, const std::string& name, const Gate& gate) {
-    for (const std::string& match : Matches(filter, name)) {
+  void AddGate(int above, const FilterExpr& filter, const std::string& who, const Gate& gate) {
+    for (const std::string& match : Matches(filter, who)) {
       if (!gates_.insert(match).second) continue;  // one that does more is there
       AddFlow(0, kTracePriority + above, Joined(kUnseen, match), GateActions(above, gate));
     }
@@ -216,7 +218,7 @@ class Compiler {
     }
     const int priority = kFirstRulePriority - 2 * number + (is_test ? 1 : 0);
     const std::string actions = CopyActions(rule, number, !is_test);
-    for (const std::string& match : Matches(Visible(rule), rule.name)) {
+    for (const std::string& match : Matches(Visible(rule), PlaceAndName(rule))) {
       AddFlow(kTraceRuleTable, priority, Joined(in_registers, match), actions, number);
     }
   }

@@ -101,7 +101,7 @@ TEST(TraceFlows, HostsOfTheSwitchHaveTheirPacketsMarked) {
                 actions);
   EXPECT_EQ(Lines(Compile(start + "[{name: a, hosts: [h3]}]}", at), mark), "");
   EXPECT_EQ(Lines(Compile(start + "[{name: a, filter: not vlan=1}]}", at), ""),
-            "mark 'a': 'not' cannot be said to OpenFlow switches");
+            "t:1:76: mark 'a': 'not' cannot be said to OpenFlow switches");
 }
 
 TEST(TraceFlows, RulesOfTheEdgeMarkThereAndTakeWhatIsMarked) {
@@ -121,7 +121,7 @@ TEST(TraceFlows, RulesOfTheEdgeMarkThereAndTakeWhatIsMarked) {
   EXPECT_EQ(Lines(inner, "table=0,priority=64990"), "");
   EXPECT_EQ(Lines(inner, "table=251"), Lines(flows, "table=251"));
   EXPECT_EQ(Lines(Compile(start + "not vlan=1" + end, at), ""),
-            "rule 'e': 'not' cannot be said to OpenFlow switches");
+            "t:1:42: rule 'e': 'not' cannot be said to OpenFlow switches");
 }
 
 TEST(TraceFlows, OnlyWhatASampledRuleMayTakeIsHashed) {
@@ -185,9 +185,9 @@ TEST(TraceFlows, CopiesCountForTheirRule) {
 
 TEST(TraceFlows, NamesTheRuleThatSwitchesCannotBeTold) {
   EXPECT_EQ(Lines(Compile("rules: [{name: a}, {name: b, filter: not vlan=1}]"), ""),
-            "rule 'b': 'not' cannot be said to OpenFlow switches");
+            "t:1:38: rule 'b': 'not' cannot be said to OpenFlow switches");
   EXPECT_EQ(Lines(Compile("rules: [{name: in, filter: inner.dstPort=1}]"), ""),
-            "rule 'in': inner.dstPort is out of sight for OpenFlow switches");
+            "t:1:28: rule 'in': inner.dstPort is out of sight for OpenFlow switches");
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ Result<std::vector<TraceTest>> TraceTests(const TraceRules& rules) {
   for (size_t i = 0; i < rules.rules.size(); ++i) {
     const auto matches = FlowMatches(Visible(rules.rules[i]));
     if (!matches.ok()) {
-      return Status::Error("rule '" + rules.rules[i].name + "': " + matches.message());
+      return Status::Error(PlaceAndName(rules.rules[i]) + ": " + matches.message());
     }
     for (const std::string& match : *matches) {
       tests.push_back(MakeTest(rules, static_cast<uint32_t>(i), match));

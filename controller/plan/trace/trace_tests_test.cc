@@ -48,7 +48,7 @@ TEST(TraceTests, OfPortsAndSamplesGoToTheRulesAtOnce) {
 
 TEST(TraceTests, NameTheRuleThatSwitchesCannotBeTold) {
   EXPECT_EQ(Tests("rules: [{name: b, filter: not vlan=1}]"),
-            "rule 'b': 'not' cannot be said to OpenFlow switches");
+            "t:1:27: rule 'b': 'not' cannot be said to OpenFlow switches");
 }
 
 }  // namespace

@@ -56,7 +56,10 @@ class RulesReader {
     }
     if (values.count("debug_bit") != 0) rules->debug_bit = static_cast<int>(debug_bit);
     if (has_base) rules->rules = BaseTraceRules(rules->debug_bit >= 0);
-    for (const TraceRule& rule : rules->rules) names_.insert(rule.name);
+    for (TraceRule& rule : rules->rules) {
+      names_.insert(rule.name);
+      rule.place = source_.PlaceOf(values["base"]->offset);
+    }
     if (!ReadRules(values, rules)) return false;
     if (has_base && rules->debug_bit >= 0) MoveBehindEdges(&rules->rules);
     return ReadMarks(values, rules) && CheckEdges(root, *rules);
@@ -152,6 +155,7 @@ class RulesReader {
       return false;
     }
     uint32_t snap_bytes = 0;
+    rule->place = PlaceOfFilter(item, values);
     if (!ReadName(item, values, "rule", &names_, &rule->name) ||
         !ReadFilterOf(values, &rule->filter) || !ReadBool(values, "marked", &rule->is_marked) ||
         !ReadBool(values, "edge", &rule->is_at_edge) || !ReadSample(values, rule) ||
@@ -204,8 +208,9 @@ class RulesReader {
       }
       Values of_mark;
       TraceMark mark;
-      if (!Collect(item, "a mark", {"name", "filter", "hosts"}, &of_mark) ||
-          !ReadName(item, of_mark, "mark", &names, &mark.name) ||
+      if (!Collect(item, "a mark", {"name", "filter", "hosts"}, &of_mark)) return false;
+      mark.place = PlaceOfFilter(item, of_mark);
+      if (!ReadName(item, of_mark, "mark", &names, &mark.name) ||
           !ReadFilterOf(of_mark, &mark.filter) || !ReadHosts(of_mark, &mark)) {
         return false;
       }
@@ -244,6 +249,12 @@ class RulesReader {
       mark->hosts.push_back(item.text);
     }
     return true;
+  }
+
+  // What switches cannot be told is nearly always there.
+  std::string PlaceOfFilter(const DocumentNode& item, const Values& values) const {
+    const DocumentNode* const filter = Find(values, "filter");
+    return source_.PlaceOf(filter != nullptr ? filter->offset : item.offset);
   }
 
   bool ReadFilterOf(const Values& values, FilterExpr* filter) {
