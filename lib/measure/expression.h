@@ -19,7 +19,7 @@
 
 namespace trumpet {
 
-constexpr uint32_t kMaxExpressionStack = kMaxMeasureDepth + 3;
+constexpr uint32_t kMaxExpressionStack = kMaxMeasureExprDepth + 3;
 
 enum class StepKind : uint8_t {
   kDone,

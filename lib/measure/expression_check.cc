@@ -64,7 +64,9 @@ Status ExpressionCheck::Check() {
       depth_[i] = std::max(depth_[i], depth_[child] + 1);
       steps_[i] = std::min(steps_[i] + steps_[child] + 2, kMaxExpandedSteps + 1);
     }
-    if (depth_[i] > kMaxMeasureDepth) return UnsoundProgram(Numbered("too deep an expression:", i));
+    if (depth_[i] > kMaxMeasureExprDepth) {
+      return UnsoundProgram(Numbered("too deep an expression:", i));
+    }
     if (steps_[i] > kMaxExpandedSteps) return TooLongProgram();
     NoteReads(i);
   }

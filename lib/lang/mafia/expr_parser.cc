@@ -41,6 +41,7 @@ class ExprParser {
  private:
   bool Unary(Expr* expr);
   bool Atom(Expr* expr);
+  bool Parentheses(Expr* expr);
   bool Call(Expr* expr);
   bool Random(Expr* expr);
   bool NameOrField(Expr* expr);
@@ -52,7 +53,9 @@ class ExprParser {
 
 bool ExprParser::Operand(Expr* parent) {
   Expr child;
-  return Binary(Level::kOr, &child) && at_.Adopt(parent, &Expr::operands, std::move(child));
+  if (!at_.Enter() || !Binary(Level::kOr, &child)) return false;
+  at_.Leave();
+  return at_.Adopt(parent, &Expr::operands, std::move(child));
 }
 
 bool ExprParser::Binary(Level lowest, Expr* expr) {
@@ -114,19 +117,21 @@ bool ExprParser::Atom(Expr* expr) {
     case TokenKind::kIpv4:
       expr->kind = ExprKind::kIpv4;
       break;
-    default: {
-      if (!at_.Enter()) return false;
-      const bool is_read = Call(expr);
-      at_.Leave();
-      return is_read;
-    }
+    default:
+      return Call(expr);
   }
   at_.Next();
   return true;
 }
 
+bool ExprParser::Parentheses(Expr* expr) {
+  if (!at_.Enter() || !at_.Expect("(") || !Binary(Level::kOr, expr)) return false;
+  at_.Leave();
+  return at_.Expect(")");
+}
+
 bool ExprParser::Call(Expr* expr) {
-  if (at_.Take("(")) return Binary(Level::kOr, expr) && at_.Expect(")");
+  if (at_.At("(")) return Parentheses(expr);
   if (!at_.AtWord()) return at_.Expected("a value");
   if (!at_.At("(", 1)) return NameOrField(expr);
   if (at_.At("random")) return Random(expr);

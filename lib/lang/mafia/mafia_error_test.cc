@@ -275,7 +275,16 @@ TEST(MafiaErrors, OfHostileSizesAreTold) {
   const std::string deep = "nested too deep here; at most 64 levels are allowed";
   EXPECT_EQ(ErrorsOf("pkts >> match(" + repeat("(", 100) + "1" + repeat(")", 100) + ")"),
             "1:79: " + deep);
-  EXPECT_EQ(ErrorsOf("pkts >> match(1" + repeat("+1", 100) + ")"), "1:142: " + deep);
+  EXPECT_EQ(ErrorsOf("pkts >> match(" + repeat("!", 64) + "pkt.size)"), "none");
+  EXPECT_EQ(ErrorsOf("pkts >> match(" + repeat("!", 65) + "pkt.size)"), "1:79: " + deep);
+  for (const char* more : {" || ipv4.id == 1", " && ipv4.id == 1", " + 1"}) {
+    const std::string chain = "pkts >> match(pkt.size" + repeat(more, 256) + ")";
+    EXPECT_EQ(ErrorsOf(chain), "none") << more;
+    EXPECT_NE(ErrorsOf(chain + " >> match(pkt.size" + repeat(more, 400) + ")")
+                  .find("more than 256 operators in a row; put some of them into parentheses"),
+              std::string::npos)
+        << more;
+  }
   EXPECT_EQ(ErrorsOf("pkts >> " + repeat("(", 100)), "1:73: " + deep);
   EXPECT_EQ(ErrorsOf("m=" + repeat("HashMap(type=", 100)), "1:848: " + deep);
   EXPECT_EQ(ErrorsOf(std::string(kMaxMafiaTextBytes + 1, ' ')),

@@ -66,16 +66,26 @@ class TokenCursor : public TokenList<Token> {
   bool Adopt(Node* parent, std::vector<Node> Node::*children, Node child) {
     parent->depth = std::max(parent->depth, child.depth + 1);
     (parent->*children).push_back(std::move(child));
-    return parent->depth <= kMaxMeasureDepth || FailAt(parent->offset, DepthMessage());
+    return CheckDepth(*parent);
   }
   size_t depth() const { return depth_; }
   void RestoreDepth(size_t depth) { depth_ = depth; }
+
+ private:
+  bool CheckDepth(const Step& step) {
+    return step.depth <= kMaxMeasureDepth || FailAt(step.offset, DepthMessage());
+  }
+  // A chain is as high as it has operators, though nothing nests in it.
+  bool CheckDepth(const Expr& expr) {
+    if (expr.depth <= kMaxMeasureExprDepth) return true;
+    return FailAt(expr.offset, "more than " + std::to_string(kMaxMeasureChain) +
+                                   " operators in a row; put some of them into parentheses");
+  }
   static std::string DepthMessage() {
     return "nested too deep here; at most " + std::to_string(kMaxMeasureDepth) +
            " levels are allowed";
   }
 
- private:
   Problems* const problems_;
   size_t depth_ = 0;
 };
