@@ -96,7 +96,14 @@ class TaskCompiler {
     return hashes;
   }
 
-  // A packet is of pkts or of ctrl, and its copies come on top.
+  // What one look at the window may clear.
+  uint64_t ClearedLines(MeasureIndex window) const {
+    const WindowPlan& plan = compiled_.windows[window];
+    return plan.flips ? 0 : plan.quantum / 8 + 1;
+  }
+
+  // A packet is of pkts or of ctrl, and its copies come on top.  A scope's window is looked at once
+  // for each packet, a task's by each packet and copy of its stream.
   void AddUpCost() {
     const std::vector<size_t> copies = CountCopies(source_);
     CostCertificate* cost = &compiled_.cost;
@@ -111,8 +118,8 @@ class TaskCompiler {
       const bool is_early = !compiled_.keys[key].is_late && !compiled_.slots[key].empty();
       if (is_early) cost->hashes += HashesOf(key);
     }
-    for (const WindowPlan& window : compiled_.windows) {
-      if (!window.flips) cost->cache_lines += window.quantum / 8 + 1;
+    for (MeasureIndex i = 0; i < compiled_.windows.size(); ++i) {
+      if (source_.windows[i].task == kNoIndex) cost->cache_lines += ClearedLines(i);
     }
     cost->bytes = uint64_t{compiled_.own_bytes} + compiled_.shared_bytes +
                   compiled_.max_copies * sizeof(PacketValues) +
@@ -159,6 +166,7 @@ class TaskCompiler {
         cleared.set(variable);
       }
       leave.push_back(Push(LookAtWindow, task.window, cleared));
+      stream_costs_.back().cache_lines += ClearedLines(task.window);
     }
     EmitNode(task.root, false, &leave);
     LandHere(leave);

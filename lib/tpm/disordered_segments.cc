@@ -8,9 +8,6 @@
 namespace trumpet {
 namespace {
 
-// Of what may be walked, as each of these walks looks at every block.
-constexpr uint32_t kLimitDivisor = 16;
-
 int64_t EndOf(const DisorderedBlock& block, int i) { return block.start[i] + block.length[i]; }
 
 bool IsRepeated(const DisorderedBlock& block, int i) { return (block.repeated >> i & 1) != 0; }
@@ -70,7 +67,7 @@ void DisorderedSegments::Release(HistoryPool* pool) {
 
 bool DisorderedSegments::Push(HistoryPool* pool, const DisorderedSegment& segment) {
   if (first_ == kNoHistory || pool->Disordered(first_).count == DisorderedBlock::kEntries) {
-    if (blocks_ >= std::max(pool->walk_limit() / kLimitDivisor, 1u)) return false;
+    if (blocks_ >= pool->disordered_limit()) return false;
     const HistoryRef added = pool->Take();
     if (added == kNoHistory) return false;
     DisorderedBlock& block = pool->Disordered(added);

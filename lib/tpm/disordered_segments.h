@@ -4,7 +4,7 @@
 // DisorderedSegments: those segments of one direction that await acknowledgement and were sent out
 // of the order of their numbers: data sent again, and data that came late.
 //
-// Few, so that walks look at all.  Past a limit (HistoryPool::walk_limit) no more are taken.
+// Few, so that walks look at all.  Past a limit (HistoryPool::disordered_limit) no more are taken.
 //
 // Threads: one.  Plain data, all-zero is not empty: call Clear() first.  Blocks belong to `pool`;
 // whoever drops them calls Release().

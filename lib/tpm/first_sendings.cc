@@ -75,6 +75,7 @@ bool FirstSendings::Overlaps(const HistoryPool& pool, int64_t start, int64_t end
 void FirstSendings::Add(HistoryPool* pool, const Sending& sending) {
   segment_count_++;
   const int64_t start = std::max(sending.start, forgotten_end_);
+  if (start != sending.start) was_evicted_ = 1;  // perhaps the first sending, which nobody keeps
   if (start >= sending.end) return;
   if (highest_start_ == highest_end_) {
     highest_start_ = start;

@@ -162,5 +162,15 @@ TEST_F(FirstSendingsTest, UnderPressureGivesUpUncountedWhatIsBeyondThePromise) {
   }
 }
 
+// What was forgotten may have had holes; one that is filled afterwards is not taken for unseen.
+TEST_F(FirstSendingsTest, TellsOfALateSendingBelowWhatIsForgotten) {
+  Init(64);
+  Nanos now = 0;
+  for (int64_t i = 0; i < 2000; i++) Add(i * 20, i * 20 + 10, i % 2 != 0, now += kNanosPerSecond);
+  EXPECT_EQ(map_.Find(pool_, 35), FirstSending::kUnseen);
+  Add(30, 40, true, now);
+  EXPECT_EQ(map_.Find(pool_, 35), FirstSending::kEvicted);
+}
+
 }  // namespace
 }  // namespace trumpet

@@ -82,6 +82,7 @@ class HistoryPool {
     if (!blocks_.Allocate(block_count, source)) return false;
     list_limit_ = std::max(block_count / 4, 1u);
     walk_limit_ = std::min(list_limit_, walk_limit);
+    disordered_limit_ = std::clamp(walk_limit / kDisorderedShare, 1u, list_limit_);
     return true;
   }
 
@@ -122,6 +123,8 @@ class HistoryPool {
   uint32_t list_limit() const { return list_limit_; }
   // The same of a list that is walked, by landmarks: a packet's time is short.
   uint32_t walk_limit() const { return walk_limit_; }
+  // The same of a list of which walks look at every block.
+  uint32_t disordered_limit() const { return disordered_limit_; }
 
   // Answers that lack what had been given up inside what the contract promises to remember.
   uint64_t evicted() const { return evicted_; }
@@ -130,12 +133,15 @@ class HistoryPool {
   static constexpr uint32_t kWalkLimit = 4096;
 
  private:
+  static constexpr uint32_t kDisorderedShare = 64;  // landmarks save so much of a walk
+
   PageBuffer<HistoryBlock> blocks_;
   HistoryRef next_unused_ = 0;
   HistoryRef free_ = kNoHistory;
   uint32_t used_ = 0;
   uint32_t list_limit_ = 1;
   uint32_t walk_limit_ = 1;
+  uint32_t disordered_limit_ = 1;
   uint64_t evicted_ = 0;
 };
 

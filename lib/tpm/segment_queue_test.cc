@@ -121,7 +121,7 @@ TEST_F(SegmentQueueTest, MeasuresHoweverMuchIsUnderWay) {
 }
 
 TEST_F(SegmentQueueTest, AcceptsLittleDataSentAgainAndWithholdsSamplesOfTheRest) {
-  Init(64);  // one block of three
+  ASSERT_TRUE(pool_.Init(64, nullptr, 64));  // one block of three
   for (int64_t i = 0; i < 20; i++) Push(i * 10, i * 10 + 10, 0);
   for (int64_t i = 10; i < 14; i++) SendAgain(i * 10, i * 10 + 10, 1);
   // Of the fourth nobody knows any more what it repeated.

@@ -429,6 +429,24 @@ const char* const kPipelines[] = {
 };
 
 // What packets of a burst do together, and what not.
+uint64_t LinesOf(const std::string& text) {
+  const auto source = CompileMafia(text, "x.mafia");
+  EXPECT_TRUE(source.ok());
+  const auto program = LoadMeasureProgram(*source, {});
+  EXPECT_TRUE(program.ok());
+  return (*program)->cost.cache_lines;
+}
+
+// A copy that finds the window of its task clearing clears, too; that of a scope clears once.
+TEST(CostCertificate, CountsTheWindowOfATaskForEveryCopy) {
+  const std::string map = "k = Key(ipv4.id) m = HashMap(key=k, size=4096, type=Counter()) ";
+  const std::string copies = "pkts >> duplicate(s) >> duplicate(s) >> duplicate(s) ";
+  EXPECT_EQ(LinesOf(map + copies + "s >> m.add(1)"), 3u);
+  EXPECT_EQ(LinesOf(map + copies + "s.window(1ms, quantum=160) >> m.add(1)"), 3 * (1u + 21));
+  EXPECT_EQ(LinesOf(map + "window(1ms, quantum=160) " + copies + "s >> m.add(1)"), 3 + 21u);
+  EXPECT_EQ(LinesOf(map + copies + "s.window(1ms, mode=flip) >> m.add(1)"), 3u);
+}
+
 struct StageCount {
   uint32_t one_by_one = 0;  // stages whose operators packets take one after the other
   uint32_t by_runs = 0;     // groups of stages that packets of different cells take together
