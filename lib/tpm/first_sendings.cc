@@ -124,7 +124,13 @@ void FirstSendings::AddBelowHighest(HistoryPool* pool, const Sending& sending, i
     const bool is_behind = place.block == kNoHistory;
     const int64_t next_start = is_behind ? end : pool->Ranges(place.block).start[place.index];
     if (next_start > start) {
-      if (!Insert(pool, sending, start, std::min(end, next_start), &place)) {
+      const int64_t gap_end = std::min(end, next_start);
+      bool has_room = Insert(pool, sending, start, gap_end, &place);
+      if (!has_room && place.block != first_) {  // the oldest make room, as in PushHighest()
+        ForgetFirstBlock(pool, sending.sent_ns);
+        has_room = Insert(pool, sending, start, gap_end, &place);
+      }
+      if (!has_room) {
         ForgetBelow(pool, end);
         return;
       }

@@ -172,5 +172,22 @@ TEST_F(FirstSendingsTest, TellsOfALateSendingBelowWhatIsForgotten) {
   EXPECT_EQ(map_.Find(pool_, 35), FirstSending::kEvicted);
 }
 
+TEST_F(FirstSendingsTest, LateSendingsPushOutTheOldestOnly) {
+  Init(64);  // 16 blocks a list
+  for (int64_t i = 0; i < 95; i++) Add(i * 20, i * 20 + 10, i % 2 != 0);
+  for (int64_t i = 80; i < 90; i++) Add(i * 20 + 12, i * 20 + 18, i % 2 == 0);
+  EXPECT_EQ(map_.Find(pool_, 5), FirstSending::kEvicted);
+  for (int64_t i = 40; i < 95; i++) {
+    EXPECT_EQ(map_.Find(pool_, i * 20 + 5),
+              i % 2 != 0 ? FirstSending::kInBurst : FirstSending::kAlone)
+        << i;
+  }
+  for (int64_t i = 80; i < 90; i++) {
+    EXPECT_EQ(map_.Find(pool_, i * 20 + 15),
+              i % 2 == 0 ? FirstSending::kInBurst : FirstSending::kAlone)
+        << i;
+  }
+}
+
 }  // namespace
 }  // namespace trumpet
