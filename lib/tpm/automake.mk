@@ -17,9 +17,9 @@ lib_libtrumpet_tpm_a_SOURCES = \
 	lib/tpm/connection_table.h \
 	lib/tpm/delivery.cc \
 	lib/tpm/delivery.h \
-	lib/tpm/epoch_state.h \
 	lib/tpm/disordered_segments.cc \
 	lib/tpm/disordered_segments.h \
+	lib/tpm/epoch_state.h \
 	lib/tpm/first_sendings.cc \
 	lib/tpm/first_sendings.h \
 	lib/tpm/flow_cells.h \

@@ -35,9 +35,9 @@
 namespace trumpet {
 
 struct ConnectionOptions {
-  uint32_t max_connections = 1u << 16;      // at most 2^27
-  uint32_t max_history_records = 1u << 18;  // segments; ranges are smaller
-  uint32_t history_walk_limit = HistoryPool::kWalkLimit;
+  uint32_t max_connections = 1u << 16;                    // at most 2^27
+  uint32_t max_history_records = 1u << 18;                // segments; ranges are smaller
+  uint32_t history_walk_limit = HistoryPool::kWalkLimit;  // blocks, see there
   Nanos flow_timeout_ns = 10 * kNanosPerSecond;
   Nanos burst_gap_ns = 10 * kNanosPerMicro;
   uint64_t hash_seed = 0;

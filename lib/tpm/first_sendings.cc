@@ -9,7 +9,7 @@
 namespace trumpet {
 namespace {
 
-// By lot, so that whoever sends the segments cannot choose: one block in 64.
+// One block in 64, spread over the pool.
 bool IsLandmark(HistoryRef block) { return block * 0x9E3779B9u >> 26 == 0; }
 
 bool IsBurst(const RangeBlock& block, int i) { return (block.burst >> i & 1) != 0; }
@@ -115,8 +115,8 @@ void FirstSendings::PushHighest(HistoryPool* pool, const Sending& sending, int64
   highest_is_burst_ = sending.is_burst;
 }
 
-// Fills the gaps between ranges within [start, end).  Each gap is filled once in its life, so the
-// loop costs a constant per segment ever sent.
+// Fills the gaps between ranges within [start, end).  Each gap is filled once in its life; ranges
+// without gaps that do not merge are walked each time.
 void FirstSendings::AddBelowHighest(HistoryPool* pool, const Sending& sending, int64_t start,
                                     int64_t end) {
   Place place = FirstEndingAbove(*pool, start);

@@ -6,7 +6,7 @@
 //
 // Disjoint ranges by rising number; neighbours with the same answer are merged.  The highest range
 // lies in the map itself, so that a connection without gaps and bursts needs no block, and data in
-// order touches one line.  One block in 64, by lot, is a landmark; a walk goes down by landmarks
+// order touches one line.  One block in 64 is a landmark; a walk goes down by landmarks
 // first, so that data sent again long after costs 64 times less than a walk over all.
 //
 // Threads: one.  Plain data, all-zero is not empty: call Clear() first.  Blocks belong to `pool`;

@@ -428,7 +428,6 @@ const char* const kPipelines[] = {
     "some.set(odd); pkts >> match(odd.test()) >> bytes.add(1);",
 };
 
-// What packets of a burst do together, and what not.
 uint64_t LinesOf(const std::string& text) {
   const auto source = CompileMafia(text, "x.mafia");
   EXPECT_TRUE(source.ok());
@@ -447,6 +446,7 @@ TEST(CostCertificate, CountsTheWindowOfATaskForEveryCopy) {
   EXPECT_EQ(LinesOf(map + copies + "s.window(1ms, mode=flip) >> m.add(1)"), 3u);
 }
 
+// What packets of a burst do together, and what not.
 struct StageCount {
   uint32_t one_by_one = 0;  // stages whose operators packets take one after the other
   uint32_t by_runs = 0;     // groups of stages that packets of different cells take together
