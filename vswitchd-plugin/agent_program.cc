@@ -61,8 +61,9 @@ void Agent::TakeSets(Nanos now) {
   }
   if (!has_changed) return;
   const uint32_t max_events = memory_settings_.value_or(settings_).max_triggers;
-  event_errors_ = parts_.events->SetControllerEvents(link_.set().triggers(), max_events,
-                                                     settings_.max_buckets, now);
+  event_errors_ = parts_.events->SetControllerEvents(
+      link_.set().triggers(),
+      {max_events, settings_.max_buckets, settings_.packet_budget_us * kNanosPerMicro}, now);
   const uint64_t version = parts_.events->version();
   for (DueAnswer& due : due_answers_) {
     if (due.version == 0) due.version = version;

@@ -153,8 +153,11 @@ Result<std::string> Commands::AddEvents(const Arguments& arguments, bool as_json
   Result<std::vector<EventSpec>> specs = ReadEventArguments(arguments);
   if (!specs.ok()) return specs.status();
   const AgentStatus agent = agent_->Snapshot();
-  Result<std::vector<InstalledEvent>> added = events_->Add(
-      std::move(*specs), agent.in_force.max_triggers, agent.settings.max_buckets, Now());
+  Result<std::vector<InstalledEvent>> added =
+      events_->Add(std::move(*specs),
+                   {agent.in_force.max_triggers, agent.settings.max_buckets,
+                    agent.settings.packet_budget_us * kNanosPerMicro},
+                   Now());
   if (!added.ok()) return added.status();
   agent_->Wake();
   std::string answer = EventsChanged("installed", *added, as_json);

@@ -10,6 +10,7 @@
 
 #include "lib/lang/event/diagnostic.h"
 #include "lib/lang/event/suggest.h"
+#include "lib/tpm/set_choice.h"
 #include "lib/tpm/trigger_program.h"
 
 namespace trumpet {
@@ -48,6 +49,15 @@ HostVerdicts::Plans PlansOf(const std::vector<InstalledEvent>& events, size_t co
   return plans;
 }
 
+// Alone the event must be countable.
+Status CheckWork(const TriggerPlan& plan, Nanos limit) {
+  const Nanos work = PacketWorkOf(plan);
+  if (work <= limit) return Status::Ok();
+  return Status::Error("event \"" + plan.spec.name + "\" has aggregates that take about " +
+                       std::to_string(work) + " ns of every packet; trumpet-packet-budget-us " +
+                       "allows " + std::to_string(limit));
+}
+
 // How many of `events`, from the first on, fit into a program.
 size_t CountThatFits(const std::vector<InstalledEvent>& events, size_t least) {
   size_t low = least, high = events.size();
@@ -65,13 +75,12 @@ size_t CountThatFits(const std::vector<InstalledEvent>& events, size_t least) {
 }  // namespace
 
 Result<std::vector<InstalledEvent>> EventRegistry::Add(std::vector<EventSpec> specs,
-                                                       uint32_t max_events, uint32_t max_buckets,
-                                                       Nanos now) {
+                                                       const EventLimits& limits, Nanos now) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (events_.size() + specs.size() > max_events) {
+  if (events_.size() + specs.size() > limits.max_events) {
     return Status::Error("installing " + std::to_string(specs.size()) + " more events beside " +
                          std::to_string(events_.size()) + "; trumpet-max-triggers allows " +
-                         std::to_string(max_events));
+                         std::to_string(limits.max_events));
   }
   std::set<std::string> names;
   const auto local_end = events_.begin() + static_cast<std::ptrdiff_t>(LocalCount());
@@ -80,7 +89,7 @@ Result<std::vector<InstalledEvent>> EventRegistry::Add(std::vector<EventSpec> sp
   Events added;
   for (EventSpec& spec : specs) {
     spec.id = next_id++;
-    if (spec.max_buckets == 0) spec.max_buckets = max_buckets;
+    if (spec.max_buckets == 0) spec.max_buckets = limits.max_buckets;
     if (spec.name.empty()) spec.name = "event-" + std::to_string(spec.id);
     if (!names.insert(spec.name).second) {
       return Status::Error("event " + event_lang::Quote(spec.name) +
@@ -90,6 +99,9 @@ Result<std::vector<InstalledEvent>> EventRegistry::Add(std::vector<EventSpec> sp
     event.plan = std::make_shared<const TriggerPlan>(MakeTriggerPlan(spec));
     event.version = version_ + 1;
     event.added_ns = now;
+    if (Status status = CheckWork(*event.plan, limits.packet_budget_ns); !status.ok()) {
+      return status;
+    }
     added.push_back(std::move(event));
   }
   if (added.empty()) return Status::Error("there is no event to install");
@@ -110,8 +122,7 @@ size_t EventRegistry::LocalCount() const {
 }
 
 std::vector<EventError> EventRegistry::SetControllerEvents(const Triggers& triggers,
-                                                           uint32_t max_events,
-                                                           uint32_t max_buckets, Nanos now) {
+                                                           const EventLimits& limits, Nanos now) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const size_t local_count = LocalCount();
   std::map<uint32_t, const InstalledEvent*> before;
@@ -122,8 +133,9 @@ std::vector<EventError> EventRegistry::SetControllerEvents(const Triggers& trigg
   bool has_changed = false;
   Events events(events_.begin(), events_.begin() + static_cast<std::ptrdiff_t>(local_count));
   for (const auto& [id, trigger] : triggers) {
-    if (events.size() >= max_events) {
-      errors.push_back({id, "", "trumpet-max-triggers allows " + std::to_string(max_events)});
+    if (events.size() >= limits.max_events) {
+      errors.push_back(
+          {id, "", "trumpet-max-triggers allows " + std::to_string(limits.max_events)});
       continue;
     }
     const auto found = before.find(id);
@@ -135,7 +147,7 @@ std::vector<EventError> EventRegistry::SetControllerEvents(const Triggers& trigg
       event = *old;
     } else {
       EventSpec spec = trigger.event;
-      if (spec.max_buckets == 0) spec.max_buckets = max_buckets;
+      if (spec.max_buckets == 0) spec.max_buckets = limits.max_buckets;
       TriggerPlan plan = MakeTriggerPlan(spec);
       plan.follows_observe = true;
       const bool goes_on = old != nullptr && was_fed == is_fed && CountsTheSame(*old->plan, plan);
@@ -144,7 +156,9 @@ std::vector<EventError> EventRegistry::SetControllerEvents(const Triggers& trigg
       event.version = version_ + 1;
       event.added_ns = now;
       event.controller_event_id = id;
-      if (Status status = TriggerProgram::Check({event.plan}); !status.ok()) {
+      Status status = TriggerProgram::Check({event.plan});
+      if (status.ok()) status = CheckWork(*event.plan, limits.packet_budget_ns);
+      if (!status.ok()) {
         errors.push_back({id, "predicate", status.message()});
         continue;
       }

@@ -55,6 +55,13 @@ struct InstalledEvent {
   const EventSpec& spec() const { return plan->spec; }
 };
 
+// What a switch takes.
+struct EventLimits {
+  uint32_t max_events = 0;
+  uint32_t max_buckets = 0;            // of an event that says nothing itself
+  Nanos packet_budget_ns = INT64_MAX;  // for the statistics of a packet (set_choice.h)
+};
+
 struct EventSet {
   uint64_t version = 0;            // rises with every change; 0: nothing was ever installed
   HostVerdicts::Plans plans;       // of all events
@@ -67,16 +74,16 @@ class EventRegistry {
   static constexpr uint32_t kFirstId = 1;
 
   // Installs all of `specs` or none.  Sets their ids and, where the event says nothing itself, the
-  // name "event-ID" and `max_buckets`.
-  Result<std::vector<InstalledEvent>> Add(std::vector<EventSpec> specs, uint32_t max_events,
-                                          uint32_t max_buckets, Nanos now);
+  // name "event-ID" and its `max_buckets`.
+  Result<std::vector<InstalledEvent>> Add(std::vector<EventSpec> specs, const EventLimits& limits,
+                                          Nanos now);
 
   // The events of the controller from now on, by its ids.  What did not change goes on under the id
   // it has, as does what still counts the same.  Answers which cannot run here, and why.  The
   // version stays if at most shares changed.
   using Triggers = std::map<uint32_t, Trigger>;
-  std::vector<EventError> SetControllerEvents(const Triggers& triggers, uint32_t max_events,
-                                              uint32_t max_buckets, Nanos now);
+  std::vector<EventError> SetControllerEvents(const Triggers& triggers, const EventLimits& limits,
+                                              Nanos now);
 
   // Removes the event of that name or, failing that, id; the answer is what was removed.  Events of
   // the controller are not removed here.

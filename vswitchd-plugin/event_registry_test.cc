@@ -31,7 +31,7 @@ TEST(EventRegistry, RefusesEventsThatCannotBeCompiledTogether) {
         ParseEventLine("*, " + SumOfModulos(1 + number * 2000, operands) + " > 1, 10ms", name);
     EXPECT_TRUE(spec.ok()) << spec.message();
     spec->name = name;
-    return registry.Add({*spec}, 1000, 100, 0);
+    return registry.Add({*spec}, {1000, 100}, 0);
   };
   const auto wide = add(0, 2800);
   ASSERT_FALSE(wide.ok());
@@ -44,9 +44,9 @@ TEST(EventRegistry, RefusesEventsThatCannotBeCompiledTogether) {
 
 TEST(EventRegistry, NeverGivesAnIdTwice) {
   EventRegistry registry;
-  ASSERT_TRUE(registry.Add({Named("a"), Named("b")}, 10, 100, 0).ok());
+  ASSERT_TRUE(registry.Add({Named("a"), Named("b")}, {10, 100}, 0).ok());
   ASSERT_TRUE(registry.Remove("b").ok());
-  const auto added = registry.Add({Named("b")}, 10, 100, 0);
+  const auto added = registry.Add({Named("b")}, {10, 100}, 0);
   ASSERT_TRUE(added.ok());
   EXPECT_EQ(added->at(0).spec().id, 3u);
 }
@@ -55,7 +55,7 @@ TEST(EventRegistry, LimitsTheBucketsOfEventsThatSayNothingThemselves) {
   EventRegistry registry;
   EventSpec frugal = Named("frugal");
   frugal.max_buckets = 7;
-  const auto added = registry.Add({Named("silent"), frugal}, 10, 100, 0);
+  const auto added = registry.Add({Named("silent"), frugal}, {10, 100}, 0);
   ASSERT_TRUE(added.ok());
   EXPECT_EQ(added->at(0).spec().max_buckets, 100u);
   EXPECT_EQ(added->at(1).spec().max_buckets, 7u);
@@ -63,25 +63,42 @@ TEST(EventRegistry, LimitsTheBucketsOfEventsThatSayNothingThemselves) {
 
 TEST(EventRegistry, InstallsAllOrNothing) {
   EventRegistry registry;
-  ASSERT_TRUE(registry.Add({Named("a")}, 3, 100, 0).ok());
+  ASSERT_TRUE(registry.Add({Named("a")}, {3, 100}, 0).ok());
   const uint64_t version = registry.version();
-  EXPECT_FALSE(registry.Add({Named("b"), Named("a")}, 3, 100, 0).ok());
-  EXPECT_FALSE(registry.Add({Named("b"), Named("c"), Named("d")}, 3, 100, 0).ok());
-  EXPECT_FALSE(registry.Add({}, 3, 100, 0).ok());
+  EXPECT_FALSE(registry.Add({Named("b"), Named("a")}, {3, 100}, 0).ok());
+  EXPECT_FALSE(registry.Add({Named("b"), Named("c"), Named("d")}, {3, 100}, 0).ok());
+  EXPECT_FALSE(registry.Add({}, {3, 100}, 0).ok());
   EXPECT_EQ(registry.count(), 1u);
   EXPECT_EQ(registry.version(), version);
 }
 
 TEST(EventRegistry, SaysHowManyEventsAreAllowed) {
   EventRegistry registry;
-  const auto added = registry.Add({Named("a"), Named("b")}, 1, 100, 0);
+  const auto added = registry.Add({Named("a"), Named("b")}, {1, 100}, 0);
   ASSERT_FALSE(added.ok());
   EXPECT_EQ(added.message(), "installing 2 more events beside 0; trumpet-max-triggers allows 1");
 }
 
+// As many that fit take their turns; one that does not fit alone would never be counted.
+TEST(EventRegistry, RefusesAnEventThatTakesMoreOfAPacketThanIsAllowed) {
+  EventRegistry registry;
+  const auto spec = ParseEventLine("*, " + SumOfModulos(1, 300) + " > 1, 10ms", "dear");
+  ASSERT_TRUE(spec.ok()) << spec.message();
+  EventSpec dear = *spec;
+  dear.name = "dear";
+  const auto added = registry.Add({Named("a"), dear}, {10, 100, 5 * kNanosPerMicro}, 0);
+  ASSERT_FALSE(added.ok());
+  EXPECT_EQ(added.message(),
+            "event \"dear\" has aggregates that take about 7200 ns of every packet; "
+            "trumpet-packet-budget-us allows 5000");
+  EXPECT_EQ(registry.count(), 0u);
+  EXPECT_TRUE(registry.Add({Named("a"), dear}, {10, 100, 8 * kNanosPerMicro}, 0).ok());
+  EXPECT_TRUE(registry.Add({Named("b"), dear}, {10, 100}, 0).ok());
+}
+
 TEST(EventRegistry, FindsByNameBeforeId) {
   EventRegistry registry;
-  ASSERT_TRUE(registry.Add({Named("a"), Named("1")}, 10, 100, 0).ok());
+  ASSERT_TRUE(registry.Add({Named("a"), Named("1")}, {10, 100}, 0).ok());
   EXPECT_EQ(registry.Find("1")->spec().id, 2u);
   EXPECT_EQ(registry.Find("2")->spec().name, "1");
   EXPECT_FALSE(registry.Find("3").ok());
@@ -89,9 +106,9 @@ TEST(EventRegistry, FindsByNameBeforeId) {
 
 TEST(EventRegistry, RemembersWhenAnEventWasFirstPublished) {
   EventRegistry registry;
-  ASSERT_TRUE(registry.Add({Named("a")}, 10, 100, 0).ok());
+  ASSERT_TRUE(registry.Add({Named("a")}, {10, 100}, 0).ok());
   const uint64_t first = registry.version();
-  ASSERT_TRUE(registry.Add({Named("b")}, 10, 100, 0).ok());
+  ASSERT_TRUE(registry.Add({Named("b")}, {10, 100}, 0).ok());
   registry.MarkPublished(first, 5, 1000);
   EXPECT_EQ(registry.Find("a")->generation, 5u);
   EXPECT_EQ(registry.Find("b")->generation, 0u);

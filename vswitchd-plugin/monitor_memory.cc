@@ -94,6 +94,7 @@ MonitorOptions MonitorOptionsOf(const Settings& memory, const Settings& now, uin
   options.connections.burst_gap_ns = now.burst_gap_ns;
   options.connections.hash_seed = hash_seed;
   options.sweep_budget_ns = now.sweep_budget_us * kNanosPerMicro;
+  options.packet_budget_ns = now.packet_budget_us * kNanosPerMicro;
   options.watchdog_factor = now.watchdog_factor;
   options.parse = ParseOptionsOf(now);
   return options;

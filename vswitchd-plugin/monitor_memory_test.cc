@@ -145,12 +145,14 @@ TEST(MonitorMemory, KeepsTheFlowsAskedForWhenThereIsRoom) {
 TEST(MonitorMemory, TakesAllButSizesFromTheNewSettings) {
   Settings now;
   now.sweep_budget_us = 7;
+  now.packet_budget_us = 6;
   now.watchdog_factor = 20;
   now.flow_timeout_ms = 3;
   now.burst_gap_ns = 9;
   now.vxlan_ports = {8472};
   const MonitorOptions options = MonitorOptionsOf(Settings(), now, 1);
   EXPECT_EQ(options.sweep_budget_ns, 7000);
+  EXPECT_EQ(options.packet_budget_ns, 6000);
   EXPECT_EQ(options.watchdog_factor, 20u);
   EXPECT_EQ(options.connections.flow_timeout_ns, 3000000);
   EXPECT_EQ(options.connections.burst_gap_ns, 9);

@@ -35,6 +35,7 @@ constexpr NumberKey kNumberKeys[] = {
     {"trumpet-ring-kb", 0, 65536, &Settings::ring_kb, true},
     {"trumpet-max-triggers", 1, 65536, &Settings::max_triggers, true},
     {"trumpet-sweep-budget-us", 1, 1000, &Settings::sweep_budget_us, false},
+    {"trumpet-packet-budget-us", 1, 1000, &Settings::packet_budget_us, false},
     {"trumpet-watchdog-factor", 0, 1000, &Settings::watchdog_factor, false},
     {"trumpet-flow-timeout-ms", 1, 3600000, &Settings::flow_timeout_ms, false},
     {"trumpet-burst-gap-ns", 0, 1000000000, &Settings::burst_gap_ns, false},
@@ -297,10 +298,10 @@ bool Settings::operator==(const Settings& other) const {
   const auto tie = [](const Settings& s) {
     return std::tie(s.enable, s.memory_mb, s.max_flows, s.max_connections, s.ring_kb,
                     s.reserved_huge_pages, s.max_buckets, s.max_total_buckets, s.max_triggers,
-                    s.sweep_budget_us, s.watchdog_factor, s.flow_timeout_ms, s.burst_gap_ns,
-                    s.slice_mark, s.uplinks, s.carriers, s.carrier_key, s.zones, s.vxlan_ports,
-                    s.geneve_ports, s.controller, s.private_key, s.certificate, s.ca_cert,
-                    s.controller_name, s.host_id);
+                    s.sweep_budget_us, s.packet_budget_us, s.watchdog_factor, s.flow_timeout_ms,
+                    s.burst_gap_ns, s.slice_mark, s.uplinks, s.carriers, s.carrier_key, s.zones,
+                    s.vxlan_ports, s.geneve_ports, s.controller, s.private_key, s.certificate,
+                    s.ca_cert, s.controller_name, s.host_id);
   };
   return tie(*this) == tie(other);
 }
@@ -308,9 +309,11 @@ bool Settings::operator==(const Settings& other) const {
 SettingsResult ReadSettings(const ConfigPairs& pairs) { return Reader().Read(pairs); }
 
 bool NeedsNewMonitors(const Settings& from, const Settings& to) {
-  return from.sweep_budget_us != to.sweep_budget_us || from.watchdog_factor != to.watchdog_factor ||
-         from.flow_timeout_ms != to.flow_timeout_ms || from.burst_gap_ns != to.burst_gap_ns ||
-         from.vxlan_ports != to.vxlan_ports || from.geneve_ports != to.geneve_ports;
+  return from.sweep_budget_us != to.sweep_budget_us ||
+         from.packet_budget_us != to.packet_budget_us ||
+         from.watchdog_factor != to.watchdog_factor || from.flow_timeout_ms != to.flow_timeout_ms ||
+         from.burst_gap_ns != to.burst_gap_ns || from.vxlan_ports != to.vxlan_ports ||
+         from.geneve_ports != to.geneve_ports;
 }
 
 std::vector<std::string> ChangesAtNextStart(const Settings& from, const Settings& to) {

@@ -55,6 +55,7 @@ struct Settings {
   uint32_t max_total_buckets = 1048576;
   uint32_t max_triggers = 4096;
   uint32_t sweep_budget_us = 5;
+  uint32_t packet_budget_us = 5;  // for the statistics of one packet
   uint32_t watchdog_factor = 10;  // 0: there is none
   uint32_t flow_timeout_ms = 10000;
   uint32_t burst_gap_ns = 10000;

@@ -21,6 +21,7 @@ TEST(Settings, AreTheDefaultsWhenNothingIsSet) {
   EXPECT_FALSE(result.settings.enable);
   EXPECT_EQ(result.settings.memory_mb, 256u);
   EXPECT_EQ(result.settings.sweep_budget_us, 5u);
+  EXPECT_EQ(result.settings.packet_budget_us, 5u);
 }
 
 TEST(Settings, TakeEveryKeyAtBothEndsOfItsRange) {
@@ -46,6 +47,8 @@ TEST(Settings, TakeEveryKeyAtBothEndsOfItsRange) {
       {"trumpet-max-triggers", "65536", &Settings::max_triggers, 65536},
       {"trumpet-sweep-budget-us", "1", &Settings::sweep_budget_us, 1},
       {"trumpet-sweep-budget-us", " 1000 ", &Settings::sweep_budget_us, 1000},
+      {"trumpet-packet-budget-us", "1", &Settings::packet_budget_us, 1},
+      {"trumpet-packet-budget-us", "1000", &Settings::packet_budget_us, 1000},
       {"trumpet-watchdog-factor", "0", &Settings::watchdog_factor, 0},
       {"trumpet-watchdog-factor", "1000", &Settings::watchdog_factor, 1000},
       {"trumpet-flow-timeout-ms", "1", &Settings::flow_timeout_ms, 1},
@@ -86,6 +89,8 @@ TEST(Settings, FallBackToTheDefaultAndSayWhatIsAllowed) {
        "trumpet-max-triggers is \"65537\"; it takes 1 to 65536; using 4096"},
       {"trumpet-sweep-budget-us", "0",
        "trumpet-sweep-budget-us is \"0\"; it takes 1 to 1000; using 5"},
+      {"trumpet-packet-budget-us", "1001",
+       "trumpet-packet-budget-us is \"1001\"; it takes 1 to 1000; using 5"},
       {"trumpet-sweep-budget-us", "5us",
        "trumpet-sweep-budget-us is \"5us\"; it takes 1 to 1000; using 5"},
       {"trumpet-sweep-budget-us", "-5",

@@ -37,8 +37,12 @@ std::vector<Loss> LossesOf(const StatusInput& input) {
   MonitorCounters sum = agent.ended;
   for (const ThreadStatus& thread : agent.threads) AddCounters(thread.counters, &sum);
   return {
-      {"uncounted_packets", "packets of new flows without room", sum.uncounted_packets},
-      {"uncounted_bytes", "bytes of new flows without room", sum.uncounted_bytes},
+      {"uncounted_packets", "packets of flows without room", sum.uncounted_packets},
+      {"uncounted_bytes", "bytes of flows without room", sum.uncounted_bytes},
+      {"partly_counted_packets", "packets not counted for all events they match",
+       sum.partly_counted_packets},
+      {"partly_counted_bytes", "bytes not counted for all events they match",
+       sum.partly_counted_bytes},
       {"withheld_packets", "packets of new flows withheld under attack",
        sum.withheld_packets - sum.credited_packets},
       {"withheld_bytes", "bytes of new flows withheld under attack",
@@ -278,6 +282,8 @@ Json CountersJson(const MonitorCounters& c) {
           {"flows_reclaimed", c.flows_reclaimed},
           {"uncounted_packets", c.uncounted_packets},
           {"uncounted_bytes", c.uncounted_bytes},
+          {"partly_counted_packets", c.partly_counted_packets},
+          {"partly_counted_bytes", c.partly_counted_bytes},
           {"withheld_packets", c.withheld_packets},
           {"withheld_bytes", c.withheld_bytes},
           {"credited_packets", c.credited_packets},

@@ -16,6 +16,7 @@ namespace {
 constexpr double kBusyShare = 0.05;
 constexpr double kFreeShare = 0.5;
 constexpr double kFreeAdmissions = 0.125;  // of what is allowed
+constexpr uint64_t kMinAdmissions = 4;     // in a round, however dear: else none is measured
 constexpr double kSweepReserve = 1.5;      // the paper's
 constexpr uint32_t kCalmRounds = 8;        // before the threshold falls
 constexpr double kSmoothing = 0.125;
@@ -81,7 +82,8 @@ uint32_t AdmissionControl::Decide(const AdmissionRound& round) {
 }
 
 uint64_t AdmissionControl::MaxAdmissions(double cycles) const {
-  return 32 + static_cast<uint64_t>(2 * allowed_ * std::max(cycles, 0.0) / flow_cycles());
+  return kMinAdmissions +
+         static_cast<uint64_t>(2 * allowed_ * std::max(cycles, 0.0) / flow_cycles());
 }
 
 uint64_t AdmissionControl::FreeAdmissions(double cycles) const {

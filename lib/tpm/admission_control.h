@@ -51,6 +51,7 @@ class AdmissionControl {
   uint32_t Decide(const AdmissionRound& round);
 
   uint32_t threshold() const { return threshold_; }
+  double add_cycles() const { return add_cycles_; }  // as measured so far
 
   // As many flows as may be added in `cycles` more; when they are, the round had better end.
   uint64_t MaxAdmissions(double cycles) const;

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lib/tpm/cycle_samples.h"
+
 namespace trumpet {
 namespace {
 
@@ -30,6 +32,28 @@ AdmissionRound Filtered(uint64_t offered, uint64_t admitted) {
 
 void Repeat(AdmissionControl* control, const AdmissionRound& round, int times) {
   for (int i = 0; i < times; i++) control->Decide(round);
+}
+
+TEST(CycleSamples, OneIsInterruptedPerhaps) {
+  CycleSamples samples;
+  EXPECT_EQ(samples.Mean(), 0);
+  samples.Add(100);
+  EXPECT_EQ(samples.Mean(), 100);
+  samples.Add(3000000);
+  EXPECT_EQ(samples.Mean(), 100);
+  samples.Add(400);
+  EXPECT_EQ(samples.Mean(), 300);
+  samples.Add(50000);
+  EXPECT_EQ(samples.Mean(), (100 + 400 + 2 * 50000) / 4.0);
+  CycleSamples alone;
+  alone.Add(3000000);
+  EXPECT_EQ(alone.Mean(), CycleSamples::kMaxAlone);
+}
+
+TEST(CycleSamples, ManyDearOnesAreDear) {
+  CycleSamples samples;
+  for (uint64_t i = 1; i <= 9; i++) samples.Add(100000 * i);
+  EXPECT_EQ(samples.Mean(), 100000 * (36 + 8) / 9.0);
 }
 
 TEST(AdmissionControl, NormalTrafficIsNeverHeldBack) {

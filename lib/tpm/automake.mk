@@ -15,6 +15,7 @@ lib_libtrumpet_tpm_a_SOURCES = \
 	lib/tpm/connection_index.h \
 	lib/tpm/connection_table.cc \
 	lib/tpm/connection_table.h \
+	lib/tpm/cycle_samples.h \
 	lib/tpm/delivery.cc \
 	lib/tpm/delivery.h \
 	lib/tpm/disordered_segments.cc \
@@ -70,6 +71,8 @@ lib_libtrumpet_tpm_a_SOURCES = \
 	lib/tpm/peer_message.h \
 	lib/tpm/segment_queue.cc \
 	lib/tpm/segment_queue.h \
+	lib/tpm/set_choice.cc \
+	lib/tpm/set_choice.h \
 	lib/tpm/slice_set.cc \
 	lib/tpm/slice_set.h \
 	lib/tpm/stat_operand.cc \

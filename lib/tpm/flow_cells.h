@@ -27,7 +27,8 @@ class FlowCells {
   // Both must outlive it.
   FlowCells(FlowTable* flows, EpochState* epoch) : flows_(flows), epoch_(epoch) {}
 
-  // Counts a packet of a flow of the running program.  False when no trigger wants the flow.
+  // Counts a packet of a flow of the running program.  False when no trigger wants the flow, or
+  // none gets it.
   [[gnu::always_inline]] bool CountPacket(FlowIndex flow, const ParsedPacket& packet,
                                           const PacketFacts& facts) {
     Generation& generation = *epoch_->running;
@@ -44,13 +45,18 @@ class FlowCells {
     return true;
   }
 
+  // Whether a packet of the flow is not counted for some trigger that it matches.
+  bool IsCut(FlowIndex flow) const {
+    return epoch_->running->sets.ProgramAt(flows_->At(flow).set).is_cut != 0;
+  }
+
   // Adds what the flow sent in this epoch before it had an entry.  False when its set has cells
   // that tell one packet from another: they cannot take a sum.
   bool Credit(FlowIndex flow, const Withheld& withheld) {
     Generation& generation = *epoch_->running;
     FlowEntry& entry = flows_->At(flow);
     const SetProgram& program = generation.sets.ProgramAt(entry.set);
-    if (program.has_other_cells) return false;
+    if (program.has_other_cells || program.is_cut) return false;
     if (IsUntouched(entry)) Touch(flow, &generation);
     if (program.word_count == 0) return true;
     PlainValues sums(ParsedPacket{}, PacketFacts{});

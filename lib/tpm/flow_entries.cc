@@ -13,8 +13,7 @@ uint32_t MatchSet(const ParsedPacket& packet, const FlowKey& entry_key, Generati
                                                generation->matches.data());
   const size_t counted =
       program.KeepCounted(packet, entry_key, generation->matches.data(), matches);
-  return generation->sets.Intern(program, generation->matches.data(),
-                                 static_cast<uint32_t>(counted));
+  return generation->sets.Intern(generation->matches.data(), static_cast<uint32_t>(counted));
 }
 
 FlowIndex AddEntry(const ParsedPacket& packet, const FlowKey& entry_key, const uint8_t* extension,

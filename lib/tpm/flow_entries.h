@@ -30,10 +30,10 @@ inline uint64_t HashOfEntry(const KeyHash& key_hash, const FlowKey& entry_key,
   return HashBytes(extension, layout.extension_bytes(), hash);
 }
 
-// Matches the flow of `packet` against all triggers; kNoSet: there is no room for its set.
+// Matches the flow of `packet` against all triggers; its set, or the refused one.
 uint32_t MatchSet(const ParsedPacket& packet, const FlowKey& entry_key, Generation* generation);
 
-// An entry of the flow in `generation`, with `set` (not kNoSet); kNoFlow: the table is full.
+// An entry of the flow in `generation`, with `set`; kNoFlow: the table is full.
 FlowIndex AddEntry(const ParsedPacket& packet, const FlowKey& entry_key, const uint8_t* extension,
                    uint64_t hash, uint32_t set, const Generation& generation,
                    uint32_t oldest_pending_epoch, FlowTable* flows);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "lib/model/report.h"
 #include "lib/tpm/flow_entries.h"
 #include "lib/tpm/key_words.h"
 
@@ -317,7 +318,16 @@ void MatchScatter::CountParsed(const Chunk& chunk, int i, FlowIndex flow) {
   if (flow == kNoFlow) {
     return;  // NewFlows told so
   }
-  if (cells_.CountPacket(flow, general.packet, facts)) counters_->matched_packets++;
+  const bool is_matched = cells_.CountPacket(flow, general.packet, facts);
+  if (is_matched) counters_->matched_packets++;
+  if (cells_.IsCut(flow)) NoteCut(general.packet.bytes, is_matched);
+}
+
+// The flow matches triggers that are not counted for it: for want of room, or of time for a packet.
+void MatchScatter::NoteCut(uint32_t bytes, bool is_matched) {
+  epoch_->reasons |= kFlowTableFull;
+  (is_matched ? counters_->partly_counted_packets : counters_->uncounted_packets)++;
+  (is_matched ? counters_->partly_counted_bytes : counters_->uncounted_bytes) += bytes;
 }
 
 FlowIndex MatchScatter::FindOrAddFlow(int i) {

@@ -171,6 +171,7 @@ class MatchScatter {
   void CountGeneral(const Chunk& chunk, int i);
   void CountAdmitted(const Chunk& chunk, int i, const Withheld& credit);
   void CountParsed(const Chunk& chunk, int i, FlowIndex flow);
+  void NoteCut(uint32_t bytes, bool is_matched);
   FlowIndex FindOrAddFlow(int i);
   uint8_t* ExtensionOf(int i) { return extensions_ + static_cast<size_t>(i) * kMaxExtensionBytes; }
 

@@ -29,8 +29,10 @@ struct MonitorCounters {
   uint64_t flows_added = 0;
   uint64_t flows_prepared = 0;     // added for a program before its instant
   uint64_t flows_reclaimed = 0;    // idle entries given to new flows
-  uint64_t uncounted_packets = 0;  // of new flows that found no room
+  uint64_t uncounted_packets = 0;  // of flows that found no room
   uint64_t uncounted_bytes = 0;
+  uint64_t partly_counted_packets = 0;  // not for all triggers that match: there are too many
+  uint64_t partly_counted_bytes = 0;
   uint64_t credited_packets = 0;  // of those withheld, counted when their flow was admitted
   uint64_t credited_bytes = 0;
   uint64_t admission_threshold_bytes = 0;  // now; 0: every flow counts from its first packet

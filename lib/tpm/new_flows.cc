@@ -16,8 +16,8 @@ constexpr Nanos kRound = 10 * kNanosPerMilli;
 constexpr Nanos kTurn = kRound / 80;  // a flow has ten of them per round when it has fewest
 constexpr uint32_t kMaxWeight = 8;
 constexpr uint64_t kTurnSeed = 0;      // no secret: which flows have a turn is told by their hashes
-constexpr uint64_t kSampleEvery = 16;  // flows: reading the clock costs too
-constexpr uint64_t kMaxSampleCycles = 8192;  // more than that was somebody else's
+constexpr uint64_t kSampleEvery = 16;  // flows, unless they are dear: reading the clock costs too
+constexpr double kDearCycles = 16384;  // some 5 us: a flow that is matched stops the switch
 
 }  // namespace
 
@@ -32,7 +32,7 @@ FlowIndex NewFlows::Add(const ParsedPacket& packet, const FlowKey& entry_key,
                         const uint8_t* extension, uint64_t hash) {
   Withheld credit;
   if (!options_.is_enabled || IsKnownAnyway()) {
-    return MakeEntry(packet, entry_key, extension, hash);
+    return MakeEntryTimed(packet, entry_key, extension, hash, re_added_++, &re_add_samples_);
   }
   if (!Admit(packet, hash, &credit)) return kNoFlow;
   return AddAdmitted(packet, entry_key, extension, hash, credit);
@@ -40,13 +40,8 @@ FlowIndex NewFlows::Add(const ParsedPacket& packet, const FlowKey& entry_key,
 
 FlowIndex NewFlows::AddAdmitted(const ParsedPacket& packet, const FlowKey& entry_key,
                                 const uint8_t* extension, uint64_t hash, const Withheld& credit) {
-  const bool is_sample = round_.admitted++ % kSampleEvery == 0;
-  const uint64_t before = is_sample ? options_.read_cycles() : 0;
-  const FlowIndex flow = MakeEntry(packet, entry_key, extension, hash);
-  if (is_sample) {
-    sampled_cycles_ += std::min(options_.read_cycles() - before, kMaxSampleCycles);
-    samples_++;
-  }
+  const FlowIndex flow =
+      MakeEntryTimed(packet, entry_key, extension, hash, round_.admitted++, &add_samples_);
   if (flow == kNoFlow) return kNoFlow;
   if (!epoch_->running->sets.CountsForFlows(flows_->At(flow).set)) round_.swept++;
   if (credit.packets != 0 && cells_.Credit(flow, credit)) {
@@ -57,7 +52,8 @@ FlowIndex NewFlows::AddAdmitted(const ParsedPacket& packet, const FlowKey& entry
 }
 
 // After a change of program all flows come back as new ones.  They are as many as the table holds,
-// and to withhold them would be to lose packets of flows known for long.
+// and to withhold them would be to lose packets of flows known for long.  EndRound() ends that when
+// it takes too long.
 bool NewFlows::IsKnownAnyway() {
   const uint16_t running = epoch_->running->number;
   if (generation_ != running) {
@@ -119,17 +115,28 @@ void NewFlows::Finish(const Withholding& withholding) {
   CountWithheld(withholding.withheld_packets_, withholding.withheld_bytes_);
 }
 
+// `number`: of the flows of its kind in the round.
+FlowIndex NewFlows::MakeEntryTimed(const ParsedPacket& packet, const FlowKey& entry_key,
+                                   const uint8_t* extension, uint64_t hash, uint64_t number,
+                                   CycleSamples* samples) {
+  const bool is_sample = number % kSampleEvery == 0 || control_.add_cycles() > kDearCycles;
+  if (!options_.is_enabled || !is_sample) {
+    return MakeEntry(packet, entry_key, extension, hash);
+  }
+  const uint64_t before = options_.read_cycles();
+  const FlowIndex flow = MakeEntry(packet, entry_key, extension, hash);
+  samples->Add(options_.read_cycles() - before);
+  return flow;
+}
+
 FlowIndex NewFlows::MakeEntry(const ParsedPacket& packet, const FlowKey& entry_key,
                               const uint8_t* extension, uint64_t hash) {
   Generation& generation = *epoch_->running;
   const uint32_t set = MatchSet(packet, entry_key, &generation);
-  FlowIndex flow = kNoFlow;
-  if (set != kNoSet) {
-    flow = AddEntry(packet, entry_key, extension, hash, set, generation, epoch_->oldest_pending,
-                    flows_);
-    if (flow == kNoFlow) round_.refused++;
-  }
+  const FlowIndex flow =
+      AddEntry(packet, entry_key, extension, hash, set, generation, epoch_->oldest_pending, flows_);
   if (flow == kNoFlow) {
+    round_.refused++;
     counters_->uncounted_packets++;
     counters_->uncounted_bytes += packet.bytes;
     epoch_->reasons |= kFlowTableFull;
@@ -156,9 +163,8 @@ void NewFlows::EndRound(Nanos now, uint64_t all_swept) {
   const uint64_t cycles = options_.read_cycles();
   const uint64_t swept = all_swept - swept_before_;
   round_.cycles = cycles - start_cycles_;
-  if (samples_ != 0) {
-    round_.add_cycles = static_cast<double>(sampled_cycles_) / static_cast<double>(samples_);
-  }
+  round_.add_cycles = add_samples_.Mean();
+  if (re_add_samples_.Mean() > kDearCycles) flows_to_re_add_ = 0;
   if (swept != 0) {
     round_.sweep_cycles = static_cast<double>(counters_->sweep_cycles - sweep_cycles_before_) /
                           static_cast<double>(swept);
@@ -180,7 +186,8 @@ void NewFlows::EndRound(Nanos now, uint64_t all_swept) {
   start_cycles_ = cycles;
   sweep_cycles_before_ = counters_->sweep_cycles;
   swept_before_ = all_swept;
-  sampled_cycles_ = samples_ = 0;
+  add_samples_ = re_add_samples_ = CycleSamples();
+  re_added_ = 0;
 }
 
 // The time between two idle calls in a row, of which the first had nothing to do, was free.

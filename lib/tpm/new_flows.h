@@ -8,7 +8,8 @@
 //
 // When new flows take more of the thread than they may, a flow must first send as much as the
 // threshold (docs/adr/0008).  Until then its packets are withheld: not counted, but counted as
-// such, and the epoch is marked.
+// such, and the epoch is marked.  Flows that a change of program left without an entry come back
+// whatever they send, unless that is dear.
 //
 // Threads: one packet thread.  Never allocates after Init().
 
@@ -19,6 +20,7 @@
 
 #include "lib/tpm/admission_control.h"
 #include "lib/tpm/admission_filter.h"
+#include "lib/tpm/cycle_samples.h"
 #include "lib/tpm/epoch_state.h"
 #include "lib/tpm/flow_cells.h"
 #include "lib/tpm/flow_table.h"
@@ -91,6 +93,9 @@ class NewFlows {
   void CountWithheld(uint64_t packets, uint64_t bytes);
   static uint32_t WeightOf(uint32_t threshold);
   void BeginEpochOfFilter();
+  FlowIndex MakeEntryTimed(const ParsedPacket& packet, const FlowKey& entry_key,
+                           const uint8_t* extension, uint64_t hash, uint64_t number,
+                           CycleSamples* samples);
   FlowIndex MakeEntry(const ParsedPacket& packet, const FlowKey& entry_key,
                       const uint8_t* extension, uint64_t hash);
   void EndTurn(Nanos now, uint64_t all_swept);
@@ -123,8 +128,9 @@ class NewFlows {
   uint64_t start_cycles_ = 0;
   uint64_t sweep_cycles_before_ = 0;
   uint64_t swept_before_ = 0;
-  uint64_t sampled_cycles_ = 0;
-  uint64_t samples_ = 0;
+  CycleSamples add_samples_;
+  CycleSamples re_add_samples_;
+  uint64_t re_added_ = 0;
 
   uint32_t filter_epoch_ = 0;     // whose credits the filter holds
   uint16_t generation_ = 0;       // of the program that was running at the last Add()

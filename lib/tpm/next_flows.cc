@@ -49,7 +49,6 @@ bool NextFlows::IsKnown(const Arrival& arrival) {
 
 bool NextFlows::Add(Generation* next, uint64_t hash) {
   const uint32_t set = MatchSet(packet_, entry_key_, next);
-  if (set == kNoSet) return false;
   const FlowIndex flow =
       AddEntry(packet_, entry_key_, extension_, hash, set, *next, epoch_->oldest_pending, flows_);
   if (flow == kNoFlow) return false;

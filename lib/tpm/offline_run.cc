@@ -51,6 +51,7 @@ MonitorOptions SizesFor(const HostVerdicts::Plans& plans, const OfflineOptions& 
   sizes.stat_megabytes =
       static_cast<uint32_t>(std::clamp<uint64_t>(stat_bytes >> 20, 32, kMaxStatMegabytes));
   sizes.sweeps_unbounded = true;
+  sizes.packet_budget_ns = INT64_MAX;
   sizes.connections.max_connections = static_cast<uint32_t>(flows);
   sizes.connections.max_history_records = static_cast<uint32_t>(kHistoryPerFlow * flows);
   sizes.connections.history_walk_limit = UINT32_MAX;

@@ -162,6 +162,7 @@ Status PacketMonitor::Impl::Init(const MonitorOptions& options, PageSource* sour
       return Status::Error("no memory for " + std::to_string(options.set_kilobytes) +
                            " KiB of trigger sets");
     }
+    sets.LimitPacketWork(options.packet_budget_ns);
     spare_sets.push_back(std::move(sets));
   }
   memory.bytes = source->bytes() + ring.capacity();

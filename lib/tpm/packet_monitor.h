@@ -44,6 +44,8 @@ struct MonitorOptions {
   bool touches_memory = false;        // at the start, so that no packet ever meets a page fault
   bool takes_reserved_pages = false;  // huge pages that the machine has set aside
   Nanos sweep_budget_ns = 5 * kNanosPerMicro;
+  // What the statistics of one packet may take, as estimated (set_choice.h).
+  Nanos packet_budget_ns = 5 * kNanosPerMicro;
   uint32_t watchdog_factor = kWildFactor;  // a step of more budgets is wild; 0: none is
   // The packet thread polls, so long whiles between its calls are pauses, or work of the switch.
   bool never_sleeps = false;

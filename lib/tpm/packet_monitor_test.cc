@@ -9,6 +9,7 @@
 
 #include "lib/model/report.h"
 #include "lib/tpm/monitor_harness_test.h"
+#include "lib/tpm/set_choice.h"
 
 namespace trumpet {
 namespace {
@@ -19,6 +20,7 @@ using testing::MakeMonitor;
 using testing::PlanOf;
 using testing::Rig;
 using testing::Send;
+using testing::SendToEachAddress;
 using testing::SweepAll;
 using testing::UdpFrame;
 
@@ -30,6 +32,22 @@ MonitorOptions SmallOptions() {
   options.stat_megabytes = 1;
   options.ring_bytes = 4096;
   return options;
+}
+
+// sum(ttl * id)
+std::shared_ptr<const TriggerPlan> ScaledTtlPlan(uint32_t id, const FilterExpr& filter) {
+  EventSpec spec;
+  spec.id = id;
+  spec.filter = filter;
+  spec.interval_ms = 10;
+  spec.predicate = testing::AtLeast(AggregateKind::kSum, Variable::kTtl, 0);
+  Expr scale;
+  scale.number = Number::Integer(id + 1);
+  Expr product;
+  product.op = ExprOp::kMultiply;
+  product.args = {testing::VariableExpr(Variable::kTtl), scale};
+  spec.predicate.args[0].args[0] = product;
+  return std::make_shared<const TriggerPlan>(MakeTriggerPlan(spec));
 }
 
 TEST(PacketMonitor, RefusesARingThatIsNoPowerOfTwo) {
@@ -191,6 +209,61 @@ TEST(PacketMonitor, AFullFlowTableIsCountedAndTheEpochMarked) {
   EXPECT_EQ(rig.sink.total_packets[1] + counters.uncounted_packets, 100u);
   EXPECT_EQ(counters.uncounted_packets, 36u);
   EXPECT_EQ(counters.uncounted_bytes, 36u * 60);
+  EXPECT_NE(rig.sink.reasons & kFlowTableFull, 0u);
+}
+
+// Of 40 events with a cell of their own three fit.
+TEST(PacketMonitor, EventsBeyondThePacketsBudgetAreNotCountedAndItIsTold) {
+  HostVerdicts::Plans plans;
+  for (uint32_t id = 1; id <= 40; id++) plans.push_back(ScaledTtlPlan(id, DstPrefix(kRack, 16)));
+  plans.push_back(PlanOf(41, DstPrefix(kRack, 16), Variable::kBytes, 10));
+  const Nanos work = PacketWorkOf(*plans[0]);
+  MonitorOptions options;
+  options.packet_budget_ns = 3 * work + work / 2;
+  Rig rig(plans, options);
+  for (uint16_t port = 0; port < 100; port++) {
+    Send(rig.monitor.get(), UdpFrame(1, kRack + 1, port % 10, 6), 1);
+  }
+  Send(rig.monitor.get(), UdpFrame(1, 5, 5, 6), 1);  // of no event
+  rig.Finish(10 * kMs);
+  for (uint32_t id = 1; id <= 40; id++) {
+    EXPECT_EQ(rig.sink.total_packets[id], id <= 3 ? 100u : 0u) << id;
+  }
+  EXPECT_EQ(rig.sink.total_packets[41], 100u) << "a plain cell takes nothing of the budget";
+  const MonitorCounters counters = rig.monitor->counters();
+  EXPECT_EQ(counters.partly_counted_packets, 100u);
+  EXPECT_EQ(counters.partly_counted_bytes, 6000u);
+  EXPECT_EQ(counters.uncounted_packets, 0u);
+  EXPECT_EQ(counters.matched_packets, 100u);
+  EXPECT_NE(rig.sink.reasons & kFlowTableFull, 0u);
+  rig.sink.reasons = 0;
+  Send(rig.monitor.get(), UdpFrame(1, 5, 5, 6), 11 * kMs);
+  rig.Finish(20 * kMs);
+  EXPECT_EQ(rig.sink.reasons, 0u) << "only intervals with such packets are marked";
+}
+
+// 16 kinds of flows find room, by the events that they match; of others every packet is told.
+TEST(PacketMonitor, FlowsWithoutRoomForTheirSetAreUncountedAndMatchedOnce) {
+  constexpr uint32_t kKinds = 40;
+  HostVerdicts::Plans plans;
+  for (uint32_t id = 1; id <= kKinds; id++) {
+    plans.push_back(PlanOf(id, DstPrefix(kRack + id, 32), Variable::kVolume, 10));
+  }
+  MonitorOptions options;
+  options.set_kilobytes = 8;
+  Rig rig(plans, options);
+  SendToEachAddress(&rig, kKinds, 5, 1);
+  rig.Finish(10 * kMs);
+  const uint64_t room = rig.monitor->memory().sets;
+  ASSERT_LT(room, kKinds);
+  const MonitorCounters counters = rig.monitor->counters();
+  EXPECT_EQ(counters.flows_added, kKinds);
+  EXPECT_EQ(counters.uncounted_packets, 5 * (kKinds - room));
+  EXPECT_EQ(counters.uncounted_bytes, 60 * counters.uncounted_packets);
+  EXPECT_EQ(counters.matched_packets, 5 * room);
+  for (uint32_t id = 1; id <= kKinds; id++) {
+    EXPECT_EQ(rig.sink.total_packets[id], id <= room ? 5u : 0u) << id;
+  }
   EXPECT_NE(rig.sink.reasons & kFlowTableFull, 0u);
 }
 

@@ -10,6 +10,10 @@ namespace {
 
 constexpr int kStackDepth = 32;
 
+// Of an evaluation, per node of the expression.
+constexpr Nanos kStepWork = 3;
+constexpr Nanos kTreeWork = 25;
+
 // An intermediate value of an integer program.
 struct Slot {
   int64_t value;
@@ -23,6 +27,12 @@ int StackNeed(const Expr& expr) {
     need = std::max(need, StackNeed(expr.args[i]) + static_cast<int>(i));
   }
   return need;
+}
+
+Nanos NodeCount(const Expr& expr) {
+  Nanos count = 1;
+  for (const Expr& arg : expr.args) count += NodeCount(arg);
+  return count;
 }
 
 Slot Compare(bool result) { return {result ? 1 : 0, true}; }
@@ -104,6 +114,7 @@ StatOperand StatOperand::Compile(const Expr& expr, bool is_real) {
   operand.mentions_rtt_ = Mentions(expr, Variable::kRtt);
   operand.is_bare_ = !is_real && expr.op == ExprOp::kVariable;
   if (!is_real && StackNeed(expr) <= kStackDepth) operand.Emit(expr);
+  operand.work_ = NodeCount(expr) * (operand.steps_.empty() ? kTreeWork : kStepWork);
   return operand;
 }
 

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "lib/base/units.h"
 #include "lib/model/expr.h"
 #include "lib/packet/parsed_packet.h"
 #include "lib/tpm/packet_facts.h"
@@ -45,6 +46,8 @@ class StatOperand {
   bool is_real() const { return is_real_; }
   bool is_bare() const { return is_bare_; }  // an integer variable by itself
   bool mentions_rtt() const { return mentions_rtt_; }
+  // What an evaluation takes, by experience.
+  Nanos work() const { return work_; }
   const Expr& expr() const { return expr_; }
 
   // False when the operand is undefined on this packet.
@@ -73,6 +76,7 @@ class StatOperand {
   bool is_real_ = false;
   bool is_bare_ = false;
   bool mentions_rtt_ = false;
+  Nanos work_ = 0;
   std::vector<Step> steps_;  // integer expressions that fit the stack of RunProgram
 };
 

@@ -75,8 +75,9 @@ struct Swept {
   StepCounts steps;
 };
 
-// 20 packets of each of `flows` flows, swept with these options.
-Swept SweepFlows(const HostVerdicts::Plans& plans, const MonitorOptions& options, uint16_t flows) {
+// 20 packets of each of `flows` flows, swept with these options; whatever the packets cost.
+Swept SweepFlows(const HostVerdicts::Plans& plans, MonitorOptions options, uint16_t flows) {
+  options.packet_budget_ns = INT64_MAX;
   Swept swept(plans);
   const auto monitor = MakeMonitor(options);
   EXPECT_TRUE(monitor->Publish(TriggerProgram::Make(plans, 1, INT64_MIN)).ok());

@@ -76,6 +76,8 @@ Generation* TrackedPackets::GenerationOf(const RttSample& sample) {
   if (generation == nullptr) {
     counters_->rtt_samples_orphaned++;
     epoch_->reasons |= kFlowTableFull;
+  } else if (generation->sets.ProgramAt(flows_->At(flow).set).is_cut) {
+    epoch_->reasons |= kFlowTableFull;
   }
   return generation;
 }

@@ -18,6 +18,11 @@
 // that epoch, which the sweep takes.  The sets of all other flows are put there by the sweep, which
 // adds up the cells of their flows.
 //
+// What a packet of one flow may cost is limited: a set takes its triggers in their order as long as
+// they fit into the words of a bank and into the work for one packet, and is *cut* if some do not.
+// Where there is no room for another set either, flows have the *refused* one, which counts
+// nothing. Whoever counts a packet of such flows tells that it was not counted for all triggers.
+//
 // Threads: one packet thread; made for one program.  Memory is taken by Init(), elsewhere.
 
 #ifndef TRUMPET_LIB_TPM_TRIGGER_SET_H
@@ -28,16 +33,11 @@
 
 #include "lib/base/page_buffer.h"
 #include "lib/packet/plain_frame.h"
+#include "lib/tpm/set_choice.h"
 #include "lib/tpm/stat_operand.h"
 #include "lib/tpm/trigger_program.h"
 
 namespace trumpet {
-
-struct StatStep {
-  uint16_t operand;  // index into TriggerProgram::operands()
-  uint16_t offset;   // of the cell, in words within a bank
-  CellKind kind;
-};
 
 // What the packet path needs of a set, small enough that hundreds of sets stay in the first cache
 // level: most sets have plain cells only.
@@ -48,6 +48,7 @@ struct SetProgram {
   uint8_t plain_count;    // of plain cells
   uint8_t has_other_cells;
   uint8_t direct_cells;  // bits, see below
+  uint8_t is_cut;        // some triggers that flows of the set match are not counted
 };
 static_assert(sizeof(SetProgram) == 12);
 
@@ -79,20 +80,19 @@ struct PlainValues {
 
 // The triggers that flows of a kind match, and what is counted for them.
 struct InternedSet {
-  uint64_t hash;
-  uint32_t trigger_count;
-  uint32_t whole_count;  // triggers without granularity
-  uint32_t
-      word_count;  // of one bank; above kMaxSetWords: too wide, and only its triggers are there
+  uint64_t hash;            // of those that match
+  const uint32_t* matches;  // rising
+  uint32_t match_count;
+  uint32_t trigger_count;  // of those that are counted: all, unless the set is cut
+  uint32_t whole_count;    // of these, without granularity
   uint32_t plain_count;
   uint32_t step_count;       // of the cells that are not plain
-  const uint32_t* triggers;  // rising
+  const uint32_t* triggers;  // those that are counted
   const StatStep* steps;     // by operand
   const uint16_t* places;    // per trigger, per cell of its plan: see CopyCell()
 };
 
 // One of the two banks of a set: what its flows sent in an epoch.
-constexpr uint32_t kMaxPlainCells = 7;
 struct alignas(64) SetBank {
   uint64_t cells[kMaxPlainCells];  // if the set counts for its flows
   uint32_t epoch;                  // what is counted or summed is of this epoch
@@ -106,8 +106,6 @@ struct FlowSums {
   bool is_unscaled;
 };
 
-constexpr uint32_t kMaxSetWords = 1u << 14;
-constexpr uint16_t kPlainPlace = 1u << 15;  // flag of a place: the cell is a plain one
 constexpr uint32_t kNoSet = UINT32_MAX;
 
 class TriggerSetTable {
@@ -117,15 +115,18 @@ class TriggerSetTable {
   // Shares `bytes` between sets of the usual size and their arena; whatever it holds, it stays
   // within `bytes`.
   [[nodiscard]] bool InitWithin(size_t bytes, PageSource* source);
+  // What the cells of a set that are not plain may take of a packet's time, estimated.
+  void LimitPacketWork(Nanos limit) { choice_.LimitPacketWork(limit); }
   // Forgets all sets, to serve another program.
   void Clear();
-  // Gathers what sets of plain cells need of each trigger in one place: it makes new ones cheap.
-  // May allocate.
+  // Gathers what sets need of each trigger in one place, which makes new ones cheap.  Once for the
+  // program that is served, before any set is made.  May allocate.
   void Learn(const TriggerProgram& program);
 
-  // The number of the set of these triggers, made if new; kNoSet when there is no room or the set
-  // is too wide, which is remembered: every packet of such a flow asks again.
-  uint32_t Intern(const TriggerProgram& program, const uint32_t* triggers, uint32_t count);
+  // The number of the set of flows that match these triggers, made if new; that of the refused set
+  // when there is no room.
+  uint32_t Intern(const uint32_t* triggers, uint32_t count);
+  uint32_t refused() const { return static_cast<uint32_t>(sets_.count()) - 1; }
 
   const InternedSet& At(uint32_t set) const { return sets_[set]; }
   const SetProgram& ProgramAt(uint32_t set) const { return programs_[set]; }
@@ -165,7 +166,7 @@ class TriggerSetTable {
     return (programs_[set].direct_cells & kCountsInSet) != 0;
   }
   uint32_t count() const { return count_; }
-  uint32_t max_count() const { return static_cast<uint32_t>(sets_.count()); }
+  uint32_t max_count() const { return refused(); }  // without that one
   size_t arena_used_bytes() const { return arena_used_ * sizeof(uint64_t); }
   size_t arena_bytes() const { return arena_.size_bytes(); }
 
@@ -181,27 +182,12 @@ class TriggerSetTable {
   const SetBank& BankOf(uint32_t set, uint32_t epoch) const {
     return banks_[(epoch & 1) * sets_.count() + set];
   }
-  void Add(uint32_t set, const SetProgram& set_program, uint64_t* sum_words,
-           size_t extension_bytes);
-  static bool IsTooWide(const InternedSet& set) { return set.word_count > kMaxSetWords; }
+  void Add(uint32_t set, const SetProgram& set_program, uint64_t* sum_words);
 
   template <typename T>
   T* TakeArray(size_t count);
-  void GiveBackArray(const void* end);  // of the array taken last, from `end` on
-  bool Build(const TriggerProgram& program, const uint32_t* triggers, uint32_t count,
-             uint32_t number);
-  bool BuildPlain(const TriggerProgram& program, const uint32_t* triggers, uint32_t count,
-                  uint32_t number);
-  bool HasOnlyPlainCells(const uint32_t* triggers, uint32_t count) const;
-
-  // Which cells a trigger has.
-  struct CellSummary {
-    uint32_t first;        // of its cells in plain_indexes_
-    uint16_t count;        // of cells
-    uint8_t plain_values;  // bit per plain value; or kHasOthers
-    bool is_whole;         // the trigger has no granularity
-  };
-  static constexpr uint8_t kHasOthers = 0x80;
+  void AddRefused();
+  bool Build(const uint32_t* matches, uint32_t count, uint32_t number);
 
   PageBuffer<InternedSet> sets_;
   PageBuffer<SetProgram> programs_;
@@ -213,8 +199,8 @@ class TriggerSetTable {
   uint32_t count_ = 0;
   bool flows_have_cells_ = false;
   uint32_t touched_[2] = {kNoSet, kNoSet};  // by parity of the epoch
-  std::vector<CellSummary> summaries_;      // per trigger; empty if nothing was learned
-  std::vector<uint8_t> plain_indexes_;      // per cell: the plain value that it adds up
+  size_t extension_bytes_ = 0;              // of the program that is served
+  SetChoice choice_;
 };
 
 // The banks of one epoch as a value, for loops over a batch: see FlowTable::Lines.

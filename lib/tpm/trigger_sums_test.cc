@@ -45,8 +45,7 @@ struct Teller {
   }
   // Triggers by their place: 0 is event 1.
   uint32_t SetOf(const std::vector<uint32_t>& triggers) {
-    return generation->sets.Intern(*generation->program, triggers.data(),
-                                   static_cast<uint32_t>(triggers.size()));
+    return generation->sets.Intern(triggers.data(), static_cast<uint32_t>(triggers.size()));
   }
   // Packets, then bytes of volume: the words of a set that has both.
   void Tell(uint32_t set, const std::vector<uint64_t>& words, bool is_unscaled = false) {

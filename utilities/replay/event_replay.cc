@@ -114,6 +114,7 @@ void PrintLosses(std::FILE* err, const OfflineSummary& summary) {
   const VerdictCounters& verdicts = summary.verdicts;
   const std::pair<const char*, uint64_t> losses[] = {
       {"packets of flows that found no room", monitor.uncounted_packets},
+      {"packets of flows that match too many events", monitor.partly_counted_packets},
       {"RTT samples whose flow had been given up", monitor.rtt_samples_orphaned},
       {"connections given up while alive", monitor.connections_evicted},
       {"segments forgotten too early", monitor.history_evicted},
