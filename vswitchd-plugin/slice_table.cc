@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "lib/tpm/match_terms.h"
 #include "lib/wire/limits.h"
 
 namespace trumpet {
@@ -116,6 +117,14 @@ Status SliceTable::Check(const SliceSpec& spec) const {
   }
   if (slices_.size() >= kMaxSlices) {
     return Status::Error(std::to_string(kMaxSlices) + " slices are on; that is the most");
+  }
+  Nanos work = TestWorkOf(spec.filter);
+  for (const auto& slice : slices_) work += TestWorkOf(slice->spec().filter);
+  if (work > kMaxSliceTestWork) {
+    return Status::Error("with it the filters of the slices that are on would take up to " +
+                         std::to_string(work) + " ns of every packet; " +
+                         std::to_string(kMaxSliceTestWork) +
+                         " are the most, of which prefixes, ports and protocols take none");
   }
   for (const auto& slice : slices_) {
     const SliceSpec& other = slice->spec();

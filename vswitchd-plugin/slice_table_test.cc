@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "lib/tpm/match_terms.h"
 #include "vswitchd-plugin/fake_switch_test.h"
 #include "vswitchd-plugin/slice_commands.h"
 
@@ -185,6 +186,30 @@ TEST_F(SliceTableTest, TakesSoManyAndNoMore) {
   }
   const Status status = slices().TurnOn(spec, still_.monotonic);
   EXPECT_EQ(status.message(), "256 slices are on; that is the most");
+}
+
+// 256 filters without an address could stop a packet for as long as it takes to send 80 of them.
+TEST_F(SliceTableTest, TakesNoMoreFiltersThanAPacketHasTimeFor) {
+  SliceSpec spec;
+  spec.duration = kNanosPerSecond;
+  spec.filter.op = FilterOp::kTest;
+  spec.filter.test.ref.field = Field::kTtl;
+  for (Uint128 low = 0; low < 31; low++) {
+    spec.filter.test.ranges.push_back({ValueKind::kNumber, 2 * low, 2 * low});
+  }
+  const Nanos work = TestWorkOf(spec.filter);
+  for (spec.tag = 1; spec.tag * work <= kMaxSliceTestWork; ++spec.tag) {
+    ASSERT_TRUE(slices().TurnOn(spec, still_.monotonic).ok());
+  }
+  const Status status = slices().TurnOn(spec, still_.monotonic);
+  EXPECT_EQ(status.message(),
+            "with it the filters of the slices that are on would take up to " +
+                std::to_string(spec.tag * work) +
+                " ns of every packet; 5000 are the most, of which prefixes, ports and protocols "
+                "take none");
+  EXPECT_EQ(Now().refused, 1u);
+  spec.filter = FilterExpr();
+  EXPECT_TRUE(slices().TurnOn(spec, still_.monotonic).ok()) << "that needs no test";
 }
 
 TEST_F(SliceTableTest, TheMarkIsASetting) {

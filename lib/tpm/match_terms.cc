@@ -168,12 +168,28 @@ Terms TermsOf(const FilterExpr& filter) {
   }
 }
 
+// Reading a field of the packet, and comparing it.
+Nanos WorkOf(const FilterExpr& filter) {
+  constexpr Nanos kTest = 15;
+  constexpr Nanos kRange = 3;
+  Nanos work = kTest + kRange * static_cast<Nanos>(filter.test.ranges.size());
+  for (const FilterExpr& arg : filter.args) work += WorkOf(arg);
+  return work;
+}
+
 }  // namespace
 
 std::vector<MatchTerm> MakeMatchTerms(const FilterExpr& filter) {
   Terms terms = TermsOf(filter);
   if (terms.size() > kMaxTermsPerFilter) return {MatchTerm{}};
   return terms;
+}
+
+Nanos TestWorkOf(const FilterExpr& filter) {
+  const std::vector<MatchTerm> terms = MakeMatchTerms(filter);
+  const bool is_exact =
+      std::all_of(terms.begin(), terms.end(), [](const MatchTerm& term) { return term.is_exact; });
+  return is_exact ? 0 : WorkOf(filter);
 }
 
 }  // namespace trumpet

@@ -12,6 +12,7 @@
 
 #include <vector>
 
+#include "lib/base/units.h"
 #include "lib/model/filter.h"
 #include "lib/packet/flow_key.h"
 
@@ -34,6 +35,10 @@ constexpr size_t kMaxTermsPerFilter = 64;
 
 // Empty: nothing can match.
 std::vector<MatchTerm> MakeMatchTerms(const FilterExpr& filter);
+
+// What the test of a packet that satisfies a term takes at most, by experience; 0: there is no
+// test, as all terms are exact.
+Nanos TestWorkOf(const FilterExpr& filter);
 
 }  // namespace trumpet
 

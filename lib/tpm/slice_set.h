@@ -30,7 +30,9 @@
 
 namespace trumpet {
 
-constexpr size_t kMaxSlices = 256;  // on at a time, at one switch
+// Of the slices that are on at a time, at one switch.
+constexpr size_t kMaxSlices = 256;
+constexpr Nanos kMaxSliceTestWork = 5 * kNanosPerMicro;  // of all their filters: TestWorkOf()
 
 struct SliceCounts {
   uint64_t packets = 0;  // marked

@@ -82,6 +82,8 @@ TEST(MatchTerms, WhatNoTermCanSayMakesItInexact) {
   const FilterExpr port = RangeTest(Field::kSrcPort, ValueKind::kNumber, 80, 80);
   EXPECT_TRUE(MakeMatchTerms(port)[0].is_exact);
   EXPECT_TRUE(MakeMatchTerms(FilterExpr())[0].is_exact);
+  EXPECT_EQ(TestWorkOf(port), 0);
+  EXPECT_EQ(TestWorkOf(FilterExpr()), 0);
   EXPECT_FALSE(MakeMatchTerms(RangeTest(Field::kSrcPort, ValueKind::kNumber, 80, 82))[0].is_exact);
   const FilterExpr ttl = RangeTest(Field::kTtl, ValueKind::kNumber, 64, 64);
   EXPECT_FALSE(MakeMatchTerms(Combine(FilterOp::kAnd, {port, ttl}))[0].is_exact);
