@@ -94,6 +94,7 @@ lib_measure_measure_test_SOURCES = \
 	lib/measure/carried_tags_test.cc \
 	lib/measure/carrier_shim_test.cc \
 	lib/measure/cell_runs_test.cc \
+	lib/measure/cell_test.cc \
 	lib/measure/collected_ring_test.cc \
 	lib/measure/copy_frame_test.cc \
 	lib/measure/fast_bounds_test.cc \

@@ -9,6 +9,7 @@
 #ifndef TRUMPET_LIB_MEASURE_CELL_H
 #define TRUMPET_LIB_MEASURE_CELL_H
 
+#include <cstddef>
 #include <cstdint>
 
 namespace trumpet {
@@ -49,6 +50,21 @@ inline void StoreCell(uint8_t* at, uint8_t log2, uint64_t value) {
     default:
       return StoreCell<uint64_t>(at, value);
   }
+}
+
+// `count` cells, `stride` bytes from one to the next; those without a gap by words, where others
+// see the cells of a word become 0 together.
+inline void ZeroCells(uint8_t* at, uint8_t log2, size_t stride, size_t count) {
+  constexpr size_t kWord = sizeof(uint64_t);
+  if (stride == size_t{1} << log2) {
+    uint8_t* const end = at + count * stride;
+    for (; at != end && reinterpret_cast<uintptr_t>(at) % kWord != 0; at += stride) {
+      StoreCell(at, log2, 0);
+    }
+    for (; end - at >= static_cast<ptrdiff_t>(kWord); at += kWord) StoreCell<uint64_t>(at, 0);
+    count = static_cast<size_t>(end - at) / stride;
+  }
+  for (; count > 0; --count, at += stride) StoreCell(at, log2, 0);
 }
 
 // Adds modulo `mask` + 1, losing nothing that other threads add.

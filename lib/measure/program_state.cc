@@ -110,9 +110,12 @@ bool ProgramState::ClearCells(const WindowPlan& plan, Window* window) {
   uint32_t left = plan.quantum;
   while (window->next_variable < plan.variables.size() && left > 0) {
     const MeasureIndex variable = plan.variables[window->next_variable];
-    ClearCell(variable, window->next_cell++);
-    left--;
-    if (window->next_cell < program_->variables[variable].cell_count) continue;
+    const uint32_t cell_count = program_->variables[variable].cell_count;
+    const uint32_t count = std::min(left, cell_count - window->next_cell);
+    ClearRange(variable, window->next_cell, count);
+    left -= count;
+    window->next_cell += count;
+    if (window->next_cell < cell_count) continue;
     window->next_cell = 0;
     window->next_variable++;
   }
@@ -121,13 +124,12 @@ bool ProgramState::ClearCells(const WindowPlan& plan, Window* window) {
   return true;
 }
 
-void ProgramState::ClearCell(MeasureIndex variable, uint32_t index) {
+void ProgramState::ClearRange(MeasureIndex variable, uint32_t first, uint32_t count) {
   const VariablePlace& place = program_->variables[variable];
-  uint8_t* region = regions_[place.region];
-  StoreCell(region + place.offset + size_t{index} * place.stride, place.log2, 0);
-  if (program_->source.variables[variable].evicts) {
-    StoreCell<uint64_t>(region + place.owners + size_t{index} * sizeof(uint64_t), 0);
-  }
+  uint8_t* const region = regions_[place.region];
+  ZeroCells(region + place.offset + size_t{first} * place.stride, place.log2, place.stride, count);
+  if (!program_->source.variables[variable].evicts) return;
+  ZeroCells(region + place.owners + size_t{first} * sizeof(uint64_t), 3, sizeof(uint64_t), count);
 }
 
 uint8_t* ProgramState::EpochOf(uint32_t window, uint32_t epoch) const {
@@ -159,9 +161,7 @@ void ProgramState::ClearRetired() {
     uint8_t* retired = EpochOf(i, 1 - epoch);
     for (const MeasureIndex variable : plan.variables) {
       const VariablePlace& place = program_->variables[variable];
-      for (uint32_t cell = 0; cell < place.cell_count; ++cell) {
-        StoreCell(retired + place.offset + size_t{cell} * place.stride, place.log2, 0);
-      }
+      ZeroCells(retired + place.offset, place.log2, place.stride, place.cell_count);
       if (!program_->source.variables[variable].evicts) continue;
       std::memset(retired + place.owners, 0, size_t{place.cell_count} * sizeof(uint64_t));
     }

@@ -160,7 +160,7 @@ class ProgramState {
   void AdvanceWindows();
   void RunCopies();
   bool ClearCells(const WindowPlan& plan, Window* window);
-  void ClearCell(MeasureIndex variable, uint32_t index);
+  void ClearRange(MeasureIndex variable, uint32_t first, uint32_t count);
   void Flip(uint32_t number, const WindowPlan& plan, RunContext* context);
   uint8_t* EpochOf(uint32_t window, uint32_t epoch) const;
   const uint8_t* RegionOf(MeasureIndex variable, bool is_retired) const;
