@@ -53,6 +53,8 @@ lib_libtrumpet_measure_a_SOURCES = \
 	lib/measure/operator_fusion.cc \
 	lib/measure/operator_fusion.h \
 	lib/measure/operators.h \
+	lib/measure/packet_cost.cc \
+	lib/measure/packet_cost.h \
 	lib/measure/payload_tags.cc \
 	lib/measure/payload_tags.h \
 	lib/measure/packet_values.cc \

@@ -168,11 +168,12 @@ struct BurstCopy {
   uint32_t endpoint = 0;
 };
 
-// What one packet can cost at most, and what the program keeps per packet thread.
+// What one packet can cost at most, its copies and a window that clears included, and what the
+// program keeps per packet thread.
 struct CostCertificate {
-  uint64_t operators = 0;
-  uint64_t hashes = 0;
-  uint64_t cache_lines = 0;
+  uint64_t operators = 0;    // weighted: some 3 ns each (packet_cost.h)
+  uint64_t hashes = 0;       // of keys
+  uint64_t cache_lines = 0;  // of cells; those that a packet meets again count once
   uint64_t bytes = 0;
 };
 

@@ -176,6 +176,12 @@ void ChooseSet(MeasureIndex value, bool is_scalar, const StepScope& scope, Opera
 
 }  // namespace
 
+bool AddsToCells(const MeasureProgram& program, const MeasureNode& node) {
+  if (node.kind != MeasureNodeKind::kUpdate) return false;
+  return node.update == MeasureUpdate::kAdd ||
+         (node.update == MeasureUpdate::kSet && IsSimpleSum(program, program.exprs[node.expr]));
+}
+
 Operator ChooseMatch(MeasureIndex index, const StepScope& scope) {
   const CompiledProgram& compiled = *scope.compiled;
   const MeasureProgram& program = compiled.source;

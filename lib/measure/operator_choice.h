@@ -19,6 +19,9 @@ struct StepScope {
   MeasureIndex stamped = kNoIndex;  // a scalar that holds the time of the packet there
 };
 
+// Whether an update adds to cells, as add does and set of the cell with something added.
+bool AddsToCells(const MeasureProgram& program, const MeasureNode& node);
+
 // The operator of a guard; its `skip` is still to be set.
 Operator ChooseMatch(MeasureIndex expr, const StepScope& scope);
 

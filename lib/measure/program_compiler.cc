@@ -4,12 +4,14 @@
 #include "lib/measure/program_compiler.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "lib/measure/access_sets.h"
 #include "lib/measure/burst_stages.h"
 #include "lib/measure/kernels.h"
 #include "lib/measure/operator_choice.h"
 #include "lib/measure/operator_fusion.h"
+#include "lib/measure/packet_cost.h"
 #include "lib/measure/program_check.h"
 
 namespace trumpet {
@@ -42,6 +44,7 @@ class TaskCompiler {
   uint32_t Here() const { return static_cast<uint32_t>(compiled_.operators.size()); }
 
   uint32_t Push(const Operator& op, const KnownSet& known = {}) {
+    Charge(1);
     compiled_.operators.push_back(op);
     known_.push_back(known);
     return Here() - 1;
@@ -73,13 +76,16 @@ class TaskCompiler {
 
   // -- Cost --
 
-  uint64_t OperatorCount() const { return compiled_.operators.size() + compiled_.steps.size(); }
+  void Charge(uint64_t operators) { stream_costs_.back().operators += operators; }
 
+  // The cells of a packet in a variable stay the same, and what it has touched lies in the cache;
+  // but not where tags change the key.
   void CountLines(MeasureIndex variable) {
-    const MeasureVariable& of = source_.variables[variable];
-    stream_costs_.back().cache_lines += of.evicts         ? 2
-                                        : HasKey(of.kind) ? compiled_.variables[variable].slot_count
-                                                          : 1;
+    if (LateKeyOf(variable) == 0) {
+      if (touched_[variable]) return;
+      touched_[variable] = true;
+    }
+    stream_costs_.back().cache_lines += LinesOf(compiled_, variable);
   }
 
   void CountLinesOf(MeasureIndex expr) {
@@ -96,12 +102,6 @@ class TaskCompiler {
     return hashes;
   }
 
-  // What one look at the window may clear.
-  uint64_t ClearedLines(MeasureIndex window) const {
-    const WindowPlan& plan = compiled_.windows[window];
-    return plan.flips ? 0 : plan.quantum / 8 + 1;
-  }
-
   // A packet is of pkts or of ctrl, and its copies come on top.  A scope's window is looked at once
   // for each packet, a task's by each packet and copy of its stream.
   void AddUpCost() {
@@ -116,14 +116,22 @@ class TaskCompiler {
     }
     for (MeasureIndex key = 0; key < compiled_.keys.size(); ++key) {
       const bool is_early = !compiled_.keys[key].is_late && !compiled_.slots[key].empty();
-      if (is_early) cost->hashes += HashesOf(key);
+      if (!is_early) continue;
+      cost->hashes += HashesOf(key);
+      cost->operators += CostOfKey(compiled_, key);
     }
     for (MeasureIndex i = 0; i < compiled_.windows.size(); ++i) {
-      if (source_.windows[i].task == kNoIndex) cost->cache_lines += ClearedLines(i);
+      if (source_.windows[i].task == kNoIndex) AddWindow(i, cost);
     }
     cost->bytes = uint64_t{compiled_.own_bytes} + compiled_.shared_bytes +
                   compiled_.max_copies * sizeof(PacketValues) +
                   compiled_.max_log * sizeof(WriteLogEntry);
+  }
+
+  void AddWindow(MeasureIndex window, CostCertificate* cost) const {
+    const CostCertificate one = CostOfWindow(compiled_, window);
+    cost->operators += one.operators;
+    cost->cache_lines += one.cache_lines;
   }
 
   // -- Tasks --
@@ -132,9 +140,8 @@ class TaskCompiler {
     stream_ = stream;
     stream_collects_ = false;
     stream_costs_.emplace_back();
-    const uint64_t before = OperatorCount();
+    touched_.assign(source_.variables.size(), false);
     EmitTasks(stream);
-    stream_costs_.back().operators = OperatorCount() - before;
   }
 
   void EmitTasks(MeasureIndex stream) {
@@ -166,7 +173,7 @@ class TaskCompiler {
         cleared.set(variable);
       }
       leave.push_back(Push(LookAtWindow, task.window, cleared));
-      stream_costs_.back().cache_lines += ClearedLines(task.window);
+      AddWindow(task.window, &stream_costs_.back());
     }
     EmitNode(task.root, false, &leave);
     LandHere(leave);
@@ -225,7 +232,10 @@ class TaskCompiler {
       EmitGuard(expr.b, refuted, to);
       return;
     }
-    to->push_back(PushMatch(ChooseMatch(index, Scope()), KnownTo(index)));
+    const size_t steps = compiled_.steps.size();
+    const Operator match = ChooseMatch(index, Scope());
+    Charge(CostOfSteps(compiled_, steps) + CostOfCells(match.rows));
+    to->push_back(PushMatch(match, KnownTo(index)));
   }
 
   uint32_t PushMatch(const Operator& match, const KnownSet& known) {
@@ -239,18 +249,24 @@ class TaskCompiler {
   void EmitPrimitive(const MeasureNode& node, Jumps* leave) {
     LoadLateKeys(node);
     CountLinesOf(node.expr);
+    const size_t steps = compiled_.steps.size();
     switch (node.kind) {
-      case MeasureNodeKind::kTag:
-        CountWrites(1);
+      case MeasureNodeKind::kTag: {
         if (stream_ <= kCtrlStream) compiled_.tagged_fields |= uint64_t{1} << node.field;
-        Push(ChooseTag(node, Scope()), KnownTo(node.expr));
+        const Operator tag = ChooseTag(node, Scope());
+        Charge(CostOfSteps(compiled_, steps));
+        CountLogged(1);
+        Push(tag, KnownTo(node.expr));
         return;
+      }
       case MeasureNodeKind::kDuplicate:
+        Charge(kCopyCost);
         Push(DuplicatePacket, node.target);
         return;
       case MeasureNodeKind::kCollect:
         compiled_.collects = true;
         stream_collects_ = true;
+        Charge(kCollectCost);
         leave->push_back(Push(CollectPacket, node.target));
         return;
       default:
@@ -260,10 +276,20 @@ class TaskCompiler {
     EmitClaim(node.target);
     const bool is_stamp = node.kind == MeasureNodeKind::kTimestamp;
     const Operator op = is_stamp ? ChooseStamp(node, Scope()) : ChooseUpdate(node, Scope());
-    CountWrites(op.rows);
+    Charge(CostOfUpdate(node, op, CostOfSteps(compiled_, steps)));
+    CountLogged(op.rows);
     Push(op, KnownTo(node.expr) | KnownSet().set(node.target));
     NoteStamp(node.target, is_stamp);
     FuseFilter();
+  }
+
+  // `steps`: of the expression, which is computed anew for each cell, if not for a whole filter.
+  uint64_t CostOfUpdate(const MeasureNode& node, const Operator& op, uint64_t steps) const {
+    const bool is_whole = node.update == MeasureUpdate::kInit &&
+                          source_.variables[node.target].kind == MeasureKind::kBloomMembership;
+    if (is_whole) return steps + CostOfFilter(op.rows);
+    const bool is_locked = op.is_shared && AddsToCells(source_, node);
+    return op.rows * steps + (is_locked ? CostOfSharedSums(op.rows) : CostOfCells(op.rows));
   }
 
   void FuseFilter() {
@@ -296,12 +322,14 @@ class TaskCompiler {
     op.log2 = place.log2;
     op.mask = place.mask;
     op.slot = place.first_slot;
-    CountWrites(1);
+    CountLogged(1);
     Push(op, KnownSet().set(variable));
   }
 
-  void CountWrites(uint32_t writes) {
-    if (is_logged_) log_ += writes;
+  void CountLogged(uint32_t writes) {
+    if (!is_logged_) return;
+    Charge(CostOfLogged(writes, forks_));
+    log_ += writes;
   }
 
   // Keys that tags change are computed before each use.
@@ -313,6 +341,7 @@ class TaskCompiler {
     for (; late != 0; late &= late - 1) {
       const auto key = static_cast<uint32_t>(__builtin_ctzll(late));
       stream_costs_.back().hashes += HashesOf(key);
+      Charge(CostOfKey(compiled_, key));
       Push(LoadKey, key);
     }
   }
@@ -426,6 +455,7 @@ class TaskCompiler {
   bool stream_collects_ = false;               // a task so far, which ends packets
   MeasureIndex stream_ = 0;                    // whose tasks are compiled
   std::vector<CostCertificate> stream_costs_;  // of one packet on each stream; no bytes
+  std::vector<bool> touched_;                  // by variable: by packets of `stream_`
   bool is_logged_ = false;
   MeasureIndex refuted_ = kNoIndex;  // a guard that is known to be false at the next step
   Jumps* leading_ = nullptr;         // of the first match to come

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "lib/measure/packet_cost.h"
 #include "lib/measure/program_check.h"
 #include "lib/measure/program_compiler.h"
 #include "lib/measure/program_layout.h"
@@ -52,6 +53,7 @@ Result<std::unique_ptr<const CompiledProgram>> LoadMeasureProgram(
   for (const MeasureHeader& header : program.headers) {
     compiled->header_guards.push_back(CompileExpression(header.guard, compiled.get()));
   }
+  compiled->cost.operators += CostOfHeaders(*compiled);
   status = CheckBudget(compiled->cost, options.budget);
   if (!status.ok()) return status;
   return std::unique_ptr<const CompiledProgram>(std::move(compiled));

@@ -23,7 +23,7 @@ TEST(ProgramLoader, TakesASoundProgramAndTellsItsCost) {
   ASSERT_TRUE(loaded.ok()) << loaded.message();
   const CostCertificate& cost = (*loaded)->cost;
   EXPECT_EQ(cost.hashes, 1u);
-  EXPECT_EQ(cost.cache_lines, 8u);  // four cells, written and read
+  EXPECT_EQ(cost.cache_lines, 4u);  // of four cells, written and read
   EXPECT_GE(cost.bytes, 4 * 64 * 4u);
   EXPECT_GE(cost.operators, 4u);
   EXPECT_EQ((*loaded)->max_copies, 1u);

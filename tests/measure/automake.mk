@@ -31,3 +31,8 @@ EXTRA_DIST += \
 gtest_programs += tests/measure/bursts_test
 tests_measure_bursts_test_SOURCES = tests/measure/bursts_test.cc
 tests_measure_bursts_test_LDADD = $(LIBTRUMPET_REPLAY) $(GTEST_MAIN_LIBS)
+
+# Programs beside what they cost.
+gtest_programs += tests/measure/packet_cost_test
+tests_measure_packet_cost_test_SOURCES = tests/measure/packet_cost_test.cc
+tests_measure_packet_cost_test_LDADD = $(LIBTRUMPET_REPLAY) $(GTEST_MAIN_LIBS)

@@ -428,24 +428,6 @@ const char* const kPipelines[] = {
     "some.set(odd); pkts >> match(odd.test()) >> bytes.add(1);",
 };
 
-uint64_t LinesOf(const std::string& text) {
-  const auto source = CompileMafia(text, "x.mafia");
-  EXPECT_TRUE(source.ok());
-  const auto program = LoadMeasureProgram(*source, {});
-  EXPECT_TRUE(program.ok());
-  return (*program)->cost.cache_lines;
-}
-
-// A copy that finds the window of its task clearing clears, too; that of a scope clears once.
-TEST(CostCertificate, CountsTheWindowOfATaskForEveryCopy) {
-  const std::string map = "k = Key(ipv4.id) m = HashMap(key=k, size=4096, type=Counter()) ";
-  const std::string copies = "pkts >> duplicate(s) >> duplicate(s) >> duplicate(s) ";
-  EXPECT_EQ(LinesOf(map + copies + "s >> m.add(1)"), 3u);
-  EXPECT_EQ(LinesOf(map + copies + "s.window(1ms, quantum=160) >> m.add(1)"), 3 * (1u + 21));
-  EXPECT_EQ(LinesOf(map + "window(1ms, quantum=160) " + copies + "s >> m.add(1)"), 3 + 21u);
-  EXPECT_EQ(LinesOf(map + copies + "s.window(1ms, mode=flip) >> m.add(1)"), 3u);
-}
-
 // What packets of a burst do together, and what not.
 struct StageCount {
   uint32_t one_by_one = 0;  // stages whose operators packets take one after the other
