@@ -44,9 +44,6 @@ namespace trumpet {
 constexpr size_t kMaxMeasurements = 64;
 constexpr size_t kKeptCopies = 256;  // of the packets that a program has collected
 
-// What all programs of a switch together may cost, unless it is told otherwise.
-constexpr MeasureBudget kDefaultMeasureBudget = {4096, 256, 4096, uint64_t{64} << 20};
-
 // Who has installed a program.
 struct MeasurementOrigin {
   uint32_t id = 0;    // that the controller gave it; 0: it was installed at this switch

@@ -297,6 +297,17 @@ TEST_F(MeasurementTableTest, RefusesWhatThisSwitchDoesNotDo) {
   EXPECT_FALSE(still_.fake.is_attached());
 }
 
+TEST_F(MeasurementTableTest, RefusesWhatWouldHoldUpPackets) {
+  const auto budget = Ask("program-budget", {})["budget"];
+  EXPECT_EQ(budget["operators"], 1024);
+  EXPECT_EQ(budget["hashes"], 64);
+  EXPECT_EQ(budget["cache_lines"], 128);
+  EXPECT_EQ(Add("slow",
+                "k = Key(ipv4.src); m = HashMap(key=k, size=100000, type=Counter());\n"
+                "window(1ms, quantum=32700); pkts >> m.add(1);\n"),
+            "error: the program takes 4093 operators a packet; the budget is 1024");
+}
+
 TEST_F(MeasurementTableTest, ProgramsStayWithinOneBudget) {
   EXPECT_EQ(still_.Command("trumpet/program-budget", {"hashes=1"}).substr(0, 6), "budget");
   EXPECT_EQ(Add("a", kSizes), "program a installed\n");

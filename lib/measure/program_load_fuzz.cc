@@ -159,7 +159,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   options.thread_count = 1 + static_cast<uint32_t>(source.Take(1) % 2);
   options.family =
       source.Take(1) % 2 == 0 ? MeasureHashFamily::kFast : MeasureHashFamily::kReference;
-  options.budget.bytes = kMaxBytes;
+  options.budget = {4096, 256, 4096, kMaxBytes};
   const auto program = LoadMeasureProgram(TakeProgram(&source), options);
   if (program.ok()) RunPackets(**program);
   return 0;

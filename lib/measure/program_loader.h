@@ -20,13 +20,17 @@
 
 namespace trumpet {
 
-// What one program may cost (CostCertificate).
+// What programs may cost (CostCertificate): the most that a switch can be told.
 struct MeasureBudget {
-  uint64_t operators = 4096;
-  uint64_t hashes = 256;
-  uint64_t cache_lines = 4096;
-  uint64_t bytes = uint64_t{256} << 20;
+  uint64_t operators = 1 << 20;
+  uint64_t hashes = 1 << 20;
+  uint64_t cache_lines = 1 << 20;
+  uint64_t bytes = uint64_t{1} << 32;
 };
+
+// What all programs of a switch together may cost, unless it is told otherwise: some 3 us of a
+// packet that finds its cells in a cache, and 7 of one that does not (docs/performance.md).
+constexpr MeasureBudget kDefaultMeasureBudget = {1024, 64, 128, uint64_t{64} << 20};
 
 struct MeasureLoadOptions {
   MeasureHashFamily family = MeasureHashFamily::kFast;

@@ -1,13 +1,17 @@
 // Copyright (c) 2026 The Trumpet Authors.
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the certificate of a program counts, by texts that differ in one thing.
+// What the certificate of a program counts, by texts that differ in one thing; and which programs a
+// switch takes.
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "lib/base/text_file.h"
 #include "lib/lang/mafia/mafia_language.h"
 #include "lib/measure/program_loader.h"
 
@@ -20,6 +24,7 @@ std::unique_ptr<const CompiledProgram> Load(const std::string& text,
   EXPECT_TRUE(source.ok()) << (source.ok() ? "" : source.message());
   auto program = LoadMeasureProgram(*source, options);
   EXPECT_TRUE(program.ok()) << (program.ok() ? "" : program.message());
+  if (!program.ok()) return std::make_unique<const CompiledProgram>();
   return std::move(*program);
 }
 
@@ -183,6 +188,77 @@ TEST(CostCertificate, CountsTheWindowOfATaskForEveryCopy) {
   EXPECT_EQ(LinesOf(kMap + copies + "s.window(1ms, quantum=160) >> m.add(1)"), 3 * (1u + 11));
   EXPECT_EQ(LinesOf(kMap + kWindow + copies + "s >> m.add(1)"), 3 + 11u);
   EXPECT_EQ(LinesOf(kMap + copies + "s.window(1ms, mode=flip) >> m.add(1)"), 3u);
+}
+
+// -- The budget of a switch --
+
+MeasureLoadOptions InASwitch() {
+  MeasureLoadOptions options;
+  options.thread_count = 2;
+  options.budget = kDefaultMeasureBudget;
+  return options;
+}
+
+CostCertificate Add(const CostCertificate& a, const CostCertificate& b) {
+  return {a.operators + b.operators, a.hashes + b.hashes, a.cache_lines + b.cache_lines,
+          a.bytes + b.bytes};
+}
+
+std::string Example(const std::string& name) {
+  const char* const top = std::getenv("top_srcdir");
+  const auto text = ReadTextFile(
+      std::string(top != nullptr ? top : ".") + "/docs/measurements/" + name + ".mafia",
+      kMaxMafiaTextBytes);
+  EXPECT_TRUE(text.ok()) << name;
+  return *text;
+}
+
+void ExpectWithinBudget(const CostCertificate& cost) {
+  EXPECT_LE(cost.operators, kDefaultMeasureBudget.operators);
+  EXPECT_LE(cost.hashes, kDefaultMeasureBudget.hashes);
+  EXPECT_LE(cost.cache_lines, kDefaultMeasureBudget.cache_lines);
+  EXPECT_LE(cost.bytes, kDefaultMeasureBudget.bytes);
+}
+
+TEST(SwitchBudget, HasRoomForAllExamplesTogether) {
+  CostCertificate all;
+  for (const char* const name :
+       {"uc01_flow_volume_duration", "uc02_flow_volume_cm", "uc03_cardinality_pcsa",
+        "uc04_cardinality_hll", "uc05_thresholds", "uc06_sampling_stochastic",
+        "uc07_sampling_deterministic", "uc08_postcards", "uc09_trajectory", "uc10_two_phase_hh",
+        "uc11_topk_congested", "uc12_path_changes", "uc13_path_change_latency"}) {
+    all = Add(all, Load(Example(name), InASwitch())->cost);
+  }
+  ExpectWithinBudget(all);
+}
+
+TEST(SwitchBudget, HasRoomForSixteenSketches) {
+  const CostCertificate one = Load(Example("uc02_flow_volume_cm"), InASwitch())->cost;
+  CostCertificate all;
+  for (int i = 0; i < 16; ++i) all = Add(all, one);
+  ExpectWithinBudget(all);
+}
+
+// Each took a packet thread 10 to 300 us for one packet.
+TEST(SwitchBudget, HasNoneForPacketsThatTakeTensOfMicroseconds) {
+  const std::vector<std::string> texts = {
+      Repeated("pkts >> c.set(pkt.size " + Repeated("/ (pkt.size % 7 + 1) ", 120) + ") ", 5),
+      "pkts >> s.set(s " + Repeated("* 3 + pkt.size ", 120) + ") ",
+      "m = HashMap(key=k, size=4000000, type=Counter(width=64)) window(1ms, quantum=32700) "
+      "pkts >> m.add(1)",
+      "m = HashMap(key=k, size=2000000, type=Counter(width=64), collide=\"evict\") "
+      "window(1ms, quantum=32700) pkts >> m.add(1)",
+      "m = HashMap(key=k, size=4000000, type=Counter(width=64)) pkts " +
+          Repeated(">> duplicate(t) ", 64) + "t.window(1ms) >> m.add(1)",
+      Repeated("pkts >> c.set(0 " + Repeated("+ s.min() ", 60) + ") ", 5),
+  };
+  for (const std::string& text : texts) {
+    const auto source = CompileMafia(kRows + text, "x.mafia");
+    ASSERT_TRUE(source.ok()) << source.message();
+    const auto loaded = LoadMeasureProgram(*source, InASwitch());
+    EXPECT_FALSE(loaded.ok()) << text;
+    EXPECT_NE(loaded.message().find("the budget is"), std::string::npos) << loaded.message();
+  }
 }
 
 }  // namespace
