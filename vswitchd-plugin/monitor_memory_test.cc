@@ -14,6 +14,7 @@
 
 #include "lib/tpm/generation.h"
 #include "lib/tpm/monitor_harness_test.h"
+#include "lib/tpm/set_choice.h"
 #include "lib/verdict/bucket_store.h"
 #include "lib/verdict/flow_state_map.h"
 
@@ -126,8 +127,9 @@ TEST(MonitorMemory, IsDocumentedAsItIs) {
       {"| TCP connection |", BytesPerConnection()},
       {"| TCP history record |", kBytesPerHistoryRecord},
       {"| distinct set of events, besides its lists |", TriggerSetTable::kBytesPerSet},
-      {"| event in a program, for each thread |",
-       sizeof(SweptTrigger) + sizeof(uint32_t) + TriggerSums::BytesPerTrigger()},
+      {"| event in a program, for each thread |", sizeof(SweptTrigger) + sizeof(uint32_t) +
+                                                      SetChoice::BytesPerTrigger() +
+                                                      TriggerSums::BytesPerTrigger()},
       {"| bucket in the agent, besides key and cells |", BucketStore::kBytesPerBucket},
       {"| TCP flow in the agent |", FlowStateMap::kBytesPerFlow},
   };

@@ -60,6 +60,9 @@ class SetChoice {
   uint32_t word_count() const { return word_count_; }
   size_t place_count() const { return place_count_; }
 
+  // Of the program, besides its cells.
+  static constexpr size_t BytesPerTrigger() { return sizeof(Trigger) + sizeof(uint32_t); }
+
   // Writes the triggers, the places of their cells one after the other, and the steps by operand.
   void CopyTo(uint32_t* triggers, uint16_t* places, StatStep* steps) const;
 
