@@ -57,11 +57,7 @@ void DisorderedSegments::Clear() {
 }
 
 void DisorderedSegments::Release(HistoryPool* pool) {
-  while (first_ != kNoHistory) {
-    const HistoryRef next = pool->At(first_).next;
-    pool->GiveBack(first_, first_, 1);
-    first_ = next;
-  }
+  if (first_ != kNoHistory) pool->GiveBack(first_, pool->Disordered(first_).oldest, blocks_);
   Clear();
 }
 
@@ -72,6 +68,7 @@ bool DisorderedSegments::Push(HistoryPool* pool, const DisorderedSegment& segmen
     if (added == kNoHistory) return false;
     DisorderedBlock& block = pool->Disordered(added);
     block.next = first_;
+    block.oldest = first_ == kNoHistory ? added : pool->Disordered(first_).oldest;
     block.count = 0;
     first_ = added;
     blocks_++;
@@ -100,10 +97,12 @@ DisorderedCover DisorderedSegments::Acknowledge(HistoryPool* pool, int64_t ack,
                                                 int64_t in_order_end) {
   DisorderedCover cover;
   HistoryRef* link = &first_;
+  HistoryRef oldest = kNoHistory;
   while (*link != kNoHistory) {
     DisorderedBlock& block = pool->Disordered(*link);
     CoverBlock(&block, ack, in_order_end, &cover);
     if (block.count != 0) {
+      oldest = *link;
       link = &block.next;
       continue;
     }
@@ -112,6 +111,7 @@ DisorderedCover DisorderedSegments::Acknowledge(HistoryPool* pool, int64_t ack,
     pool->GiveBack(empty, empty, 1);
     blocks_--;
   }
+  if (first_ != kNoHistory) pool->Disordered(first_).oldest = oldest;
   return cover;
 }
 

@@ -42,7 +42,8 @@ struct DisorderedBlock {
   static constexpr int kEntries = 3;
   HistoryRef next;
   uint8_t count;
-  uint8_t repeated;  // mask
+  uint8_t repeated;   // mask
+  HistoryRef oldest;  // of the newest block: the other end of its list
   Nanos sent_ns[kEntries];
   uint64_t owner[kEntries];
   int64_t start[kEntries];

@@ -137,6 +137,19 @@ TEST_F(SegmentQueueTest, AcceptsLittleDataSentAgainAndWithholdsSamplesOfTheRest)
   EXPECT_EQ(pool_.evicted(), 3u);
 }
 
+// Not one by one: the pool hands out first what was given back last.
+TEST_F(SegmentQueueTest, GivesDataSentAgainBackInOneChain) {
+  Init(1024);
+  Push(0, 1000, 0);                                                    // in block 0
+  for (int64_t i = 0; i < 15; i++) SendAgain(i * 10, i * 10 + 10, 1);  // in blocks 1 to 5
+  queue_.Acknowledge(&pool_, kNoAck, 60);                              // 2 and 1 go
+  SendAgain(200, 210, 1);                                              // in block 1 again
+  queue_.Release(&pool_);
+  EXPECT_EQ(pool_.used(), 0u);
+  for (HistoryRef expected : {1u, 5u, 4u, 3u, 0u, 2u}) EXPECT_EQ(pool_.Take(), expected);
+  for (HistoryRef taken = 0; taken < 6; taken++) pool_.GiveBack(taken, taken, 1);
+}
+
 TEST_F(SegmentQueueTest, ASegmentAcknowledgedInPartWasSentTwiceAllTheSame) {
   Init(64);
   Push(0, 10, 0);
