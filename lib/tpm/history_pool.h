@@ -23,18 +23,21 @@ using HistoryRef = uint32_t;
 constexpr HistoryRef kNoHistory = UINT32_MAX;
 
 // Segments in the order in which they were sent, which is that of their numbers: entries
-// [begin, end).
+// [begin, end).  All but the newest block of a queue are filled up to the last entry.
 struct SegmentBlock {
   static constexpr int kEntries = 4;
   HistoryRef next;
+  HistoryRef previous;  // of no use in the oldest block
+  HistoryRef far;       // so many blocks before; of no use when these are gone
+  uint32_t far_count;
   uint32_t order;  // of entry 0, among all segments that the queue was given
   uint8_t begin;
   uint8_t end;
-  uint8_t repeated;  // mask, bit i is entry i: a byte of it was seen in another segment
+  bool is_repeated;  // the first entry of the queue: a byte of it was seen in another segment
   Nanos sent_ns[kEntries];
   uint64_t owner[kEntries];
   int64_t start[kEntries];
-  uint32_t length[kEntries];
+  uint16_t length[kEntries];
 };
 
 // Segments that were sent out of the order of their numbers.
@@ -111,6 +114,7 @@ class HistoryPool {
 
   HistoryBlock& At(HistoryRef block) { return blocks_[block]; }
   SegmentBlock& Segments(HistoryRef block) { return blocks_[block].segments; }
+  const SegmentBlock& Segments(HistoryRef block) const { return blocks_[block].segments; }
   DisorderedBlock& Disordered(HistoryRef block) { return blocks_[block].disordered; }
   RangeBlock& Ranges(HistoryRef block) { return blocks_[block].ranges; }
   const RangeBlock& Ranges(HistoryRef block) const { return blocks_[block].ranges; }

@@ -8,9 +8,11 @@
 namespace trumpet {
 namespace {
 
-uint8_t Bit(int i) { return static_cast<uint8_t>(1u << i); }
+constexpr int kBlocksInARow = 16;  // taken one by one, which is cheaper than to search
 
 int64_t EndOf(const SegmentBlock& block, int i) { return block.start[i] + block.length[i]; }
+
+int64_t LastEndOf(const SegmentBlock& block) { return EndOf(block, block.end - 1); }
 
 }  // namespace
 
@@ -21,6 +23,19 @@ struct SegmentQueue::InOrderCover {
   Nanos newest_sent_ns = 0;
   uint64_t newest_owner = 0;
   uint32_t newest_order = 0;
+
+  void Add(const SegmentBlock& block, int i) {
+    is_any = true;
+    end = EndOf(block, i);
+    newest_sent_ns = block.sent_ns[i];
+    newest_owner = block.owner[i];
+    newest_order = block.order + static_cast<uint32_t>(i);
+  }
+};
+
+struct SegmentQueue::Search {
+  HistoryRef found = kNoHistory;
+  uint32_t steps = 0;  // blocks looked at
 };
 
 void SegmentQueue::Clear() {
@@ -46,8 +61,11 @@ void SegmentQueue::Push(HistoryPool* pool, const Segment& segment) {
     PushDisordered(pool, segment);
     return;
   }
+  constexpr int64_t kMaxLength = UINT16_MAX;
   const bool is_full = blocks_ == 0 || pool->Segments(last_).end == SegmentBlock::kEntries;
-  if (is_full && AddBlock(pool, segment.sent_ns) == kNoHistory) {
+  const bool has_room = segment.end - segment.start <= kMaxLength &&
+                        (!is_full || AddBlock(pool, segment.sent_ns) != kNoHistory);
+  if (!has_room) {
     forgotten_end_ = std::max(forgotten_end_, segment.end);
     return;
   }
@@ -56,8 +74,7 @@ void SegmentQueue::Push(HistoryPool* pool, const Segment& segment) {
   block.sent_ns[i] = segment.sent_ns;
   block.owner[i] = segment.owner;
   block.start[i] = segment.start;
-  block.length[i] = static_cast<uint32_t>(segment.end - segment.start);
-  if (segment.is_repeated) block.repeated |= Bit(i);
+  block.length[i] = static_cast<uint16_t>(segment.end - segment.start);
   sent_++;
 }
 
@@ -69,8 +86,7 @@ void SegmentQueue::PushDisordered(HistoryPool* pool, const Segment& segment) {
   // Which of those in order it repeated is forgotten, too.
   forgotten_end_ = std::max(forgotten_end_, segment.end);
   if (first_ == kNoHistory) return;
-  const SegmentBlock& block = pool->Segments(last_);
-  forgotten_end_ = std::max(forgotten_end_, EndOf(block, block.end - 1));
+  forgotten_end_ = std::max(forgotten_end_, LastEndOf(pool->Segments(last_)));
 }
 
 void SegmentQueue::MarkRepeated(HistoryPool* pool, int64_t start, int64_t end) {
@@ -84,7 +100,7 @@ void SegmentQueue::MarkRepeated(HistoryPool* pool, int64_t start, int64_t end) {
 // Marks the first segment in order if it starts below `end`.
 void SegmentQueue::MarkFirst(HistoryPool* pool, int64_t end) {
   SegmentBlock& block = pool->Segments(first_);
-  if (block.start[block.begin] < end) block.repeated |= Bit(block.begin);
+  if (block.start[block.begin] < end) block.is_repeated = true;
 }
 
 CoveredSegments SegmentQueue::Acknowledge(HistoryPool* pool, int64_t previous_ack, int64_t ack) {
@@ -115,21 +131,70 @@ CoveredSegments SegmentQueue::Acknowledge(HistoryPool* pool, int64_t previous_ac
 // Removes what `ack` covers of the segments in order.
 SegmentQueue::InOrderCover SegmentQueue::TakeCovered(HistoryPool* pool, int64_t ack) {
   InOrderCover cover;
-  while (first_ != kNoHistory) {
-    SegmentBlock& block = pool->Segments(first_);
-    while (block.begin < block.end && EndOf(block, block.begin) <= ack) {
-      const int i = block.begin++;
-      cover.is_any = true;
-      cover.is_repeated |= (block.repeated & Bit(i)) != 0;
-      cover.end = EndOf(block, i);
-      cover.newest_sent_ns = block.sent_ns[i];
-      cover.newest_owner = block.owner[i];
-      cover.newest_order = block.order + static_cast<uint32_t>(i);
+  for (int taken = 0; first_ != kNoHistory; taken++) {
+    if (taken == kBlocksInARow) {
+      TakeMany(pool, ack, &cover);
+      break;
     }
-    if (block.begin < block.end) break;
+    SegmentBlock& block = pool->Segments(first_);
+    int covered = block.begin;
+    while (covered < block.end && EndOf(block, covered) <= ack) covered++;
+    if (covered == block.begin) break;
+    cover.is_repeated |= block.is_repeated;
+    cover.Add(block, covered - 1);
+    block.is_repeated = false;
+    block.begin = static_cast<uint8_t>(covered);
+    if (covered < block.end) break;
     RemoveFirstBlock(pool);
   }
   return cover;
+}
+
+// The same of segments that are not marked, without a look at each.
+void SegmentQueue::TakeMany(HistoryPool* pool, int64_t ack, InOrderCover* cover) {
+  const HistoryRef left = OldestAbove(*pool, ack).found;
+  if (left != first_) {
+    const HistoryRef newest = left == kNoHistory ? last_ : pool->Segments(left).previous;
+    const SegmentBlock& block = pool->Segments(newest);
+    cover->Add(block, block.end - 1);
+    const uint32_t count =
+        (block.order - pool->Segments(first_).order) / SegmentBlock::kEntries + 1;
+    pool->GiveBack(first_, newest, count);
+    blocks_ -= count;
+    first_ = left;
+    if (left == kNoHistory) last_ = kNoHistory;
+  }
+  if (left == kNoHistory) return;
+  SegmentBlock& block = pool->Segments(left);
+  while (EndOf(block, block.begin) <= ack) cover->Add(block, block.begin++);
+}
+
+// The oldest block with a segment that ends above `ack`; kNoHistory: there is none.
+SegmentQueue::Search SegmentQueue::OldestAbove(const HistoryPool& pool, int64_t ack) const {
+  Search search;
+  const auto ends_above = [&](HistoryRef at) {
+    search.steps++;
+    return LastEndOf(pool.Segments(at)) > ack;
+  };
+  if (last_ == kNoHistory || !ends_above(last_)) return search;
+  search.found = last_;
+  const uint32_t first_order = pool.Segments(first_).order;
+  while (search.found != first_) {
+    const SegmentBlock& block = pool.Segments(search.found);
+    const uint32_t older = (block.order - first_order) / SegmentBlock::kEntries;
+    if (block.far_count <= older && ends_above(block.far)) {
+      search.found = block.far;
+    } else if (ends_above(block.previous)) {
+      search.found = block.previous;
+    } else {
+      break;
+    }
+  }
+  return search;
+}
+
+uint32_t SegmentQueue::StepsTo(const HistoryPool& pool, int64_t ack) const {
+  return OldestAbove(pool, ack).steps;
 }
 
 void SegmentQueue::RemoveFirstBlock(HistoryPool* pool) {
@@ -154,11 +219,28 @@ HistoryRef SegmentQueue::AddBlock(HistoryPool* pool, Nanos now) {
   block.next = kNoHistory;
   block.order = sent_;
   block.begin = block.end = 0;
-  block.repeated = 0;
+  block.is_repeated = false;
+  LinkBlock(pool, &block);
   (last_ == kNoHistory ? first_ : pool->At(last_).next) = added;
   last_ = added;
   blocks_++;
   return added;
+}
+
+// Links to a block far before, so that a search that goes back by these links looks at few blocks.
+// Two leaps of equal length become one of both and the step to them (E. W. Myers, An applicative
+// random-access stack, 1983).
+void SegmentQueue::LinkBlock(HistoryPool* pool, SegmentBlock* block) {
+  block->previous = block->far = last_;
+  block->far_count = 1;
+  if (last_ == kNoHistory) return;
+  const SegmentBlock& last = pool->Segments(last_);
+  const uint32_t older = blocks_ - 1;
+  if (last.far_count > older) return;
+  const SegmentBlock& middle = pool->Segments(last.far);
+  if (middle.far_count != last.far_count) return;
+  block->far = middle.far;
+  block->far_count = 1 + 2 * last.far_count;
 }
 
 bool SegmentQueue::FirstIsBeyondPromise(HistoryPool* pool, Nanos now) const {
@@ -170,7 +252,7 @@ bool SegmentQueue::FirstIsBeyondPromise(HistoryPool* pool, Nanos now) const {
 
 void SegmentQueue::ForgetFirstBlock(HistoryPool* pool) {
   const SegmentBlock& block = pool->Segments(first_);
-  forgotten_end_ = std::max(forgotten_end_, EndOf(block, block.end - 1));
+  forgotten_end_ = std::max(forgotten_end_, LastEndOf(block));
   RemoveFirstBlock(pool);
 }
 

@@ -27,6 +27,8 @@ class SegmentQueueTest : public ::testing::Test {
   void Push(int64_t start, int64_t end, uint64_t owner) {
     queue_.Push(&pool_, {start, end, 0, owner, false, true});
   }
+  void CompareWithAPlainList(uint32_t seeds, uint32_t late, uint32_t ack_after, uint32_t reach);
+
   // As TcpTracker does with data below what was sent before.
   void SendAgain(int64_t start, int64_t end, uint64_t owner) {
     queue_.MarkRepeated(&pool_, start, end);
@@ -47,24 +49,27 @@ TEST_F(SegmentQueueTest, ReturnsItsBlocksAsSegmentsAreAcknowledged) {
   EXPECT_EQ(pool_.used(), 0u);
 }
 
-TEST_F(SegmentQueueTest, AgreesWithAPlainListOnRandomSegmentsAndAcknowledgements) {
+// Segments at random, one in `late` below what was sent before, and after `ack_after` of them on
+// average an acknowledgement of all but the last `reach` numbers or less.
+void SegmentQueueTest::CompareWithAPlainList(uint32_t seeds, uint32_t late, uint32_t ack_after,
+                                             uint32_t reach) {
   struct Plain {
     int64_t start, end;
     uint64_t owner;
     bool is_repeated;
   };
-  Init(4096);
+  ASSERT_TRUE(pool_.Init(1 << 15, nullptr, UINT32_MAX));
   uint64_t clean = 0;
-  for (uint32_t seed = 1; seed <= 30; seed++) {
+  for (uint32_t seed = 1; seed <= seeds; seed++) {
     std::mt19937 random(seed);
     std::vector<Plain> plain;
     std::set<int64_t> numbers;
     int64_t highest = 0;
     int64_t acked = kNoAck;
-    for (uint64_t i = 0; i < 2000; i++) {
-      if (random() % 4 != 0) {
+    for (uint64_t i = 0; i < 500 * ack_after; i++) {
+      if (random() % ack_after != 0) {
         const int64_t start = highest +
-                              (random() % 4 == 0 ? -static_cast<int64_t>(random() % 80) : 0) +
+                              (random() % late == 0 ? -static_cast<int64_t>(random() % 80) : 0) +
                               (random() % 4 == 0 ? static_cast<int64_t>(random() % 40) : 0);
         const int64_t end = start + 1 + random() % 20;
         for (Plain& each : plain) each.is_repeated |= each.start < end && each.end > start;
@@ -78,7 +83,7 @@ TEST_F(SegmentQueueTest, AgreesWithAPlainListOnRandomSegmentsAndAcknowledgements
         for (int64_t number = start; number < end; number++) numbers.insert(number);
         highest = std::max(highest, end);
       } else {
-        const int64_t ack = highest - static_cast<int64_t>(random() % 120);
+        const int64_t ack = highest - static_cast<int64_t>(random() % reach);
         if (ack <= acked) continue;
         bool is_any = false, is_repeated = false;
         uint64_t newest = 0;
@@ -105,7 +110,53 @@ TEST_F(SegmentQueueTest, AgreesWithAPlainListOnRandomSegmentsAndAcknowledgements
     queue_.Release(&pool_);
   }
   EXPECT_EQ(pool_.evicted(), 0u);
-  EXPECT_GT(clean, 1000u);
+  EXPECT_GT(clean, 30 * seeds);
+}
+
+TEST_F(SegmentQueueTest, AgreesWithAPlainListOnRandomSegmentsAndAcknowledgements) {
+  CompareWithAPlainList(30, 4, 4, 120);
+}
+
+TEST_F(SegmentQueueTest, AgreesWithAPlainListWhereAcknowledgementsCoverHundreds) {
+  CompareWithAPlainList(10, 1000, 100, 20000);
+}
+
+TEST_F(SegmentQueueTest, AnAcknowledgementOfManySegmentsLooksAtFew) {
+  Init(1 << 16);
+  std::mt19937 random(1);
+  int64_t sent = 0, acked = 0;
+  for (int turn = 0; turn < 20; turn++) {
+    for (; sent < acked + 60000; sent++) Push(sent, sent + 1, static_cast<uint64_t>(sent));
+    for (int i = 0; i < 1000; i++) {
+      ASSERT_LE(queue_.StepsTo(pool_, acked + static_cast<int64_t>(random() % 60000)), 50u);
+    }
+    const int64_t ack = acked + 1 + static_cast<int64_t>(random() % 60000);
+    const CoveredSegments covered = queue_.Acknowledge(&pool_, acked, ack);
+    ASSERT_TRUE(covered.is_clean);
+    ASSERT_EQ(covered.newest_owner, static_cast<uint64_t>(ack - 1));
+    acked = ack;
+  }
+  queue_.Acknowledge(&pool_, acked, sent);
+  EXPECT_EQ(pool_.used(), 0u);
+}
+
+// Not one by one: the pool hands out first what was given back last.
+TEST_F(SegmentQueueTest, GivesManyAcknowledgedSegmentsBackInOneChain) {
+  Init(1 << 16);
+  for (int64_t i = 0; i < 60000; i++) Push(i, i + 1, 0);  // in blocks 0 to 14,999
+  queue_.Acknowledge(&pool_, kNoAck, 50000);
+  const HistoryRef taken = pool_.Take();
+  EXPECT_LT(taken, 100u);
+  pool_.GiveBack(taken, taken, 1);
+}
+
+TEST_F(SegmentQueueTest, OfASegmentLongerThanAnyPacketNothingIsKnown) {
+  Init(64);
+  Push(0, 65535, 0);
+  EXPECT_TRUE(queue_.Acknowledge(&pool_, kNoAck, 65535).is_clean);
+  Push(65535, 65535 + 65536, 1);
+  EXPECT_FALSE(queue_.Acknowledge(&pool_, 65535, 65535 + 65536).is_clean);
+  EXPECT_EQ(pool_.evicted(), 1u);
 }
 
 TEST_F(SegmentQueueTest, MeasuresHoweverMuchIsUnderWay) {

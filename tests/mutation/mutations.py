@@ -152,7 +152,7 @@ MUTATIONS = (
      "return near + (int64_t{number} - (near & 0xffffffff));",
      "RandomConnectionsUnderPressure.NeverInventASampleOrABurstWhenHistoryIsShort"),
     ("an ACK covers the segment that ends just after it", "lib/tpm/segment_queue.cc",
-     "EndOf(block, block.begin) <= ack) {", "EndOf(block, block.begin) <= ack + 1) {",
+     "EndOf(block, covered) <= ack) covered++;", "EndOf(block, covered) <= ack + 1) covered++;",
      "SegmentQueueTest.AgreesWithAPlainListOnRandomSegmentsAndAcknowledgements"),
     ("idle buckets are tested one interval too short", "lib/verdict/event_verdicts.cc",
      "next_ - bucket.last_packet <= kTailIntervals;", "next_ - bucket.last_packet < kTailIntervals;",
