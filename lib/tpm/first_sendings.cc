@@ -9,8 +9,9 @@
 namespace trumpet {
 namespace {
 
-// One block in 64, spread over the pool.
-bool IsLandmark(HistoryRef block) { return block * 0x9E3779B9u >> 26 == 0; }
+constexpr uint8_t kMaxRun = 63;  // of blocks without a landmark
+constexpr int kMinTwoRuns = 48;  // two in a row with the landmark between are as long at least
+static_assert(kMinTwoRuns < kMaxRun);  // else what is halved would be joined again
 
 bool IsBurst(const RangeBlock& block, int i) { return (block.burst >> i & 1) != 0; }
 
@@ -26,6 +27,14 @@ void CopyEntry(const RangeBlock& from, int from_index, RangeBlock* to, int to_in
 }
 
 }  // namespace
+
+// The lowest block that ends above a number.
+struct FirstSendings::Walk {
+  HistoryRef block = kNoHistory;
+  HistoryRef landmark = kNoHistory;  // the next at or above it, or the last block
+  uint32_t count = 0;                // of blocks from it to the last
+  uint32_t steps = 0;                // blocks looked at
+};
 
 void FirstSendings::Clear() {
   first_ = last_ = kNoHistory;
@@ -216,7 +225,7 @@ bool FirstSendings::SplitBlock(HistoryPool* pool, Place* place) {
 
 FirstSendings::Place FirstSendings::FirstEndingAbove(const HistoryPool& pool,
                                                      int64_t number) const {
-  Place found{LowestEndingAbove(pool, number), 0};
+  Place found{LowestEndingAbove(pool, number).block, 0};
   if (found.block == kNoHistory) return found;
   const RangeBlock& block = pool.Ranges(found.block);
   while (block.end[found.index] <= number) found.index++;
@@ -224,24 +233,35 @@ FirstSendings::Place FirstSendings::FirstEndingAbove(const HistoryPool& pool,
 }
 
 // Walks from the top: what is sent again was mostly sent not long ago.
-HistoryRef FirstSendings::LowestEndingAbove(const HistoryPool& pool, int64_t number) const {
-  const auto ends_above = [&pool, number](HistoryRef at) {
+FirstSendings::Walk FirstSendings::LowestEndingAbove(const HistoryPool& pool,
+                                                     int64_t number) const {
+  Walk walk;
+  const auto ends_above = [&](HistoryRef at) {
+    walk.steps++;
     const RangeBlock& block = pool.Ranges(at);
     return block.end[block.count - 1] > number;
   };
-  if (last_ == kNoHistory || !ends_above(last_)) return kNoHistory;
-  HistoryRef found = last_;
-  HistoryRef next = pool.Ranges(found).far_previous;
+  if (last_ == kNoHistory || !ends_above(last_)) return walk;
+  walk.landmark = last_;
+  walk.count = 1;
+  HistoryRef next = pool.Ranges(last_).far_previous;
   while (next != kNoHistory && ends_above(next)) {
-    found = next;
-    next = pool.Ranges(found).far_previous;
+    walk.count += pool.Ranges(walk.landmark).run + 1u;
+    walk.landmark = next;
+    next = pool.Ranges(next).far_previous;
   }
-  next = pool.Ranges(found).previous;
+  walk.block = walk.landmark;
+  next = pool.Ranges(walk.block).previous;
   while (next != kNoHistory && ends_above(next)) {
-    found = next;
-    next = pool.Ranges(found).previous;
+    walk.count++;
+    walk.block = next;
+    next = pool.Ranges(next).previous;
   }
-  return found;
+  return walk;
+}
+
+uint32_t FirstSendings::StepsTo(const HistoryPool& pool, int64_t number) const {
+  return LowestEndingAbove(pool, number).steps;
 }
 
 FirstSendings::Place FirstSendings::Next(const HistoryPool& pool, Place place) const {
@@ -259,41 +279,117 @@ HistoryRef FirstSendings::AddBlockAfter(HistoryPool* pool, HistoryRef previous) 
   block.count = 0;
   block.burst = 0;
   block.previous = previous;
+  block.is_landmark = false;
   HistoryRef& link = previous == kNoHistory ? first_ : pool->Ranges(previous).next;
   block.next = previous == kNoHistory ? kNoHistory : link;
   link = added;
-  block.is_landmark = IsLandmark(added);
+  blocks_++;
   if (block.next == kNoHistory) {
-    block.far_previous = previous == kNoHistory || pool->Ranges(previous).is_landmark
-                             ? previous
-                             : pool->Ranges(previous).far_previous;
-    last_ = added;
+    AddAsLast(pool, added);
   } else {
     pool->Ranges(block.next).previous = added;
+    GrowRun(pool, added);
   }
-  if (block.is_landmark) AddLandmark(pool, added);
-  blocks_++;
   return added;
 }
 
-// Chains a landmark that stands in the list already.
-void FirstSendings::AddLandmark(HistoryPool* pool, HistoryRef added) {
+void FirstSendings::AddAsLast(HistoryPool* pool, HistoryRef added) {
   RangeBlock& block = pool->Ranges(added);
-  block.far_next = kNoHistory;
-  if (added != last_) {
-    HistoryRef above = block.next;
-    while (above != last_ && !pool->Ranges(above).is_landmark) above = pool->Ranges(above).next;
-    if (pool->Ranges(above).is_landmark) block.far_next = above;
-    block.far_previous = std::exchange(pool->Ranges(above).far_previous, added);
+  block.far_previous = kNoHistory;
+  block.run = 0;
+  if (last_ != kNoHistory) {
+    const RangeBlock& before = pool->Ranges(last_);
+    block.far_previous = before.is_landmark ? last_ : before.far_previous;
+    if (!before.is_landmark) block.run = static_cast<uint8_t>(before.run + 1);
   }
-  if (block.far_previous != kNoHistory) pool->Ranges(block.far_previous).far_next = added;
+  last_ = added;
+  block.is_landmark = block.run == kMaxRun;
+  if (block.is_landmark) LinkLandmark(pool, block.far_previous, added, kNoHistory);
+}
+
+// Takes note of a block, no landmark, that was put before others.
+void FirstSendings::GrowRun(HistoryPool* pool, HistoryRef added) {
+  const HistoryRef landmark = LandmarkAtOrAbove(*pool, added);
+  if (++pool->Ranges(landmark).run >= kMaxRun) HalveRun(pool, landmark);
+}
+
+// Makes the middle of the run before a landmark another one.
+void FirstSendings::HalveRun(HistoryPool* pool, HistoryRef landmark) {
+  RangeBlock& above = pool->Ranges(landmark);
+  HistoryRef middle = above.previous;
+  uint8_t passed = 0;
+  for (; passed < kMaxRun / 2 && middle != kNoHistory; passed++) {
+    middle = pool->Ranges(middle).previous;
+  }
+  const uint8_t had = std::exchange(above.run, passed);
+  if (middle == kNoHistory) return;  // the rest has been forgotten
+  RangeBlock& block = pool->Ranges(middle);
+  block.is_landmark = true;
+  block.run = static_cast<uint8_t>(had - passed - 1);
+  LinkLandmark(pool, above.far_previous, middle, landmark);
+}
+
+// Takes note that a block with others on both sides goes.
+void FirstSendings::ShrinkRun(HistoryPool* pool, HistoryRef removed) {
+  RangeBlock& block = pool->Ranges(removed);
+  HistoryRef landmark = LandmarkAtOrAbove(*pool, removed);
+  if (landmark != removed) {
+    pool->Ranges(landmark).run--;
+  } else if (pool->Ranges(block.previous).is_landmark) {
+    landmark = LandmarkAbove(*pool, removed);
+    RemoveLandmark(pool, removed);
+  } else {
+    landmark = block.previous;
+    RangeBlock& heir = pool->Ranges(landmark);
+    heir.is_landmark = true;
+    heir.run = static_cast<uint8_t>(block.run - 1);
+    LinkLandmark(pool, block.far_previous, landmark, LandmarkAbove(*pool, removed));
+  }
+  JoinShortRuns(pool, landmark);
+}
+
+// Drops the landmark, or the one below, if the runs on both sides of it have become short.
+void FirstSendings::JoinShortRuns(HistoryPool* pool, HistoryRef landmark) {
+  for (HistoryRef dropped : {landmark, pool->Ranges(landmark).far_previous}) {
+    if (dropped == kNoHistory || dropped == last_) continue;
+    RangeBlock& block = pool->Ranges(dropped);
+    RangeBlock& above = pool->Ranges(LandmarkAbove(*pool, dropped));
+    if (block.run + above.run + 1 >= kMinTwoRuns) continue;
+    above.run = static_cast<uint8_t>(above.run + block.run + 1);
+    block.is_landmark = false;
+    RemoveLandmark(pool, dropped);
+    return;
+  }
+}
+
+// The landmark, or else the last block.
+HistoryRef FirstSendings::LandmarkAtOrAbove(const HistoryPool& pool, HistoryRef block) const {
+  while (block != last_ && !pool.Ranges(block).is_landmark) block = pool.Ranges(block).next;
+  return block;
+}
+
+// The same above a landmark that is not the last block.
+HistoryRef FirstSendings::LandmarkAbove(const HistoryPool& pool, HistoryRef landmark) const {
+  const HistoryRef above = pool.Ranges(landmark).far_next;
+  return above == kNoHistory ? last_ : above;
+}
+
+// `above`: the next landmark, the last block or kNoHistory if this is the last.
+void FirstSendings::LinkLandmark(HistoryPool* pool, HistoryRef below, HistoryRef landmark,
+                                 HistoryRef above) {
+  RangeBlock& block = pool->Ranges(landmark);
+  block.far_previous = below;
+  block.far_next = kNoHistory;
+  if (below != kNoHistory) pool->Ranges(below).far_next = landmark;
+  if (above == kNoHistory) return;
+  pool->Ranges(above).far_previous = landmark;
+  if (pool->Ranges(above).is_landmark) block.far_next = above;
 }
 
 // Takes a landmark that is not the last block out of the chain.
 void FirstSendings::RemoveLandmark(HistoryPool* pool, HistoryRef removed) {
   const RangeBlock& block = pool->Ranges(removed);
-  const HistoryRef above = block.far_next == kNoHistory ? last_ : block.far_next;
-  pool->Ranges(above).far_previous = block.far_previous;
+  pool->Ranges(LandmarkAbove(*pool, removed)).far_previous = block.far_previous;
   if (block.far_previous != kNoHistory) pool->Ranges(block.far_previous).far_next = block.far_next;
 }
 
@@ -305,18 +401,23 @@ void FirstSendings::RemoveEntry(HistoryPool* pool, Place place) {
 
 void FirstSendings::RemoveBlock(HistoryPool* pool, HistoryRef removed) {
   const RangeBlock& block = pool->Ranges(removed);
+  if (block.next != kNoHistory && block.previous != kNoHistory) {
+    ShrinkRun(pool, removed);
+  } else if (block.next != kNoHistory && block.is_landmark) {
+    RemoveLandmark(pool, removed);
+  }
   (block.previous == kNoHistory ? first_ : pool->Ranges(block.previous).next) = block.next;
   (block.next == kNoHistory ? last_ : pool->Ranges(block.next).previous) = block.previous;
-  if (block.next != kNoHistory) {
-    if (block.is_landmark) RemoveLandmark(pool, removed);
-  } else if (last_ != kNoHistory) {
+  if (block.next == kNoHistory && last_ != kNoHistory) {
     RangeBlock& last = pool->Ranges(last_);
     if (last.is_landmark) {
       last.far_next = kNoHistory;
     } else {
+      last.run = static_cast<uint8_t>(block.run - 1);
       last.far_previous = block.far_previous;
       if (last.far_previous != kNoHistory) pool->Ranges(last.far_previous).far_next = kNoHistory;
     }
+    JoinShortRuns(pool, last_);
   }
   blocks_--;
   pool->GiveBack(removed, removed, 1);
@@ -349,9 +450,32 @@ void FirstSendings::ForgetFirstBlock(HistoryPool* pool, Nanos now) {
 void FirstSendings::ForgetBelow(HistoryPool* pool, int64_t limit) {
   forgotten_end_ = std::max(forgotten_end_, limit);
   was_evicted_ = 1;
-  while (first_ != kNoHistory && pool->Ranges(first_).end[0] <= limit) {
-    RemoveEntry(pool, {first_, 0});
+  const Walk kept = LowestEndingAbove(*pool, limit);
+  RemoveBlocksBelow(pool, kept);
+  if (kept.block == kNoHistory) return;
+  RangeBlock& block = pool->Ranges(kept.block);
+  int dropped = 0;
+  while (block.end[dropped] <= limit) dropped++;
+  block.count = static_cast<uint8_t>(block.count - dropped);
+  if (dropped == 0) return;
+  for (int i = 0; i < block.count; i++) CopyEntry(block, i + dropped, &block, i);
+}
+
+// In one chain; kept.count is exact, as runs above the lowest landmark are.
+void FirstSendings::RemoveBlocksBelow(HistoryPool* pool, const Walk& kept) {
+  if (kept.block == first_) return;  // also if there is none
+  const uint32_t removed = blocks_ - kept.count;
+  if (kept.block == kNoHistory) {
+    pool->GiveBack(first_, last_, removed);
+    first_ = last_ = kNoHistory;
+  } else {
+    RangeBlock& block = pool->Ranges(kept.block);
+    pool->GiveBack(first_, block.previous, removed);
+    first_ = kept.block;
+    block.previous = kNoHistory;
+    pool->Ranges(kept.landmark).far_previous = kNoHistory;
   }
+  blocks_ = kept.count;
 }
 
 }  // namespace trumpet

@@ -6,8 +6,9 @@
 //
 // Disjoint ranges by rising number; neighbours with the same answer are merged.  The highest range
 // lies in the map itself, so that a connection without gaps and bursts needs no block, and data in
-// order touches one line.  One block in 64 is a landmark; a walk goes down by landmarks
-// first, so that data sent again long after costs 64 times less than a walk over all.
+// order touches one line.  Landmarks are at most 64 blocks from each other, and three are at least
+// 48 apart; a walk goes down by landmarks first, so that data sent again long after costs some
+// 64 times less than a walk over all, wherever blocks came and went.
 //
 // Threads: one.  Plain data, all-zero is not empty: call Clear() first.  Blocks belong to `pool`;
 // whoever drops a map calls Release().
@@ -58,7 +59,11 @@ class FirstSendings {
 
   uint32_t block_count() const { return blocks_; }
 
+  // For tests: at how many blocks a look-up of `number` looks.
+  uint32_t StepsTo(const HistoryPool& pool, int64_t number) const;
+
  private:
+  struct Walk;
   struct Place {
     HistoryRef block;  // kNoHistory: behind the last range of the blocks
     int index;
@@ -76,15 +81,23 @@ class FirstSendings {
   Place Next(const HistoryPool& pool, Place place) const;
 
   HistoryRef AddBlockAfter(HistoryPool* pool, HistoryRef previous);
-  void AddLandmark(HistoryPool* pool, HistoryRef block);
-  void RemoveLandmark(HistoryPool* pool, HistoryRef block);
-  HistoryRef LowestEndingAbove(const HistoryPool& pool, int64_t number) const;
+  void AddAsLast(HistoryPool* pool, HistoryRef block);
+  void GrowRun(HistoryPool* pool, HistoryRef block);
+  void HalveRun(HistoryPool* pool, HistoryRef landmark);
+  void ShrinkRun(HistoryPool* pool, HistoryRef removed);
+  void JoinShortRuns(HistoryPool* pool, HistoryRef landmark);
+  HistoryRef LandmarkAtOrAbove(const HistoryPool& pool, HistoryRef block) const;
+  HistoryRef LandmarkAbove(const HistoryPool& pool, HistoryRef landmark) const;
+  void LinkLandmark(HistoryPool* pool, HistoryRef below, HistoryRef landmark, HistoryRef above);
+  void RemoveLandmark(HistoryPool* pool, HistoryRef landmark);
+  Walk LowestEndingAbove(const HistoryPool& pool, int64_t number) const;
   void RemoveEntry(HistoryPool* pool, Place place);
   void RemoveBlock(HistoryPool* pool, HistoryRef block);
   void MakeRoom(HistoryPool* pool, Nanos now);
   bool FirstIsBeyondPromise(const HistoryPool& pool, Nanos now) const;
   void ForgetFirstBlock(HistoryPool* pool, Nanos now);
   void ForgetBelow(HistoryPool* pool, int64_t limit);
+  void RemoveBlocksBelow(HistoryPool* pool, const Walk& kept);
 
   HistoryRef first_;
   HistoryRef last_;

@@ -115,6 +115,45 @@ TEST_F(FirstSendingsTest, AgreesWithAMapOfRangesWhenItIsLong) {
   }
 }
 
+// Whoever orders the blocks of the pool, as by what they hold before, gains nothing.
+TEST_F(FirstSendingsTest, LookUpsAreShortWhateverBlocksThePoolHands) {
+  Init(1 << 16);
+  while (pool_.Take() != kNoHistory) continue;
+  uint32_t held = 0;
+  for (HistoryRef block = 0; block < 1 << 16; block++) {
+    if (block * 0x9E3779B9u >> 26 == 0) held++;  // one in 64, evenly spread
+    if (block * 0x9E3779B9u >> 26 != 0) pool_.GiveBack(block, block, 1);
+  }
+  for (int64_t i = 0; i < 24000; i++) Add(i * 20, i * 20 + 10, false);
+  EXPECT_EQ(map_.block_count(), 4000u);
+  for (int64_t i = 0; i < 24000; i += 5) ASSERT_LE(map_.StepsTo(pool_, i * 20), 130u) << i;
+  map_.Release(&pool_);
+  EXPECT_EQ(pool_.used(), held);
+}
+
+// Runs between landmarks that are made long and short again by turns, at one place and everywhere.
+TEST_F(FirstSendingsTest, LookUpsAreShortWhereverBlocksCameAndWent) {
+  Init(1 << 16);
+  std::mt19937 random(1);
+  int64_t above = 0;
+  for (int turn = 0; turn < 60; turn++) {
+    const int64_t base = above;
+    // 64 blocks, full, of which each is split; then all but some of them melt into one range.
+    for (int64_t i = 0; i < 384; i++) Add(base + i * 100, base + i * 100 + 10, i % 2 != 0);
+    above = base + 384 * 100;
+    for (int i = 0; i < 384; i++) {
+      const int64_t start = base + static_cast<int64_t>(random() % 383) * 100 + 20;
+      Add(start, start + 10, random() % 2 != 0);
+    }
+    const int64_t left = turn % 2 == 0 ? 5000 : 38000;
+    for (int64_t at = base; at < above - left; at += 10) Add(at, at + 10, false);
+    const uint32_t bound = 66 + map_.block_count() / 24;  // as runs of two landmarks are 48
+    for (int64_t at = 0; at < above; at += 333) ASSERT_LE(map_.StepsTo(pool_, at), bound) << turn;
+  }
+  EXPECT_GT(map_.block_count(), 2000u);
+  map_.Release(&pool_);
+}
+
 TEST_F(FirstSendingsTest, ForgetsTheLowestAndTellsWhenTheMemoryEnds) {
   Init(8);
   for (int64_t i = 0; i < 100; i++) Add(i * 10, i * 10 + 10, i % 2 != 0);
@@ -170,6 +209,24 @@ TEST_F(FirstSendingsTest, TellsOfALateSendingBelowWhatIsForgotten) {
   EXPECT_EQ(map_.Find(pool_, 35), FirstSending::kUnseen);
   Add(30, 40, true, now);
   EXPECT_EQ(map_.Find(pool_, 35), FirstSending::kEvicted);
+}
+
+// In one chain and not one by one: the pool hands out first what was given back last.
+TEST_F(FirstSendingsTest, ForgetsManyRangesAtOnce) {
+  Init(64);  // 16 blocks a list, numbered from 0
+  for (int64_t i = 0; i < 97; i++) Add(i * 20, i * 20 + 10, false);
+  EXPECT_EQ(map_.block_count(), 16u);
+  Add(12, 92 * 20, true);
+  EXPECT_EQ(map_.block_count(), 1u);
+  EXPECT_EQ(map_.Find(pool_, 91 * 20), FirstSending::kEvicted);
+  for (int64_t i = 92; i < 97; i++) {
+    EXPECT_EQ(map_.Find(pool_, i * 20), FirstSending::kAlone) << i;
+    EXPECT_EQ(map_.Find(pool_, i * 20 - 5),
+              i == 92 ? FirstSending::kEvicted : FirstSending::kUnseen);
+  }
+  EXPECT_EQ(pool_.Take(), 0u);
+  map_.Release(&pool_);
+  EXPECT_EQ(pool_.used(), 1u);
 }
 
 TEST_F(FirstSendingsTest, LateSendingsPushOutTheOldestOnly) {

@@ -61,10 +61,12 @@ struct RangeBlock {
   HistoryRef previous;
   uint32_t last_order;  // number of the latest segment that added to the block
   uint8_t count;
-  uint8_t burst;            // mask: first sent in a burst
-  bool is_landmark;         // one in many, chained to shorten walks
-  Nanos last_ns;            // time of that segment
-  HistoryRef far_next;      // of a landmark: the next one
+  uint8_t burst;        // mask: first sent in a burst
+  bool is_landmark;     // one in many, chained to shorten walks
+  uint8_t run;          // of a landmark and of the last block: blocks directly before it that are
+                        // none; of the lowest perhaps fewer, since some are forgotten
+  Nanos last_ns;        // time of that segment
+  HistoryRef far_next;  // of a landmark: the next one
   HistoryRef far_previous;  // of a landmark and of the last block: the landmark before it
   int64_t start[kEntries];
   int64_t end[kEntries];
