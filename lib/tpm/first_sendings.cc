@@ -124,15 +124,21 @@ void FirstSendings::PushHighest(HistoryPool* pool, const Sending& sending, int64
   highest_is_burst_ = sending.is_burst;
 }
 
-// Fills the gaps between ranges within [start, end).  Each gap is filled once in its life; ranges
-// without gaps that do not merge are walked each time.
+// Fills the gaps between ranges within [start, end).  A packet may state 64 KB, whatever it brings,
+// and go over as many ranges: past the limit all below its end are forgotten.
 void FirstSendings::AddBelowHighest(HistoryPool* pool, const Sending& sending, int64_t start,
                                     int64_t end) {
   Place place = FirstEndingAbove(*pool, start);
+  uint32_t steps = 0;
   while (start < end) {
+    if (steps >= pool->fill_limit()) {
+      ForgetBelow(pool, end);
+      return;
+    }
     const bool is_behind = place.block == kNoHistory;
     const int64_t next_start = is_behind ? end : pool->Ranges(place.block).start[place.index];
     if (next_start > start) {
+      steps++;
       const int64_t gap_end = std::min(end, next_start);
       bool has_room = Insert(pool, sending, start, gap_end, &place);
       if (!has_room && place.block != first_) {  // the oldest make room, as in PushHighest()
@@ -145,7 +151,9 @@ void FirstSendings::AddBelowHighest(HistoryPool* pool, const Sending& sending, i
       }
     }
     start = pool->Ranges(place.block).end[place.index];
+    const HistoryRef passed = place.block;
     place = Next(*pool, place);
+    if (place.block != passed) steps++;
   }
 }
 
@@ -445,8 +453,8 @@ void FirstSendings::ForgetFirstBlock(HistoryPool* pool, Nanos now) {
   RemoveBlock(pool, first_);
 }
 
-// Forgets every range of the blocks that ends at or below `limit`, and the segment of which there
-// is no room for the numbers below it.
+// Forgets every range of the blocks that ends at or below `limit`, and of the segment for which
+// there is no room or time the numbers below it.
 void FirstSendings::ForgetBelow(HistoryPool* pool, int64_t limit) {
   forgotten_end_ = std::max(forgotten_end_, limit);
   was_evicted_ = 1;

@@ -54,7 +54,8 @@ class FirstSendings {
   bool Overlaps(const HistoryPool& pool, int64_t start, int64_t end) const;
 
   // Adds those numbers of the segment that were not sent before; call it with every segment.  When
-  // there is no room, the lowest are forgotten.
+  // there is no room, the lowest are forgotten; when it goes over more blocks and gaps than
+  // HistoryPool::fill_limit(), all below its end.
   void Add(HistoryPool* pool, const Sending& sending);
 
   uint32_t block_count() const { return blocks_; }

@@ -229,6 +229,40 @@ TEST_F(FirstSendingsTest, ForgetsManyRangesAtOnce) {
   EXPECT_EQ(pool_.used(), 1u);
 }
 
+// A packet of 60 bytes may state 64 KB of data.
+TEST_F(FirstSendingsTest, ASegmentOverHundredsOfRangesMakesTheMapForgetAndTell) {
+  ASSERT_TRUE(pool_.Init(1 << 16));
+  for (int64_t i = 0; i < 24000; i++) Add(i, i + 1, i % 2 != 0);
+  Add(12000, 12150, false);  // within the limit
+  EXPECT_EQ(map_.Find(pool_, 0), FirstSending::kAlone);
+  EXPECT_EQ(map_.Find(pool_, 12001), FirstSending::kInBurst);
+  Add(12000, 13460, false);
+  EXPECT_EQ(map_.Find(pool_, 13459), FirstSending::kEvicted);
+  EXPECT_EQ(map_.Find(pool_, 13460), FirstSending::kAlone);
+  EXPECT_EQ(map_.Find(pool_, 23999), FirstSending::kInBurst);
+}
+
+TEST_F(FirstSendingsTest, ASegmentThatFillsManyGapsMakesTheMapForgetAndTell) {
+  ASSERT_TRUE(pool_.Init(1 << 16));
+  for (int64_t i = 0; i < 24000; i++) Add(i * 2, i * 2 + 1, false);
+  Add(0, 30, false);
+  EXPECT_EQ(map_.Find(pool_, 29), FirstSending::kAlone);
+  Add(30, 40000, false);
+  EXPECT_EQ(map_.Find(pool_, 39999), FirstSending::kEvicted);
+  EXPECT_EQ(map_.Find(pool_, 40000), FirstSending::kAlone);
+  EXPECT_EQ(map_.Find(pool_, 40001), FirstSending::kUnseen);
+}
+
+TEST_F(FirstSendingsTest, WithoutALimitASegmentMayGoOverAllRanges) {
+  Init(1 << 16);
+  for (int64_t i = 0; i < 24000; i++) Add(i * 2, i * 2 + 1, i % 2 != 0);
+  Add(0, 47998, true);
+  for (int64_t i = 0; i < 23999; i++) {
+    ASSERT_EQ(map_.Find(pool_, i * 2), i % 2 != 0 ? FirstSending::kInBurst : FirstSending::kAlone);
+    ASSERT_EQ(map_.Find(pool_, i * 2 + 1), FirstSending::kInBurst);
+  }
+}
+
 TEST_F(FirstSendingsTest, LateSendingsPushOutTheOldestOnly) {
   Init(64);  // 16 blocks a list
   for (int64_t i = 0; i < 95; i++) Add(i * 20, i * 20 + 10, i % 2 != 0);

@@ -89,6 +89,7 @@ class HistoryPool {
     list_limit_ = std::max(block_count / 4, 1u);
     walk_limit_ = std::min(list_limit_, walk_limit);
     disordered_limit_ = std::clamp(walk_limit / kDisorderedShare, 1u, list_limit_);
+    fill_limit_ = std::max(walk_limit / kFillShare, 1u);
     return true;
   }
 
@@ -132,6 +133,8 @@ class HistoryPool {
   uint32_t walk_limit() const { return walk_limit_; }
   // The same of a list of which walks look at every block.
   uint32_t disordered_limit() const { return disordered_limit_; }
+  // Blocks of ranges that one segment may pass and gaps between ranges that it may fill, together.
+  uint32_t fill_limit() const { return fill_limit_; }
 
   // Answers that lack what had been given up inside what the contract promises to remember.
   uint64_t evicted() const { return evicted_; }
@@ -141,6 +144,7 @@ class HistoryPool {
 
  private:
   static constexpr uint32_t kDisorderedShare = 64;  // landmarks save so much of a walk
+  static constexpr uint32_t kFillShare = 128;       // to fill a gap costs more than to look
 
   PageBuffer<HistoryBlock> blocks_;
   HistoryRef next_unused_ = 0;
@@ -149,6 +153,7 @@ class HistoryPool {
   uint32_t list_limit_ = 1;
   uint32_t walk_limit_ = 1;
   uint32_t disordered_limit_ = 1;
+  uint32_t fill_limit_ = 1;
   uint64_t evicted_ = 0;
 };
 
