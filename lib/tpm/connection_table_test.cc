@@ -154,6 +154,35 @@ TEST(ConnectionTable, TakesHistoryFromDeadConnectionsBeforeItRunsOut) {
   EXPECT_EQ(tap.counters().history_evicted, 0u);
 }
 
+// Data that fills a hole where ranges are forgotten may have been sent before, for all we know.
+TEST(ConnectionTable, CountsASampleThatIsWithheldForWhatIsForgotten) {
+  ConnectionOptions options = OfSize(1);
+  options.history_walk_limit = 2;  // 12 ranges
+  Tap tap(options);
+  for (uint32_t i = 0; i < 40; i++) tap.FromClient(Data(1000 + i * 20, 10));
+  tap.FromClient(Data(1110, 10));
+  const uint64_t evicted_before = tap.counters().history_evicted;
+  EXPECT_TRUE(tap.FromServer(PureAck(1090)).sample);
+  EXPECT_EQ(tap.counters().history_evicted, evicted_before);
+  EXPECT_FALSE(tap.FromServer(PureAck(1120)).sample);
+  EXPECT_EQ(tap.counters().history_evicted, evicted_before + 1);
+  EXPECT_TRUE(tap.FromServer(PureAck(1800)).sample);
+  EXPECT_EQ(tap.counters().history_evicted, evicted_before + 1);
+}
+
+// What certainly was sent twice gives no sample, whatever is forgotten.
+TEST(ConnectionTable, CountsNoSampleThatThereWouldNotBeAnyway) {
+  ConnectionOptions options = OfSize(1);
+  options.history_walk_limit = 2;
+  Tap tap(options);
+  for (uint32_t i = 0; i < 40; i++) tap.FromClient(Data(1000 + i * 20, 10));
+  tap.FromClient(Data(1110, 10));
+  tap.FromClient(Data(1110, 10));
+  const uint64_t evicted_before = tap.counters().history_evicted;
+  EXPECT_FALSE(tap.FromServer(PureAck(1120)).sample);
+  EXPECT_EQ(tap.counters().history_evicted, evicted_before);
+}
+
 // --- settings ----------------------------------------------------------------------------
 
 TEST(ConnectionTable, NewSettingsHoldFromTheNextPacketOn) {

@@ -10,12 +10,11 @@ namespace {
 
 int64_t EndOf(const DisorderedBlock& block, int i) { return block.start[i] + block.length[i]; }
 
-bool IsRepeated(const DisorderedBlock& block, int i) { return (block.repeated >> i & 1) != 0; }
+bool Has(uint8_t mask, int i) { return (mask >> i & 1) != 0; }
 
-void SetRepeated(DisorderedBlock* block, int i, bool is_repeated) {
+void Set(uint8_t* mask, int i, bool is_set) {
   const auto bit = static_cast<uint8_t>(1u << i);
-  block->repeated =
-      static_cast<uint8_t>(is_repeated ? block->repeated | bit : block->repeated & ~bit);
+  *mask = static_cast<uint8_t>(is_set ? *mask | bit : *mask & ~bit);
 }
 
 void RemoveEntry(DisorderedBlock* block, int removed) {
@@ -26,7 +25,8 @@ void RemoveEntry(DisorderedBlock* block, int removed) {
     block->start[i] = block->start[i + 1];
     block->length[i] = block->length[i + 1];
     block->after[i] = block->after[i + 1];
-    SetRepeated(block, i, IsRepeated(*block, i + 1));
+    Set(&block->repeated, i, Has(block->repeated, i + 1));
+    Set(&block->doubtful, i, Has(block->doubtful, i + 1));
   }
 }
 
@@ -43,7 +43,8 @@ void CoverBlock(DisorderedBlock* block, int64_t ack, int64_t in_order_end, Disor
       cover->newest_after = block->after[i];
     }
     cover->is_any = true;
-    cover->is_repeated |= IsRepeated(*block, i);
+    cover->is_repeated |= Has(block->repeated, i);
+    cover->is_doubtful |= Has(block->doubtful, i);
     cover->highest_end = std::max(cover->highest_end, EndOf(*block, i));
     RemoveEntry(block, i);
   }
@@ -80,7 +81,8 @@ bool DisorderedSegments::Push(HistoryPool* pool, const DisorderedSegment& segmen
   block.start[i] = segment.start;
   block.length[i] = static_cast<uint32_t>(segment.end - segment.start);
   block.after[i] = segment.after;
-  SetRepeated(&block, i, segment.is_repeated);
+  Set(&block.repeated, i, segment.is_repeated);
+  Set(&block.doubtful, i, segment.is_doubtful);
   return true;
 }
 
@@ -88,7 +90,7 @@ void DisorderedSegments::MarkRepeated(HistoryPool* pool, int64_t start, int64_t 
   for (HistoryRef at = first_; at != kNoHistory; at = pool->At(at).next) {
     DisorderedBlock& block = pool->Disordered(at);
     for (int i = 0; i < block.count; i++) {
-      if (block.start[i] < end && EndOf(block, i) > start) SetRepeated(&block, i, true);
+      if (block.start[i] < end && EndOf(block, i) > start) Set(&block.repeated, i, true);
     }
   }
 }

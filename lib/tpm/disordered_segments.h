@@ -24,6 +24,7 @@ struct DisorderedSegment {
   Nanos sent_ns = 0;
   uint64_t owner = 0;
   bool is_repeated = false;  // shares numbers with segments sent before
+  bool is_doubtful = false;  // perhaps
   uint32_t after = 0;        // so many segments in order were sent before; wraps
 };
 
@@ -31,6 +32,7 @@ struct DisorderedSegment {
 struct DisorderedCover {
   bool is_any = false;
   bool is_repeated = false;  // of those covered one was sent more than once, in whole or part
+  bool is_doubtful = false;  // or perhaps
   int64_t highest_end = INT64_MIN;
   Nanos newest_sent_ns = 0;
   uint64_t newest_owner = 0;

@@ -73,12 +73,15 @@ FirstSending FirstSendings::Find(const HistoryPool& pool, int64_t number) const 
   return IsBurst(block, place.index) ? FirstSending::kInBurst : FirstSending::kAlone;
 }
 
-bool FirstSendings::Overlaps(const HistoryPool& pool, int64_t start, int64_t end) const {
-  if (start < forgotten_end_) return true;
-  if (start >= highest_end_ || highest_start_ == highest_end_) return false;
-  if (end > highest_start_) return true;
-  const Place place = FirstEndingAbove(pool, start);
-  return place.block != kNoHistory && pool.Ranges(place.block).start[place.index] < end;
+Overlap FirstSendings::OverlapOf(const HistoryPool& pool, int64_t start, int64_t end) const {
+  const Overlap if_none = start < forgotten_end_ ? Overlap::kForgotten : Overlap::kNone;
+  const int64_t known = std::max(start, forgotten_end_);
+  if (known >= end || known >= highest_end_ || highest_start_ == highest_end_) return if_none;
+  if (end > highest_start_) return Overlap::kSome;
+  const Place place = FirstEndingAbove(pool, known);
+  const bool is_any =
+      place.block != kNoHistory && pool.Ranges(place.block).start[place.index] < end;
+  return is_any ? Overlap::kSome : if_none;
 }
 
 void FirstSendings::Add(HistoryPool* pool, const Sending& sending) {

@@ -30,6 +30,9 @@ enum class FirstSending {
   kEvicted,  // for lack of room, inside what the contract promises
 };
 
+// Whether numbers were sent; kForgotten: perhaps.
+enum class Overlap { kNone, kSome, kForgotten };
+
 // One segment, as it adds to the map.
 struct Sending {
   int64_t start = 0;
@@ -50,8 +53,8 @@ class FirstSendings {
   // when that may have dropped it.
   FirstSending Find(const HistoryPool& pool, int64_t number) const;
 
-  // Was any number of [start, end) sent?  True also where that is forgotten.
-  bool Overlaps(const HistoryPool& pool, int64_t start, int64_t end) const;
+  // Was any number of [start, end) sent?  kForgotten: none of which that is known.
+  Overlap OverlapOf(const HistoryPool& pool, int64_t start, int64_t end) const;
 
   // Adds those numbers of the segment that were not sent before; call it with every segment.  When
   // there is no room, the lowest are forgotten; when it goes over more blocks and gaps than

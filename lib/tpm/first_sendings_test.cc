@@ -28,7 +28,7 @@ TEST_F(FirstSendingsTest, AnEmptyMapHasSeenNothing) {
   Init(4);
   EXPECT_EQ(map_.Find(pool_, 0), FirstSending::kUnseen);
   EXPECT_EQ(map_.Find(pool_, -5), FirstSending::kUnseen);
-  EXPECT_FALSE(map_.Overlaps(pool_, -100, 100));
+  EXPECT_EQ(map_.OverlapOf(pool_, -100, 100), Overlap::kNone);
 }
 
 TEST_F(FirstSendingsTest, TheFirstSendingCounts) {
@@ -64,7 +64,8 @@ TEST_F(FirstSendingsTest, AgreesWithAMapOfNumbersOnRandomSegments) {
       const int64_t end = start + 1 + random() % (random() % 20 == 0 ? 900 : 12);
       const bool is_burst = random() % 2 != 0;
       const auto at = numbers.lower_bound(start);
-      ASSERT_EQ(map_.Overlaps(pool_, start, end), at != numbers.end() && at->first < end)
+      ASSERT_EQ(map_.OverlapOf(pool_, start, end),
+                at != numbers.end() && at->first < end ? Overlap::kSome : Overlap::kNone)
           << "seed " << seed << ", segment " << i;
       Add(start, end, is_burst);
       for (int64_t number = start; number < end; number++) numbers.emplace(number, is_burst);
@@ -158,7 +159,8 @@ TEST_F(FirstSendingsTest, ForgetsTheLowestAndTellsWhenTheMemoryEnds) {
   Init(8);
   for (int64_t i = 0; i < 100; i++) Add(i * 10, i * 10 + 10, i % 2 != 0);
   EXPECT_EQ(map_.Find(pool_, 15), FirstSending::kEvicted);
-  EXPECT_TRUE(map_.Overlaps(pool_, 15, 16));  // for all we know
+  EXPECT_EQ(map_.OverlapOf(pool_, 15, 16), Overlap::kForgotten);
+  EXPECT_EQ(map_.OverlapOf(pool_, 15, 976), Overlap::kSome);
   EXPECT_EQ(map_.Find(pool_, 975), FirstSending::kInBurst);
   EXPECT_EQ(map_.Find(pool_, 985), FirstSending::kAlone);
 }
@@ -176,7 +178,9 @@ TEST_F(FirstSendingsTest, NeverTakesALaterSendingForTheFirstWhenMemoryIsShort) {
       const int64_t end = start + 1 + random() % 20;
       const bool is_burst = random() % 2 != 0;
       const auto above = numbers.lower_bound(start);
-      ASSERT_TRUE(map.Overlaps(pool, start, end) || above == numbers.end() || above->first >= end);
+      const bool is_any = above != numbers.end() && above->first < end;
+      const Overlap overlap = map.OverlapOf(pool, start, end);
+      ASSERT_TRUE(overlap == Overlap::kForgotten || (overlap == Overlap::kSome) == is_any);
       map.Add(&pool, {start, end, is_burst, i});
       for (int64_t number = start; number < end; number++) numbers.emplace(number, is_burst);
       for (int64_t number = i; number < i + 450; number += 7) {

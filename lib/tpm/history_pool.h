@@ -46,6 +46,7 @@ struct DisorderedBlock {
   HistoryRef next;
   uint8_t count;
   uint8_t repeated;   // mask
+  uint8_t doubtful;   // mask: perhaps repeated
   HistoryRef oldest;  // of the newest block: the other end of its list
   Nanos sent_ns[kEntries];
   uint64_t owner[kEntries];

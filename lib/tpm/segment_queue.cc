@@ -80,7 +80,7 @@ void SegmentQueue::Push(HistoryPool* pool, const Segment& segment) {
 
 void SegmentQueue::PushDisordered(HistoryPool* pool, const Segment& segment) {
   if (disordered_.Push(pool, {segment.start, segment.end, segment.sent_ns, segment.owner,
-                              segment.is_repeated, sent_})) {
+                              segment.is_repeated, segment.is_doubtful, sent_})) {
     return;
   }
   // Which of those in order it repeated is forgotten, too.
@@ -119,6 +119,10 @@ CoveredSegments SegmentQueue::Acknowledge(HistoryPool* pool, int64_t previous_ac
   const DisorderedCover late = disordered_.Acknowledge(pool, ack, in_order.end);
   if (first_ != kNoHistory) MarkFirst(pool, late.highest_end);
   covered.is_clean = (in_order.is_any || late.is_any) && !is_repeated && !late.is_repeated;
+  if (covered.is_clean && late.is_doubtful) {
+    pool->CountEvicted();
+    covered.is_clean = false;
+  }
   const bool is_late_newer =
       !in_order.is_any || static_cast<int32_t>(late.newest_after - in_order.newest_order) > 0;
   if (late.is_any && is_late_newer) {

@@ -41,6 +41,7 @@ class SegmentQueue {
     uint64_t owner = 0;
     bool is_repeated = false;  // never one in order
     bool is_in_order = true;   // starts at or above everything sent before
+    bool is_doubtful = false;  // perhaps repeated: nobody remembers
   };
 
   void Clear();
@@ -57,8 +58,9 @@ class SegmentQueue {
   void MarkRepeated(HistoryPool* pool, int64_t start, int64_t end);
 
   // Removes those that end at or below `ack`.  `previous_ack` is the acknowledgement so far,
-  // INT64_MIN for none.  Never clean where forgotten segments may be among the covered; only that
-  // is counted (HistoryPool::evicted), so that data which nobody acknowledges does no harm.
+  // INT64_MIN for none.  Never clean where forgotten segments may be among the covered, or segments
+  // of which nobody remembers whether they were repeated; only that is counted
+  // (HistoryPool::evicted), so that data which nobody acknowledges does no harm.
   CoveredSegments Acknowledge(HistoryPool* pool, int64_t previous_ack, int64_t ack);
 
   // For tests: at how many blocks the search for the oldest segment in order above `ack` looks.

@@ -33,8 +33,11 @@ void Remember(TcpConnection* connection, HistoryPool* pool, const SegmentArrival
   const TcpDirection& own = connection->directions[arrival.side];
   TcpHistory& history = connection->histories[arrival.side];
   const bool is_in_order = !own.has_seq || start >= own.seq;
-  const bool is_repeated = !is_in_order && history.first_sendings.Overlaps(*pool, start, end);
-  if (is_repeated) history.unacknowledged.MarkRepeated(pool, start, end);
+  const Overlap overlap =
+      is_in_order ? Overlap::kNone : history.first_sendings.OverlapOf(*pool, start, end);
+  const bool is_repeated = overlap == Overlap::kSome;
+  const bool is_doubtful = overlap == Overlap::kForgotten;
+  if (is_repeated || is_doubtful) history.unacknowledged.MarkRepeated(pool, start, end);
   Sending sending;
   sending.start = start;
   sending.end = end;
@@ -42,8 +45,8 @@ void Remember(TcpConnection* connection, HistoryPool* pool, const SegmentArrival
   sending.sent_ns = arrival.now;
   history.first_sendings.Add(pool, sending);
   if (!own.has_ack || end > own.ack) {
-    history.unacknowledged.Push(pool,
-                                {start, end, arrival.now, arrival.owner, is_repeated, is_in_order});
+    history.unacknowledged.Push(
+        pool, {start, end, arrival.now, arrival.owner, is_repeated, is_in_order, is_doubtful});
   }
 }
 
