@@ -243,31 +243,40 @@ FirstSendings::Place FirstSendings::FirstEndingAbove(const HistoryPool& pool,
   return found;
 }
 
-// Walks from the top: what is sent again was mostly sent not long ago.
+// Walks from the top: what is sent again was mostly sent not long ago.  Looks at where blocks
+// start, which lies in the line of the links, and only of the last two where they end.
 FirstSendings::Walk FirstSendings::LowestEndingAbove(const HistoryPool& pool,
                                                      int64_t number) const {
   Walk walk;
   const auto ends_above = [&](HistoryRef at) {
-    walk.steps++;
     const RangeBlock& block = pool.Ranges(at);
     return block.end[block.count - 1] > number;
+  };
+  const auto starts_above = [&](HistoryRef at) {
+    walk.steps++;
+    return pool.Ranges(at).start[0] > number;
   };
   if (last_ == kNoHistory || !ends_above(last_)) return walk;
   walk.landmark = last_;
   walk.count = 1;
   HistoryRef next = pool.Ranges(last_).far_previous;
-  while (next != kNoHistory && ends_above(next)) {
+  while (next != kNoHistory && starts_above(next)) {
     walk.count += pool.Ranges(walk.landmark).run + 1u;
     walk.landmark = next;
     next = pool.Ranges(next).far_previous;
   }
   walk.block = walk.landmark;
   next = pool.Ranges(walk.block).previous;
-  while (next != kNoHistory && ends_above(next)) {
+  while (next != kNoHistory && starts_above(next)) {
     walk.count++;
     walk.block = next;
     next = pool.Ranges(next).previous;
   }
+  if (next != kNoHistory && ends_above(next)) {
+    walk.count++;
+    walk.block = next;
+  }
+  if (pool.Ranges(walk.block).is_landmark) walk.landmark = walk.block;
   return walk;
 }
 
