@@ -23,6 +23,7 @@ lib_libtrumpet_tpm_a_SOURCES = \
 	lib/tpm/epoch_state.h \
 	lib/tpm/first_sendings.cc \
 	lib/tpm/first_sendings.h \
+	lib/tpm/first_sendings_blocks.cc \
 	lib/tpm/flow_cells.h \
 	lib/tpm/flow_entries.cc \
 	lib/tpm/flow_entries.h \

@@ -67,7 +67,13 @@ class FirstSendings {
   uint32_t StepsTo(const HistoryPool& pool, int64_t number) const;
 
  private:
-  struct Walk;
+  // The lowest block that ends above a number.
+  struct Walk {
+    HistoryRef block = kNoHistory;
+    HistoryRef landmark = kNoHistory;  // the next at or above it, or the last block
+    uint32_t count = 0;                // of blocks from it to the last
+    uint32_t steps = 0;                // blocks looked at
+  };
   struct Place {
     HistoryRef block;  // kNoHistory: behind the last range of the blocks
     int index;
