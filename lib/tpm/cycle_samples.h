@@ -18,6 +18,9 @@
 
 namespace trumpet {
 
+// Some 5 us: to match a flow that takes so long stops the switch.
+constexpr uint64_t kDearCycles = 16384;
+
 class CycleSamples {
  public:
   static constexpr uint64_t kMaxAlone = 8192;

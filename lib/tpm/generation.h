@@ -73,6 +73,7 @@ struct Generation {
   std::vector<CellSpec> cells;               // of all plans
   std::vector<uint64_t> marks;               // scratch of TriggerIndex::Match
   std::vector<uint32_t> matches;
+  uint32_t dear_batches = 0;  // that prepared it; see PacketThread::Prepare()
   // The ring's position when it last told of the sets; until all of that is read, they are in use.
   size_t told_until = 0;
   alignas(64) TriggerSums sums;  // the agent's

@@ -17,7 +17,6 @@ constexpr Nanos kTurn = kRound / 80;  // a flow has ten of them per round when i
 constexpr uint32_t kMaxWeight = 8;
 constexpr uint64_t kTurnSeed = 0;      // no secret: which flows have a turn is told by their hashes
 constexpr uint64_t kSampleEvery = 16;  // flows, unless they are dear: reading the clock costs too
-constexpr double kDearCycles = 16384;  // some 5 us: a flow that is matched stops the switch
 
 }  // namespace
 

@@ -8,7 +8,8 @@
 // at ahead of time.  Such an entry counts nothing before the instant; a flow that was not met is
 // matched after it, like any new flow.
 //
-// Threads: one packet thread.  Never allocates.  Time: at most kMaxAdditions flows matched a batch.
+// Threads: one packet thread.  Never allocates.  Time: at most kMaxAdditions flows matched a batch;
+// who calls it stops if that is too long.
 
 #ifndef TRUMPET_LIB_TPM_NEXT_FLOWS_H
 #define TRUMPET_LIB_TPM_NEXT_FLOWS_H

@@ -281,6 +281,33 @@ TEST(PacketMonitorThread, ProgramsAndPartialsCrossBetweenThreads) {
   EXPECT_EQ(rig.monitor->counters().packets, static_cast<uint64_t>(kPackets));
 }
 
+// 4,000 filters are tested for each of these flows, which takes far longer than a packet may wait.
+TEST(PacketMonitor, FlowsThatAreDearToMatchAreNotMatchedAhead) {
+  HostVerdicts::Plans plans;
+  FilterExpr ttl;
+  ttl.op = FilterOp::kTest;
+  ttl.test.ref.field = Field::kTtl;
+  ttl.test.ranges = {{ValueKind::kNumber, 1, 200}};
+  for (uint32_t id = 1; id <= 4000; id++) {
+    plans.push_back(PlanOf(id, ttl, Variable::kPackets, 10));
+  }
+  SummingSink sink(plans);
+  const auto monitor = testing::MakeMonitor();
+  constexpr Nanos kInstant = 20 * kNanosPerMilli;
+  ASSERT_TRUE(monitor->Publish(TriggerProgram::Make(plans, 1, kInstant)).ok());
+  for (uint16_t flow = 0; flow < 100; flow++) {
+    testing::Send(monitor.get(), UdpFrame(1, 2, flow, 6), kInstant - 1000 + flow);
+  }
+  for (uint16_t flow = 0; flow < 100; flow++) {
+    testing::Send(monitor.get(), UdpFrame(1, 2, flow, 6), kInstant + flow);
+  }
+  testing::SweepAll(monitor.get(), kInstant + 10 * kNanosPerMilli, &sink);
+  EXPECT_GE(monitor->counters().flows_prepared, 1u);
+  EXPECT_LE(monitor->counters().flows_prepared, 4u);
+  EXPECT_EQ(sink.total_packets[1], 100u);
+  EXPECT_EQ(sink.total_packets[4000], 100u);
+}
+
 // Their addresses agree in all that IPv4 has room for, and so do their ports.
 TEST(PacketMonitor, Ipv6FlowsMatchedAheadAreToldApartByWholeAddresses) {
   const auto udp = [](uint8_t last_byte) {
