@@ -108,7 +108,31 @@ def packets_of_a_flood_are_counted_or_withheld_or_uncounted(switch):
     return f"{counters(switch)['packets']} packets"
 
 
+def events_beyond_the_budget_of_a_packet_are_left_out_and_it_is_told(switch):
+    switch.set_config(enable="true", memory_mb="16", packet_budget_us="1")
+    switch.ofctl("add-flow", "br0", "actions=output:sink0")
+    dear = " + ".join(f"sum(ttl * {factor})" for factor in range(1000, 1200))
+    code, _, error = switch.appctl("trumpet/event-add", "name=dear", f"*, {dear} > 0, 100ms")
+    assert code == 2 and "trumpet-packet-budget-us allows 1000" in error, (code, error)
+    switch.install({f"scaled{factor}": f"*, sum(ttl * {factor}) > 0, 100ms"
+                    for factor in range(2, 202)})
+    path = f"{switch.folder}/few.pcap"
+    captures.write_pcap(path, [udp_frame(number, 80) for number in range(10)])
+    switch.add_dpdk_port("src1", f"net_pcap1,rx_pcap={path},infinite_rx=1")
+    eventually(lambda: counters(switch)["partly_counted_packets"] > 1000, "packets are cut short")
+    first = eventually(lambda: switch.ask("reports", "scaled2"), "the first event fires")
+    assert all("flow-table-full" in report.get("reasons", []) for report in first), first
+    assert not switch.ask("reports", "scaled201")
+    losses = switch.status()["losses"]
+    assert losses["partly_counted_packets"] > 1000 and losses["partly_counted_bytes"] > 60000
+    assert losses["uncounted_packets"] == 0
+    switch.set_config(packet_budget_us="100")
+    eventually(lambda: [report for report in switch.ask("reports", "scaled201")
+                        if report["complete"]], "with a larger budget the last one fires, too")
+
+
 ALL = [
     a_heavy_flow_goes_on_firing_through_a_flood,
     packets_of_a_flood_are_counted_or_withheld_or_uncounted,
+    events_beyond_the_budget_of_a_packet_are_left_out_and_it_is_told,
 ]
