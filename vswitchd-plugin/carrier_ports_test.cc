@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lib/base/byte_order.h"
+#include "lib/packet/checksum.h"
 #include "vswitchd-plugin/fake_switch_test.h"
 
 namespace trumpet {
@@ -32,6 +33,20 @@ std::string Hops(const std::string& field) {
 Bytes Arp(size_t length = 60) {
   Bytes bytes(length, 7);
   StoreBe16(&bytes[12], 0x0806);
+  return bytes;
+}
+
+// With a right header checksum.
+Bytes Udp(size_t length = 60) {
+  Bytes bytes(length, 9);
+  StoreBe16(&bytes[12], 0x0800);
+  uint8_t* const ip = &bytes[14];
+  std::fill(ip, ip + 28, 0);
+  ip[0] = 0x45;
+  StoreBe16(ip + 2, static_cast<uint16_t>(length - 14));
+  ip[8] = 64;
+  ip[9] = 17;
+  StoreBe16(ip + 10, static_cast<uint16_t>(0xffff - SumOfWords(ip, 20) % 0xffff));
   return bytes;
 }
 
@@ -95,8 +110,8 @@ class CarrierPortsTest : public ::testing::Test {
     trumpet_sent_frame frame{&buffer[kFree], size,           size, packet.in_port, is_fixed, false,
                              false,          packet.carried, room};
     if (still_.fake.is_tx_wanted()) still_.threads[0]->OnSend(&frame, 1, port, 1000000);
-    if (mtu == 0 || !carriers().NeedsShims(frame)) return packet.bytes;
-    const trumpet_shims put = carriers().Put(frame);
+    trumpet_shims put = {};
+    if (mtu != 0 && carriers().NeedsShims(frame)) put = carriers().Put(frame);
     const size_t added = put.vlan_bytes + put.option_bytes;
     return Bytes(buffer.begin() + static_cast<long>(kFree - added), buffer.end());
   }
@@ -159,6 +174,44 @@ TEST_F(CarrierPortsTest, PacketsWithoutRoomPassAsTheyAreAndAreCounted) {
   carriers().Refresh();
   EXPECT_EQ(Through(fits, kLeft, kLinkA), fits) << "nobody knows the MTU";
   EXPECT_EQ(Show()["untagged"], 5u);
+}
+
+// Some in the header, some beside it.
+TEST_F(CarrierPortsTest, TagsOfBothKindsAreTakenOutWhicheverOfThemAPacketHas) {
+  const std::string last =
+      "role last_hop { n = Counter(width=32); hops = Counter(width=32);\n"
+      "  pkts >> n.set(n + 1) >> hops.set(hops + ipv4.tos + vlan.vid); }\n";
+  const struct {
+    const char* first;
+    uint64_t hops;
+  } kTagged[] = {{"tag(ipv4.tos, 1) >> tag(vlan.vid, 2)", 3},
+                 {"tag(ipv4.tos, 1)", 1},
+                 {"tag(vlan.vid, 2)", 2},
+                 {"match(udp.dst == 1) >> tag(vlan.vid, 2)", 0}};
+  for (const auto& tagged : kTagged) {
+    EXPECT_EQ(
+        Add("role first_hop { pkts >> " + std::string(tagged.first) +
+            "; pkts >> match(udp.dst == 1) >> tag(ipv4.tos, 7) >> tag(vlan.vid, 7); }\n" + last),
+        "program p installed\n");
+    EXPECT_EQ(Across(Udp()), Udp()) << tagged.first;
+    EXPECT_EQ(Read("n"), tagged.hops == 0 ? 0u : 1u) << tagged.first;
+    EXPECT_EQ(Read("hops"), tagged.hops) << tagged.first;
+    still_.Command("trumpet/program-del", {"p"});
+  }
+}
+
+TEST_F(CarrierPortsTest, TagsOfHeadersAreTakenOutThoughThoseBesideThemWereLost) {
+  Add("role first_hop { pkts >> tag(ipv4.tos, 1) >> tag(vlan.vid, 2); }\n"
+      "role last_hop { n = Counter(width=32); pkts >> n.set(n + 1); }\n");
+  const Bytes sent = Udp(1506);
+  const Bytes tagged = Through(sent, kLeft, kLinkA);
+  ASSERT_EQ(tagged.size(), sent.size() + 8);
+  still_.fake.mtu = 1500 - 8;
+  carriers().Refresh();
+  const Bytes lost = Through(tagged, kLinkA, kLinkB);
+  EXPECT_EQ(lost.size(), sent.size());
+  EXPECT_EQ(Through(lost, kLinkB, kRight), sent);
+  EXPECT_EQ(Read("n"), 0u) << "the program sees only packets with all tags";
 }
 
 TEST_F(CarrierPortsTest, SwitchesWithoutTheProgramPassTagsOn) {

@@ -55,38 +55,52 @@ void ReadCarried(const trumpet_carried& carried, PacketValues* values) {
   if (carried.has_option) values->Set(kGeneveOption, carried.option);
 }
 
-// After the program: what it has tagged goes along, until the last hop.
-void CarryAlong(const MeasuredPacket& packet, trumpet_sent_frame* frame) {
+// After the program: what it has tagged goes along, until the last hop.  A packet that begins to
+// carry something carries all that the program tags anywhere: by that it is known at other hops.
+void CarryAlong(const TagCarriage& carriage, const MeasuredPacket& packet,
+                trumpet_sent_frame* frame) {
   const PacketValues& values = *packet.values;
-  const auto is_tagged = [&values](MeasureFieldId field) {
-    return (values.tagged >> field & 1) != 0;
+  const bool begins = (packet.hops & kFirstHopBit) != 0 && values.tagged != 0;
+  const auto goes_along = [&values, begins](MeasureFieldId field) {
+    return begins || (values.tagged >> field & 1) != 0;
   };
   trumpet_carried* const carried = &frame->carried;
   if ((packet.hops & kFirstHopBit) != 0) *carried = {};
   if ((packet.hops & kLastHopBit) != 0) return;
-  if (is_tagged(kVlanVid)) {
+  if (carriage.has_vid && goes_along(kVlanVid)) {
     carried->has_vid = true;
     carried->vid = static_cast<uint16_t>(values.value[kVlanVid]);
   }
-  if (is_tagged(kGeneveOption)) {
+  if (carriage.has_option && goes_along(kGeneveOption)) {
     carried->has_option = true;
     carried->option = static_cast<uint32_t>(values.value[kGeneveOption]);
   }
 }
 
+void TakeTagsOut(const TagCarriage& carriage, const PacketValues& values,
+                 trumpet_sent_frame* frame) {
+  RemoveCarriedTags(carriage, frame->bytes + (values.ipv4 - frame->bytes));
+  frame->is_changed = true;
+}
+
+// At the last hop, of a packet that the program does not see as what it carried beside its bytes
+// was lost on the way: its header is what it was all the same.
+void TakeRestOut(const TagCarriage& carriage, const PacketValues& values,
+                 trumpet_sent_frame* frame) {
+  if (!carriage.has_header() || values.ipv4 == nullptr || !CarriesTags(values.ipv4)) return;
+  TakeTagsOut(carriage, values, frame);
+}
+
 // After the program: puts its tags in, or at the last hop those of all hops out.
 void Rewrite(const TagCarriage& carriage, const MeasuredPacket& packet, trumpet_sent_frame* frame) {
   const PacketValues& values = *packet.values;
-  uint8_t* const header = frame->bytes + (values.ipv4 - frame->bytes);
   const bool is_first = (packet.hops & kFirstHopBit) != 0;
   if ((packet.hops & kLastHopBit) != 0) {
-    if (is_first) return;  // it has never been tagged on the way
-    RemoveCarriedTags(carriage, header);
-  } else {
-    if (values.tagged == 0) return;
-    WriteCarriedTags(carriage, values, header);
+    if (!is_first) TakeTagsOut(carriage, values, frame);  // else it was never tagged on the way
+  } else if (values.tagged != 0) {
+    WriteCarriedTags(carriage, values, frame->bytes + (values.ipv4 - frame->bytes));
+    frame->is_changed = true;
   }
-  frame->is_changed = true;
 }
 
 void CountOne(std::atomic<uint64_t>* counter) {
@@ -159,7 +173,10 @@ void ThreadPrograms::Run(SentProgram* program, trumpet_sent_frame* frames, int c
     PacketValues* const values = &values_[static_cast<size_t>(i)];
     const uint8_t first = placed.edges->Has(frames[i].in_port) ? kFirstHopBit : 0;
     const auto hops = static_cast<uint8_t>(first | last);
-    if (!Takes(placed, frames[i], *values, hops)) continue;
+    if (!Takes(placed, frames[i], *values, hops)) {
+      if (hops == kLastHopBit) TakeRestOut(placed.way.carriage, *values, &frames[i]);
+      continue;
+    }
     PlacePacket(
         {PortValue(frames[i].in_port), PortValue(out_port), queue_length_, placed.way.switch_id},
         values);
@@ -175,7 +192,7 @@ void ThreadPrograms::Run(SentProgram* program, trumpet_sent_frame* frames, int c
     }
   }
   for (uint32_t i = 0; placed.way.carriage.has_shim() && i < taken_count; ++i) {
-    CarryAlong(packets_[i], taken[i]);
+    CarryAlong(placed.way.carriage, packets_[i], taken[i]);
   }
   for (uint32_t i = 0; placed.way.carriage.has_header() && i < taken_count; ++i) {
     Rewrite(placed.way.carriage, packets_[i], taken[i]);
