@@ -26,8 +26,9 @@ constexpr uint64_t kPayloadFields = uint64_t{1} << kSegwayMsg | uint64_t{1} << k
                                     ~((uint64_t{1} << kMeasureFieldCount) - 1);
 
 // Puts what is tagged in `packet`, as the program left it, into its payload, which lies in the
-// `captured_bytes` of `frame`: only headers that are there, whatever was tagged.  `makes_checksum`:
-// the checksum of TCP or UDP is made later, from all bytes.
+// `captured_bytes` of `frame`: only headers that are there, whatever was tagged, and end before the
+// packet does by its lengths.  `makes_checksum`: the checksum of TCP or UDP is made later, from all
+// bytes.
 void WritePayloadTags(const CompiledProgram& program, const PacketValues& packet,
                       bool makes_checksum, uint8_t* frame, uint32_t captured_bytes);
 

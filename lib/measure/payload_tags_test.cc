@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <random>
 #include <vector>
@@ -20,11 +21,15 @@ using Bytes = std::vector<uint8_t>;
 constexpr size_t kIp = 14;
 constexpr size_t kL4 = kIp + 20;
 
-// Word by word over the pseudo header and the segment, as RFC 768 and RFC 9293 say it.
+// Word by word over the pseudo header and the segment, as RFC 768 and RFC 9293 say it; what stands
+// behind it in the frame is none of it.
 uint16_t SumFromScratch(const Bytes& frame) {
-  uint64_t sum = frame[kIp + 9] + (frame.size() - kL4);
+  const size_t segment = frame[kIp + 9] == 17 ? LoadBe16(&frame[kL4 + 4])
+                                              : static_cast<size_t>(LoadBe16(&frame[kIp + 2]) - 20);
+  const size_t end = kL4 + segment;
+  uint64_t sum = frame[kIp + 9] + segment;
   for (size_t at = kIp + 12; at < kIp + 20; at += 2) sum += frame[at] * 256u + frame[at + 1];
-  for (size_t at = kL4; at < frame.size(); ++at) sum += at % 2 == 0 ? frame[at] * 256u : frame[at];
+  for (size_t at = kL4; at < end; ++at) sum += at % 2 == 0 ? frame[at] * 256u : frame[at];
   return static_cast<uint16_t>(sum % 65535);
 }
 
@@ -42,20 +47,24 @@ class PayloadTagsTest : public ::testing::Test {
     EXPECT_TRUE(loaded.ok()) << loaded.message();
     program_ = std::move(*loaded);
   }
-  // With a right checksum, `payload` random bytes behind the header of `protocol`.
-  Bytes Packet(uint8_t protocol, size_t payload) {
+  // With a right checksum, `payload` random bytes behind the header of `protocol`, and `padding`
+  // behind them.
+  Bytes Packet(uint8_t protocol, size_t payload, size_t padding = 0) {
     const size_t header = protocol == 17 ? 8 : 20;
     Bytes frame(kL4 + header + payload);
     for (size_t at = kL4; at < frame.size(); ++at) frame[at] = static_cast<uint8_t>(random_());
     StoreBe16(&frame[12], 0x0800);
     frame[kIp] = 0x45;
+    StoreBe16(&frame[kIp + 2], static_cast<uint16_t>(20 + header + payload));
     frame[kIp + 8] = 64;
     frame[kIp + 9] = protocol;
     StoreBe16(&frame[kL4 + 2], protocol == 17 && payload >= 10 ? 30000 : 7);
     if (protocol == 6) frame[kL4 + 12] = 0x50;
+    if (protocol == 17) StoreBe16(&frame[kL4 + 4], static_cast<uint16_t>(8 + payload));
     StoreBe16(Checksum(&frame), 0);
     const auto sum = static_cast<uint16_t>(65535 - SumFromScratch(frame));
     StoreBe16(Checksum(&frame), sum);
+    for (; padding > 0; --padding) frame.push_back(static_cast<uint8_t>(random_()));
     return frame;
   }
   static uint8_t* Checksum(Bytes* frame) {
@@ -91,6 +100,34 @@ TEST_F(PayloadTagsTest, ChecksumsStayRightWhateverIsTagged) {
     changed += frame != before ? 1 : 0;
   }
   EXPECT_GT(changed, 500);
+}
+
+// Short packets are padded to 60 bytes, and some cards leave the check sequence behind them.
+TEST_F(PayloadTagsTest, WritesNothingBehindTheMessage) {
+  int changed = 0;
+  for (int round = 0; round < 2000; ++round) {
+    const size_t padding = random_() % 20;
+    Bytes before = Packet(round % 2 == 0 ? 17 : 6, random_() % 12, padding);
+    if (round % 16 == 0) StoreBe16(&before[kIp + 2], static_cast<uint16_t>(random_() % 21));
+    const size_t end = before.size() - padding;
+    StoreBe16(&before[kL4 + 2], round % 4 == 0 ? 30000 : 7);
+    if (round % 16 != 0) {
+      StoreBe16(Checksum(&before), 0);
+      StoreBe16(Checksum(&before), static_cast<uint16_t>(65535 - SumFromScratch(before)));
+    }
+    Bytes frame = before;
+    Write(Tagged(frame), /*makes_checksum=*/false, &frame);
+    ASSERT_TRUE(std::equal(before.begin() + static_cast<long>(end), before.end(),
+                           frame.begin() + static_cast<long>(end)))
+        << "round " << round;
+    if (round % 16 == 0) {
+      ASSERT_EQ(frame, before) << "the packet ends before its payload";
+    } else {
+      ASSERT_EQ(SumFromScratch(frame), 0u) << "round " << round;
+    }
+    changed += frame != before ? 1 : 0;
+  }
+  EXPECT_GT(changed, 100);
 }
 
 TEST_F(PayloadTagsTest, LeavesChecksumsThatAreMadeLaterOrAreNone) {
