@@ -270,6 +270,12 @@ TEST_F(CarrierPortsTest, ProgramsWithSuchTagsNeedCarriers) {
   EXPECT_EQ(Add(Hops("ipv4.tos")), "program p installed\n");
 }
 
+TEST_F(CarrierPortsTest, OptionsDoNotGoWithTagsInHeaders) {
+  EXPECT_EQ(Add("pkts >> tag(geneve.option, 1) >> tag(ipv4.tos, 1);\n"),
+            "error: the program tags geneve.option, of packets in a tunnel, and fields of IPv4 "
+            "headers, whose tags do not cross tunnels");
+}
+
 TEST_F(CarrierPortsTest, PortsThatGoAreNoCarriersAnyMore) {
   EXPECT_EQ(carriers().Mtu(kLinkA), 1500u);
   EXPECT_EQ(carriers().Mtu(kLeft), 0u);

@@ -125,6 +125,25 @@ TEST_F(SentProgramsTest, PacketsThatCanNotCarryTagsPassAsTheyAre) {
   EXPECT_EQ(Show()["untagged"], 5u);
 }
 
+// What the switch puts into a tunnel comes, for the datapath, by a port of the switch itself, which
+// is an edge port unless somebody says otherwise.
+TEST_F(SentProgramsTest, OuterHeadersOfTunnelsCarryNothing) {
+  Add("p", kHops);
+  for (const uint16_t port : {4789, 6081, 8472, 2152}) {
+    Bytes tunnelled = Packet();
+    StoreBe16(&tunnelled[36], port);
+    EXPECT_EQ(Through(tunnelled, kLeft, kLinkA), tunnelled) << port;
+  }
+  Bytes gre = Packet();
+  gre[23] = 47;
+  StoreBe16(&gre[24], static_cast<uint16_t>(LoadBe16(&gre[24]) - (47 - 17)));
+  EXPECT_EQ(Through(gre, kLeft, kLinkA), gre);
+  EXPECT_EQ(Show()["untagged"], 5u);
+  Bytes other = Packet();
+  StoreBe16(&other[36], 4788);
+  EXPECT_NE(Through(other, kLeft, kLinkA), other);
+}
+
 TEST_F(SentProgramsTest, FragmentsLendTheirIdentificationToNobody) {
   Add("p",
       "role first_hop { pkts >> tag(ipv4.id, 7); }\n"

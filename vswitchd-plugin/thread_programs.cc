@@ -33,9 +33,8 @@ bool IsOfInterest(const TagCarriage& carriage, const trumpet_sent_frame& frame,
 // May the first hop tag it?  Nothing travels beside a packet that leaves by an edge port at once.
 bool CanCarry(const TagCarriage& carriage, const trumpet_sent_frame& frame,
               const PacketValues& values, bool is_last) {
-  if (carriage.has_header() && (frame.is_fixed || !CanCarryTags(carriage, values.ipv4))) {
-    return false;
-  }
+  const bool is_its_own = !frame.is_fixed && !IsOfTunnel(values);  // the header
+  if (carriage.has_header() && (!is_its_own || !CanCarryTags(carriage, values.ipv4))) return false;
   if (!carriage.has_shim() || is_last) return true;
   const ShimFrame bytes = ShimFrameOf(frame);
   return frame.room >= ShimBytes(carriage) && (!carriage.has_vid || CanCarryVid(bytes)) &&

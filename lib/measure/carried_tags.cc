@@ -3,6 +3,9 @@
 
 #include "lib/measure/carried_tags.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "lib/base/byte_order.h"
 #include "lib/measure/payload_tags.h"
 
@@ -15,6 +18,9 @@ constexpr uint32_t kFragment = 6;
 constexpr uint32_t kChecksum = 10;
 constexpr uint16_t kReservedBit = 0x8000;
 constexpr uint16_t kFragmentBits = 0x3fff;  // "more", and the offset
+
+constexpr uint8_t kGre = 47;
+constexpr uint16_t kTunnelPorts[] = {4789, 8472, 6081, 2152};  // VXLAN of now and before
 
 constexpr uint64_t Bit(MeasureFieldId field) { return uint64_t{1} << field; }
 uint32_t Fold(uint32_t sum) {
@@ -71,6 +77,11 @@ Result<TagCarriage> PlanTagCarriage(const CompiledProgram& program, bool is_lab)
         "the program tags ipv4.checksum of forwarded packets, which routers and hosts then drop; "
         "lab=yes allows it where nothing before the last hop looks at it");
   }
+  if (carriage.has_header() && carriage.has_option) {
+    return Status::Error(
+        "the program tags geneve.option, of packets in a tunnel, and fields of IPv4 headers, whose "
+        "tags do not cross tunnels");
+  }
   return carriage;
 }
 
@@ -87,6 +98,12 @@ bool CanCarryTags(const TagCarriage& carriage, const uint8_t* header) {
   // 0xffff and 0 are the same to a checksum.
   if (carriage.has_id && (TellsId(carriage) ? id == 0xffff : id != 0)) return false;
   return SumOf(header) == 0xffff && LoadBe16(header + kChecksum) != 0xffff;
+}
+
+bool IsOfTunnel(const PacketValues& values) {
+  if (values.value[kIpv4Proto] == kGre) return true;
+  return values.Has(kUdpDst) && std::find(std::begin(kTunnelPorts), std::end(kTunnelPorts),
+                                          values.value[kUdpDst]) != std::end(kTunnelPorts);
 }
 
 void WriteCarriedTags(const TagCarriage& carriage, const PacketValues& values, uint8_t* header) {

@@ -11,6 +11,9 @@
 // service is 0, and so is a tagged identification, which fragments never lend.  Checksums follow
 // each change (RFC 1624), so routers and hosts between find them right.
 //
+// Nor on packets in a tunnel, whose outer header no last hop sees: the tunnel's end takes it for
+// its own, drops what it finds wrong, and passes marks of congestion on to the packet within.
+//
 // In a laboratory, where nothing between the first and the last hop looks at header checksums,
 // they need not be right there: they may carry tags themselves, and the last hop makes them anew;
 // or, left as they came, they tell the last hop which identification was there before a tag.
@@ -52,6 +55,10 @@ bool CarriesTags(const uint8_t* header);
 
 // May the first hop tag this packet?  No for one that claims to carry tags already.
 bool CanCarryTags(const TagCarriage& carriage, const uint8_t* header);
+
+// Whether the header is the outer one of a tunnel that a switch may end: GRE, or UDP to the usual
+// port of VXLAN, Geneve or GTP-U.  `values`: of the same packet.
+bool IsOfTunnel(const PacketValues& values);
 
 // Puts in what is tagged in `values`; the packet carries tags from now on.
 void WriteCarriedTags(const TagCarriage& carriage, const PacketValues& values, uint8_t* header);
