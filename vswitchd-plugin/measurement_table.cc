@@ -186,11 +186,14 @@ std::unique_ptr<ThreadPrograms> MeasurementTable::ProgramsOf(const ThreadMonitor
   for (const auto& measurement : measurements_) {
     for (const auto& replica : measurement->replicas) {
       if (replica.thread != thread) continue;
-      programs.push_back(
-          {replica.state.get(), &measurement->edges, replica.untagged.get(), measurement->way});
+      programs.push_back({replica.state.get(), &measurement->edges, &measurement->holds_tags,
+                          replica.untagged.get(), measurement->way});
     }
   }
-  return programs.empty() ? nullptr : std::make_unique<ThreadPrograms>(programs);
+  if (programs.empty() && endings_.empty()) return nullptr;
+  std::vector<std::shared_ptr<const TagsLeft>> left;
+  for (const Ending& ending : endings_) left.push_back(ending.tags);
+  return std::make_unique<ThreadPrograms>(programs, std::move(left));
 }
 
 // --- changes -----------------------------------------------------------------
@@ -253,6 +256,7 @@ Result<std::shared_ptr<Measurement>> MeasurementTable::Make(const std::string& n
   auto measurement = std::make_shared<Measurement>();
   measurement->name = name;
   measurement->place = place;
+  measurement->holds_tags.store(place.holds_tags);
   measurement->origin = origin;
   if (Status status = Load(program, measurement.get()); !status.ok()) return status;
   if (Status status = CheckTags(*measurement); !status.ok()) return status;
@@ -314,10 +318,38 @@ Status MeasurementTable::Remove(const std::string& name, uint32_t origin_id) {
     }
     Measurements next = measurements_;
     next.erase(std::find(next.begin(), next.end(), gone));
+    KeepTagsLeft(*gone);
     Publish(std::move(next));
   }
   on_change_();
   return Status::Ok();
+}
+
+void MeasurementTable::ReleaseTags(const std::string& name, uint32_t origin_id) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto measurement = FindLocked(name);
+  if (measurement == nullptr || measurement->origin.id != origin_id) return;
+  measurement->holds_tags.store(false);
+}
+
+void MeasurementTable::KeepTagsLeft(const Measurement& measurement) {
+  if (!measurement.way.carriage.has_header()) return;
+  if (endings_.size() == kMostEndings) endings_.erase(endings_.begin());
+  const auto left = std::make_shared<TagsLeft>();
+  left->carriage = measurement.way.carriage;
+  for (const uint32_t number : measurement.edge_numbers) left->edges.Set(number, true);
+  endings_.push_back({left, 0});
+}
+
+void MeasurementTable::EndTagsLeft(Nanos now) {
+  for (Ending& ending : endings_) {
+    if (ending.until == 0) ending.until = now + kTagsLeft;
+  }
+  const auto end = std::find_if(endings_.begin(), endings_.end(),
+                                [now](const Ending& ending) { return ending.until > now; });
+  if (end == endings_.begin()) return;
+  endings_.erase(endings_.begin(), end);
+  Publish(measurements_);
 }
 
 void MeasurementTable::SetBudget(const MeasureBudget& budget) {
@@ -333,8 +365,8 @@ void MeasurementTable::Publish(Measurements next) {
   }
   measurements_ = std::move(next);
   used_ = {};
-  Nanos spacing = measurements_.empty() ? 0 : kQuietSpacing;
-  bool is_any_sent = false;
+  Nanos spacing = measurements_.empty() && endings_.empty() ? 0 : kQuietSpacing;
+  bool is_any_sent = !endings_.empty();
   bool is_any_asked = false;
   bool wants_queue_length = false;
   for (const auto& measurement : measurements_) {
@@ -376,6 +408,7 @@ void MeasurementTable::Follow(Nanos now) {
   if (!is_any_on()) return;
   const std::lock_guard<std::mutex> lock(mutex_);
   FollowPorts();
+  EndTagsLeft(now);
   for (const auto& measurement : measurements_) {
     if (IsBusy(*measurement->program)) TakeCollected(now, measurement.get());
   }

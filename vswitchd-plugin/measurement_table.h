@@ -38,6 +38,7 @@
 #include "vswitchd-plugin/measurement_place.h"
 #include "vswitchd-plugin/port_table.h"
 #include "vswitchd-plugin/thread_monitor.h"
+#include "vswitchd-plugin/thread_programs.h"
 
 namespace trumpet {
 
@@ -66,6 +67,7 @@ struct Measurement {
   std::unique_ptr<const CompiledProgram> program;
   MeasurementPlace place;
   MeasurementWay way;
+  std::atomic<bool> holds_tags{false};
   EdgePorts edges;
   std::vector<uint32_t> edge_numbers;  // of the edge ports that exist
   SharedCells shared;
@@ -139,6 +141,8 @@ class MeasurementTable {
              const MeasurementPlace& place = {}, const MeasurementOrigin& origin = {});
   // An error, too, if it has another origin: each removes what he has installed.
   Status Remove(const std::string& name, uint32_t origin_id = 0);
+  // The program of that origin holds tags no longer (MeasurementPlace::holds_tags).
+  void ReleaseTags(const std::string& name, uint32_t origin_id);
   // For programs installed later.
   void SetBudget(const MeasureBudget& budget);
   // Patterns of trumpet-uplinks, from the next Follow() on.
@@ -168,6 +172,13 @@ class MeasurementTable {
     std::unique_ptr<ThreadPrograms> programs;  // null: it has none
   };
   using Measurements = std::vector<std::shared_ptr<Measurement>>;
+  // Other switches hear a moment sooner or later that a program is gone.
+  struct Ending {
+    std::shared_ptr<const TagsLeft> tags;
+    Nanos until = 0;  // monotonic; 0: until kTagsLeft after the next Follow()
+  };
+  static constexpr Nanos kTagsLeft = kNanosPerSecond;
+  static constexpr size_t kMostEndings = 4;
   static constexpr uint64_t kNoPorts = UINT64_MAX;
 
   Result<std::shared_ptr<Measurement>> Make(const std::string& name, const MeasureProgram& program,
@@ -175,6 +186,8 @@ class MeasurementTable {
                                             const MeasurementOrigin& origin);
   Status CheckTags(const Measurement& measurement) const;
   void FollowPorts();
+  void KeepTagsLeft(const Measurement& measurement);
+  void EndTagsLeft(Nanos now);
   Status Load(const MeasureProgram& program, Measurement* measurement) const;
   Status CheckRoom(const std::string& name) const;
   bool GiveState(const ThreadMonitor* thread, Measurement* measurement);
@@ -200,6 +213,7 @@ class MeasurementTable {
   mutable std::mutex mutex_;
   std::vector<Thread> threads_;
   Measurements measurements_;
+  std::vector<Ending> endings_;  // oldest first
   MeasureBudget budget_ = kDefaultMeasureBudget;
   CostCertificate used_;
   bool is_any_sent_ = false;   // takes packets as they leave

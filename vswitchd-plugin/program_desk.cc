@@ -113,7 +113,10 @@ std::optional<Message> ProgramDesk::Take(const Message& message, Nanos unix_now,
 
 ProgramAck ProgramDesk::TurnOn(const ProgramOn& on, Nanos now) {
   ProgramAck ack{on.program, true, ""};
-  if (Runs(on.program)) return ack;
+  if (Runs(on.program)) {
+    if (!on.place.holds_tags) table_->ReleaseTags(on.program.name, on.program.id);
+    return ack;
+  }
   const Status status =
       table_->Add(on.program.name, on.source, now, on.place, {on.program.id, on.seed});
   ack.is_on = status.ok();

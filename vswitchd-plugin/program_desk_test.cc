@@ -5,7 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include "lib/base/byte_order.h"
 #include "lib/lang/mafia/mafia_language.h"
+#include "lib/packet/checksum.h"
 #include "vswitchd-plugin/fake_switch_test.h"
 
 namespace trumpet {
@@ -83,6 +85,35 @@ TEST_F(ProgramDeskTest, KeepsWhatRunsWhenItIsToldAgain) {
   still_.Receive(still_.threads[0], 5);
   EXPECT_TRUE(TurnOn("hh", 3).is_on);
   EXPECT_EQ(Read({1, {"hh", 3}, 0, 0, 10, {}}).cells, (std::vector<uint64_t>{5}));
+}
+
+// Until all switches run it, who would take its tags out again may not be there.
+TEST_F(ProgramDeskTest, HoldsTagsUntilItIsToldOtherwise) {
+  still_.plugin.UpdatePort(3, "edge", "system", true);
+  const auto program = CompileMafia("role first_hop { pkts >> tag(ipv4.tos, 1); }\n", "hh");
+  ASSERT_TRUE(program.ok());
+  ProgramOn on{{"hh", 3}, 5, *program};
+  on.place.edges = {{"edge"}};
+  on.place.holds_tags = true;
+  const auto is_tagged = [this] {
+    testing::UdpFrame udp(0x0a000001, 0x0a000002, 1000, 2000);
+    uint8_t* const ip = &udp.bytes[14];
+    StoreBe16(ip + 10,
+              static_cast<uint16_t>(0xffff - (SumOfWords(ip, 20) - LoadBe16(ip + 10)) % 0xffff));
+    trumpet_sent_frame frame{udp.bytes.data(), 60, 60, 3, false, false, false, {}, 0};
+    still_.threads[0]->OnSend(&frame, 1, 7, still_.monotonic / 1000);
+    return frame.is_changed;
+  };
+  EXPECT_TRUE(Ack(on).is_on);
+  EXPECT_FALSE(is_tagged());
+  EXPECT_TRUE(Ack(on).is_on) << "told again";
+  EXPECT_FALSE(is_tagged());
+  on.place.holds_tags = false;
+  EXPECT_TRUE(Ack(on).is_on);
+  EXPECT_TRUE(is_tagged());
+  on.place.holds_tags = true;
+  EXPECT_TRUE(Ack(on).is_on);
+  EXPECT_TRUE(is_tagged()) << "what has begun goes on";
 }
 
 TEST_F(ProgramDeskTest, RefusesWithTheReason) {

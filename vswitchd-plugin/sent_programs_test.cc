@@ -105,8 +105,34 @@ TEST_F(SentProgramsTest, TagsTravelFromTheFirstHopToTheLastAndNoFurther) {
   EXPECT_NE(tagged, Packet());
   // Both at once: the packet has seen one switch only.
   EXPECT_EQ(Through(Packet(), kLeft, kRight), Packet());
+}
+
+// Switches hear one after the other that a program is gone.
+TEST_F(SentProgramsTest, TagsAreTakenOutForAWhileAfterTheirProgram) {
+  Add("p", kHops);
+  const Bytes tagged = Through(Packet(), kLeft, kLinkA);
+  ASSERT_NE(tagged, Packet());
   still_.Command("trumpet/program-del", {"p"});
+  still_.RunMs(900);
+  EXPECT_EQ(Through(tagged, kLinkB, kRight), Packet());
+  EXPECT_EQ(Through(Packet(), kLeft, kLinkA), Packet()) << "none begins to carry tags";
+  EXPECT_EQ(Through(tagged, kLinkA, kLinkB), tagged);
+  EXPECT_EQ(still_.Command("trumpet/program-list"), "no program is installed\n");
+  const ThreadMonitor* const late = still_.AddThread(3);
+  EXPECT_TRUE(late->wants_sent());
+  still_.RunMs(1200);
   EXPECT_FALSE(still_.fake.is_tx_wanted());
+  EXPECT_FALSE(late->wants_sent());
+}
+
+TEST_F(SentProgramsTest, TheNextProgramMayTagMeanwhile) {
+  Add("p", kHops);
+  for (int round = 0; round < 6; ++round) {
+    still_.Command("trumpet/program-del", {"p"});
+    EXPECT_EQ(Add("p", kHops), "program p installed\n");
+    EXPECT_EQ(Across(Packet()), Packet());
+    EXPECT_EQ(Read("hops"), 2u);
+  }
 }
 
 TEST_F(SentProgramsTest, PacketsThatCanNotCarryTagsPassAsTheyAre) {

@@ -82,8 +82,8 @@ void TakeTagsOut(const TagCarriage& carriage, const PacketValues& values,
   frame->is_changed = true;
 }
 
-// At the last hop, of a packet that the program does not see as what it carried beside its bytes
-// was lost on the way: its header is what it was all the same.
+// At the last hop, of a packet that the program does not see, as what it carried beside its bytes
+// was lost on the way or the program is gone: its header is what it was all the same.
 void TakeRestOut(const TagCarriage& carriage, const PacketValues& values,
                  trumpet_sent_frame* frame) {
   if (!carriage.has_header() || values.ipv4 == nullptr || !CarriesTags(values.ipv4)) return;
@@ -108,7 +108,9 @@ void CountOne(std::atomic<uint64_t>* counter) {
 
 }  // namespace
 
-ThreadPrograms::ThreadPrograms(const std::vector<PlacedProgram>& programs) {
+ThreadPrograms::ThreadPrograms(const std::vector<PlacedProgram>& programs,
+                               std::vector<std::shared_ptr<const TagsLeft>> left)
+    : left_(std::move(left)) {
   std::vector<std::pair<uint8_t, std::vector<ProgramState*>>> by_switch;
   for (const PlacedProgram& placed : programs) {
     if (placed.way.is_sent) {
@@ -140,7 +142,7 @@ void ThreadPrograms::Receive(const Frame* frames, int count, uint32_t in_port,
 }
 
 void ThreadPrograms::Send(trumpet_sent_frame* frames, int count, uint32_t out_port, Nanos now) {
-  if (sent_.empty()) return;
+  if (sent_.empty() && left_.empty()) return;
   for (int i = 0; i < count; ++i) {
     const trumpet_sent_frame& frame = frames[i];
     ReadPacketValues({frame.bytes, frame.captured_length, frame.wire_length},
@@ -148,6 +150,13 @@ void ThreadPrograms::Send(trumpet_sent_frame* frames, int count, uint32_t out_po
     ReadCarried(frame.carried, &values_[static_cast<size_t>(i)]);
   }
   for (SentProgram& program : sent_) Run(&program, frames, count, out_port, now);
+  for (const auto& left : left_) {
+    if (!left->edges.Has(out_port)) continue;
+    for (int i = 0; i < count; ++i) {
+      if (left->edges.Has(frames[i].in_port)) continue;
+      TakeRestOut(left->carriage, values_[static_cast<size_t>(i)], &frames[i]);
+    }
+  }
 }
 
 bool ThreadPrograms::Takes(const PlacedProgram& placed, const trumpet_sent_frame& frame,
@@ -156,6 +165,8 @@ bool ThreadPrograms::Takes(const PlacedProgram& placed, const trumpet_sent_frame
   if (!carriage.has_any()) return true;
   if ((hops & kFirstHopBit) == 0) return Carries(carriage, frame, values);
   const bool is_last = (hops & kLastHopBit) != 0;
+  const bool begins = carriage.has_header() && !is_last;
+  if (begins && placed.holds_tags->load(std::memory_order_relaxed)) return false;
   if (!IsOfInterest(carriage, frame, values, is_last)) return false;
   if (CanCarry(carriage, frame, values, is_last)) return true;
   CountOne(placed.untagged);

@@ -20,6 +20,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "lib/base/units.h"
@@ -36,14 +37,24 @@ namespace trumpet {
 struct PlacedProgram {
   ProgramState* state = nullptr;
   const EdgePorts* edges = nullptr;
+  const std::atomic<bool>* holds_tags = nullptr;  // no packet begins to carry some in its header
   std::atomic<uint64_t>* untagged = nullptr;
   MeasurementWay way;
 };
 
+// Of a program that is gone: packets that other switches have tagged may still come, and leave as
+// they were.
+struct TagsLeft {
+  TagCarriage carriage;
+  EdgePorts edges;
+};
+
 class ThreadPrograms {
  public:
-  // What `programs` point to must outlive the object.
-  explicit ThreadPrograms(const std::vector<PlacedProgram>& programs);
+  // What `programs` point to must outlive the object.  All threads share `left`, and the last of
+  // them to be given other programs lets go of it.
+  explicit ThreadPrograms(const std::vector<PlacedProgram>& programs,
+                          std::vector<std::shared_ptr<const TagsLeft>> left = {});
   ThreadPrograms(const ThreadPrograms&) = delete;  // packets_ point into the object
   ThreadPrograms& operator=(const ThreadPrograms&) = delete;
 
@@ -73,6 +84,7 @@ class ThreadPrograms {
 
   std::vector<ReceivedPrograms> received_;
   std::vector<SentProgram> sent_;
+  std::vector<std::shared_ptr<const TagsLeft>> left_;
   uint16_t queue_length_ = 0;  // behind the last burst
   std::array<PacketValues, kMaxMeasureBurst> values_;
   std::array<MeasuredPacket, kMaxMeasureBurst> packets_;

@@ -16,6 +16,14 @@ MeasurementManager::Outcome Conflict(const std::string& text) {
   return {Status::Error(text), true, false};
 }
 
+// Of copies, too: who tags those only is told twice what he need not know.
+bool TagsHeaders(const MeasureProgram& program) {
+  return std::any_of(program.nodes.begin(), program.nodes.end(), [](const MeasureNode& node) {
+    return node.kind == MeasureNodeKind::kTag &&
+           (node.field == kIpv4Tos || node.field == kIpv4Id || node.field == kIpv4Checksum);
+  });
+}
+
 }  // namespace
 
 MeasurementManager::MeasurementManager(const MeasurementParts& parts)
@@ -69,6 +77,9 @@ void MeasurementManager::OnEventsLoaded(const StoreIdentity&, std::vector<EventR
   is_loaded_ = true;
   early_counts_.clear();
   ForgetUnfinished();
+  for (const auto& [name, live] : live_) {
+    if (live.record.is_enabled) ReleaseTags(live);
+  }
   SyncAll();
 }
 
@@ -94,7 +105,9 @@ void MeasurementManager::OnStoreState(StoreState state, const std::string& text)
 void MeasurementManager::Take(EventRecord record) {
   Live& live = live_[record.name];
   if (live.record.id == record.id) {
+    const bool is_new = !live.record.is_enabled && record.is_enabled;
     live.record = std::move(record);
+    if (is_new) ReleaseTags(live);
     return;
   }
   live = Live();
@@ -185,6 +198,9 @@ void MeasurementManager::OnList(const std::string& host, const ProgramList& list
   auto& running = running_[host];
   running.clear();
   for (const ProgramName& program : list.programs) running.insert({program.name, program.id});
+  for (const auto& [name, live] : live_) {  // it may have gone before it heard that all run it
+    if (live.record.is_enabled) ReleaseTags(live, host);
+  }
   SyncHost(host);
 }
 
@@ -245,11 +261,26 @@ void MeasurementManager::SyncHost(const std::string& host) {
 }
 
 Status MeasurementManager::TurnOn(const Live& live, const std::string& host) {
-  const ProgramOn on{{live.record.name, live.record.id},
-                     live.definition.seed,
-                     live.program,
-                     PlaceAt(live.definition.places, NamedOf(host))};
+  ProgramOn on{{live.record.name, live.record.id},
+               live.definition.seed,
+               live.program,
+               PlaceAt(live.definition.places, NamedOf(host))};
+  on.place.holds_tags = !live.record.is_enabled;
   return parts_.hosts->SendProgram(host, on).status();
+}
+
+// All run it now, so that what one switch tags another takes out.
+void MeasurementManager::ReleaseTags(const Live& live) {
+  std::vector<std::string> hosts;  // one that cannot be told goes at once
+  for (const auto& [host, programs] : running_) hosts.push_back(host);
+  for (const std::string& host : hosts) ReleaseTags(live, host);
+}
+
+void MeasurementManager::ReleaseTags(const Live& live, const std::string& host) {
+  const auto running = running_.find(host);
+  if (running == running_.end() || !TagsHeaders(live.program)) return;
+  if (running->second.count({live.record.name, live.record.id}) == 0) return;
+  static_cast<void>(TurnOn(live, host));
 }
 
 NamedHost MeasurementManager::NamedOf(const std::string& host) const {

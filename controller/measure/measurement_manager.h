@@ -144,6 +144,8 @@ class MeasurementManager final : private EventStoreListener {
   NamedHost NamedOf(const std::string& host) const;  // by id or name
   Status CheckPlaces(const MeasurementDefinition& definition) const;
   Status TurnOn(const Live& live, const std::string& host);
+  void ReleaseTags(const Live& live);
+  void ReleaseTags(const Live& live, const std::string& host);
   void TurnOff(const std::string& host, const ProgramName& program);
 
   Result<std::vector<std::string>> ChooseHosts(const MeasurementDefinition& definition) const;

@@ -42,6 +42,37 @@ TEST_F(MeasurementManagerTest, TakesItOffEverywhereWhenOneHostRefuses) {
   EXPECT_FALSE(measurements_->Find("hh"));
 }
 
+// A switch that does not run it would not take out what another has tagged.
+TEST_F(MeasurementManagerTest, LetsPacketsCarryTagsOnceAllHostsRunIt) {
+  constexpr char kTags[] = "role first_hop { pkts >> tag(ipv4.tos, 1); }\n";
+  Join(0);
+  Join(1);
+  Put(kTags);
+  const ProgramOn on = TakeOn(0);
+  EXPECT_TRUE(on.place.holds_tags);
+  loop_.RunReady(20);
+  EXPECT_TRUE(Agent(0).slice_orders.empty());
+  EXPECT_TRUE(TakeOn(1).place.holds_tags);
+  EXPECT_EQ(Outcome(), "ok");
+  for (const size_t agent : {0, 1}) {
+    const ProgramOn again = TakeOn(agent);
+    EXPECT_EQ(again.program.id, on.program.id);
+    EXPECT_FALSE(again.place.holds_tags);
+  }
+  Join(2);
+  EXPECT_FALSE(TakeOn(2).place.holds_tags);
+  Agent(1).Kill();
+  ASSERT_TRUE(RunUntil([&] { return measurements_->Find("hh")->hosts.size() == 2; }));
+  Join(1, {on.program});
+  EXPECT_FALSE(TakeOn(1).place.holds_tags) << "it may not have heard of it";
+  loop_.RunReady(20);
+  EXPECT_TRUE(Agent(1).slice_orders.empty());
+  kept_.Stop();
+  Open();
+  Agent(0).Send(ProgramList{{on.program}});
+  EXPECT_FALSE(TakeOn(0).place.holds_tags) << "nor from the controller before";
+}
+
 TEST_F(MeasurementManagerTest, TakesItOffWhenAHostGoesMeanwhile) {
   Join(0);
   Join(1);

@@ -34,6 +34,8 @@ struct MeasurementPlace {
   bool is_lab = false;               // header checksums may be used (lib/measure/carried_tags.h)
   EndpointAddresses endpoints;       // copies for others stay at the switch
   uint32_t copies_per_second = kDefaultCopiesPerSecond;  // not 0
+  // No packet begins to carry tags in its header yet: not all switches run the program.
+  bool holds_tags = false;
 
   bool tells_of_copies() const {
     return !endpoints.empty() || copies_per_second != kDefaultCopiesPerSecond;

@@ -66,6 +66,7 @@ void Write(const MeasurementPlace& place, pb::MeasurePlace* out) {
   // Older agents see what they have always seen.
   const bool is_usual = place.copies_per_second == kDefaultCopiesPerSecond;
   out->set_copies_per_second(is_usual ? 0 : place.copies_per_second);
+  out->set_holds_tags(place.holds_tags);
 }
 
 MeasurementPlace Read(const pb::MeasurePlace& in) {
@@ -77,6 +78,7 @@ MeasurementPlace Read(const pb::MeasurePlace& in) {
     place.endpoints.emplace(endpoint.name(), endpoint.address());
   }
   if (in.copies_per_second() != 0) place.copies_per_second = in.copies_per_second();
+  place.holds_tags = in.holds_tags();
   return place;
 }
 

@@ -20,6 +20,7 @@ MeasurementPlace RandomMessages::AnyPlace() {
   }
   if (Coin()) place.switch_id = static_cast<uint8_t>(Number());
   place.is_lab = Coin();
+  place.holds_tags = Coin();
   for (size_t i = Below(4); i > 0; --i) place.endpoints.emplace(Name(), Name());
   if (Coin()) place.copies_per_second = static_cast<uint32_t>(1 + Below(kMaxCopiesPerSecond));
   return place;

@@ -390,6 +390,7 @@ inline bool Same(const MeasureProgram& a, const MeasureProgram& b) {
 
 inline bool Same(const ProgramOn& a, const ProgramOn& b) {
   return Same(a.program, b.program) && a.seed == b.seed && Same(a.source, b.source) &&
+         a.place.holds_tags == b.place.holds_tags &&
          std::tie(a.place.edges, a.place.switch_id, a.place.is_lab, a.place.endpoints,
                   a.place.copies_per_second) == std::tie(b.place.edges, b.place.switch_id,
                                                          b.place.is_lab, b.place.endpoints,
