@@ -52,6 +52,62 @@ double EstimateBloom(uint64_t in_use, uint64_t size, uint32_t hashes) {
   return cells / static_cast<double>(hashes) * std::log(cells / empty);
 }
 
+namespace {
+
+constexpr double kDeviations = 1.959964;  // of a normal distribution, for kKeyConfidence
+
+// Up to so many keys for each cell, as the empty cells tell it, these are to be trusted alone.
+constexpr double kSureByEmpty = 2;
+// Deviations are those of many cells, and were tried with as few as 4: of so many they are larger
+// by this number divided by theirs.
+constexpr double kFewCells = 3;
+
+struct BoundsOptions {
+  double estimate = 0;
+  double deviation = 0;  // of the estimate, as a share of it
+  double too_small = 1;  // what it may be of the truth beyond chance, where it is used
+  double too_large = 1;
+  double most_by_empty = 0;  // keys for each cell, up to which empty cells tell something as well
+};
+
+// Whang, Vander-Zanden and Taylor: of so many keys so many cells stay empty.
+KeyBounds BoundsByEmpty(double cells, double keys) {
+  const double load = keys / cells;
+  const double error = kDeviations * std::sqrt(cells * (std::exp(load) - load - 1));
+  return {keys - error, keys + error * (1 + kFewCells / cells)};
+}
+
+KeyBounds BoundsOf(const std::vector<uint64_t>& cells, const BoundsOptions& options) {
+  const auto count = static_cast<double>(cells.size());
+  const auto zeros = static_cast<double>(std::count(cells.begin(), cells.end(), 0));
+  const double by_empty = zeros == 0 ? HUGE_VAL : count * std::log(count / zeros);
+  double low = options.estimate;
+  double high = options.estimate;
+  if (by_empty <= options.most_by_empty * count) {
+    const KeyBounds bounds = BoundsByEmpty(count, by_empty);
+    low = std::min(low, bounds.low);
+    high = std::max(high, bounds.high);
+  }
+  if (by_empty > kSureByEmpty * count) {
+    // Of few cells the estimate is off by factors.
+    const double factor = std::exp(kDeviations * options.deviation * (1 + kFewCells / count));
+    low = std::min(low, options.estimate / options.too_large / factor);
+    high = std::max(high, options.estimate / options.too_small * factor);
+  }
+  return {std::max(0.0, std::floor(low)), std::ceil(high)};
+}
+
+}  // namespace
+
+KeyBounds HyperLogLogBounds(const std::vector<uint64_t>& registers) {
+  return BoundsOf(registers, {EstimateHyperLogLog(registers), HyperLogLogError(registers.size()),
+                              0.998, 1.006, 3.5});
+}
+
+KeyBounds PcsaBounds(const std::vector<uint64_t>& bitmaps) {
+  return BoundsOf(bitmaps, {EstimatePcsa(bitmaps), PcsaError(bitmaps.size()), 0.99, 1.02, 2.5});
+}
+
 double HyperLogLogError(size_t registers) {
   return 1.04 / std::sqrt(static_cast<double>(registers));
 }

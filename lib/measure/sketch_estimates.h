@@ -22,7 +22,18 @@ double EstimatePcsa(const std::vector<uint64_t>& bitmaps);
 // `in_use` are not 0.  Of a full one it tells what one with an empty cell would: the least.
 double EstimateBloom(uint64_t in_use, uint64_t size, uint32_t hashes);
 
-// One standard deviation of the estimate, as a share of it.
+// An interval with the number of keys, whatever it is, in kKeyConfidence of all cases.  The
+// estimate is within, too.  As estimates are off by more than chance alone where there are few
+// keys, it comes from the cells that are still empty then.
+constexpr double kKeyConfidence = 0.95;
+struct KeyBounds {
+  double low = 0;
+  double high = 0;
+};
+KeyBounds HyperLogLogBounds(const std::vector<uint64_t>& registers);
+KeyBounds PcsaBounds(const std::vector<uint64_t>& bitmaps);
+
+// One standard deviation of the estimate, as a share of it, where there are many keys.
 double HyperLogLogError(size_t registers);
 double PcsaError(size_t bitmaps);
 

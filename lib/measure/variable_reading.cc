@@ -11,15 +11,11 @@
 namespace trumpet {
 namespace {
 
-constexpr double kConfidence = 0.95;
-constexpr double kDeviations = 1.959964;  // of a normal distribution, for that confidence
-
 MeasureEstimate KeysOf(MeasureKind kind, const std::vector<uint64_t>& cells) {
   const bool is_pcsa = kind == MeasureKind::kPcsa;
   const double value = is_pcsa ? EstimatePcsa(cells) : EstimateHyperLogLog(cells);
-  const double error =
-      kDeviations * (is_pcsa ? PcsaError(cells.size()) : HyperLogLogError(cells.size()));
-  return {value, std::max(0.0, value * (1 - error)), value * (1 + error), kConfidence};
+  const KeyBounds bounds = is_pcsa ? PcsaBounds(cells) : HyperLogLogBounds(cells);
+  return {value, bounds.low, bounds.high, kKeyConfidence};
 }
 
 bool IsLarger(const MeasureCell& a, const MeasureCell& b) {

@@ -79,9 +79,19 @@ TEST(VariableReading, TellsHowManyKeysThereWereAndHowSureThatIs) {
       ReadingOf(Variable(MeasureKind::kHyperLogLog, 1, 256), registers, 0);
   ASSERT_TRUE(reading.keys);
   EXPECT_NEAR(reading.keys->value, 256 * std::log(2.0), 0.001);
-  EXPECT_NEAR(reading.keys->low, reading.keys->value * (1 - 1.959964 * 0.065), 0.001);
-  EXPECT_NEAR(reading.keys->high, reading.keys->value * (1 + 1.959964 * 0.065), 0.001);
+  // 256 * (2 - ln 2 - 1) is the variance of the number of empty registers, for so many keys.
+  EXPECT_NEAR(reading.keys->low, reading.keys->value - 1.96 * std::sqrt(256 * 0.307), 1);
+  EXPECT_NEAR(reading.keys->high, reading.keys->value + 1.96 * std::sqrt(256 * 0.307), 1.5);
   EXPECT_DOUBLE_EQ(reading.keys->confidence, 0.95);
+}
+
+TEST(VariableReading, IsSureOfAFewKeysOnlyWhereTheyAre) {
+  std::vector<uint64_t> bitmaps(128, 0);
+  bitmaps[7] = 1;
+  const MeasureReading reading = ReadingOf(Variable(MeasureKind::kPcsa, 1, 128), bitmaps, 0);
+  ASSERT_TRUE(reading.keys);
+  EXPECT_LE(reading.keys->low, 1);
+  EXPECT_GE(reading.keys->high, 1);
 }
 
 TEST(VariableReading, RanksKeysByTheirVolumeEachOnce) {
