@@ -157,6 +157,20 @@ TEST_F(MeasurementTableTest, CountsKeysWithTheirConfidence) {
             "error: 'flows' tells how many keys there were, but nothing of one");
 }
 
+// Two keys in one cell: what the second has counted goes with the first.
+TEST_F(MeasurementTableTest, BoundsNoErrorOfSketchesWhoseKeysAreReset) {
+  Add("bytes",
+      "flow = Key(ipv4.dst);\n"
+      "s = Sketch(alg=\"count-min\", key=flow, nhash=1, size=1, width=32);\n"
+      "pkts >> s.add(1) >> match(ipv4.dst == 10.16.0.1) >> s.reset();\n");
+  still_.Receive(still_.threads[0], 3, 0x0a100002);
+  still_.Receive(still_.threads[0], 1, 0x0a100001);
+  still_.Receive(still_.threads[0], 1, 0x0a100003);
+  const auto reading = Ask("program-read", {"bytes", "s", "key=10.16.0.2"});
+  EXPECT_EQ(reading["value"], 1) << "it was 3";
+  EXPECT_FALSE(reading.contains("least")) << reading;
+}
+
 TEST_F(MeasurementTableTest, KeepsTheLastPacketsThatWereCollected) {
   Add("copies",
       "endpoint C;\n"

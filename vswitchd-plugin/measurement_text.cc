@@ -58,6 +58,7 @@ MeasureKeyReading ReadingAt(const MeasurementView& view, MeasureIndex index,
                             const PacketValues& packet, std::optional<uint64_t> total) {
   const MeasureProgram& program = view.program().source;
   const MeasureVariable& variable = program.variables[index];
+  if (!OnlyGrows(program, index)) total.reset();
   return ReadingOfKey(variable, ValuesOf(program.keys[variable.key], packet),
                       ReadKeyCells(view.states, index, packet), total);
 }

@@ -97,7 +97,8 @@ std::vector<MeasureKeyReading> TopKeysOf(const NetworkMeasurement& measurement, 
   options.seed = measurement.definition.seed;
   const auto loaded = LoadMeasureProgram(program, options);
   if (!loaded.ok()) return {};
-  const std::optional<uint64_t> total = ReadingOf(variable, reading.cells[0], 0).total;
+  std::optional<uint64_t> total;
+  if (OnlyGrows(program, index)) total = ReadingOf(variable, reading.cells[0], 0).total;
   const std::vector<uint64_t>& values = reading.cells[1];
   std::vector<MeasureKeyReading> keys;
   for (size_t at = 0; at + key.fields.size() <= values.size(); at += key.fields.size()) {
@@ -143,7 +144,9 @@ Result<std::vector<CellQuestion>> QuestionsOfKey(const MeasureProgram& program, 
   auto key = ReadMeasureKey(program, program.keys[variable.key], text);
   if (!key.ok()) return key.status();
   std::vector<CellQuestion> questions = {{index, variable.merge, 0, std::move(*key)}};
-  if (SumsInRows(variable)) questions.push_back(WholeOf(program, index));
+  if (SumsInRows(variable) && OnlyGrows(program, index)) {
+    questions.push_back(WholeOf(program, index));
+  }
   return questions;
 }
 

@@ -73,6 +73,19 @@ TEST_F(MeasurementViewsTest, TakesNoPartOfAKeyAndNoValueTooLarge) {
   EXPECT_EQ(Read(10).size(), 1u);
 }
 
+// The cells of a key that is reset may be those of others.
+TEST_F(MeasurementViewsTest, BoundsNoErrorOfSketchesWhoseKeysAreReset) {
+  measurement_.definition.text += "pkts >> match(size.min() > 100) >> size.reset();\n";
+  auto program = CompileMeasurement(measurement_.definition);
+  ASSERT_TRUE(program.ok()) << program.message();
+  measurement_.program = *program;
+  Count(1, 50, 1);
+  ASSERT_EQ(Read(10).size(), 1u);
+  EXPECT_FALSE(Read(10)[0].contains("estimate"));
+  const MeasurementQuestion question{"size", "0.0.0.1,10.0.0.1", "", 10};
+  EXPECT_EQ(CellsFor(measurement_.program, question)->size(), 1u);
+}
+
 constexpr char kAsked[] =
     "endpoint C, D; flow = Key(ipv4.dst);\n"
     "size = HashMap(key=flow, size=64, type=Counter(width=32));\n"

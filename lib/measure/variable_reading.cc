@@ -88,6 +88,14 @@ Number NumberOf(const MeasureVariable& variable, const std::vector<uint64_t>& ce
   }
 }
 
+bool OnlyGrows(const MeasureProgram& program, MeasureIndex variable) {
+  return std::none_of(program.nodes.begin(), program.nodes.end(),
+                      [variable](const MeasureNode& node) {
+                        return node.kind == MeasureNodeKind::kUpdate &&
+                               node.update == MeasureUpdate::kReset && node.target == variable;
+                      });
+}
+
 MeasureKeyReading ReadingOfKey(const MeasureVariable& variable, const std::vector<uint64_t>& key,
                                const std::vector<uint64_t>& cells, std::optional<uint64_t> total) {
   MeasureKeyReading reading;

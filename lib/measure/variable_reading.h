@@ -32,8 +32,12 @@ constexpr bool CountsKeys(MeasureKind kind) {
 MeasureReading ReadingOf(const MeasureVariable& variable, const std::vector<uint64_t>& cells,
                          size_t most);
 
+// Whether no cell of the variable ever becomes less but by a window: reset() of a key takes counts
+// of others, too, whose cells may hold too little then.
+bool OnlyGrows(const MeasureProgram& program, MeasureIndex variable);
+
 // `cells`: those that the key selects, at least one.  `total` as ReadingOf() tells it; none if the
-// variable has none.
+// variable has none, or does not only grow: nothing bounds the error then.
 MeasureKeyReading ReadingOfKey(const MeasureVariable& variable, const std::vector<uint64_t>& key,
                                const std::vector<uint64_t>& cells, std::optional<uint64_t> total);
 
