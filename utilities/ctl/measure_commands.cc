@@ -18,6 +18,10 @@
 namespace trumpet {
 namespace {
 
+Status Twice(const std::string& option, const std::string& name) {
+  return Status::Error("--" + option + ": " + name + " is given twice");
+}
+
 // "A=1,B=10ms"
 Status ReadParams(const std::string& list, std::map<std::string, std::string>* values) {
   std::istringstream params(list);
@@ -26,7 +30,8 @@ Status ReadParams(const std::string& list, std::map<std::string, std::string>* v
     if (equals == param.npos || equals == 0) {
       return Status::Error("--param: '" + param + "' is no NAME=VALUE");
     }
-    (*values)[param.substr(0, equals)] = param.substr(equals + 1);
+    const std::string name = param.substr(0, equals);
+    if (!values->emplace(name, param.substr(equals + 1)).second) return Twice("param", name);
   }
   return Status::Ok();
 }
@@ -202,7 +207,9 @@ Status AddCopies(CtlRun* run, ApiJson* body) {
     if (equals == item.npos || equals == 0) {
       return Status::Error("--endpoint: '" + item + "' is no NAME=ADDRESS");
     }
-    (*body)["endpoints"][item.substr(0, equals)] = item.substr(equals + 1);
+    ApiJson& address = (*body)["endpoints"][item.substr(0, equals)];
+    if (!address.is_null()) return Twice("endpoint", item.substr(0, equals));
+    address = item.substr(equals + 1);
   }
   if (!run->invocation.Has("copy-rate")) return Status::Ok();
   const std::string rate = run->invocation.Get("copy-rate");
@@ -231,7 +238,8 @@ Status AddPlaces(CtlRun* run, ApiJson* body) {
     if (equals == item.npos || *digits == '\0' || *end != '\0' || number < 0 || number > 255) {
       return Status::Error("--switch: '" + item + "' is no HOST=NUMBER up to 255");
     }
-    numbers[item.substr(0, equals)] = number;
+    const std::string host = item.substr(0, equals);
+    if (!numbers.emplace(host, number).second) return Twice("switch", host);
   }
   if (!numbers.empty()) (*body)["switches"] = numbers;
   if (run->invocation.Has("lab")) (*body)["lab"] = true;
@@ -248,6 +256,9 @@ int InstallCtlMeasurement(CtlRun* run) {
   if (!status) return run->Fail(status.message());
   ApiJson body = {{"program", program->text}, {"params", ApiJson::object()}};
   for (const auto& [name, value] : params) body["params"][name] = value;
+  if (run->invocation.Has("host") && run->invocation.Get("host").empty()) {
+    return run->Fail("--host names no host; without it the measurement is for every host");
+  }
   body["hosts"] = ApiJson::array();
   std::istringstream hosts(run->invocation.Get("host"));
   for (std::string host; std::getline(hosts, host, ',');) body["hosts"].push_back(host);

@@ -24,9 +24,8 @@ std::string State(const std::string& out) {
   return out.substr(std::min(out.find('\n'), out.size() - 1) + 1);
 }
 
-// `measure check` of a program on standard input.
-Said Check(const std::string& program, std::vector<std::string> options = {}) {
-  options.insert(options.begin(), {"measure", "check", "-"});
+// With a program on standard input.
+Said Run(const std::string& program, const std::vector<std::string>& options) {
   const auto invocation = ParseCtlArguments(
       options, [](const char*) { return std::string(); }, "", "");
   if (!invocation) return {2, "", invocation.message()};
@@ -38,6 +37,17 @@ Said Check(const std::string& program, std::vector<std::string> options = {}) {
   terminal.err = &err;
   const int status = RunCtl(*invocation, terminal);
   return {status, out.str(), err.str()};
+}
+
+// `measure check` of a program on standard input.
+Said Check(const std::string& program, std::vector<std::string> options = {}) {
+  options.insert(options.begin(), {"measure", "check", "-"});
+  return Run(program, options);
+}
+
+// What is said of options before anybody is asked.
+std::string InstallError(const std::string& option, const std::string& value) {
+  return Run("pkts >> tag(ipv4.tos, 1);", {"measure", "install", "p", "-", option, value}).err;
 }
 
 constexpr const char* kGuarded =
@@ -79,6 +89,17 @@ TEST(MeasureCheck, TakesParamsAndWarns) {
   EXPECT_EQ(Check(kGuarded, {"--param=LIMIT=5", "--strict"}).status, 1);
   EXPECT_EQ(Check(kGuarded, {"--param=LIMIT"}).err,
             "trumpetctl: --param: 'LIMIT' is no NAME=VALUE\n");
+  EXPECT_EQ(Check(kGuarded, {"--param=LIMIT=5,LIMIT=6"}).err,
+            "trumpetctl: --param: LIMIT is given twice\n");
+}
+
+TEST(MeasureInstall, TakesNothingTwiceAndNoHostThatIsNone) {
+  EXPECT_EQ(InstallError("--switch", "h1=1,h2=2,h1=3"),
+            "trumpetctl: --switch: h1 is given twice\n");
+  EXPECT_EQ(InstallError("--endpoint", "C=udp:10.0.0.9:1,C=udp:10.0.0.9:2"),
+            "trumpetctl: --endpoint: C is given twice\n");
+  EXPECT_EQ(InstallError("--host", ""),
+            "trumpetctl: --host names no host; without it the measurement is for every host\n");
 }
 
 TEST(MeasureCheck, TellsWhatIsTooDearForAnySwitch) {
