@@ -161,7 +161,7 @@ def tunnel(switch, net):
         ip("link", "set", end, "up")
         switch.vsctl("add-br", bridge, "--", "set", "bridge", bridge, "datapath_type=netdev",
                      "--", "add-port", bridge, end)
-        ip("address", "add", f"{address}/24", "dev", bridge)
+        ip("address", "replace", f"{address}/24", "dev", bridge)
         ip("link", "set", bridge, "mtu", "1600")
         ip("link", "set", bridge, "up")
         macs[bridge] = switch.vsctl("get", "interface", bridge, "mac_in_use").strip('"')
@@ -203,6 +203,27 @@ def options_carry_through_a_tunnel_and_leave_no_trace(switch):
         return f"{len(received)} packets from the left"
 
 
+def outer_headers_of_tunnels_carry_no_tags(switch):
+    """What is put into a tunnel comes by the port of the bridge below, an edge port if nobody says
+    otherwise.  A type of service of 3 is a mark of congestion: the other end would drop it."""
+    switch.crash_and_restart("--disable-system-route")
+    with network(switch, ["AB"]) as net:
+        tunnel(switch, net)
+        switch.set_config(uplinks="XY,YX")
+        switch.rpc("trumpet/program-add", "p", "role first_hop { pkts >> tag(ipv4.tos, 3); }")
+        assert {"left", "UA"} <= edge_names(switch, net), "edges without a word"
+        connection = Connection(net)
+        connection.send(200_000)
+        connection.close()
+        received = check_bytes(net)
+        assert switch.ask("program-show", "p")["untagged"] >= len(received)
+
+
+def edge_names(switch, net):
+    numbers = switch.ask("program-show", "p")["edge_numbers"]
+    return {name for name, number in net.ports().items() if number in numbers}
+
+
 def check_outer(frame):
     """With one option, ours, and all lengths and checksums right."""
     words = struct.unpack("!10H", frame[14:34])
@@ -218,4 +239,5 @@ def check_outer(frame):
 
 ALL = [vlan_tags_carry_over_a_chain_and_leave_no_trace,
        full_packets_of_links_without_room_carry_nothing,
-       options_carry_through_a_tunnel_and_leave_no_trace]
+       options_carry_through_a_tunnel_and_leave_no_trace,
+       outer_headers_of_tunnels_carry_no_tags]
