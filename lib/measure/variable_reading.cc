@@ -113,13 +113,17 @@ MeasureKeyReading ReadingOfKey(const MeasureVariable& variable, const std::vecto
 }
 
 std::vector<MeasureKeyReading> TopKeys(std::vector<MeasureKeyReading> keys, size_t most) {
+  // Packets are counted meanwhile: a key that was read twice may have two values.
   std::sort(keys.begin(), keys.end(), [](const MeasureKeyReading& a, const MeasureKeyReading& b) {
-    return a.value != b.value ? a.value > b.value : a.key < b.key;
+    return a.key != b.key ? a.key < b.key : a.value > b.value;
   });
   const auto is_same = [](const MeasureKeyReading& a, const MeasureKeyReading& b) {
     return a.key == b.key;
   };
   keys.erase(std::unique(keys.begin(), keys.end(), is_same), keys.end());
+  std::stable_sort(
+      keys.begin(), keys.end(),
+      [](const MeasureKeyReading& a, const MeasureKeyReading& b) { return a.value > b.value; });
   keys.erase(std::find_if(keys.begin(), keys.end(),
                           [](const MeasureKeyReading& each) { return each.value == 0; }),
              keys.end());

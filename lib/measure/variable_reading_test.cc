@@ -94,6 +94,18 @@ TEST(VariableReading, IsSureOfAFewKeysOnlyWhereTheyAre) {
   EXPECT_GE(reading.keys->high, 1);
 }
 
+TEST(VariableReading, TellsAKeyOnceThoughItHasCountedMeanwhile) {
+  const MeasureVariable map = Variable(MeasureKind::kCounterMap, 1, 8);
+  const auto keys = TopKeys(
+      {ReadingOfKey(map, {1}, {100}, std::nullopt), ReadingOfKey(map, {2}, {101}, std::nullopt),
+       ReadingOfKey(map, {1}, {102}, std::nullopt)},
+      10);
+  ASSERT_EQ(keys.size(), 2u);
+  EXPECT_EQ(keys[0].key, (std::vector<uint64_t>{1}));
+  EXPECT_EQ(keys[0].value, 102u);
+  EXPECT_EQ(keys[1].value, 101u);
+}
+
 TEST(VariableReading, RanksKeysByTheirVolumeEachOnce) {
   const MeasureVariable map = Variable(MeasureKind::kCounterMap, 1, 8);
   std::vector<MeasureKeyReading> keys;
