@@ -88,6 +88,20 @@ MeasurementManager::Askable MeasurementManager::AskableOf(const NetworkMeasureme
   return askable;
 }
 
+// Why nobody can be asked; a host that is none of the measurement's was misspelt.
+std::string MeasurementManager::NobodyToAsk(const Askable& askable, const NetworkMeasurement& view,
+                                            const std::string& host) {
+  constexpr size_t kMost = 16;
+  if (host.empty()) return "no host that runs it is connected";
+  const std::string quoted = "'" + host.substr(0, 64) + "'";
+  if (!askable.silent.empty()) return "host " + quoted + ": " + askable.silent[0].why;
+  std::string text = "measurement '" + view.record.name + "' is not on a host " + quoted;
+  for (size_t i = 0; i < view.hosts.size() && i < kMost; ++i) {
+    text += (i == 0 ? "; it is on " : ", ") + view.hosts[i].id;
+  }
+  return view.hosts.size() > kMost ? text + ", ..." : text;
+}
+
 Result<uint64_t> MeasurementManager::Read(const std::string& name, const std::string& host,
                                           std::vector<CellQuestion> questions,
                                           CellReader::Done done) {
@@ -99,8 +113,8 @@ Result<uint64_t> MeasurementManager::Read(const std::string& name, const std::st
     return Status::Error("that are " + std::to_string(cells) + " cells; one read takes at most " +
                          std::to_string(kMaxCellsRead) + ": read one variable, or of one key");
   }
-  Askable askable = AskableOf(*view, host);
-  if (askable.hosts.empty()) return Status::Error("no host that runs it is connected");
+  Askable askable = AskableOf(*view, host.empty() ? host : NamedOf(host).id);
+  if (askable.hosts.empty()) return Status::Error(NobodyToAsk(askable, *view, host));
   const uint64_t number =
       reader_.Read({name, view->record.id}, std::move(questions), std::move(askable.hosts),
                    std::move(askable.silent), std::move(done));
@@ -112,8 +126,8 @@ Status MeasurementManager::Ask(const std::string& name, const std::string& host,
                                std::vector<AskedField> fields, ProgramAsker::Done done) {
   const auto view = Find(name);
   if (!view) return Status::Error("there is no measurement named '" + name + "'");
-  Askable askable = AskableOf(*view, host);
-  if (askable.hosts.empty()) return Status::Error("no host that runs it is connected");
+  Askable askable = AskableOf(*view, host.empty() ? host : NamedOf(host).id);
+  if (askable.hosts.empty()) return Status::Error(NobodyToAsk(askable, *view, host));
   const auto& headers = view->program.header_fields;
   const bool is_taken = asker_.Ask(
       {{name, view->record.id},

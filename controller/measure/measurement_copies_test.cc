@@ -175,7 +175,7 @@ TEST_F(MeasurementCopiesTest, AsksOneHostAndTakesNoAnswerOfAnother) {
   Join(0);
   Join(1);
   InstallBound();
-  EXPECT_EQ(Ask("h9").message(), "no host that runs it is connected");
+  EXPECT_EQ(Ask("h9").message(), "measurement 'hh' is not on a host 'h9'; it is on h0, h1");
   ASSERT_TRUE(Ask("h1").ok());
   const CellsRequest request = TakeRequest(1);
   Agent(0).Send(AnswerOf(request));

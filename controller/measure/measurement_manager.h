@@ -103,8 +103,8 @@ class MeasurementManager final : private EventStoreListener {
   const MeasureProgram* FindProgram(const std::string& name) const;
   std::vector<std::string> Names() const;
 
-  // From all hosts that run it, or that one.  An error, and no call back, if it cannot be asked;
-  // else the number of the read, for CellReader's SoFar() and End().
+  // From all hosts that run it, or that one (by id or name).  An error, and no call back, if it
+  // cannot be asked; else the number of the read, for CellReader's SoFar() and End().
   Result<uint64_t> Read(const std::string& name, const std::string& host,
                         std::vector<CellQuestion> questions, CellReader::Done done);
   CellReader& reader() { return reader_; }
@@ -161,6 +161,8 @@ class MeasurementManager final : private EventStoreListener {
     std::vector<SilentHost> silent;
   };
   static Askable AskableOf(const NetworkMeasurement& view, const std::string& host);
+  static std::string NobodyToAsk(const Askable& askable, const NetworkMeasurement& view,
+                                 const std::string& host);
 
   const MeasurementParts parts_;
   std::map<std::string, Live> live_;  // by name

@@ -239,6 +239,21 @@ TEST_F(MeasurementManagerTest, PutsKeysOfAllHostsBehindEachOther) {
   EXPECT_EQ(reading->cells[1], (std::vector<uint64_t>{7, 8}));
 }
 
+TEST_F(MeasurementManagerTest, ReadsOneHostByItsIdOrName) {
+  Join(0);
+  Join(1);
+  Install();
+  const auto read = [&](const std::string& host) {
+    return measurements_->Read("hh", host, {{0, MeasureMerge::kSum, 1, {}}},
+                               [](const CellReading&) {});
+  };
+  EXPECT_EQ(read("h2").message(), "measurement 'hh' is not on a host 'h2'; it is on h0, h1");
+  EXPECT_TRUE(read("h1").ok());
+  Next<CellsRequest>(1);
+  EXPECT_TRUE(read("name-of-h0").ok());
+  Next<CellsRequest>(0);
+}
+
 TEST_F(MeasurementManagerTest, SaysWhoIsSilentAndReadsTheOthers) {
   Join(0);
   Join(1);
