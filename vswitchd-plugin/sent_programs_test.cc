@@ -258,6 +258,24 @@ TEST_F(SentProgramsTest, TagsOfPayloadStay) {
   EXPECT_EQ(Through(packet, kLeft, kRight), packet);
 }
 
+// What one program tags is no tag of the next.
+TEST_F(SentProgramsTest, PacketsCarryTagsOfTheProgramThatTaggedThem) {
+  Add("q", "pkts >> match(segway_header.msg == 2) >> tag(segway_header.ts, 7);\n", {});
+  Add("p",
+      "role first_hop { pkts >> match(udp.src == 1) >> tag(ipv4.tos, 1); }\n"
+      "role last_hop { n = Counter(width=32); pkts >> n.set(n + 1); }\n");
+  Bytes packet = Packet();
+  StoreBe16(&packet[36], 30000);
+  packet[42] = 2;
+  Bytes wanted = packet;
+  wanted[43] = 7;
+  Bytes bytes = packet;
+  trumpet_sent_frame frame{bytes.data(), 60, 60, kLeft, false, false, false, {}, 0};
+  still_.threads[0]->OnSend(&frame, 1, kLinkA, still_.monotonic / 1000);
+  EXPECT_EQ(bytes, wanted);
+  EXPECT_FALSE(frame.is_changed);
+}
+
 TEST_F(SentProgramsTest, EdgePortsMayComeLaterWithAnyNumber) {
   Add("p", kHops, {"edge=left,late"});
   EXPECT_EQ(Show()["edge_numbers"], nlohmann::json::array({kLeft}));
