@@ -138,6 +138,7 @@ void Agent::TakeWishes(Nanos now) {
   zones_are_stale_ |= settings_ != wishes.settings;
   settings_ = wishes.settings;
   measurements_.SetUplinks(settings_.uplinks);
+  measurements_.SetTunnelPorts(ParseOptionsOf(settings_));
   desk_.LimitBuckets(settings_.max_total_buckets);
   enabled_ = wishes.enabled;
   if (needs_new_monitors && HasMonitor()) {

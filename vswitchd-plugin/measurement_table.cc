@@ -193,7 +193,7 @@ std::unique_ptr<ThreadPrograms> MeasurementTable::ProgramsOf(const ThreadMonitor
   if (programs.empty() && endings_.empty()) return nullptr;
   std::vector<std::shared_ptr<const TagsLeft>> left;
   for (const Ending& ending : endings_) left.push_back(ending.tags);
-  return std::make_unique<ThreadPrograms>(programs, std::move(left));
+  return std::make_unique<ThreadPrograms>(programs, std::move(left), parse_);
 }
 
 // --- changes -----------------------------------------------------------------
@@ -400,6 +400,13 @@ void MeasurementTable::SetUplinks(const std::vector<std::string>& patterns) {
   if (uplinks_ == patterns) return;
   uplinks_ = patterns;
   ports_version_ = kNoPorts;
+}
+
+void MeasurementTable::SetTunnelPorts(const ParseOptions& parse) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (parse_.vxlan_ports == parse.vxlan_ports && parse_.geneve_ports == parse.geneve_ports) return;
+  parse_ = parse;
+  if (!measurements_.empty()) Publish(measurements_);
 }
 
 // --- what they have measured -------------------------------------------------

@@ -147,6 +147,8 @@ class MeasurementTable {
   void SetBudget(const MeasureBudget& budget);
   // Patterns of trumpet-uplinks, from the next Follow() on.
   void SetUplinks(const std::vector<std::string>& patterns);
+  // At which headers are the outer ones of tunnels, and carry no tags.
+  void SetTunnelPorts(const ParseOptions& parse);
 
   // Takes in what was collected and sends it, clears retired epochs and follows ports that come and
   // go; to be called every spacing(), and when a port has come or gone.  `now` is monotonic.
@@ -219,6 +221,7 @@ class MeasurementTable {
   bool is_any_sent_ = false;   // takes packets as they leave
   bool is_any_asked_ = false;  // has tasks of ctrl
   std::vector<std::string> uplinks_;
+  ParseOptions parse_;
   uint64_t ports_version_ = kNoPorts;  // that edges are of
   uint64_t refused_ = 0;
   uint64_t without_memory_ = 0;

@@ -168,6 +168,9 @@ TEST_F(SentProgramsTest, OuterHeadersOfTunnelsCarryNothing) {
   Bytes other = Packet();
   StoreBe16(&other[36], 4788);
   EXPECT_NE(Through(other, kLeft, kLinkA), other);
+  still_.plugin.SetConfig({{"trumpet-enable", "true"}, {"trumpet-tunnel-ports", "geneve:4788"}});
+  still_.RunMs(1);
+  EXPECT_EQ(Through(other, kLeft, kLinkA), other);
 }
 
 TEST_F(SentProgramsTest, FragmentsLendTheirIdentificationToNobody) {

@@ -32,8 +32,8 @@ bool IsOfInterest(const TagCarriage& carriage, const trumpet_sent_frame& frame,
 
 // May the first hop tag it?  Nothing travels beside a packet that leaves by an edge port at once.
 bool CanCarry(const TagCarriage& carriage, const trumpet_sent_frame& frame,
-              const PacketValues& values, bool is_last) {
-  const bool is_its_own = !frame.is_fixed && !IsOfTunnel(values);  // the header
+              const PacketValues& values, bool is_last, const ParseOptions& parse) {
+  const bool is_its_own = !frame.is_fixed && !IsOfTunnel(values, parse);  // the header
   if (carriage.has_header() && (!is_its_own || !CanCarryTags(carriage, values.ipv4))) return false;
   if (!carriage.has_shim() || is_last) return true;
   const ShimFrame bytes = ShimFrameOf(frame);
@@ -109,8 +109,9 @@ void CountOne(std::atomic<uint64_t>* counter) {
 }  // namespace
 
 ThreadPrograms::ThreadPrograms(const std::vector<PlacedProgram>& programs,
-                               std::vector<std::shared_ptr<const TagsLeft>> left)
-    : left_(std::move(left)) {
+                               std::vector<std::shared_ptr<const TagsLeft>> left,
+                               const ParseOptions& parse)
+    : left_(std::move(left)), parse_(parse) {
   std::vector<std::pair<uint8_t, std::vector<ProgramState*>>> by_switch;
   for (const PlacedProgram& placed : programs) {
     if (placed.way.is_sent) {
@@ -160,7 +161,7 @@ void ThreadPrograms::Send(trumpet_sent_frame* frames, int count, uint32_t out_po
 }
 
 bool ThreadPrograms::Takes(const PlacedProgram& placed, const trumpet_sent_frame& frame,
-                           const PacketValues& values, uint8_t hops) {
+                           const PacketValues& values, uint8_t hops) const {
   const TagCarriage& carriage = placed.way.carriage;
   if (!carriage.has_any()) return true;
   if ((hops & kFirstHopBit) == 0) return Carries(carriage, frame, values);
@@ -168,7 +169,7 @@ bool ThreadPrograms::Takes(const PlacedProgram& placed, const trumpet_sent_frame
   const bool begins = carriage.has_header() && !is_last;
   if (begins && placed.holds_tags->load(std::memory_order_relaxed)) return false;
   if (!IsOfInterest(carriage, frame, values, is_last)) return false;
-  if (CanCarry(carriage, frame, values, is_last)) return true;
+  if (CanCarry(carriage, frame, values, is_last, parse_)) return true;
   CountOne(placed.untagged);
   return false;
 }

@@ -52,9 +52,10 @@ struct TagsLeft {
 class ThreadPrograms {
  public:
   // What `programs` point to must outlive the object.  All threads share `left`, and the last of
-  // them to be given other programs lets go of it.
+  // them to be given other programs lets go of it.  `parse`: the ports of tunnels.
   explicit ThreadPrograms(const std::vector<PlacedProgram>& programs,
-                          std::vector<std::shared_ptr<const TagsLeft>> left = {});
+                          std::vector<std::shared_ptr<const TagsLeft>> left = {},
+                          const ParseOptions& parse = {});
   ThreadPrograms(const ThreadPrograms&) = delete;  // packets_ point into the object
   ThreadPrograms& operator=(const ThreadPrograms&) = delete;
 
@@ -79,12 +80,13 @@ class ThreadPrograms {
 
   void Run(SentProgram* program, trumpet_sent_frame* frames, int count, uint32_t out_port,
            Nanos now);
-  static bool Takes(const PlacedProgram& placed, const trumpet_sent_frame& frame,
-                    const PacketValues& values, uint8_t hops);
+  bool Takes(const PlacedProgram& placed, const trumpet_sent_frame& frame,
+             const PacketValues& values, uint8_t hops) const;
 
   std::vector<ReceivedPrograms> received_;
   std::vector<SentProgram> sent_;
   std::vector<std::shared_ptr<const TagsLeft>> left_;
+  const ParseOptions parse_;
   uint16_t queue_length_ = 0;  // behind the last burst
   std::array<PacketValues, kMaxMeasureBurst> values_;
   std::array<MeasuredPacket, kMaxMeasureBurst> packets_;

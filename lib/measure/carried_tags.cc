@@ -100,10 +100,15 @@ bool CanCarryTags(const TagCarriage& carriage, const uint8_t* header) {
   return SumOf(header) == 0xffff && LoadBe16(header + kChecksum) != 0xffff;
 }
 
-bool IsOfTunnel(const PacketValues& values) {
+bool IsOfTunnel(const PacketValues& values, const ParseOptions& parse) {
   if (values.value[kIpv4Proto] == kGre) return true;
-  return values.Has(kUdpDst) && std::find(std::begin(kTunnelPorts), std::end(kTunnelPorts),
-                                          values.value[kUdpDst]) != std::end(kTunnelPorts);
+  if (!values.Has(kUdpDst)) return false;
+  const auto port = static_cast<uint16_t>(values.value[kUdpDst]);
+  const auto is_in = [port](const auto& ports) {
+    return std::find(std::begin(ports), std::end(ports), port) != std::end(ports);
+  };
+  return port != 0 &&
+         (is_in(kTunnelPorts) || is_in(parse.vxlan_ports) || is_in(parse.geneve_ports));
 }
 
 void WriteCarriedTags(const TagCarriage& carriage, const PacketValues& values, uint8_t* header) {

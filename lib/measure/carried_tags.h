@@ -28,6 +28,7 @@
 #include "lib/base/status.h"
 #include "lib/measure/compiled_program.h"
 #include "lib/measure/packet_values.h"
+#include "lib/packet/parse.h"
 
 namespace trumpet {
 
@@ -57,8 +58,8 @@ bool CarriesTags(const uint8_t* header);
 bool CanCarryTags(const TagCarriage& carriage, const uint8_t* header);
 
 // Whether the header is the outer one of a tunnel that a switch may end: GRE, or UDP to the usual
-// port of VXLAN, Geneve or GTP-U.  `values`: of the same packet.
-bool IsOfTunnel(const PacketValues& values);
+// port of VXLAN, Geneve or GTP-U, or to one of `parse`.  `values`: of the same packet.
+bool IsOfTunnel(const PacketValues& values, const ParseOptions& parse);
 
 // Puts in what is tagged in `values`; the packet carries tags from now on.
 void WriteCarriedTags(const TagCarriage& carriage, const PacketValues& values, uint8_t* header);
