@@ -55,7 +55,7 @@ Status CheckWork(const TriggerPlan& plan, Nanos limit) {
   if (work <= limit) return Status::Ok();
   return Status::Error("event \"" + plan.spec.name + "\" has aggregates that take about " +
                        std::to_string(work) + " ns of every packet; trumpet-packet-budget-us " +
-                       "allows " + std::to_string(limit));
+                       "allows " + std::to_string(limit) + " ns");
 }
 
 // How many of `events`, from the first on, fit into a program.

@@ -90,7 +90,7 @@ TEST(EventRegistry, RefusesAnEventThatTakesMoreOfAPacketThanIsAllowed) {
   ASSERT_FALSE(added.ok());
   EXPECT_EQ(added.message(),
             "event \"dear\" has aggregates that take about 7200 ns of every packet; "
-            "trumpet-packet-budget-us allows 5000");
+            "trumpet-packet-budget-us allows 5000 ns");
   EXPECT_EQ(registry.count(), 0u);
   EXPECT_TRUE(registry.Add({Named("a"), dear}, {10, 100, 8 * kNanosPerMicro}, 0).ok());
 }

@@ -3,11 +3,9 @@
 
 #include "lib/measure/carried_tags.h"
 
-#include <algorithm>
-#include <iterator>
-
 #include "lib/base/byte_order.h"
 #include "lib/measure/payload_tags.h"
+#include "lib/packet/parse_tunnel.h"
 
 namespace trumpet {
 namespace {
@@ -20,7 +18,8 @@ constexpr uint16_t kReservedBit = 0x8000;
 constexpr uint16_t kFragmentBits = 0x3fff;  // "more", and the offset
 
 constexpr uint8_t kGre = 47;
-constexpr uint16_t kTunnelPorts[] = {4789, 8472, 6081, 2152};  // VXLAN of now and before
+constexpr uint16_t kOldVxlanPort = 8472;  // before it had one of its own
+constexpr uint16_t kGtpPort = 2152;
 
 constexpr uint64_t Bit(MeasureFieldId field) { return uint64_t{1} << field; }
 uint32_t Fold(uint32_t sum) {
@@ -104,11 +103,7 @@ bool IsOfTunnel(const PacketValues& values, const ParseOptions& parse) {
   if (values.value[kIpv4Proto] == kGre) return true;
   if (!values.Has(kUdpDst)) return false;
   const auto port = static_cast<uint16_t>(values.value[kUdpDst]);
-  const auto is_in = [port](const auto& ports) {
-    return std::find(std::begin(ports), std::end(ports), port) != std::end(ports);
-  };
-  return port != 0 &&
-         (is_in(kTunnelPorts) || is_in(parse.vxlan_ports) || is_in(parse.geneve_ports));
+  return port == kOldVxlanPort || port == kGtpPort || parse_internal::IsTunnelPort(port, parse);
 }
 
 void WriteCarriedTags(const TagCarriage& carriage, const PacketValues& values, uint8_t* header) {

@@ -57,8 +57,9 @@ bool CarriesTags(const uint8_t* header);
 // May the first hop tag this packet?  No for one that claims to carry tags already.
 bool CanCarryTags(const TagCarriage& carriage, const uint8_t* header);
 
-// Whether the header is the outer one of a tunnel that a switch may end: GRE, or UDP to the usual
-// port of VXLAN, Geneve or GTP-U, or to one of `parse`.  `values`: of the same packet.
+// Whether the header is the outer one of a tunnel that a switch may end: GRE, or UDP to a port
+// of VXLAN or Geneve in `parse`, or to VXLAN's old one or that of GTP-U.  `values`: of the same
+// packet.
 bool IsOfTunnel(const PacketValues& values, const ParseOptions& parse);
 
 // Puts in what is tagged in `values`; the packet carries tags from now on.

@@ -135,8 +135,10 @@ void SetChoice::Choose(const uint32_t* matches, uint32_t count) {
   trigger_count_ = whole_count_ = cell_count_ = plain_count_ = plain_values_ = word_count_ = 0;
   place_count_ = 0;
   work_ = 0;
-  if (HasOnlyPlainCells(matches, count)) {
-    ChoosePlain(matches, count);
+  uint8_t values = 0;
+  for (uint32_t i = 0; i < count; i++) values |= triggers_[matches[i]].plain_values;
+  if ((values & kHasOthers) == 0) {
+    ChoosePlain(values, matches, count);
   } else {
     ChooseFitting(matches, count);
   }
@@ -147,16 +149,8 @@ void SetChoice::Choose(const uint32_t* matches, uint32_t count) {
   PlaceCells();
 }
 
-bool SetChoice::HasOnlyPlainCells(const uint32_t* matches, uint32_t count) const {
-  uint8_t values = 0;
-  for (uint32_t i = 0; i < count; i++) values |= triggers_[matches[i]].plain_values;
-  return (values & kHasOthers) == 0;
-}
-
 // All fit, and nothing has to be sorted: most sets are of this kind, and new ones are to be cheap.
-void SetChoice::ChoosePlain(const uint32_t* matches, uint32_t count) {
-  uint32_t values = 0;
-  for (uint32_t i = 0; i < count; i++) values |= triggers_[matches[i]].plain_values;
+void SetChoice::ChoosePlain(uint32_t values, const uint32_t* matches, uint32_t count) {
   for (; values != 0; values &= values - 1) {
     chosen_cells_[cell_count_++] = static_cast<uint32_t>(__builtin_ctz(values));
   }

@@ -85,8 +85,7 @@ class SetChoice {
   };
 
   void NumberCells(const TriggerProgram& program, const std::vector<StatStep>& others);
-  bool HasOnlyPlainCells(const uint32_t* matches, uint32_t count) const;
-  void ChoosePlain(const uint32_t* matches, uint32_t count);
+  void ChoosePlain(uint32_t values, const uint32_t* matches, uint32_t count);
   void ChooseFitting(const uint32_t* matches, uint32_t count);
   bool TakeIn(const Trigger& trigger);
   void PlaceCells();
