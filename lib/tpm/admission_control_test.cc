@@ -56,6 +56,23 @@ TEST(CycleSamples, ManyDearOnesAreDear) {
   EXPECT_EQ(samples.Mean(), 100000 * (36 + 8) / 9.0);
 }
 
+TEST(DearBatches, AreManyWhenTheyAreDearByThemselves) {
+  DearBatches batches;
+  for (int i = 0; i < 4; i++) {
+    EXPECT_FALSE(batches.are_many());
+    batches.Add(kDearCycles + 1);
+  }
+  EXPECT_TRUE(batches.are_many());
+}
+
+TEST(DearBatches, AreFewWhenThreadsAreInterrupted) {
+  DearBatches batches;
+  for (int i = 0; i < 10000; i++) {
+    batches.Add(i % 10 == 0 ? 3000000 : kDearCycles);
+    ASSERT_FALSE(batches.are_many()) << i;
+  }
+}
+
 TEST(AdmissionControl, NormalTrafficIsNeverHeldBack) {
   AdmissionControl control;
   for (uint64_t flows = 0; flows <= 2500; flows += 10) {  // up to 250,000 a second

@@ -9,6 +9,7 @@ lib_libtrumpet_tpm_a_SOURCES = \
 	lib/tpm/admission_control.h \
 	lib/tpm/admission_filter.cc \
 	lib/tpm/admission_filter.h \
+	lib/tpm/cache_warmer.h \
 	lib/tpm/cell_update.h \
 	lib/tpm/change_lists.h \
 	lib/tpm/connection_index.cc \
@@ -108,6 +109,7 @@ lib_tpm_tpm_test_SOURCES = \
 	lib/tpm/admission_filter_test.cc \
 	lib/tpm/attack_test.cc \
 	lib/tpm/backlog_test.cc \
+	lib/tpm/cache_warmer_test.cc \
 	lib/tpm/connection_table_test.cc \
 	lib/tpm/delivery_test.cc \
 	lib/tpm/epoch_memory_test.cc \

@@ -8,6 +8,8 @@
 // much as the one below it.  A single sample counts as little as work of its kind ever takes: at
 // most kMaxAlone.
 //
+// DearBatches: whether batches of such work are dear by themselves, and not by interruptions.
+//
 // Threads: one.
 
 #ifndef TRUMPET_LIB_TPM_CYCLE_SAMPLES_H
@@ -44,6 +46,23 @@ class CycleSamples {
   uint64_t sum_ = 0;
   uint64_t highest_ = 0;
   uint64_t second_ = 0;
+};
+
+// One that is dear counts as much as some that are not.
+class DearBatches {
+ public:
+  void Add(uint64_t cycles) {
+    if (cycles > kDearCycles) {
+      weight_ += kWeight;
+    } else if (weight_ > 0) {
+      weight_--;
+    }
+  }
+  bool are_many() const { return weight_ >= 4 * kWeight; }
+
+ private:
+  static constexpr uint32_t kWeight = 8;
+  uint32_t weight_ = 0;
 };
 
 }  // namespace trumpet

@@ -14,6 +14,8 @@
 #include <memory>
 #include <vector>
 
+#include "lib/tpm/cache_warmer.h"
+#include "lib/tpm/cycle_samples.h"
 #include "lib/tpm/trigger_program.h"
 #include "lib/tpm/trigger_set.h"
 #include "lib/tpm/trigger_sums.h"
@@ -44,6 +46,8 @@ struct Generation {
     sets.Learn(*program);
     marks.resize(program->index().mark_word_count());
     matches.resize(plans.size());
+    program->index().AddMemory(&warmer);
+    sets.AddMemory(&warmer);
   }
 
   void MakeSweptTriggers() {
@@ -73,7 +77,8 @@ struct Generation {
   std::vector<CellSpec> cells;               // of all plans
   std::vector<uint64_t> marks;               // scratch of TriggerIndex::Match
   std::vector<uint32_t> matches;
-  uint32_t dear_batches = 0;  // that prepared it; see PacketThread::Prepare()
+  CacheWarmer warmer;        // for the thread that prepares it
+  DearBatches dear_batches;  // in which it was prepared
   // The ring's position when it last told of the sets; until all of that is read, they are in use.
   size_t told_until = 0;
   alignas(64) TriggerSums sums;  // the agent's

@@ -3,6 +3,8 @@
 
 #include "lib/tpm/next_flows.h"
 
+#include <x86intrin.h>
+
 #include <algorithm>
 
 #include "lib/tpm/flow_entries.h"
@@ -10,11 +12,11 @@
 namespace trumpet {
 
 void NextFlows::Prepare(Generation* next, const Frame* frames, int count, const Arrival& arrival) {
-  int additions = 0;
-  for (int i = std::min(count, kMaxLooks); i > 0 && additions < kMaxAdditions; i--) {
+  const uint64_t begin = __rdtsc();
+  for (int i = std::min(count, kMaxLooks); i > 0; i--) {
     random_ = random_ * 6364136223846793005u + 1442695040888963407u;
     const auto chosen = (random_ >> 32) * static_cast<uint64_t>(count) >> 32;
-    additions += PrepareOne(next, frames[chosen], arrival);
+    if (PrepareOne(next, frames[chosen], arrival) && __rdtsc() - begin > kMaxCycles) break;
   }
 }
 

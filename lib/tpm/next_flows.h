@@ -8,8 +8,8 @@
 // at ahead of time.  Such an entry counts nothing before the instant; a flow that was not met is
 // matched after it, like any new flow.
 //
-// Threads: one packet thread.  Never allocates.  Time: at most kMaxAdditions flows matched a batch;
-// who calls it stops if that is too long.
+// Threads: one packet thread.  Never allocates.  Time: some kMaxCycles a batch, and what the flow
+// takes that was begun with before; who calls it stops if that is too long.
 
 #ifndef TRUMPET_LIB_TPM_NEXT_FLOWS_H
 #define TRUMPET_LIB_TPM_NEXT_FLOWS_H
@@ -28,8 +28,8 @@ namespace trumpet {
 
 class NextFlows {
  public:
-  static constexpr int kMaxLooks = 4;
-  static constexpr int kMaxAdditions = 1;
+  static constexpr int kMaxLooks = 8;
+  static constexpr uint64_t kMaxCycles = 4096;  // 1.5 us
 
   // All must outlive it.
   NextFlows(const ParseOptions& parse, uint64_t hash_seed, FlowTable* flows, EpochState* epoch,

@@ -24,10 +24,6 @@ constexpr Nanos kPeerSpacing = kNanosPerMilli;
 // One batch in eight is timed.
 constexpr int kTimedBatchesLog2 = 3;
 
-// After so many batches with a flow that was dear to prepare, the others are matched when they
-// come, under the eyes of admission.
-constexpr uint32_t kMaxDearBatches = 4;
-
 const StepClock* ClockOf(const MonitorOptions& options) {
   return options.step_clock != nullptr ? options.step_clock : StepClock::System();
 }
@@ -303,10 +299,14 @@ void PacketThread::Prepare(Generation* next, const Frame* frames, int count,
                            const Arrival& arrival) {
   const uint64_t before = __rdtsc();
   next->number = NextNumber();
-  if (next->dear_batches >= kMaxDearBatches) return;
-  next_flows_.Prepare(next, frames, count, arrival);
+  // Those that are dear are matched when they come, under the eyes of admission.
+  if (next->dear_batches.are_many()) return;
+  const bool is_cold = next->warmer.WarmSome();
+  if (!is_cold || next->warmer.line_count() <= CacheWarmer::kLinesAtOnce) {
+    next_flows_.Prepare(next, frames, count, arrival);
+  }
   const uint64_t took = __rdtsc() - before;
-  if (took > kDearCycles) next->dear_batches++;
+  next->dear_batches.Add(took);
   counters_.batch_cycles += took;
 }
 

@@ -96,6 +96,12 @@ void SetChoice::Clear() {
   cells_.clear();
 }
 
+void SetChoice::AddMemory(CacheWarmer* warmer) const {
+  warmer->Add(triggers_);
+  warmer->Add(cell_ids_);
+  warmer->Add(cells_);
+}
+
 void SetChoice::Learn(const TriggerProgram& program) {
   Clear();
   const std::vector<StatStep> others = OthersOf(program);

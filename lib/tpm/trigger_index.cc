@@ -56,6 +56,11 @@ size_t TriggerIndex::Match(const ParsedPacket& packet, const FlowKey& flow, uint
   return found_any ? Collect(marks, matches) : 0;
 }
 
+void TriggerIndex::AddMemory(CacheWarmer* warmer) const {
+  ipv4_.AddMemory(warmer);
+  others_.AddMemory(warmer);
+}
+
 size_t TriggerIndex::Collect(uint64_t* marks, uint32_t* matches) const {
   size_t count = 0;
   for (size_t high = trigger_words(); high < mark_word_count(); high++) {

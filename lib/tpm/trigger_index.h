@@ -34,6 +34,9 @@ class TriggerIndex {
   size_t Match(const ParsedPacket& packet, const FlowKey& flow, uint64_t* marks,
                uint32_t* matches) const;
 
+  // What Match() reads of most packets.
+  void AddMemory(CacheWarmer* warmer) const;
+
   size_t trigger_count() const { return filters_.size(); }
   // A bit per trigger, and a bit per word of these.
   size_t mark_word_count() const { return trigger_words() + (trigger_words() + 63) / 64; }

@@ -123,6 +123,9 @@ class TriggerSetTable {
   // program that is served, before any set is made.  May allocate.
   void Learn(const TriggerProgram& program);
 
+  // What the first sets are made from and written to.
+  void AddMemory(CacheWarmer* warmer) const;
+
   // The number of the set of flows that match these triggers, made if new; that of the refused set
   // when there is no room.
   uint32_t Intern(const uint32_t* triggers, uint32_t count);

@@ -74,6 +74,19 @@ size_t TupleSpace<kWords>::BuildTuple(const std::vector<OwnedTerm>& terms, size_
 }
 
 template <size_t kWords>
+void TupleSpace<kWords>::AddMemory(CacheWarmer* warmer) const {
+  for (const FieldAnswers& answers : fields_) {
+    answers.classes.AddMemory(warmer);
+    warmer->Add(answers.bits);
+  }
+  warmer->Add(lists_);
+  warmer->Add(listed_);
+  warmer->Add(tuples_);
+  warmer->Add(slots_);
+  warmer->Add(candidates_);
+}
+
+template <size_t kWords>
 FlowKey TupleSpace<kWords>::KeyOf(const Words& words) {
   uint64_t whole[5] = {words[0], 0, 0, 0, words[kWords - 1]};
   if constexpr (kWords == 2) {

@@ -62,6 +62,8 @@ class TupleSpace {
   void Build(const std::vector<OwnedTerm>& terms);
 
   size_t tuple_count() const { return tuples_.size(); }
+  // What Find() reads, in that order.
+  void AddMemory(CacheWarmer* warmer) const;
 
   // Calls `visit` with each Candidate for the flow of an entry's key, some maybe more than once.
   template <typename Visitor>

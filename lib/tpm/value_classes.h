@@ -17,6 +17,8 @@
 #include <utility>
 #include <vector>
 
+#include "lib/tpm/cache_warmer.h"
+
 namespace trumpet {
 
 template <typename Number>
@@ -30,6 +32,10 @@ class ValueClasses {
   }
 
   size_t count() const { return starts_.size(); }
+  void AddMemory(CacheWarmer* warmer) const {
+    warmer->Add(cells_);
+    warmer->Add(starts_);
+  }
 
   size_t ClassOf(Number value) const {
     if (value < first_start_ || starts_.size() == 1) return 0;

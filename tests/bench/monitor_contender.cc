@@ -43,10 +43,15 @@ std::unique_ptr<MonitorContender> MonitorContender::Make(const std::vector<Event
   return contender->Install(installed, INT64_MIN) ? std::move(contender) : nullptr;
 }
 
-bool MonitorContender::Install(size_t count, Nanos from) {
+std::shared_ptr<const TriggerProgram> MonitorContender::Compile(size_t count, Nanos from) {
   const auto end = plans_.begin() + static_cast<long>(std::min(count, plans_.size()));
-  const HostVerdicts::Plans plans(plans_.begin(), end);
-  const Status status = monitor_->Publish(TriggerProgram::Make(plans, ++generation_, from));
+  return TriggerProgram::Make(HostVerdicts::Plans(plans_.begin(), end), ++generation_, from);
+}
+
+void MonitorContender::CompileOnly(size_t count) { Compile(count, INT64_MIN); }
+
+bool MonitorContender::Install(size_t count, Nanos from) {
+  const Status status = monitor_->Publish(Compile(count, from));
   if (!status.ok()) std::fprintf(stderr, "bench-monitor: %s\n", status.message().c_str());
   return status.ok();
 }

@@ -45,6 +45,8 @@ class MonitorContender : public Contender {
 
   // From `from` on: the first `count` of the events.  False and a line on stderr when it fails.
   bool Install(size_t count, Nanos from);
+  // What that takes, without handing anything over.
+  void CompileOnly(size_t count);
 
   // Frames per call, a divisor of kBatch.  Idle calls stay as many.
   void set_batch(int batch) { batch_ = batch; }
@@ -56,6 +58,8 @@ class MonitorContender : public Contender {
   SummingSink& sink() { return sink_; }
 
  private:
+  std::shared_ptr<const TriggerProgram> Compile(size_t count, Nanos from);
+
   MonitorContender() = default;
   void EndPause();
 
