@@ -166,6 +166,7 @@ class ThreadsHost : public DeliverySink {
       if (monitor == nullptr) continue;
       const MonitorCounters one = monitor->counters();
       sum.packets += one.packets;
+      sum.epochs_skipped += one.epochs_skipped;
       sum.rtt_samples += one.rtt_samples;
       sum.rtt_samples_orphaned += one.rtt_samples_orphaned;
       sum.peer_messages_sent += one.peer_messages_sent;
