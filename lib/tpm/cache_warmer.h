@@ -36,9 +36,8 @@ class CacheWarmer {
     Add(all.data(), all.size() * sizeof(T));
   }
 
-  // Asks for the next lines.  False: those before were the last.
+  // Asks for the next lines.  False: there are no more behind them.
   bool WarmSome() {
-    if (next_span_ == spans_.size()) return false;
     for (size_t left = kLinesAtOnce; left > 0 && next_span_ < spans_.size();) {
       const Span& span = spans_[next_span_];
       const size_t end = std::min(next_line_ + left, span.lines);
@@ -50,7 +49,7 @@ class CacheWarmer {
       next_span_++;
       next_line_ = 0;
     }
-    return true;
+    return next_span_ < spans_.size();
   }
 
   size_t line_count() const { return line_count_; }

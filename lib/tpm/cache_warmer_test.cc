@@ -9,7 +9,7 @@ namespace trumpet {
 namespace {
 
 int CallsUntilDone(CacheWarmer* warmer) {
-  int calls = 0;
+  int calls = 1;
   while (warmer->WarmSome()) calls++;
   return calls;
 }

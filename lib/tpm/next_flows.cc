@@ -11,13 +11,17 @@
 
 namespace trumpet {
 
-void NextFlows::Prepare(Generation* next, const Frame* frames, int count, const Arrival& arrival) {
+bool NextFlows::Prepare(Generation* next, const Frame* frames, int count, const Arrival& arrival) {
+  bool has_matched = false;
   const uint64_t begin = __rdtsc();
   for (int i = std::min(count, kMaxLooks); i > 0; i--) {
     random_ = random_ * 6364136223846793005u + 1442695040888963407u;
     const auto chosen = (random_ >> 32) * static_cast<uint64_t>(count) >> 32;
-    if (PrepareOne(next, frames[chosen], arrival) && __rdtsc() - begin > kMaxCycles) break;
+    if (!PrepareOne(next, frames[chosen], arrival)) continue;
+    has_matched = true;
+    if (__rdtsc() - begin > kMaxCycles) break;
   }
+  return has_matched;
 }
 
 // True if the flow got an entry.

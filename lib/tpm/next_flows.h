@@ -36,8 +36,9 @@ class NextFlows {
             MonitorCounters* counters)
       : parse_(parse), key_hash_(hash_seed), flows_(flows), epoch_(epoch), counters_(counters) {}
 
-  // Looks at a few of the frames, which were counted already.  next->number must be set.
-  void Prepare(Generation* next, const Frame* frames, int count, const Arrival& arrival);
+  // Looks at a few of the frames, which were counted already.  next->number must be set.  False:
+  // no flow was matched.
+  bool Prepare(Generation* next, const Frame* frames, int count, const Arrival& arrival);
 
  private:
   bool PrepareOne(Generation* next, const Frame& frame, const Arrival& arrival);

@@ -301,12 +301,10 @@ void PacketThread::Prepare(Generation* next, const Frame* frames, int count,
   next->number = NextNumber();
   // Those that are dear are matched when they come, under the eyes of admission.
   if (next->dear_batches.are_many()) return;
-  const bool is_cold = next->warmer.WarmSome();
-  if (!is_cold || next->warmer.line_count() <= CacheWarmer::kLinesAtOnce) {
-    next_flows_.Prepare(next, frames, count, arrival);
-  }
+  const bool has_matched =
+      !next->warmer.WarmSome() && next_flows_.Prepare(next, frames, count, arrival);
   const uint64_t took = __rdtsc() - before;
-  next->dear_batches.Add(took);
+  if (has_matched) next->dear_batches.Add(took);
   counters_.batch_cycles += took;
 }
 

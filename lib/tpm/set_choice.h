@@ -47,6 +47,7 @@ class SetChoice {
   void LimitPacketWork(Nanos limit) { limit_ = limit; }
   void Learn(const TriggerProgram& program);
   void Clear();
+  // What Choose() reads.
   void AddMemory(CacheWarmer* warmer) const;
 
   // Chooses among `matches`, which must stay until CopyTo().

@@ -130,14 +130,6 @@ void TriggerSetTable::Learn(const TriggerProgram& program) {
   choice_.Learn(program);
 }
 
-void TriggerSetTable::AddMemory(CacheWarmer* warmer) const {
-  constexpr size_t kFirstSets = 8;
-  choice_.AddMemory(warmer);
-  warmer->Add(sets_.data(), kFirstSets * sizeof(InternedSet));
-  warmer->Add(programs_.data(), kFirstSets * sizeof(SetProgram));
-  warmer->Add(arena_.data(), kFirstSets * kUsualSetBytes / 3);
-}
-
 uint32_t TriggerSetTable::Intern(const uint32_t* triggers, uint32_t count) {
   const uint64_t hash = HashOfTriggers(triggers, count);
   size_t at = hash & (slots_.count() - 1);

@@ -123,8 +123,8 @@ class TriggerSetTable {
   // program that is served, before any set is made.  May allocate.
   void Learn(const TriggerProgram& program);
 
-  // What the first sets are made from and written to.
-  void AddMemory(CacheWarmer* warmer) const;
+  // What new sets are made from.
+  void AddMemory(CacheWarmer* warmer) const { choice_.AddMemory(warmer); }
 
   // The number of the set of flows that match these triggers, made if new; that of the refused set
   // when there is no room.

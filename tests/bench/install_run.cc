@@ -80,7 +80,10 @@ class CallTimes {
     return At(share, {least_.begin() + from, least_.end()});
   }
   uint32_t Least(uint32_t call) const { return least_[call]; }
-  long Longest() const { return std::max_element(least_.begin(), least_.end()) - least_.begin(); }
+  // Which of the calls from `from` on.
+  long Longest(uint32_t from) const {
+    return std::max_element(least_.begin() + from, least_.end()) - least_.begin();
+  }
 
   Json Members() const {
     return {{"p50", Micros(At(0.5, all_))},      {"p99", Micros(At(0.99, all_))},
@@ -235,7 +238,8 @@ Json ResultsOf(const Timings& timings) {
   // The first batch follows a sleep, while another thread compiled: that is not the change's.
   const uint32_t first = after.Least(0);
   const uint32_t handing_over = first - std::min(first, timings.least_compiled);
-  const uint32_t others = after.LeastAt(1, 1);
+  const long longest = after.Longest(1);
+  const uint32_t others = after.Least(static_cast<uint32_t>(longest));
   return {{"batch_before", timings.before.Members()},
           {"batch_after", after.Members()},
           {"control", timings.control.Members()},
@@ -244,7 +248,7 @@ Json ResultsOf(const Timings& timings) {
           {"first_after_compiling_only", more(timings.least_compiled)},
           {"first_after_handing_over", more(after.Least(0))},
           {"first_after_the_instant", more(after.Least(kLeadBatches))},
-          {"longest_batch", after.Longest()},
+          {"longest_batch", longest},
           {"page_faults", timings.least_faults}};
 }
 

@@ -58,9 +58,8 @@ class MonitorContender : public Contender {
   SummingSink& sink() { return sink_; }
 
  private:
-  std::shared_ptr<const TriggerProgram> Compile(size_t count, Nanos from);
-
   MonitorContender() = default;
+  std::shared_ptr<const TriggerProgram> Compile(size_t count, Nanos from);
   void EndPause();
 
   std::unique_ptr<PacketMonitor> monitor_;
