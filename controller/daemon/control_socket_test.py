@@ -16,7 +16,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tests/controller"))
 
-from daemon_kit import BUILD, DaemonTest, main, wait_until  # noqa: E402
+from daemon_kit import BUILD, DaemonTest, family, main, wait_until  # noqa: E402
 
 PROGRAM = os.path.join(BUILD, "controller/daemon/small_daemon")
 
@@ -113,6 +113,7 @@ class SmallDaemonTest(DaemonTest):
         os.kill(first, signal.SIGABRT)
         wait_until(lambda: os.path.exists(self.path("small_daemon.pid")) and self.pid() != first)
         wait_until(lambda: self.appctl("test/greeting").stdout == "hello\n")
+        self.assertEqual(len(family(self.pid())), 2)
 
     def test_explains_its_options(self):
         text = self.run_program("--help").stdout

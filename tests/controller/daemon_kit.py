@@ -47,13 +47,22 @@ def is_running(pid):
     return status is not None and not status["State"].startswith("Z")
 
 
+def program_of(pid):
+    """The path of the program that a process runs; None if there is none, or it is not ours to see."""
+    try:
+        return os.readlink(f"/proc/{pid}/exe")
+    except OSError:
+        return None
+
+
 def family(pid):
-    """A daemon, and the one that monitors it if there is one: they have one name."""
-    status = status_of(pid)
-    if status is None:
+    """A daemon, and the one that monitors it if there is one: it runs the same program, under a name
+    of its own."""
+    status, program = status_of(pid), program_of(pid)
+    if status is None or program is None:
         return []
-    parent = status_of(status["PPid"])
-    return [pid, int(status["PPid"])] if parent and parent["Name"] == status["Name"] else [pid]
+    parent = int(status["PPid"])
+    return [pid, parent] if program_of(parent) == program else [pid]
 
 
 def ovs_path(name):
