@@ -292,6 +292,7 @@ Json CountersJson(const MonitorCounters& c) {
           {"admission_rounds", c.admission_rounds},
           {"epochs", c.epochs},
           {"epochs_skipped", c.epochs_skipped},
+          {"epochs_withheld", c.epochs_withheld},
           {"batch_cycles", c.batch_cycles},
           {"sweep_cycles", c.sweep_cycles},
           {"sweep_steps", c.sweep_steps},

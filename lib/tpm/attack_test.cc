@@ -50,6 +50,12 @@ struct DearAdds {
   ~DearAdds() { add_cycles = kAddCycles; }
 };
 
+// As where a batch takes two fifths of the thread however little is done with its packets.
+struct DearLooks {
+  DearLooks() { add_cycles = kCyclesPerBatch / 2; }
+  ~DearLooks() { add_cycles = kAddCycles; }
+};
+
 using FrameMaker = std::function<UdpFrame(uint64_t packet)>;
 
 // A flow per packet, towards the victim.
@@ -217,6 +223,78 @@ TEST(Attack, EpochsWithWithheldPacketsSaySo) {
   }
 }
 
+TEST(Attack, OfAFloodThatIsDearToLookAtEveryOtherEpochIsLookedAtAndExact) {
+  AttackRig rig;
+  rig.RunEpoch(HeavyFlowsOnly);
+  const DearLooks dear;
+  for (int epoch = 0; epoch < 20; epoch++) rig.RunEpoch(NinetyPercentFlood);
+  rig.TakeReasons();
+  const uint64_t withheld_epochs = rig.counters().epochs_withheld;
+  const uint64_t before_last = rig.PacketsOf(kHeavyFlows);
+  rig.RunEpoch(NinetyPercentFlood);
+  bool was_withheld = rig.PacketsOf(kHeavyFlows) == before_last;
+  for (int epoch = 0; epoch < 10; epoch++) {
+    const uint64_t before = rig.PacketsOf(kHeavyFlows);
+    rig.RunEpoch(NinetyPercentFlood);
+    const uint64_t counted = rig.PacketsOf(kHeavyFlows) - before;
+    EXPECT_EQ(counted, was_withheld ? kPacketsPerEpoch / 10 : 0) << epoch;
+    was_withheld = counted == 0;
+    EXPECT_NE(rig.TakeReasons() & kAdmissionWithheld, 0u) << epoch;
+  }
+  EXPECT_GE(rig.counters().epochs_withheld - withheld_epochs, 5u);
+  ExpectAllAccountedFor(&rig);
+}
+
+// A segment that the peer acknowledges in the next batch; both are in a flood.
+UdpFrame FloodWithConnection(uint64_t packet) {
+  constexpr uint32_t kClient = 0x0a000001;
+  constexpr uint32_t kVolume = 6;
+  if (packet % kBatch > 1) return NinetyPercentFlood(packet);
+  const bool is_data = packet % kBatch == 0;
+  const auto sent = static_cast<uint32_t>(packet / kBatch) * kVolume;
+  UdpFrame frame = is_data ? testing::Segment(kClient, kServer, 0, 1, kVolume)
+                           : testing::Segment(kServer, kClient, 1, 0, 0);
+  for (size_t i = 0; i < sizeof sent; i++) {
+    frame.bytes[(is_data ? 38 : 42) + i] = static_cast<uint8_t>(sent >> (24 - 8 * i));
+  }
+  return frame;
+}
+
+// An acknowledgement that was not looked at is none that came late.
+TEST(Attack, WithheldEpochsMakeNoRoundTripsLonger) {
+  constexpr uint32_t kRoundTrips = 3;
+  AttackRig rig;
+  rig.plans.push_back(PlanOf(kRoundTrips, DstPrefix(kServer, 32), Variable::kRtt, 10));
+  rig.sink.Know(rig.plans);
+  rig.Install();
+  const DearLooks dear;
+  for (int epoch = 0; epoch < 30; epoch++) {
+    const uint64_t samples_before = rig.counters().rtt_samples;
+    const uint64_t sum_before = rig.sink.total_sums[kRoundTrips];
+    rig.RunEpoch(FloodWithConnection);
+    const uint64_t samples = rig.counters().rtt_samples - samples_before;
+    EXPECT_LE(rig.sink.total_sums[kRoundTrips] - sum_before,
+              samples * static_cast<uint64_t>(kEpoch / kBatchesPerEpoch + 1))
+        << epoch;
+  }
+  EXPECT_GT(rig.counters().epochs_withheld, 8u);
+  EXPECT_GT(rig.counters().rtt_samples, 5u * kBatchesPerEpoch);
+}
+
+TEST(Attack, NoEpochIsWithheldSoonAfterAFloodThatIsDearToLookAt) {
+  AttackRig rig;
+  const DearLooks dear;
+  for (int epoch = 0; epoch < 40; epoch++) rig.RunEpoch(NinetyPercentFlood);
+  EXPECT_GT(rig.counters().epochs_withheld, 10u);
+  for (int epoch = 0; epoch < 25; epoch++) rig.RunEpoch(HeavyFlowsOnly);
+  rig.TakeReasons();
+  const uint64_t before = rig.PacketsOf(kHeavyFlows);
+  for (int epoch = 0; epoch < 10; epoch++) rig.RunEpoch(HeavyFlowsOnly);
+  EXPECT_EQ(rig.PacketsOf(kHeavyFlows) - before, 10 * kPacketsPerEpoch);
+  EXPECT_EQ(rig.TakeReasons(), 0u);
+  ExpectAllAccountedFor(&rig);
+}
+
 TEST(Attack, ANewHeavyFlowIsCountedExactlyFromItsSecondIntervalOn) {
   AttackRig rig;
   for (int epoch = 0; epoch < 5; epoch++) rig.RunEpoch(NinetyPercentFlood);
@@ -255,11 +333,10 @@ TEST(Attack, NewFlowsOfTwiceTheThresholdAreKnownSoon) {
     return packet % 10 == 1 ? HeavyFrame(static_cast<uint16_t>(1000 + flow))
                             : NinetyPercentFlood(packet);
   };
-  // Each sends 297 packets of a unit in an epoch.
-  rig.RunEpoch(with_newcomers);
-  rig.RunEpoch(with_newcomers);
+  // Each sends 297 packets of a unit in an epoch.  Every other epoch is withheld.
+  for (int epoch = 0; epoch < 4; epoch++) rig.RunEpoch(with_newcomers);
   const uint64_t before = rig.PacketsOf(kHeavyFlows);
-  rig.RunEpoch(with_newcomers);
+  for (int epoch = 0; epoch < 2; epoch++) rig.RunEpoch(with_newcomers);
   EXPECT_EQ(rig.PacketsOf(kHeavyFlows) - before, 2 * kPacketsPerEpoch / 10);
 }
 

@@ -25,6 +25,8 @@ lib_libtrumpet_tpm_a_SOURCES = \
 	lib/tpm/first_sendings.cc \
 	lib/tpm/first_sendings.h \
 	lib/tpm/first_sendings_blocks.cc \
+	lib/tpm/flood_relief.cc \
+	lib/tpm/flood_relief.h \
 	lib/tpm/flow_cells.h \
 	lib/tpm/flow_entries.cc \
 	lib/tpm/flow_entries.h \
@@ -115,6 +117,7 @@ lib_tpm_tpm_test_SOURCES = \
 	lib/tpm/epoch_memory_test.cc \
 	lib/tpm/first_sendings_test.cc \
 	lib/tpm/flood_random_test.cc \
+	lib/tpm/flood_relief_test.cc \
 	lib/tpm/flow_table_test.cc \
 	lib/tpm/key_hash_test.cc \
 	lib/tpm/install_oracle_test.h \

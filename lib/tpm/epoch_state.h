@@ -32,7 +32,8 @@ struct EpochState {
   uint32_t number = FlowTable::kFirstEpoch;  // sequence; the lowest bit is the bank
   // Sequence number of the oldest epoch with cells not yet swept: this one or the one before.
   uint32_t oldest_pending = FlowTable::kFirstEpoch;
-  uint32_t reasons = 0;  // IncompleteReason bits
+  uint32_t reasons = 0;      // IncompleteReason bits
+  bool is_withheld = false;  // no packet is looked at: see FloodRelief
   uint64_t packets = 0;  // and messages of other threads taken in: there is something to deliver
   Nanos doubtful_until = INT64_MIN;  // epochs that begin before are marked kSplitConnection
   PageBuffer<FlowIndex> touched[2];  // per bank: flows touched in the epoch

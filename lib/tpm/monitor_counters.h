@@ -38,7 +38,8 @@ struct MonitorCounters {
   uint64_t admission_threshold_bytes = 0;  // now; 0: every flow counts from its first packet
   uint64_t admission_rounds = 0;           // of 10 ms or less, with a threshold
   uint64_t epochs = 0;
-  uint64_t epochs_skipped = 0;  // counted together with the one before, whose turn had not come
+  uint64_t epochs_skipped = 0;   // counted together with the one before, whose turn had not come
+  uint64_t epochs_withheld = 0;  // with packets, none of which was looked at
   uint64_t sweep_steps = 0;
   uint64_t swept_flows = 0;       // with cells of their own
   uint64_t swept_sets = 0;        // of triggers without granularity

@@ -162,6 +162,7 @@ void NewFlows::EndRound(Nanos now, uint64_t all_swept) {
   const uint64_t cycles = options_.read_cycles();
   const uint64_t swept = all_swept - swept_before_;
   round_.cycles = cycles - start_cycles_;
+  round_.free_cycles = free_cycles_ - free_cycles_before_;
   round_.add_cycles = add_samples_.Mean();
   if (re_add_samples_.Mean() > kDearCycles) flows_to_re_add_ = 0;
   if (swept != 0) {
@@ -183,16 +184,32 @@ void NewFlows::EndRound(Nanos now, uint64_t all_swept) {
   round_start_ = now;
   round_end_ = now + kRound;
   start_cycles_ = cycles;
+  free_cycles_before_ = free_cycles_;
   sweep_cycles_before_ = counters_->sweep_cycles;
   swept_before_ = all_swept;
   add_samples_ = re_add_samples_ = CycleSamples();
   re_added_ = 0;
 }
 
+void NewFlows::Pause(Nanos now) {
+  pause_ = now;
+  pause_cycles_ = options_.read_cycles();
+  pause_free_cycles_ = free_cycles_;
+}
+
+void NewFlows::Resume(Nanos now) {
+  const Nanos paused = now - pause_;
+  turn_end_ += paused;
+  round_start_ += paused;
+  round_end_ += paused;
+  start_cycles_ += options_.read_cycles() - pause_cycles_;
+  free_cycles_before_ += free_cycles_ - pause_free_cycles_;
+}
+
 // The time between two idle calls in a row, of which the first had nothing to do, was free.
 void NewFlows::NoteIdle(bool has_work) {
   const uint64_t cycles = options_.read_cycles();
-  if (was_idle_) round_.free_cycles += cycles - idle_since_;
+  if (was_idle_) free_cycles_ += cycles - idle_since_;
   was_idle_ = !has_work;
   idle_since_ = cycles;
 }

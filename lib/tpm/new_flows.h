@@ -73,6 +73,9 @@ class NewFlows {
   FlowIndex AddAdmitted(const ParsedPacket& packet, const FlowKey& entry_key,
                         const uint8_t* extension, uint64_t hash, const Withheld& credit);
 
+  // Cycles in which the thread waited for packets, all in all.
+  uint64_t free_cycles() const { return free_cycles_; }
+
   // The filter's lines, to prefetch them.
   AdmissionFilter::Lines filter_lines() { return filter_.lines(); }
 
@@ -83,6 +86,12 @@ class NewFlows {
     if (now >= turn_end_ || round_.admitted >= max_admitted_) EndTurn(now, swept);
   }
 
+  // No packet is looked at between Pause() and Resume(), as if the time had stood still meanwhile.
+  // Packets are only counted then.
+  void Pause(Nanos now);
+  void Resume(Nanos now);
+  void CountWithheld(uint64_t packets, uint64_t bytes);
+
   // With every call that the thread makes for lack of packets; `has_work`: it will sweep in it.
   void OnIdle(bool has_work) {
     if (options_.is_enabled) NoteIdle(has_work);
@@ -90,7 +99,6 @@ class NewFlows {
 
  private:
   bool Admit(const ParsedPacket& packet, uint64_t hash, Withheld* credit);
-  void CountWithheld(uint64_t packets, uint64_t bytes);
   static uint32_t WeightOf(uint32_t threshold);
   void BeginEpochOfFilter();
   FlowIndex MakeEntryTimed(const ParsedPacket& packet, const FlowKey& entry_key,
@@ -137,6 +145,13 @@ class NewFlows {
   uint32_t flows_to_re_add_ = 0;  // entries of the program before, which come back as new flows
   bool was_idle_ = false;         // the last call was OnIdle(false)
   uint64_t idle_since_ = 0;
+  uint64_t free_cycles_ = 0;
+  uint64_t free_cycles_before_ = 0;  // this round
+
+  // When it paused.
+  Nanos pause_ = 0;
+  uint64_t pause_cycles_ = 0;
+  uint64_t pause_free_cycles_ = 0;
 };
 
 // Whose turn it is: by the (seeded) hash, so nobody outside knows when which flow will have its

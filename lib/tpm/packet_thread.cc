@@ -180,6 +180,30 @@ void PacketThread::BeginEpoch(Nanos start) {
   }
   counters_.epochs++;
   UpdateOldestPending();
+  if (options_.admission.is_enabled) DecideOnRelief(CellOf(start, length));
+}
+
+// Whether the epoch that begins in `cell` is withheld, by those before it.
+void PacketThread::DecideOnRelief(int64_t cell) {
+  const EpochLoad before = loads_before_;
+  loads_before_ = {epoch_.span.start,
+                   options_.admission.read_cycles(),
+                   phase_one_.new_flows().free_cycles(),
+                   counters_.batch_cycles,
+                   counters_.packets,
+                   counters_.withheld_packets};
+  const EpochLoad load = loads_before_ - before;
+  if (!epoch_.is_withheld) {
+    relief_.NoteEpoch(load);
+  } else if (load.packets != 0) {
+    counters_.epochs_withheld++;
+    connections_.ForgetTcpBefore(epoch_.span.start);  // they went on unseen
+  }
+  const bool was_withheld = epoch_.is_withheld;
+  epoch_.is_withheld = relief_.Withholds(cell);
+  NewFlows& new_flows = phase_one_.new_flows();
+  if (epoch_.is_withheld && !was_withheld) new_flows.Pause(now_);
+  if (was_withheld && !epoch_.is_withheld) new_flows.Resume(now_);
 }
 
 bool PacketThread::OnIdle(Nanos now) {
@@ -280,19 +304,35 @@ bool PacketThread::OnBatch(const Frame* frames, int count, const Arrival& arriva
   // Two looks at the clock are a twentieth of what a batch costs.
   lot_ = lot_ * 1664525 + 1013904223;
   const bool is_timed = lot_ >> (32 - kTimedBatchesLog2) == 0;
-  const uint64_t before = is_timed ? __rdtsc() : 0;
+  const uint64_t before = is_timed ? options_.admission.read_cycles() : 0;
   if (count > 0) last_packet_ns_ = now_;
   counters_.batches++;
   counters_.packets += static_cast<uint64_t>(count);
   if (running_ != nullptr && !running_->program->plans().empty()) {
-    phase_one_.new_flows().OnBatch(now_, sweep_.counters().visited());
-    has_more |= phase_one_.Process(frames, count, arrival, now_);
+    if (epoch_.is_withheld) {
+      WithholdBatch(frames, count);
+    } else {
+      phase_one_.new_flows().OnBatch(now_, sweep_.counters().visited());
+      has_more |= phase_one_.Process(frames, count, arrival, now_);
+    }
   } else {
     for (int i = 0; i < count; i++) counters_.bytes += frames[i].wire_length;
   }
-  if (is_timed) counters_.batch_cycles += (__rdtsc() - before) << kTimedBatchesLog2;
+  if (is_timed) {
+    const uint64_t took = options_.admission.read_cycles() - before;
+    counters_.batch_cycles += took << kTimedBatchesLog2;
+  }
   has_more |= SweepUnderLoad(now_);
   return has_more;
+}
+
+void PacketThread::WithholdBatch(const Frame* frames, int count) {
+  uint64_t bytes = 0;
+  for (int i = 0; i < count; i++) bytes += frames[i].wire_length;
+  const auto packets = static_cast<uint64_t>(count);
+  epoch_.packets += packets;
+  counters_.bytes += bytes;
+  phase_one_.new_flows().CountWithheld(packets, bytes);
 }
 
 void PacketThread::Prepare(Generation* next, const Frame* frames, int count,

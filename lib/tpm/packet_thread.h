@@ -24,6 +24,7 @@
 #include "lib/base/status.h"
 #include "lib/tpm/connection_table.h"
 #include "lib/tpm/epoch_state.h"
+#include "lib/tpm/flood_relief.h"
 #include "lib/tpm/flow_table.h"
 #include "lib/tpm/generation.h"
 #include "lib/tpm/match_scatter.h"
@@ -87,6 +88,8 @@ class PacketThread {
   void BeginEpoch(Nanos start);
   void CloseNow();
   void UpdateOldestPending();
+  void DecideOnRelief(int64_t cell);
+  void WithholdBatch(const Frame* frames, int count);
   bool SweepUnderLoad(Nanos now);
   bool RunStep(Nanos now, bool is_bounded);
   uint16_t NextNumber() const {
@@ -125,6 +128,8 @@ class PacketThread {
   Nanos last_step_ = INT64_MIN;
   MonitorCounters counters_;
   uint32_t lot_ = 1;  // draws the batches whose cycles are counted
+  FloodRelief relief_;
+  EpochLoad loads_before_;  // sums of all epochs before this one
   MatchScatter phase_one_;
   NextFlows next_flows_;
 };
