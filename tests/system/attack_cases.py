@@ -54,6 +54,13 @@ def cycles_per_packet(switch):
     return eventually(measured, "packets flow")
 
 
+def intervals_from_one_to_the_next(reports):
+    """The median."""
+    starts = sorted({report["start_ns"] for report in reports})
+    length = reports[0]["end_ns"] - reports[0]["start_ns"]
+    return statistics.median((after - before) / length for before, after in zip(starts, starts[1:]))
+
+
 def a_heavy_flow_goes_on_firing_through_a_flood(switch):
     switch.set_config(enable="true", memory_mb="4")
     switch.ofctl("add-flow", "br0", "actions=output:sink0")
@@ -71,6 +78,8 @@ def a_heavy_flow_goes_on_firing_through_a_flood(switch):
                 if "admission-withheld" in report.get("reasons", [])]
 
     eventually(lambda: len(heavy_reports()) >= 20, "the event fires during the flood")
+    every = intervals_from_one_to_the_next(heavy_reports())
+    assert every <= 2, f"the event fires every {every} intervals only"
     grown = resident_kilobytes(switch) - size
     assert grown < 8192, f"the switch grew by {grown} KiB"
 
@@ -88,7 +97,9 @@ def a_heavy_flow_goes_on_firing_through_a_flood(switch):
     assert counters(switch)["withheld_packets"] > withheld
     if not ratios:
         return "the machine was too busy to compare rates"
-    return f"rate with the monitor: {statistics.median(ratios):.2f} of that without"
+    withheld = counters(switch)["epochs_withheld"]
+    return (f"rate with the monitor: {statistics.median(ratios):.2f} of that without, "
+            f"{withheld} epochs withheld")
 
 
 def packets_of_a_flood_are_counted_or_withheld_or_uncounted(switch):
