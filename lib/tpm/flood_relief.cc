@@ -29,7 +29,7 @@ void FloodRelief::NoteEpoch(const EpochLoad& load) {
                                      : 0;
   const double weight = -std::expm1(-static_cast<double>(load.length) / kMemory);
   share_ += weight * (std::min(share, 1.0) - share_);
-  // Of the time in which nothing is withheld, the monitor takes its share.
+  // With so much of the time spared, the monitor takes kMaxShare of all of it.
   const double spared = share_ > kMaxShare ? 1 - kMaxShare / share_ : 0;
   const auto epochs = static_cast<uint64_t>(std::ceil(spared * double{kEpochs}));
   withheld_epochs_ = std::min(epochs, kMaxWithheld);
