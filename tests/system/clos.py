@@ -293,10 +293,12 @@ class Clos:
 
         Megaflows are not left to be brought up to date: where two overlap, Open vSwitch 3.1 gives the
         new actions to the one that it finds first, and the other drops or sends as before, for as long
-        as packets come by it.  One that is being looked at is not purged, so it is done twice.
+        as packets come by it.  One that is being looked at is not purged, so the datapath is told to
+        forget them, too; what is known of those that it has forgotten is purged afterwards.
         """
-        for command in ("wait", "purge") * 2:
-            self.switch.rpc(f"revalidator/{command}")
+        for command in ("revalidator/wait", "revalidator/purge", "dpctl/del-flows",
+                        "revalidator/wait", "revalidator/purge"):
+            self.switch.rpc(command)
 
     def route(self):
         for number, leaf in enumerate(LEAVES, 1):

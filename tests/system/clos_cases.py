@@ -177,12 +177,19 @@ def no_flow(links):
 @contextlib.contextmanager
 def port_down(links):
     wire = links.wire(SPINES[0], LEAVES[2])
-    links.ip("link", "set", wire, "down")
+
+    def set_it(state):
+        links.ip("link", "set", wire, state)
+        eventually(lambda: links.switch.vsctl("get", "interface", wire, "link_state") == state,
+                   f"the switch knows that the wire is {state}")
+        links.heed_flows()
+
+    set_it("down")
     try:
         links.send(mixed())
         yield {SPINES[0]: ("all", "port_down", f"({wire}) is down")}
     finally:
-        links.ip("link", "set", wire, "up")
+        set_it("up")
 
 
 @contextlib.contextmanager
