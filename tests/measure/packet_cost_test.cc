@@ -57,7 +57,8 @@ TEST(CostCertificate, CountsTheCellsThatAreReadOrWrittenTogether) {
   for (const char* const step : {"c.set(s.min() + 1)", "match(s.avg() == 7)", "s.add(1)"}) {
     const std::string task = std::string("pkts >> ") + step + " ";
     const auto once_more = [&](const std::string& sketch) {
-      return OperatorsOf(sketch + task + task) - OperatorsOf(sketch + task);
+      const std::string once = sketch + task;
+      return OperatorsOf(once + task) - OperatorsOf(once);
     };
     EXPECT_EQ(once_more(kRows), once_more(four) + 12 / 2) << step;
   }
@@ -105,7 +106,7 @@ TEST(CostCertificate, CountsWritesOfBranchesByTheForksAroundThem) {
   std::vector<uint64_t> costs;
   for (int depth = 0; depth < 4; ++depth) {
     costs.push_back(OperatorsOf(kRows + ("pkts >> " + fork)));
-    fork = "(" + fork + " ++ c.set(d))";
+    fork.insert(0, "(").append(" ++ c.set(d))");
   }
   for (size_t i = 1; i < costs.size(); ++i) EXPECT_GE(costs[i], costs[i - 1] + 2 * 16);
 }
