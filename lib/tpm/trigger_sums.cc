@@ -93,7 +93,9 @@ void EpochSums::Add(const SetTotals& totals) {
 }
 
 void EpochSums::HandOver(DeliverySink* sink) {
-  for (Generation* generation : summed_) partials_ += generation->sums.HandOver(epoch_, sink);
+  uint64_t partials = 0;
+  for (Generation* generation : summed_) partials += generation->sums.HandOver(epoch_, sink);
+  partials_.fetch_add(partials, std::memory_order_relaxed);
   summed_.clear();
 }
 

@@ -10,6 +10,7 @@
 #ifndef TRUMPET_LIB_TPM_TRIGGER_SUMS_H
 #define TRUMPET_LIB_TPM_TRIGGER_SUMS_H
 
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -64,12 +65,13 @@ class EpochSums {
   void Forget(const Generation* generation);
 
   const EpochSpan& epoch() const { return epoch_; }
-  uint64_t partials() const { return partials_; }  // handed over so far
+  // Handed over so far.  Any thread.
+  uint64_t partials() const { return partials_.load(std::memory_order_relaxed); }
 
  private:
   EpochSpan epoch_;
   std::vector<Generation*> summed_;  // have sums; one or two
-  uint64_t partials_ = 0;
+  std::atomic<uint64_t> partials_{0};
 };
 
 }  // namespace trumpet
