@@ -119,8 +119,10 @@ vswitchd_plugin_plugin_test_SOURCES = \
 	vswitchd-plugin/zone_map_test.cc
 vswitchd_plugin_plugin_test_LDADD = $(LIBTRUMPET_PLUGIN) $(GTEST_MAIN_LIBS) $(XXHASH_LIBS)
 vswitchd_plugin_agent_thread_test_SOURCES = \
+	lib/base/cold_stores_test.h \
 	vswitchd-plugin/agent_thread_test.cc \
-	vswitchd-plugin/fake_switch_test.h
+	vswitchd-plugin/fake_switch_test.h \
+	vswitchd-plugin/thread_monitor_test.cc
 vswitchd_plugin_agent_thread_test_LDADD = $(LIBTRUMPET_PLUGIN) $(GTEST_MAIN_LIBS) $(XXHASH_LIBS)
 
 # The session of the agent's thread: with a controller, and the server of a database.

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <optional>
 #include <utility>
 
 namespace trumpet {
@@ -14,8 +15,8 @@ namespace {
 
 // Hooks last microseconds unless their thread is not running, so give the core away between looks.
 void WaitUntilLeft(const ThreadMonitor& thread) {
-  const uint64_t seen = thread.visits();
-  while (!thread.HasLeft(seen)) {
+  std::optional<uint64_t> seen;
+  while (!(seen || (seen = thread.SettledVisits())) || !thread.HasLeft(*seen)) {
     const timespec pause{0, 20'000};
     nanosleep(&pause, nullptr);
   }
@@ -57,7 +58,7 @@ void MonitorSlot::Show(const ZoneMap& zones, const ParseOptions& parse) {
   } else {
     // Visits before this one found nothing to touch, later ones see at least this floor.
     passed_floor_ = rules_.floor_ns.load(std::memory_order_seq_cst);
-    pending_visit_ = 0;
+    pending_visit_.reset();
     thread_.Show(&next->live);
   }
   view_ = std::move(next);
@@ -80,12 +81,15 @@ void MonitorSlot::StandIn(Nanos now, DeliverySink* sink) {
 
 Nanos MonitorSlot::PassedUntil(Nanos target) {
   if (monitor_ == nullptr || !is_shown()) return target;
-  const uint64_t visits = thread_.visits();
-  const bool pending_is_over = pending_visit_ % 2 == 1 && visits != pending_visit_;
-  if (visits % 2 == 0) {
+  // A busy thread has got there; who has not is asked for.
+  const bool is_there = thread_.last_stamp_ns() >= target;
+  const std::optional<uint64_t> visits = is_there ? 0 : thread_.SettledVisits();
+  if (!visits) return std::min(target, passed_floor_);
+  const bool pending_is_over = pending_visit_ && *pending_visit_ != *visits;
+  if (!ThreadMonitor::IsInside(*visits)) {
     passed_floor_ = target;
-    pending_visit_ = 0;
-  } else if (pending_is_over || pending_visit_ % 2 == 0) {
+    pending_visit_.reset();
+  } else if (pending_is_over || !pending_visit_) {
     if (pending_is_over) passed_floor_ = pending_floor_;
     pending_floor_ = target;
     pending_visit_ = visits;
@@ -113,7 +117,8 @@ void MonitorSlot::ResetTimes() {
   assert(!is_shown() && monitor_ == nullptr);
   thread_.ResetStamps();
   passed_floor_ = pending_floor_ = settled_until_ = pending_settled_ = INT64_MIN;
-  pending_visit_ = pending_messages_ = 0;
+  pending_visit_.reset();
+  pending_messages_ = 0;
 }
 
 }  // namespace trumpet

@@ -14,6 +14,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 
 #include "lib/tpm/packet_monitor.h"
 #include "vswitchd-plugin/thread_monitor.h"
@@ -81,10 +82,10 @@ class MonitorSlot {
   ThreadMonitor thread_;
   std::unique_ptr<PacketMonitor> monitor_;
   std::unique_ptr<View> view_;
-  MonitorCounters ended_;              // of monitors before this one
-  Nanos passed_floor_ = INT64_MIN;     // no packet from before this will come any more
-  Nanos pending_floor_ = INT64_MIN;    // passed as soon as the visit below is over
-  uint64_t pending_visit_ = 0;         // even: none
+  MonitorCounters ended_;            // of monitors before this one
+  Nanos passed_floor_ = INT64_MIN;   // no packet from before this will come any more
+  Nanos pending_floor_ = INT64_MIN;  // passed as soon as the visit below is over
+  std::optional<uint64_t> pending_visit_;
   Nanos settled_until_ = INT64_MIN;    // what others told of the time before is in the ring
   Nanos pending_settled_ = INT64_MIN;  // settled as soon as so many messages are
   uint64_t pending_messages_ = 0;      // 0: none

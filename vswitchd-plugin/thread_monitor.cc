@@ -8,6 +8,7 @@
 #include <cstring>
 #include <thread>
 
+#include "lib/base/process_barrier.h"
 #include "lib/measure/request_frame.h"
 
 namespace trumpet {
@@ -34,9 +35,18 @@ const Frame* AsFrames(const trumpet_frame* frames) {
 // visit, or null.
 class ThreadMonitor::Visit {
  public:
-  explicit Visit(ThreadMonitor* thread) : thread_(thread) {
-    const uint64_t visits = thread->visits_.load(std::memory_order_relaxed);
-    thread->visits_.store(visits + 1, std::memory_order_seq_cst);
+  enum class Kind { kPackets, kIdle };
+
+  Visit(ThreadMonitor* thread, Kind kind) : thread_(thread) {
+    const uint64_t before = thread->visits_.load(std::memory_order_relaxed);
+    uint64_t visits = (before | kFlags) + 1 + kInside;
+    if (kind == Kind::kPackets && thread->may_enter_unseen_) visits |= kEntersUnseen;
+    if ((before & kEntersUnseen) != 0) {
+      thread->visits_.store(visits, std::memory_order_relaxed);
+      std::atomic_signal_fence(std::memory_order_seq_cst);  // the rest is up to ProcessBarrier()
+    } else {
+      thread->visits_.store(visits, std::memory_order_seq_cst);
+    }
     const ThreadRules& rules = thread->rules_;
     if (!rules.is_open.load(std::memory_order_seq_cst)) return;
     if (!rules.is_safe.load(std::memory_order_seq_cst)) return;
@@ -46,7 +56,7 @@ class ThreadMonitor::Visit {
   }
   ~Visit() {
     const uint64_t visits = thread_->visits_.load(std::memory_order_relaxed);
-    thread_->visits_.store(visits + 1, std::memory_order_release);
+    thread_->visits_.store(visits - kInside, std::memory_order_release);
   }
   Visit(const Visit&) = delete;
   Visit& operator=(const Visit&) = delete;
@@ -65,19 +75,21 @@ class ThreadMonitor::Visit {
 ThreadMonitor::ThreadMonitor(const trumpet_thread_info& info, const ThreadRules& rules)
     : info_(info),
       rules_(rules),
+      may_enter_unseen_(info.is_pmd && HasProcessBarrier()),
       requests_(info.is_pmd ? nullptr : std::make_unique<SpscRing>(kRequestsBytes)) {}
 
 // Time never runs backwards for a monitor, whatever the clocks do.
 Nanos ThreadMonitor::Stamp(int64_t now_us) {
   const Nanos now = rules_.clock.UnixNs(now_us * kNanosPerMicro);
   const Nanos floor = rules_.floor_ns.load(std::memory_order_seq_cst);
-  last_stamp_ns_ = std::max({now, floor, last_stamp_ns_});
-  return last_stamp_ns_;
+  const Nanos stamp = std::max({now, floor, last_stamp_ns_.load(std::memory_order_relaxed)});
+  last_stamp_ns_.store(stamp, std::memory_order_release);
+  return stamp;
 }
 
 bool ThreadMonitor::OnReceive(const trumpet_frame* frames, size_t count, uint32_t in_port,
                               int64_t now_us, uint32_t* marks, uint16_t queue_length) {
-  const Visit visit(this);
+  const Visit visit(this, Visit::Kind::kPackets);
   if (count > TRUMPET_BATCH_MAX) return false;
   const int frame_count = static_cast<int>(count);
   if (visit.view() != nullptr) {
@@ -94,7 +106,7 @@ bool ThreadMonitor::OnReceive(const trumpet_frame* frames, size_t count, uint32_
 
 void ThreadMonitor::OnSend(trumpet_sent_frame* frames, size_t count, uint32_t out_port,
                            int64_t now_us) {
-  const Visit visit(this);
+  const Visit visit(this, Visit::Kind::kPackets);
   if (visit.programs() == nullptr || count > TRUMPET_BATCH_MAX) return;
   if (requests_ != nullptr) KeepRequests(frames, count);
   visit.programs()->Send(frames, static_cast<int>(count), out_port,
@@ -155,7 +167,7 @@ void ThreadMonitor::OnReceiveByZone(const LiveView& view, const Frame* frames, i
 }
 
 void ThreadMonitor::OnIdle(int64_t now_us) {
-  const Visit visit(this);
+  const Visit visit(this, Visit::Kind::kIdle);
   next_wakeup_us_ = TRUMPET_WAKEUP_NEVER;
   if (visit.view() == nullptr) return;
   PacketMonitor* monitor = visit.view()->monitor;
@@ -166,8 +178,20 @@ void ThreadMonitor::OnIdle(int64_t now_us) {
   next_wakeup_us_ = (rules_.clock.MonotonicNs(next) + kNanosPerMicro - 1) / kNanosPerMicro;
 }
 
+std::optional<uint64_t> ThreadMonitor::SettledVisits() const {
+  const uint64_t seen = visits();
+  if ((seen & kEntersUnseen) == 0) return seen;
+  if (!ProcessBarrier()) return std::nullopt;
+  return visits();
+}
+
 bool WaitUntilLeft(const std::vector<ThreadMonitor*>& threads) {
   const auto deadline = std::chrono::steady_clock::now() + kLongestVisit;
+  const bool is_any_unseen =
+      std::any_of(threads.begin(), threads.end(), [](const ThreadMonitor* thread) {
+        return (thread->visits() & ThreadMonitor::kEntersUnseen) != 0;
+      });
+  if (is_any_unseen && !ProcessBarrier()) return false;  // one for all
   for (const ThreadMonitor* thread : threads) {
     const uint64_t seen = thread->visits();
     while (!thread->HasLeft(seen)) {

@@ -6,15 +6,18 @@
 // The packet thread only borrows a PacketMonitor: the agent makes it, shows it by a pointer, and
 // can take it away at any moment without stopping the thread.  That needs two agreements:
 //
-//  * Visits.  The thread counts up when it enters a hook and again when it leaves, so an odd
-//    count means "inside".  Who takes something away clears the pointer (or the gate) first and
-//    then waits until the count was even or has changed: later visits see the change.
-//  * Floor.  No packet is stamped earlier than the floor.  Once a thread was seen outside a hook,
-//  or in a later
-//    visit, after the floor was raised to t, it will not bring packets from before t any more.
+//  * Visits.  The thread counts its visits and notes whether it is inside one.  Who takes something
+//    away clears the pointer (or the gate) first and then waits until the thread was outside, or in
+//    another visit: later visits see the change.
+//  * Floor.  No packet is stamped earlier than the floor, nor than the one before.  Once a thread
+//    was seen outside a hook, or in a later visit, after the floor was raised to t, it will not
+//    bring packets from before t any more; nor will it when it has stamped one with t.
 //
-// Both are store-then-load on either side, hence the sequentially consistent order.  It costs one
-// locked instruction per batch.
+// Both are store-then-load on either side.  For a thread that comes seldom the order is
+// sequentially consistent, which takes a locked instruction.  That waits for all that the driver
+// has stored of a batch, so a PMD thread that comes from packets, and not from an empty round, does
+// without: it enters unseen.  Who has to know passes a barrier through all threads first
+// (SettledVisits()). (docs/adr/0066)
 //
 // Threads: OnReceive, OnSend, OnIdle, NextWakeupUs: the packet thread.  The rest: the agent, unless
 // said otherwise.
@@ -26,6 +29,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "lib/base/spsc_ring.h"
@@ -86,13 +90,16 @@ class ThreadMonitor {
   // sent; false: there is none.  One thread.
   bool ReadRequest(std::vector<uint8_t>* frame);
   void WantQueueLength(bool wants) { wants_queue_length_.store(wants, std::memory_order_relaxed); }
-  // Odd while the thread is inside a hook.  Any thread.
-  uint64_t visits() const { return visits_.load(std::memory_order_seq_cst); }
+  // Which visit the thread is in or was in last; every later one sees what the caller stored before
+  // this.  None: it cannot be known now.  Any thread.
+  std::optional<uint64_t> SettledVisits() const;
+  static bool IsInside(uint64_t visits) { return (visits & kInside) != 0; }
   // Was every visit that may have begun before `seen` was read left since?  Any thread.
-  bool HasLeft(uint64_t seen) const { return seen % 2 == 0 || visits() != seen; }
-  // The latest stamp given to a packet or idle call; only after the view was taken away and left.
-  Nanos last_stamp_ns() const { return last_stamp_ns_; }
-  void ResetStamps() { last_stamp_ns_ = INT64_MIN; }
+  bool HasLeft(uint64_t seen) const { return !IsInside(seen) || visits() != seen; }
+  // The latest stamp given to a packet or idle call.  What was stamped earlier has been seen.
+  Nanos last_stamp_ns() const { return last_stamp_ns_.load(std::memory_order_acquire); }
+  // Only after the view was taken away and left.
+  void ResetStamps() { last_stamp_ns_.store(INT64_MIN, std::memory_order_relaxed); }
 
   // --- any thread ----------------------------------------------------------
   bool is_shown() const { return view_.load(std::memory_order_relaxed) != nullptr; }
@@ -103,6 +110,14 @@ class ThreadMonitor {
 
  private:
   class Visit;
+  friend bool WaitUntilLeft(const std::vector<ThreadMonitor*>& threads);
+
+  // Of visits_; the others count.
+  static constexpr uint64_t kInside = 1;
+  static constexpr uint64_t kEntersUnseen = 2;  // the next visit
+  static constexpr uint64_t kFlags = kInside | kEntersUnseen;
+
+  uint64_t visits() const { return visits_.load(std::memory_order_seq_cst); }
   Nanos Stamp(int64_t now_us);
   void KeepRequests(const trumpet_sent_frame* frames, size_t count);
   void Count(const LiveView& view, const Frame* frames, int count, uint32_t in_port, Nanos now);
@@ -111,8 +126,9 @@ class ThreadMonitor {
 
   const trumpet_thread_info info_;
   const ThreadRules& rules_;
+  const bool may_enter_unseen_;
   alignas(64) std::atomic<uint64_t> visits_{0};
-  Nanos last_stamp_ns_ = INT64_MIN;
+  std::atomic<Nanos> last_stamp_ns_{INT64_MIN};
   int64_t next_wakeup_us_ = TRUMPET_WAKEUP_NEVER;
   alignas(64) std::atomic<const LiveView*> view_{
       nullptr};  // written by the agent, as the next: a line of their own

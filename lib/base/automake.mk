@@ -21,6 +21,8 @@ lib_libtrumpet_base_a_SOURCES = \
 	lib/base/text_file.h \
 	lib/base/page_source.cc \
 	lib/base/page_source.h \
+	lib/base/process_barrier.cc \
+	lib/base/process_barrier.h \
 	lib/base/spsc_ring.h \
 	lib/base/status.h \
 	lib/base/system_error.h \
@@ -34,11 +36,13 @@ TSAN_TESTS += lib/base/base_test
 lib_base_base_test_SOURCES = \
 	lib/base/backoff_test.cc \
 	lib/base/block_pool_test.cc \
+	lib/base/cold_stores_test.h \
 	lib/base/hash_test.cc \
 	lib/base/log_buckets_test.cc \
 	lib/base/loop_event_test.cc \
 	lib/base/loop_worker_test.cc \
 	lib/base/page_source_test.cc \
+	lib/base/process_barrier_test.cc \
 	lib/base/random_runs_test.h \
 	lib/base/spsc_ring_test.cc \
 	lib/base/text_table_test.cc
