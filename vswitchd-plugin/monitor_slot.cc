@@ -3,26 +3,12 @@
 
 #include "vswitchd-plugin/monitor_slot.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <cassert>
 #include <optional>
 #include <utility>
 
 namespace trumpet {
-namespace {
-
-// Hooks last microseconds unless their thread is not running, so give the core away between looks.
-void WaitUntilLeft(const ThreadMonitor& thread) {
-  std::optional<uint64_t> seen;
-  while (!(seen || (seen = thread.SettledVisits())) || !thread.HasLeft(*seen)) {
-    const timespec pause{0, 20'000};
-    nanosleep(&pause, nullptr);
-  }
-}
-
-}  // namespace
 
 struct MonitorSlot::View {
   ZoneMap zones;
@@ -54,7 +40,7 @@ void MonitorSlot::Show(const ZoneMap& zones, const ParseOptions& parse) {
   next->live = LiveView{monitor_.get(), &next->zones, parse};
   if (view_ != nullptr) {
     thread_.Show(&next->live);
-    WaitUntilLeft(thread_);
+    WaitUntilLeft();
   } else {
     // Visits before this one found nothing to touch, later ones see at least this floor.
     passed_floor_ = rules_.floor_ns.load(std::memory_order_seq_cst);
@@ -67,8 +53,14 @@ void MonitorSlot::Show(const ZoneMap& zones, const ParseOptions& parse) {
 void MonitorSlot::Hide() {
   if (!is_shown()) return;
   thread_.Show(nullptr);
-  WaitUntilLeft(thread_);
+  WaitUntilLeft();
   view_.reset();
+}
+
+// However long it takes: a thread that is not running may stay inside for a while.
+void MonitorSlot::WaitUntilLeft() {
+  while (!trumpet::WaitUntilLeft({&thread_})) {
+  }
 }
 
 void MonitorSlot::StandIn(Nanos now, DeliverySink* sink) {
@@ -81,9 +73,12 @@ void MonitorSlot::StandIn(Nanos now, DeliverySink* sink) {
 
 Nanos MonitorSlot::PassedUntil(Nanos target) {
   if (monitor_ == nullptr || !is_shown()) return target;
-  // A busy thread has got there; who has not is asked for.
-  const bool is_there = thread_.last_stamp_ns() >= target;
-  const std::optional<uint64_t> visits = is_there ? 0 : thread_.SettledVisits();
+  if (thread_.last_stamp_ns() >= target) {  // as that of a busy thread is
+    passed_floor_ = target;
+    pending_visit_.reset();
+    return target;
+  }
+  const std::optional<uint64_t> visits = thread_.SettledVisits();
   if (!visits) return std::min(target, passed_floor_);
   const bool pending_is_over = pending_visit_ && *pending_visit_ != *visits;
   if (!ThreadMonitor::IsInside(*visits)) {

@@ -78,17 +78,19 @@ class MonitorSlot {
  private:
   struct View;
 
+  void WaitUntilLeft();
+
   const ThreadRules& rules_;
   ThreadMonitor thread_;
   std::unique_ptr<PacketMonitor> monitor_;
   std::unique_ptr<View> view_;
-  MonitorCounters ended_;            // of monitors before this one
-  Nanos passed_floor_ = INT64_MIN;   // no packet from before this will come any more
-  Nanos pending_floor_ = INT64_MIN;  // passed as soon as the visit below is over
-  std::optional<uint64_t> pending_visit_;
-  Nanos settled_until_ = INT64_MIN;    // what others told of the time before is in the ring
-  Nanos pending_settled_ = INT64_MIN;  // settled as soon as so many messages are
-  uint64_t pending_messages_ = 0;      // 0: none
+  MonitorCounters ended_;                  // of monitors before this one
+  Nanos passed_floor_ = INT64_MIN;         // no packet from before this will come any more
+  Nanos pending_floor_ = INT64_MIN;        // passed as soon as the visit below is over
+  std::optional<uint64_t> pending_visit_;  // in which the thread was
+  Nanos settled_until_ = INT64_MIN;        // what others told of the time before is in the ring
+  Nanos pending_settled_ = INT64_MIN;      // settled as soon as so many messages are
+  uint64_t pending_messages_ = 0;          // 0: none
   const Nanos since_monotonic_ns_;
   bool has_failed_ = false;
   std::atomic<bool> has_ended_{false};

@@ -16,6 +16,8 @@ namespace {
 
 constexpr size_t kRequestsBytes = 1 << 14;
 constexpr auto kLongestVisit = std::chrono::milliseconds(100);
+// Between two looks: visits last microseconds unless their thread is not running.
+constexpr auto kPause = std::chrono::microseconds(20);
 
 static_assert(TRUMPET_BATCH_MAX <= kMaxMeasureBurst);
 
@@ -187,16 +189,21 @@ std::optional<uint64_t> ThreadMonitor::SettledVisits() const {
 
 bool WaitUntilLeft(const std::vector<ThreadMonitor*>& threads) {
   const auto deadline = std::chrono::steady_clock::now() + kLongestVisit;
+  const auto has_time = [&] {
+    std::this_thread::sleep_for(kPause);
+    return std::chrono::steady_clock::now() <= deadline;
+  };
   const bool is_any_unseen =
       std::any_of(threads.begin(), threads.end(), [](const ThreadMonitor* thread) {
         return (thread->visits() & ThreadMonitor::kEntersUnseen) != 0;
       });
-  if (is_any_unseen && !ProcessBarrier()) return false;  // one for all
+  while (is_any_unseen && !ProcessBarrier()) {  // one for all
+    if (!has_time()) return false;
+  }
   for (const ThreadMonitor* thread : threads) {
     const uint64_t seen = thread->visits();
     while (!thread->HasLeft(seen)) {
-      if (std::chrono::steady_clock::now() > deadline) return false;
-      std::this_thread::yield();
+      if (!has_time()) return false;
     }
   }
   return true;

@@ -94,8 +94,6 @@ class ThreadMonitor {
   // this.  None: it cannot be known now.  Any thread.
   std::optional<uint64_t> SettledVisits() const;
   static bool IsInside(uint64_t visits) { return (visits & kInside) != 0; }
-  // Was every visit that may have begun before `seen` was read left since?  Any thread.
-  bool HasLeft(uint64_t seen) const { return !IsInside(seen) || visits() != seen; }
   // The latest stamp given to a packet or idle call.  What was stamped earlier has been seen.
   Nanos last_stamp_ns() const { return last_stamp_ns_.load(std::memory_order_acquire); }
   // Only after the view was taken away and left.
@@ -118,6 +116,8 @@ class ThreadMonitor {
   static constexpr uint64_t kFlags = kInside | kEntersUnseen;
 
   uint64_t visits() const { return visits_.load(std::memory_order_seq_cst); }
+  // Was every visit that may have begun before `seen` was read left since?
+  bool HasLeft(uint64_t seen) const { return !IsInside(seen) || visits() != seen; }
   Nanos Stamp(int64_t now_us);
   void KeepRequests(const trumpet_sent_frame* frames, size_t count);
   void Count(const LiveView& view, const Frame* frames, int count, uint32_t in_port, Nanos now);

@@ -288,6 +288,10 @@ class Clos:
     def del_flow(self, bridge, flow):
         self.switch.ofctl("-O", "OpenFlow15", "--strict", "del-flows", bridge, flow)
 
+    def await_interface(self, name, column, value):
+        eventually(lambda: self.switch.vsctl("get", "interface", name, column) == value,
+                   f"the switch knows that {column} of {name} is {value}")
+
     def heed_flows(self):
         """From now on packets go by the flows that there are.
 
@@ -334,8 +338,7 @@ class Clos:
                 for plugged in (self.wire(bridge, peer), names[(bridge, peer)]):
                     self.switch.vsctl("--if-exists", "del-port", bridge, plugged)
                 self.add_port(bridge, device, number)
-                eventually(lambda: self.switch.vsctl(  # pylint: disable=cell-var-from-loop
-                    "get", "interface", device, "ofport") == str(number), "the port has its number")
+                self.await_interface(device, "ofport", str(number))
 
         plug(names)
         try:

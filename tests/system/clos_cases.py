@@ -151,8 +151,7 @@ def small_mtu(links):
         for wire in wires:
             links.ip("link", "set", wire, "mtu", "700")
         for wire in wires:  # the switch sets up such ports anew
-            eventually(lambda: links.switch.vsctl("get", "interface", wire, "mtu") == "700",  # pylint: disable=W0640
-                       "the switch knows of the MTU")
+            links.await_interface(wire, "mtu", "700")
         for size in (100, 1200):
             links.send(mixed(size=lambda _, bytes_=size: bytes_, to="10.3."))
         yield {spine: ("long", "mtu", "only shorter packets pass out of port 3") for spine in SPINES}
@@ -180,8 +179,7 @@ def port_down(links):
 
     def set_it(state):
         links.ip("link", "set", wire, state)
-        eventually(lambda: links.switch.vsctl("get", "interface", wire, "link_state") == state,
-                   f"the switch knows that the wire is {state}")
+        links.await_interface(wire, "link_state", state)
         links.heed_flows()
 
     set_it("down")
