@@ -58,6 +58,25 @@ TEST(CampaignDelays, WhatDoesNotFitIntoDuringAtAllStillFails) {
   EXPECT_NE(lab.run->view().problem.find("2 slots"), std::string::npos) << lab.run->view().problem;
 }
 
+// The plan goes by the slowest slot so far, which was the one that looked at the prefix.
+TEST(CampaignDelays, OneSlowSlotCostsARunNoneOfItsLaterSlots) {
+  Lab lab;
+  AddTraffic(&lab);
+  lab.network.command_latency = 300 * kMs;
+  lab.Begin("MIRROR { 1.2.3.0/24 } ON { [A B C D], [A L C D] } USING 15 Mb/s DURING 2 s EVERY 5 s");
+  lab.RunUntil(lab.clock.now + 500 * kMs);
+  ASSERT_EQ(lab.run->view().slots + lab.run->view().bootstrap_slots, 0u);
+  lab.network.command_latency = kMs;
+  lab.RunToEnd();
+  const SliceRunView& view = lab.run->view();
+  EXPECT_EQ(view.state, SliceRunState::kDone) << view.problem;
+  EXPECT_TRUE(view.warnings.empty()) << view.warnings[0];
+  EXPECT_EQ(view.replans, 0u);
+  const Nanos cycle = view.slot + lab.run->spacing();
+  EXPECT_GE(view.slots, 2 * kNanosPerSecond / cycle * 8 / 10);
+  EXPECT_LE(view.slots, 2 * kNanosPerSecond / cycle);
+}
+
 // It makes the run plan anew, and at some time there is room for one of the two paths only.
 TEST(CampaignDelays, AChangeOfTheNetworkElsewhereFailsNoRunHoweverLateItIs) {
   for (Nanos after = 100 * kMs; after <= 600 * kMs; after += 10 * kMs) {

@@ -13,6 +13,7 @@ namespace {
 
 constexpr int64_t kNominalBps = 1000;  // only to find the paths of what nobody knows
 constexpr size_t kMaxLooks = 20;       // slots that look at all unknown prefixes of a run
+constexpr double kPlanShare = 8;       // of the time left, for a plan that nothing waits for
 constexpr size_t kMaxWarnings = 20;
 
 }  // namespace
@@ -206,6 +207,10 @@ void CampaignRun::Plan() {
     request.campaign.during = began_ + campaign_.during - Now();
     const auto cycle = slice::NanosOf(request.options.spacing_ms) + slot_;
     if (request.campaign.during < cycle) return Finish(SliceRunState::kDone, "");
+    if (is_done_) {
+      const double left_s = static_cast<double>(request.campaign.during) / kNanosPerSecond;
+      request.options.seconds = std::min(request.options.seconds, left_s / kPlanShare);
+    }
   }
   SetState(SliceRunState::kPlanning, INT64_MAX);
   parts_.planner->Plan(std::move(request),
@@ -216,6 +221,7 @@ void CampaignRun::Plan() {
 void CampaignRun::OnPlan(Result<SlicePlanAnswer> answer) {
   if (view_.state != SliceRunState::kPlanning) return;  // stopped meanwhile
   if (!answer) {
+    if (is_done_) return Finish(SliceRunState::kDone, "");
     if (began_ == 0 && overhead_ > 0 && !is_overtime_) {
       is_overtime_ = true;  // perhaps it was only for that
       return Plan();

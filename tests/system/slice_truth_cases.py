@@ -15,7 +15,7 @@ from switch import eventually
 LOSS_OF_A_LINK = 0.02
 FLOWS = 16
 QUERIES = """MIRROR { 1.2.3.0/24 } ON { [A -> D] }
-USING 60 Mb/s DURING 4 s EVERY 60 s
+USING 60 Mb/s DURING 6 s EVERY 60 s
 """
 DELAY_NS = 15_000_000  # three links of 5 ms
 USUAL_SPREAD_NS = 5_000_000  # of delays, with whatever waits for its turn in between
