@@ -122,6 +122,50 @@ TEST(CampaignDelays, CopiesThatNeverComeAreWaitedForOnce) {
   EXPECT_LT(lab.clock.now, 3 * kNanosPerSecond);  // it began at one
 }
 
+// A slot that nobody has tallied is lost, and due again.
+TEST(CampaignDelays, AnAnalyzerThatAnswersLateCostsASlotAndDoesNotEndTheRun) {
+  Lab lab;
+  AddTraffic(&lab);
+  lab.Begin("MIRROR { 1.2.3.0/24 } ON { [A B C D], [A L C D] } USING 15 Mb/s DURING 2 s EVERY 5 s");
+  lab.RunUntil(lab.clock.now + 100 * kMs);
+  lab.network.analyzer_answers = false;
+  lab.RunUntil(lab.clock.now + kNanosPerSecond);
+  lab.network.analyzer_answers = true;
+  lab.RunToEnd();
+  const SliceRunView& view = lab.run->view();
+  EXPECT_EQ(view.state, SliceRunState::kDone) << view.problem;
+  EXPECT_EQ(view.failed_slots, 1u);
+  EXPECT_GE(view.slots, 10u);
+}
+
+TEST(CampaignDelays, AnAnalyzerThatNeverAnswersEndsTheRunAfterThreeSlots) {
+  Lab lab;
+  AddTraffic(&lab);
+  lab.network.analyzer_answers = false;
+  lab.Begin(kPaths);
+  lab.RunToEnd();
+  const SliceRunView& view = lab.run->view();
+  EXPECT_EQ(view.state, SliceRunState::kFailed);
+  EXPECT_EQ(view.failed_slots, 3u);
+  EXPECT_NE(view.problem.find("analyzer does not answer"), std::string::npos) << view.problem;
+}
+
+// It is stepped before it reads what has come meanwhile.
+TEST(CampaignDelays, AControllerThatStoodStillBlamesNobody) {
+  for (const SliceRunState state : {SliceRunState::kTurningOn, SliceRunState::kTallying}) {
+    SCOPED_TRACE(NameOf(state));
+    Lab lab;
+    AddTraffic(&lab);
+    lab.Begin(kPaths);
+    while (lab.run->view().state != state) ASSERT_TRUE(lab.Turn());
+    lab.clock.now += 3 * kNanosPerSecond;
+    lab.run->Step();
+    lab.RunToEnd();
+    EXPECT_EQ(lab.run->view().state, SliceRunState::kDone) << lab.run->view().problem;
+    EXPECT_EQ(lab.run->view().failed_slots, 0u);
+  }
+}
+
 TEST(CampaignDelays, AnAnalyzerThatDiesWhileItsCopiesAreWaitedForEndsTheRun) {
   Lab lab;
   AddTraffic(&lab);

@@ -13,7 +13,8 @@ namespace {
 
 constexpr int64_t kNominalBps = 1000;  // only to find the paths of what nobody knows
 constexpr size_t kMaxLooks = 20;       // slots that look at all unknown prefixes of a run
-constexpr double kPlanShare = 8;       // of the time left, for a plan that nothing waits for
+constexpr Nanos kStandstill = 100 * kNanosPerMilli;  // of this process: no step is so late else
+constexpr double kPlanShare = 8;  // of the time left, for a plan that nothing waits for
 constexpr size_t kMaxWarnings = 20;
 
 }  // namespace
@@ -95,8 +96,19 @@ void CampaignRun::Warn(const std::string& text) {
   if (known.size() < kMaxWarnings && !is_known) known.push_back(text);
 }
 
+// Once for each question: after that, somebody else is slow.
+bool CampaignRun::StoodStill() {
+  const bool waits = view_.state == SliceRunState::kTurningOn ||
+                     (view_.state == SliceRunState::kTallying && !has_tallies_);
+  if (!waits || has_stood_still_ || Now() - due_ < kStandstill) return false;
+  has_stood_still_ = true;
+  return true;
+}
+
 void CampaignRun::Step() {
   if (Now() < due_) return;
+  // The answers may have come meanwhile, and nobody has read them.
+  if (StoodStill()) return SetState(view_.state, Now() + options_.patience);
   switch (view_.state) {
     case SliceRunState::kHolding:
       return NextSlot();
@@ -109,7 +121,7 @@ void CampaignRun::Step() {
       if (has_tallies_) return CloseSlot();
       TurnOffAll();
       ReleaseSlot(reserved_);
-      return Finish(SliceRunState::kFailed, "the analyzer does not answer");
+      return FailSlot("the analyzer does not answer");
     case SliceRunState::kFinishing:
       view_.warnings.push_back("the analyzer gave no answers");
       return End();

@@ -52,7 +52,7 @@ struct SliceRunOptions {
   uint32_t copy_overhead = 50;   // bytes of the tunnel's headers
   int64_t unseen_bps = 64'000;   // of a prefix that nobody has seen a packet of
   int bootstrap_slots = 3;       // that look for it
-  int failures = 3;              // slots in a row that cannot be turned on end a run
+  int failures = 3;              // slots in a row that fail end a run
   uint32_t confine_packets = 2;  // of a slot at one router: one proves that the region leaks
   uint16_t confine_snap_bytes = kSliceSnapBytes;  // and its headers say who it is
 };
@@ -223,6 +223,7 @@ class CampaignRun {
   bool HasEnded() const;
   bool HasCome(const ActiveSlice& slice, const Place& place) const;
 
+  bool StoodStill();
   void Finish(SliceRunState state, const std::string& problem);
   void End();
   void SetState(SliceRunState state, Nanos due);
@@ -277,8 +278,9 @@ class CampaignRun {
   Nanos wall_ahead_ = 0;    // of the monotonic clock, when the slot began
   int64_t reserved_ = 0;    // bytes
   bool has_tallies_ = false;
-  int waits_ = 0;                                                   // for copies that had not come
-  Nanos waited_ = 0;                                                // likewise
+  bool has_stood_still_ = false;  // this process, since it has asked
+  int waits_ = 0;                 // for copies that had not come
+  Nanos waited_ = 0;              // likewise
   std::map<std::pair<uint32_t, std::string>, SliceTally> tallies_;  // by tag and switch
 
   Nanos spacing_;

@@ -61,6 +61,7 @@ void CampaignRun::EndOfSlots() {
 
 void CampaignRun::TurnOn(SlotJobs jobs) {
   ++attempt_;
+  has_stood_still_ = false;
   current_ = std::move(jobs);
   active_.clear();
   unanswered_ = 0;
@@ -181,7 +182,6 @@ void CampaignRun::AllAnswered() {
     ReleaseSlot(reserved_);
     return FailSlot(failure_);
   }
-  failures_ = 0;
   expected_end_ = parts_.clock->UnixNow() + slot_;
   wall_ahead_ = WallAhead();
   SetState(SliceRunState::kMirroring, Now() + slot_ + spacing_);
@@ -257,6 +257,7 @@ void CampaignRun::AskTallies() {
   }
   std::vector<uint32_t> tags;
   for (const ActiveSlice& slice : active_) tags.push_back(slice.tag);
+  has_stood_still_ = false;
   SetState(SliceRunState::kTallying, Now() + options_.patience);
   parts_.collector->AskTallies(
       tags, Guarded<const Result<std::vector<SliceTally>>&>(
@@ -339,6 +340,7 @@ void CampaignRun::CloseSlot() {
     has_tallies_ = false;
     return SetState(SliceRunState::kMirroring, Now() + wait);
   }
+  failures_ = 0;
   const Nanos now = Now();
   if (!HasEnded()) TurnOffAll();  // switches that did not say so
   int64_t copied = 0;
