@@ -30,6 +30,8 @@ lib_libtrumpet_measure_a_SOURCES = \
 	lib/measure/expression_check.h \
 	lib/measure/expression_compiler.cc \
 	lib/measure/field_columns.h \
+	lib/measure/frame_copy.cc \
+	lib/measure/frame_copy.h \
 	lib/measure/frame_headers.cc \
 	lib/measure/frame_headers.h \
 	lib/measure/frame_programs.cc \
@@ -100,6 +102,7 @@ lib_measure_measure_test_SOURCES = \
 	lib/measure/collected_ring_test.cc \
 	lib/measure/copy_frame_test.cc \
 	lib/measure/fast_bounds_test.cc \
+	lib/measure/frame_copy_test.cc \
 	lib/measure/key_slots_test.cc \
 	lib/measure/key_text_test.cc \
 	lib/measure/measure_hash_test.cc \

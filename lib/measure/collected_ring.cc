@@ -10,6 +10,19 @@ constexpr uint32_t kHalf = sizeof(uint32_t);
 
 uint32_t CountBits(uint64_t bits) { return static_cast<uint32_t>(__builtin_popcountll(bits)); }
 
+// Of these fields, a bit each, from the low half of the first one on.
+void ReadFields(const uint32_t* low, uint64_t present, std::vector<uint64_t>* values) {
+  const uint32_t count = CountBits(present);
+  values->assign(low, low + count);
+  if ((present & WideFields()) == 0) return;
+  const uint32_t* high = low + count;
+  uint64_t* value = values->data();
+  for (uint64_t left = present; left != 0; left &= left - 1, ++value) {
+    const bool is_wide = (WideFields() >> __builtin_ctzll(left) & 1) != 0;
+    if (is_wide) *value |= uint64_t{*high++} << 32;
+  }
+}
+
 }  // namespace
 
 void FieldMoves::Become(uint64_t present) {
@@ -47,22 +60,34 @@ bool CollectedRing::Read(CollectedPacket* packet) {
   Header header;
   std::memcpy(&header, record.data, sizeof header);
   packet->now = header.now;
-  packet->present = header.present;
-  packet->endpoint = static_cast<uint32_t>(header.endpoint);
-  const auto* const low =
-      reinterpret_cast<const uint32_t*>(static_cast<const uint8_t*>(record.data) + sizeof header);
-  const uint32_t count = CountBits(header.present);
-  packet->values.assign(low, low + count);
-  const uint32_t* high = low + count;
-  if ((header.present & WideFields()) != 0) {
-    uint64_t* value = packet->values.data();
-    for (uint64_t left = header.present; left != 0; left &= left - 1, ++value) {
-      const bool is_wide = (WideFields() >> __builtin_ctzll(left) & 1) != 0;
-      if (is_wide) *value |= uint64_t{*high++} << 32;
-    }
+  const uint8_t* const rest = static_cast<const uint8_t*>(record.data) + sizeof header;
+  if (header.frame_copy != 0) {
+    ReadFrame(header, rest, packet);
+  } else {
+    packet->present = header.present;
+    packet->endpoint = header.endpoint;
+    ReadFields(reinterpret_cast<const uint32_t*>(rest), header.present, &packet->values);
   }
   ring_.Release();
   return true;
+}
+
+void CollectedRing::ReadFrame(const Header& header, const uint8_t* bytes,
+                              CollectedPacket* packet) const {
+  FrameCopy frame;
+  std::memcpy(static_cast<void*>(&frame.place), &header.present, sizeof frame.place);
+  frame.wire_length = header.endpoint;
+  frame.bytes = header.frame_bytes;
+  frame.data = bytes;
+  const BurstCopy& copy = (*copies_)[header.frame_copy - size_t{1}];
+  PacketValues read;
+  ReadFrameCopy(frame, copy, &read);
+  packet->present = read.present;
+  packet->endpoint = copy.endpoint;
+  packet->values.clear();
+  for (uint64_t left = read.present; left != 0; left &= left - 1) {
+    packet->values.push_back(read.value[__builtin_ctzll(left)]);
+  }
 }
 
 }  // namespace trumpet

@@ -4,7 +4,8 @@
 // CollectedRing: packets on their way to an endpoint, from a packet thread to the agent.
 //
 // A record is laid out for whoever writes it: the low halves of the values that are present, as
-// they lie in the packet, and behind them the high halves of those that may have any.
+// they lie in the packet, and behind them the high halves of those that may have any.  Or it is a
+// frame, of which Read() makes what the other kind would have held (frame_copy.h).
 //
 // Threads: batches are for the packet thread, Read() is for one other.
 // Memory: taken at construction.
@@ -19,6 +20,7 @@
 #include <vector>
 
 #include "lib/base/spsc_ring.h"
+#include "lib/measure/frame_copy.h"
 #include "lib/measure/packet_values.h"
 
 namespace trumpet {
@@ -101,7 +103,9 @@ class FieldMoves {
 
 class CollectedRing {
  public:
-  explicit CollectedRing(size_t bytes) : ring_(bytes) {}
+  // `copies`: of the program whose frames it takes, if it takes some; borrowed.
+  explicit CollectedRing(size_t bytes, const std::vector<BurstCopy>* copies = nullptr)
+      : ring_(bytes), copies_(copies) {}
 
   // Packets that can be read when the batch is done with.
   class Batch {
@@ -116,6 +120,19 @@ class CollectedRing {
       return reinterpret_cast<uint8_t*>(new (room) Header{now, moves.present(), endpoint} + 1);
     }
 
+    // A frame, with copies of its bytes; false: there is no room.
+    bool AddFrame(const FrameCopy& frame) {
+      void* const room = batch_.Add(sizeof(Header) + frame.bytes);
+      if (room == nullptr) return false;
+      uint64_t place;
+      std::memcpy(&place, &frame.place, sizeof place);
+      const auto behind = static_cast<uint16_t>(frame.copy + 1);
+      auto* const header =
+          new (room) Header{frame.now, place, frame.wire_length, behind, frame.bytes};
+      CopyFrameBytes(frame.data, frame.bytes, reinterpret_cast<uint8_t*>(header + 1));
+      return true;
+    }
+
    private:
     SpscRing::Batch batch_;
   };
@@ -124,13 +141,20 @@ class CollectedRing {
   bool Read(CollectedPacket* packet);
 
  private:
+  // Of a frame, `present` is its place, and `endpoint` how long it was on the wire.
   struct Header {
     uint64_t now;
     uint64_t present;
-    uint64_t endpoint;
+    uint32_t endpoint;
+    uint16_t frame_copy = 0;  // behind the number of its copy; 0: it is no frame
+    uint16_t frame_bytes = 0;
   };
+  static_assert(sizeof(PacketPlace) == sizeof(uint64_t), "it takes the place of `present`");
+
+  void ReadFrame(const Header& header, const uint8_t* bytes, CollectedPacket* packet) const;
 
   SpscRing ring_;
+  const std::vector<BurstCopy>* const copies_;
 };
 
 }  // namespace trumpet

@@ -75,7 +75,7 @@ void FramePrograms::Run(const Frame* frames, uint32_t count, const PacketPlace& 
   packets_[0].now = now;
   if (place != place_) Place(place);
   ReadFields(frames, count);
-  set_.Run(packets_.data(), count, {frames});
+  set_.Run(packets_.data(), count, {frames, place_});
 }
 
 // All packets of a port have it in common, so it stays from burst to burst.

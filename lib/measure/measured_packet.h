@@ -32,6 +32,7 @@ struct MeasuredPacket {
 // fields are set, and nothing is known.
 struct BurstSource {
   const Frame* frames = nullptr;  // of each packet
+  PacketPlace place;              // of all
 };
 
 class BurstKeys;

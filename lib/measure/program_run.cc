@@ -268,8 +268,12 @@ void ProgramState::RunCopiesOf(ProgramBurst* burst, const BurstContext& context)
   for (const uint32_t mark : marks_) copied |= mark;
   if (copied == 0) return;
   const bool are_read = burst->source.frames == nullptr;
-  if (program_->has_plain_copies && are_read) {
-    CollectCopies(burst->packets, copied);
+  if (program_->has_plain_copies) {
+    if (are_read) {
+      CollectCopies(burst->packets, copied);
+    } else {
+      CollectFrames(*burst, copied);
+    }
   } else {
     burst->FillSlots(*program_, program_->copy_keys);
     ForEachBit(copied, [&](uint32_t number) { RunCopiesOfOne(*burst, number, context); });
@@ -294,6 +298,31 @@ void ProgramState::CollectCopies(const MeasuredPacket* packets, uint32_t copied)
     }
   }
   Count(&counters_.collected, collected);
+}
+
+// The same of frames.
+void ProgramState::CollectFrames(const ProgramBurst& burst, uint32_t copied) {
+  const auto count = static_cast<uint16_t>(marks_.size());
+  const uint32_t* const marks = marks_.data();
+  uint64_t collected = 0;
+  uint64_t lost = 0;
+  FrameCopy copy;
+  copy.now = burst.packets[0].now;
+  copy.place = burst.source.place;
+  CollectedRing::Batch batch(ring_.get());
+  ForEachBit(copied, [&](uint32_t number) {
+    const Frame& frame = burst.source.frames[number];
+    copy.wire_length = frame.wire_length;
+    copy.bytes = static_cast<uint16_t>(FrameCopy::BytesOf(frame));
+    copy.data = frame.data;
+    for (copy.copy = 0; copy.copy < count; ++copy.copy) {
+      if ((marks[copy.copy] >> number & 1) == 0) continue;
+      collected++;
+      lost += batch.AddFrame(copy) ? 0 : 1;
+    }
+  });
+  Count(&counters_.collected, collected);
+  if (lost != 0) Count(&counters_.lost, lost);
 }
 
 void ProgramState::RunCopiesOfOne(const ProgramBurst& burst, uint32_t number,

@@ -32,7 +32,9 @@ std::unique_ptr<ProgramState> ProgramState::Create(const CompiledProgram* progra
   state->copies_.resize(program->max_copies);
   state->log_.resize(program->max_log);
   state->log_marks_.resize(2 * (kMaxMeasureDepth + 1));
-  if (program->collects) state->ring_ = std::make_unique<CollectedRing>(options.ring_bytes);
+  if (program->collects) {
+    state->ring_ = std::make_unique<CollectedRing>(options.ring_bytes, &program->burst_copies);
+  }
   state->random_ =
       program->family == MeasureHashFamily::kReference ? kReferenceRandom : options.random_seed;
   RunContext& context = state->context_;

@@ -151,6 +151,7 @@ class ProgramState {
   uint32_t RunArm(const BurstArm& arm, const ProgramBurst& burst, BurstContext* context);
   void RunCopiesOf(ProgramBurst* burst, const BurstContext& context);
   void CollectCopies(const MeasuredPacket* packets, uint32_t copied);
+  void CollectFrames(const ProgramBurst& burst, uint32_t copied);
   void RunCopiesOfOne(const ProgramBurst& burst, uint32_t number, const BurstContext& context);
   void RunOnPacket(const BurstCopy& copy);
   void CollectPlain(const PacketValues& packet, uint64_t now, CopyLayout* layout,

@@ -220,6 +220,14 @@ Status AddEngine(const std::string& name, const std::vector<std::string>& paths,
   return Status::Ok();
 }
 
+// Of these programs there are rows of frames, too.
+constexpr uint32_t kOfFrames[] = {2, 4, 5, 6, 7, 10};
+
+std::string NumberOf(uint32_t use_case) {
+  const std::string number = std::to_string(use_case);
+  return "uc" + std::string(2 - number.size(), '0') + number;
+}
+
 Status AddEngines(const std::string& directory, std::vector<Row>* rows) {
   static const char* const kNames[] = {
       "uc01_flow_volume_duration",   "uc02_flow_volume_cm", "uc03_cardinality_pcsa",
@@ -234,10 +242,9 @@ Status AddEngines(const std::string& directory, std::vector<Row>* rows) {
     if (!status.ok()) return status;
   }
   Status status = AddEngine("all 13", all, rows);
-  for (const size_t program : {1, 3, 9}) {
+  for (const uint32_t use_case : kOfFrames) {
     if (!status.ok()) return status;
-    const std::string name = kNames[program];
-    status = AddEngine(name.substr(0, name.find('_')) + " of frames", {all[program]}, rows, true);
+    status = AddEngine(NumberOf(use_case) + " of frames", {all[use_case - 1]}, rows, true);
   }
   for (const size_t count : {4, 16}) {
     if (!status.ok()) return status;
@@ -250,9 +257,7 @@ Status AddEngines(const std::string& directory, std::vector<Row>* rows) {
 void AddByHand(std::vector<Row>* rows) {
   std::vector<uint32_t> all;
   for (uint32_t use_case = 1; use_case <= 13; ++use_case) {
-    const std::string number = std::to_string(use_case);
-    rows->push_back(
-        {"by hand: uc" + std::string(2 - number.size(), '0') + number, MakeHand(use_case), {}});
+    rows->push_back({"by hand: " + NumberOf(use_case), MakeHand(use_case), {}});
     all.push_back(use_case);
   }
   rows->push_back({"by hand: all 13", MakeHandTogether(all), {}});
@@ -262,9 +267,10 @@ void AddByHand(std::vector<Row>* rows) {
                      {}});
   }
   rows->push_back({"frames alone", std::make_unique<FramesAlone>(), {}});
-  rows->push_back({"by hand: uc02 of frames", MakeHandCountMin(true), {}});
-  rows->push_back({"by hand: uc04 of frames", MakeHandHyperLogLog(true), {}});
-  rows->push_back({"by hand: uc10 of frames", MakeHandHeavyHitters(true), {}});
+  for (const uint32_t use_case : kOfFrames) {
+    rows->push_back(
+        {"by hand: " + NumberOf(use_case) + " of frames", MakeHand(use_case, true), {}});
+  }
 }
 
 // `wanted`: only rows whose name holds it.

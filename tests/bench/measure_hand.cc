@@ -28,8 +28,7 @@ uint64_t HashOf(const PacketValues& packet) {
 uint64_t HashOf(const Frame& frame) {
   uint64_t words[2] = {0, 0};
   const uint8_t* data = frame.data;
-  if (frame.captured_length >= 54 && LoadBe32(data + 12) >> 8 == 0x080045 &&
-      (LoadBe16(data + 20) & 0x1fff) == 0 && data[23] == 6) {
+  if (IsPlainTcp(frame)) {
     const uint64_t addresses = LoadBe64(data + 26);
     const uint32_t ports = LoadBe32(data + 34);
     words[0] = addresses >> 32 | addresses << 32;

@@ -33,11 +33,18 @@ class HandTask : public MeasureContender {
                                uint64_t /*now*/) {}
 };
 
-// Of the program of this number in docs/measurements.
-std::unique_ptr<HandTask> MakeHand(uint32_t use_case);
-std::unique_ptr<HandTask> MakeHandCountMin(bool takes_frames = false);
-std::unique_ptr<HandTask> MakeHandHyperLogLog(bool takes_frames = false);
-std::unique_ptr<HandTask> MakeHandHeavyHitters(bool takes_frames = false);
+// Of TCP in IPv4 without options, with all its headers.
+inline bool IsPlainTcp(const Frame& frame) {
+  const uint8_t* data = frame.data;
+  return frame.captured_length >= 54 && LoadBe32(data + 12) >> 8 == 0x080045 &&
+         (LoadBe16(data + 20) & 0x1fff) == 0 && data[23] == kProtocolTcp;
+}
+
+// Of the program of this number in docs/measurements; of frames uc02, uc04 to uc07 and uc10.
+std::unique_ptr<HandTask> MakeHand(uint32_t use_case, bool takes_frames = false);
+std::unique_ptr<HandTask> MakeHandCountMin(bool takes_frames);
+std::unique_ptr<HandTask> MakeHandHyperLogLog(bool takes_frames);
+std::unique_ptr<HandTask> MakeHandHeavyHitters(bool takes_frames);
 
 }  // namespace trumpet
 

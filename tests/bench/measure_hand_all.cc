@@ -37,6 +37,17 @@ class Ring {
         second,
         third};
   }
+  // Of a frame of TCP in IPv4 without options; of others only the size.
+  void Put(const Frame& frame, uint64_t now, uint64_t first = 0, uint64_t second = 0,
+           uint64_t third = 0) {
+    Record record = {now, 0, 0, frame.wire_length, first, second, third};
+    if (IsPlainTcp(frame)) {
+      record.addresses = LoadBe32(frame.data + 26) | uint64_t{LoadBe32(frame.data + 30)} << 32;
+      record.ports = LoadBe16(frame.data + 34) | uint64_t{LoadBe16(frame.data + 36)} << 16 |
+                     uint64_t{kProtocolTcp} << 32;
+    }
+    records_[collected_++ % kRecords] = record;
+  }
   uint64_t collected() const { return collected_; }
 
  private:
@@ -46,6 +57,45 @@ class Ring {
   static constexpr uint64_t kRecords = 4096;
   std::vector<Record> records_ = std::vector<Record>(kRecords);
   uint64_t collected_ = 0;
+};
+
+// Bursts as tasks see them that look at sizes and collect packets.
+struct FieldBurst {
+  const MeasuredPacket* packets;
+  uint32_t count;
+
+  uint32_t SizeOf(uint32_t i) const {
+    return static_cast<uint32_t>(packets[i].values->value[kPktSize]);
+  }
+  void Collect(uint32_t i, Ring* ring) const { ring->Put(packets[i]); }
+};
+struct FrameBurst {
+  const Frame* frames;
+  uint32_t count;
+  uint64_t now;
+
+  uint32_t SizeOf(uint32_t i) const { return frames[i].wire_length; }
+  void Collect(uint32_t i, Ring* ring) const { ring->Put(frames[i], now); }
+};
+
+// A `Task` that takes either.
+template <typename Task>
+class EitherBurst : public HandTask {
+ public:
+  explicit EitherBurst(bool takes_frames) : takes_frames_(takes_frames) {}
+  void RunHashed(const HandBurst& burst) override {
+    task_.Update(FieldBurst{burst.packets, burst.count}, burst.hashes);
+  }
+  void RunHashedFrames(const Frame* frames, const uint64_t* hashes, uint32_t count,
+                       uint64_t now) override {
+    task_.Update(FrameBurst{frames, count, now}, hashes);
+  }
+  bool takes_frames() const override { return takes_frames_; }
+  uint64_t Sum() const override { return task_.Sum(); }
+
+ private:
+  const bool takes_frames_;
+  Task task_;
 };
 
 class VolumeAndDuration : public HandTask {
@@ -86,17 +136,18 @@ class Pcsa : public HandTask {
   uint32_t bitmaps_[128] = {};
 };
 
-class Thresholds : public HandTask {
+class Thresholds {
  public:
-  void RunHashed(const HandBurst& burst) override {
+  template <typename Burst>
+  void Update(const Burst& burst, const uint64_t* hashes) {
     for (uint32_t i = 0; i < burst.count; ++i) {
-      Flow* flow = &flows_[FlowSlot(burst.hashes[i])];
-      if (++flow->packets > 200) ring_.Put(burst.packets[i]);
-      flow->bytes += static_cast<uint32_t>(burst.packets[i].values->value[kPktSize]);
-      if (flow->bytes > 100000) ring_.Put(burst.packets[i]);
+      Flow* flow = &flows_[FlowSlot(hashes[i])];
+      if (++flow->packets > 200) burst.Collect(i, &ring_);
+      flow->bytes += burst.SizeOf(i);
+      if (flow->bytes > 100000) burst.Collect(i, &ring_);
     }
   }
-  uint64_t Sum() const override { return ring_.collected(); }
+  uint64_t Sum() const { return ring_.collected(); }
 
  private:
   struct Flow {
@@ -106,17 +157,18 @@ class Thresholds : public HandTask {
   Ring ring_;
 };
 
-class RandomSamples : public HandTask {
+class RandomSamples {
  public:
-  void RunHashed(const HandBurst& burst) override {
+  template <typename Burst>
+  void Update(const Burst& burst, const uint64_t*) {
     for (uint32_t i = 0; i < burst.count; ++i) {
       random_ += 0x9e3779b97f4a7c15u;
       if (ScaleHash(static_cast<uint32_t>(MixBits(random_) >> 32), 100) < 25) {
-        ring_.Put(burst.packets[i]);
+        burst.Collect(i, &ring_);
       }
     }
   }
-  uint64_t Sum() const override { return ring_.collected(); }
+  uint64_t Sum() const { return ring_.collected(); }
 
  private:
   uint64_t random_ = 1;
@@ -124,21 +176,22 @@ class RandomSamples : public HandTask {
 };
 
 // Three of twenty packets of a flow, five packets after the last.
-class RegularSamples : public HandTask {
+class RegularSamples {
  public:
-  void RunHashed(const HandBurst& burst) override {
+  template <typename Burst>
+  void Update(const Burst& burst, const uint64_t* hashes) {
     for (uint32_t i = 0; i < burst.count; ++i) {
-      Flow* flow = &flows_[FlowSlot(burst.hashes[i])];
+      Flow* flow = &flows_[FlowSlot(hashes[i])];
       if (flow->delta < 5) {
         flow->delta++;
       } else if (flow->m < 3) {
         flow->m++;
-        ring_.Put(burst.packets[i]);
+        burst.Collect(i, &ring_);
       }
       if (++flow->n >= 20) *flow = {};
     }
   }
-  uint64_t Sum() const override { return ring_.collected(); }
+  uint64_t Sum() const { return ring_.collected(); }
 
  private:
   struct Flow {
@@ -265,28 +318,28 @@ class Together : public HandTask {
 
 }  // namespace
 
-std::unique_ptr<HandTask> MakeHand(uint32_t use_case) {
+std::unique_ptr<HandTask> MakeHand(uint32_t use_case, bool takes_frames) {
   switch (use_case) {
     case 1:
       return std::make_unique<VolumeAndDuration>();
     case 2:
-      return MakeHandCountMin();
+      return MakeHandCountMin(takes_frames);
     case 3:
       return std::make_unique<Pcsa>();
     case 4:
-      return MakeHandHyperLogLog();
+      return MakeHandHyperLogLog(takes_frames);
     case 5:
-      return std::make_unique<Thresholds>();
+      return std::make_unique<EitherBurst<Thresholds>>(takes_frames);
     case 6:
-      return std::make_unique<RandomSamples>();
+      return std::make_unique<EitherBurst<RandomSamples>>(takes_frames);
     case 7:
-      return std::make_unique<RegularSamples>();
+      return std::make_unique<EitherBurst<RegularSamples>>(takes_frames);
     case 8:
       return std::make_unique<Postcards>();
     case 9:
       return std::make_unique<Trajectory>();
     case 10:
-      return MakeHandHeavyHitters();
+      return MakeHandHeavyHitters(takes_frames);
     case 11:
       return std::make_unique<Congestion>();
     case 12:

@@ -52,7 +52,7 @@ class RandomFrames {
   }
 
  private:
-  static constexpr uint32_t kBytes = 96;
+  static constexpr uint32_t kBytes = 128;  // more than a copy keeps
 
   void WriteIpv4(uint8_t* ip, bool is_odd) {
     const uint32_t flow = Below(3) != 0 ? Below(3) : Below(40);
@@ -303,6 +303,12 @@ const char* const kPipelines[] = {
     "pkts >> match(pkt.input_port != 1) >> all.set(all + pkt.in_queue_length) >> "
     "bytes.set(bytes + ipv4.id); pkts >> macbytes.set(macbytes + eth.type);",
     "pkts >> match(vlan.vid != 0) >> few.set(few + vlan.vid) >> some.set(some + geneve.option);",
+    // Copies are collected as frames, with tags of what packets have and of what they lack.
+    "pkts >> match(ipv4.ttl > 60) >> duplicate(out); pkts >> duplicate(again);"
+    "out >> tag(ipv4.id, pkt.size) >> tag(udp.src, tcp.dst) >> tag(eth.src, pkt.in_queue_length) "
+    ">> "
+    "tag(vlan.vid, ipv4.src) >> tag(ipv4.tos, 7) >> tag(ipv4.tos, switch.id) >> collect(C);"
+    "again >> tag(tcp.src, vlan.vid) >> tag(ipv4.checksum, pkt.output_port) >> collect(C);",
     "pkts >> match(udp.dst == 30000) >> few.set(few + segway_header.ts) >> duplicate(out);"
     "out >> collect(C);",
     "pkts >> match(tcp.dst == 80) >> size.set(size + ipv4.len) >> match(size.min() > 5000) >> "
