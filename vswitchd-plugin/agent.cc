@@ -141,11 +141,15 @@ void Agent::SetPlace(std::shared_ptr<const HostPlace> place) {
 ThreadMonitor* Agent::AddThread(const trumpet_thread_info& info) {
   auto slot = std::make_unique<MonitorSlot>(info, rules_, parts_.read_clocks().monotonic_ns);
   ThreadMonitor* thread = &slot->thread();
-  slices_.AddThread(thread);
-  measurements_.AddThread(thread);
-  {
+  try {
+    slices_.AddThread(thread);
+    measurements_.AddThread(thread);
     const std::lock_guard<std::mutex> lock(mutex_);
     wishes_.come.push_back(std::move(slot));
+  } catch (...) {  // there is no memory: the slot goes, and nobody may keep its thread
+    slices_.RemoveThread(thread);
+    measurements_.RemoveThread(thread);
+    throw;
   }
   Wake();
   return thread;
@@ -221,7 +225,11 @@ void Agent::GiveUp(const char* why) noexcept {
   rules_.is_open.store(false, std::memory_order_seq_cst);
   is_enabled_.store(false);
   wants_hooks_.store(false);
-  slices_.Allow(false, INT64_MAX);
+  try {
+    slices_.Allow(false, INT64_MAX);
+  } catch (const std::exception&) {
+    // They are off; there is only no memory to note what they were.
+  }
   UpdateAttached();
   for (auto& slot : slots_) slot->Hide();
   desk_.Drop();

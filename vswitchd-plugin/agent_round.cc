@@ -131,6 +131,7 @@ void Agent::TakeWishes(Nanos now) {
     place_ = wishes_.place;
     wishes.off_since = wishes_.off_since;
     wishes.off_times.swap(wishes_.off_times);
+    slots_.reserve(slots_.size() + wishes_.come.size());  // none is lost halfway
     for (auto& slot : wishes_.come) slots_.push_back(std::move(slot));
     wishes_.come.clear();
   }

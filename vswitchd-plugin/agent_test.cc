@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "lib/base/memory_shortage_test.h"
 #include "vswitchd-plugin/fake_switch_test.h"
 
 namespace trumpet {
@@ -371,6 +372,14 @@ TEST(Agent, KeepsCountingAnEventsReportsAcrossInterruptions) {
   bench.Receive(bench.threads[0], 1);
   bench.RunMs(30);
   EXPECT_EQ(reports(), 2u);
+}
+
+TEST(Agent, LosesNoThreadThatComesWhileMemoryIsShort) {
+  StillSwitch bench(3);
+  const auto step = [&] { bench.plugin.agent().Step(); };
+  for (uint64_t calls = 0; !testing::DoesWith(calls, step); ++calls) {
+  }
+  EXPECT_EQ(bench.plugin.agent().Snapshot().threads.size(), 3u);
 }
 
 TEST(Agent, KeepsTenantsApartByZone) {

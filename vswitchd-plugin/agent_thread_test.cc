@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "lib/base/memory_shortage_test.h"
 #include "vswitchd-plugin/fake_switch_test.h"
 
 namespace trumpet {
@@ -271,6 +272,43 @@ TEST(AgentOutOfMemory, StopsTheMonitorUntilItIsEnabledAgain) {
   thread.Send(UINT64_MAX / 2);
   EXPECT_TRUE(Eventually([&] { return thread.seen() != 0; })) << "it is attached again";
   thread.Stop();
+  plugin.agent().Stop();
+}
+
+// What is lent to a packet thread is taken away all the same.
+TEST(AgentOutOfMemory, GivesUpWithoutAnyMemory) {
+  static FakeSwitch fake;  // of the function below, which has no other way to it
+  trumpet_host ops = *fake.ops();
+  ops.log = [](trumpet_log_level level, const char* text) {
+    testing::MemoryShortage::End();
+    fake.ops()->log(level, text);
+  };
+  std::atomic<bool> is_short{false};
+  AgentParts parts;
+  parts.make_monitor = [&](const MonitorOptions& options) {
+    if (!is_short.load()) return PacketMonitor::Create(options);
+    testing::MemoryShortage::Begin(0);
+    throw std::bad_alloc();
+  };
+  Plugin plugin(&ops, parts);
+  plugin.SetConfig({{"trumpet-enable", "true"}, {"trumpet-memory-mb", "4"}});
+  PacketThread first(&fake, &plugin.agent(), 0);
+  ASSERT_TRUE(plugin.RunCommand("trumpet/event-add", {"*, sum(packets) >= 1, 10ms"}).ok());
+  ASSERT_TRUE(plugin.RunCommand("trumpet/slice-on", {"1", "60000", "*"}).ok());
+  first.Send(UINT64_MAX / 2);
+  ASSERT_TRUE(Eventually([&] {
+    const AgentStatus status = plugin.agent().Snapshot();
+    return status.threads.size() == 1 && status.threads[0].is_attached;
+  }));
+  is_short.store(true);
+  PacketThread second(&fake, &plugin.agent(), 1);
+  ASSERT_TRUE(Eventually(
+      [&] { return fake.TakeLogText().find("the packet monitor stops") != std::string::npos; }));
+  EXPECT_FALSE(fake.is_attached());
+  EXPECT_FALSE(plugin.agent().slices().is_any_on());
+  EXPECT_FALSE(plugin.agent().Snapshot().threads[0].is_attached);
+  second.Stop();
+  first.Stop();
   plugin.agent().Stop();
 }
 

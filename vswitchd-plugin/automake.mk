@@ -93,6 +93,8 @@ vswitchd_plugin_libtrumpet_plugin_a_SOURCES = \
 gtest_programs += vswitchd-plugin/plugin_test vswitchd-plugin/agent_thread_test
 TSAN_TESTS += vswitchd-plugin/agent_thread_test
 vswitchd_plugin_plugin_test_SOURCES = \
+	lib/base/memory_shortage_test.cc \
+	lib/base/memory_shortage_test.h \
 	vswitchd-plugin/agent_test.cc \
 	vswitchd-plugin/carrier_ports_test.cc \
 	vswitchd-plugin/commands_test.cc \
@@ -120,6 +122,8 @@ vswitchd_plugin_plugin_test_SOURCES = \
 vswitchd_plugin_plugin_test_LDADD = $(LIBTRUMPET_PLUGIN) $(GTEST_MAIN_LIBS) $(XXHASH_LIBS)
 vswitchd_plugin_agent_thread_test_SOURCES = \
 	lib/base/cold_stores_test.h \
+	lib/base/memory_shortage_test.cc \
+	lib/base/memory_shortage_test.h \
 	vswitchd-plugin/agent_thread_test.cc \
 	vswitchd-plugin/fake_switch_test.h \
 	vswitchd-plugin/thread_monitor_test.cc

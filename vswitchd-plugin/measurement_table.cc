@@ -115,7 +115,7 @@ void MeasurementTable::AddThread(ThreadMonitor* thread) {
     ++without_memory_;
     host_->Warn("a packet thread came, and there is no memory for its measurement programs");
   }
-  threads_.push_back({thread, ProgramsOf(thread)});
+  threads_.push_back({thread, ProgramsOf(measurements_, thread)});
   thread->WantQueueLength(
       std::any_of(measurements_.begin(), measurements_.end(),
                   [](const auto& measurement) { return measurement->way.wants_queue_length; }));
@@ -181,9 +181,10 @@ bool MeasurementTable::GiveStates(Measurement* measurement) {
                      [&](const ThreadMonitor* thread) { return GiveState(thread, measurement); });
 }
 
-std::unique_ptr<ThreadPrograms> MeasurementTable::ProgramsOf(const ThreadMonitor* thread) const {
+std::unique_ptr<ThreadPrograms> MeasurementTable::ProgramsOf(const Measurements& measurements,
+                                                             const ThreadMonitor* thread) const {
   std::vector<PlacedProgram> programs;
-  for (const auto& measurement : measurements_) {
+  for (const auto& measurement : measurements) {
     for (const auto& replica : measurement->replicas) {
       if (replica.thread != thread) continue;
       programs.push_back({replica.state.get(), &measurement->edges, &measurement->holds_tags,
@@ -357,7 +358,15 @@ void MeasurementTable::SetBudget(const MeasureBudget& budget) {
   budget_ = budget;
 }
 
+// All that takes memory comes first: either every thread changes over, or none does.
 void MeasurementTable::Publish(Measurements next) {
+  std::vector<ThreadMonitor*> monitors;
+  std::vector<std::unique_ptr<ThreadPrograms>> programs;
+  for (const Thread& thread : threads_) {
+    monitors.push_back(thread.monitor);
+    programs.push_back(ProgramsOf(next, thread.monitor));
+  }
+  retired_programs_.reserve(retired_programs_.size() + threads_.size());
   for (const auto& measurement : measurements_) {
     if (std::find(next.begin(), next.end(), measurement) == next.end()) {
       retired_.push_back(measurement);
@@ -379,15 +388,13 @@ void MeasurementTable::Publish(Measurements next) {
   is_any_sent_ = is_any_sent;
   is_any_asked_ = is_any_asked;
   host_->ops().set_tx_wanted(is_any_sent || is_any_asked);
-  std::vector<ThreadMonitor*> monitors;
-  for (Thread& thread : threads_) {
-    std::unique_ptr<ThreadPrograms> programs = ProgramsOf(thread.monitor);
-    thread.monitor->ShowPrograms(programs.get());
-    std::swap(thread.programs, programs);
+  for (size_t i = 0; i < threads_.size(); ++i) {
+    Thread& thread = threads_[i];
+    thread.monitor->ShowPrograms(programs[i].get());
+    thread.programs.swap(programs[i]);
     thread.monitor->WantQueueLength(wants_queue_length);
     thread.monitor->WantSent(WantsSent(*thread.monitor));
-    if (programs != nullptr) retired_programs_.push_back(std::move(programs));
-    monitors.push_back(thread.monitor);
+    if (programs[i] != nullptr) retired_programs_.push_back(std::move(programs[i]));
   }
   spacing_.store(spacing);
   if (!WaitUntilLeft(monitors)) return;

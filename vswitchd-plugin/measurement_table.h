@@ -194,7 +194,8 @@ class MeasurementTable {
   Status CheckRoom(const std::string& name) const;
   bool GiveState(const ThreadMonitor* thread, Measurement* measurement);
   bool GiveStates(Measurement* measurement);
-  std::unique_ptr<ThreadPrograms> ProgramsOf(const ThreadMonitor* thread) const;
+  std::unique_ptr<ThreadPrograms> ProgramsOf(const Measurements& measurements,
+                                             const ThreadMonitor* thread) const;
   bool WantsSent(const ThreadMonitor& thread) const;
   void Publish(Measurements next);
   Status AnswerFrame(const std::vector<uint8_t>& frame, Nanos unix_now, Nanos now);

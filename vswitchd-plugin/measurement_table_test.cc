@@ -8,6 +8,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "lib/base/memory_shortage_test.h"
 #include "lib/measure/request_frame.h"
 #include "vswitchd-plugin/fake_switch_test.h"
 #include "vswitchd-plugin/measurement_commands.h"
@@ -131,6 +132,35 @@ TEST_F(MeasurementTableTest, ProgramsAreChangedWhileOthersKeepTheirState) {
   EXPECT_EQ(Total("b"), 4u);
   Add("a", kSizes);
   EXPECT_EQ(Total("a"), 0u);
+}
+
+// Wherever it runs out: what was installed before may still be in use.
+TEST_F(MeasurementTableTest, AChangeThatFindsNoMemoryIsNotMade) {
+  Add("a", kSizes);
+  Add("b", kSizes);
+  MeasurementTable& table = still_.plugin.agent().measurements();
+  const auto remove = [&] { static_cast<void>(table.Remove("a")); };
+  uint64_t received = 0;
+  for (uint64_t calls = 0; !testing::DoesWith(calls, remove); ++calls) {
+    ASSERT_EQ(table.Snapshot().programs.size(), 2u) << calls;
+    for (ThreadMonitor* thread : still_.threads) still_.Receive(thread, 1);
+    ASSERT_EQ(Total("a"), received += 2);
+  }
+  EXPECT_EQ(table.Snapshot().programs.size(), 1u);
+}
+
+// The switch forwards without the monitor there, and nobody waits for the thread or shows it
+// anything.
+TEST_F(MeasurementTableTest, AThreadThatFindsNoMemoryIsKnownToNobody) {
+  Add("sizes", kSizes);
+  still_.Command("trumpet/slice-on", {"1", "1000", "*"});
+  const auto add = [&] { still_.plugin.agent().AddThread({5, 0, true, nullptr}); };
+  for (uint64_t calls = 0; !testing::DoesWith(calls, add); ++calls) {
+    ASSERT_EQ(Ask("program-show", {"sizes"})["threads"], 2) << calls;
+    still_.Command("trumpet/slice-on", {"2", "1000", "*"});
+    still_.Command("trumpet/slice-off", {"2"});
+  }
+  EXPECT_EQ(Ask("program-show", {"sizes"})["threads"], 3);
 }
 
 TEST_F(MeasurementTableTest, TimeIsUnixTimeAndPortsAreThoseOfTheDatapath) {

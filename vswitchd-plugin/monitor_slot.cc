@@ -38,16 +38,15 @@ void MonitorSlot::Show(const ZoneMap& zones, const ParseOptions& parse) {
   auto next = std::make_unique<View>();
   next->zones = zones;
   next->live = LiveView{monitor_.get(), &next->zones, parse};
-  if (view_ != nullptr) {
-    thread_.Show(&next->live);
-    WaitUntilLeft();
-  } else {
+  const bool is_change = is_shown();
+  if (!is_change) {
     // Visits before this one found nothing to touch, later ones see at least this floor.
     passed_floor_ = rules_.floor_ns.load(std::memory_order_seq_cst);
     pending_visit_.reset();
-    thread_.Show(&next->live);
   }
-  view_ = std::move(next);
+  thread_.Show(&next->live);
+  view_.swap(next);
+  if (is_change) WaitUntilLeft();  // before `next` goes, which was shown until now
 }
 
 void MonitorSlot::Hide() {
@@ -59,7 +58,8 @@ void MonitorSlot::Hide() {
 
 // However long it takes: a thread that is not running may stay inside for a while.
 void MonitorSlot::WaitUntilLeft() {
-  while (!trumpet::WaitUntilLeft({&thread_})) {
+  ThreadMonitor* const thread = &thread_;
+  while (!trumpet::WaitUntilLeft(&thread, 1)) {
   }
 }
 

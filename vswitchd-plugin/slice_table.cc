@@ -201,6 +201,9 @@ void SliceTable::Publish(Slices next, Nanos now) {
   std::unique_ptr<const SliceSet> set;
   if (!next.empty()) {
     set = std::make_unique<SliceSet>(next, mark_base_, places_.analyzers, parse_);
+    // For what is on, which threads may still use, and for this set when its turn comes: slices
+    // that are on can always be taken away, if memory has run out too.
+    retired_.reserve(retired_.size() + 2);
   }
   for (ThreadMonitor* thread : threads_) thread->ShowSlices(set.get());
   std::swap(set_, set);

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "lib/base/memory_shortage_test.h"
 #include "lib/tpm/match_terms.h"
 #include "vswitchd-plugin/fake_switch_test.h"
 #include "vswitchd-plugin/slice_commands.h"
@@ -210,6 +211,29 @@ TEST_F(SliceTableTest, TakesNoMoreFiltersThanAPacketHasTimeFor) {
   EXPECT_EQ(Now().refused, 1u);
   spec.filter = FilterExpr();
   EXPECT_TRUE(slices().TurnOn(spec, still_.monotonic).ok()) << "that needs no test";
+}
+
+// Wherever it runs out: what was on before may still be in use.
+TEST_F(SliceTableTest, ASliceThatFindsNoMemoryChangesNothing) {
+  SliceSpec spec;
+  spec.duration = kNanosPerSecond;
+  spec.tag = 1;
+  ASSERT_TRUE(slices().TurnOn(spec, still_.monotonic).ok());
+  spec.tag = 2;
+  const auto turn_on = [&] { static_cast<void>(slices().TurnOn(spec, still_.monotonic)); };
+  for (uint64_t calls = 0; !testing::DoesWith(calls, turn_on); ++calls) {
+    ASSERT_EQ(Now().on.size(), 1u) << calls;
+    ASSERT_EQ(still_.Receive(still_.threads[0], 1), 1);
+    ASSERT_EQ(still_.last_mark, kMark | 1u);
+  }
+  EXPECT_EQ(Now().on.size(), 2u);
+}
+
+TEST_F(SliceTableTest, DisablingNeedsNoMemory) {
+  still_.Command("trumpet/slice-on", {"1", "1000", "*"});
+  static_cast<void>(testing::DoesWith(0, [&] { slices().Allow(false, still_.monotonic); }));
+  EXPECT_FALSE(slices().is_any_on());
+  EXPECT_TRUE(Now().on.empty());
 }
 
 TEST_F(SliceTableTest, TheMarkIsASetting) {

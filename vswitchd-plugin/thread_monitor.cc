@@ -187,26 +187,29 @@ std::optional<uint64_t> ThreadMonitor::SettledVisits() const {
   return visits();
 }
 
-bool WaitUntilLeft(const std::vector<ThreadMonitor*>& threads) {
+bool WaitUntilLeft(ThreadMonitor* const* threads, size_t count) {
   const auto deadline = std::chrono::steady_clock::now() + kLongestVisit;
   const auto has_time = [&] {
     std::this_thread::sleep_for(kPause);
     return std::chrono::steady_clock::now() <= deadline;
   };
-  const bool is_any_unseen =
-      std::any_of(threads.begin(), threads.end(), [](const ThreadMonitor* thread) {
-        return (thread->visits() & ThreadMonitor::kEntersUnseen) != 0;
-      });
+  const bool is_any_unseen = std::any_of(threads, threads + count, [](const ThreadMonitor* thread) {
+    return (thread->visits() & ThreadMonitor::kEntersUnseen) != 0;
+  });
   while (is_any_unseen && !ProcessBarrier()) {  // one for all
     if (!has_time()) return false;
   }
-  for (const ThreadMonitor* thread : threads) {
-    const uint64_t seen = thread->visits();
-    while (!thread->HasLeft(seen)) {
+  for (size_t i = 0; i < count; ++i) {
+    const uint64_t seen = threads[i]->visits();
+    while (!threads[i]->HasLeft(seen)) {
       if (!has_time()) return false;
     }
   }
   return true;
+}
+
+bool WaitUntilLeft(const std::vector<ThreadMonitor*>& threads) {
+  return WaitUntilLeft(threads.data(), threads.size());
 }
 
 }  // namespace trumpet

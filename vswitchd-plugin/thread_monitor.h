@@ -108,7 +108,7 @@ class ThreadMonitor {
 
  private:
   class Visit;
-  friend bool WaitUntilLeft(const std::vector<ThreadMonitor*>& threads);
+  friend bool WaitUntilLeft(ThreadMonitor* const* threads, size_t count);
 
   // Of visits_; the others count.
   static constexpr uint64_t kInside = 1;
@@ -141,7 +141,9 @@ class ThreadMonitor {
 };
 
 // Waits until every visit that may have begun before was left: then what was taken away is not
-// used any more.  False: one was not within 100 ms.
+// used any more.  False: one was not within 100 ms.  Takes no memory, so that who calls it keeps
+// what the threads may still use.
+bool WaitUntilLeft(ThreadMonitor* const* threads, size_t count);
 bool WaitUntilLeft(const std::vector<ThreadMonitor*>& threads);
 
 }  // namespace trumpet

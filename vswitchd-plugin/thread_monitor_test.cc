@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "lib/base/cold_stores_test.h"
+#include "lib/base/memory_shortage_test.h"
 #include "lib/tpm/monitor_harness_test.h"
 #include "lib/tpm/packet_monitor.h"
 #include "vswitchd-plugin/monitor_slot.h"
@@ -141,6 +142,18 @@ TEST(ThreadMonitor, AThreadThatStaysAwayAfterABatchHoldsNobodyUp) {
   slot.thread().OnReceive(&frame, 1, 1, 3, &mark);
   EXPECT_EQ(slot.thread().last_stamp_ns(), 10'000);
   slot.Hide();
+}
+
+// Once the thread may use what is new, nothing can fail any more.
+TEST(MonitorSlot, TakesMemoryOnlyForWhatIsShown) {
+  ThreadRules rules;
+  MonitorSlot slot({0, 0, true, nullptr}, rules, 0);
+  slot.SetMonitor(MakeMonitor());
+  const auto show = [&] { slot.Show(ZoneMap(), ParseOptions()); };
+  uint64_t calls = 0;
+  while (!testing::DoesWith(calls, show)) ++calls;
+  EXPECT_TRUE(testing::DoesWith(calls, show)) << "what is shown is changed";
+  EXPECT_TRUE(testing::DoesWith(0, [&] { slot.Hide(); }));
 }
 
 }  // namespace
