@@ -78,6 +78,8 @@ Nanos MonitorSlot::PassedUntil(Nanos target) {
     pending_visit_.reset();
     return target;
   }
+  // A thread that is held up inside is not worth a barrier in every round.
+  if (pending_visit_ && thread_.SeemsIn(*pending_visit_)) return std::min(target, passed_floor_);
   const std::optional<uint64_t> visits = thread_.SettledVisits();
   if (!visits) return std::min(target, passed_floor_);
   const bool pending_is_over = pending_visit_ && *pending_visit_ != *visits;

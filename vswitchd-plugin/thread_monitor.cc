@@ -44,7 +44,8 @@ class ThreadMonitor::Visit {
     uint64_t visits = (before | kFlags) + 1 + kInside;
     if (kind == Kind::kPackets && thread->may_enter_unseen_) visits |= kEntersUnseen;
     if ((before & kEntersUnseen) != 0) {
-      thread->visits_.store(visits, std::memory_order_relaxed);
+      // Release: who sees this visit concludes that the one before was left.
+      thread->visits_.store(visits, std::memory_order_release);
       std::atomic_signal_fence(std::memory_order_seq_cst);  // the rest is up to ProcessBarrier()
     } else {
       thread->visits_.store(visits, std::memory_order_seq_cst);
@@ -189,9 +190,11 @@ std::optional<uint64_t> ThreadMonitor::SettledVisits() const {
 
 bool WaitUntilLeft(ThreadMonitor* const* threads, size_t count) {
   const auto deadline = std::chrono::steady_clock::now() + kLongestVisit;
+  // The clock first: however long the sleep was, another look follows it.
   const auto has_time = [&] {
+    if (std::chrono::steady_clock::now() > deadline) return false;
     std::this_thread::sleep_for(kPause);
-    return std::chrono::steady_clock::now() <= deadline;
+    return true;
   };
   const bool is_any_unseen = std::any_of(threads, threads + count, [](const ThreadMonitor* thread) {
     return (thread->visits() & ThreadMonitor::kEntersUnseen) != 0;

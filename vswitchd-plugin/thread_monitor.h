@@ -93,6 +93,8 @@ class ThreadMonitor {
   // Which visit the thread is in or was in last; every later one sees what the caller stored before
   // this.  None: it cannot be known now.  Any thread.
   std::optional<uint64_t> SettledVisits() const;
+  // Whether that visit is the last one known without a barrier; the thread may have left it since.
+  bool SeemsIn(uint64_t visit) const { return visits() == visit; }
   static bool IsInside(uint64_t visits) { return (visits & kInside) != 0; }
   // The latest stamp given to a packet or idle call.  What was stamped earlier has been seen.
   Nanos last_stamp_ns() const { return last_stamp_ns_.load(std::memory_order_acquire); }

@@ -18,8 +18,9 @@ namespace trumpet {
 bool HasProcessBarrier();
 
 // All threads of the process pass a full memory barrier before this returns.  Interrupts those that
-// run, for about a microsecond.  False: they did not, for lack of memory; only if
-// HasProcessBarrier().
+// run, for about a microsecond, and waits for the processors that run them: where these can be held
+// up, as on a virtual machine, there is no hard bound.  False: they did not, for lack of memory;
+// only if HasProcessBarrier().
 bool ProcessBarrier();
 
 }  // namespace trumpet
