@@ -154,14 +154,31 @@ def datagram(number, flow, payload_bytes):
     return GATEWAY + HOST + struct.pack("!H", ETHERTYPE_IPV4) + head + udp + payload
 
 
+SO_RCVBUFFORCE, SO_TIMESTAMPNS = 33, 35
+
+
+def stamp(one):
+    """Has the kernel note for `stamped` when frames come to a socket."""
+    one.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
+
+
+def stamped(one, size=65536):
+    """(the next frame, its address, when it came in seconds of the system's clock): however busy the
+    machine is, that is not when somebody gets to read it."""
+    frame, notes, _, address = one.recvmsg(size, 64)
+    seconds, nanos = struct.unpack("qq", notes[0][2][:16])
+    return frame, address, seconds + nanos / 1e9
+
+
 class Listener(threading.Thread):
-    """Calls `take` with each IPv4 frame that a device receives, until close()."""
+    """Calls `take` with each IPv4 frame that a device receives, and when it came, until close()."""
 
     def __init__(self, device):
         super().__init__(daemon=True)
         self._socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETHERTYPE_IPV4))
+        stamp(self._socket)
         self._socket.bind((device, ETHERTYPE_IPV4))
-        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 32 << 20)
+        self._socket.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 32 << 20)
         self._socket.settimeout(0.2)
         self._ends = threading.Event()
         self.start()
@@ -169,13 +186,13 @@ class Listener(threading.Thread):
     def run(self):
         while not self._ends.is_set():
             try:
-                data, address = self._socket.recvfrom(65536)
+                data, address, at = stamped(self._socket)
             except TimeoutError:
                 continue
             if address[2] != socket.PACKET_OUTGOING:
-                self.take(data)
+                self.take(data, at)
 
-    def take(self, frame):
+    def take(self, frame, at):
         raise NotImplementedError
 
     def close(self):
@@ -191,7 +208,8 @@ class Arrivals(Listener):
         self.seen = {}
         super().__init__("dst")
 
-    def take(self, frame):
+    def take(self, frame, at):
+        del at  # what is sent is noted by the other clock
         if frame[:6] == GATEWAY:
             self.seen[struct.unpack("!Q", frame[42:50])[0]] = (frame[22], time.monotonic())
 
@@ -200,8 +218,6 @@ class Passages(threading.Thread):
     """When datagrams pass devices, in either direction, as the kernel notes it: {number: seconds} of
     each group of devices.  However busy the machine is, it is when a switch sent or was given them."""
 
-    _TIMESTAMP = 35  # SO_TIMESTAMPNS
-
     def __init__(self, **groups):
         super().__init__(daemon=True)
         self.seen = {group: {} for group in groups}
@@ -209,9 +225,9 @@ class Passages(threading.Thread):
         for group, devices in groups.items():
             for device in devices:
                 one = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETHERTYPE_ALL))
+                stamp(one)
                 one.bind((device, ETHERTYPE_ALL))
-                one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 32 << 20)
-                one.setsockopt(socket.SOL_SOCKET, self._TIMESTAMP, 1)
+                one.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 32 << 20)
                 self._groups[one] = group
         self._ends = threading.Event()
         self.start()
@@ -219,12 +235,11 @@ class Passages(threading.Thread):
     def run(self):
         while not self._ends.is_set():
             for one in select.select(list(self._groups), [], [], 0.2)[0]:
-                frame, notes, _, _ = one.recvmsg(128, 64)
+                frame, _, at = stamped(one, 128)
                 if frame[:6] != GATEWAY or frame[12:14] != struct.pack("!H", ETHERTYPE_IPV4):
                     continue
-                seconds, nanos = struct.unpack("qq", notes[0][2][:16])
                 number = struct.unpack("!Q", frame[42:50])[0]
-                self.seen[self._groups[one]].setdefault(number, seconds + nanos / 1e9)
+                self.seen[self._groups[one]].setdefault(number, at)
 
     def close(self):
         self._ends.set()

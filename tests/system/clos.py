@@ -99,6 +99,7 @@ def headers(ip, ethernet):
     port = 49152 + sum(ip[12:24]) % 16384
     return struct.pack("!HHHH", port, 4789, 8 + len(vxlan) + len(ip), 0) + vxlan
 both = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0800))
+both.setsockopt(socket.SOL_SOCKET, 33, 16 << 20)  # SO_RCVBUFFORCE
 both.bind((device, 0x0800))
 def header(payload, protocol):
     bare = struct.pack("!BBHHHBBH", 0x45, 0, 20 + len(payload), 0, 0, 64, protocol, 0) + source + target
@@ -291,18 +292,6 @@ class Clos:
     def await_interface(self, name, column, value):
         eventually(lambda: self.switch.vsctl("get", "interface", name, column) == value,
                    f"the switch knows that {column} of {name} is {value}")
-
-    def heed_flows(self):
-        """From now on packets go by the flows that there are.
-
-        Megaflows are not left to be brought up to date: where two overlap, Open vSwitch 3.1 gives the
-        new actions to the one that it finds first, and the other drops or sends as before, for as long
-        as packets come by it.  One that is being looked at is not purged, so the datapath is told to
-        forget them, too; what is known of those that it has forgotten is purged afterwards.
-        """
-        for command in ("revalidator/wait", "revalidator/purge", "dpctl/del-flows",
-                        "revalidator/wait", "revalidator/purge"):
-            self.switch.rpc(command)
 
     def route(self):
         for number, leaf in enumerate(LEAVES, 1):

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 
-from switch import eventually
+from switch import at_best, eventually
 from trace_cases import BASE_SET, CHAIN, SERVER, Chain, compiled, install
 
 COPY_PORT = 8
@@ -34,7 +34,7 @@ for number in range(int(sys.argv[1])):
         peer.settimeout(0.05)
         try:
             peer.connect(("10.77.0.2", 8001))
-        except TimeoutError:
+        except (ConnectionRefusedError, TimeoutError):
             pass
     with socket.create_connection(("10.77.0.2", 8000)) as peer:
         peer.sendall(b"hello")
@@ -127,6 +127,7 @@ class LiveNetwork(Chain):
         """So many connections, and as many attempts that end behind the second bridge."""
         self.switch.ofctl("-O", "OpenFlow13", "add-flow", CHAIN[2],
                           "table=0,priority=65535,tcp,tp_dst=8001,actions=drop")
+        self.switch.heed_flows()
         server = subprocess.Popen(self.at(2) + [sys.executable, "-c", SERVER],
                                   stdout=subprocess.PIPE, text=True)
         try:
@@ -277,6 +278,13 @@ def processor_time(pid):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def share_of_processor(pid, seconds=3):
+    """That a process takes from now on."""
+    before, begun = processor_time(pid), time.monotonic()
+    time.sleep(seconds)
+    return (processor_time(pid) - before) / (time.monotonic() - begun)
+
+
 def flags_of(device):
     shown = subprocess.run(["ip", "-d", "-j", "link", "show", "dev", device], check=True,
                            capture_output=True, text=True).stdout
@@ -308,9 +316,9 @@ def copies_are_taken_from_a_port_of_dpdk(switch):
         sums = network.settled(sums["packets"]["all"] + 20 * 5)
         check_sums(sums)
         assert sums["packets"]["verdicts"]["dropped"] >= 5, sums
-        before, begun = processor_time(network.analyzer.pid), time.monotonic()
-        time.sleep(3)
-        idle = (processor_time(network.analyzer.pid) - before) / (time.monotonic() - begun)
+        # Not in each window: what else the machine does costs its processes time, too.
+        idle = at_best(lambda: share_of_processor(network.analyzer.pid), lambda share: share < 0.25,
+                       tries=5)
         assert idle < 0.25, idle
         network.analyzer.terminate()
         assert network.analyzer.wait(timeout=20) == 0, "it ends when it is told to"

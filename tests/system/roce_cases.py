@@ -155,8 +155,10 @@ class RoceNetwork(LiveNetwork):
         """Of data, before the flows that copy: of what is done to it there is no copy of that bridge."""
         flow = f"table=0,priority=65535,udp,nw_src=10.77.0.1,tp_dst={ROCE}"
         self.switch.ofctl("-O", "OpenFlow13", "add-flow", bridge, f"{flow},actions={actions}")
+        self.switch.heed_flows()
         yield
         self.switch.ofctl("-O", "OpenFlow13", "--strict", "del-flows", bridge, flow)
+        self.switch.heed_flows()
 
 
 @contextlib.contextmanager

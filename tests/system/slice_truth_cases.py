@@ -20,7 +20,7 @@ USING 60 Mb/s DURING 6 s EVERY 60 s
 DELAY_NS = 15_000_000  # three links of 5 ms
 USUAL_SPREAD_NS = 5_000_000  # of delays, with whatever waits for its turn in between
 SECTION_7_4 = """MIRROR { 1.2.3.0/24 } ON { [C D] }
-USING 5 Mb/s DURING 4 s EVERY 60 s
+USING 5 Mb/s DURING 12 s EVERY 60 s
 """
 GRE, FIRST_PROBE_TAG = 47, 0xffff8
 
@@ -35,7 +35,7 @@ def told_of_paths(told):
 
 
 class Copies(Listener):
-    """Copies that come to the collector: [(seconds on the monotonic clock, tag, bytes)], and the numbers
+    """Copies that come to the collector: [(seconds of the system's clock, tag, bytes)], and the numbers
     of the datagrams that each switch has copied."""
 
     def __init__(self):
@@ -43,13 +43,13 @@ class Copies(Listener):
         self.copied_by = collections.defaultdict(set)
         super().__init__(COLLECTOR_DEVICE)
 
-    def take(self, frame):
+    def take(self, frame, at):
         if frame[23] != GRE:
             return
         key, = struct.unpack("!I", frame[38:42])
         tag = key & 0xfffff
         if tag < FIRST_PROBE_TAG:
-            self.seen.append((time.monotonic(), tag, len(frame)))
+            self.seen.append((at, tag, len(frame)))
             self.copied_by[key >> 20].add(struct.unpack("!Q", frame[84:92])[0])
 
 
@@ -138,9 +138,9 @@ def a_flow_that_jumps_above_the_budget_exceeds_it_by_one_slot_at_most(switch):
         sender, copies = Sender(1_000_000), Copies()
         try:
             network.run("web", SECTION_7_4)
-            eventually(lambda: len({tag for _, tag, _ in copies.seen}) > 10, "slots go by")
+            eventually(lambda: len({tag for _, tag, _ in copies.seen}) > 5, "slots go by")
             sender.bits_per_second = 6_000_000
-            jumped = time.monotonic()
+            jumped = time.time()
             eventually(lambda: network.ctl("slice", "show", "web")["last"], "the run is over")
         finally:
             sender.close()

@@ -126,6 +126,7 @@ class Network:
             back = ends[at][::-1] if at > 0 else "left"
             for come, leave in ((back, ends[at + 1]), (ends[at + 1], back)):
                 self.switch.ofctl("add-flow", name, f"in_port={come},actions=output:{leave}")
+        self.switch.heed_flows()
 
     def ports(self):
         """{name: number in the datapath}"""
