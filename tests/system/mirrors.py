@@ -41,6 +41,8 @@ BY_A, BY_A3, BY_B = (("via", "10.20.1.2", "dev", "mir-a"), ("via", "10.20.1.3", 
 HOST_ROUTE, WIDE_ROUTE = f"{ANALYZER}/32", "10.30.0.0/16"
 ANALYZER_WIRE = "mir-an"
 ALL_UDP = "{rules: [{name: all, filter: Protocol=UDP}]}"
+# Packets that are sent and not yet forwarded: the socket of a port has room for some 250.
+MOST_UNDER_WAY = 100
 SOON_S = 30  # it is told within some 10 s, on a busy machine later
 
 
@@ -72,7 +74,7 @@ def routed(frame):
 
 
 class Stream(threading.Thread):
-    """Numbered datagrams at a steady rate, until end()."""
+    """Numbered datagrams at a steady rate, as far as the bridges keep up, until end()."""
 
     def __init__(self, links, rate):
         super().__init__(daemon=True)
@@ -81,8 +83,12 @@ class Stream(threading.Thread):
         self.start()
 
     def run(self):
-        due = time.monotonic()
+        due, forwarded = time.monotonic(), 0
         while not self.is_over:
+            if self.count - forwarded > MOST_UNDER_WAY:
+                forwarded += len(self.links.forwarded())
+                time.sleep(0.005)
+                continue
             self.links.taps["mir-in"].send(datagram(self.count))
             self.count += 1
             due = max(due + 1 / self.rate, time.monotonic() - 0.05)
