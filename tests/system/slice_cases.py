@@ -9,7 +9,7 @@ import routers as router_network
 from controller_cases import HOST, Network, give_keys
 from router_cases import routers_of
 from routers import Sender
-from switch import call, eventually
+from switch import at_best, call, eventually
 
 # Fig. 2b of the paper, in its spelling.
 PAPER_QUERIES = """CONFINE { 1.2.3.0/24 } ON { [A -> D] }
@@ -177,9 +177,8 @@ def flows_that_copy(switch, network):
                 if "cookie=" in line and "dl_type=0x88cc" not in line]] if lines}
 
 
-def run_the_example(network):
-    """To its end, while packets flow; returns all that was asked, with the slots each had, and a
-    note."""
+def run_the_example_once(network):
+    """What is told of it, and of each path that was measured."""
     sender = Sender(5_000_000, flows=64)
     try:
         told = network.run("web", PAPER_QUERIES, "--wait")
@@ -190,12 +189,29 @@ def run_the_example(network):
     assert [("".join(query["path"]), "".join(query["locations"])) for query in queries] == [
         ("ABCDL", "FHP"), ("ABCD", "ABD"), ("ALCD", "ALD")], queries
     measured = [query for query in queries[1:] if query["slots"]]
-    assert measured and all(query["packets"] > 0 for query in measured), queries
     # A burst above the budget may leave no time for the other path.
     assert len(measured) == 2 or told["over_budget"] > 0, told
     assert queries[0]["packets"] == 0, "nothing leaves the region"
-    note = f"{told['slots']} slots, {sum(query['packets'] for query in queries)} copies"
-    return told["queries"], "; ".join([note, *told["warnings"]])
+    return told, measured
+
+
+def run_the_example(network):
+    """To its end, while packets flow; returns all that was asked, with the slots each had, and a
+    note.  Again where slots were so few that one in which the machine stood still tells of a path."""
+    asked = []
+
+    def attempt():
+        if asked:
+            network.stop_run("web")
+            network.ctl("slice", "rm", "web", output="table")
+        told, measured = run_the_example_once(network)
+        asked.extend(told["queries"])
+        return told, measured
+
+    told, measured = at_best(attempt, lambda answer: all(query["slots"] > 1 for query in answer[1]))
+    assert measured and all(query["packets"] > 0 for query in measured), measured
+    note = f"{told['slots']} slots, {sum(query['packets'] for query in measured)} copies"
+    return asked, "; ".join([note, *told["warnings"]])
 
 
 def the_example_of_the_paper_runs(switch):
