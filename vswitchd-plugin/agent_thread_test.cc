@@ -247,6 +247,22 @@ TEST_F(AgentThread, ProgramsSurviveInterruptionsAndNewThreads) {
   EXPECT_EQ(programs[0].view.states.size(), 2u);
 }
 
+TEST_F(AgentThread, ProgramsAreMadeWhileThreadsComeAndGo) {
+  std::atomic<bool> is_over{false};
+  std::thread changes([&] {
+    while (!is_over.load()) {
+      threads_[1]->Stop();
+      threads_[1] = std::make_unique<PacketThread>(&fake_, &plugin_.agent(), 1);
+    }
+  });
+  for (int i = 0; i < 50; ++i) {
+    EXPECT_TRUE(plugin_.RunCommand("trumpet/program-add", {"all", kCountPackets}).ok());
+    EXPECT_TRUE(plugin_.RunCommand("trumpet/program-del", {"all"}).ok());
+  }
+  is_over.store(true);
+  changes.join();
+}
+
 // Where memory runs out in a library below, nothing is left to do but to leave the switch alone.
 TEST(AgentOutOfMemory, StopsTheMonitorUntilItIsEnabledAgain) {
   std::atomic<bool> has_memory{false};

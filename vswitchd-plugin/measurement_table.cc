@@ -110,7 +110,9 @@ MeasurementTable::MeasurementTable(const Host* host, const PortTable* ports,
 void MeasurementTable::AddThread(ThreadMonitor* thread) {
   const std::lock_guard<std::mutex> lock(mutex_);
   bool has_all = true;
-  for (const auto& measurement : measurements_) has_all &= GiveState(thread, measurement.get());
+  for (const auto& measurement : measurements_) {
+    has_all &= GiveState(thread, thread->numa_id(), measurement.get());
+  }
   if (!has_all) {
     ++without_memory_;
     host_->Warn("a packet thread came, and there is no memory for its measurement programs");
@@ -143,8 +145,10 @@ void MeasurementTable::RemoveThread(ThreadMonitor* thread) {
   }
 }
 
-// False: there is no memory.
-bool MeasurementTable::GiveState(const ThreadMonitor* thread, Measurement* measurement) {
+// Only what the thread is known by is taken of it, so it may go meanwhile.  False: there is no
+// memory.
+bool MeasurementTable::GiveState(const ThreadMonitor* thread, int numa_id,
+                                 Measurement* measurement) {
   auto& replicas = measurement->replicas;
   const auto free = std::find_if(replicas.begin(), replicas.end(),
                                  [](const auto& replica) { return replica.thread == nullptr; });
@@ -152,7 +156,7 @@ bool MeasurementTable::GiveState(const ThreadMonitor* thread, Measurement* measu
     free->thread = thread;
     return true;
   }
-  const MemoryPreference node(thread->numa_id());
+  const MemoryPreference node(numa_id);
   PageSource source(kTouched);
   ProgramState::Options options;
   options.source = &source;
@@ -177,8 +181,9 @@ bool MeasurementTable::GiveStates(Measurement* measurement) {
       replica.thread = nullptr;
     }
   }
-  return std::all_of(without.begin(), without.end(),
-                     [&](const ThreadMonitor* thread) { return GiveState(thread, measurement); });
+  return std::all_of(without.begin(), without.end(), [&](const ThreadMonitor* thread) {
+    return GiveState(thread, thread->numa_id(), measurement);
+  });
 }
 
 std::unique_ptr<ThreadPrograms> MeasurementTable::ProgramsOf(const Measurements& measurements,
@@ -264,17 +269,19 @@ Result<std::shared_ptr<Measurement>> MeasurementTable::Make(const std::string& n
   auto sender = CopySender::Open(name, *measurement->program, place);
   if (!sender.ok()) return sender.status();
   measurement->sender = std::move(*sender);
-  std::vector<const ThreadMonitor*> threads;
+  std::vector<std::pair<const ThreadMonitor*, int>> threads;  // with where they run
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    for (const Thread& thread : threads_) threads.push_back(thread.monitor);
+    for (const Thread& each : threads_) {
+      threads.emplace_back(each.monitor, each.monitor->numa_id());
+    }
   }
   const uint64_t bytes = measurement->program->cost.bytes * threads.size();
   PageSource source(kTouched);
   bool has_memory =
       CheckMachineHas(bytes).ok() && measurement->shared.Init(*measurement->program, &source);
-  for (const ThreadMonitor* thread : threads) {
-    has_memory = has_memory && GiveState(thread, measurement.get());
+  for (const auto& [thread, numa_id] : threads) {
+    has_memory = has_memory && GiveState(thread, numa_id, measurement.get());
   }
   if (!has_memory) return NoMemory(*measurement->program, threads.size());
   return measurement;

@@ -192,7 +192,7 @@ class MeasurementTable {
   void EndTagsLeft(Nanos now);
   Status Load(const MeasureProgram& program, Measurement* measurement) const;
   Status CheckRoom(const std::string& name) const;
-  bool GiveState(const ThreadMonitor* thread, Measurement* measurement);
+  bool GiveState(const ThreadMonitor* thread, int numa_id, Measurement* measurement);
   bool GiveStates(Measurement* measurement);
   std::unique_ptr<ThreadPrograms> ProgramsOf(const Measurements& measurements,
                                              const ThreadMonitor* thread) const;
