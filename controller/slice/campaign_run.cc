@@ -219,7 +219,7 @@ void CampaignRun::Plan() {
     request.campaign.during = began_ + campaign_.during - Now();
     const auto cycle = slice::NanosOf(request.options.spacing_ms) + slot_;
     if (request.campaign.during < cycle) return Finish(SliceRunState::kDone, "");
-    if (is_done_) {
+    if (is_of_rest_) {
       const double left_s = static_cast<double>(request.campaign.during) / kNanosPerSecond;
       request.options.seconds = std::min(request.options.seconds, left_s / kPlanShare);
     }
@@ -233,7 +233,7 @@ void CampaignRun::Plan() {
 void CampaignRun::OnPlan(Result<SlicePlanAnswer> answer) {
   if (view_.state != SliceRunState::kPlanning) return;  // stopped meanwhile
   if (!answer) {
-    if (is_done_) return Finish(SliceRunState::kDone, "");
+    if (is_of_rest_) return Finish(SliceRunState::kDone, "");
     if (began_ == 0 && overhead_ > 0 && !is_overtime_) {
       is_overtime_ = true;  // perhaps it was only for that
       return Plan();

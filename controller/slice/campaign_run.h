@@ -262,7 +262,7 @@ class CampaignRun {
   size_t slot_count_ = 0;
   size_t next_slot_ = 0;
   bool is_looking_ = false;  // at prefixes of unknown demand
-  bool is_done_ = false;     // with all slots of a plan; another is for the time that is left
+  bool is_of_rest_ = false;  // the plan is for time that was left after the slots of one before
   int looks_ = 0;
   std::map<std::string, size_t> known_;  // queries, by what they are
 

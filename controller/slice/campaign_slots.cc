@@ -38,7 +38,7 @@ CampaignRun::SlotJobs CampaignRun::NextJobs() const {
 void CampaignRun::NextSlot() {
   if (is_plan_stale_) {
     ++view_.replans;
-    is_done_ = false;
+    is_of_rest_ = false;
     return Plan();
   }
   view_.planned = static_cast<uint32_t>(slot_count_ - next_slot_);
@@ -53,7 +53,7 @@ void CampaignRun::NextSlot() {
 // Prefixes that were only looked at are known now, or looked at again.  After the campaign's own
 // slots there is time for more of them where they were faster than the one that the plan went by.
 void CampaignRun::EndOfSlots() {
-  is_done_ = !is_looking_;
+  is_of_rest_ = !is_looking_;
   Plan();
 }
 

@@ -37,6 +37,38 @@ bool HaveSameHops(const MeasuredPacket* packets, uint32_t count) {
   return others == 0;
 }
 
+void CountExprs(const MeasureProgram& program, MeasureIndex index, std::vector<uint32_t>* uses) {
+  const MeasureNode& node = program.nodes[index];
+  if (node.expr != kNoIndex) (*uses)[node.expr]++;
+  for (const MeasureIndex child : node.children) CountExprs(program, child, uses);
+}
+
+// Fields that packets are looked at for, a bit each.  What plain copies are tagged with is left to
+// whoever reads their frames (frame_copy.h), unless something else uses the same expression.
+uint64_t FieldsOfExpressions(const CompiledProgram& program) {
+  const MeasureProgram& source = program.source;
+  std::vector<uint32_t> by_copies(source.exprs.size());
+  std::vector<uint32_t> by_others(source.exprs.size());
+  for (const MeasureTask& task : source.tasks) {
+    const bool is_of_copy =
+        program.has_plain_copies &&
+        std::any_of(program.burst_copies.begin(), program.burst_copies.end(),
+                    [&](const BurstCopy& copy) { return copy.stream == task.stream; });
+    CountExprs(source, task.root, is_of_copy ? &by_copies : &by_others);
+  }
+  for (const MeasureExpr& expr : source.exprs) {
+    for (const MeasureIndex operand : {expr.a, expr.b}) {
+      if (operand < by_others.size()) by_others[operand]++;  // else the kind has none
+    }
+  }
+  uint64_t fields = 0;
+  for (size_t i = 0; i < source.exprs.size(); ++i) {
+    if (source.exprs[i].kind != MeasureExprKind::kField) continue;
+    if (by_copies[i] == 0 || by_others[i] != 0) fields |= uint64_t{1} << source.exprs[i].field;
+  }
+  return fields;
+}
+
 }  // namespace
 
 ProgramSet::ProgramSet(const std::vector<ProgramState*>& states,
@@ -87,9 +119,7 @@ uint64_t ProgramSet::fields_read() const {
   uint64_t fields = 0;  // of expressions
   uint64_t key_fields = 0;
   for (const Entry& entry : entries_) {
-    for (const MeasureExpr& expr : entry.program->source.exprs) {
-      if (expr.kind == MeasureExprKind::kField) fields |= uint64_t{1} << expr.field;
-    }
+    fields |= FieldsOfExpressions(*entry.program);
     for (size_t i = 0; i < entry.program->keys.size(); ++i) {
       const KeyPlan& key = entry.program->keys[i];
       const bool is_straight =

@@ -305,9 +305,9 @@ const char* const kPipelines[] = {
     "pkts >> match(vlan.vid != 0) >> few.set(few + vlan.vid) >> some.set(some + geneve.option);",
     // Copies are collected as frames, with tags of what packets have and of what they lack.
     "pkts >> match(ipv4.ttl > 60) >> duplicate(out); pkts >> duplicate(again);"
-    "out >> tag(ipv4.id, pkt.size) >> tag(udp.src, tcp.dst) >> tag(eth.src, pkt.in_queue_length) "
-    ">> "
-    "tag(vlan.vid, ipv4.src) >> tag(ipv4.tos, 7) >> tag(ipv4.tos, switch.id) >> collect(C);"
+    "out >> tag(ipv4.id, pkt.size) >> tag(udp.src, tcp.dst) >> tag(vlan.vid, ipv4.src) >> "
+    "tag(eth.src, pkt.in_queue_length) >> tag(ipv4.tos, 7) >> tag(ipv4.tos, switch.id) >> "
+    "collect(C);"
     "again >> tag(tcp.src, vlan.vid) >> tag(ipv4.checksum, pkt.output_port) >> collect(C);",
     "pkts >> match(udp.dst == 30000) >> few.set(few + segway_header.ts) >> duplicate(out);"
     "out >> collect(C);",
@@ -433,6 +433,29 @@ const char* const kPipelines[] = {
     "pkts >> odd.init(ipv4.id) >> odd.insert() >> few.set(few + odd) >> odd.reset() >> "
     "some.set(odd); pkts >> match(odd.test()) >> bytes.add(1);",
 };
+
+uint64_t FieldsReadBy(const std::string& tasks) {
+  const auto source = CompileMafia("endpoint C;" + tasks, "fields");
+  EXPECT_TRUE(source.ok());
+  const auto program = LoadMeasureProgram(*source, {});
+  EXPECT_TRUE(program.ok());
+  const auto state = ProgramState::Create(program->get(), nullptr, {});
+  return ProgramSet({state.get()}, {}).fields_read();
+}
+
+TEST(FieldsRead, AreNotThoseThatOnlyPlainCopiesAreTaggedWith) {
+  const uint64_t ttl = uint64_t{1} << kIpv4Ttl;
+  const uint64_t vlan = uint64_t{1} << kVlanVid;
+  EXPECT_EQ(FieldsReadBy("pkts >> match(ipv4.ttl > 60) >> duplicate(out);"
+                         "out >> tag(tcp.src, vlan.vid) >> collect(C);"),
+            ttl);
+  EXPECT_EQ(FieldsReadBy("pkts >> match(ipv4.ttl > 60) >> duplicate(out);"
+                         "out >> match(vlan.vid > 2) >> collect(C);"),
+            ttl | vlan);
+  EXPECT_EQ(FieldsReadBy("pkts >> match(vlan.vid > 60) >> duplicate(out);"
+                         "out >> tag(tcp.src, vlan.vid) >> collect(C);"),
+            vlan);
+}
 
 // What packets of a burst do together, and what not.
 struct StageCount {
