@@ -13,7 +13,10 @@
 namespace trumpet {
 namespace {
 
-TEST(ProcessBarrier, FailsWhereThereIsNone) { EXPECT_EQ(ProcessBarrier(), HasProcessBarrier()); }
+TEST(ProcessBarrier, FailsWhereThereIsNone) {
+  const bool has_barrier = HasProcessBarrier();
+  EXPECT_EQ(ProcessBarrier(), has_barrier);
+}
 
 // One thread comes and goes all the time; the other takes something away and looks whether it is
 // inside, as if it wanted to free it.  Without a barrier the first one has to do more.

@@ -3,7 +3,6 @@
 
 # The engine of measurement programs; on the packet path nothing throws.
 noinst_LIBRARIES += lib/libtrumpet-measure.a
-lib_libtrumpet_measure_a_CXXFLAGS = $(AM_CXXFLAGS) -fno-exceptions
 lib_libtrumpet_measure_a_SOURCES = \
 	lib/measure/access_sets.cc \
 	lib/measure/access_sets.h \

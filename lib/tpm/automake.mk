@@ -1,9 +1,8 @@
 # Copyright (c) 2026 The Trumpet Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# The packet path: the compiler is told that nothing here throws.
+# The packet path, where nothing throws; only what prepares it, in the agent, may lack memory.
 noinst_LIBRARIES += lib/libtrumpet-tpm.a
-lib_libtrumpet_tpm_a_CXXFLAGS = $(AM_CXXFLAGS) -fno-exceptions
 lib_libtrumpet_tpm_a_SOURCES = \
 	lib/tpm/admission_control.cc \
 	lib/tpm/admission_control.h \

@@ -1,9 +1,8 @@
 # Copyright (c) 2026 The Trumpet Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# Merges what was counted and decides.  No exceptions, as in the monitor it serves.
+# Merges what was counted and decides.
 noinst_LIBRARIES += lib/libtrumpet-verdict.a
-lib_libtrumpet_verdict_a_CXXFLAGS = $(AM_CXXFLAGS) -fno-exceptions
 lib_libtrumpet_verdict_a_SOURCES = \
 	lib/verdict/bucket_store.cc \
 	lib/verdict/bucket_store.h \
