@@ -134,7 +134,7 @@ struct PacketMonitor::Impl {
   }
 
   void Recycle(Generation* generation) {
-    sums.Forget(generation);
+    sums.GiveUp(generation, &kept);
     generation->sets.Clear();
     spare_sets.push_back(std::move(generation->sets));
   }

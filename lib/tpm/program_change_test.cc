@@ -247,6 +247,34 @@ TEST(PacketMonitor, ProgramsMayChangeFasterThanTheAgentReads) {
   EXPECT_EQ(rig.sink.reasons, 0u);
 }
 
+// It may have read what sets hold, and not yet that this was all, when their program is given up.
+TEST(PacketMonitor, ProgramsMayChangeWhereverTheAgentHasReadTo) {
+  constexpr uint32_t kEvents = 40;
+  MonitorOptions options;
+  options.sweep_budget_ns = 1;  // a step for each flow and set
+  Rig rig(OneForEachAddress(kEvents), options);
+  std::mt19937 random(1);
+  Nanos now = 0;
+  std::vector<uint64_t> sent(kEvents + 1);
+  const auto step = [&] {
+    const bool has_more = rig.monitor->OnIdle(now);
+    if (random() % 4 == 0) rig.monitor->Drain(&rig.sink);
+    const bool may_change = rig.monitor->running_generation() == rig.generation;
+    if (may_change && random() % 2 == 0) rig.Change(OneForEachAddress(kEvents), INT64_MIN);
+    return has_more;
+  };
+  for (; now < 5000 * kMs; now += kMs) {
+    const uint32_t count = 1 + random() % kEvents;
+    SendToEachAddress(&rig, count, 1, now);
+    for (uint32_t id = 1; id <= count; id++) sent[id]++;
+    while (step()) continue;
+  }
+  rig.Finish(now);
+  for (uint32_t id = 1; id <= kEvents; id++) EXPECT_EQ(rig.sink.total_packets[id], sent[id]) << id;
+  EXPECT_FALSE(rig.sink.is_out_of_order);
+  EXPECT_EQ(rig.sink.reasons, 0u);
+}
+
 // Under TSan: the packet thread and the agent thread at once.
 TEST(PacketMonitorThread, ProgramsAndPartialsCrossBetweenThreads) {
   const auto event = PlanOf(1, DstPrefix(kRack, 16), Variable::kPackets, 1);

@@ -93,14 +93,19 @@ void EpochSums::Add(const SetTotals& totals) {
 }
 
 void EpochSums::HandOver(DeliverySink* sink) {
-  uint64_t partials = 0;
-  for (Generation* generation : summed_) partials += generation->sums.HandOver(epoch_, sink);
-  partials_.fetch_add(partials, std::memory_order_relaxed);
+  for (Generation* generation : summed_) HandOverOf(generation, sink);
   summed_.clear();
 }
 
-void EpochSums::Forget(const Generation* generation) {
-  summed_.erase(std::remove(summed_.begin(), summed_.end(), generation), summed_.end());
+void EpochSums::GiveUp(Generation* generation, DeliverySink* sink) {
+  const auto at = std::find(summed_.begin(), summed_.end(), generation);
+  if (at == summed_.end()) return;
+  HandOverOf(generation, sink);
+  summed_.erase(at);
+}
+
+void EpochSums::HandOverOf(Generation* generation, DeliverySink* sink) {
+  partials_.fetch_add(generation->sums.HandOver(epoch_, sink), std::memory_order_relaxed);
 }
 
 }  // namespace trumpet

@@ -61,14 +61,16 @@ class EpochSums {
   void Begin(const EpochSpan& epoch, DeliverySink* sink);
   void Add(const SetTotals& totals);
   void HandOver(DeliverySink* sink);
-  // Before a generation is freed.
-  void Forget(const Generation* generation);
+  // Before a generation is freed: its epoch may not have been told to its end yet.
+  void GiveUp(Generation* generation, DeliverySink* sink);
 
   const EpochSpan& epoch() const { return epoch_; }
   // Handed over so far.  Any thread.
   uint64_t partials() const { return partials_.load(std::memory_order_relaxed); }
 
  private:
+  void HandOverOf(Generation* generation, DeliverySink* sink);
+
   EpochSpan epoch_;
   std::vector<Generation*> summed_;  // have sums; one or two
   std::atomic<uint64_t> partials_{0};

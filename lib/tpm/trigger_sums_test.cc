@@ -127,16 +127,18 @@ TEST(TriggerSums, OfASweepThatWasGivenUpGoWithItsEpoch) {
   EXPECT_EQ(teller.PacketsIn(1, 1), 5u);
 }
 
-TEST(TriggerSums, OfAProgramThatIsFreedAreForgotten) {
+TEST(TriggerSums, OfAProgramThatIsFreedComeBeforeTheEndOfTheirEpoch) {
   Teller teller(SomeEvents(2));
   teller.Begin(0);
   teller.Tell(teller.SetOf({0}), {3});
   teller.Drain();
-  teller.sums.Forget(teller.generation.get());
+  teller.sums.GiveUp(teller.generation.get(), &teller.sink);
+  EXPECT_EQ(teller.PacketsIn(1, 0), 3u);
+  EXPECT_EQ(teller.sums.partials(), 1u);
   teller.generation.reset();
   teller.End(0);
   teller.Drain();
-  EXPECT_TRUE(teller.sink.packets.empty());
+  EXPECT_EQ(teller.PacketsIn(1, 0), 3u);
 }
 
 // Against adding up each set's packets for each of its events.
