@@ -218,8 +218,18 @@ class StagePlanner {
       }
       copy->tags.push_back(tag);
     }
-    copy->is_plain = compiled_.operators[at].kernel == CollectPacket;
+    copy->is_plain = compiled_.operators[at].kernel == CollectPacket && EndsAfter(at);
     copy->endpoint = compiled_.operators[at].target;
+  }
+
+  // Whether nothing is done to a packet that the operator has collected: tasks to come leave it
+  // alone, other branches of its own do not.
+  bool EndsAfter(uint32_t collect) const {
+    const Operator* next = &compiled_.operators[collect];
+    do {
+      next += next->skip;
+    } while (next->kernel == Jump);
+    return next->kernel == EndProgram || next->kernel == EnterTask;
   }
 
   void AddTagged(MeasureIndex index, std::vector<MeasureFieldId>* fields) const {

@@ -77,6 +77,53 @@ TEST(CollectedRing, PacketsOfAnyFieldsComeOutAsTheyWentIn) {
   EXPECT_FALSE(ring.Read(&none));
 }
 
+FrameCopy RandomFrame(std::vector<uint8_t>* bytes, std::mt19937_64* random) {
+  bytes->resize((*random)() % (FrameCopy::kMostBytes + 1));
+  for (uint8_t& byte : *bytes) byte = static_cast<uint8_t>((*random)());
+  FrameCopy frame;
+  frame.now = (*random)();
+  frame.place = {static_cast<uint16_t>((*random)()), 0, 300, 9};
+  frame.wire_length = 1500;
+  frame.copy = static_cast<uint16_t>((*random)() % 2);
+  frame.bytes = static_cast<uint16_t>(bytes->size());
+  frame.data = bytes->data();
+  return frame;
+}
+
+// Round the end of the ring, and until there is no room.
+TEST(CollectedRing, FramesComeOutBesideFields) {
+  std::mt19937_64 random(1);
+  std::vector<BurstCopy> copies(2);
+  copies[1].endpoint = 5;
+  CollectedRing ring(1 << 10, &copies);
+  std::deque<CollectedPacket> expected;
+  uint64_t refused = 0;
+  for (uint64_t step = 0; step < 20000; ++step) {
+    std::vector<uint8_t> bytes;
+    const FrameCopy frame = RandomFrame(&bytes, &random);
+    PacketValues packet = RandomValues(random() & random(), &random);
+    CollectedPacket next = Expected(packet, frame.now, 3);
+    bool is_taken;
+    if (CollectedRing::Batch batch(&ring); random() % 2 == 0) {
+      ReadFrameCopy(frame, copies[frame.copy], &packet);
+      next = Expected(packet, frame.now, copies[frame.copy].endpoint);
+      is_taken = batch.AddFrame(frame);
+    } else {
+      is_taken = Put(packet, frame.now, 3, &batch);
+    }
+    if (is_taken) {
+      expected.push_back(next);
+    } else {
+      ++refused;
+    }
+    while (!expected.empty() && random() % 3 == 0) {
+      ASSERT_NO_FATAL_FAILURE(ExpectRead(&ring, expected.front())) << "step " << step;
+      expected.pop_front();
+    }
+  }
+  EXPECT_GT(refused, 100u);
+}
+
 TEST(CollectedRing, TakesNoMoreThanItHasRoomFor) {
   std::mt19937_64 random(1);
   CollectedRing ring(1024);

@@ -28,7 +28,7 @@ struct MeasuredPacket {
 
 // Where the packets of a burst come from if they are of pkts, have all come by the same port at the
 // time of the first one, and only those of their fields are set that programs read as a rule: the
-// size of each is that of its frame, and the others are read when a packet is copied.  Null: all
+// size of each is that of its frame, and the others are read when a copy is run.  Null: all
 // fields are set, and nothing is known.
 struct BurstSource {
   const Frame* frames = nullptr;  // of each packet

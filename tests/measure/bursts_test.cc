@@ -259,7 +259,7 @@ TEST_P(BurstsTest, LeaveItInProgramsThatShareKeysAndTagNothing) {
 }
 
 constexpr char kKeys[] =
-    "endpoint C;\n"
+    "endpoint C, D;\n"
     "flow = Key(ipv4.src, ipv4.dst, tcp.src, tcp.dst, ipv4.proto);\n"
     "dns = Key(ipv4.src, ipv4.dst, udp.src, udp.dst, ipv4.proto);\n"
     "pair = Key(ipv4.dst, ipv4.src); macs = Key(eth.src, eth.dst, eth.type, ipv4.ttl);\n"
@@ -309,6 +309,10 @@ const char* const kPipelines[] = {
     "tag(eth.src, pkt.in_queue_length) >> tag(ipv4.tos, 7) >> tag(ipv4.tos, switch.id) >> "
     "collect(C);"
     "again >> tag(tcp.src, vlan.vid) >> tag(ipv4.checksum, pkt.output_port) >> collect(C);",
+    // A copy that is collected is not done with where its stream forks.
+    "pkts >> duplicate(out); out >> tag(ipv4.tos, 1) >> (collect(C) ++ few.add(vlan.vid));",
+    "pkts >> duplicate(out); out >> (collect(C) ++ collect(D));",
+    "pkts >> duplicate(out); out >> collect(C); out >> few.add(1) >> collect(D);",
     "pkts >> match(udp.dst == 30000) >> few.set(few + segway_header.ts) >> duplicate(out);"
     "out >> collect(C);",
     "pkts >> match(tcp.dst == 80) >> size.set(size + ipv4.len) >> match(size.min() > 5000) >> "

@@ -188,8 +188,9 @@ class Maker:
         scope_window = rng.random() < 0.2
         if scope_window:
             items.append(self.window())
-        items += self.tasks(streams, has_ctrl, [] if scope_window else own)
-        return items
+        if len(streams) > 1 and not has_ctrl and rng.random() < 0.2:
+            return items + self.copying_tasks(streams)
+        return items + self.tasks(streams, has_ctrl, [] if scope_window else own)
 
     def key_fields(self):
         rng = self.rng
@@ -248,6 +249,22 @@ class Maker:
                     self.copies += reach[head]
                     step = ("seq", [step, ("duplicate", later[0])])
                 items.append(("task", head, self.task_window(step, free), step))
+        return items
+
+    def copying_tasks(self, streams):
+        """Little but copies, which wait for the end of a burst then."""
+        rng = self.rng
+        first = [("match", self.condition(1))] * rng.randint(0, 1)
+        items = [("task", "pkts", None, ("seq", first + [("duplicate", each) for each in streams[1:]]))]
+        for stream in streams[1:]:
+            tags = [("tag", rng.choice(FORWARDED), ("field", rng.choice(list(mafia_packets.WIDTHS))))
+                    for _ in range(rng.randint(0, 2))]
+            collect = ("collect", rng.choice(("E1", "E2")))
+            branches = [collect, rng.choice((self.update(), ("collect", "E1"), ("match", self.condition(1))))]
+            rng.shuffle(branches)
+            steps = [("seq", tags + [rng.choice((collect, ("par", branches)))])]
+            steps += [self.update()] * rng.randint(0, 1)
+            items += [("task", stream, None, step) for step in steps]
         return items
 
     def task_window(self, step, free):
