@@ -106,6 +106,8 @@ lib_libtrumpet_tpm_a_SOURCES = \
 gtest_programs += lib/tpm/tpm_test
 TSAN_TESTS += lib/tpm/tpm_test
 lib_tpm_tpm_test_SOURCES = \
+	lib/base/memory_shortage_test.cc \
+	lib/base/memory_shortage_test.h \
 	lib/tpm/admission_control_test.cc \
 	lib/tpm/admission_filter_test.cc \
 	lib/tpm/attack_test.cc \
@@ -126,6 +128,7 @@ lib_tpm_tpm_test_SOURCES = \
 	lib/tpm/live_threads_test.cc \
 	lib/tpm/monitor_fuzz_kit.h \
 	lib/tpm/monitor_harness_test.h \
+	lib/tpm/monitor_shortage_test.cc \
 	lib/tpm/observation_test.cc \
 	lib/tpm/packet_monitor_test.cc \
 	lib/tpm/program_change_test.cc \

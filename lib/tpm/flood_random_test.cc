@@ -53,7 +53,7 @@ struct Tables {
   static Generation MakeGeneration(const HostVerdicts::Plans& plans) {
     TriggerSetTable sets;
     EXPECT_TRUE(sets.Init(1024, 1 << 20));
-    return {TriggerProgram::Make(plans, 1, INT64_MIN), std::move(sets)};
+    return {TriggerProgram::Make(plans, 1, INT64_MIN), &sets};
   }
 
   static AdmissionOptions Admission() {

@@ -36,18 +36,20 @@ struct SweptTrigger {
 static_assert(sizeof(SweptTrigger) == 24);
 
 struct Generation {
-  // Writes all its memory, so that the packet thread meets no page fault in it.
-  Generation(std::shared_ptr<const TriggerProgram> the_program, TriggerSetTable&& empty_sets)
-      : program(std::move(the_program)), sets(std::move(empty_sets)), sums(*program) {
+  // Writes all its memory, so that the packet thread meets no page fault in it.  Takes the table in
+  // the end: whoever finds no memory here has it still.
+  Generation(std::shared_ptr<const TriggerProgram> the_program, TriggerSetTable* spare_sets)
+      : program(std::move(the_program)), sums(*program) {
     const Nanos from = program->effective_from();
     if (from != INT64_MIN) owed_from = from;
     const auto& plans = program->plans();
     MakeSweptTriggers();
-    sets.Learn(*program);
+    spare_sets->Learn(*program);
     marks.resize(program->index().mark_word_count());
     matches.resize(plans.size());
     program->index().AddMemory(&warmer);
-    sets.AddMemory(&warmer);
+    spare_sets->AddMemory(&warmer);
+    sets = std::move(*spare_sets);
   }
 
   void MakeSweptTriggers() {

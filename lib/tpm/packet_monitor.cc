@@ -11,6 +11,7 @@
 #include <cassert>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "lib/base/spsc_ring.h"
 #include "lib/tpm/delivery.h"
@@ -66,9 +67,11 @@ struct PacketMonitor::Impl {
 
   Status Init(const MonitorOptions& options, PageSource* source);
 
+  // What nobody has read goes with it: to keep it takes memory.
   ~Impl() {
     delete incoming.load();
-    FreeRetired();
+    TakeRetired();
+    while (to_free != nullptr) delete std::exchange(to_free, to_free->next_retired);
   }
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
@@ -122,21 +125,29 @@ struct PacketMonitor::Impl {
   }
 
   // --- agent thread ---
+  void TakeRetired() {
+    Generation* const taken = retired.exchange(nullptr, std::memory_order_acquire);
+    if (taken == nullptr) return;
+    Generation* last = taken;
+    while (last->next_retired != nullptr) last = last->next_retired;
+    last->next_retired = std::exchange(to_free, taken);
+  }
+
+  // Without memory for what there is to keep, the generation stays where it is.
   void FreeRetired() {
-    Generation* generation = retired.exchange(nullptr, std::memory_order_acquire);
-    while (generation != nullptr) {
-      const std::unique_ptr<Generation> retiring(generation);
-      generation = generation->next_retired;
+    TakeRetired();
+    while (to_free != nullptr) {
       // Records that name it, and with them those before.
-      if (!ring.IsPassed(retiring->told_until)) DrainRecords(&ring, &sums, &kept);
-      Recycle(retiring.get());
+      if (!ring.IsPassed(to_free->told_until)) DrainRecords(&ring, &sums, &kept);
+      sums.GiveUp(to_free, &kept);
+      const std::unique_ptr<Generation> freed(std::exchange(to_free, to_free->next_retired));
+      Recycle(freed.get());
     }
   }
 
   void Recycle(Generation* generation) {
-    sums.GiveUp(generation, &kept);
     generation->sets.Clear();
-    spare_sets.push_back(std::move(generation->sets));
+    spare_sets.push_back(std::move(generation->sets));  // there is room for all
   }
 
   SpscRing ring;
@@ -146,6 +157,7 @@ struct PacketMonitor::Impl {
   std::vector<TriggerSetTable> spare_sets;  // the agent's
   EpochSums sums;                           // the agent's
   KeptRecords kept;                         // the agent's
+  Generation* to_free = nullptr;            // the agent's: retired, and not freed yet
 
   std::atomic<Generation*> incoming{nullptr};
   std::atomic<Generation*> retired{nullptr};
@@ -156,6 +168,7 @@ struct PacketMonitor::Impl {
 
 Status PacketMonitor::Impl::Init(const MonitorOptions& options, PageSource* source) {
   if (Status status = thread.Init(source); !status.ok()) return status;
+  spare_sets.reserve(kPrograms);
   for (size_t i = 0; i < kPrograms; i++) {
     TriggerSetTable sets;
     if (!sets.InitWithin(SetBytesPerProgram(options), source)) {
@@ -257,8 +270,7 @@ Status PacketMonitor::Publish(std::shared_ptr<const TriggerProgram> program) {
   if (replaced != nullptr) impl_->Recycle(replaced.get());
   // Of kPrograms tables the packet thread can hold all but one: running, previous and pending.
   assert(!impl_->spare_sets.empty());
-  auto generation =
-      std::make_unique<Generation>(std::move(program), std::move(impl_->spare_sets.back()));
+  auto generation = std::make_unique<Generation>(std::move(program), &impl_->spare_sets.back());
   impl_->spare_sets.pop_back();
   if (replaced != nullptr) {
     generation->owed_from = std::min(generation->owed_from, replaced->owed_from);

@@ -328,7 +328,7 @@ struct Parts {
       : program(TriggerProgram::Make(plans, 1, INT64_MIN)) {
     TriggerSetTable sets;
     EXPECT_TRUE(sets.Init(16, 1 << 16));
-    generation = std::make_unique<Generation>(program, std::move(sets));
+    generation = std::make_unique<Generation>(program, &sets);
     generation->number = 1;
     EXPECT_TRUE(flows.Init(64, 4096));
     flows.RunGeneration(1);

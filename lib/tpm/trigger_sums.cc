@@ -18,6 +18,7 @@ TriggerSums::TriggerSums(const TriggerProgram& program) {
     if (is_whole) words += plan->word_count;
   }
   words_.resize(words);
+  touched_.reserve(sums_.size());  // adding to a trigger finds no lack of memory half-way
 }
 
 // A set whose first words come again was not told to its end before: its sweep was given up.
@@ -65,6 +66,7 @@ size_t TriggerSums::HandOver(const EpochSpan& epoch, DeliverySink* sink) {
   const size_t count = touched_.size();
   for (const uint32_t trigger : touched_) {
     Sum& sum = sums_[trigger];
+    if (!sum.is_touched) continue;  // handed over before memory ran out
     PartialView view;
     view.event_id = sum.plan->spec.id;
     view.epoch_start = epoch.start;
@@ -88,6 +90,7 @@ void EpochSums::Begin(const EpochSpan& epoch, DeliverySink* sink) {
 void EpochSums::Add(const SetTotals& totals) {
   TriggerSums& sums = totals.generation->sums;
   const bool was_empty = sums.is_empty();
+  if (was_empty) summed_.reserve(summed_.size() + 1);
   sums.Add(totals.generation->sets, totals);
   if (was_empty && !sums.is_empty()) summed_.push_back(totals.generation);
 }

@@ -40,8 +40,7 @@ struct Teller {
     PageSource source({/*touches=*/false, /*takes_reserved=*/false});
     TriggerSetTable sets;
     EXPECT_TRUE(sets.Init(1000, 1 << 20, &source));
-    generation =
-        std::make_unique<Generation>(TriggerProgram::Make(plans, 1, INT64_MIN), std::move(sets));
+    generation = std::make_unique<Generation>(TriggerProgram::Make(plans, 1, INT64_MIN), &sets);
   }
   // Triggers by their place: 0 is event 1.
   uint32_t SetOf(const std::vector<uint32_t>& triggers) {
