@@ -31,9 +31,15 @@ def difference(wanted, got, where=""):
     return None if wanted == got else "%s is %s, not %s" % (where, got, wanted)
 
 
-def replay(binary, program, capture, meta):
-    """The output of trumpet-replay with the reference hash as an object, and None; or None, and what went wrong."""
-    done = subprocess.run([binary, "--program", program, "--meta", meta, "--hash", "reference", "--state", capture],
+def difference_of_bursts(binary, *files):
+    """Whether packets one by one say something else than those of a burst, with the hash of everyday use."""
+    (alone, problem), (burst, other) = (replay(binary, *files, options=("--batch", batch)) for batch in ("1", "32"))
+    return problem or other or difference(alone, burst)
+
+
+def replay(binary, program, capture, meta, options=("--hash", "reference")):
+    """The output of trumpet-replay as an object, and None; or None, and what went wrong."""
+    done = subprocess.run([binary, "--program", program, "--meta", meta, *options, "--state", capture],
                           capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
     if done.returncode != 0:
         return None, "ended with %d: %s" % (done.returncode, done.stderr.strip() or done.stdout.strip())

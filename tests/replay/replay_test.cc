@@ -132,6 +132,8 @@ TEST(Replay, RefusesAWrongCommandLineWithOneClearMessage) {
       {{"--program=p.mafia", "--threads=2", "a"}, "--threads needs --events FILE.yaml"},
       {{"--events=e", "--state", "a"}, "--state needs --program FILE.mafia"},
       {{"--hash=crc", "--program=p", "a"}, "--hash is 'crc'; it takes fast or reference"},
+      {{"--batch=33", "--program=p", "a"}, "--batch is '33'; it takes 1 to 32"},
+      {{"--batch=1", "--events=e", "a"}, "--batch needs --program FILE.mafia"},
       {{"--param=x", "--program=p", "a"},
        "--param is 'x'; it takes NAME=VALUE or PROGRAM.NAME=VALUE"},
       {{"--param=.x=1", "--program=p", "a"},

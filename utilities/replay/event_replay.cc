@@ -44,7 +44,7 @@ Result<Programs> LoadPrograms(const ReplayOptions& options) {
     // What is collected and forwarded is what a run without events prints.
     auto run = std::make_unique<ProgramRun>(
         program->get(), [](size_t, const CollectedPacket&) {}, [](const PacketValues&) {});
-    if (Status status = run->Start(); !status.ok()) {
+    if (Status status = run->Start(options.program_batch); !status.ok()) {
       return Status::Error(file.path + ": " + status.message());
     }
     programs.compiled.push_back(std::move(*program));

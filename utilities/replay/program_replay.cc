@@ -50,7 +50,7 @@ Status ReplayProgram(const ReplayOptions& options, std::FILE* out, std::FILE* er
   };
   ProgramRun run(program->get(), on_collected,
                  [&report](const PacketValues& packet) { report.AddForwarded(packet); });
-  Status status = run.Start();
+  Status status = run.Start(options.program_batch);
   if (status.ok()) status = Play(options.captures[0], *metas, &run);
   if (!status.ok()) return status;
   run.Flush();

@@ -36,7 +36,8 @@ ProgramRun::ProgramRun(const CompiledProgram* program, OnCollected on_collected,
   burst_ = std::any_of(windows.begin(), windows.end(), flips) ? 1 : kMaxMeasureBurst;
 }
 
-Status ProgramRun::Start() {
+Status ProgramRun::Start(uint32_t batch) {
+  burst_ = std::min<size_t>(burst_, batch);
   for (size_t i = 0; i < hop_count_; ++i) {
     ProgramState::Options options;
     options.random_seed = kReplaySeed + i;

@@ -31,7 +31,8 @@ class ProgramRun {
   // Tells of what it collects, and of each packet behind the last switch.
   ProgramRun(const CompiledProgram* program, OnCollected on_collected, OnForwarded on_forwarded);
 
-  Status Start();
+  // Takes up to `batch` packets at once, which makes no difference to what it tells.
+  Status Start(uint32_t batch);
   void Add(const TimedFrame& frame, const PacketMeta& meta);
   // All that were added are measured then.
   void Flush();

@@ -82,7 +82,7 @@ class OptionParser {
     static constexpr std::string_view kWithValue[] = {
         "--events",      "--schedule", "--flow-timeout", "--burst-gap", "--vxlan-port",
         "--geneve-port", "--threads",  "--split",        "--flows",     "--program",
-        "--meta",        "--hash",     "--param"};
+        "--meta",        "--hash",     "--param",        "--batch"};
     if (std::count(std::begin(kWithValue), std::end(kWithValue), name) == 0) {
       return Status::Error(name + ": unknown option");
     }
@@ -108,7 +108,7 @@ class OptionParser {
   Status TakeValue(const std::string& name, const std::string& value) {
     if (name == "--events") return TakePath(name, value, &options_.events_path);
     if (name == "--program") return TakeProgram(value);
-    if (name == "--meta" || name == "--hash" || name == "--param") {
+    if (name == "--meta" || name == "--hash" || name == "--param" || name == "--batch") {
       return TakeProgramValue(name, value);
     }
     is_of_events_ = name;
@@ -143,6 +143,9 @@ class OptionParser {
   Status TakeProgramValue(const std::string& name, const std::string& value) {
     is_of_program_ = name;
     if (name == "--meta") return TakePath(name, value, &options_.meta_path);
+    if (name == "--batch") {
+      return TakeCount(name, value, 1, kMaxMeasureBurst, &options_.program_batch);
+    }
     if (name == "--param") {
       params_.push_back(value);
       return Status::Ok();
@@ -319,6 +322,8 @@ Options:
   --hash FAMILY           fast (default), or reference: murmur3, to compare cell by cell
   --param NAME=VALUE      another value of a param of the program; may be repeated; of one
                           of several programs: PROGRAM.NAME=VALUE
+  --batch N               a program takes so many packets at once: 1 to 32 (default 32);
+                          what it says is the same
   --stats                 sum up the run on standard error
   -h, --help              print this text
   -V, --version           print the version

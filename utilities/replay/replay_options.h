@@ -12,6 +12,7 @@
 #include "lib/base/status.h"
 #include "lib/base/units.h"
 #include "lib/measure/measure_hash.h"
+#include "lib/measure/measured_packet.h"
 #include "lib/packet/parse.h"
 #include "lib/tpm/offline_run.h"
 #include "utilities/replay/program_file.h"
@@ -26,6 +27,7 @@ struct ReplayOptions {
   std::vector<ProgramFile> programs;  // several only beside events, which read them
   std::string meta_path;              // empty: packets without metadata
   MeasureHashFamily hash = MeasureHashFamily::kFast;
+  uint32_t program_batch = kMaxMeasureBurst;  // packets that a program takes at once
   bool wants_state = false;
   std::string schedule_path;  // empty: all events run throughout
   std::vector<std::string> captures;
