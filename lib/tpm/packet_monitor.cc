@@ -216,6 +216,7 @@ void PacketMonitor::OnBatch(const Frame* frames, int count, bool has_in_port, ui
   const Arrival arrival{has_in_port, in_port, zone, now};
   const bool has_more = impl_->thread.OnBatch(frames, count, arrival);
   if (impl_->pending != nullptr) {
+    impl_->thread.NoteOwed(impl_->pending->owed_from, now);
     impl_->thread.Prepare(impl_->pending.get(), frames, count, arrival);
   }
   impl_->PublishState();

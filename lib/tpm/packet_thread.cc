@@ -108,6 +108,10 @@ std::unique_ptr<Generation> PacketThread::TakeOver(std::unique_ptr<Generation> n
   return unused;
 }
 
+void PacketThread::NoteOwed(Nanos owed, Nanos now) {
+  if (running_ != nullptr && now >= owed) epoch_.reasons |= kMonitorInterrupted;
+}
+
 void PacketThread::AdvanceTo(Nanos now) {
   now_ = std::max(now_, now);
   if (running_ == nullptr || now_ < epoch_.span.end) return;

@@ -56,6 +56,10 @@ class PacketThread {
   // sweep of the last epoch is in the way, try again.
   std::unique_ptr<Generation> TakeOver(std::unique_ptr<Generation> next, Nanos now, bool* done);
 
+  // The packets until `now` were counted without a program to come to which those from `owed` on
+  // belong.
+  void NoteOwed(Nanos owed, Nanos now);
+
   // Does some of the work of TakeOver() before its time, with packets that OnBatch() has counted.
   void Prepare(Generation* next, const Frame* frames, int count, const Arrival& arrival);
 

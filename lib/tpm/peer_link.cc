@@ -130,7 +130,8 @@ bool PeerLink::Tell(uint8_t to, PeerMessage* message, PeerPlaces* places) {
       DoubtAll(message->time);
       DoubtConnection(places);
       return true;
-    case PeerExchange::Sent::kNobody:
+    case PeerExchange::Sent::kNobody:  // and nobody has the packets before any more
+      DoubtConnection(places);
       break;
   }
   if (message->asks) places->awaits_state = false;

@@ -76,6 +76,7 @@ TEST(PacketMonitor, AnEventWhoseProgramWasReplacedBeforeAThreadSawItIsMarked) {
   rig.Change({event}, 12 * kMs);
   rig.Change({event}, 15 * kMs);
   Send(rig.monitor.get(), udp, 13 * kMs);
+  EXPECT_LE(rig.monitor->clean_until(), 12 * kMs) << "the mark is to come";
   Send(rig.monitor.get(), udp, 16 * kMs);
   rig.Finish(20 * kMs);
   EXPECT_EQ(rig.sink.total_packets[1], 1u);

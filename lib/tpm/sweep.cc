@@ -174,6 +174,7 @@ bool Sweep::SweepFlow(FlowIndex flow) {
 bool Sweep::DeliverFlow(Generation* generation, const InternedSet& set, const FlowEntry& entry,
                         const uint64_t* bank, bool is_unscaled) {
   if (next_trigger_ == 0) next_place_ = set.places;
+  DropLostPartial();
   for (; next_trigger_ < set.trigger_count && !HasWorked(); next_trigger_++) {
     const uint32_t trigger = set.triggers[next_trigger_];
     const SweptTrigger& swept = generation->swept_triggers[trigger];
@@ -217,7 +218,15 @@ bool Sweep::Begin() {
 bool Sweep::OpenPartial(const SweptTrigger& trigger, const BucketKey& key, bool is_unscaled) {
   if (!Begin()) return false;
   open_words_ = ReservePartial(ring_, trigger.event_id, is_unscaled, key, trigger.word_count);
+  open_at_ = ring_->position();
   return open_words_ != nullptr;
+}
+
+// Between two steps a late sample may have taken the room of the open partial.
+void Sweep::DropLostPartial() {
+  if (open_words_ == nullptr || ring_->position() == open_at_) return;
+  open_words_ = nullptr;
+  next_cell_ = 0;
 }
 
 // Fills the open partial, from `next_cell_` on; false: some cells are left.

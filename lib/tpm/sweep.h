@@ -99,6 +99,7 @@ class Sweep {
   const BucketKey* KeyOf(const Generation& generation, uint32_t trigger, const FlowEntry& entry);
   bool Begin();
   bool OpenPartial(const SweptTrigger& trigger, const BucketKey& key, bool is_unscaled);
+  void DropLostPartial();
   bool CopyCells(const SweptTrigger& trigger, const uint64_t* bank);
   void CommitPartial();
   bool CopyWords(const uint64_t* from, uint32_t count, uint64_t* into);
@@ -123,6 +124,7 @@ class Sweep {
   const uint16_t* next_place_ = nullptr;  // of that trigger
   uint32_t next_cell_ = 0;                // or word, where words are copied
   uint64_t* open_words_ = nullptr;        // of the partial that is being filled on the ring
+  size_t open_at_ = 0;                    // its position there
   bool has_begun_ = false;                // partials of the job have been delivered
   BucketKey key_;
   bool holds_five_tuple_ = false;  // key_ is the flow's 5-tuple, which many triggers share
