@@ -29,7 +29,7 @@ bool IsSame(const EventSpec& a, const EventSpec& b) {
 bool CountsTheSame(const TriggerPlan& a, const TriggerPlan& b) {
   return a.spec.interval_ms == b.spec.interval_ms && a.spec.filter == b.spec.filter &&
          a.spec.granularity == b.spec.granularity && a.spec.observe == b.spec.observe &&
-         a.word_count == b.word_count && a.operands == b.operands;
+         a.word_count == b.word_count && a.operands == b.operands && a.cells == b.cells;
 }
 
 Result<ThresholdShare> ShareOf(const Trigger& trigger, const TriggerPlan& plan) {

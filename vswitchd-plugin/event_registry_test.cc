@@ -118,5 +118,20 @@ TEST(EventRegistry, RemembersWhenAnEventWasFirstPublished) {
   EXPECT_EQ(registry.Find("a")->generation, 0u);
 }
 
+// min(bytes) and max(bytes) have a word of the same operand each, which means something else.
+TEST(EventRegistry, AnEventOfTheControllerThatCountsOtherwiseIsAnother) {
+  EventRegistry registry;
+  const auto id_of = [&registry](const std::string& predicate) {
+    Trigger trigger;
+    trigger.mode = TriggerMode::kHost;
+    trigger.event = *ParseEventLine("*, " + predicate + ", 10ms", "sizes");
+    EXPECT_TRUE(registry.SetControllerEvents({{7, trigger}}, {100, 100, 1'000'000}, 0).empty());
+    return registry.Set().plans.at(0)->spec.id;
+  };
+  const uint32_t least = id_of("min(bytes) > 10");
+  EXPECT_EQ(id_of("min(bytes) > 20"), least);
+  EXPECT_NE(id_of("max(bytes) > 20"), least);
+}
+
 }  // namespace
 }  // namespace trumpet

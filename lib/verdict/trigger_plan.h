@@ -52,6 +52,10 @@ struct CellSpec {
   CellKind kind = CellKind::kCount;
   uint16_t operand = 0;  // index into TriggerPlan::operands
   uint16_t offset = 0;   // in words
+
+  bool operator==(const CellSpec& other) const {
+    return kind == other.kind && operand == other.operand && offset == other.offset;
+  }
 };
 
 struct TriggerPlan {
