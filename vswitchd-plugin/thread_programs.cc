@@ -192,6 +192,7 @@ void ThreadPrograms::Run(SentProgram* program, trumpet_sent_frame* frames, int c
         {PortValue(frames[i].in_port), PortValue(out_port), queue_length_, placed.way.switch_id},
         values);
     values->tagged = 0;  // by programs before it
+    values->ForgetHeaderFields();
     taken[taken_count] = &frames[i];
     packets_[taken_count++] = {values, static_cast<uint64_t>(now), kPktsStream, hops};
   }

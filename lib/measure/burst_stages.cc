@@ -316,7 +316,8 @@ class StagePlanner {
   bool FollowArm(uint32_t at, KnownSet* known, BurstArm* arm, uint64_t* keys) const {
     for (; cutter_.Resolve(at) != cutter_.end(); ++at) {
       const Operator& op = cutter_.OperatorAt(at);
-      if (op.is_shared || op.is_tag || (*known & cutter_.KnownAt(at)).any()) return false;
+      if (op.is_shared || op.is_tag || op.is_viewed) return false;
+      if ((*known & cutter_.KnownAt(at)).any()) return false;
       *known |= cutter_.KnownAt(at);
       if (arm->steps.empty() && FindStop(at, arm, keys)) {
         return cutter_.Resolve(at + op.skip) == cutter_.end();

@@ -5,8 +5,8 @@
 //
 // Says what a ProgramSet says of packets whose fields were all read, but reads little: of most
 // packets only the fields that expressions use, and keys of the usual kind straight from the
-// headers; all others when a copy of the packet is run.  Reading all fields, and the lines of the cache
-// that they take away from the switch, cost more than most programs.
+// headers; all others when a copy of the packet is run.  Reading all fields, and the lines of the
+// cache that they take away from the switch, cost more than most programs.
 //
 // Threads: Run() is for the packet thread.  Lifetime: the states must outlive the object.
 

@@ -102,8 +102,10 @@ class BurstOperand {
         return {&context.packets->now, context.has_same_time ? 0 : sizeof *context.packets, 3,
                 step.value};
       case StepKind::kScalar:
-        return {context.regions[step.region] + step.slot,
-                step.region == kViewRegion ? context.view_bytes : 0, step.log2};
+        if (step.region == kViewRegion && context.view_bytes != 0) {
+          return {context.views, context.view_bytes, step.log2};
+        }
+        return {context.regions[step.region] + step.slot, 0, step.log2};
       case StepKind::kWrittenCell:
         return {CellsOf(op, context.regions), context.slots + op.slot, context.stride, op.log2};
       default:

@@ -23,7 +23,8 @@ struct MeasuredPacket {
   PacketValues* values = nullptr;
   uint64_t now = 0;  // ns, of the switch's clock
   MeasureIndex stream = kPktsStream;
-  uint8_t hops = 0;  // PacketHop bits; none: intermediate
+  uint8_t hops = 0;             // PacketHop bits; none: intermediate
+  bool has_all_fields = false;  // those of declared headers, too: a request, not read from a frame
 };
 
 // Where the packets of a burst come from if they are of pkts, have all come by the same port at the

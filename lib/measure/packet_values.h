@@ -43,6 +43,11 @@ struct PacketValues {
     value[field] = number;
     present |= uint64_t{1} << field;
   }
+  // Those that one program's headers have may be others in the next one.
+  void ForgetHeaderFields() {
+    present &= kTableFieldBits;
+    tagged &= kTableFieldBits;
+  }
 };
 
 // What the switch knows of a packet beyond its bytes.

@@ -227,6 +227,7 @@ inline void ProgramState::ShowView(const BurstContext& context, uint32_t number)
 // The number of the packet that does not stop, or kMaxMeasureBurst.
 inline uint32_t ProgramState::RunArm(const BurstArm& arm, const ProgramBurst& burst,
                                      BurstContext* context) {
+  if (context->chosen == 0) return kMaxMeasureBurst;
   if (arm.stop != nullptr) {
     ShowHashes(arm.stop_hash, burst, context);
     return arm.stop(program_->operators[arm.stop_at], *context);

@@ -73,6 +73,7 @@ uint64_t FieldsOfExpressions(const CompiledProgram& program) {
 
 ProgramSet::ProgramSet(const std::vector<ProgramState*>& states,
                        const std::vector<std::string>& site_roles) {
+  bool has_headers = false;  // a program so far
   for (ProgramState* state : states) {
     Entry entry;
     entry.state = state;
@@ -82,6 +83,8 @@ ProgramSet::ProgramSet(const std::vector<ProgramState*>& states,
     }
     entry.prefetches = entry.program->own_bytes > kPrefetchBytes;
     entry.changed_fields = entry.program->tagged_fields;
+    entry.forgets_fields = has_headers;
+    has_headers |= entry.program->field_count > kMeasureFieldCount;
     if (entry.program->field_count > kMeasureFieldCount) entry.changed_fields |= ~kTableFieldBits;
     entry.key_numbers.resize(entry.program->keys.size());
     for (uint32_t key = 0; key < entry.key_numbers.size(); ++key) {
@@ -138,7 +141,11 @@ bool ProgramSet::changes_packets() const {
 void ProgramSet::RunProgram(const Entry& entry, MeasuredPacket* packets, uint32_t count,
                             const BurstSource& source, const BurstTraits& traits) {
   if (entry.program->field_count > kMeasureFieldCount) {
-    for (uint32_t i = 0; i < count; ++i) ReadHeaderFields(*entry.program, packets[i].values);
+    for (uint32_t i = 0; i < count; ++i) {
+      if (!packets[i].has_all_fields) ReadHeaderFields(*entry.program, packets[i].values);
+    }
+  } else if (entry.forgets_fields) {
+    for (uint32_t i = 0; i < count; ++i) packets[i].values->ForgetHeaderFields();
   }
   const bool by_burst = count > 1 && traits.is_of_pkts && entry.state->IsQuietAt(traits.latest);
   ProgramBurst burst;

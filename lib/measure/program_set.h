@@ -52,6 +52,7 @@ class ProgramSet {
     std::vector<uint32_t> key_numbers;  // of each key
     uint64_t roles[4] = {};             // of the program, by PacketHop bits
     bool prefetches = false;
+    bool forgets_fields = false;  // those of headers that a program before it declares
     uint64_t changed_fields = 0;  // of packets: tagged, or of headers that it declares
   };
 

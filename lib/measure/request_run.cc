@@ -90,6 +90,7 @@ Result<std::vector<CollectedPacket>> RunRequest(const std::vector<const ProgramS
   CopyCells(states, access, copy.get());
   PacketValues values = request;
   MeasuredPacket packet = {&values, now, kCtrlStream, kFirstHopBit | kLastHopBit};
+  packet.has_all_fields = true;
   ProgramSet({copy.get()}, {}).Run(&packet, 1);
   std::vector<CollectedPacket> collected;
   for (CollectedPacket each; copy->ReadCollected(&each);) collected.push_back(each);

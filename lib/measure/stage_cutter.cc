@@ -4,6 +4,7 @@
 #include "lib/measure/stage_cutter.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace trumpet {
 namespace {
@@ -147,7 +148,18 @@ void StageCutter::GatherKnown(const std::vector<KnownSet>& known) {
     known_[at] &= written;
   }
   for (uint32_t at = 0; at < end_; ++at) {
-    if (IsAlone(at)) known_[at].reset();
+    if (IsAlone(at)) FreeIfByItself(at);
+  }
+}
+
+// What is added up for a burst gives each packet its own view, unless packets come to it by parts.
+void StageCutter::FreeIfByItself(uint32_t at) {
+  const KnownSet known = std::exchange(known_[at], {});
+  for (const bool copies_wait : {false, true}) {
+    for (const StageRange& range : Cut(copies_wait)) {
+      const bool is_inside = range.first <= at && at <= range.last;
+      if (is_inside && range.first != range.last) known_[at] = known;
+    }
   }
 }
 

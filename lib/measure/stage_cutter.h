@@ -63,6 +63,7 @@ class StageCutter {
   KnownSet WrittenThings() const;
   KnownSet KnownToCopies(const std::vector<KnownSet>& known) const;
   bool IsAlone(uint32_t at) const;
+  void FreeIfByItself(uint32_t at);
   std::vector<uint32_t> Ties(bool holds_copies) const;
   bool Knows(uint32_t at, size_t thing, bool holds_copies) const;
   bool TieMore(const std::vector<StageRange>& ranges, bool wait,

@@ -11,6 +11,7 @@
 #include <memory>
 #include <random>
 
+#include "lib/base/byte_order.h"
 #include "lib/base/text_file.h"
 #include "lib/lang/mafia/mafia_language.h"
 #include "lib/measure/frame_programs.h"
@@ -309,6 +310,22 @@ const char* const kPipelines[] = {
     "tag(eth.src, pkt.in_queue_length) >> tag(ipv4.tos, 7) >> tag(ipv4.tos, switch.id) >> "
     "collect(C);"
     "again >> tag(tcp.src, vlan.vid) >> tag(ipv4.checksum, pkt.output_port) >> collect(C);",
+    // What is viewed is set as a pair, and added to by runs, packet by packet, before copies, in
+    // arms.
+    "pkts >> all.add(1) >> bytes.set(all + 5);",
+    "pkts >> all.add(1) >> bytes.set(all - bytes);",
+    "pkts >> match(bytes < 100) >> all.add(1) >> bytes.add(1) >> match(all > 50) >> few.add(1);",
+    "pkts >> match(few < 300) >> all.add(1) >> few.add(1) >> bytes.add(1) >> match(all > 50) >> "
+    "some.add(1);",
+    "pkts >> match(few < 300) >> all.add(1) >> few.add(1) >> duplicate(out);"
+    "out >> tag(ipv4.id, all) >> collect(C);",
+    "pkts >> ((match(known.test()) >> all.add(1)) ++ (match(!known.test()) >> "
+    "size.set(size + pkt.size) >> match(size.min() / all > 300.0) >> known.insert() >> "
+    "duplicate(out))); out >> collect(C); ctrl >> known.insert();",
+    // An arm that no packet takes.
+    "pkts >> all.set(all + 1) >> ((match(!known.test()) >> size.set(size + pkt.size) >> "
+    "match(size.min() / all > 300.0) >> known.insert() >> duplicate(out)) ++ "
+    "(match(known.test()) >> few.set(7))); out >> collect(C);",
     // A copy that is collected is not done with where its stream forks.
     "pkts >> duplicate(out); out >> tag(ipv4.tos, 1) >> (collect(C) ++ few.add(vlan.vid));",
     "pkts >> duplicate(out); out >> (collect(C) ++ collect(D));",
@@ -437,6 +454,35 @@ const char* const kPipelines[] = {
     "pkts >> odd.init(ipv4.id) >> odd.insert() >> few.set(few + odd) >> odd.reset() >> "
     "some.set(odd); pkts >> match(odd.test()) >> bytes.add(1);",
 };
+
+TEST(ProgramSet, FieldsOfAProgramsHeadersAreNoneOfTheNext) {
+  const auto load = [](const std::string& tasks) {
+    auto program = LoadMeasureProgram(*CompileMafia(tasks, "fields"), {});
+    EXPECT_TRUE(program.ok());
+    return std::move(*program);
+  };
+  const auto first =
+      load("header h when udp.dst == 53 at 0 { x: 16; y: 32; } c = Counter(); pkts >> c.add(h.x);");
+  const auto next = load("endpoint C; pkts >> duplicate(out); out >> collect(C);");
+  ProgramState::Options options;
+  options.ring_bytes = 1 << 12;
+  const auto counts = ProgramState::Create(first.get(), nullptr, options);
+  const auto collects = ProgramState::Create(next.get(), nullptr, options);
+  FramePrograms set({counts.get(), collects.get()});
+  std::vector<uint8_t> bytes(64, 1);
+  StoreBe16(&bytes[12], 0x800);
+  bytes[14] = 0x45;
+  StoreBe16(&bytes[20], 0);
+  bytes[23] = 17;
+  StoreBe16(&bytes[36], 53);
+  const Frame frames[2] = {{bytes.data(), 64, 64}, {bytes.data(), 64, 64}};
+  set.Run(frames, 2, {1, 0, 0, 1}, 5);
+  CollectedPacket copy;
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(collects->ReadCollected(&copy));
+    EXPECT_EQ(copy.present & ~kTableFieldBits, 0u);
+  }
+}
 
 uint64_t FieldsReadBy(const std::string& tasks) {
   const auto source = CompileMafia("endpoint C;" + tasks, "fields");
