@@ -9,10 +9,24 @@ namespace {
 
 thread_local uint64_t calls_left = UINT64_MAX;
 
-void* Allocate(size_t size) {
-  if (calls_left == 0) return nullptr;
+bool IsLeft() {
+  if (calls_left == 0) return false;
   if (calls_left != UINT64_MAX) --calls_left;
-  return std::malloc(size == 0 ? 1 : size);
+  return true;
+}
+
+void* Allocate(size_t size) { return IsLeft() ? std::malloc(size == 0 ? 1 : size) : nullptr; }
+
+// aligned_alloc() takes multiples of the alignment.
+void* Allocate(size_t size, std::align_val_t alignment) {
+  const auto unit = static_cast<size_t>(alignment);
+  const size_t units = size == 0 ? 1 : size / unit + (size % unit != 0 ? 1 : 0);
+  return IsLeft() ? std::aligned_alloc(unit, units * unit) : nullptr;
+}
+
+void* OrThrow(void* memory) {
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
 }
 
 }  // namespace
@@ -20,17 +34,30 @@ void* Allocate(size_t size) {
 // Not inlined: the compiler would see malloc() and delete meet, and warn.
 #define TRUMPET_NOINLINE __attribute__((noinline))
 
-TRUMPET_NOINLINE void* operator new(size_t size) {
-  void* const memory = Allocate(size);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
+TRUMPET_NOINLINE void* operator new(size_t size) { return OrThrow(Allocate(size)); }
 TRUMPET_NOINLINE void* operator new(size_t size, const std::nothrow_t&) noexcept {
   return Allocate(size);
+}
+TRUMPET_NOINLINE void* operator new(size_t size, std::align_val_t alignment) {
+  return OrThrow(Allocate(size, alignment));
+}
+TRUMPET_NOINLINE void* operator new(size_t size, std::align_val_t alignment,
+                                    const std::nothrow_t&) noexcept {
+  return Allocate(size, alignment);
 }
 TRUMPET_NOINLINE void operator delete(void* memory) noexcept { std::free(memory); }
 TRUMPET_NOINLINE void operator delete(void* memory, size_t) noexcept { std::free(memory); }
 TRUMPET_NOINLINE void operator delete(void* memory, const std::nothrow_t&) noexcept {
+  std::free(memory);
+}
+TRUMPET_NOINLINE void operator delete(void* memory, std::align_val_t) noexcept {
+  std::free(memory);
+}
+TRUMPET_NOINLINE void operator delete(void* memory, size_t, std::align_val_t) noexcept {
+  std::free(memory);
+}
+TRUMPET_NOINLINE void operator delete(void* memory, std::align_val_t,
+                                      const std::nothrow_t&) noexcept {
   std::free(memory);
 }
 

@@ -31,9 +31,9 @@ PeerLink::~PeerLink() {
 }
 
 void PeerLink::Join(PeerExchange* exchange) {
-  exchange_ = exchange;
-  if (exchange_ == nullptr) return;
-  self_ = exchange_->Join();
+  if (exchange == nullptr) return;
+  self_ = exchange->Join();
+  exchange_ = exchange;  // from now on there is something to leave
   refresh_ = CoarseOf(exchange_->flow_timeout_ns() / kRenewals);
 }
 

@@ -7,6 +7,10 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <vector>
+
+#include "lib/base/memory_shortage_test.h"
 #include "lib/tpm/packet_threads_test_kit.h"
 
 namespace trumpet::testing {
@@ -53,6 +57,24 @@ class Pair {
   ThreadsHost one;
   ThreadsHost many;
 };
+
+// What did not join does not leave.
+TEST(PeerLink, AThreadThatFindsNoMemoryIsNoOutsiderAndNoOneLess) {
+  const auto exchange = std::make_unique<PeerExchange>(100, kSecond);
+  std::vector<std::unique_ptr<PeerLink>> links;
+  const auto join = [&] {
+    auto link = std::make_unique<PeerLink>(nullptr, nullptr, nullptr);
+    link->Join(exchange.get());
+    links.push_back(std::move(link));
+  };
+  for (uint64_t calls = 0; !DoesWith(calls, join); ++calls) {
+    ASSERT_FALSE(exchange->has_outsiders()) << calls;
+  }
+  while (links.size() < PeerExchange::kMaxThreads) join();
+  EXPECT_FALSE(exchange->has_outsiders());
+  join();
+  EXPECT_TRUE(exchange->has_outsiders());
+}
 
 TEST(PeerLink, MarksRepetitionsOfDataWhoseThreadIsNoMore) {
   ThreadsHost host(Plans(), 2);
