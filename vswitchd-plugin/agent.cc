@@ -86,8 +86,6 @@ bool Agent::SetEnabled(bool enabled) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (wishes_.enabled == enabled) return true;
-    wishes_.enabled = enabled;
-    if (enabled) wishes_.watchdog.reset();
     if (!enabled) {
       wishes_.off_since = now;
     } else if (wishes_.off_since) {
@@ -96,6 +94,8 @@ bool Agent::SetEnabled(bool enabled) {
       times.emplace_back(*wishes_.off_since, now);
       wishes_.off_since.reset();
     }
+    if (enabled) wishes_.watchdog.reset();
+    wishes_.enabled = enabled;  // from here on nothing takes memory
   }
   rules_.is_open.store(enabled, std::memory_order_seq_cst);
   is_enabled_.store(enabled);
@@ -104,9 +104,10 @@ bool Agent::SetEnabled(bool enabled) {
   Wake();
   if (enabled) return true;
   const std::lock_guard<std::mutex> lock(mutex_);  // keeps the slots in place
-  std::vector<ThreadMonitor*> threads;
-  for (const auto& slot : slots_) threads.push_back(&slot->thread());
-  return WaitUntilLeft(threads);
+  return std::all_of(slots_.begin(), slots_.end(), [](const auto& slot) {
+    ThreadMonitor* const thread = &slot->thread();
+    return WaitUntilLeft(&thread, 1);
+  });
 }
 
 void Agent::UpdateAttached() {
@@ -139,16 +140,21 @@ void Agent::SetPlace(std::shared_ptr<const HostPlace> place) {
 }
 
 ThreadMonitor* Agent::AddThread(const trumpet_thread_info& info) {
-  auto slot = std::make_unique<MonitorSlot>(info, rules_, parts_.read_clocks().monotonic_ns);
-  ThreadMonitor* thread = &slot->thread();
+  std::unique_ptr<MonitorSlot> slot;
+  ThreadMonitor* thread = nullptr;
   try {
+    slot = std::make_unique<MonitorSlot>(info, rules_, parts_.read_clocks().monotonic_ns);
+    thread = &slot->thread();
     slices_.AddThread(thread);
     measurements_.AddThread(thread);
     const std::lock_guard<std::mutex> lock(mutex_);
     wishes_.come.push_back(std::move(slot));
   } catch (...) {  // there is no memory: the slot goes, and nobody may keep its thread
-    slices_.RemoveThread(thread);
-    measurements_.RemoveThread(thread);
+    ++unknown_threads_;
+    if (thread != nullptr) {
+      slices_.RemoveThread(thread);
+      measurements_.RemoveThread(thread);
+    }
     throw;
   }
   Wake();
@@ -183,22 +189,32 @@ void Agent::Run() {
   pthread_setname_np(pthread_self(), "trumpet-agent");
   prctl(PR_SET_TIMERSLACK, kTimerSlackNs, 0, 0, 0);
   Nanos next = 0;
-  bool is_in_link = false;
   while (true) {
-    // Memory may run out in any of the libraries below.  The switch must go on, so this is the
-    // one place where the monitor gives up instead.
     try {
-      is_in_link = true;
       if (!WaitUntil(next)) break;
-      is_in_link = false;
-      next = Step();
+      next = StepOrGiveUp();
     } catch (const std::exception& error) {
-      if (is_in_link) link_.GiveUp();
+      link_.GiveUp();
       GiveUp(error.what());
       next = INT64_MAX;
     }
   }
-  link_.Stop();
+  try {
+    link_.Stop();
+  } catch (const std::exception&) {
+    link_.GiveUp();  // peers hear of the end from the kernel
+  }
+}
+
+// Memory may run out in any of the libraries below.  The switch must go on, so the monitor gives up
+// instead.
+Nanos Agent::StepOrGiveUp() noexcept {
+  try {
+    return Step();
+  } catch (const std::exception& error) {
+    GiveUp(error.what());
+    return INT64_MAX;
+  }
 }
 
 // False: the agent is to stop.
@@ -225,16 +241,14 @@ void Agent::GiveUp(const char* why) noexcept {
   rules_.is_open.store(false, std::memory_order_seq_cst);
   is_enabled_.store(false);
   wants_hooks_.store(false);
-  try {
-    slices_.Allow(false, INT64_MAX);
-  } catch (const std::exception&) {
-    // They are off; there is only no memory to note what they were.
-  }
+  slices_.Allow(false, INT64_MAX);
   UpdateAttached();
   for (auto& slot : slots_) slot->Hide();
   desk_.Drop();
   mode_ = Mode::kOff;
   program_ = nullptr;
+  parts_.events->MarkWithdrawn();
+  DropMonitors();  // theirs may be the memory that is missing
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     wishes_.enabled = false;

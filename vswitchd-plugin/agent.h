@@ -22,7 +22,7 @@
 // beside those of this switch: controller_link.h, network_desk.h, docs/adr/0014.
 //
 // Threads: one of its own from the first Configure() to Stop().  Public functions: the main thread,
-// AddThread() and RemoveThread() also packet threads.  Step() and RunsOwnThread only for tests.
+// AddThread() and RemoveThread() also packet threads.  Step() and StepOrGiveUp() only for tests.
 
 #ifndef TRUMPET_VSWITCHD_PLUGIN_AGENT_H
 #define TRUMPET_VSWITCHD_PLUGIN_AGENT_H
@@ -121,6 +121,8 @@ class Agent {
 
   // One round; the answer is the monotonic instant of the next one, INT64_MAX: when woken.
   Nanos Step();
+  // The same; without the memory for it the monitor is switched off, and waits to be enabled again.
+  Nanos StepOrGiveUp() noexcept;
 
  private:
   enum class Mode { kOff, kRunning, kEnding };
@@ -159,6 +161,7 @@ class Agent {
   void Pause(Nanos now);
   void End();
   void Restart(Nanos now, const char* why, bool drops_monitors);
+  void DropMonitors();
   void UpdateObservation();
   void FollowController(Nanos now);
   void FollowSlices();
@@ -192,6 +195,9 @@ class Agent {
   bool attached_ = false;                 // under attach_mutex_
   std::atomic<bool> wants_hooks_{false};  // running: packets are needed
   std::atomic<bool> is_enabled_{false};
+  // Found no memory when they came.  Nobody tells when they end, so there is one until the process
+  // ends.
+  std::atomic<uint64_t> unknown_threads_{0};
 
   // Shared by the monitors in slots_, which it outlives.  Made with the first of them.
   std::unique_ptr<PeerExchange> peers_;
@@ -209,6 +215,7 @@ class Agent {
   DeliveryDesk desk_;
   ControllerLink link_;
   std::deque<DueAnswer> due_answers_;
+  bool set_is_due_ = false;               // one was taken and is not installed yet
   std::vector<EventError> event_errors_;  // of the set that was taken last
   bool shares_are_stale_ = false;
   Nanos all_shown_since_ = 0;                // the last thread was given its monitor then

@@ -39,8 +39,8 @@ void Agent::FollowController(Nanos now) {
 
 void Agent::FollowSlices() {
   if (slice_places_version_ != link_.facts_version()) {
-    slice_places_version_ = link_.facts_version();
     slices_.SetPlaces(SlicePlaces::Of(link_.facts()));
+    slice_places_version_ = link_.facts_version();
   }
   slices_.EndDue(parts_.read_clocks().monotonic_ns);
   link_.TellSliceEnds();
@@ -48,18 +48,18 @@ void Agent::FollowSlices() {
 
 void Agent::TakeSets(Nanos now) {
   std::vector<ControllerSet::Taken> sets = link_.TakeSets();
-  bool has_changed = false;
+  set_is_due_ |= std::any_of(sets.begin(), sets.end(),
+                             [](const auto& taken) { return taken.refusal.empty(); });
   for (ControllerSet::Taken& taken : sets) {
     if (!taken.refusal.empty()) {
       link_.Acknowledge({taken.generation, false, 0, {}, taken.refusal, {}, false});
       continue;
     }
-    has_changed = true;
     if (taken.generation == 0) due_answers_.clear();  // there is no controller any more
     if (due_answers_.size() == kMaxDueAnswers) due_answers_.pop_front();
     due_answers_.push_back({taken.generation, 0, std::move(taken.changed)});
   }
-  if (!has_changed) return;
+  if (!set_is_due_) return;
   const uint32_t max_events = memory_settings_.value_or(settings_).max_triggers;
   event_errors_ = parts_.events->SetControllerEvents(
       link_.set().triggers(),
@@ -68,6 +68,7 @@ void Agent::TakeSets(Nanos now) {
   for (DueAnswer& due : due_answers_) {
     if (due.version == 0) due.version = version;
   }
+  set_is_due_ = false;
   shares_are_stale_ = true;
 }
 
@@ -108,18 +109,20 @@ void Agent::UpdateObservation() {
       version == uplinks_version_ && settings_.uplinks == uplink_patterns_;
   if (place_ == observed_place_ && has_same_uplinks) return;
   std::vector<uint32_t> uplinks = UplinksAmong(parts_.ports->List(), settings_.uplinks);
-  uplinks_version_ = version;
-  uplink_patterns_ = settings_.uplinks;
-  if (place_ == observed_place_ && uplinks == observed_uplinks_) return;
-  observed_place_ = place_;
-  observed_uplinks_ = uplinks;
-  if (place_ == nullptr && observation_ == nullptr) return;
-  observation_ = nullptr;
-  if (place_ != nullptr) {
-    observation_ = std::make_shared<Observation>(*place_, std::move(uplinks), parts_.hash_seed);
+  const bool is_other = place_ != observed_place_ || uplinks != observed_uplinks_;
+  if (is_other && (place_ != nullptr || observation_ != nullptr)) {
+    std::shared_ptr<const Observation> observation;
+    if (place_ != nullptr) {
+      observation = std::make_shared<Observation>(*place_, uplinks, parts_.hash_seed);
+    }
+    observation_ = std::move(observation);
+    observation_is_new_ = true;
+    network_.ObserveBy(observation_);
   }
-  observation_is_new_ = true;
-  network_.ObserveBy(observation_);
+  observed_place_ = place_;
+  observed_uplinks_ = std::move(uplinks);
+  uplink_patterns_ = settings_.uplinks;
+  uplinks_version_ = version;
 }
 
 void Agent::UpdateProgram() {
@@ -195,6 +198,7 @@ void Agent::UpdateThreads() {
     }
   }
   const Nanos now = unix_now();
+  some_unmonitored |= unknown_threads_.load() > 0;
   if (some_unmonitored) desk_.MarkMissing(unmonitored_since_, now, kMonitorInterrupted, false);
   unmonitored_since_ = now;
 }
@@ -229,14 +233,15 @@ void Agent::MakeMonitor(MonitorSlot* slot) {
 void Agent::UpdateZones() {
   const uint64_t version = parts_.ports->version();
   if (!zones_are_stale_ && version == ports_version_) return;
+  ZoneMap zones(settings_.zones, parts_.ports->List());
+  if (!(zones == zones_)) {
+    for (auto& slot : slots_) {
+      if (slot->is_shown()) slot->Show(zones, parse_);
+    }
+    zones_ = std::move(zones);
+  }
   zones_are_stale_ = false;
   ports_version_ = version;
-  ZoneMap zones(settings_.zones, parts_.ports->List());
-  if (zones == zones_) return;
-  zones_ = std::move(zones);
-  for (auto& slot : slots_) {
-    if (slot->is_shown()) slot->Show(zones_, parse_);
-  }
 }
 
 }  // namespace trumpet

@@ -82,7 +82,6 @@ Nanos Agent::ReadTime() {
     parts_.host->Warn("the wall clock was set back by " +
                       std::to_string((before - now) / kNanosPerMilli) + " ms");
     Restart(before, "the wall clock was set back", /*drops_monitors=*/true);
-    rules_.floor_ns.store(INT64_MIN, std::memory_order_seq_cst);
   } else if (step == ClockStep::kForward && mode_ != Mode::kOff) {
     if (now - before > kLargestJump) {
       Restart(before, "the wall clock was set forward", /*drops_monitors=*/false);
@@ -137,7 +136,7 @@ void Agent::TakeWishes(Nanos now) {
   }
   const bool needs_new_monitors = NeedsNewMonitors(settings_, wishes.settings);
   zones_are_stale_ |= settings_ != wishes.settings;
-  settings_ = wishes.settings;
+  settings_ = std::move(wishes.settings);
   measurements_.SetUplinks(settings_.uplinks);
   measurements_.SetTunnelPorts(ParseOptionsOf(settings_));
   desk_.LimitBuckets(settings_.max_total_buckets);
@@ -260,12 +259,18 @@ void Agent::Restart(Nanos now, const char* why, bool drops_monitors) {
     Gather(now);
     End();
   }
-  if (!drops_monitors) return;
+  if (drops_monitors) DropMonitors();
+}
+
+// All are hidden: no packet thread is in one.  The next ones have the settings of then, and times
+// begin anew.
+void Agent::DropMonitors() {
   const std::lock_guard<std::mutex> lock(mutex_);
   for (auto& slot : slots_) {
     slot->SetMonitor(nullptr);
     slot->ResetTimes();
   }
+  rules_.floor_ns.store(INT64_MIN, std::memory_order_seq_cst);
   peers_.reset();
 }
 
@@ -340,7 +345,7 @@ void Agent::KeepStatus(Nanos now, bool at_once) {
   kept.verdicts = desk_.counters();
   kept.events = desk_.Status();
   kept.stalls = stalls_;
-  kept.failed_monitors = failed_monitors_;
+  kept.failed_monitors = failed_monitors_ + unknown_threads_.load();
   kept.interruptions = interruptions_;
   kept.link = link_.Status();
   const std::lock_guard<std::mutex> lock(mutex_);

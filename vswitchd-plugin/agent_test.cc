@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "lib/base/memory_shortage_test.h"
+#include "lib/lang/event/event_language.h"
 #include "vswitchd-plugin/fake_switch_test.h"
 
 namespace trumpet {
@@ -382,24 +383,133 @@ TEST(Agent, LosesNoThreadThatComesWhileMemoryIsShort) {
   EXPECT_EQ(bench.plugin.agent().Snapshot().threads.size(), 3u);
 }
 
-TEST(Agent, KeepsTenantsApartByZone) {
+// The second of two packets of one flow is part of a burst; zones make them two flows.
+constexpr char kBursts[] = "*, sum(is_burst) >= 1, 10ms";
+
+ConfigPairs Zoned() {
   ConfigPairs zoned = kOn;
   zoned.emplace_back("trumpet-zones", "vlan:5=1");
-  // The second of two packets of one flow is part of a burst; zones make them two flows.
-  for (const bool has_zones : {false, true}) {
-    RunningSwitch bench(1, {"*, sum(is_burst) >= 1, 10ms"}, has_zones ? zoned : kOn);
-    testing::UdpFrame plain(1, 2, 3, 4);
-    std::array<uint8_t, 64> tagged{};
-    std::copy(plain.bytes.begin(), plain.bytes.begin() + 12, tagged.begin());
-    tagged[12] = 0x81;
-    tagged[15] = 5;
-    std::copy(plain.bytes.begin() + 12, plain.bytes.end(), tagged.begin() + 16);
-    const trumpet_frame frames[] = {{plain.bytes.data(), 60, 60}, {tagged.data(), 64, 64}};
-    uint32_t marks[2];
-    EXPECT_FALSE(bench.threads[0]->OnReceive(frames, 2, 7, bench.monotonic / 1000, marks));
-    bench.RunMs(20);
-    EXPECT_EQ(bench.Reports().size(), has_zones ? 0u : 1u);
+  return zoned;
+}
+
+bool ReportsABurstOfTwoVlans(StillSwitch* bench) {
+  testing::UdpFrame plain(1, 2, 3, 4);
+  std::array<uint8_t, 64> tagged{};
+  std::copy(plain.bytes.begin(), plain.bytes.begin() + 12, tagged.begin());
+  tagged[12] = 0x81;
+  tagged[15] = 5;
+  std::copy(plain.bytes.begin() + 12, plain.bytes.end(), tagged.begin() + 16);
+  const trumpet_frame frames[] = {{plain.bytes.data(), 60, 60}, {tagged.data(), 64, 64}};
+  uint32_t marks[2];
+  EXPECT_FALSE(bench->threads[0]->OnReceive(frames, 2, 7, bench->monotonic / 1000, marks));
+  bench->RunMs(20);
+  return !bench->Reports().empty();
+}
+
+TEST(Agent, KeepsTenantsApartByZone) {
+  RunningSwitch without(1, {kBursts});
+  EXPECT_TRUE(ReportsABurstOfTwoVlans(&without));
+  RunningSwitch zoned(1, {kBursts}, Zoned());
+  EXPECT_FALSE(ReportsABurstOfTwoVlans(&zoned));
+}
+
+// --- memory that runs out ----------------------------------------------------
+
+TEST(Agent, IsEnabledWhollyOrNotAtAll) {
+  RunningSwitch bench(1);
+  bench.plugin.agent().SetEnabled(false);
+  bench.RunMs(50);
+  const auto enable = [&] { bench.plugin.agent().SetEnabled(true); };
+  for (uint64_t calls = 0; !testing::DoesWith(calls, enable); ++calls) {
+    ASSERT_FALSE(bench.plugin.agent().Snapshot().is_enabled) << calls;
+    bench.RunMs(1);
   }
+  bench.RunMs(20);
+  bench.RunToBoundary();
+  bench.Receive(bench.threads[0], 4);
+  bench.RunMs(20);
+  ASSERT_EQ(bench.Reports().size(), 1u);
+  EXPECT_EQ(bench.Reports()[0].value, Number::Integer(4));
+}
+
+TEST(Agent, IsDisabledWithoutAnyMemory) {
+  RunningSwitch bench(2);
+  bench.Command("trumpet/slice-on", {"1", "60000", "*"});
+  bool has_left = false;
+  const auto disable = [&] { has_left = bench.plugin.agent().SetEnabled(false); };
+  EXPECT_TRUE(testing::DoesWith(0, disable));
+  EXPECT_TRUE(has_left);
+  EXPECT_FALSE(bench.fake.is_attached());
+}
+
+// Nobody knows of it, so whatever the others count is not all.
+TEST(Agent, ReportsAsIncompleteWhatAThreadWithoutMemoryMayHaveMissed) {
+  const auto find = [](uint64_t calls, bool* is_known) {
+    RunningSwitch bench(1);
+    *is_known = testing::DoesWith(calls, [&] {
+      bench.plugin.agent().AddThread({5, 0, true, nullptr});
+    });
+    bench.RunMs(100);
+    bench.RunToBoundary();
+    bench.Receive(bench.threads[0], 1);
+    bench.RunMs(20);
+    EXPECT_EQ(bench.plugin.agent().Snapshot().failed_monitors, *is_known ? 0u : 1u) << calls;
+    return !bench.Reports().empty() && bench.Reports().back().is_complete();
+  };
+  bool is_known = false;
+  for (uint64_t calls = 0; !is_known; ++calls) {
+    const bool is_complete = find(calls, &is_known);
+    EXPECT_TRUE(is_known || !is_complete) << calls;
+  }
+}
+
+// Whether a round gets along with so many calls of operator new; else the monitor has given up.
+bool StepsWith(uint64_t calls, StillSwitch* bench) {
+  static_cast<void>(testing::DoesWith(calls, [&] { bench->plugin.agent().StepOrGiveUp(); }));
+  return bench->plugin.agent().Snapshot().is_enabled;
+}
+
+// Has `change` taken in by a round in which memory runs out, at every place in turn and each time
+// on another switch; then the monitor is enabled again, as the log advises.
+template <typename Change, typename Check>
+void RunOutOfMemory(const std::vector<std::string>& events, const Change& change,
+                    const Check& check) {
+  bool is_done = false;
+  for (uint64_t calls = 0; !is_done && !::testing::Test::HasFailure(); ++calls) {
+    RunningSwitch bench(1, events);
+    change(&bench);
+    is_done = StepsWith(calls, &bench);
+    bench.plugin.agent().SetEnabled(true);
+    bench.RunMs(20);
+    bench.RunToBoundary();
+    SCOPED_TRACE(calls);
+    check(&bench);
+  }
+}
+
+TEST(Agent, PutsPortsIntoTheirZonesOnceThereIsMemory) {
+  RunOutOfMemory(
+      {kBursts}, [](StillSwitch* bench) { bench->plugin.SetConfig(Zoned()); },
+      [](StillSwitch* bench) { EXPECT_FALSE(ReportsABurstOfTwoVlans(bench)); });
+}
+
+TEST(Agent, CountsByThePlaceOfAddressesOnceThereIsMemory) {
+  Trigger trigger;
+  trigger.event = *ParseEventLine(kAllPackets, "test");
+  trigger.event.name = "e";
+  trigger.event.observe = Observe::kDestination;
+  HostPlace place;
+  place.monitored.prefixes = {*ParsePrefix("10.0.0.0/8")};
+  const auto change = [&](StillSwitch* bench) {
+    bench->plugin.events().SetControllerEvents({{70, trigger}}, {10, 100}, 0);
+    bench->RunMs(20);
+    bench->plugin.agent().SetPlace(std::make_shared<const HostPlace>(place));
+  };
+  RunOutOfMemory({}, change, [](StillSwitch* bench) {
+    bench->Receive(bench->threads[0], 1);
+    bench->RunMs(20);
+    EXPECT_TRUE(bench->Reports().empty()) << "it is counted where it goes";
+  });
 }
 
 }  // namespace

@@ -283,6 +283,7 @@ TEST(AgentOutOfMemory, StopsTheMonitorUntilItIsEnabledAgain) {
   })) << log;
   EXPECT_NE(log.find("bad_alloc"), std::string::npos) << log;
   EXPECT_FALSE(fake.is_attached());
+  EXPECT_EQ(plugin.events().List()[0].generation, 0u) << "it is not active";
   has_memory.store(true);
   ASSERT_TRUE(plugin.RunCommand("trumpet/enable", {}).ok());
   thread.Send(UINT64_MAX / 2);
@@ -323,6 +324,7 @@ TEST(AgentOutOfMemory, GivesUpWithoutAnyMemory) {
   EXPECT_FALSE(fake.is_attached());
   EXPECT_FALSE(plugin.agent().slices().is_any_on());
   EXPECT_FALSE(plugin.agent().Snapshot().threads[0].is_attached);
+  EXPECT_FALSE(plugin.agent().Snapshot().threads[0].has_monitor) << "its memory is free again";
   second.Stop();
   first.Stop();
   plugin.agent().Stop();

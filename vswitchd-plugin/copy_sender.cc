@@ -92,12 +92,13 @@ Status CopySender::OpenWay(const std::string& endpoint, const std::string& text)
   const Result<CopyAddress> address = ParseCopyAddress(text);
   if (!address.ok())
     return Status::Error(endpoint + " is " + Quote(text) + "; " + address.message());
-  const int fd = OpenSocket(*address);
-  if (fd < 0) {
+  Way& way = ways_[static_cast<size_t>(found - names.begin())];
+  way.is_erspan = address->is_erspan;
+  way.target = {endpoint, text, {}};
+  way.socket = OpenSocket(*address);
+  if (way.socket < 0) {
     return Status::Error(endpoint + ": copies cannot go to " + text + ": " + std::strerror(errno));
   }
-  ways_[static_cast<size_t>(found - names.begin())] = {
-      fd, address->is_erspan, 0, {endpoint, text, {}}};
   return Status::Ok();
 }
 

@@ -60,10 +60,9 @@ void SetEdges(const std::vector<PortInfo>& ports, const std::vector<std::string>
               Measurement* measurement) {
   std::vector<uint32_t> numbers;
   for (const PortInfo& port : ports) {
-    if (!IsEdge(measurement->place, port, uplinks)) continue;
-    numbers.push_back(port.number);
-    measurement->edges.Set(port.number, true);
+    if (IsEdge(measurement->place, port, uplinks)) numbers.push_back(port.number);
   }
+  for (const uint32_t number : numbers) measurement->edges.Set(number, true);
   for (const uint32_t number : measurement->edge_numbers) {
     const bool stays = std::find(numbers.begin(), numbers.end(), number) != numbers.end();
     if (!stays) measurement->edges.Set(number, false);
@@ -357,7 +356,7 @@ void MeasurementTable::EndTagsLeft(Nanos now) {
                                 [now](const Ending& ending) { return ending.until > now; });
   if (end == endings_.begin()) return;
   endings_.erase(endings_.begin(), end);
-  Publish(measurements_);
+  is_stale_ = true;
 }
 
 void MeasurementTable::SetBudget(const MeasureBudget& budget) {
@@ -404,6 +403,7 @@ void MeasurementTable::Publish(Measurements next) {
     if (programs[i] != nullptr) retired_programs_.push_back(std::move(programs[i]));
   }
   spacing_.store(spacing);
+  is_stale_ = false;
   if (!WaitUntilLeft(monitors)) return;
   retired_programs_.clear();
   retired_.clear();
@@ -420,7 +420,7 @@ void MeasurementTable::SetTunnelPorts(const ParseOptions& parse) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (parse_.vxlan_ports == parse.vxlan_ports && parse_.geneve_ports == parse.geneve_ports) return;
   parse_ = parse;
-  if (!measurements_.empty()) Publish(measurements_);
+  is_stale_ = true;
 }
 
 // --- what they have measured -------------------------------------------------
@@ -430,6 +430,7 @@ void MeasurementTable::Follow(Nanos now) {
   const std::lock_guard<std::mutex> lock(mutex_);
   FollowPorts();
   EndTagsLeft(now);
+  if (is_stale_) Publish(measurements_);
   for (const auto& measurement : measurements_) {
     if (IsBusy(*measurement->program)) TakeCollected(now, measurement.get());
   }
@@ -439,9 +440,9 @@ void MeasurementTable::Follow(Nanos now) {
 void MeasurementTable::FollowPorts() {
   const uint64_t version = ports_->version();
   if (version == ports_version_) return;
-  ports_version_ = version;
   const std::vector<PortInfo> ports = ports_->List();
   for (const auto& measurement : measurements_) SetEdges(ports, uplinks_, measurement.get());
+  ports_version_ = version;
 }
 
 std::shared_ptr<Measurement> MeasurementTable::FindLocked(const std::string& name) const {

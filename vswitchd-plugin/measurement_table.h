@@ -147,7 +147,7 @@ class MeasurementTable {
   void SetBudget(const MeasureBudget& budget);
   // Patterns of trumpet-uplinks, from the next Follow() on.
   void SetUplinks(const std::vector<std::string>& patterns);
-  // At which headers are the outer ones of tunnels, and carry no tags.
+  // At which headers are the outer ones of tunnels, and carry no tags; likewise.
   void SetTunnelPorts(const ParseOptions& parse);
 
   // Takes in what was collected and sends it, clears retired epochs and follows ports that come and
@@ -223,6 +223,7 @@ class MeasurementTable {
   bool is_any_asked_ = false;  // has tasks of ctrl
   std::vector<std::string> uplinks_;
   ParseOptions parse_;
+  bool is_stale_ = false;              // threads do not know endings_ or parse_ yet
   uint64_t ports_version_ = kNoPorts;  // that edges are of
   uint64_t refused_ = 0;
   uint64_t without_memory_ = 0;

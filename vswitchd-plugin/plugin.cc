@@ -76,11 +76,14 @@ void Plugin::SetConfig(const ConfigPairs& pairs) {
     }
   }
   waiting_ = std::move(waiting);
-  settings_ = settings;
   // Only a change of the key overrides the commands trumpet/enable and trumpet/disable.
-  if (settings.enable == was_enabled) return;
-  host_.Info(settings.enable ? "switched on by trumpet-enable" : "switched off by trumpet-enable");
-  agent_.SetEnabled(settings.enable);
+  if (settings.enable != was_enabled) {
+    host_.Info(settings.enable ? "switched on by trumpet-enable"
+                               : "switched off by trumpet-enable");
+    agent_.SetEnabled(settings.enable);
+  }
+  // Last: what found no memory is done with the next configuration.
+  settings_ = std::move(read.settings);
 }
 
 void Plugin::UpdatePort(uint32_t number, const char* name, const char* type, bool added) {
@@ -234,8 +237,8 @@ bool trumpet_command(int argc, const char* const* argv, char** reply) noexcept {
   Guarded("a command of the packet monitor failed", [&] {
     const auto answer =
         the_plugin->RunCommand(argv[0], std::vector<std::string>(argv + 1, argv + argc));
-    is_ok = answer.ok();
-    *reply = strdup((is_ok ? *answer : answer.message()).c_str());
+    *reply = strdup((answer.ok() ? *answer : answer.message()).c_str());
+    is_ok = answer.ok() && *reply != nullptr;
   });
   return is_ok;
 }

@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 
+#include "lib/base/memory_shortage_test.h"
 #include "vswitchd-plugin/fake_switch_test.h"
 
 namespace trumpet {
@@ -49,6 +50,22 @@ TEST(Plugin, LetsOnlyAChangeOfTheSettingOverrideTheCommands) {
   bench.plugin.SetConfig({{"trumpet-enable", "false"}});
   bench.plugin.SetConfig({{"trumpet-enable", "true"}});
   EXPECT_TRUE(is_enabled());
+}
+
+TEST(Plugin, DoesWithTheNextConfigurationWhatFoundNoMemory) {
+  for (const bool is_on : {true, false}) {
+    bool is_done = false;
+    for (uint64_t calls = 0; !is_done; ++calls) {
+      StillSwitch bench(1);
+      const auto configure = [&bench](bool enable) {
+        bench.plugin.SetConfig({{"trumpet-enable", enable ? "true" : "false"}});
+      };
+      configure(!is_on);
+      is_done = testing::DoesWith(calls, [&] { configure(is_on); });
+      configure(is_on);
+      ASSERT_EQ(bench.plugin.agent().Snapshot().is_enabled, is_on) << calls;
+    }
+  }
 }
 
 // The functions of glue.h, in the order in which the switch calls them.

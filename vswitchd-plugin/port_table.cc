@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <string_view>
 #include <utility>
 
@@ -30,16 +31,15 @@ bool HasDevice(const std::string& name) { return Exists(kInterfaces + name + "/d
 bool IsBondOfDevices(const std::string& name) {
   const std::string folder = kInterfaces + name;
   if (!Exists(folder + "/bonding")) return false;
-  DIR* const entries = opendir(folder.c_str());
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(opendir(folder.c_str()), closedir);
   if (entries == nullptr) return false;
   constexpr std::string_view kLower = "lower_";
   bool has_device = false;
-  while (const dirent* entry = readdir(entries)) {
+  while (const dirent* entry = readdir(entries.get())) {
     const std::string_view lower = entry->d_name;
     if (lower.substr(0, kLower.size()) != kLower) continue;
     has_device |= HasDevice(std::string(lower.substr(kLower.size())));
   }
-  closedir(entries);
   return has_device;
 }
 

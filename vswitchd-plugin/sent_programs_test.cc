@@ -9,6 +9,7 @@
 #include <random>
 
 #include "lib/base/byte_order.h"
+#include "lib/base/memory_shortage_test.h"
 #include "vswitchd-plugin/fake_switch_test.h"
 
 namespace trumpet {
@@ -125,6 +126,20 @@ TEST_F(SentProgramsTest, TagsAreTakenOutForAWhileAfterTheirProgram) {
   EXPECT_FALSE(late->wants_sent());
 }
 
+TEST_F(SentProgramsTest, NobodyIsKeptWaitingForTagsWhenMemoryRanOut) {
+  MeasurementTable& table = still_.plugin.agent().measurements();
+  Add("p", kHops);
+  Add("other", "n = Counter(width=32);\npkts >> n.set(n + 1);\n", {});
+  still_.Command("trumpet/program-del", {"p"});
+  still_.RunMs(900);
+  still_.monotonic += kNanosPerSecond;
+  const auto follow = [&] { table.Follow(still_.monotonic); };
+  for (uint64_t calls = 0; !testing::DoesWith(calls, follow); ++calls) {
+    ASSERT_TRUE(still_.fake.is_tx_wanted()) << calls;
+  }
+  EXPECT_FALSE(still_.fake.is_tx_wanted());
+}
+
 TEST_F(SentProgramsTest, TheNextProgramMayTagMeanwhile) {
   Add("p", kHops);
   for (int round = 0; round < 6; ++round) {
@@ -170,6 +185,18 @@ TEST_F(SentProgramsTest, OuterHeadersOfTunnelsCarryNothing) {
   EXPECT_NE(Through(other, kLeft, kLinkA), other);
   still_.plugin.SetConfig({{"trumpet-enable", "true"}, {"trumpet-tunnel-ports", "geneve:4788"}});
   still_.RunMs(1);
+  EXPECT_EQ(Through(other, kLeft, kLinkA), other);
+}
+
+TEST_F(SentProgramsTest, PortsOfTunnelsAreKnownOnceThereIsMemory) {
+  Add("p", kHops);
+  Bytes other = Packet();
+  StoreBe16(&other[36], 4788);
+  EXPECT_NE(Through(other, kLeft, kLinkA), other);
+  still_.plugin.SetConfig({{"trumpet-enable", "true"}, {"trumpet-tunnel-ports", "geneve:4788"}});
+  const auto step = [&] { still_.plugin.agent().Step(); };
+  for (uint64_t calls = 0; !testing::DoesWith(calls, step); ++calls) {
+  }
   EXPECT_EQ(Through(other, kLeft, kLinkA), other);
 }
 
@@ -290,6 +317,16 @@ TEST_F(SentProgramsTest, EdgePortsMayComeLaterWithAnyNumber) {
   still_.plugin.UpdatePort(70000, "late", "system", true);
   still_.RunMs(1);
   EXPECT_NE(Through(Through(Packet(), kLeft, kLinkA), kLinkA, kLinkC), Packet());
+}
+
+TEST_F(SentProgramsTest, EdgePortsThatFoundNoMemoryComeWithTheNextLook) {
+  Add("p", kHops, {"edge=left,late"});
+  still_.plugin.UpdatePort(kLinkC, "late", "system", true);
+  const auto follow = [&] { still_.plugin.agent().measurements().Follow(still_.monotonic); };
+  for (uint64_t calls = 0; !testing::DoesWith(calls, follow); ++calls) {
+  }
+  EXPECT_EQ(Show()["edge_numbers"], nlohmann::json::array({kLeft, kLinkC}));
+  EXPECT_EQ(Through(Through(Packet(), kLeft, kLinkA), kLinkA, kLinkC), Packet());
 }
 
 TEST_F(SentProgramsTest, EdgePortsAreNamedByPatternsOrAreNone) {

@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 #include "lib/tpm/match_terms.h"
@@ -162,10 +163,10 @@ Status SliceTable::TurnOn(SliceSpec spec, Nanos now) {
       ++totals_.refused;
       return ports.status();
     }
-    ++totals_.turned_on;
     Slices next = slices_;
     next.push_back(std::make_shared<LiveSlice>(std::move(spec), std::move(*ports), now));
     Publish(std::move(next), now);
+    ++totals_.turned_on;
   }
   Tell(was_any_on);
   return Status::Ok();
@@ -213,7 +214,11 @@ void SliceTable::Publish(Slices next, Nanos now) {
   is_any_on_.store(!slices_.empty());
   for (const auto& slice : next) {
     if (std::find(slices_.begin(), slices_.end(), slice) != slices_.end()) continue;
-    NoteEnd(*slice, now);
+    try {
+      NoteEnd(*slice, now);
+    } catch (const std::exception&) {
+      // It is off; there is only no memory to note what it was.
+    }
   }
 }
 

@@ -32,10 +32,10 @@ void SwitchDatabase::Update(Nanos monotonic_ns, const std::vector<std::string>& 
   has_changed_ |= has_tables_ && uplinks != uplinks_;
   if (!has_changed_ || monotonic_ns < next_update_) return;
   next_update_ = monotonic_ns + kSpacing;
-  has_changed_ = false;
-  uplinks_ = uplinks;
-  facts_ = ReadLocalFacts(client_.tables(), uplinks_);
+  facts_ = ReadLocalFacts(client_.tables(), uplinks);
   ++version_;
+  uplinks_ = uplinks;
+  has_changed_ = false;
 }
 
 }  // namespace trumpet
