@@ -212,6 +212,7 @@ Nanos Agent::StepOrGiveUp() noexcept {
   try {
     return Step();
   } catch (const std::exception& error) {
+    link_.Drop();
     GiveUp(error.what());
     return INT64_MAX;
   }

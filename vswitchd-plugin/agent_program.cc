@@ -32,6 +32,7 @@ Nanos ChangeInstant(Nanos earliest, Nanos epoch) {
 // --- the controller --------------------------------------------------------
 
 void Agent::FollowController(Nanos now) {
+  if (enabled_) link_.TryAgain();
   link_.SetEpoch(program_ != nullptr ? program_->epoch_ns() : 0);
   link_.Follow(settings_);
   TakeSets(now);

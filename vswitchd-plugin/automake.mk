@@ -133,6 +133,8 @@ vswitchd_plugin_agent_thread_test_LDADD = $(LIBTRUMPET_PLUGIN) $(GTEST_MAIN_LIBS
 gtest_programs += vswitchd-plugin/controller_link_test
 TSAN_TESTS += vswitchd-plugin/controller_link_test
 vswitchd_plugin_controller_link_test_SOURCES = $(ovsdb_test_kit) \
+	lib/base/memory_shortage_test.cc \
+	lib/base/memory_shortage_test.h \
 	lib/wire/session_kit_test.h \
 	lib/wire/test_certificates_test.cc \
 	lib/wire/test_certificates_test.h \

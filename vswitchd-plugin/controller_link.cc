@@ -137,14 +137,32 @@ bool ControllerLink::WaitUntil(Nanos monotonic_ns) {
 
 void ControllerLink::GiveUp() noexcept {
   is_broken_ = true;
+  retry_at_ = 0;
   session_ = nullptr;
+  has_questions_ = false;
   parts_.desk->Connect(false);
   database_.release();
   connector_.release();
-  for (Leaving& one : leaving_) one.connector.release();
+  tls_.release();
+  for (Leaving& one : leaving_) {
+    one.connector.release();
+    one.tls.release();
+  }
+  leaving_.clear();
   timer_.release();
   waker_.release();
+  base_ = nullptr;
   owns_base_ = false;
+}
+
+void ControllerLink::Drop() noexcept {
+  if (connector_ == nullptr) return;
+  KeepCounters();
+  session_ = nullptr;
+  has_questions_ = false;
+  parts_.desk->Connect(false);
+  connector_.reset();
+  tls_.reset();
 }
 
 void ControllerLink::Stop() {
@@ -212,18 +230,18 @@ void ControllerLink::Follow(const Settings& settings) {
   Wanted wanted = WantedOf(settings);
   if (!(wanted == wanted_)) {
     if (connector_ != nullptr) Disconnect(ByeReason::kReconfigured);
+    if (wanted.controller.empty()) {
+      sets_.assign(1, ControllerSet::Taken());
+      set_.Forget();
+      parts_.on_place(nullptr);
+      running_controller_id_ = running_generation_ = 0;
+    }
     wanted_ = std::move(wanted);
     retry_at_ = 0;
     problem_.clear();
-    if (!is_configured()) {
-      set_.Forget();
-      parts_.on_place(nullptr);
-      sets_.assign(1, ControllerSet::Taken());
-      running_controller_id_ = running_generation_ = 0;
-    }
   }
   if (is_configured() && connector_ == nullptr && now >= retry_at_ && !MayKnowMore(settings, now)) {
-    retry_at_ = now + kRetry;
+    if (!is_broken_) retry_at_ = now + kRetry;
     Connect();
   }
   if (now >= next_tick_) {
@@ -280,10 +298,7 @@ void ControllerLink::Connect() {
 }
 
 void ControllerLink::Disconnect(ByeReason reason) {
-  const ConnectorCounters counters = connector_->counters();
-  for (size_t i = 0; i < dropped_before_.size(); ++i) {
-    dropped_before_[i] += counters.sessions.dropped[i];
-  }
+  KeepCounters();
   if (is_connected()) parts_.desk->Connect(false);
   session_ = nullptr;
   Leaving leaving{std::move(tls_), std::move(connector_), clock_.MonotonicNow() + kLeaveTime};
@@ -291,6 +306,14 @@ void ControllerLink::Disconnect(ByeReason reason) {
   leaving_.push_back(std::move(leaving));
   has_questions_ = false;
   state_since_ns_ = clock_.UnixNow();
+}
+
+// Of the connector, which goes.
+void ControllerLink::KeepCounters() {
+  const ConnectorCounters counters = connector_->counters();
+  for (size_t i = 0; i < dropped_before_.size(); ++i) {
+    dropped_before_[i] += counters.sessions.dropped[i];
+  }
 }
 
 void ControllerLink::ForgetLeaving(Nanos now) {

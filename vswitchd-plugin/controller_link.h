@@ -92,8 +92,12 @@ class ControllerLink final : private SessionOwner {
 
   // Takes leave, for at most some milliseconds.  Then all connections are closed.
   void Stop();
-  // The loop was left by an exception: nothing of it is touched again.
+  // The loop was left by an exception: nothing of it is touched again.  TryAgain() makes another.
   void GiveUp() noexcept;
+  void TryAgain() { is_broken_ = false; }
+  // Follow() was left by one, or what else may have been sending: the connection ends, without a
+  // word, and another begins.
+  void Drop() noexcept;
 
   LinkStatus Status() const;
 
@@ -122,6 +126,7 @@ class ControllerLink final : private SessionOwner {
   bool Open();
   void Connect();
   void Disconnect(ByeReason reason);
+  void KeepCounters();
   void SendFacts();
   void TellCounts(Nanos now);
   void ForgetLeaving(Nanos now);

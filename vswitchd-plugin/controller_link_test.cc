@@ -7,6 +7,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+#include "lib/base/memory_shortage_test.h"
+#include "lib/lang/event/event_language.h"
 #include "lib/lang/mafia/mafia_language.h"
 #include "lib/ovsdb/ovsdb_server_test.h"
 #include "lib/wire/session_kit_test.h"
@@ -16,6 +22,15 @@ namespace trumpet {
 namespace {
 
 using testing::FakeSwitch;
+using testing::StillSwitch;
+
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kFindsLeaks = true;
+#elif defined(__has_feature)
+constexpr bool kFindsLeaks = __has_feature(address_sanitizer);
+#else
+constexpr bool kFindsLeaks = false;
+#endif
 
 // As much of vswitch.ovsschema as is read, with the types that it has there.
 constexpr char kSchema[] = R"({"name": "Open_vSwitch", "version": "8.3.1", "tables": {
@@ -317,6 +332,142 @@ TEST_F(AgentsLink, ClosesAConnectionThatWasNeverAnswered) {
   EXPECT_EQ(got, 0);
   close(peer);
   close(listening);
+}
+
+// --- memory that runs out ----------------------------------------------------
+
+class AgentsLinkWithoutMemory : public AgentsLink {
+ protected:
+  AgentsLinkWithoutMemory() {
+    parts_.read_clocks = [this, main = std::this_thread::get_id()] {
+      if (std::this_thread::get_id() != main) {
+        is_short_.load() ? testing::MemoryShortage::Begin(0) : testing::MemoryShortage::End();
+      }
+      return ReadSystemClocks();
+    };
+  }
+
+  void StartWithASession() {
+    Listen("ptcp:0:127.0.0.1");
+    StartAgent({{"trumpet-enable", "true"}});
+    ASSERT_TRUE(RunUntil([&] { return controller_.established_count == 1; }));
+  }
+  bool HasAnotherSessionOnceItIsEnabled() {
+    Agent& agent = plugin_->agent();
+    if (!RunUntil([&] { return !agent.Snapshot().is_enabled; })) return false;
+    is_short_.store(false);
+    return RunUntil([&] {
+      agent.SetEnabled(true);
+      return controller_.established_count == 2;
+    });
+  }
+
+  std::atomic<bool> is_short_{false};  // for the agent's thread, from its next look at the clock on
+};
+
+TEST_F(AgentsLinkWithoutMemory, BeginsAnewWhatARoundMayHaveLeftHalfSaid) {
+  StartWithASession();
+  is_short_.store(true);
+  EXPECT_TRUE(HasAnotherSessionOnceItIsEnabled());
+}
+
+TEST_F(AgentsLinkWithoutMemory, MakesAnotherLoopForOneThatWasLeft) {
+  if (kFindsLeaks) GTEST_SKIP() << "what the loop had is lost";
+  StartWithASession();
+  is_short_.store(true);
+  ASSERT_TRUE(controller_.sessions[0]->Send(Poll()).ok());
+  EXPECT_TRUE(HasAnotherSessionOnceItIsEnabled());
+}
+
+TEST_F(AgentsLinkWithoutMemory, EndsWithoutAGoodbye) {
+  StartWithASession();
+  is_short_.store(true);
+  plugin_->agent().Stop();
+  static Plugin* const kept = plugin_.release();  // as in the switch: its loop is not freed
+  EXPECT_NE(kept, nullptr);
+}
+
+// A switch whose clocks stand still, with a session in the test's loop.
+class StillLink : public ::testing::Test {
+ protected:
+  StillLink() : still_(1, loop_.base()) {
+    auto listener = Listener::Listen(loop_.base(), *ParsePassiveAddress("ptcp:0:127.0.0.1"),
+                                     nullptr, ListenerOptions(), clock_, &controller_);
+    listener_ = std::move(*listener);
+    Configure("tcp:127.0.0.1:" + std::to_string(listener_->port()));
+    EXPECT_TRUE(RunUntil([&] { return controller_.established_count == 1; }));
+  }
+  void Configure(const std::string& controller) {
+    still_.plugin.SetConfig({{"trumpet-enable", "true"},
+                             {"trumpet-memory-mb", "4"},
+                             {"trumpet-controller", controller}});
+  }
+  bool RunUntil(const std::function<bool()>& done) {
+    for (int round = 0; round < 10'000 && !done(); ++round) {
+      still_.RunOneStep(kNanosPerMilli);
+      loop_.RunReady(5);
+    }
+    return done();
+  }
+  // Whether a round gets along with so many calls of operator new; else the monitor has given up.
+  bool StepsWith(uint64_t calls) {
+    static_cast<void>(testing::DoesWith(calls, [&] { still_.plugin.agent().StepOrGiveUp(); }));
+    return still_.plugin.agent().Snapshot().is_enabled;
+  }
+  // Has the controller send its only event, by that name.
+  void SendSet(uint64_t generation, const std::string& name) {
+    TriggerChange change;
+    change.put.emplace();
+    change.put->event = *ParseEventLine("*, sum(packets) >= 1, 10ms", "test");
+    change.put->event.id = 70;
+    change.put->event.name = name;
+    EXPECT_TRUE(
+        controller_.sessions[0]->Send(TriggerSet{generation, 0, 0, true, {change}, {}}).ok());
+    loop_.RunReady();
+  }
+  bool IsInstalled(const std::string& name) { return still_.plugin.events().Find(name).ok(); }
+  bool IsApplied(uint64_t generation) const {
+    return std::any_of(controller_.messages.begin(), controller_.messages.end(),
+                       [&](const Message& message) {
+                         const auto* ack = std::get_if<TriggerAck>(&message);
+                         return ack != nullptr && ack->generation == generation && ack->is_applied;
+                       });
+  }
+
+  FakeWireClock clock_;
+  Loop loop_;
+  RecordingOwner controller_;
+  std::unique_ptr<Listener> listener_;
+  StillSwitch still_;
+};
+
+TEST_F(StillLink, InstallsASetThatFoundNoMemoryBeforeItSaysSo) {
+  uint64_t calls = 0;
+  std::string name;
+  for (bool is_installed = false; !is_installed; ++calls) {
+    name = "e" + std::to_string(calls);
+    SendSet(calls + 1, name);
+    const int sessions_wanted = controller_.established_count + (StepsWith(calls) ? 0 : 1);
+    is_installed = IsInstalled(name);
+    still_.RunOneStep();
+    ASSERT_TRUE(IsInstalled(name)) << calls;
+    still_.plugin.agent().SetEnabled(true);
+    ASSERT_TRUE(RunUntil([&] { return controller_.established_count == sessions_wanted; }));
+  }
+  // By an answer, or by the hello of the next session.
+  EXPECT_TRUE(
+      RunUntil([&] { return IsApplied(calls) || controller_.heard.set_generation == calls; }));
+}
+
+TEST_F(StillLink, DropsTheEventsOfAControllerThatIsUnsetWhenMemoryRanOut) {
+  SendSet(1, "theirs");
+  ASSERT_TRUE(RunUntil([&] { return IsApplied(1); }));
+  Configure("");
+  for (uint64_t calls = 0; !StepsWith(calls); ++calls) {
+    still_.plugin.agent().SetEnabled(true);
+  }
+  still_.RunMs(1);
+  EXPECT_FALSE(IsInstalled("theirs"));
 }
 
 }  // namespace

@@ -144,9 +144,10 @@ void NetworkDesk::Connect(bool is_there) {
 }
 
 // What ended while there was no session was handed to nobody, and what was under way when it ended
-// may not have arrived.  Events whose interval was open all the time have it whole.
+// may not have arrived.  Events whose interval was open all the time have it whole; after a restart
+// there are none.
 void NetworkDesk::TellGap() {
-  const bool one_each = feeds_.size() <= kMaxIncompleteRanges / 4;
+  const bool one_each = !has_restarted_ && feeds_.size() <= kMaxIncompleteRanges / 4;
   if (!one_each) AddRange({0, told_until_, kMonitorInterrupted, 0});
   for (const auto& [id, feed] : feeds_) {
     const Nanos open_from = std::max<Nanos>(0, feed->feed.next_start());

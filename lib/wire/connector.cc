@@ -69,6 +69,7 @@ ConnectorCounters Connector::counters() const {
 
 void Connector::Attempt() {
   ++counters_.attempts;
+  dead_.reserve(dead_.size() + 1);  // the end of a session takes no memory
   const int options = BEV_OPT_CLOSE_ON_FREE | BEV_OPT_DEFER_CALLBACKS;
   bufferevent* stream = nullptr;
   if (tls_ == nullptr) {
@@ -148,14 +149,13 @@ void Connector::OnMessage(Session* session, Message message) {
 }
 
 void Connector::OnClosed(Session* session, CloseCause cause, const std::string& text) {
+  dead_.push_back(std::move(session_));
+  reaper_.RunSoon();
   ++counters_.closed[static_cast<size_t>(cause)];
   if (cause == CloseCause::kHandshakeTimeout) {
     patience_ = std::min(2 * patience_, options_.longest_handshake);
   }
   counters_.sessions.Add(session->counters());
-  last_error_ = std::string(CloseCauseName(cause)) + (text.empty() ? "" : ": " + text);
-  dead_.push_back(std::move(session_));
-  reaper_.RunSoon();
   if (session->established_at() != 0) {
     failed_in_a_row_ = 0;
     next_attempt_at_ = clock_.MonotonicNow() + backoff_.Next();
@@ -163,6 +163,7 @@ void Connector::OnClosed(Session* session, CloseCause cause, const std::string& 
     Schedule();
   }
   owner_->OnClosed(session, cause, text);
+  last_error_ = std::string(CloseCauseName(cause)) + (text.empty() ? "" : ": " + text);
 }
 
 }  // namespace trumpet

@@ -114,7 +114,7 @@ class RecordingOwner final : public SessionOwner {
 };
 
 // A controller and an agent, whose parts a test may replace before Start().
-class SessionTest : public testing::Test {
+class SessionTest : public ::testing::Test {
  protected:
   SessionTest()
       : switches_(&folder_, "switch"),
