@@ -139,10 +139,12 @@ void Agent::UpdateProgram() {
   const auto unix_now = [this] { return rules_.clock.UnixNs(parts_.read_clocks().monotonic_ns); };
   const Nanos epoch = program_ != nullptr ? program_->epoch_ns() : kNanosPerMilli;
   Nanos lead = std::max(kShortestLead, program_lead_ns_);
+  // Threads take a program over only behind the one before it.
+  const Nanos first = program_ != nullptr ? program_->effective_from() : INT64_MIN;
   Nanos from = 0;
   // All threads change over at one instant only if it is still ahead when they hear of it.
   for (int attempt = 0; attempt < 4; ++attempt, lead *= 4) {
-    from = ChangeInstant(unix_now() + lead, epoch);
+    from = std::max(first, ChangeInstant(unix_now() + lead, epoch));
     program_ = TriggerProgram::Make(set.plans, ++generation_, from, observation_);
     if (unix_now() + kPublishMargin < from) break;
   }
@@ -150,6 +152,8 @@ void Agent::UpdateProgram() {
   program_version_ = set.version;
   for (auto& slot : slots_) PublishTo(slot.get());
   desk_.Apply(set, from);
+  const Nanos told = unix_now();
+  if (told > from) desk_.MarkMissing(from, told, kMonitorInterrupted, false);
   parts_.events->MarkPublished(set.version, generation_, from);
 }
 
@@ -194,8 +198,10 @@ void Agent::UpdateThreads() {
       slot->Show(zones_, parse_);
       const Nanos came = rules_.clock.UnixNs(slot->since_monotonic_ns());
       all_shown_since_ = unix_now();
-      desk_.MarkMissing(std::max(came, running_since_), all_shown_since_, kMonitorInterrupted,
-                        false);
+      // It counts nothing before the program, which may be to come.
+      const Nanos from = program_ != nullptr ? program_->effective_from() : INT64_MIN;
+      desk_.MarkMissing(std::max(came, running_since_), std::max(all_shown_since_, from),
+                        kMonitorInterrupted, false);
     }
   }
   const Nanos now = unix_now();

@@ -360,6 +360,63 @@ TEST(Agent, ChangesEventsBetweenTwoEpochs) {
   }
 }
 
+// Events of intervals of their own, on a switch whose time goes by 50 us from a round instant on.
+struct SlowSwitch : StillSwitch {
+  explicit SlowSwitch(const std::string& first) : StillSwitch(1) {
+    plugin.SetConfig(kOn);
+    Install({first});
+    RunMs(50);
+    while ((kBoot + monotonic) % (100 * kNanosPerMilli) != 0) RunOneStep();
+    zero = monotonic;
+  }
+  void RunUntil(Nanos instant) {
+    while (monotonic < zero + instant) RunOneStep(50 * kNanosPerMicro);
+  }
+  // Of the interval that begins then.
+  Report ReportOf(const std::string& event, int64_t start_ms) const {
+    for (const Report& report : Reports()) {
+      const bool is_it = report.start_ns == kBoot + zero + start_ms * kNanosPerMilli;
+      if (is_it && report.event == event) return report;
+    }
+    return {};
+  }
+  Nanos zero = 0;
+};
+
+// The first change waits for an epoch of 10 ms, the second one for one of its own events, of 1 ms.
+TEST(Agent, TakesNoChangeBeforeTheOneBeforeIt) {
+  SlowSwitch still("*, sum(packets) >= 1, 10ms");
+  still.RunUntil(1050 * kNanosPerMicro);
+  still.Install({"*, sum(packets) >= 1000, 1ms"});
+  still.RunUntil(1550 * kNanosPerMicro);
+  still.Install({"*, sum(packets) < 9, 1ms"});
+  still.RunUntil(5500 * kNanosPerMicro);
+  still.Receive(still.threads[0], 3);
+  still.RunUntil(11500 * kNanosPerMicro);
+  still.Receive(still.threads[0], 4);
+  still.RunUntil(14 * kNanosPerMilli);
+  EXPECT_EQ(still.ReportOf("e3", 5).event, "") << "it does not count yet";
+  EXPECT_EQ(still.ReportOf("e3", 11).value.integer(), 4);
+  EXPECT_TRUE(still.ReportOf("e3", 11).is_complete());
+}
+
+TEST(Agent, SaysThatAThreadThatComesBeforeAChangeCountsFromThenOn) {
+  SlowSwitch still("*, sum(packets) < 9, 1ms");
+  still.RunUntil(1050 * kNanosPerMicro);
+  still.Install({"*, sum(packets) >= 1000, 1ms"});
+  still.RunOneStep(50 * kNanosPerMicro);
+  still.AddThread(1);
+  still.RunUntil(2500 * kNanosPerMicro);
+  still.Receive(still.threads[0], 2);
+  still.Receive(still.threads[1], 3);
+  still.RunUntil(9500 * kNanosPerMicro);
+  still.Receive(still.threads[1], 3);
+  still.RunUntil(12 * kNanosPerMilli);
+  EXPECT_FALSE(still.ReportOf("e1", 2).is_complete());
+  EXPECT_EQ(still.ReportOf("e1", 9).value.integer(), 3);
+  EXPECT_TRUE(still.ReportOf("e1", 9).is_complete());
+}
+
 TEST(Agent, KeepsCountingAnEventsReportsAcrossInterruptions) {
   RunningSwitch bench(1);
   bench.Receive(bench.threads[0], 1);
