@@ -112,6 +112,31 @@ TEST(LateSamples, LeaveAPartialAloneThatIsBeingTold) {
   EXPECT_GT(cases, 20u);
 }
 
+// There are too many events for a sample that comes late: the interval that it is missing from says
+// so, and no other.
+TEST(LateSamples, ThatAreLostMarkTheirOwnInterval) {
+  HostVerdicts::Plans plans;
+  for (uint32_t id = 1; id <= 65; id++) plans.push_back(CountOfRtt(id));
+  ThreadsHost host(plans, 2);
+  const FlowKey client = ClientFlow(1);
+  const FlowKey server = Reversed(client);
+  host.See(0, client, Syn(100), kMs);
+  host.See(1, server, SynAck(500, 101), 2 * kMs);
+  host.VisitAll(3 * kMs);
+  host.See(0, client, Data(101, 10).Ack(501), 4 * kMs);
+  host.Visit(0, 12 * kMs);
+  host.See(1, server, Data(501, 0).Ack(111), 9 * kMs);
+  host.See(0, client, Data(111, 10).Ack(501), 14 * kMs);
+  host.Finish(40 * kMs);
+  EXPECT_GT(host.Sum().late_samples, 0u);
+  uint64_t first = 0;
+  for (const Report& report : host.reports()) {
+    EXPECT_EQ(report.incomplete_reasons != 0, report.start_ns == 0) << report.start_ns;
+    first += report.start_ns == 0 ? 1 : 0;
+  }
+  EXPECT_EQ(first, 65u);
+}
+
 // Nobody measures the round trip, nor has another half of the connection any more.
 TEST(LateSamples, OfAThreadThatHasEndedAreMissing) {
   ThreadsHost host({CountOfRtt(1)}, 2);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "lib/model/report.h"
 #include "lib/tpm/cycle_samples.h"
@@ -227,7 +228,12 @@ bool PacketThread::TakeInPeersOfEpoch() { return TakeInPeers(std::min(now_, epoc
 
 // False when they told more than there is time for.
 bool PacketThread::TakeInPeers(Nanos until) {
-  return peers().Next(until) == nullptr || phase_one_.tracked().TakeInPeers(until);
+  if (peers().Next(until) == nullptr) return true;
+  const bool has_taken_all = phase_one_.tracked().TakeInPeers(until);
+  if (epoch_.late_reasons != 0) {
+    sweep_.ReportLater(epoch_.late, std::exchange(epoch_.late_reasons, 0));
+  }
+  return has_taken_all;
 }
 
 // Ends epochs and sweeps; true while there is more to do at `now`.
@@ -282,7 +288,8 @@ Nanos PacketThread::next_work_ns() const {
 
 Nanos PacketThread::clean_until() const {
   if (sweep_.is_delivering()) return sweep_.delivered_until();
-  return has_undelivered() ? epoch_.span.start : INT64_MAX;
+  const Nanos clean = has_undelivered() ? epoch_.span.start : INT64_MAX;
+  return sweep_.has_unreported() ? std::min(clean, sweep_.unreported_since()) : clean;
 }
 
 void PacketThread::UpdateOldestPending() {

@@ -77,6 +77,7 @@ class Sweep {
   // With the next job: packets of this span were not all counted.
   void ReportLater(const EpochSpan& span, uint32_t reasons);
   bool has_unreported() const { return unreported_reasons_ != 0; }
+  Nanos unreported_since() const { return unreported_.start; }
 
   // Everything before this instant is delivered, marks of what is missing included.  Only if
   // is_delivering().

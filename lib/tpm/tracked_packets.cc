@@ -33,7 +33,7 @@ PacketFacts TrackedPackets::Observe(FlowIndex entry_of_flow, const FlowKey& flow
   }
   const bool has_sample =
       connections_->Observe(connection, packet, program.tracks_tcp(), now, owner, &facts, &sample);
-  if (has_sample && program.uses_rtt()) CountSample(sample);
+  if (has_sample && program.uses_rtt()) CountSample(sample, epoch_->span.start);
   if (peers_.is_active() && program.tracks_tcp() && flow.protocol == kProtocolTcp) {
     peers_.OnPacket(connection, flow, hash, packet.tcp, now);
     if (facts.lacks_history) epoch_->reasons |= kSplitConnection;
@@ -67,7 +67,7 @@ bool TrackedPackets::TakeInPeers(Nanos until) {
 
 // A sample belongs to the flow of the acknowledged segment, which may be any flow.  Null: it has
 // been given up, and the sample is counted as orphaned.
-Generation* TrackedPackets::GenerationOf(const RttSample& sample) {
+Generation* TrackedPackets::GenerationOf(const RttSample& sample, Nanos time) {
   counters_->rtt_samples++;
   const auto flow = static_cast<FlowIndex>(sample.owner);
   const bool has_owner = sample.owner != kNoOwner && flows_->IsInUse(flow) &&
@@ -75,15 +75,15 @@ Generation* TrackedPackets::GenerationOf(const RttSample& sample) {
   Generation* generation = has_owner ? epoch_->GenerationOf(flows_->At(flow)) : nullptr;
   if (generation == nullptr) {
     counters_->rtt_samples_orphaned++;
-    epoch_->reasons |= kFlowTableFull;
+    epoch_->Mark(time, kFlowTableFull);
   } else if (generation->sets.ProgramAt(flows_->At(flow).set).is_cut) {
-    epoch_->reasons |= kFlowTableFull;
+    epoch_->Mark(time, kFlowTableFull);
   }
   return generation;
 }
 
-void TrackedPackets::CountSample(const RttSample& sample) {
-  Generation* generation = GenerationOf(sample);
+void TrackedPackets::CountSample(const RttSample& sample, Nanos time) {
+  Generation* generation = GenerationOf(sample, time);
   if (generation == nullptr) return;
   cells_->CountSample(static_cast<FlowIndex>(sample.owner), generation, sample);
 }
@@ -91,18 +91,18 @@ void TrackedPackets::CountSample(const RttSample& sample) {
 // Of what another thread saw, perhaps before the open epoch; our own packets are never late.
 void TrackedPackets::TakeInSample(const RttSample& sample, Nanos time) {
   if (time >= epoch_->span.start) {
-    CountSample(sample);
+    CountSample(sample, time);
   } else {
     DeliverLate(sample, time);
   }
 }
 
 void TrackedPackets::DeliverLate(const RttSample& sample, Nanos time) {
-  const Generation* generation = GenerationOf(sample);
+  const Generation* generation = GenerationOf(sample, time);
   if (generation == nullptr) return;
   counters_->late_samples++;
   if (!late_->Deliver(static_cast<FlowIndex>(sample.owner), *generation, sample, time)) {
-    epoch_->reasons |= kRingFull;
+    epoch_->Mark(time, kRingFull);
   }
 }
 

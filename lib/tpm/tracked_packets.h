@@ -59,8 +59,8 @@ class TrackedPackets {
   const PeerLink& peers() const { return peers_; }
 
  private:
-  Generation* GenerationOf(const RttSample& sample);
-  void CountSample(const RttSample& sample);
+  Generation* GenerationOf(const RttSample& sample, Nanos time);
+  void CountSample(const RttSample& sample, Nanos time);
   void TakeInSample(const RttSample& sample, Nanos time);
   void DeliverLate(const RttSample& sample, Nanos time);
 
