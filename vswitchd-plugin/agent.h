@@ -228,6 +228,7 @@ class Agent {
   uint64_t program_version_ = 0;
   uint64_t generation_ = 0;
   Nanos program_lead_ns_ = 0;
+  Nanos replaced_epoch_ns_ = 0;  // of the programs that run until program_ begins
   std::shared_ptr<const HostPlace> place_;
   std::shared_ptr<const Observation> observation_;   // what program_ counts by; may be null
   std::shared_ptr<const HostPlace> observed_place_;  // what it was made from

@@ -141,6 +141,7 @@ void Agent::UpdateProgram() {
   Nanos lead = std::max(kShortestLead, program_lead_ns_);
   // Threads take a program over only behind the one before it.
   const Nanos first = program_ != nullptr ? program_->effective_from() : INT64_MIN;
+  replaced_epoch_ns_ = unix_now() < first ? std::max(replaced_epoch_ns_, epoch) : epoch;
   Nanos from = 0;
   // All threads change over at one instant only if it is still ahead when they hear of it.
   for (int attempt = 0; attempt < 4; ++attempt, lead *= 4) {

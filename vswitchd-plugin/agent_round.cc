@@ -304,7 +304,10 @@ void Agent::Gather(Nanos now) {
     slot->monitor()->CollectRetired();
   }
   const Nanos epoch = program_->epoch_ns();
-  const Nanos overdue = FloorTo(now - std::max(epoch, kShortestPatience), epoch);
+  Nanos patience = std::max(epoch, kShortestPatience);
+  const bool is_changing = now - patience < program_->effective_from();
+  if (is_changing) patience = std::max(patience, replaced_epoch_ns_);
+  const Nanos overdue = FloorTo(now - patience, epoch);
   if (clean < overdue) {
     ++stalls_;
     desk_.MarkMissing(clean, overdue, kSweepSkipped, /*was_away=*/false);

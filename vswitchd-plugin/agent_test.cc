@@ -400,6 +400,17 @@ TEST(Agent, TakesNoChangeBeforeTheOneBeforeIt) {
   EXPECT_TRUE(still.ReportOf("e3", 11).is_complete());
 }
 
+// Threads end no epoch of the shorter kind before they run the program that has it.
+TEST(Agent, HasPatienceForTheEpochsBeforeAChange) {
+  SlowSwitch still("*, sum(packets) >= 1, 100ms");
+  still.RunUntil(50050 * kNanosPerMicro);
+  still.Receive(still.threads[0], 3);
+  still.Install({"*, sum(packets) >= 1000, 1ms"});
+  still.RunUntil(120 * kNanosPerMilli);
+  EXPECT_EQ(still.ReportOf("e1", 0).value.integer(), 3);
+  EXPECT_TRUE(still.ReportOf("e1", 0).is_complete());
+}
+
 TEST(Agent, SaysThatAThreadThatComesBeforeAChangeCountsFromThenOn) {
   SlowSwitch still("*, sum(packets) < 9, 1ms");
   still.RunUntil(1050 * kNanosPerMicro);
