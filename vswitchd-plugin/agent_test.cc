@@ -124,18 +124,23 @@ TEST(Agent, ReportsNothingForIntervalsThatNobodyWatched) {
   EXPECT_GE(bench.Reports().size(), before + 3);
 }
 
+// It was enabled just now.
+void ExpectThatItCounts(RunningSwitch* bench) {
+  bench->RunMs(20);
+  bench->RunToBoundary();
+  bench->Receive(bench->threads[0], 4);
+  bench->RunMs(20);
+  ASSERT_EQ(bench->Reports().size(), 1u);
+  EXPECT_EQ(bench->Reports()[0].value, Number::Integer(4));
+  EXPECT_TRUE(bench->Reports()[0].is_complete());
+}
+
 TEST(Agent, CountsAgainAfterItWasEnabledAgain) {
   RunningSwitch bench(1);
   bench.plugin.agent().SetEnabled(false);
   bench.RunMs(500);
   bench.plugin.agent().SetEnabled(true);
-  bench.RunMs(20);
-  bench.RunToBoundary();
-  bench.Receive(bench.threads[0], 4);
-  bench.RunMs(20);
-  ASSERT_EQ(bench.Reports().size(), 1u);
-  EXPECT_EQ(bench.Reports()[0].value, Number::Integer(4));
-  EXPECT_TRUE(bench.Reports()[0].is_complete());
+  ExpectThatItCounts(&bench);
 }
 
 TEST(Agent, CountsInTheRightIntervalThroughManyInterruptions) {
@@ -492,12 +497,7 @@ TEST(Agent, IsEnabledWhollyOrNotAtAll) {
     ASSERT_FALSE(bench.plugin.agent().Snapshot().is_enabled) << calls;
     bench.RunMs(1);
   }
-  bench.RunMs(20);
-  bench.RunToBoundary();
-  bench.Receive(bench.threads[0], 4);
-  bench.RunMs(20);
-  ASSERT_EQ(bench.Reports().size(), 1u);
-  EXPECT_EQ(bench.Reports()[0].value, Number::Integer(4));
+  ExpectThatItCounts(&bench);
 }
 
 TEST(Agent, IsDisabledWithoutAnyMemory) {

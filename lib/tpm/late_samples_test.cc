@@ -52,17 +52,23 @@ std::vector<Line> LinesOf(const ThreadsHost& host) {
   return lines;
 }
 
+FlowKey Client() { return ClientFlow(1); }
+FlowKey Server() { return Reversed(Client()); }
+
+// Of a connection whose directions are on two threads.
+void ShakeHands(ThreadsHost* host) {
+  host->See(0, Client(), Syn(100), kMs);
+  host->See(1, Server(), SynAck(500, 101), 2 * kMs);
+  host->VisitAll(3 * kMs);
+}
+
 // The ACK comes at 9 ms to the second thread; the first one's clock, which is ahead, may show 12.
 std::vector<Line> ReportsOf(bool is_late, uint64_t* late_samples) {
   ThreadsHost host({SumOfRtt(1, false), SumOfRtt(2, true)}, 2);
-  const FlowKey client = ClientFlow(1);
-  const FlowKey server = Reversed(client);
-  host.See(0, client, Syn(100), kMs);
-  host.See(1, server, SynAck(500, 101), 2 * kMs);
-  host.VisitAll(3 * kMs);
-  host.See(0, client, Data(101, 10).Ack(501), 4 * kMs);
+  ShakeHands(&host);
+  host.See(0, Client(), Data(101, 10).Ack(501), 4 * kMs);
   if (is_late) host.Visit(0, 12 * kMs);
-  host.See(1, server, Data(501, 0).Ack(111), 9 * kMs);
+  host.See(1, Server(), Data(501, 0).Ack(111), 9 * kMs);
   host.Finish(30 * kMs);
   *late_samples = host.Sum().late_samples;
   return LinesOf(host);
@@ -87,14 +93,10 @@ std::vector<Line> ReportsWhenLateAt(int steps, uint64_t* late_samples) {
   HostVerdicts::Plans plans;
   for (uint32_t id = 1; id <= 40; id++) plans.push_back(SumOfRtt(id, true));
   ThreadsHost host(plans, 2, options);
-  const FlowKey client = ClientFlow(1);
-  const FlowKey server = Reversed(client);
-  host.See(0, client, Syn(100), kMs);
-  host.See(1, server, SynAck(500, 101), 2 * kMs);
-  host.VisitAll(3 * kMs);
-  host.See(0, client, Data(101, 10).Ack(501), 4 * kMs);
+  ShakeHands(&host);
+  host.See(0, Client(), Data(101, 10).Ack(501), 4 * kMs);
   for (int i = 0; i < steps; i++) host.monitor(0)->OnIdle(12 * kMs);
-  host.See(1, server, Data(501, 0).Ack(111), 9 * kMs);
+  host.See(1, Server(), Data(501, 0).Ack(111), 9 * kMs);
   host.Finish(30 * kMs);
   *late_samples = host.Sum().late_samples;
   return LinesOf(host);
@@ -118,15 +120,11 @@ TEST(LateSamples, ThatAreLostMarkTheirOwnInterval) {
   HostVerdicts::Plans plans;
   for (uint32_t id = 1; id <= 65; id++) plans.push_back(CountOfRtt(id));
   ThreadsHost host(plans, 2);
-  const FlowKey client = ClientFlow(1);
-  const FlowKey server = Reversed(client);
-  host.See(0, client, Syn(100), kMs);
-  host.See(1, server, SynAck(500, 101), 2 * kMs);
-  host.VisitAll(3 * kMs);
-  host.See(0, client, Data(101, 10).Ack(501), 4 * kMs);
+  ShakeHands(&host);
+  host.See(0, Client(), Data(101, 10).Ack(501), 4 * kMs);
   host.Visit(0, 12 * kMs);
-  host.See(1, server, Data(501, 0).Ack(111), 9 * kMs);
-  host.See(0, client, Data(111, 10).Ack(501), 14 * kMs);
+  host.See(1, Server(), Data(501, 0).Ack(111), 9 * kMs);
+  host.See(0, Client(), Data(111, 10).Ack(501), 14 * kMs);
   host.Finish(40 * kMs);
   EXPECT_GT(host.Sum().late_samples, 0u);
   uint64_t first = 0;
@@ -140,15 +138,11 @@ TEST(LateSamples, ThatAreLostMarkTheirOwnInterval) {
 // Nobody measures the round trip, nor has another half of the connection any more.
 TEST(LateSamples, OfAThreadThatHasEndedAreMissing) {
   ThreadsHost host({CountOfRtt(1)}, 2);
-  const FlowKey client = ClientFlow(1);
-  const FlowKey server = Reversed(client);
-  host.See(0, client, Syn(100), kMs);
-  host.See(1, server, SynAck(500, 101), 2 * kMs);
-  host.VisitAll(3 * kMs);
-  host.See(0, client, Data(101, 10).Ack(501), 12 * kMs);
+  ShakeHands(&host);
+  host.See(0, Client(), Data(101, 10).Ack(501), 12 * kMs);
   host.VisitAll(13 * kMs);
   host.EndThread(0, 14 * kMs);
-  host.See(1, server, Data(501, 0).Ack(111), 16 * kMs);
+  host.See(1, Server(), Data(501, 0).Ack(111), 16 * kMs);
   host.Finish(30 * kMs);
   uint64_t reports = 0;
   for (const Report& report : host.reports()) {
