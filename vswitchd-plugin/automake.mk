@@ -135,6 +135,7 @@ TSAN_TESTS += vswitchd-plugin/controller_link_test
 vswitchd_plugin_controller_link_test_SOURCES = $(ovsdb_test_kit) \
 	lib/base/memory_shortage_test.cc \
 	lib/base/memory_shortage_test.h \
+	lib/base/sanitizers_test.h \
 	lib/wire/session_kit_test.h \
 	lib/wire/test_certificates_test.cc \
 	lib/wire/test_certificates_test.h \

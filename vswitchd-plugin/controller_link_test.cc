@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "lib/base/memory_shortage_test.h"
+#include "lib/base/sanitizers_test.h"
 #include "lib/lang/event/event_language.h"
 #include "lib/lang/mafia/mafia_language.h"
 #include "lib/ovsdb/ovsdb_server_test.h"
@@ -23,14 +24,6 @@ namespace {
 
 using testing::FakeSwitch;
 using testing::StillSwitch;
-
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool kFindsLeaks = true;
-#elif defined(__has_feature)
-constexpr bool kFindsLeaks = __has_feature(address_sanitizer);
-#else
-constexpr bool kFindsLeaks = false;
-#endif
 
 // As much of vswitch.ovsschema as is read, with the types that it has there.
 constexpr char kSchema[] = R"({"name": "Open_vSwitch", "version": "8.3.1", "tables": {
@@ -372,7 +365,7 @@ TEST_F(AgentsLinkWithoutMemory, BeginsAnewWhatARoundMayHaveLeftHalfSaid) {
 }
 
 TEST_F(AgentsLinkWithoutMemory, MakesAnotherLoopForOneThatWasLeft) {
-  if (kFindsLeaks) GTEST_SKIP() << "what the loop had is lost";
+  if (testing::kHasAddressSanitizer) GTEST_SKIP() << "what the loop had is lost, on purpose";
   StartWithASession();
   is_short_.store(true);
   ASSERT_TRUE(controller_.sessions[0]->Send(Poll()).ok());

@@ -84,8 +84,10 @@ ProgramSet::ProgramSet(const std::vector<ProgramState*>& states,
     entry.prefetches = entry.program->own_bytes > kPrefetchBytes;
     entry.changed_fields = entry.program->tagged_fields;
     entry.forgets_fields = has_headers;
-    has_headers |= entry.program->field_count > kMeasureFieldCount;
-    if (entry.program->field_count > kMeasureFieldCount) entry.changed_fields |= ~kTableFieldBits;
+    if (entry.program->field_count > kMeasureFieldCount) {
+      has_headers = true;
+      entry.changed_fields |= ~kTableFieldBits;
+    }
     entry.key_numbers.resize(entry.program->keys.size());
     for (uint32_t key = 0; key < entry.key_numbers.size(); ++key) {
       const bool is_early = (entry.program->early_keys >> key & 1) != 0;

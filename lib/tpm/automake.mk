@@ -108,6 +108,7 @@ TSAN_TESTS += lib/tpm/tpm_test
 lib_tpm_tpm_test_SOURCES = \
 	lib/base/memory_shortage_test.cc \
 	lib/base/memory_shortage_test.h \
+	lib/base/sanitizers_test.h \
 	lib/tpm/admission_control_test.cc \
 	lib/tpm/admission_filter_test.cc \
 	lib/tpm/attack_test.cc \

@@ -8,6 +8,7 @@
 #ifndef TRUMPET_LIB_TPM_DELIVERY_H
 #define TRUMPET_LIB_TPM_DELIVERY_H
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -26,6 +27,18 @@ struct Generation;
 struct EpochSpan {
   Nanos start = 0;
   Nanos end = 0;
+};
+
+// What reports lack, and of which time: several spans become one that covers them.
+struct IncompleteSpan {
+  void Add(const EpochSpan& more, uint32_t more_reasons) {
+    span.start = reasons != 0 ? std::min(span.start, more.start) : more.start;
+    span.end = reasons != 0 ? std::max(span.end, more.end) : more.end;
+    reasons |= more_reasons;
+  }
+
+  EpochSpan span;
+  uint32_t reasons = 0;  // IncompleteReason bits; 0: they lack nothing
 };
 
 // What a set of triggers holds at the end of an epoch, or some of its words.

@@ -9,7 +9,6 @@
 #ifndef TRUMPET_LIB_TPM_EPOCH_STATE_H
 #define TRUMPET_LIB_TPM_EPOCH_STATE_H
 
-#include <algorithm>
 #include <cstdint>
 
 #include "lib/base/page_buffer.h"
@@ -33,20 +32,17 @@ struct EpochState {
   void Mark(Nanos time, uint32_t reason) {
     if (time >= span.start) {
       reasons |= reason;
-      return;
+    } else {
+      late.Add({time, time + 1}, reason);
     }
-    late.start = late_reasons == 0 ? time : std::min(late.start, time);
-    late.end = late_reasons == 0 ? time + 1 : std::max(late.end, time + 1);
-    late_reasons |= reason;
   }
 
   EpochSpan span;
   uint32_t number = FlowTable::kFirstEpoch;  // sequence; the lowest bit is the bank
   // Sequence number of the oldest epoch with cells not yet swept: this one or the one before.
   uint32_t oldest_pending = FlowTable::kFirstEpoch;
-  uint32_t reasons = 0;  // IncompleteReason bits
-  EpochSpan late;        // before this epoch: what is to be told of that, too
-  uint32_t late_reasons = 0;
+  uint32_t reasons = 0;      // IncompleteReason bits
+  IncompleteSpan late;       // before this epoch: what is to be told of that, too
   bool is_withheld = false;  // no packet is looked at: see FloodRelief
   uint64_t packets = 0;  // and messages of other threads taken in: there is something to deliver
   Nanos doubtful_until = INT64_MIN;  // epochs that begin before are marked kSplitConnection

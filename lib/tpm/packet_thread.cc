@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
 #include "lib/model/report.h"
 #include "lib/tpm/cycle_samples.h"
@@ -230,8 +229,9 @@ bool PacketThread::TakeInPeersOfEpoch() { return TakeInPeers(std::min(now_, epoc
 bool PacketThread::TakeInPeers(Nanos until) {
   if (peers().Next(until) == nullptr) return true;
   const bool has_taken_all = phase_one_.tracked().TakeInPeers(until);
-  if (epoch_.late_reasons != 0) {
-    sweep_.ReportLater(epoch_.late, std::exchange(epoch_.late_reasons, 0));
+  if (epoch_.late.reasons != 0) {
+    sweep_.ReportLater(epoch_.late.span, epoch_.late.reasons);
+    epoch_.late = {};
   }
   return has_taken_all;
 }

@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "lib/base/sanitizers_test.h"
 #include "lib/tpm/monitor_fuzz_kit.h"
 #include "lib/tpm/monitor_harness_test.h"
 #include "lib/tpm/packet_threads_test_kit.h"
@@ -27,15 +28,7 @@ using testing::RandomTraffic;
 using testing::ShotFrame;
 using testing::UdpFrame;
 
-// GCC tells of a sanitizer by a macro, Clang by a feature.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitizersKeepNotes = true;
-#elif defined(__has_feature)
-constexpr bool kSanitizersKeepNotes =
-    __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
-#else
-constexpr bool kSanitizersKeepNotes = false;
-#endif
+constexpr bool kSanitizersKeepNotes = testing::kHasAddressSanitizer || testing::kHasThreadSanitizer;
 
 constexpr int kPackets = 40'000;
 constexpr Nanos kGap = 5 * kNanosPerMicro;

@@ -75,11 +75,7 @@ void Sweep::Abandon() {
   is_blocked_ = false;
 }
 
-void Sweep::ReportLater(const EpochSpan& span, uint32_t reasons) {
-  unreported_.start = has_unreported() ? std::min(unreported_.start, span.start) : span.start;
-  unreported_.end = has_unreported() ? std::max(unreported_.end, span.end) : span.end;
-  unreported_reasons_ |= reasons;
-}
+void Sweep::ReportLater(const EpochSpan& span, uint32_t reasons) { unreported_.Add(span, reasons); }
 
 bool Sweep::Advance() {
   switch (stage_) {
@@ -98,8 +94,8 @@ bool Sweep::Advance() {
       return SweepFlowState();
     case Stage::kEpochEnd:
       if (has_unreported()) {
-        if (!DeliverEpochEnd(ring_, unreported_, unreported_reasons_)) return false;
-        unreported_reasons_ = 0;
+        if (!DeliverEpochEnd(ring_, unreported_.span, unreported_.reasons)) return false;
+        unreported_ = {};
       }
       if (!DeliverEpochEnd(ring_, job_.epoch, job_.reasons)) return false;
       stage_ = Stage::kDone;

@@ -76,13 +76,13 @@ class Sweep {
 
   // With the next job: packets of this span were not all counted.
   void ReportLater(const EpochSpan& span, uint32_t reasons);
-  bool has_unreported() const { return unreported_reasons_ != 0; }
-  Nanos unreported_since() const { return unreported_.start; }
+  bool has_unreported() const { return unreported_.reasons != 0; }
+  Nanos unreported_since() const { return unreported_.span.start; }
 
   // Everything before this instant is delivered, marks of what is missing included.  Only if
   // is_delivering().
   Nanos delivered_until() const {
-    return has_unreported() ? std::min(unreported_.start, job_.epoch.start) : job_.epoch.start;
+    return has_unreported() ? std::min(unreported_.span.start, job_.epoch.start) : job_.epoch.start;
   }
 
   const SweepCounters& counters() const { return counters_; }
@@ -133,8 +133,7 @@ class Sweep {
   FlowStateUpdate held_state_;     // read from the connections, not yet delivered
   bool holds_state_ = false;
   bool is_blocked_ = false;
-  EpochSpan unreported_;  // see ReportLater(); several spans become one that covers them
-  uint32_t unreported_reasons_ = 0;
+  IncompleteSpan unreported_;  // see ReportLater()
 };
 
 }  // namespace trumpet
