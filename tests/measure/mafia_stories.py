@@ -255,14 +255,14 @@ class Maker:
         """Little but copies, which wait for the end of a burst then."""
         rng = self.rng
         first = [("match", self.condition(1))] * rng.randint(0, 1)
-        items = [("task", "pkts", None, ("seq", first + [("duplicate", each) for each in streams[1:]]))]
+        items = [("task", "pkts", None, sequence(first + [("duplicate", each) for each in streams[1:]]))]
         for stream in streams[1:]:
             tags = [("tag", rng.choice(FORWARDED), ("field", rng.choice(list(mafia_packets.WIDTHS))))
                     for _ in range(rng.randint(0, 2))]
             collect = ("collect", rng.choice(("E1", "E2")))
             branches = [collect, rng.choice((self.update(), ("collect", "E1"), ("match", self.condition(1))))]
             rng.shuffle(branches)
-            steps = [("seq", tags + [rng.choice((collect, ("par", branches)))])]
+            steps = [sequence(tags + [rng.choice((collect, ("par", branches)))])]
             steps += [self.update()] * rng.randint(0, 1)
             items += [("task", stream, None, step) for step in steps]
         return items
@@ -408,6 +408,11 @@ class Maker:
         method = rng.choice(methods)
         has_argument = method in ("any", "all") and rng.random() < 0.7
         return ("call", name, method, self.atom(own, in_tag) if has_argument else None)
+
+
+def sequence(steps):
+    """The steps one after the other, as the parser has them: one alone is no sequence."""
+    return steps[0] if len(steps) == 1 else ("seq", steps)
 
 
 def written_names(step):
