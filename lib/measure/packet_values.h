@@ -20,6 +20,7 @@ namespace trumpet {
 
 // Of the table and of a program's own headers together.
 constexpr uint32_t kMaxPacketFields = 64;
+static_assert(kMeasureFieldCount + kMaxMeasureHeaderFields <= kMaxPacketFields);
 
 constexpr uint64_t kTableFieldBits = (uint64_t{1} << kMeasureFieldCount) - 1;
 

@@ -65,7 +65,7 @@ class Checker {
         {"roles", program_.roles.size(), kMaxMeasureRoles},
         {"endpoints", program_.endpoints.size(), kMaxMeasureNames},
         {"headers", program_.headers.size(), kMaxMeasureNames},
-        {"fields of headers", program_.header_fields.size(), kMaxPacketFields - kMeasureFieldCount},
+        {"fields of headers", program_.header_fields.size(), kMaxMeasureHeaderFields},
         {"keys", program_.keys.size(), kMaxMeasureKeys},
         {"variables", program_.variables.size(), kMaxMeasureVariables},
         {"windows", program_.windows.size(), kMaxMeasureWindows},

@@ -17,8 +17,6 @@
 namespace trumpet {
 
 // Limits of the engine, besides those of the model.
-constexpr size_t kMaxMeasureRoles = 63;  // so that one bit is left for "any"
-constexpr size_t kMaxMeasureWindows = 63;
 constexpr size_t kMaxBranches = 64;            // of one ++
 constexpr size_t kMaxExpandedSteps = 1 << 16;  // operators and expression steps of a program
 

@@ -268,15 +268,22 @@ def kinds_of(expr):
             yield from kinds_of(part)
 
 
-def complementary(a, b):
+def complementary(layout, a, b):
     """Whether never both hold, as far as can be seen without thinking; another draw is another value."""
     if "random" in kinds_of(a):
         return False
     if a[:2] == b[:2] == ("unary", "!"):
-        return complementary(a[2], b[2])
+        # Nor both of what they deny; a ratio by 0 is neither above a bound nor not.
+        return not (is_ratio(layout, a[2]) and is_ratio(layout, b[2])) and complementary(layout, a[2], b[2])
     if a == ("unary", "!", b) or b == ("unary", "!", a):
         return True
     return a[0] == b[0] == "binary" and OPPOSITE.get(a[1]) == b[1] and a[2:] == b[2:]
+
+
+def is_ratio(layout, expr):
+    """A comparison with a decimal."""
+    is_comparison = expr[0] == "binary" and expr[1] in OPPOSITE
+    return is_comparison and any(layout.decimal(side) is not None for side in expr[2:])
 
 
 def conflicts(layout, step, found):
@@ -287,7 +294,7 @@ def conflicts(layout, step, found):
         for place, later in enumerate(step[1]):
             for earlier in step[1][:place]:
                 a, b = Effects(layout).of(earlier), Effects(layout).of(later)
-                exclusive = any(complementary(one, other) for one in leading_guards(earlier)[0]
+                exclusive = any(complementary(layout, one, other) for one in leading_guards(earlier)[0]
                                 for other in leading_guards(later)[0])
                 found += [("WW", name, "exclusive" if exclusive else "ordered")
                           for name in sorted(a.writes & b.writes)]

@@ -165,10 +165,13 @@ class Maker:
         shared, made_names = (dict(self.variables), list(self.keys)), self.made_names
         for role in rng.sample(("first_hop", "intermediate", "last_hop", "every"), rng.randint(1, 4)):
             self.variables, self.keys = dict(shared[0]), list(shared[1])
-            # Names may come again, for no switch has two of these roles; every is beside all of them.
+            # Names may come again, for no switch has two of these roles; every is beside all of them, and
+            # those behind it see what it declares.
             self.made_names = made_names + 1000 * (role == "every")
             items.append(("role", role, self.scope(["pkts"] + [self.name("stream") for _ in range(rng.randrange(3))],
                                                    False)))
+            if role == "every":
+                shared = dict(self.variables), list(self.keys)
         return items
 
     def streams(self):
@@ -294,9 +297,13 @@ class Maker:
         # Of what is no constant, for nobody guards by one.
         left = ("binary", "+", ("field", self.rng.choice(list(mafia_packets.WIDTHS))), self.expr(1))
         right = self.expr(1)
+        if self.rng.random() < 0.3:
+            left, right = ("binary", "/", left, self.expr(1)), ("decimal", Fraction(self.rng.choice(DECIMALS)))
         guards = ("binary", operator, left, right), ("binary", OPPOSITE[operator], left, right)
         if self.rng.random() < 0.3:
             guards = guards[0], ("unary", "!", guards[0])
+        elif self.rng.random() < 0.3:
+            guards = tuple(("unary", "!", guard) for guard in guards)
         return [("seq", [("match", guard), step]) for guard, step in zip(guards, steps)]
 
     def primitive(self, stream, feeds, reach):

@@ -52,7 +52,9 @@ class ConflictSearch {
   bool AddGuards(MeasureIndex node, std::vector<MeasureIndex>* guards) const;
   void AddConjuncts(MeasureIndex expr, std::vector<MeasureIndex>* guards) const;
   bool AreExclusive(MeasureIndex a, MeasureIndex b) const;
+  // Whether never both hold.
   bool AreComplements(MeasureIndex a, MeasureIndex b) const;
+  bool HoldsOne(MeasureIndex a, MeasureIndex b) const;
   bool AreSame(MeasureIndex a, MeasureIndex b) const;
 
   MeasureProgram& program_;
@@ -159,7 +161,7 @@ bool ConflictSearch::AreComplements(MeasureIndex a, MeasureIndex b) const {
   const auto is_not = [](const MeasureExpr& expr) {
     return expr.kind == MeasureExprKind::kUnary && expr.op == MeasureOp::kNot;
   };
-  if (is_not(left) && is_not(right)) return AreComplements(left.a, right.a);
+  if (is_not(left) && is_not(right)) return HoldsOne(left.a, right.a);
   if (is_not(left)) return AreSame(left.a, b);
   if (is_not(right)) return AreSame(a, right.a);
   const bool is_comparison =
@@ -167,6 +169,15 @@ bool ConflictSearch::AreComplements(MeasureIndex a, MeasureIndex b) const {
   return is_comparison && left.kind == right.kind && right.op == Complement(left.op) &&
          left.value == right.value && left.denominator == right.denominator &&
          AreSame(left.a, right.a) && AreSame(left.b, right.b);
+}
+
+// Whether one of the two always holds: of two opposite comparisons with a ratio none does where
+// that divides by 0.
+bool ConflictSearch::HoldsOne(MeasureIndex a, MeasureIndex b) const {
+  const auto is_ratio = [this](MeasureIndex index) {
+    return program_.exprs[index].kind == MeasureExprKind::kRatio;
+  };
+  return !(is_ratio(a) && is_ratio(b)) && AreComplements(a, b);
 }
 
 bool ConflictSearch::AreExclusive(MeasureIndex a, MeasureIndex b) const {

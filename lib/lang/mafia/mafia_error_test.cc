@@ -66,8 +66,12 @@ TEST(MafiaErrors, OfNamesAreTold) {
        "1:14: E1: 'c' is declared a second time; give one of the two another name"},
       {"role every { c=Counter() } c=Counter()",
        "1:28: E1: 'c' is declared a second time; give one of the two another name"},
-      {"role every { c=Counter() } role last_hop { pkts >> c.add(1) }",
+      {"role first_hop { c=Counter() } role last_hop { pkts >> c.add(1) }",
+       "1:56: E1: 'c' is not declared"},
+      {"role last_hop { c=Counter() } role every { pkts >> c.add(1) }",
        "1:52: E1: 'c' is not declared"},
+      {"role every { total=Counter() } role last_hop { pkts >> totl.add(1) }",
+       "1:56: E1: 'totl' is not declared; did you mean 'total'?"},
       {"c=Counter(widht=8)",
        "1:11: E1: 'widht' is no keyword of Counter, which takes width; did you mean 'width'?"},
       {"m=HashMap(size=8)", "1:3: E1: this HashMap has no key=; it needs key, size, type"},
@@ -299,6 +303,28 @@ TEST(MafiaErrors, OfHostileSizesAreTold) {
             "1:9: E12: one packet on 'pkts' could make more than 64 copies; use fewer duplicate() "
             "steps");
   EXPECT_EQ(CheckMafia(repeat("c=Counter(x=1);\n", 1000), "p").errors.size(), kMaxMafiaProblems);
+}
+
+// As many as a switch takes, and one more.
+TEST(MafiaErrors, OfMoreThanASwitchTakesAreTold) {
+  const auto numbered = [](int count, const std::string& before, const std::string& after) {
+    std::string text;
+    for (int i = 10; i < 10 + count; ++i) text += before + std::to_string(i) + after;
+    return text;
+  };
+  const std::string roles = numbered(63, "role r", " { pkts >> match(1) }\n");
+  EXPECT_EQ(ErrorsOf(roles), "none");
+  EXPECT_EQ(ErrorsOf(roles + "role more {}"),
+            "64:1: E12: too many roles; a program has at most 63");
+  const std::string counters = numbered(64, "c", " = Counter();\n");
+  const std::string windows = numbered(63, "pkts.window(1s) >> c", ".add(1);\n");
+  EXPECT_EQ(ErrorsOf(counters + windows), "none");
+  EXPECT_EQ(ErrorsOf(counters + windows + "pkts.window(1s) >> c73.add(1)"),
+            "128:6: E12: too many windows; a program has at most 63");
+  const std::string fields = "header h when udp.dst == 1 at 0 {\n" + numbered(36, "f", ": 8;\n");
+  EXPECT_EQ(ErrorsOf(fields + "}"), "none");
+  EXPECT_EQ(ErrorsOf(fields + "more: 8; }"),
+            "38:1: E12: too many fields of headers; a program has at most 36");
 }
 
 }  // namespace

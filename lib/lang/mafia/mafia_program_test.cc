@@ -99,6 +99,19 @@ TEST(MafiaProgram, KeepsScopesOfRolesApart) {
   EXPECT_EQ(MeasureVariableLabel(program, program.variables[3]), "d");
 }
 
+TEST(MafiaProgram, RolesSeeWhatEverySwitchHas) {
+  const MeasureProgram program = Compile(
+      "role first_hop { pkts >> c.add(1) }\n"
+      "role every { k = Key(ipv4.src); c = Counter(); window(1s) }\n"
+      "role last_hop { m = HashMap(key=k, size=8, type=Counter()); pkts >> m.add(c) }");
+  ASSERT_EQ(program.variables.size(), 2u);
+  EXPECT_EQ(program.variables[0].role, 1u);
+  EXPECT_EQ(program.variables[1].key, 0u);
+  EXPECT_EQ(program.nodes[program.tasks[0].root].target, 0u);
+  EXPECT_EQ(program.exprs[program.nodes[program.tasks[1].root].expr].variable, 0u);
+  EXPECT_EQ(program.windows[0].variables, (std::vector<MeasureIndex>{0}));
+}
+
 TEST(MafiaProgram, SaysWhereStepsStand) {
   const MeasureProgram program = Compile("c = Counter();\n// \xc3\xa4\n  pkts >>\n\tc.add(1)");
   EXPECT_EQ(program.nodes[0].place.line, 4u);
@@ -155,6 +168,9 @@ TEST(MafiaProgram, FindsBranchesThatExcludeEachOther) {
   EXPECT_EQ(note("d > 1 && d < 9", "!(d > 1 && d < 9)"), MeasureNote::kExclusive);
   EXPECT_EQ(note("d > 1 || d < 9", "!(d > 1 || d < 9)"), MeasureNote::kExclusive);
   EXPECT_EQ(note("d > 1 && d < 9", "!(d > 1 && d < 8)"), MeasureNote::kOrdered);
+  EXPECT_EQ(note("d / pkt.size < 0.5", "!(d / pkt.size < 0.5)"), MeasureNote::kExclusive);
+  EXPECT_EQ(note("!(d / pkt.size < 0.5)", "!!(d / pkt.size < 0.5)"), MeasureNote::kExclusive);
+  EXPECT_EQ(note("!(d / pkt.size < 0.5)", "!(d / pkt.size >= 0.5)"), MeasureNote::kOrdered);
   EXPECT_EQ(note("d < 5", "d >= 6"), MeasureNote::kOrdered);
   EXPECT_EQ(note("d < 5 || pkt.size", "d >= 5"), MeasureNote::kOrdered);
   EXPECT_EQ(note("random([0:2])", "!random([0:2])"), MeasureNote::kOrdered);

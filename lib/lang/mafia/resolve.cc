@@ -79,9 +79,10 @@ void Resolver::Roles(const std::vector<Item>& items) {
     if (item.kind != ItemKind::kRole) continue;
     const std::string& name = item.names[0].text;
     if (FindRole(program_, name) != kNoIndex) continue;
-    if (!HasRoom(program_.roles.size(), kMaxMeasureNames, "roles", item.offset)) return;
+    if (!HasRoom(program_.roles.size(), kMaxMeasureRoles, "roles", item.offset)) return;
     program_.roles.push_back({name, RoleKind(name)});
   }
+  symbols_.SetEvery(FindRole(program_, "every"));
 }
 
 // What the installer says goes before what the text says.
@@ -136,7 +137,7 @@ bool Resolver::HeaderFields(const Item& item, MeasureHeader* header) {
                                    " bits; fields of headers have whole bytes, 8 to 64 bits");
       continue;
     }
-    if (!HasRoom(program_.header_fields.size(), kMaxMeasureNames, "fields of headers",
+    if (!HasRoom(program_.header_fields.size(), kMaxMeasureHeaderFields, "fields of headers",
                  field.name.offset)) {
       return false;
     }
@@ -332,6 +333,11 @@ void AddWindow(MeasureWindow window, size_t offset, Problems* problems, MeasureP
   if (window.variables.empty()) {
     problems->Add(offset, "E10",
                   "this window covers no variable; it stands beside those that it covers");
+    return;
+  }
+  if (program->windows.size() >= kMaxMeasureWindows) {
+    problems->Add(offset, "E12",
+                  "too many windows; a program has at most " + std::to_string(kMaxMeasureWindows));
     return;
   }
   const auto index = static_cast<MeasureIndex>(program->windows.size());

@@ -22,7 +22,7 @@ Symbol* Symbols::Declare(const Word& name, SymbolKind kind, MeasureIndex role) {
       role == kNoIndex
           ? std::any_of(scopes_.begin(), scopes_.end(),
                         [&name](const auto& scope) { return scope.second.count(name.text) > 0; })
-          : Find(name.text, role) != nullptr;
+          : FindIn({role, kNoIndex}, name.text) != nullptr;
   if (is_taken) {
     problems_->Add(
         name.offset, "E1",
@@ -34,9 +34,20 @@ Symbol* Symbols::Declare(const Word& name, SymbolKind kind, MeasureIndex role) {
   return &symbol;
 }
 
+std::vector<MeasureIndex> Symbols::ScopesOf(MeasureIndex role) const {
+  if (role == kNoIndex) return {kNoIndex};
+  if (role == every_ || every_ == kNoIndex) return {role, kNoIndex};
+  return {role, every_, kNoIndex};
+}
+
 const Symbol* Symbols::Find(const std::string& name, MeasureIndex role) const {
-  for (const MeasureIndex scope_role : {role, kNoIndex}) {
-    const auto scope = scopes_.find(scope_role);
+  return FindIn(ScopesOf(role), name);
+}
+
+const Symbol* Symbols::FindIn(const std::vector<MeasureIndex>& scopes,
+                              const std::string& name) const {
+  for (const MeasureIndex role : scopes) {
+    const auto scope = scopes_.find(role);
     if (scope == scopes_.end()) continue;
     const auto symbol = scope->second.find(name);
     if (symbol != scope->second.end()) return &symbol->second;
@@ -55,9 +66,10 @@ const Symbol* Symbols::Require(const Word& name, MeasureIndex role) const {
 
 std::vector<std::string> Symbols::NamesIn(MeasureIndex role) const {
   std::vector<std::string> names;
-  for (const auto& [scope_role, scope] : scopes_) {
-    if (scope_role != role && scope_role != kNoIndex) continue;
-    for (const auto& [name, symbol] : scope) {
+  for (const MeasureIndex scope_role : ScopesOf(role)) {
+    const auto scope = scopes_.find(scope_role);
+    if (scope == scopes_.end()) continue;
+    for (const auto& [name, symbol] : scope->second) {
       if (names.size() < kMaxCandidates) names.push_back(name);
     }
   }
