@@ -241,7 +241,7 @@ TEST_F(MeasuredReplay, GivesEachPacketItsMetadata) {
       "paths = Counter(width=32); asked = Counter(width=32);\n"
       "pkts >> paths.set(paths + pkt.output_port - 20);\nctrl >> asked.set(asked + 1);\n";
   const std::string head = "path,qlen1,qlen2,qlen3,in_port,is_ctrl\n";
-  const TemporaryFile meta(TextBytes(head + "1,0,0,0,1,0\n0,0,0,0,1,1\n1,0,0,0,1,0\n"));
+  const TemporaryFile meta(TextBytes(head + "1,0,0,0,1,0\n0,0,0,0,1,1\n\n1,0,0,0,1,0\n\r\n"));
   EXPECT_EQ(Told(Event("paths", "measure(\"hh\").paths > measure(\"hh\").asked"), program,
                  Traffic(3, 1000), {"--meta", meta.path()}),
             "paths 100ms 2/1\n");

@@ -291,6 +291,22 @@ TEST(Replay, MarksWhatFoundNoRoomInASmallTable) {
             "trumpet-replay: warning: not complete: packets of flows that found no room: 36\n");
 }
 
+// Of three switches, none of which is told to have a role of the site.
+TEST(Replay, ShowsTheStateOfARoleWhereItIsPlayed) {
+  const TemporaryFile program(
+      TextBytes("role core { a = Counter(); pkts >> (a.add(1) ++ a.add(1)) }\n"
+                "role every { b = Counter(); pkts >> b.add(1) }\n"
+                "role last_hop { c = Counter(); pkts >> c.set(b) }\n"));
+  const TemporaryFile capture(Traffic(2, 1000));
+  const Outcome outcome = Replayed({"--program", program.path(), "--state", capture.path()});
+  EXPECT_EQ(outcome.status, kExitOk) << outcome.err;
+  const std::string b = "\"b\":{\"kind\":\"scalar\",\"value\":2}";
+  const std::string c = "\"c\":{\"kind\":\"scalar\",\"value\":2}";
+  const std::string switches = "\"switches\":[{" + b + "},{" + b + "},{" + b + "," + c + "}]";
+  EXPECT_NE(outcome.out.find(switches), std::string::npos) << outcome.out;
+  EXPECT_EQ(outcome.out.find("ordered"), std::string::npos) << outcome.out;
+}
+
 TEST(Replay, SaysThatItCouldNotWrite) {
   const TemporaryFile events(TextBytes("events: ['*, sum(volume) > 0, 5-tuple, 1ms']\n"));
   const TemporaryFile capture(Traffic(200, 1000000));

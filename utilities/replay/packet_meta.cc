@@ -51,6 +51,7 @@ Result<std::vector<PacketMeta>> ParsePacketMeta(std::string_view text, const std
       if (line == kHead) continue;
       return Status::Error(name + ":1: the first line is to be " + std::string(kHead));
     }
+    if (line.empty()) continue;
     PacketMeta meta;
     if (!ParseLine(line, &meta)) {
       return Status::Error(name + ":" + std::to_string(number) +

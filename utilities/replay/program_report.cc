@@ -192,9 +192,12 @@ bool ProgramReport::IsAt(MeasureIndex role, size_t switch_index) const {
       return switch_index + 1 == lines_.size();
     case MeasureRoleKind::kIntermediate:
       return switch_index > 0 && switch_index + 1 < lines_.size();
-    default:
+    case MeasureRoleKind::kEvery:
       return true;
+    case MeasureRoleKind::kSite:  // no switch of a replay is told to have it
+      return false;
   }
+  return false;
 }
 
 std::string ProgramReport::DiagnosticsJson(size_t switch_index) const {
