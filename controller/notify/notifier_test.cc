@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include <fstream>
+#include <optional>
 #include <random>
 #include <sstream>
 
@@ -24,7 +25,7 @@ class NotifierTest : public testing::Test {
       : owner_(event_base_new(), event_base_free),
         base_(owner_.get()),
         store_(base_),
-        hub_(&store_),
+        hub_(std::in_place, &store_),
         receiver_(base_) {
     std::string folder = testing::TempDir() + "/trumpet-notify-XXXXXX";
     folder_ = mkdtemp(folder.data());
@@ -46,7 +47,7 @@ class NotifierTest : public testing::Test {
     options.receivers = {one_};
     options.directory = folder_ + "/notify";
     options.max_alerts = max_alerts_;
-    auto notifier = std::make_unique<Notifier>(base_, &hub_, options,
+    auto notifier = std::make_unique<Notifier>(base_, &*hub_, options,
                                                [this](const char* level, const std::string& text) {
                                                  log_ += std::string(level) + " " + text + "\n";
                                                });
@@ -57,8 +58,14 @@ class NotifierTest : public testing::Test {
 
   void Publish(const std::string& event, int count = 1, const std::string& tenant = "") {
     for (int i = 0; i < count; ++i) {
-      hub_.Publish({ReportOf(event, "{\"dstPort\":" + std::to_string(i) + "}")}, tenant);
+      hub_->Publish({ReportOf(event, "{\"dstPort\":" + std::to_string(i) + "}")}, tenant);
     }
+  }
+
+  // As another process does, which gives numbers above this one.
+  void BeginAnewAfter(uint64_t number) {
+    store_.Reserve(number);
+    hub_.emplace(&store_);
   }
 
   std::vector<uint64_t> NumbersTaken() const {
@@ -98,7 +105,7 @@ class NotifierTest : public testing::Test {
   std::unique_ptr<event_base, void (*)(event_base*)> owner_;
   event_base* base_;
   KeptReports store_;
-  ReportHub hub_;
+  std::optional<ReportHub> hub_;
   TestReceiver receiver_;
   std::vector<bool> is_taken_;  // by number of the request; empty: all were
   NotifyReceiver one_;
@@ -189,6 +196,69 @@ TEST_F(NotifierTest, CountsWhatTheStoreForgotBeforeItWasTold) {
   EXPECT_EQ(NumbersTaken().size(), ReportHub::kKept + 500 - 300 + 1);
 }
 
+TEST_F(NotifierTest, CountsWhatTheStoreLostInTheMiddle) {
+  auto notifier = Start();
+  Publish("heavy", 1);
+  ASSERT_TRUE(WaitForNumbers(*notifier, 1));
+  notifier.reset();
+  const int count = static_cast<int>(ReportHub::kKept) + 500;
+  one_.max_batch = 10000;
+  Publish("heavy", count);
+  store_.Forget(301, 600);  // the hub has those from 502 on
+  notifier = Start();
+  ASSERT_TRUE(LoopUntil(base_, [&] { return notifier->Receivers()[0].waiting == 0; }));
+  EXPECT_EQ(notifier->Receivers()[0].dropped, 201u);
+  EXPECT_EQ(NumbersTaken().size(), static_cast<size_t>(count) + 1 - 201);
+}
+
+TEST_F(NotifierTest, TakesNumbersThatWereNeverGivenForNoReports) {
+  auto notifier = Start();
+  Publish("heavy", 3);
+  ASSERT_TRUE(WaitForNumbers(*notifier, 3));
+  notifier.reset();
+  Publish("heavy", 2);
+  BeginAnewAfter(1000000);
+  notifier = Start();
+  ASSERT_TRUE(WaitForNumbers(*notifier, 5));
+  const size_t queries = store_.queries();
+  EXPECT_LE(queries, 2u);
+  Publish("heavy", 2);
+  ASSERT_TRUE(WaitForNumbers(*notifier, 7));
+  EXPECT_EQ(NumbersTaken(), (std::vector<uint64_t>{1, 2, 3, 4, 5, 1000001, 1000002}));
+  EXPECT_EQ(notifier->Receivers()[0].dropped, 0u);
+  EXPECT_EQ(store_.queries(), queries);
+}
+
+TEST_F(NotifierTest, AsksTheStoreOnceForATenantWithoutReports) {
+  one_.tenant = "blue";
+  auto notifier = Start();
+  Publish("heavy", 1, "red");
+  notifier.reset();
+  BeginAnewAfter(1000000);
+  notifier = Start();
+  ASSERT_TRUE(WaitForNumbers(*notifier, 0));
+  Publish("heavy", 3, "red");
+  Publish("heavy", 1, "blue");
+  ASSERT_TRUE(WaitForNumbers(*notifier, 1));
+  EXPECT_EQ(NumbersTaken(), (std::vector<uint64_t>{1000004}));
+  EXPECT_EQ(notifier->Receivers()[0].dropped, 0u);
+  EXPECT_EQ(store_.queries(), 1u);
+}
+
+TEST_F(NotifierTest, TellsWhatIsInMemoryIfTheStoreTakesNothing) {
+  auto notifier = Start();
+  Publish("heavy", 3);
+  ASSERT_TRUE(WaitForNumbers(*notifier, 3));
+  notifier.reset();
+  store_.TakeNoMore();
+  BeginAnewAfter(1000000);
+  Publish("heavy", 2);
+  notifier = Start();
+  ASSERT_TRUE(WaitForNumbers(*notifier, 5));
+  EXPECT_EQ(NumbersTaken(), (std::vector<uint64_t>{1, 2, 3, 1000001, 1000002}));
+  EXPECT_EQ(notifier->Receivers()[0].dropped, 0u);
+}
+
 TEST_F(NotifierTest, KeepsWhatNobodyTakesAsDeadLetters) {
   receiver_.AnswerBy([](size_t number) {
     TestReceiver::Answer answer;
@@ -248,7 +318,7 @@ TEST_F(NotifierTest, BringsEverythingThroughARandomReceiverAndRestarts) {
     Publish("heavy", count);
     published += static_cast<uint64_t>(count);
     const size_t requests = receiver_.requests().size() + random() % 4;
-    if (hub_.last_number() > 0 && notifier->Receivers()[0].waiting > 0) {
+    if (hub_->last_number() > 0 && notifier->Receivers()[0].waiting > 0) {
       LoopUntil(base_, [&] {
         return receiver_.requests().size() >= requests || notifier->Receivers()[0].waiting == 0;
       });
@@ -272,8 +342,8 @@ class AlertTest : public NotifierTest {
   AlertTest() { one_.format = NotifyFormat::kAlertmanager; }
 
   void Tell(const std::string& event, int bucket, bool is_clear = false) {
-    hub_.Publish({ReportOf(event, "{\"outer.dstPort\":" + std::to_string(bucket) + "}", is_clear)},
-                 "blue");
+    hub_->Publish({ReportOf(event, "{\"outer.dstPort\":" + std::to_string(bucket) + "}", is_clear)},
+                  "blue");
   }
 };
 

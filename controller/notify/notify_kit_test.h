@@ -13,6 +13,7 @@
 #include <event2/keyvalq_struct.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <map>
@@ -105,21 +106,25 @@ class TestReceiver {
   std::vector<Request> requests_;
 };
 
-// Keeps what it is given; `forgotten` rows are no longer there.
+// Keeps what it is given, but for rows that it forgets or does not take.
 class KeptReports final : public ReportStore {
  public:
   explicit KeptReports(event_base* base) : base_(base) {}
 
-  uint64_t last_number() const override { return rows_.empty() ? 0 : rows_.back()->number; }
+  uint64_t last_number() const override {
+    return std::max(reserved_, rows_.empty() ? 0 : rows_.back()->number);
+  }
   void Append(const ReportRows& rows) override {
-    rows_.insert(rows_.end(), rows.begin(), rows.end());
+    if (!is_full_) rows_.insert(rows_.end(), rows.begin(), rows.end());
   }
   void Query(const ReportQuery& query, Done done) override {
     ++queries_;
     ReportRows found;
     for (const auto& row : rows_) {
       if (found.size() < query.limit && row->number > query.after_number &&
-          row->number > forgotten_ && (query.tenant.empty() || query.tenant == row->tenant)) {
+          row->number < query.before_number &&
+          (row->number < forgotten_from_ || row->number > forgotten_until_) &&
+          (query.tenant.empty() || query.tenant == row->tenant)) {
         found.push_back(row);
       }
     }
@@ -135,13 +140,22 @@ class KeptReports final : public ReportStore {
   }
   ReportStoreCounters counters() const override { return {}; }
 
-  void ForgetUntil(uint64_t number) { forgotten_ = number; }
+  void Forget(uint64_t from, uint64_t until) {
+    forgotten_from_ = from;
+    forgotten_until_ = until;
+  }
+  void ForgetUntil(uint64_t number) { Forget(0, number); }
+  void Reserve(uint64_t number) { reserved_ = number; }
+  void TakeNoMore() { is_full_ = true; }
   size_t queries() const { return queries_; }
 
  private:
   event_base* const base_;
   ReportRows rows_;
-  uint64_t forgotten_ = 0;
+  uint64_t forgotten_from_ = 0;
+  uint64_t forgotten_until_ = 0;
+  uint64_t reserved_ = 0;
+  bool is_full_ = false;
   size_t queries_ = 0;
 };
 

@@ -116,36 +116,40 @@ void ReportFeed::AskStore() {
   query.after_number = place_;
   query.tenant = receiver_.tenant;
   query.limit = kScannedRows;
-  const uint64_t kept_from =
-      hub_->last_number() - std::min<uint64_t>(hub_->last_number(), ReportHub::kKept);
-  hub_->store()->Query(query,
-                       [this, is_alive = is_alive_, kept_from](const Result<ReportRows>& rows) {
-                         if (!*is_alive) return;
-                         is_asking_ = false;
-                         if (!rows) {
-                           step_.RunAfter(kAskAgain);
-                         } else if (rows->empty()) {
-                           // All that was older than the hub's is gone.
-                           counters_.missed += kept_from - std::min(kept_from, place_);
-                           MoveTo(std::max(place_, kept_from));
-                           step_.RunSoon();
-                         } else {
-                           Take(*rows);
-                         }
-                       });
+  // What the hub has comes from there: the store may have lost some of it.
+  query.before_number = hub_->first_kept();
+  hub_->store()->Query(query, [this, is_alive = is_alive_,
+                               first_kept = hub_->first_kept()](const Result<ReportRows>& rows) {
+    if (!*is_alive) return;
+    is_asking_ = false;
+    if (!rows) {
+      step_.RunAfter(kAskAgain);
+    } else if (rows->empty()) {
+      CountMissed(place_, first_kept);
+      MoveTo(first_kept - 1);
+      if (waiting() > 0) step_.RunSoon();
+    } else {
+      Take(*rows);
+    }
+  });
+}
+
+// Reports between two numbers were not there.  Numbers have no gaps but where reports are gone, or
+// other tenants' were not asked for, or a process before this one did not give them all.
+void ReportFeed::CountMissed(uint64_t after, uint64_t before) {
+  if (!receiver_.tenant.empty()) return;
+  after = std::max(after, hub_->last_before());
+  if (before > after + 1) counters_.missed += before - after - 1;
 }
 
 void ReportFeed::Take(const ReportRows& rows) {
   if (rows.empty()) return;
-  // Numbers have no gaps but where reports are gone, or other tenants' were not asked for.
-  if (receiver_.tenant.empty() && rows.front()->number > place_ + 1) {
-    counters_.missed += rows.front()->number - place_ - 1;
-  }
   batch_.clear();
   size_t bytes = 0;
   batch_end_ = place_;
   for (const auto& row : rows) {
     if (batch_.size() >= receiver_.max_batch || bytes >= kMaxBodyBytes) break;
+    CountMissed(batch_end_, row->number);
     batch_end_ = row->number;
     if (!Wants(receiver_, *row)) continue;
     batch_.push_back(row);

@@ -8,8 +8,9 @@
 // The feed is a place in the stream of reports and at most one batch under way.  What comes while a
 // receiver is slow or down waits where it is kept anyway: in the hub, and beyond that in the report
 // store.  The place is kept in a file, so that a restart goes on where it was; a batch may come
-// twice then, and numbers say so.  Reports that the store no longer has are counted as missed, a
-// batch that nobody takes goes to the dead letters.
+// twice then, and numbers say so.  Reports that the store no longer has are counted as missed, if
+// this process numbered them: which numbers were given before it, nobody knows.  A batch that
+// nobody takes goes to the dead letters.
 //
 // Threads: one, that of the loop.
 
@@ -55,6 +56,7 @@ class ReportFeed {
  private:
   void Step();
   void AskStore();
+  void CountMissed(uint64_t after, uint64_t before);
   // Makes a batch of those that are wanted and sends it.  `rows` follow the place.
   void Take(const ReportRows& rows);
   void OnEnd(Courier::End end);

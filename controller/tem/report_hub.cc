@@ -10,7 +10,9 @@
 namespace trumpet {
 
 ReportHub::ReportHub(ReportStore* store)
-    : store_(store), last_number_(store == nullptr ? 0 : store->last_number()) {}
+    : store_(store),
+      last_before_(store == nullptr ? 0 : store->last_number()),
+      last_number_(last_before_) {}
 
 void ReportHub::Publish(const NetworkReport* first, const NetworkReport* last,
                         const std::string& tenant) {
@@ -61,8 +63,8 @@ void ReportHub::Remove(ReportSubscriber* subscriber) {
 
 ReportRows ReportHub::After(uint64_t number, size_t limit, bool* is_whole) const {
   // Numbers have no gaps here: the place of a row follows from its number.
-  const uint64_t first = last_number_ - kept_.size() + 1;
-  *is_whole = kept_.empty() ? number >= last_number_ : number + 1 >= first;
+  const uint64_t first = first_kept();
+  *is_whole = number >= first - 1;
   const size_t skip = number < first ? 0 : static_cast<size_t>(number + 1 - first);
   ReportRows rows;
   for (size_t i = skip; i < kept_.size() && rows.size() < limit; ++i) rows.push_back(kept_[i]);

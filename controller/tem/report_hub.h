@@ -47,6 +47,11 @@ class ReportHub {
   void Remove(ReportSubscriber* subscriber);
 
   uint64_t last_number() const { return last_number_; }
+  // Numbers above were given here, without gaps; which of those up to it were given by processes
+  // before, nobody knows.
+  uint64_t last_before() const { return last_before_; }
+  // Of the rows that After() gives; one more than last_number() if there are none.
+  uint64_t first_kept() const { return last_number_ - kept_.size() + 1; }
   // The kept rows after `number`, at most `limit`; `*is_whole` is false if some between are no
   // longer kept and must be asked of the store.
   ReportRows After(uint64_t number, size_t limit, bool* is_whole) const;
@@ -55,7 +60,8 @@ class ReportHub {
 
  private:
   ReportStore* store_;
-  uint64_t last_number_ = 0;
+  const uint64_t last_before_;
+  uint64_t last_number_;
   std::deque<std::shared_ptr<const ReportRow>> kept_;
   std::vector<ReportSubscriber*> subscribers_;  // null: left within a call
   int calls_ = 0;
