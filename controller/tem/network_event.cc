@@ -161,7 +161,9 @@ bool NetworkEvent::SkipQuiet(Nanos now) {
 void NetworkEvent::Passed(uint64_t intervals, bool are_incomplete) {
   counters_.intervals_decided += intervals;
   if (are_incomplete) counters_.intervals_incomplete += intervals;
-  waiting_.erase(waiting_.begin(), waiting_.lower_bound(next()));
+  const auto first_left = waiting_.lower_bound(next());
+  for (auto at = waiting_.begin(); at != first_left; ++at) Release(at->second.bytes, &at->second);
+  waiting_.erase(waiting_.begin(), first_left);
   if (shares_) shares_->Forget(verdicts_.NextStart());
   ForgetLeft();
 }
@@ -227,8 +229,7 @@ void NetworkEvent::Decide(Nanos now, NetworkOutput* output) {
 
 void NetworkEvent::Finish() {
   const auto waiting = waiting_.find(next());
-  waiting_bytes_ -= waiting->second.bytes;
-  budget_->bytes -= waiting->second.bytes;
+  Release(waiting->second.bytes, &waiting->second);
   std::swap(waiting->second.cells, spare_);
   waiting_.erase(waiting);
   spare_.Recycle();
@@ -265,7 +266,9 @@ void NetworkEvent::ForgetLeft() {
 void NetworkEvent::DropCells(uint32_t host) {
   for (auto& [interval, waiting] : waiting_) {
     assert(waiting.merging == Merging::kNotYet);
+    const size_t before = waiting.cells.count();
     waiting.cells.RemoveHost(host);
+    Release((before - waiting.cells.count()) * BytesPerCell(), &waiting);
     for (uint32_t bucket = 0; bucket < waiting.polls.bucket_count(); ++bucket) {
       waiting.polls.Set(bucket, host, PollState::kUntold);
     }

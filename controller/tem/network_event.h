@@ -239,7 +239,9 @@ class NetworkEvent {
   void IndexMembers();
   void ForgetLeft();
   void DropCells(uint32_t host);
+  size_t BytesPerCell() const;
   bool Charge(size_t bytes, Waiting* waiting);
+  void Release(size_t bytes, Waiting* waiting);
   Waiting* Admit(uint32_t host, Nanos start, size_t word_count, size_t count);
   void Store(uint32_t host, const PartialView& partial, Waiting* waiting);
 

@@ -74,7 +74,7 @@ void NetworkEvent::Store(uint32_t host, const PartialView& partial, Waiting* wai
   if (!cells.FindOrAdd(host, partial.bucket_key, &index)) {
     ++counters_.replaced_partials;
     MergeLater(waiting);
-  } else if (Charge(CellTable::kBytesPerCell + max_key_bytes_ + 8 * word_count_, waiting)) {
+  } else if (Charge(BytesPerCell(), waiting)) {
     ++counters_.partials;
   } else {
     cells.Remove(index);
@@ -91,6 +91,10 @@ void NetworkEvent::Store(uint32_t host, const PartialView& partial, Waiting* wai
   }
 }
 
+size_t NetworkEvent::BytesPerCell() const {
+  return CellTable::kBytesPerCell + max_key_bytes_ + 8 * word_count_;
+}
+
 // Takes `bytes` of what may wait; if there is no room, the interval is marked.
 bool NetworkEvent::Charge(size_t bytes, Waiting* waiting) {
   if (waiting_bytes_ + bytes > options_.max_waiting_bytes ||
@@ -102,6 +106,13 @@ bool NetworkEvent::Charge(size_t bytes, Waiting* waiting) {
   waiting_bytes_ += bytes;
   budget_->bytes += bytes;
   return true;
+}
+
+// Gives back what Charge() took.
+void NetworkEvent::Release(size_t bytes, Waiting* waiting) {
+  waiting->bytes -= bytes;
+  waiting_bytes_ -= bytes;
+  budget_->bytes -= bytes;
 }
 
 // A late state is taken in, too: verdicts to come are better for it.

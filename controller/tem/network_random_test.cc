@@ -113,6 +113,7 @@ class NetworkStory {
       }
     }
     sim.Run(-1);
+    if (Chance(50)) SendGuest(&sim);
     for (int epoch = 0; epoch < kEpochs; ++epoch) RunEpoch(epoch, &sim);
     sim.Run((kEpochs + 20) * kEpoch);
     counters_ = sim.verdicts.counters();
@@ -279,6 +280,30 @@ class NetworkStory {
       host.last_sent = at;
       Deliver(host, epoch, at, std::move(messages), sim);
     }
+  }
+
+  // A host that tells cells of some intervals ahead, and turns out to owe none of them.
+  void SendGuest(NetworkSim* sim) {
+    const StoryEvent& event =
+        events_[static_cast<size_t>(Below(static_cast<int64_t>(events_.size())))];
+    const uint32_t guest = sim->AddHost("guest");
+    const Nanos from = (2 + Below(4)) * event.interval();
+    sim->At(RandomEpoch(0, 2) + 3, [this, sim, &event, guest, from] {
+      const TriggerPlan& plan = *event.plan;
+      sim->verdicts.Join(plan.spec.id, guest, from);
+      const auto words = CellsOf(plan, {{Variable::kPackets, 1}, {Variable::kVolume, 50}});
+      for (int64_t i = Below(6); i >= 0; --i) {
+        const std::string key = RandomKey(plan.spec);
+        PartialView partial;
+        partial.event_id = plan.spec.id;
+        partial.epoch_start = from + i * event.interval();
+        partial.epoch_end = partial.epoch_start + event.interval();
+        partial.bucket_key = key;
+        partial.words = words.data();
+        sim->verdicts.Add(guest, partial, words.size());
+      }
+      sim->verdicts.RemoveHost(guest, from, &sim->output);
+    });
   }
 
   void Count(const Counted& counted, uint32_t host, NetworkSim* sim) {

@@ -146,6 +146,18 @@ TEST(SplitThresholds, NobodyIsAskedWhenTheDeadlineIsOver) {
   EXPECT_TRUE(network.output.polls.empty());
 }
 
+TEST(SplitThresholds, QuestionsThatAHostLeftBehindTakeNoRoom) {
+  Network network(2, Split());
+  ApplyShares(&network);
+  for (const int64_t ms : {20, 30, 40}) network.Volume(1, ms, 80, 11);
+  network.verdicts.Leave(kEvent, 1, Ms(10), &network.output);
+  for (uint32_t host = 0; host < 2; ++host) network.End(host, 10);
+  network.At(10);
+  EXPECT_GT(network.verdicts.budget().bytes, 0u);
+  EXPECT_EQ(network.At(100), Lines{});
+  EXPECT_EQ(network.verdicts.budget().bytes, 0u);
+}
+
 TEST(SplitThresholds, AnswersNobodyAskedForAreNotTaken) {
   Network network(2, Split());
   ApplyShares(&network);

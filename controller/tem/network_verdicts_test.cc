@@ -298,6 +298,22 @@ TEST(NetworkVerdicts, WhatDoesNotFitIsCountedAndMarked) {
   EXPECT_EQ(network.counters().refused_partials, 20u - lines.size());  // there is room again
 }
 
+TEST(NetworkVerdicts, WhatAHostToldAheadBeforeItLeftTakesNoRoom) {
+  Network network(2);
+  for (const int64_t ms : {20, 30, 40}) {
+    for (uint32_t port = 1; port <= 20; ++port) network.Volume(1, ms, port, 11);
+  }
+  network.Volume(0, 30, 1, 11);
+  const size_t before = network.verdicts.budget().bytes;
+  network.verdicts.Leave(kEvent, 1, Ms(10), &network.output);
+  for (uint32_t host = 0; host < 2; ++host) network.End(host, 10);
+  network.At(10);
+  EXPECT_EQ(network.verdicts.budget().bytes * 61, before) << "one host's are left";
+  network.End(0, 40);
+  EXPECT_EQ(network.At(40), (Lines{"1@30 11"}));
+  EXPECT_EQ(network.verdicts.budget().bytes, 0u);
+}
+
 TEST(NetworkVerdicts, TooFarAheadIsDroppedAndMarksItsInterval) {
   NetworkOptions options;
   options.limits.max_ahead_intervals = 4;
