@@ -78,7 +78,7 @@ NetworkEvent::NetworkEvent(std::shared_ptr<const TriggerPlan> plan, Nanos from,
 }
 
 NetworkEvent::~NetworkEvent() {
-  budget_->bytes -= waiting_bytes_;
+  budget_->bytes -= waiting_bytes_ + queued_bytes_;
   budget_->buckets -= buckets_counted_;
   budget_->flows -= flows_counted_;
   for (const Member& member : members_) --(*hosts_)[member.host]->events;
@@ -154,7 +154,7 @@ bool NetworkEvent::SkipQuiet(Nanos now) {
   const uint64_t skipped = until <= next() ? 0 : verdicts_.SkipQuiet(StartOf(until));
   if (skipped == 0) return false;
   Passed(skipped, !members_.empty());
-  flows_.ApplyUntil(verdicts_.NextStart());
+  ApplyFlows(verdicts_.NextStart());
   return true;
 }
 
@@ -216,7 +216,7 @@ void NetworkEvent::Decide(Nanos now, NetworkOutput* output) {
   }
   const size_t flow_room = budget_->max_flows - std::min(budget_->max_flows, budget_->flows);
   flows_.LimitFlows(flows_.count() + flow_room);
-  flows_.ApplyUntil(verdicts_.NextEnd());
+  ApplyFlows(verdicts_.NextEnd());
 
   ++counters_.intervals_decided;
   if (!HaveAllEnded(next(), &waiting) || IsAnyMissed(next()) || waiting.polls.asked_count() != 0) {

@@ -143,7 +143,7 @@ class NetworkEvent {
   void ShareApplied(uint32_t host, uint64_t generation, Nanos from, NetworkOutput* output);
   void Add(uint32_t host, const PartialView& partial, size_t word_count, Nanos now);
   void Add(uint32_t host, const Partials& partials);
-  void Add(const FlowStateUpdate& update);
+  void Add(uint32_t host, const FlowStateUpdate& update);
   void Answer(uint32_t host, FeedAnswer answer, const PartialView& cells, size_t word_count,
               uint32_t reasons, Nanos now);
   bool IsMember(uint32_t host) const;
@@ -243,6 +243,8 @@ class NetworkEvent {
   bool Charge(size_t bytes, Waiting* waiting);
   void Release(size_t bytes, Waiting* waiting);
   Waiting* Admit(uint32_t host, Nanos start, size_t word_count, size_t count);
+  void ApplyFlows(Nanos until);
+  void CountQueuedFlows();
   void Store(uint32_t host, const PartialView& partial, Waiting* waiting);
 
   void AskWhereDue(Nanos now, NetworkOutput* output);
@@ -303,6 +305,7 @@ class NetworkEvent {
   std::map<int64_t, Waiting> waiting_;   // by interval number
   CellTable spare_;                      // of the last one that had its turn
   size_t waiting_bytes_ = 0;
+  size_t queued_bytes_ = 0;     // of budget_, for states in flows_
   size_t buckets_counted_ = 0;  // of budget_
   size_t flows_counted_ = 0;
   NetworkCounters counters_;

@@ -116,17 +116,32 @@ void NetworkEvent::Release(size_t bytes, Waiting* waiting) {
 }
 
 // A late state is taken in, too: verdicts to come are better for it.
-void NetworkEvent::Add(const FlowStateUpdate& update) {
+void NetworkEvent::Add(uint32_t host, const FlowStateUpdate& update) {
   if (!plan().uses_flow_state) return;
   const int64_t interval = CellOf(update.epoch_end - 1, interval_ns_);
   if (interval - next() >= limits_.max_ahead_intervals ||
-      flows_.queued_count() >= options_.max_queued_flow_states) {
+      flows_.queued_count() >= options_.max_queued_flow_states ||
+      budget_->bytes + sizeof update > budget_->max_bytes) {
     ++counters_.refused_flow_states;
-    At(next()).reasons |= kConnectionEvicted;
+    const Nanos start = std::max(update.epoch_start, verdicts_.NextStart());
+    (*hosts_)[host]->incomplete_of[plan().spec.id].Add(start, std::max(update.epoch_end, start),
+                                                       kConnectionEvicted);
     return;
   }
   if (interval < next()) ++counters_.late_flow_states;
   flows_.Queue(update);
+  CountQueuedFlows();
+}
+
+void NetworkEvent::ApplyFlows(Nanos until) {
+  flows_.ApplyUntil(until);
+  CountQueuedFlows();
+}
+
+void NetworkEvent::CountQueuedFlows() {
+  const size_t bytes = flows_.queued_count() * sizeof(FlowStateUpdate);
+  budget_->bytes += bytes - queued_bytes_;
+  queued_bytes_ = bytes;
 }
 
 // --- merging -----------------------------------------------------------------------------------

@@ -43,7 +43,7 @@ using NetworkHosts = std::vector<std::unique_ptr<NetworkHost>>;
 
 // What all events together may take, and do.
 struct NetworkBudget {
-  size_t max_bytes = size_t{512} << 20;  // of cells that wait for their verdict
+  size_t max_bytes = size_t{512} << 20;  // of cells and flow states that wait for their verdict
   size_t max_buckets = 4u << 20;         // alive
   size_t max_flows = 2u << 20;           // whose state is kept
   size_t bytes = 0;

@@ -180,7 +180,7 @@ void NetworkVerdicts::Add(uint32_t host, const Partials& partials) {
 
 void NetworkVerdicts::Add(uint32_t host, const FlowStateUpdate& update) {
   for (auto& [id, event] : events_) {
-    if (event->plan().uses_flow_state && event->IsMember(host)) event->Add(update);
+    if (event->plan().uses_flow_state && event->IsMember(host)) event->Add(host, update);
   }
 }
 

@@ -314,6 +314,44 @@ TEST(NetworkVerdicts, WhatAHostToldAheadBeforeItLeftTakesNoRoom) {
   EXPECT_EQ(network.verdicts.budget().bytes, 0u);
 }
 
+TEST(NetworkVerdicts, FlowStatesThatDoNotFitAreCountedAndMarkTheirInterval) {
+  constexpr uint8_t kFlows = 20;
+  NetworkOptions options;
+  options.budget.max_bytes = 1024 + kFlows * sizeof(FlowStateUpdate);
+  NetworkVerdicts verdicts(options);
+  NetworkOutput output;
+  const uint32_t host = *verdicts.AddHost("a");
+  const Expr predicate = Op(Op(Var(Variable::kSeq), ExprOp::kGreater, Num(10)), ExprOp::kOr,
+                            Op(Sum(Variable::kVolume), ExprOp::kGreater, Num(10)));
+  for (const uint32_t id : {1u, 2u}) {
+    ASSERT_TRUE(verdicts.Install(Plan(Event(id, predicate, ByFlow())), 0, {}).ok());
+    verdicts.Join(id, host, 0);
+  }
+  const TriggerPlan& plan = verdicts.Find(1)->plan();
+  const auto words = CellsOf(plan, Values{{Variable::kPackets, 1}, {Variable::kVolume, 11}});
+  const std::string key = FlowBucket(1);
+  for (const int64_t ms : {10, 20}) {
+    PartialView partial;
+    partial.event_id = 1;
+    partial.epoch_start = Ms(ms);
+    partial.epoch_end = Ms(ms + 10);
+    partial.bucket_key = key;
+    partial.words = words.data();
+    verdicts.Add(host, partial, words.size());
+  }
+  for (uint8_t flow = 0; flow < kFlows; ++flow) {
+    verdicts.Add(host, FlowStateUpdate{Flow(flow), FlowState(), Ms(20), Ms(30)});
+  }
+  EXPECT_GE(verdicts.counters().refused_flow_states, kFlows - 1024 / sizeof(FlowStateUpdate));
+  EXPECT_LE(verdicts.budget().bytes, options.budget.max_bytes) << "of both events together";
+  verdicts.EndUntil(host, Ms(30), Ms(30));
+  verdicts.Advance(Ms(30), SIZE_MAX, &output);
+  ASSERT_EQ(output.reports.size(), 2u);
+  EXPECT_TRUE(output.reports[0].report.is_complete());
+  EXPECT_EQ(output.reports[1].report.incomplete_reasons, uint32_t{kConnectionEvicted});
+  EXPECT_EQ(verdicts.budget().bytes, 0u);
+}
+
 TEST(NetworkVerdicts, TooFarAheadIsDroppedAndMarksItsInterval) {
   NetworkOptions options;
   options.limits.max_ahead_intervals = 4;
