@@ -219,7 +219,8 @@ void NetworkEvent::Decide(Nanos now, NetworkOutput* output) {
   ApplyFlows(verdicts_.NextEnd());
 
   ++counters_.intervals_decided;
-  if (!HaveAllEnded(next(), &waiting) || IsAnyMissed(next()) || waiting.polls.asked_count() != 0) {
+  if (!HaveAllEnded(next(), &waiting) || IsAnyMissed(next()) || waiting.polls.asked_count() != 0 ||
+      IsAnyUnasked(next(), waiting)) {
     ++counters_.intervals_incomplete;
   }
   const auto& decisions = verdicts_.Decide(flows_);

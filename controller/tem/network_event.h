@@ -88,7 +88,7 @@ struct NetworkOutput {
 // Of one event since it was installed, or of all.
 struct NetworkCounters {
   uint64_t intervals_decided = 0;
-  uint64_t intervals_incomplete = 0;  // decided at the deadline, with hosts missing
+  uint64_t intervals_incomplete = 0;  // decided at the deadline, with hosts or answers missing
   uint64_t reports = 0;
   uint64_t clears = 0;
   uint64_t reports_suppressed = 0;
@@ -253,6 +253,7 @@ class NetworkEvent {
                NetworkOutput* output);
   void SpareHopeless(int64_t interval, Waiting* waiting);
   bool CanReach(std::string_view key, int64_t interval, const Waiting& waiting) const;
+  bool IsAnyUnasked(int64_t interval, const Waiting& waiting) const;
   void NoteReported(uint32_t host, std::string_view key, Nanos now, Waiting* waiting);
 
   bool SkipQuiet(Nanos now);

@@ -138,6 +138,22 @@ void NetworkEvent::SpareHopeless(int64_t interval, Waiting* waiting) {
   }
 }
 
+// The deadline came before somebody could be asked for a bucket that may have been told of.
+bool NetworkEvent::IsAnyUnasked(int64_t interval, const Waiting& waiting) const {
+  const PollTable& polls = waiting.polls;
+  if (!shares_ || waiting.is_asking_over) return false;
+  for (uint32_t bucket = 0; bucket < polls.bucket_count(); ++bucket) {
+    if (polls.is_decided(bucket) || !CanReach(polls.key(bucket), interval, waiting)) continue;
+    const bool is_unasked =
+        std::any_of(members_.begin(), members_.end(), [&](const Member& member) {
+          return Owes(member, interval) && polls.state(bucket, member.host) == PollState::kUntold &&
+                 shares_->Largest(member.host) > 1;
+        });
+    if (is_unasked) return true;
+  }
+  return false;
+}
+
 // With what is known of a bucket, and just too little for a report from everyone else?
 bool NetworkEvent::CanReach(std::string_view key, int64_t interval, const Waiting& waiting) const {
   Int128 most = 0;

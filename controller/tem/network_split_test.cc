@@ -144,6 +144,18 @@ TEST(SplitThresholds, NobodyIsAskedWhenTheDeadlineIsOver) {
   for (uint32_t host = 0; host < 2; ++host) network.End(host, 10);
   EXPECT_EQ(network.At(20), (Lines{"80@0 11 -b [\"host-silent\"]"}));
   EXPECT_TRUE(network.output.polls.empty());
+  EXPECT_EQ(network.counters().intervals_incomplete, 1u);
+}
+
+TEST(SplitThresholds, AnIntervalInWhichNobodyCouldBeAskedIsIncompleteIfThatMattered) {
+  for (const int64_t volume : {9, 5}) {  // b reports from 3 on: at most 2 more
+    Network network(2, Split());
+    ApplyShares(&network);
+    network.Volume(0, 0, 80, volume);
+    for (uint32_t host = 0; host < 2; ++host) network.End(host, 10);
+    EXPECT_EQ(network.At(20), Lines{});
+    EXPECT_EQ(network.counters().intervals_incomplete, volume == 9 ? 1u : 0u);
+  }
 }
 
 TEST(SplitThresholds, QuestionsThatAHostLeftBehindTakeNoRoom) {
