@@ -44,6 +44,32 @@ TEST(NetworkEnds, AnEvictedRunEndsForItsSubscriber) {
   EXPECT_EQ(network.At(20), (Lines{"80@0 11", "80@10 null clear [\"bucket-evicted\"]"}));
 }
 
+TEST(NetworkEnds, AnEvictedRunThatGoesOnInItsIntervalHasNotEnded) {
+  NetworkEventOptions options;
+  options.max_buckets = 2;
+  Network network(2, options);
+  for (const uint32_t port : {80u, 81u}) network.Volume(0, 0, port, 11);
+  network.Volume(0, 10, 22, 1);
+  network.Volume(1, 10, 80, 11);
+  for (uint32_t host = 0; host < 2; ++host) network.End(host, 20);
+  EXPECT_EQ(network.At(20), (Lines{"80@0 11", "81@0 11", "80@10 11 [\"bucket-evicted\"]",
+                                   "81@10 null clear [\"bucket-evicted\"]"}));
+}
+
+TEST(NetworkEnds, AnEvictedRunThatGoesOnUntoldEndsLater) {
+  NetworkEventOptions options;
+  options.max_buckets = 2;
+  options.reports_per_second = 1;
+  options.report_burst = 2;
+  Network network(2, options);
+  for (const uint32_t port : {80u, 81u}) network.Volume(0, 0, port, 11);
+  network.Volume(0, 10, 22, 1);
+  network.Volume(1, 10, 80, 11);
+  for (uint32_t host = 0; host < 2; ++host) network.End(host, 30);
+  EXPECT_EQ(network.At(30), (Lines{"80@0 11", "81@0 11", "81@10 null clear [\"bucket-evicted\"]",
+                                   "80@20 null clear"}));
+}
+
 TEST(NetworkEnds, AnUninstalledEventDecidesWhatEndedBefore) {
   Network network(1);
   for (const int64_t ms : {0, 10}) network.Volume(0, ms, 80, 11);

@@ -168,6 +168,7 @@ const std::vector<EventVerdicts::Decision>& EventVerdicts::Decide(const FlowStat
     spare_.Trim();
   }
   status_.buckets = store_.count();
+  ForgiveEvictions();
   decisions_.clear();
   for (uint32_t index = store_.oldest(); index != kNoBucket; index = store_.Newer(index)) {
     if (SaysNothing(index)) continue;
@@ -179,6 +180,18 @@ const std::vector<EventVerdicts::Decision>& EventVerdicts::Decide(const FlowStat
   }
   SortDecisions();
   return decisions_;
+}
+
+// A told bucket that came again in the interval in which it was evicted goes on, or ends, by what
+// it has now.
+void EventVerdicts::ForgiveEvictions() {
+  const auto is_back = [this](const std::string& key) {
+    const uint32_t index = store_.Find(key);
+    if (index != kNoBucket) store_.bucket(index).is_told = true;
+    return index != kNoBucket;
+  };
+  told_evicted_.erase(std::remove_if(told_evicted_.begin(), told_evicted_.end(), is_back),
+                      told_evicted_.end());
 }
 
 const std::vector<EventVerdicts::Decision>& EventVerdicts::DecideEnd() {

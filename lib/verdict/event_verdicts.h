@@ -111,6 +111,7 @@ class EventVerdicts {
   uint32_t AddByEviction(std::string_view key);
   size_t SaidBuckets() const;
   size_t MaxBuckets() const { return std::min(SaidBuckets(), limit_); }
+  void ForgiveEvictions();
   void SortDecisions();
   bool TestBucket(uint32_t index, const FlowStateMap& flows, Decision* decision);
   bool SaysNothing(uint32_t index) const;
