@@ -114,6 +114,30 @@ TEST_F(ReportTablesTest, RemovesWhatIsTooOld) {
   EXPECT_EQ(*writer->Expire(now, 1000), 0u);
 }
 
+TEST_F(ReportTablesTest, RemovesWhatAWrongClockToldWithWhatCameAfterIt) {
+  limits_.max_age = 60 * kNanosPerSecond;
+  auto writer = Open(File());
+  ASSERT_TRUE(writer.ok()) << writer.message();
+  ReportRows rows = SomeReports(0, 1000, 5, &random_);
+  for (const auto& row : rows) {
+    const Nanos ahead = row->number % 50 == 0 ? 7200 * kNanosPerSecond : 0;
+    const_cast<ReportRow&>(*row).end_ns =
+        kFirstReportEnd + ahead + static_cast<Nanos>(row->number) * 100 * kNanosPerMilli;
+  }
+  ASSERT_TRUE(writer->Write(rows).ok());
+  const Nanos now = kFirstReportEnd + 100 * kNanosPerSecond;
+  uint64_t expired = 0;
+  for (int i = 0; i < 20; ++i) {
+    const auto gone = writer->Expire(now, 100);
+    ASSERT_TRUE(gone.ok()) << gone.message();
+    ASSERT_LE(*gone, 200u) << "in pieces";
+    expired += *gone;
+  }
+  EXPECT_GT(expired, 250u);  // of 400 that are too old; whole spans go
+  EXPECT_LE(expired, 400u);
+  EXPECT_EQ(FindAll().size() + expired, 1000u);
+}
+
 TEST_F(ReportTablesTest, ReportsRefusedLeaveNothingBehind) {
   limits_.max_bytes = 64 << 10;
   auto writer = Open(File());

@@ -11,6 +11,8 @@ namespace {
 
 constexpr size_t kReportsPerSpan = 4096;
 constexpr Nanos kTimePerSpan = 10 * kNanosPerSecond;
+// Ends of one span: what a wrong clock told is in spans of its own.
+constexpr Nanos kMostApart = 3600 * kNanosPerSecond;
 // Numbers are reserved so many at a time, so that a kill costs a gap and no number twice.
 constexpr uint64_t kNumbersReserved = 1000000;
 constexpr size_t kMaxSources = 65536;
@@ -29,6 +31,12 @@ constexpr char kTables[] =
     "CREATE TABLE IF NOT EXISTS counter (id INTEGER PRIMARY KEY CHECK (id = 1),"
     " next_number INTEGER NOT NULL);"
     "PRAGMA user_version = 1;";
+
+// Hosts say when a report ends: it may be any time.
+bool IsLongAfter(Nanos end, Nanos other, Nanos by) {
+  Nanos apart = 0;
+  return end > other && (__builtin_sub_overflow(end, other, &apart) || apart > by);
+}
 
 Status PrepareInto(SqliteFile* file, const char* sql, std::optional<SqliteStatement>* out) {
   Result<SqliteStatement> statement = SqliteStatement::Prepare(file, sql);
@@ -91,7 +99,7 @@ Status ReportWriter::Prepare() {
       {"SELECT id FROM source WHERE event = ? AND tenant = ?", &find_source_},
       {"INSERT OR REPLACE INTO span VALUES (?, ?, ?, ?)", &put_span_},
       {"INSERT OR REPLACE INTO counter VALUES (1, ?)", &set_counter_},
-      {"SELECT first, last, max_end_ns FROM span ORDER BY first LIMIT 1000", &oldest_spans_},
+      {"SELECT first, last, max_end_ns FROM span ORDER BY first", &oldest_spans_},
       {"DELETE FROM report WHERE number <= ?", &remove_reports_},
       {"DELETE FROM span WHERE last <= ?", &remove_spans_},
   };
@@ -168,8 +176,9 @@ Result<int64_t> ReportWriter::SourceId(const ReportRow& row) {
 }
 
 Status ReportWriter::AddToSpan(const ReportRow& row) {
-  const bool is_full = span_.count >= kReportsPerSpan ||
-                       (span_.count > 0 && row.end_ns - span_.min_end > kTimePerSpan);
+  const bool is_apart = IsLongAfter(row.end_ns, span_.min_end, kTimePerSpan) ||
+                        IsLongAfter(span_.max_end, row.end_ns, kMostApart);
+  const bool is_full = span_.count >= kReportsPerSpan || (span_.count > 0 && is_apart);
   if (is_full) {
     const Status status = WriteSpan();
     if (!status.ok()) return status;
@@ -201,17 +210,22 @@ Status ReportWriter::Measure() {
   return Status::Ok();
 }
 
-// Whole spans go; 0: none has to.
+// Whole spans go; 0: none has to.  What ends later than now was told by a clock that was wrong, and
+// says nothing of its age: it goes when what came after it is old.
 Result<uint64_t> ReportWriter::LastToExpire(Nanos now, uint64_t max_rows) {
   const bool is_full = stored_bytes_ > limits_.max_bytes / 100 * kFillPercent;
   uint64_t last = 0;
+  uint64_t last_of_enough = 0;
   uint64_t rows = 0;
   Result<bool> has_row = oldest_spans_->Step();
-  for (; has_row.ok() && *has_row && rows < max_rows; has_row = oldest_spans_->Step()) {
-    const bool is_old = oldest_spans_->Number(2) < now - limits_.max_age;
-    if (!is_old && !is_full) break;
+  for (; has_row.ok() && *has_row; has_row = oldest_spans_->Step()) {
+    const Nanos end = oldest_spans_->Number(2);
+    if (rows < max_rows) last_of_enough = static_cast<uint64_t>(oldest_spans_->Number(1));
     rows += static_cast<uint64_t>(oldest_spans_->Number(1) - oldest_spans_->Number(0) + 1);
-    last = static_cast<uint64_t>(oldest_spans_->Number(1));
+    if (end > now && !is_full) continue;
+    if (end >= now - limits_.max_age && !is_full) break;
+    last = last_of_enough;
+    if (rows >= max_rows) break;
   }
   oldest_spans_->Rewind();
   if (!has_row.ok()) return has_row.status();
