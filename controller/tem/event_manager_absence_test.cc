@@ -95,6 +95,39 @@ TEST_F(EventManagerAbsenceTest, MissesNobodyWhoIsNoLongerInTheTopology) {
   EXPECT_TRUE(Has(OnlyReport(), R"("complete":true)"));
 }
 
+TEST_F(EventManagerAbsenceTest, DecidesAgainOnceItsClockIsNoLongerAhead) {
+  Connect(0);
+  Put(kMean);
+  Settle();
+  WarmUp(1);
+  CountInNext("mean", 700);
+  EXPECT_TRUE(Has(OnlyReport(), R"("complete":true)"));
+  clock_.unix_base += 60 * kNanosPerSecond;
+  manager_->Tick();
+  clock_.unix_base -= 60 * kNanosPerSecond;
+  Settle();
+  WarmUp(1);
+  CountInNext("mean", 700);
+  EXPECT_TRUE(Has(OnlyReport(), R"("complete":true)"));
+  EXPECT_EQ(View("mean").counters.late_partials, 0u);
+}
+
+// Agents pass over shares that are older than those they have.
+TEST_F(EventManagerAbsenceTest, SharesOfAClockThatWasSetBackAreNewer) {
+  Connect(0);
+  Connect(1);
+  clock_.unix_base += 60 * kNanosPerSecond;
+  Put(kBig);
+  Settle();
+  const auto generation = [&] { return Agent(0).Find("big")->trigger.share_generation; };
+  const uint64_t before = generation();
+  ASSERT_GT(before, 0u);
+  clock_.unix_base -= 60 * kNanosPerSecond;
+  clock_.Advance(kNanosPerMilli);
+  ASSERT_TRUE(RunUntil([&] { return generation() != before; }));
+  EXPECT_GT(generation(), before);
+}
+
 TEST_F(EventManagerAbsenceTest, NamesAHostWhoseMonitorIsOffAndDoesNotWaitForIt) {
   Connect(0);
   Connect(1);

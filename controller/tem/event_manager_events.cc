@@ -87,6 +87,11 @@ void EventManager::Impl::StandBy() {
     Detach(host.get(), "sent away, to the controller that acts");
     session->Close(ByeReason::kShuttingDown, "another controller acts");
   }
+  BeginAllAnew();
+}
+
+// Whoever was told of a bucket is told that its event has ended.
+void EventManager::Impl::BeginAllAnew() {
   for (const auto& [name, event] : events_.all()) {
     if (!event->is_running) continue;
     Halt(event.get());
@@ -136,7 +141,7 @@ std::string EventManager::Impl::WhyNotSplit(size_t host_count) const {
          std::to_string(options_.max_threshold_hosts) + " it would pay";
 }
 
-NetworkEventOptions EventManager::Impl::OptionsOf(const EventSpec& spec, size_t host_count) const {
+NetworkEventOptions EventManager::Impl::OptionsOf(const EventSpec& spec, size_t host_count) {
   NetworkEventOptions options = options_.event;
   if (spec.deadline_ms != 0) options.deadline_ns = Nanos{spec.deadline_ms} * kNanosPerMilli;
   if (spec.report_rate != 0) options.reports_per_second = options.report_burst = spec.report_rate;
@@ -147,9 +152,12 @@ NetworkEventOptions EventManager::Impl::OptionsOf(const EventSpec& spec, size_t 
   return options;
 }
 
-// Above all that hosts were told before, by processes before this one.
-uint64_t EventManager::Impl::FreshGeneration() const {
-  return static_cast<uint64_t>(std::max<Nanos>(Now(), 0) / kNanosPerMicro);
+// Above all that hosts were told before, by processes before this one, and by this one when its
+// clock was ahead.
+uint64_t EventManager::Impl::FreshGeneration() {
+  const Nanos monotonic = parts_.clock->MonotonicNow();
+  most_ahead_ = std::max(most_ahead_, Now() - monotonic);
+  return static_cast<uint64_t>(std::max<Nanos>(monotonic + most_ahead_, 0) / kNanosPerMicro);
 }
 
 // Events that began on too many hosts, or before any was known.

@@ -51,6 +51,10 @@ void EventManager::Impl::Stop() {
 // --- time --------------------------------------------------------------------------------------
 
 void EventManager::Impl::Tick() {
+  if (desk_.verdicts().NoticeStepBack(Now())) {
+    Log("warn", "the clock was set back: all events begin anew");
+    BeginAllAnew();
+  }
   if (options_.listener.tick == 0) {
     for (const auto& listener : listeners_) listener->Tick();
     desk_.Tick();

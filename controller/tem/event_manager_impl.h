@@ -90,15 +90,16 @@ class EventManager::Impl final : public SessionOwner,
   void OnEventsChanged(std::vector<EventChange> changes) override;
   void OnStoreState(StoreState state, const std::string& text) override;
   void StandBy();
+  void BeginAllAnew();
   void TakeRecord(EventRecord record);
   void TakeRemoval(const std::string& name);
   void Begin(LiveEvent* event);
   void BeginMeasured(LiveEvent* event);
   void Halt(LiveEvent* event);
-  NetworkEventOptions OptionsOf(const EventSpec& spec, size_t host_count) const;
+  NetworkEventOptions OptionsOf(const EventSpec& spec, size_t host_count);
   bool MaySplit(size_t host_count) const;
   std::string WhyNotSplit(size_t host_count) const;
-  uint64_t FreshGeneration() const;
+  uint64_t FreshGeneration();
   void SplitWhereDue();
   void Answer();
 
@@ -192,6 +193,7 @@ class EventManager::Impl final : public SessionOwner,
   bool is_placement_stale_ = false;  // agents have said something else than before
   bool is_split_stale_ = false;      // hosts have come or gone
   uint64_t place_generation_ = 0;
+  Nanos most_ahead_ = 0;                        // Unix time, of monotonic time, when we looked
   Nanos next_second_ = 0;                       // monotonic
   std::vector<std::function<void()>> answers_;  // to be given from the loop
   LoopEvent answer_;

@@ -101,12 +101,9 @@ class NetworkStory {
       return !hosts_[host].outage.Covers(static_cast<int>(end / kEpoch) - 1);
     };
     for (const StoryHost& host : hosts_) EXPECT_EQ(sim.AddHost(host.name), host.number);
+    InstallAll(&sim);
+    if (Chance(20)) SetClockBack(&sim);
     for (const StoryEvent& event : events_) {
-      NetworkEventOptions event_options;
-      event_options.deadline_ns = event.deadline;
-      event_options.splits_threshold = event.splits;
-      event_options.flow_timeout_ns = kFlowTimeout;
-      EXPECT_TRUE(sim.verdicts.Install(event.plan, 0, event_options).ok());
       for (const StoryHost& host : hosts_) {
         const Stay& stay = event.stays[host.number];
         if (stay.from != kNever) sim.Place(event.plan, host.number, stay.from, stay.until);
@@ -280,6 +277,27 @@ class NetworkStory {
       host.last_sent = at;
       Deliver(host, epoch, at, std::move(messages), sim);
     }
+  }
+
+  void InstallAll(NetworkSim* sim) {
+    for (const StoryEvent& event : events_) {
+      NetworkEventOptions options;
+      options.deadline_ns = event.deadline;
+      options.splits_threshold = event.splits;
+      options.flow_timeout_ns = kFlowTimeout;
+      EXPECT_TRUE(sim->verdicts.Install(event.plan, 0, options, &sim->output).ok());
+    }
+  }
+
+  // All were ahead, and what they said then is of no account.
+  void SetClockBack(NetworkSim* sim) {
+    constexpr Nanos kAhead = 2 * kNanosPerSecond;
+    for (const StoryHost& host : hosts_) sim->verdicts.EndUntil(host.number, kAhead, kAhead);
+    sim->verdicts.Advance(kAhead, SIZE_MAX, &sim->output);
+    EXPECT_TRUE(sim->verdicts.NoticeStepBack(0));
+    for (const StoryEvent& event : events_) sim->verdicts.Uninstall(event.plan->spec.id, 0);
+    InstallAll(sim);
+    sim->output = NetworkOutput();
   }
 
   // A host that tells cells of some intervals ahead, and turns out to owe none of them.

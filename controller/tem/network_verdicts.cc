@@ -213,11 +213,23 @@ void NetworkVerdicts::Answer(uint32_t host, FeedAnswer answer, const PartialView
 
 bool NetworkVerdicts::Advance(Nanos now, size_t max_reports, NetworkOutput* output) {
   now_ = now;
+  latest_ = std::max(latest_, now);
   if (now >= quiet_due_) AdvanceQuiet(now, output);
   if (!AdvanceAwake(now, max_reports, output)) return false;
   if (now >= forget_at_) {
     ForgetPast();
     forget_at_ = now + kNanosPerSecond;
+  }
+  return true;
+}
+
+// Hosts may have been ahead as we were: what they had ended then says nothing of now.
+bool NetworkVerdicts::NoticeStepBack(Nanos now) {
+  if (now + options_.limits.max_lead_ns >= latest_) return false;
+  now_ = latest_ = now;
+  quiet_due_ = forget_at_ = INT64_MIN;
+  for (const auto& host : hosts_) {
+    if (host) host->ended_until = std::min(host->ended_until, now);
   }
   return true;
 }

@@ -107,6 +107,9 @@ class NetworkVerdicts {
   // and there may be more.
   bool Advance(Nanos now, size_t max_reports, NetworkOutput* output);
   Nanos NextDue() const;  // INT64_MAX: nothing
+  // Our clock was ahead by more than that of a host may be, and no longer is: events have passed
+  // over intervals that are still to come, and must all begin anew.  True once for each such step.
+  bool NoticeStepBack(Nanos now);
 
   const NetworkEvent* Find(uint32_t event_id) const;
   NetworkCounters counters() const;  // of all events, those uninstalled included
@@ -136,6 +139,7 @@ class NetworkVerdicts {
   uint32_t quiet_at_ = 0;        // id of the quiet event to look at next
   Nanos quiet_due_ = INT64_MIN;  // when to look at some
   Nanos now_ = INT64_MIN;        // of the last Advance()
+  Nanos latest_ = INT64_MIN;     // that our clock has shown since it was last set back
   Nanos forget_at_ = INT64_MIN;
   NetworkCounters closed_;  // of events that are gone
   uint64_t unknown_events_ = 0;

@@ -437,6 +437,26 @@ TEST(NetworkVerdicts, QuietEventsShareABoundOfLooksAtMembers) {
   EXPECT_EQ(slices, 118);
 }
 
+TEST(NetworkVerdicts, NoticeThatOurClockWasSetBackByMoreThanHostsMayBeAhead) {
+  Network network(1);
+  EXPECT_FALSE(network.verdicts.NoticeStepBack(0));
+  network.End(0, 60000);
+  network.At(60000);
+  EXPECT_FALSE(network.verdicts.NoticeStepBack(Ms(59000)));
+  network.At(59000);
+  EXPECT_TRUE(network.verdicts.NoticeStepBack(Ms(58999))) << "however many steps it took";
+  EXPECT_FALSE(network.verdicts.NoticeStepBack(Ms(58999)));
+  // The event begins anew, and the host has to tell what it says of the time that comes again.
+  network.verdicts.Uninstall(kEvent, Ms(58999));
+  ASSERT_TRUE(network.verdicts.Install(network.plan, Ms(58999), {}, &network.output).ok());
+  network.verdicts.Join(kEvent, 0, 0);
+  network.End(0, 59000);
+  network.Volume(0, 59000, 80, 11);
+  EXPECT_EQ(network.At(59010), Lines{}) << "it has not ended that again";
+  network.End(0, 59010);
+  EXPECT_EQ(network.At(59010), (Lines{"80@59000 11"}));
+}
+
 TEST(NetworkVerdicts, ARemovedHostGivesItsNumberBackOnceNothingWaitsForIt) {
   Network network(2);
   network.verdicts.RemoveHost(1, Ms(10), &network.output);
