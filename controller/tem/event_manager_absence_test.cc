@@ -259,6 +259,39 @@ TEST_F(EventManagerAbsenceTest, StandsByWhileAnotherControllerActsAndTakesOverAg
   EXPECT_TRUE(Has(OnlyReport(), R"("value":700)"));
 }
 
+TEST_F(EventManagerAbsenceTest, DecidesNothingWhileItStandsBy) {
+  NameHosts();
+  Connect(0);
+  Connect(1);
+  Put("- {name: low, event: '*, sum(volume) < 10, 10ms'}");
+  Settle();
+  WarmUp(2);
+  store_.SetState(StoreState::kStandby, "another has the lock");
+  ASSERT_TRUE(RunUntil([&] { return !Agent(0).is_connected(); }));
+  told_.rows.clear();
+  for (int i = 0; i < 5; ++i) {
+    AdvanceTo(NextStart() + kInterval);
+    loop_.RunReady(2);
+    manager_->Tick();
+  }
+  EXPECT_TRUE(told_.rows.empty());
+  const Nanos back = NextStart();
+  store_.SetState(StoreState::kReady, "ours again");
+  Settle();
+  AdvanceTo(back + 4 * kInterval);
+  ASSERT_TRUE(RunUntil([&] { return !told_.rows.empty(); }));
+  EXPECT_GT(told_.rows[0]->end_ns, back - kInterval) << "not of the time in which another acted";
+}
+
+TEST_F(EventManagerAbsenceTest, AnIntervalOfNoHostAtAllIsNotComplete) {
+  Put("- {name: low, event: '*, sum(volume) < 10, 10ms'}");
+  Settle();
+  AdvanceTo(NextStart() + 2 * kInterval);
+  ASSERT_TRUE(RunUntil([&] { return !told_.rows.empty(); }));
+  const std::string& report = told_.rows.back()->json;
+  EXPECT_TRUE(Has(report, R"("complete":false,"reasons":["host-silent"])")) << report;
+}
+
 TEST_F(EventManagerAbsenceTest, GoesOnWhileTheDatabaseIsAway) {
   Connect(0);
   Put(kMean);

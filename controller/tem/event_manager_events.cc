@@ -70,10 +70,21 @@ void EventManager::Impl::OnStoreState(StoreState state, const std::string& text)
   }
   store_ = state;
   store_text_ = text;
-  const bool begins_to_act = state == StoreState::kReady && !acts_;
-  if (begins_to_act) acts_ = true;
-  if (begins_to_act) AskForRuns();
-  if (state == StoreState::kStandby && acts_) StandBy();
+  if (state == StoreState::kReady && !acts_) BeginToAct();
+  if (state != StoreState::kStandby) return;
+  has_stood_by_ = true;
+  if (acts_) StandBy();
+}
+
+// Events that were there while another controller acted are this one's from now on.
+void EventManager::Impl::BeginToAct() {
+  acts_ = true;
+  if (std::exchange(has_stood_by_, false)) BeginAllAnew();
+  for (const auto& [id, event] : events_.by_id()) {
+    if (event->is_running && event->is_placed) desk_.verdicts().Placed(id);
+  }
+  desk_.Touch();
+  AskForRuns();
 }
 
 // As a controller is that has not acted yet.  Agents look for the one that acts; whoever was told
@@ -316,7 +327,7 @@ void EventManager::Impl::RunEventTasks(const std::vector<Task>& batch) {
   }
   for (LiveEvent* event : placed) {
     if (event == nullptr) continue;
-    desk_.verdicts().Placed(event->record.id);
+    if (acts_) desk_.verdicts().Placed(event->record.id);  // else another controller decides
     const auto tally = tallies_.find(event->record.id);
     if (!std::exchange(event->is_placed, true) && tally != tallies_.end()) tally->second.Restart();
   }

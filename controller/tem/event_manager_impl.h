@@ -89,6 +89,7 @@ class EventManager::Impl final : public SessionOwner,
   void OnEventsLoaded(const StoreIdentity& identity, std::vector<EventRecord> records) override;
   void OnEventsChanged(std::vector<EventChange> changes) override;
   void OnStoreState(StoreState state, const std::string& text) override;
+  void BeginToAct();
   void StandBy();
   void BeginAllAnew();
   void TakeRecord(EventRecord record);
@@ -177,6 +178,7 @@ class EventManager::Impl final : public SessionOwner,
 
   std::vector<std::unique_ptr<Listener>> listeners_;
   bool is_stopping_ = false;
+  bool has_stood_by_ = false;  // since it acted last
   std::deque<Task> tasks_;
   std::deque<ManagedHost*> to_pump_;
   std::vector<ManagedHost*> waiting_for_room_;         // connected

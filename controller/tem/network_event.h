@@ -271,6 +271,7 @@ class NetworkEvent {
   void MeetInherited(const EventVerdicts::Decision& decision);
   void TellMissing(Nanos now, NetworkOutput* output);
   void ClearInherited(Nanos start, uint32_t reason, Nanos now, NetworkOutput* output);
+  bool IsNobodyKnown() const;
   NetworkReport CommonReport(const Waiting& waiting) const;
   VerdictStages StagesOf(std::string_view key, const Waiting& waiting) const;
   NetworkReport MakeReport(const EventVerdicts::Decision& decision, const NetworkReport& common,

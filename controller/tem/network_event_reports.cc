@@ -60,9 +60,17 @@ NetworkReport NetworkEvent::CommonReport(const Waiting& waiting) const {
     reasons |= kHostSilent;
     common.silent_hosts.push_back(host.name);
   }
+  if (IsNobodyKnown()) reasons |= kHostSilent;
   if (plan().uses_flow_state && flows_.HasRefusedAfter(start)) reasons |= kConnectionEvicted;
   common.report.incomplete_reasons = verdicts_.Relevant(reasons);
   return common;
+}
+
+// No agent has come yet, nor been named: who counts what, nobody can say.  An event that none of
+// the known hosts need count is another matter.
+bool NetworkEvent::IsNobodyKnown() const {
+  return members_.empty() &&
+         std::all_of(hosts_->begin(), hosts_->end(), [](const auto& host) { return !host; });
 }
 
 NetworkReport NetworkEvent::MakeReport(const EventVerdicts::Decision& decision,
