@@ -82,6 +82,39 @@ TEST_F(EventManagerAbsenceTest, NamesHostsThatHaveNotComeBackSinceItsOwnRestart)
   EXPECT_TRUE(Has(OnlyReport(), R"("complete":true)"));
 }
 
+TEST_F(EventManagerAbsenceTest, TakesAHostBackThatItNoLongerWaitedFor) {
+  options_.forget_hosts_after_ns = 10 * kNanosPerSecond;
+  Begin();
+  NameHosts();
+  Connect(0);
+  Connect(1);
+  for (const char* event : {kBig, kMean}) Put(event);
+  Settle();
+  WarmUp(2);
+  Agent(1).Kill();
+  ASSERT_TRUE(RunUntil([&] { return !manager_->FindHost("h1")->is_connected; }));
+  for (int second = 0; second < 12; ++second) {
+    clock_.Advance(kNanosPerSecond);
+    Agent(0).Tick();
+    loop_.RunReady();
+    manager_->Tick();
+  }
+  ASSERT_EQ(manager_->FindHost("h1")->sessions, 0u) << "it is waited for";
+  Connect(1);  // and has counted on all the time
+  Settle();
+  for (const char* event : {"big", "mean"}) {
+    WarmUp(2);
+    const Nanos start = NextStart();
+    AdvanceTo(start + kInterval);
+    Agent(1).Count(event, start, 7000);
+    for (size_t i = 0; i < 2; ++i) Agent(i).End(start + kInterval);
+    const std::string report = OnlyReport();
+    EXPECT_TRUE(Has(report, R"("value":7000)")) << report;
+    EXPECT_TRUE(Has(report, R"("complete":true)")) << report;
+    EXPECT_TRUE(Has(report, R"("host_count":2)")) << report;
+  }
+}
+
 TEST_F(EventManagerAbsenceTest, MissesNobodyWhoIsNoLongerInTheTopology) {
   NameHosts();
   Connect(0);

@@ -119,6 +119,7 @@ void EventManager::Impl::ForgetHosts() {
     if (host->number) desk_.verdicts().RemoveHost(*host->number, Now(), desk_.output());
     desk_.Touch();
     hosts_.ForgetNumber(host);
+    host->sync.BeginAnew();
     is_split_stale_ = true;
     host->sessions = 0;
     if (!host->is_in_file) {

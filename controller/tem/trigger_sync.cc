@@ -137,6 +137,11 @@ void TriggerSync::OnDisconnected() {
   }
 }
 
+void TriggerSync::BeginAnew() {
+  for (Entry& entry : entries_) entry.is_counting = false;
+  LoseBase();
+}
+
 // Nothing is known of what the host runs: it gets all.
 void TriggerSync::LoseBase() {
   is_base_known_ = false;

@@ -70,6 +70,8 @@ class TriggerSync {
   // --- session ---
   void OnConnected(uint64_t controller_id, const Hello& hello);
   void OnDisconnected();
+  // The verdicts have forgotten the host: whatever it runs is new to them when it comes again.
+  void BeginAnew();
   bool is_connected() const { return is_connected_; }
 
   // --- sets ---
