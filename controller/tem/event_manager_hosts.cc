@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "controller/tem/event_manager_impl.h"
 
@@ -11,6 +13,13 @@ namespace trumpet {
 namespace {
 
 constexpr Nanos kTick = 100 * kNanosPerMilli;
+
+// By event: when the shares came into force that the host has acknowledged.
+std::unordered_map<uint32_t, Nanos> ShareStarts(const std::vector<ShareAck>& shares) {
+  std::unordered_map<uint32_t, Nanos> starts;
+  for (const ShareAck& share : shares) starts[share.event_id] = share.from;
+  return starts;
+}
 
 }  // namespace
 
@@ -293,10 +302,14 @@ void EventManager::Impl::Take(ManagedHost* host, const TriggerAck& ack) {
   if (!outcome.is_known) return;
   NetworkVerdicts& verdicts = desk_.verdicts();
   if (!outcome.is_applied) Log("warn", "host " + host->id + ": " + host->sync.last_error());
+  // A host that has counted since long, for us or another process of ours, did so with a share that
+  // is not known here: what it told before ours was in force need not be all.
+  const auto share_starts = ShareStarts(outcome.shares);
   for (const TriggerSync::Outcome::Event& event : outcome.applied) {
-    if (event.begins && verdicts.Find(event.id) != nullptr) {
-      verdicts.Join(event.id, *host->number, outcome.applied_ns);
-    }
+    if (!event.begins || verdicts.Find(event.id) == nullptr) continue;
+    const auto start = share_starts.find(event.id);
+    const Nanos from = start == share_starts.end() ? INT64_MIN : start->second;
+    verdicts.Join(event.id, *host->number, std::max(outcome.applied_ns, from));
   }
   for (const uint32_t id : outcome.left) TakeLeave(host, id, outcome.applied_ns);
   for (const ShareAck& share : outcome.shares) {

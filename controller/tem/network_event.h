@@ -8,6 +8,9 @@
 // a host does with those of its threads (lib/verdict/event_verdicts.h).  A bucket that a host
 // delivers twice counts once: the later cells replace the earlier.
 //
+// A host is heard as soon as it should count: one that counted on while we began anew may say so
+// after its cells have come, and then owes their interval.
+//
 // Cells of the next interval to decide are merged as they come, while others are still awaited.
 // Where one is replaced, or buckets would have to go to make room, all are merged in the end.
 //
@@ -146,6 +149,9 @@ class NetworkEvent {
   void Add(uint32_t host, const FlowStateUpdate& update);
   void Answer(uint32_t host, FeedAnswer answer, const PartialView& cells, size_t word_count,
               uint32_t reasons, Nanos now);
+  // What waits of intervals that end after `instant` is lost with this event, and they may be those
+  // of another life of it.
+  void MarkWaiting(Nanos instant);
   bool IsMember(uint32_t host) const;
   bool HasJoined(uint32_t host) const;
   bool IsAwaited(uint32_t host) const;  // from some instant on, without end
@@ -228,6 +234,7 @@ class NetworkEvent {
   Nanos DeadlineOf(int64_t interval) const;
   bool Owes(const Member& member, int64_t interval) const;
   bool IsMissed(const Member& member, int64_t interval) const;
+  bool IsHeard(const Member& member, int64_t interval) const;
   bool IsAnyMissed(int64_t interval) const;
   Member* AddMember(uint32_t host);
   void LookAgainFrom(size_t place);
@@ -242,6 +249,7 @@ class NetworkEvent {
   size_t BytesPerCell() const;
   bool Charge(size_t bytes, Waiting* waiting);
   void Release(size_t bytes, Waiting* waiting);
+  void Mark(uint32_t host, int64_t interval, uint32_t reason);
   Waiting* Admit(uint32_t host, Nanos start, size_t word_count, size_t count);
   void ApplyFlows(Nanos until);
   void CountQueuedFlows();

@@ -16,21 +16,37 @@ NetworkEvent::Waiting& NetworkEvent::At(int64_t interval) {
   return at->second;
 }
 
+// Something of what the host counted then is not here, should it owe the interval.
+void NetworkEvent::Mark(uint32_t host, int64_t interval, uint32_t reason) {
+  (*hosts_)[host]->incomplete_of[plan().spec.id].Add(StartOf(interval), StartOf(interval + 1),
+                                                     reason);
+}
+
+void NetworkEvent::MarkWaiting(Nanos instant) {
+  for (const auto& [interval, waiting] : waiting_) {
+    const CellTable& cells = waiting.cells;
+    if (StartOf(interval + 1) <= instant || cells.count() == 0) continue;
+    for (uint32_t index = cells.First(); index != kNoBucket; index = cells.Next(index)) {
+      Mark(cells.host(index), interval, kMonitorInterrupted);
+    }
+  }
+}
+
 // Where `count` cells of the host go that counted in the interval from `start` on; null: nowhere.
 NetworkEvent::Waiting* NetworkEvent::Admit(uint32_t host, Nanos start, size_t word_count,
                                            size_t count) {
   const int64_t interval = CellOf(start, interval_ns_);
   const Member* member = FindMember(host);
-  if (member == nullptr || !Owes(*member, interval)) {
+  if (member == nullptr || !IsHeard(*member, interval)) {
     counters_.strangers += count;
+    if (interval >= next()) Mark(host, interval, kMonitorInterrupted);
   } else if (word_count != word_count_) {
     counters_.malformed += count;
   } else if (interval < next()) {
     counters_.late_partials += count;
   } else if (interval - next() >= limits_.max_ahead_intervals) {
     counters_.early_partials += count;
-    (*hosts_)[host]->incomplete_of[plan().spec.id].Add(StartOf(interval), StartOf(interval + 1),
-                                                       kBucketEvicted);
+    Mark(host, interval, kBucketEvicted);
   } else {
     Waiting* const waiting = &At(interval);
     if (interval == next()) MergeFirst(waiting);

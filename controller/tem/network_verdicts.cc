@@ -63,6 +63,7 @@ Status NetworkVerdicts::Install(const std::shared_ptr<const TriggerPlan>& plan, 
   const auto there = events_.find(plan->spec.id);
   if (there != events_.end() && there->second->is_ending()) {
     if (output != nullptr) there->second->TellRest(from, output);
+    there->second->MarkWaiting(from);
     Erase(there);
   }
   std::unique_ptr<NetworkEvent>& event = events_[plan->spec.id];
@@ -70,6 +71,7 @@ Status NetworkVerdicts::Install(const std::shared_ptr<const TriggerPlan>& plan, 
     event = std::make_unique<NetworkEvent>(plan, from, options, options_.limits, &hosts_,
                                            &options_.budget, options_.hash_seed);
     awake_.insert(plan->spec.id);
+    MarkEnded(*event);
     return Status::Ok();
   }
   Wake(event.get());
@@ -79,6 +81,18 @@ Status NetworkVerdicts::Install(const std::shared_ptr<const TriggerPlan>& plan, 
                          std::to_string(plan->spec.id) + "; it needs another");
   }
   return Status::Ok();
+}
+
+// Hosts whose clocks are ahead have ended intervals of the event that only begins: what they told
+// of these found nobody here, and they may join as having counted it.
+void NetworkVerdicts::MarkEnded(const NetworkEvent& event) {
+  const EventSpec& spec = event.plan().spec;
+  const Nanos start = event.NextStart();
+  for (const auto& host : hosts_) {
+    if (host == nullptr || host->ended_until < start + spec.interval_ns()) continue;
+    const Nanos end = CellOf(host->ended_until, spec.interval_ns()) * spec.interval_ns();
+    host->incomplete_of[spec.id].Add(start, end, kMonitorInterrupted);
+  }
 }
 
 void NetworkVerdicts::Uninstall(uint32_t event_id, Nanos until) {
@@ -276,10 +290,17 @@ void NetworkVerdicts::AdvanceQuiet(Nanos now, NetworkOutput* output) {
 NetworkVerdicts::Events::iterator NetworkVerdicts::Erase(Events::iterator event) {
   AddTo(event->second->counters(), &closed_);
   awake_.erase(event->first);
-  for (const auto& host : hosts_) {
-    if (host) host->incomplete_of.erase(event->first);
-  }
   return events_.erase(event);
+}
+
+// Those of an event that is gone are kept so long for another life of it: hosts that counted it all
+// the time do not say again what they had said.
+void NetworkVerdicts::ForgetPast(Nanos instant,
+                                 std::map<uint32_t, IncompleteRanges>* ranges) const {
+  for (auto one = ranges->begin(); one != ranges->end();) {
+    one->second.Forget(instant);
+    one = events_.count(one->first) == 0 ? ranges->erase(one) : std::next(one);
+  }
 }
 
 void NetworkVerdicts::ForgetPast() {
@@ -288,7 +309,7 @@ void NetworkVerdicts::ForgetPast() {
   for (const auto& host : hosts_) {
     if (!host) continue;
     host->incomplete.Forget(oldest);
-    for (auto& [id, ranges] : host->incomplete_of) ranges.Forget(oldest);
+    ForgetPast(oldest, &host->incomplete_of);
   }
   const auto is_gone = [this](uint32_t host) { return hosts_[host]->events == 0; };
   for (const uint32_t host : leaving_) {

@@ -76,14 +76,15 @@ class NetworkVerdicts {
   // With NetworkEventOptions::waits_to_be_placed: all hosts that should count are awaited.
   void Placed(uint32_t event_id);
   // The host should count from `from` on: until it has joined, and does, it is named as silent.
-  // Nobody waits for it.
+  // Nobody waits for it, but what it delivers is taken in.
   void Await(uint32_t event_id, uint32_t host, Nanos from);
   void Forgo(uint32_t event_id, uint32_t host, Nanos until);  // it need not any more
   void Invite(uint32_t event_id, uint32_t host, NetworkOutput* output);
   // An event that hosts tell everything of splits its threshold from now on, if that is sound;
   // false: it does already, or cannot.  Hosts that have joined are invited.
   bool BeginSplit(uint32_t event_id, uint64_t last_share_generation, NetworkOutput* output);
-  // The host counts from `from` on.  If it did before, it has begun anew.
+  // The host counts from `from` on, which may be long ago: intervals not decided yet are owed.  If
+  // it did before, it has begun anew.
   void Join(uint32_t event_id, uint32_t host, Nanos from);
   // It need not answer for intervals that start at `until` or later, nor is it awaited any more.
   void Leave(uint32_t event_id, uint32_t host, Nanos until, NetworkOutput* output);
@@ -127,6 +128,8 @@ class NetworkVerdicts {
   void AdvanceQuiet(Nanos now, NetworkOutput* output);
   bool IsHost(uint32_t host) const { return host < hosts_.size() && hosts_[host] != nullptr; }
   Events::iterator Erase(Events::iterator event);
+  void MarkEnded(const NetworkEvent& event);
+  void ForgetPast(Nanos instant, std::map<uint32_t, IncompleteRanges>* ranges) const;
   void ForgetPast();
 
   NetworkOptions options_;

@@ -44,6 +44,52 @@ TEST(NetworkVerdicts, NamesWhoShouldCountAndDoesNotYet) {
                                    "80@20 12 [\"monitor-interrupted\"]", "80@30 12"}));
 }
 
+// As when the controller has begun anew: the host's program did not change, so that it answers
+// after it has told of an interval that it counted all the same.
+TEST(NetworkVerdicts, TakeWhatAHostTellsThatSaysLaterThatItCountedIt) {
+  for (const bool ends_first : {false, true}) {
+    Network network(1);
+    const uint32_t late = *network.verdicts.AddHost("late");
+    network.verdicts.Await(kEvent, late, 0);
+    network.Volume(0, 0, 80, 5);
+    network.Volume(late, 0, 80, 8);
+    if (ends_first) network.End(late, 10);
+    network.verdicts.Join(kEvent, late, Ms(-500));
+    if (!ends_first) network.End(late, 10);
+    EXPECT_EQ(network.At(10), Lines{});
+    network.End(0, 10);
+    EXPECT_EQ(network.At(10), (Lines{"80@0 13"}));
+    EXPECT_EQ(network.counters().strangers, 0u);
+  }
+}
+
+TEST(NetworkVerdicts, MarkWhatCameBeforeAnybodyAskedForIt) {
+  Network network(1);
+  const uint32_t late = *network.verdicts.AddHost("late");
+  for (const int64_t ms : {0, 10}) network.Volume(0, ms, 80, 12);
+  network.Volume(late, 0, 80, 8);
+  network.verdicts.Await(kEvent, late, 0);
+  network.verdicts.Join(kEvent, late, Ms(-500));
+  for (const uint32_t host : {0u, late}) network.End(host, 20);
+  EXPECT_EQ(network.At(20), (Lines{"80@0 12 [\"monitor-interrupted\"]", "80@10 12"}));
+  EXPECT_EQ(network.counters().strangers, 1u);
+}
+
+// Its host is ahead, told of the interval to the life before, and does not begin anew.
+TEST(NetworkVerdicts, MarkWhatWasToldToAnotherLifeOfTheEvent) {
+  for (const bool has_ended : {false, true}) {
+    Network network(2);
+    for (const int64_t ms : {0, 10}) network.Volume(1, ms, 80, 12);
+    if (has_ended) network.verdicts.EndUntil(1, Ms(20), Ms(18));
+    network.verdicts.Uninstall(kEvent, Ms(18));
+    ASSERT_TRUE(network.verdicts.Install(network.plan, Ms(18), {}, &network.output).ok());
+    for (const uint32_t host : {0, 1}) network.verdicts.Join(kEvent, host, 0);
+    for (const int64_t ms : {10, 20}) network.Volume(0, ms, 80, 12);
+    for (const uint32_t host : {0, 1}) network.End(host, 30);
+    EXPECT_EQ(network.At(30), (Lines{"80@10 12 [\"monitor-interrupted\"]", "80@20 12"}));
+  }
+}
+
 TEST(NetworkVerdicts, NamesNobodyWhoNeedNotCountAnyMore) {
   Network network(1);
   const uint32_t late = *network.verdicts.AddHost("late");
@@ -173,6 +219,45 @@ TEST(NetworkVerdicts, DecidesAlikeWhenItIsLookedAtOnlyWhenDue) {
     ASSERT_EQ(seldom.counters().intervals_decided, twin.counters().intervals_decided)
         << "seed " << seed;
     ASSERT_EQ(seldom.counters().strangers, twin.counters().strangers) << "seed " << seed;
+  }
+}
+
+// In one network hosts have joined from the start, in the other they say so somewhere between what
+// they tell, as long as somebody is waited for.
+TEST(NetworkVerdicts, DecideAlikeHoweverLateHostsSayThatTheyHaveCounted) {
+  NetworkEventOptions options;
+  options.deadline_ns = Ms(1000);
+  for (uint64_t seed = 0; seed < 300; ++seed) {
+    std::mt19937_64 random(seed);
+    Network early(3, options);
+    Network late(1, options);
+    for (const uint32_t host : {1, 2}) {
+      EXPECT_EQ(*late.verdicts.AddHost(host == 1 ? "b" : "c"), host);
+      late.verdicts.Await(kEvent, host, 0);
+    }
+    const auto join = [&](uint32_t host) {
+      if (!late.verdicts.Find(kEvent)->HasJoined(host)) late.verdicts.Join(kEvent, host, Ms(-5));
+    };
+    const auto intervals = static_cast<int64_t>(1 + random() % 8);
+    for (int64_t ms = 0; ms < 10 * intervals; ms += 10) {
+      for (const uint32_t host : {1, 2, 1, 2}) {
+        const auto port = static_cast<uint32_t>(random() % 3);
+        const auto volume = static_cast<int64_t>(random() % 12);
+        for (Network* const network : {&early, &late}) {
+          if (volume > 2) network->Volume(host, ms, port, volume);
+        }
+        if (random() % 20 == 0) join(host);
+      }
+      for (const uint32_t host : {1, 2}) {
+        for (Network* const network : {&early, &late}) network->End(host, ms + 10);
+      }
+      EXPECT_EQ(early.At(ms + 10), Lines{});
+      EXPECT_EQ(late.At(ms + 10), Lines{});
+    }
+    for (const uint32_t host : {1, 2}) join(host);
+    for (Network* const network : {&early, &late}) network->End(0, 10 * intervals);
+    ASSERT_EQ(late.At(10 * intervals), early.At(10 * intervals)) << "seed " << seed;
+    EXPECT_EQ(late.counters().strangers, 0u);
   }
 }
 

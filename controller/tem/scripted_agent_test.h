@@ -47,6 +47,7 @@ class ScriptedAgent final : public SessionOwner, private FeedSink {
     Kill();
     ++process_start_;
     generation_ = controller_id_ = 0;
+    program_from_ = clock_.UnixNow();
     running.clear();
     refused_.clear();
   }
@@ -182,6 +183,7 @@ class ScriptedAgent final : public SessionOwner, private FeedSink {
     }
     ack.is_applied = true;
     ack.applied_ns = clock_.UnixNow();
+    has_changed_ = false;
     std::map<uint32_t, Running> before;
     if (first.base_generation == 0) {
       before.swap(running);
@@ -194,9 +196,14 @@ class ScriptedAgent final : public SessionOwner, private FeedSink {
         } else {
           const uint32_t id = change.remove_event_id;
           EXPECT_EQ(running.erase(id) + refused_.erase(id), 1u) << "of what is not there";
+          has_changed_ = true;
         }
       }
     }
+    for (const auto& [event_id, one] : before) has_changed_ |= running.count(event_id) == 0;
+    // As the switch's agent: threads go on with the program that they have.
+    if (has_changed_) program_from_ = ack.applied_ns;
+    ack.applied_ns = program_from_;
     generation_ = first.generation;
     controller_id_ = controller_id;
     return ack;
@@ -206,7 +213,7 @@ class ScriptedAgent final : public SessionOwner, private FeedSink {
     const uint32_t event_id = trigger.event.id;
     if (trigger.event.name == refused_event) {
       ack->errors.push_back({event_id, "", "too much"});
-      running.erase(event_id);
+      has_changed_ |= running.erase(event_id) != 0;
       refused_.insert(event_id);
       return;
     }
@@ -215,7 +222,10 @@ class ScriptedAgent final : public SessionOwner, private FeedSink {
     if (known != before->end()) running[event_id] = std::move(known->second);
     Running& one = running[event_id];
     one.trigger = trigger;
-    if (one.from == 0) one.from = ack->applied_ns;
+    if (one.from == 0) {
+      one.from = ack->applied_ns;
+      has_changed_ = true;
+    }
     if (trigger.mode == TriggerMode::kHost) return;
     if (one.feed == nullptr) {
       one.feed = std::make_unique<EventFeed>(
@@ -277,6 +287,8 @@ class ScriptedAgent final : public SessionOwner, private FeedSink {
   uint64_t controller_id_ = 0;
   uint64_t generation_ = 0;
   std::set<uint32_t> refused_;  // in the set, and not running
+  Nanos program_from_ = 0;
+  bool has_changed_ = false;  // what runs, by the set that is being applied
   std::vector<TriggerSet> parts_;
   HostPlaceParts place_parts_;
 };
