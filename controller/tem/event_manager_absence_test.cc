@@ -122,6 +122,72 @@ TEST_F(EventManagerAbsenceTest, CountsWhatAHostTellsBeforeItSaysThatItCountedOn)
   }
 }
 
+TEST_F(EventManagerAbsenceTest, NamesAHostThatRefusesWhatItHadCounted) {
+  for (size_t i = 0; i < 2; ++i) Connect(i);
+  Put(kMean);
+  Settle();
+  WarmUp(2);
+  const Nanos start = NextStart();
+  AdvanceTo(start + kInterval / 2);
+  Agent(1).Restart();
+  Agent(1).refused_event = "mean";
+  ASSERT_TRUE(RunUntil([&] { return !manager_->FindHost("h1")->is_connected; }));
+  AdvanceTo(start + kInterval);
+  Connect(1);
+  Settle();
+  EXPECT_EQ(View("mean").applied, 1u);
+  Agent(0).Count("mean", start, 700);
+  for (size_t i = 0; i < 2; ++i) Agent(i).End(start + kInterval);
+  const std::string lost = OnlyReport();
+  EXPECT_TRUE(Has(lost, R"("complete":false,"reasons":["monitor-interrupted"])")) << lost;
+  told_.rows.clear();
+  CountInNext("mean", 700);
+  const std::string report = OnlyReport();  // without a wait for the deadline
+  EXPECT_TRUE(Has(report, R"("complete":false,"reasons":["host-silent"])")) << report;
+  EXPECT_TRUE(Has(report, R"("silent":["h1"])")) << report;
+}
+
+TEST_F(EventManagerAbsenceTest, MissesNobodyWhoseEventWasTakenAwayAsItsSetWasLost) {
+  const auto both = ParseTopologyYaml(
+      "hosts:\n- {id: h0, prefixes: [10.0.1.0/24]}\n- {id: h1, prefixes: [10.0.2.0/24]}\n", "t");
+  const auto moved = ParseTopologyYaml(
+      "hosts:\n- {id: h0, prefixes: [10.0.1.0/24, 10.0.2.0/24]}\n"
+      "- {id: h1, prefixes: [10.0.3.0/24]}\n",
+      "t");
+  for (const std::string aggregate : {"avg", "sum"}) {
+    for (int way = 0; way < 3; ++way) {
+      SCOPED_TRACE(aggregate + ", way " + std::to_string(way));
+      manager_->SetTopology(*both);
+      for (size_t i = 0; i < 2; ++i) Connect(i);
+      Put("- {name: e, event: 'srcIP={10.0.1.7,10.0.2.7}, " + aggregate + "(volume) > 5, 10ms'}");
+      Settle();
+      WarmUp(2);
+      Agent(1).answers = false;
+      manager_->SetTopology(*moved);
+      ASSERT_TRUE(RunUntil([&] { return Agent(1).has_set_waiting(); }));
+      if (way == 0) Agent(1).AnswerNow();  // which is lost with the session
+      if (way == 1) Agent(1).Restart();
+      Agent(1).Kill();
+      Agent(1).answers = true;
+      ASSERT_TRUE(RunUntil([&] { return !manager_->FindHost("h1")->is_connected; }));
+      Connect(1);
+      Settle();
+      EXPECT_EQ(Agent(1).Names(), "");
+      WarmUp(2);
+      Agent(1).Kill();
+      ASSERT_TRUE(RunUntil([&] { return !manager_->FindHost("h1")->is_connected; }));
+      CountInNext("e", 7000);
+      const std::string report = OnlyReport();  // without a wait for the deadline
+      EXPECT_TRUE(Has(report, R"("complete":true)")) << report;
+      EXPECT_TRUE(Has(report, R"("host_count":1)")) << report;
+      Remove("e");
+      Settle();
+      Agent(0).Kill();
+      ASSERT_TRUE(RunUntil([&] { return manager_->connected_hosts() == 0; }));
+    }
+  }
+}
+
 TEST_F(EventManagerAbsenceTest, TakesAHostBackThatItNoLongerWaitedFor) {
   options_.forget_hosts_after_ns = 10 * kNanosPerSecond;
   Begin();

@@ -311,7 +311,7 @@ void EventManager::Impl::Take(ManagedHost* host, const TriggerAck& ack) {
     const Nanos from = start == share_starts.end() ? INT64_MIN : start->second;
     verdicts.Join(event.id, *host->number, std::max(outcome.applied_ns, from));
   }
-  for (const uint32_t id : outcome.left) TakeLeave(host, id, outcome.applied_ns);
+  for (const uint32_t id : outcome.left) TakeLeave(host, id, outcome);
   for (const ShareAck& share : outcome.shares) {
     if (verdicts.Find(share.event_id) == nullptr) continue;
     verdicts.ShareApplied(share.event_id, *host->number, share.generation, share.from,
@@ -323,12 +323,15 @@ void EventManager::Impl::Take(ManagedHost* host, const TriggerAck& ack) {
 
 // If it is to count the event again, it left either a life of the event that is over, and has not
 // joined this one yet, or it left this one, and is awaited anew.
-void EventManager::Impl::TakeLeave(ManagedHost* host, uint32_t event_id, Nanos until) {
+void EventManager::Impl::TakeLeave(ManagedHost* host, uint32_t event_id,
+                                   const TriggerSync::Outcome& outcome) {
+  const Nanos until = outcome.applied_ns;
   const NetworkEvent* const verdicts = desk_.verdicts().Find(event_id);
   if (verdicts == nullptr) return;
   TriggerSync::View view;
   const bool is_wanted = host->sync.Find(event_id, &view);
   if (is_wanted && !verdicts->HasJoined(*host->number)) return;
+  if (outcome.has_begun_anew) desk_.verdicts().Lose(event_id, *host->number, until);
   desk_.verdicts().Leave(event_id, *host->number, until, desk_.output());
   const LiveEvent* const event = events_.Find(event_id);
   if (is_wanted && event != nullptr && event->is_running) Place(*event, until, host);

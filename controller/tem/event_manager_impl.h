@@ -154,7 +154,7 @@ class EventManager::Impl final : public SessionOwner,
   std::string CertificateName(const Session& session, const Hello& hello) const;
   void Detach(ManagedHost* host, const std::string& why);
   void Take(ManagedHost* host, const TriggerAck& ack);
-  void TakeLeave(ManagedHost* host, uint32_t event_id, Nanos until);
+  void TakeLeave(ManagedHost* host, uint32_t event_id, const TriggerSync::Outcome& outcome);
   void Take(ManagedHost* host, HostFacts facts);
   void Take(ManagedHost* host, const PollReply& reply);
   void Take(ManagedHost* host, HostReport report);

@@ -142,6 +142,7 @@ class NetworkEvent {
   void Forgo(uint32_t host, Nanos until);
   void Invite(uint32_t host, NetworkOutput* output);
   void Join(uint32_t host, Nanos from);
+  void Lose(uint32_t host, Nanos until);
   void Leave(uint32_t host, Nanos until, NetworkOutput* output);
   void ShareApplied(uint32_t host, uint64_t generation, Nanos from, NetworkOutput* output);
   void Add(uint32_t host, const PartialView& partial, size_t word_count, Nanos now);

@@ -39,14 +39,19 @@ void NetworkEvent::Join(uint32_t host, Nanos from) {
     ++joined_count_;
     missed_until_ = std::max(missed_until_, from);
   } else {
-    NetworkHost& state = *(*hosts_)[host];
-    const Nanos lost_from = std::max(member->from, std::min(state.ended_until, member->until));
-    if (lost_from < from) {
-      state.incomplete_of[plan().spec.id].Add(lost_from, from, kMonitorInterrupted);
-    }
+    Lose(host, from);
   }
   member->until = INT64_MAX;
   LookAgainFrom(static_cast<size_t>(member - members_.data()));
+}
+
+void NetworkEvent::Lose(uint32_t host, Nanos until) {
+  const Member* const member = FindMember(host);
+  if (member == nullptr || !member->has_joined()) return;
+  NetworkHost& state = *(*hosts_)[host];
+  const Nanos lost_from = std::max(member->from, std::min(state.ended_until, member->until));
+  if (lost_from >= until) return;
+  state.incomplete_of[plan().spec.id].Add(lost_from, until, kMonitorInterrupted);
 }
 
 void NetworkEvent::Leave(uint32_t host, Nanos until, NetworkOutput* output) {

@@ -169,6 +169,10 @@ void NetworkVerdicts::Join(uint32_t event_id, uint32_t host, Nanos from) {
   event->Join(host, from);
 }
 
+void NetworkVerdicts::Lose(uint32_t event_id, uint32_t host, Nanos until) {
+  if (NetworkEvent* event = EventOf(event_id, host)) event->Lose(host, until);
+}
+
 void NetworkVerdicts::Leave(uint32_t event_id, uint32_t host, Nanos until, NetworkOutput* output) {
   if (NetworkEvent* event = EventOf(event_id, host)) event->Leave(host, until, output);
 }

@@ -86,6 +86,8 @@ class NetworkVerdicts {
   // The host counts from `from` on, which may be long ago: intervals not decided yet are owed.  If
   // it did before, it has begun anew.
   void Join(uint32_t event_id, uint32_t host, Nanos from);
+  // What it counted before `until`, as far as it has not told, is lost with its process.
+  void Lose(uint32_t event_id, uint32_t host, Nanos until);
   // It need not answer for intervals that start at `until` or later, nor is it awaited any more.
   void Leave(uint32_t event_id, uint32_t host, Nanos until, NetworkOutput* output);
   void ShareApplied(uint32_t event_id, uint32_t host, uint64_t generation, Nanos from,

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -201,12 +202,22 @@ class ScriptedAgent final : public SessionOwner, private FeedSink {
       }
     }
     for (const auto& [event_id, one] : before) has_changed_ |= running.count(event_id) == 0;
+    SayAllErrors(&ack);
     // As the switch's agent: threads go on with the program that they have.
     if (has_changed_) program_from_ = ack.applied_ns;
     ack.applied_ns = program_from_;
     generation_ = first.generation;
     controller_id_ = controller_id;
     return ack;
+  }
+
+  // Also of events that this set does not touch.
+  void SayAllErrors(TriggerAck* ack) const {
+    for (const uint32_t id : refused_) {
+      const bool is_said = std::any_of(ack->errors.begin(), ack->errors.end(),
+                                       [id](const EventError& one) { return one.event_id == id; });
+      if (!is_said) ack->errors.push_back({id, "", "too much"});
+    }
   }
 
   void Put(const Trigger& trigger, std::map<uint32_t, Running>* before, TriggerAck* ack) {

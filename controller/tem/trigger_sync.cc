@@ -4,6 +4,7 @@
 #include "controller/tem/trigger_sync.h"
 
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 namespace trumpet {
@@ -56,6 +57,7 @@ void TriggerSync::Drop(uint32_t event_id) {
   SetState(entry, SyncState::kWaiting);
   entry->is_wanted = false;
   entry->is_counting = false;
+  if (entry->flight == Flight::kPut) entry->flight = Flight::kPutInVain;
   --wanted_count_;
   const auto tally = tallies_->find(event_id);
   if (tally != tallies_->end() && --tally->second.wanted == 0) tallies_->erase(tally);
@@ -117,6 +119,11 @@ void TriggerSync::OnConnected(uint64_t controller_id, const Hello& hello) {
   if (is_ours) last_generation_ = std::max(last_generation_, hello.set_generation);
   if (is_same_process && is_base_known_ && hello.set_generation == acknowledged_generation_) return;
   if (!is_same_process) {
+    is_process_new_ = true;
+  }
+  // If it applied a set whose answer was lost, it may have ousted something meanwhile: the instant
+  // that it answers next says from when on it has gone on counting what is the same.
+  if (!is_same_process || hello.set_generation != acknowledged_generation_) {
     for (Entry& entry : entries_) entry.is_counting = false;
   }
   LoseBase();
@@ -138,7 +145,7 @@ void TriggerSync::OnDisconnected() {
 }
 
 void TriggerSync::BeginAnew() {
-  for (Entry& entry : entries_) entry.is_counting = false;
+  for (Entry& entry : entries_) entry.is_counting = entry.has_begun = false;
   LoseBase();
 }
 
@@ -154,6 +161,17 @@ void TriggerSync::LoseBase() {
 }
 
 // --- sets --------------------------------------------------------------------------------------
+
+bool TriggerSync::HasBegun() const {
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [](const Entry& entry) { return entry.has_begun; });
+}
+
+// A host with nothing to run says from when on it does without what it ran.
+bool TriggerSync::HasNeed() const {
+  if (is_base_known_) return !dirty_.empty();
+  return wanted_count_ > 0 || host_has_set_ || HasBegun();
+}
 
 void TriggerSync::BeginSet() {
   items_.clear();
@@ -192,9 +210,8 @@ void TriggerSync::ForgetDirty() {
 bool TriggerSync::NextPart(const Maker& maker, size_t max_bytes, TriggerSet* part) {
   if (!is_connected_) return false;
   if (!is_under_way_) {
-    const bool has_need = is_base_known_ ? !dirty_.empty() : wanted_count_ > 0 || host_has_set_;
     if (is_halted_) return false;
-    if (!has_need) {
+    if (!HasNeed()) {
       ForgetDirty();
       return false;
     }
@@ -278,46 +295,74 @@ TriggerSync::Outcome TriggerSync::OnAck(const TriggerAck& ack, Nanos now) {
   acknowledged_generation_ = answer_.generation;
   is_base_known_ = true;
   host_has_set_ = true;
-  std::map<uint32_t, const EventError*> refused;
-  for (const EventError& error : answer_.errors) refused.emplace(error.event_id, &error);
+  outcome.has_begun_anew = std::exchange(is_process_new_, false);
+  if (base_generation_ == 0) TakeOmitted(&outcome);
+  TakeErrors(now, &outcome);
   for (const Item& item : items_) {
-    Entry* const entry = FindEntry(item.id);
-    if (entry == nullptr) continue;
-    if (const auto found = refused.find(item.id); found != refused.end() && entry->is_wanted) {
-      entry->flight = Flight::kNone;
-      entry->may_be_there = true;  // in the set, though it does not run
-      entry->is_counting = false;
-      SetState(entry, SyncState::kRefused);
-      entry->acknowledged_ns = now;
-      const EventError& error = *found->second;
-      errors_[item.id] = (error.place.empty() ? "" : error.place + ": ") + error.text;
-      continue;
-    }
-    TakeAnswer(entry, answer_, now, &outcome);
+    if (Entry* const entry = FindEntry(item.id)) TakeAnswer(entry, answer_, now, &outcome);
   }
   outcome.shares = std::move(answer_.shares);
   Sweep();
   return outcome;
 }
 
+// What is not in a whole set is not on the host any more.
+void TriggerSync::TakeOmitted(Outcome* outcome) {
+  for (Entry& entry : entries_) {
+    if (entry.flight == Flight::kNone) TakeEnd(&entry, outcome);
+  }
+}
+
+void TriggerSync::TakeErrors(Nanos now, Outcome* outcome) {
+  std::unordered_set<uint32_t> refused;
+  for (const EventError& error : answer_.errors) {
+    Entry* const entry = FindEntry(error.event_id);
+    const bool is_there =
+        entry != nullptr && (entry->may_be_there || entry->flight != Flight::kNone);
+    if (!is_there || !entry->is_wanted) continue;
+    TakeRefusal(entry, error, now, outcome);
+    refused.insert(error.event_id);
+  }
+  if (answer_.errors.size() + answer_.shares.size() >= kMaxAnswerItems) return;  // not all, perhaps
+  // What runs now, after all, is put once more: the answer then says so, with its share.
+  for (Entry& entry : entries_) {
+    if (entry.state == SyncState::kRefused && refused.count(entry.id) == 0) MarkDirty(&entry);
+  }
+}
+
+void TriggerSync::TakeRefusal(Entry* entry, const EventError& error, Nanos now, Outcome* outcome) {
+  entry->flight = Flight::kNone;
+  entry->may_be_there = true;  // in the set, though it does not run
+  TakeEnd(entry, outcome);
+  SetState(entry, SyncState::kRefused);
+  entry->acknowledged_ns = now;
+  errors_[entry->id] = (error.place.empty() ? "" : error.place + ": ") + error.text;
+}
+
+// The host does not count it.
+void TriggerSync::TakeEnd(Entry* entry, Outcome* outcome) {
+  entry->is_counting = false;
+  if (std::exchange(entry->has_begun, false)) outcome->left.push_back(entry->id);
+}
+
 void TriggerSync::TakeAnswer(Entry* entry, const TriggerAck& ack, Nanos now, Outcome* outcome) {
   const Flight flight = entry->flight;
   entry->flight = Flight::kNone;
   if (flight == Flight::kRemove) {
-    entry->may_be_there = false;
+    entry->may_be_there = entry->is_counting = entry->has_begun = false;
     outcome->left.push_back(entry->id);
     return;
   }
-  if (flight != Flight::kPut) return;
+  if (flight == Flight::kNone) return;
   entry->may_be_there = true;
-  if (!entry->is_wanted) {
+  if (flight == Flight::kPutInVain) {
     MarkDirty(entry);
     return;
   }
   errors_.erase(entry->id);
   const bool is_new = !entry->is_counting || entry->state != SyncState::kApplied;
   outcome->applied.push_back({entry->id, !entry->is_counting});
-  entry->is_counting = true;
+  entry->is_counting = entry->has_begun = true;
   entry->acknowledged_ns = now;
   if (outcome->applied.back().begins) entry->applied_ns = ack.applied_ns;
   SetState(entry, SyncState::kApplied);
@@ -332,7 +377,8 @@ void TriggerSync::Sweep() {
   entries_.erase(std::remove_if(entries_.begin(), entries_.end(),
                                 [](const Entry& entry) {
                                   return !entry.is_wanted && !entry.may_be_there &&
-                                         !entry.is_dirty && entry.flight == Flight::kNone;
+                                         !entry.has_begun && !entry.is_dirty &&
+                                         entry.flight == Flight::kNone;
                                 }),
                  entries_.end());
 }
@@ -352,7 +398,7 @@ bool TriggerSync::Find(uint32_t event_id, View* view) const {
 
 bool TriggerSync::IsSettled() const {
   if (is_under_way_ || !dirty_.empty()) return false;
-  return is_base_known_ || (wanted_count_ == 0 && !host_has_set_);
+  return !HasNeed();
 }
 
 std::vector<uint32_t> TriggerSync::WantedIds() const {

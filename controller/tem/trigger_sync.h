@@ -8,6 +8,9 @@
 // that is not known for sure (the host or we are new, another controller was there, a set was lost
 // with its session), of all there is: hosts compare, and what is the same goes on counting.
 //
+// An answer says of all events of the set which do not run, also of those that were not touched: a
+// host may have to oust one for another, or have room for one again.
+//
 // A set is handed out in parts as there is room for them, made at that moment, so that what waits
 // is a list of ids.
 //
@@ -99,9 +102,10 @@ class TriggerSync {
     };
     bool is_known = false;  // it answers the set that is under way
     bool is_applied = false;
-    Nanos applied_ns = 0;        // on the host's clock
-    std::vector<Event> applied;  // put
-    std::vector<uint32_t> left;  // removed
+    bool has_begun_anew = false;  // the first set of a process that we did not know
+    Nanos applied_ns = 0;         // on the host's clock
+    std::vector<Event> applied;   // put
+    std::vector<uint32_t> left;   // removed; or it had begun, and is refused or gone
     std::vector<ShareAck> shares;
   };
   // `now` on our clock.  Nothing is known while messages of the answer are still to come.
@@ -127,13 +131,15 @@ class TriggerSync {
   std::vector<uint32_t> WantedIds() const;
 
  private:
-  enum class Flight : uint8_t { kNone, kPut, kRemove };
+  // kPutInVain: as it was wanted before it was dropped, and perhaps wanted again.
+  enum class Flight : uint8_t { kNone, kPut, kPutInVain, kRemove };
   struct Entry {
     uint32_t id = 0;
     bool is_wanted = false;
     bool is_dirty = false;      // stands in dirty_
     bool may_be_there = false;  // on the host, as far as acknowledged
-    bool is_counting = false;   // and was told to the verdicts
+    bool is_counting = false;   // and wanted, since `begins` was told
+    bool has_begun = false;     // that was told, and not yet that it has left
     Flight flight = Flight::kNone;
     SyncState state = SyncState::kWaiting;
     Nanos applied_ns = 0;
@@ -151,6 +157,12 @@ class TriggerSync {
   void MarkDirty(Entry* entry);
   void BeginSet();
   void ForgetDirty();
+  bool HasBegun() const;
+  bool HasNeed() const;
+  void TakeOmitted(Outcome* outcome);
+  void TakeErrors(Nanos now, Outcome* outcome);
+  void TakeRefusal(Entry* entry, const EventError& error, Nanos now, Outcome* outcome);
+  static void TakeEnd(Entry* entry, Outcome* outcome);
   void TakeAnswer(Entry* entry, const TriggerAck& ack, Nanos now, Outcome* outcome);
   void LoseBase();
   void Sweep();
@@ -166,7 +178,8 @@ class TriggerSync {
   bool is_connected_ = false;
   bool is_base_known_ = false;
   bool is_halted_ = false;
-  Nanos process_start_ns_ = 0;  // of the agent that we knew last
+  Nanos process_start_ns_ = 0;   // of the agent that we knew last
+  bool is_process_new_ = false;  // it has not acknowledged anything yet
   uint64_t last_generation_ = 0;
   uint64_t acknowledged_generation_ = 0;
 

@@ -18,7 +18,7 @@ namespace {
 constexpr uint64_t kController = 77;
 
 // An agent as the protocol wants it: takes changes to the very set that it runs, or a whole set, in
-// which what is the same goes on counting.
+// which what is the same goes on counting.  Each answer says of all events which do not run.
 class PlainAgent {
  public:
   Hello MakeHello() const {
@@ -34,6 +34,7 @@ class PlainAgent {
     ++process_start;
     generation = 0;
     since.clear();
+    set_.clear();
     parts_.clear();
   }
 
@@ -51,13 +52,9 @@ class PlainAgent {
       return {ack};
     }
     ++now;
-    std::set<uint32_t> there;
-    for (const TriggerSet& one : parts_) Apply(one, &there, &ack);
-    if (part.base_generation == 0) {
-      for (auto event = since.begin(); event != since.end();) {
-        event = there.count(event->first) == 0 ? since.erase(event) : std::next(event);
-      }
-    }
+    if (part.base_generation == 0) set_.clear();
+    for (const TriggerSet& one : parts_) Apply(one);
+    RunSet(&ack);
     generation = part.generation;
     ack.is_applied = true;
     ack.applied_ns = now;
@@ -83,23 +80,29 @@ class PlainAgent {
   std::set<uint32_t> refuses;
 
  private:
-  void Apply(const TriggerSet& part, std::set<uint32_t>* there, TriggerAck* ack) {
+  void Apply(const TriggerSet& part) {
     for (const TriggerChange& change : part.changes) {
-      if (!change.put) {
+      if (change.put) {
+        set_.insert(change.put->event.id);
+      } else {
         EXPECT_NE(part.base_generation, 0u) << "a whole set removes nothing by name";
-        since.erase(change.remove_event_id);
-        continue;
+        set_.erase(change.remove_event_id);
       }
-      const uint32_t id = change.put->event.id;
-      there->insert(id);
+    }
+  }
+  void RunSet(TriggerAck* ack) {
+    std::map<uint32_t, Nanos> before;
+    before.swap(since);
+    for (const uint32_t id : set_) {
       if (refuses.count(id) != 0) {
         ack->errors.push_back({id, "", "too much"});
       } else {
-        since.emplace(id, now);
+        since[id] = before.count(id) != 0 ? before[id] : now;
       }
     }
   }
 
+  std::set<uint32_t> set_;
   std::vector<TriggerSet> parts_;
 };
 
@@ -125,7 +128,6 @@ struct World {
   }
   void Drop(uint32_t id) {
     wanted.erase(id);
-    joined.erase(id);  // its verdicts are over
     sync->Drop(id);
   }
   bool SendPart() {
@@ -152,6 +154,7 @@ struct World {
     for (const auto& event : outcome.applied) {
       if (event.begins) joined[event.id] = outcome.applied_ns;
     }
+    for (const uint32_t id : outcome.left) joined.erase(id);
     return true;
   }
   void Settle() {
@@ -176,6 +179,7 @@ void ExpectAgreement(const World& world) {
   EXPECT_EQ(world.agent.Ids(), running);
   EXPECT_TRUE(world.sync->IsSettled());
   EXPECT_EQ(world.sync->applied_count(), running.size());
+  EXPECT_EQ(world.joined.size(), running.size()) << "some have not left";
   for (const uint32_t id : running) {
     ASSERT_EQ(world.joined.count(id), 1u) << "event " << id << " was never joined";
     // To have joined late costs a report its completeness; early would be a lie.
@@ -238,6 +242,7 @@ TEST(TriggerSync, ClearsAHostThatRunsWhatNobodyWants) {
   world.Settle();
   world.sync = std::make_unique<TriggerSync>(&world.tallies);  // another process of ours
   world.wanted.clear();
+  world.joined.clear();
   world.Settle();
   ExpectAgreement(world);
   EXPECT_GT(world.agent.generation, 1u);
@@ -270,6 +275,76 @@ TEST(TriggerSync, TellsWhatTheHostRefuses) {
   EXPECT_EQ(world.tallies[2].refused, 1u);
   ASSERT_TRUE(world.sync->Find(1, &view));
   EXPECT_EQ(view.state, SyncState::kApplied);
+}
+
+TEST(TriggerSync, TellsWhatTheHostOustsAndTakesAgain) {
+  World world(1);
+  world.Want(1);
+  world.Want(2);
+  world.Settle();
+  ExpectAgreement(world);
+  world.agent.refuses = {1};
+  world.Want(3);
+  world.Settle();
+  TriggerSync::View view;
+  ASSERT_TRUE(world.sync->Find(1, &view));
+  EXPECT_EQ(view.state, SyncState::kRefused);
+  EXPECT_EQ(world.tallies[1].applied, 0u);
+  ExpectAgreement(world);
+  world.agent.refuses.clear();
+  world.Drop(3);
+  world.Settle();
+  EXPECT_EQ(world.tallies[1].refused, 0u);
+  ExpectAgreement(world);
+}
+
+TEST(TriggerSync, TellsWhatAHostRefusesThatItRanBeforeItsRestart) {
+  World world(1);
+  world.Want(1);
+  world.Want(2);
+  world.Settle();
+  world.Disconnect();
+  world.agent.Restart();
+  world.agent.refuses = {1};
+  world.Settle();
+  ExpectAgreement(world);
+}
+
+// Nobody knows whether the host had the set that takes the event away; the next one is whole, and
+// names only what it puts.
+TEST(TriggerSync, TellsWhatWasTakenAwayThoughTheBaseWasLost) {
+  for (const uint32_t kept : {0, 1}) {
+    for (int way = 0; way < 4; ++way) {
+      SCOPED_TRACE(std::to_string(kept) + " kept, way " + std::to_string(way));
+      World world(1);
+      for (uint32_t id = 1; id <= kept + 1; ++id) world.Want(id);
+      world.Settle();
+      world.Drop(kept + 1);
+      ASSERT_TRUE(world.SendPart());
+      if (way < 3) world.Deliver();
+      if (way == 3) world.agent.generation = 0;  // it refuses the set
+      if (way < 3) world.Disconnect();
+      if (way == 1) world.agent.Restart();
+      if (way == 2) world.agent.generation = 0;  // it was another controller's meanwhile
+      world.Settle();
+      ExpectAgreement(world);
+    }
+  }
+}
+
+TEST(TriggerSync, TakesNoAnswerToAWishForALaterOne) {
+  World world(1);
+  world.Connect();
+  world.Want(1);
+  ASSERT_TRUE(world.SendPart());
+  world.Deliver();
+  world.Drop(1);
+  world.Want(1);  // by another share, perhaps
+  world.Answer();
+  EXPECT_TRUE(world.joined.empty());
+  EXPECT_FALSE(world.sync->IsSettled());
+  world.Settle();
+  ExpectAgreement(world);
 }
 
 TEST(TriggerSync, SendsAllOnceMoreWhenTheBaseWasAnother) {
