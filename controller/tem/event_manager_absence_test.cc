@@ -292,6 +292,30 @@ TEST_F(EventManagerAbsenceTest, NamesAHostWhoseMonitorIsOffAndDoesNotWaitForIt) 
   EXPECT_TRUE(Has(OnlyReport(), R"("complete":true)"));
 }
 
+TEST_F(EventManagerAbsenceTest, MarksWhatAHostDropsAfterItsClockWasAhead) {
+  Connect(0);
+  Put(kMean);
+  Settle();
+  WarmUp(1);
+  IntervalEnd wrong;
+  wrong.until_ns = clock_.UnixNow() + 3600 * kNanosPerSecond;
+  Agent(0).Send(wrong);
+  loop_.RunReady();
+  AdvanceTo(NextStart() + 2 * kNanosPerSecond);
+  Agent(0).Tick();
+  WarmUp(1);
+  const Nanos start = NextStart();
+  AdvanceTo(start + kInterval);
+  Agent(0).Count("mean", start, 700);
+  IntervalEnd dropped;
+  dropped.until_ns = start + kNanosPerMilli;
+  dropped.dropped_partials = 5;
+  Agent(0).Send(dropped);
+  Agent(0).End(start + kInterval);
+  const std::string report = OnlyReport();
+  EXPECT_TRUE(Has(report, R"("complete":false,"reasons":["ring-full"])")) << report;
+}
+
 TEST_F(EventManagerAbsenceTest, ClearsWhatItToldWhenTheEventEnds) {
   Connect(0);
   constexpr char kOther[] = "- {name: mean, event: '*, avg(volume) > 99, 10ms'}";

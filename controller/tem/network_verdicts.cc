@@ -211,10 +211,19 @@ void NetworkVerdicts::AddIncomplete(uint32_t host, Nanos start, Nanos end, uint3
   }
 }
 
+void NetworkVerdicts::AddDropped(uint32_t host, Nanos until, Nanos now) {
+  if (!IsHost(host)) return;
+  NetworkHost& state = *hosts_[host];
+  until = Capped(until, now);
+  const bool is_known = state.ended_until != INT64_MIN && state.ended_until < until;
+  const Nanos since = is_known ? state.ended_until : until - kNanosPerSecond;
+  state.incomplete.Add(since, until, kRingFull);
+}
+
 void NetworkVerdicts::EndUntil(uint32_t host, Nanos until, Nanos now) {
   if (!IsHost(host)) return;
   NetworkHost& state = *hosts_[host];
-  until = std::min(until, now + options_.limits.max_lead_ns);
+  until = Capped(until, now);
   if (until <= state.ended_until) return;
   state.ended_until = until;
   state.ended_at = now;

@@ -25,6 +25,7 @@
 #ifndef TRUMPET_CONTROLLER_TEM_NETWORK_VERDICTS_H
 #define TRUMPET_CONTROLLER_TEM_NETWORK_VERDICTS_H
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -100,6 +101,9 @@ class NetworkVerdicts {
   void Add(uint32_t host, const FlowStateUpdate& update);
   // Packets in [start, end) were not all counted; event_id 0: for every event.
   void AddIncomplete(uint32_t host, Nanos start, Nanos end, uint32_t reasons, uint32_t event_id);
+  // Of what ended before `until`, and after what it said last, the host has dropped some.  Before
+  // its first end, or when its clock was ahead, nobody knows since when: then it is a second.
+  void AddDropped(uint32_t host, Nanos until, Nanos now);
   // All that the host counted before `until` has been delivered.
   void EndUntil(uint32_t host, Nanos until, Nanos now);
   // To a PollOrder; `cells` holds its event, start and bucket, and words with kValues.
@@ -123,6 +127,10 @@ class NetworkVerdicts {
  private:
   using Events = std::map<uint32_t, std::unique_ptr<NetworkEvent>>;
 
+  // As far as a host's clock may be ahead of ours.
+  Nanos Capped(Nanos until, Nanos now) const {
+    return std::min(until, now + options_.limits.max_lead_ns);
+  }
   NetworkEvent* EventOf(uint32_t event_id, uint32_t host);
   NetworkEvent* Wake(uint32_t event_id, uint32_t host);
   void Wake(NetworkEvent* event);

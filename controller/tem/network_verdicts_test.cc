@@ -340,6 +340,20 @@ TEST(NetworkVerdicts, TheReasonsOfAHostAreThoseOfTheReportAndOfItsShare) {
   EXPECT_EQ(report.hosts[1].incomplete_reasons, static_cast<uint32_t>(kRingFull));
 }
 
+TEST(NetworkVerdicts, MarkWhatAHostHasDroppedSinceItsLastEnd) {
+  Network network(1);
+  for (const int64_t ms : {0, 10, 20}) network.Volume(0, ms, 80, 12);
+  network.End(0, 10);
+  network.verdicts.AddDropped(0, Ms(20), Ms(20));
+  for (const int64_t ms : {20, 30}) network.End(0, ms);
+  EXPECT_EQ(network.At(30), (Lines{"80@0 12", "80@10 12 [\"ring-full\"]", "80@20 12"}));
+  // Its clock is ahead for a moment: who knows what it meant by its last end.
+  network.verdicts.EndUntil(0, Ms(3600 * 1000), Ms(30));
+  network.Volume(0, 30, 80, 12);
+  network.verdicts.AddDropped(0, Ms(40), Ms(40));
+  EXPECT_EQ(network.At(40), (Lines{"80@30 12 [\"ring-full\"]", "80@40 null clear"}));
+}
+
 TEST(NetworkVerdicts, ReportsBeyondTheRateAreCountedInTheNext) {
   NetworkEventOptions options;
   options.reports_per_second = 10;

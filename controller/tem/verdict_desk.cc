@@ -57,18 +57,14 @@ void VerdictDesk::Take(uint32_t host, const FlowStates& states) {
 }
 
 void VerdictDesk::Take(uint32_t host, const IntervalEnd& end) {
-  if (host >= ended_until_.size()) ended_until_.resize(host + 1, INT64_MIN);
-  Nanos& ended_until = ended_until_[host];
+  const Nanos now = clock_.UnixNow();
   for (const IncompleteRange& range : end.incomplete) {
     verdicts_.AddIncomplete(host, range.start_ns, range.end_ns, range.reasons, range.event_id);
   }
   if (end.dropped_reports + end.dropped_partials > 0) {
-    // Before the first end of a session nobody knows since when: then it is a second.
-    const Nanos since = ended_until == INT64_MIN ? end.until_ns - kNanosPerSecond : ended_until;
-    if (since < end.until_ns) verdicts_.AddIncomplete(host, since, end.until_ns, kRingFull, 0);
+    verdicts_.AddDropped(host, end.until_ns, now);
   }
-  ended_until = std::max(ended_until, end.until_ns);
-  verdicts_.EndUntil(host, end.until_ns, clock_.UnixNow());
+  verdicts_.EndUntil(host, end.until_ns, now);
   verdicts_.SetOff(host, end.is_monitor_off ? end.until_ns : INT64_MAX);
   Touch();
 }

@@ -72,7 +72,6 @@ class VerdictDesk {
   VerdictSink* const sink_;
   NetworkVerdicts verdicts_;
   NetworkOutput output_;
-  std::vector<Nanos> ended_until_;  // by host, as it said
   bool is_touched_ = false;
   Nanos last_turn_ns_ = 0;  // how long it took
   Nanos last_turn_at_ = 0;  // monotonic, when it ended
