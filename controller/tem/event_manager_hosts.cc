@@ -345,11 +345,14 @@ void EventManager::Impl::Take(ManagedHost* host, const PollReply& reply) {
 
 void EventManager::Impl::Take(ManagedHost* host, HostReport report) {
   LiveEvent* const event = events_.Find(report.report.event_id);
-  const bool is_of_host = event != nullptr && event->is_running && !event->is_of_network();
-  if (is_of_host) {
+  const bool is_of_host =
+      event != nullptr && event->is_running && !event->is_of_network() && !event->is_measured;
+  if (!is_of_host) {
+    desk_.Take(*host->number, report);
+  } else if (IsPlaced(event->hosts, *host) || host->sync.Knows(event->record.id)) {
     PublishHostReport(*host, event, std::move(report.report));
   } else {
-    desk_.Take(*host->number, report);
+    ++event->host_counters.strangers;
   }
 }
 

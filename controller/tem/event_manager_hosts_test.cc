@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "controller/tem/event_manager_kit_test.h"
+#include "lib/verdict/verdict_test_kit.h"
 
 namespace trumpet {
 namespace {
@@ -136,6 +137,39 @@ TEST_F(EventManagerHostsTest, PublishesWhatAHostDecidedByItself) {
   EXPECT_NE(told_.rows[0]->json.find("\"host\":\"h0\""), std::string::npos) << told_.rows[0]->json;
   EXPECT_NE(told_.rows[0]->json.find("\"severity\":\"low\""), std::string::npos);
   EXPECT_EQ(View("local").counters.reports, 1u);
+}
+
+TEST_F(EventManagerHostsTest, PublishesNothingOfHostsThatDoNotHaveTheEvent) {
+  manager_->SetTopology(*ParseTopologyYaml(
+      "hosts:\n- {id: h0, prefixes: [10.0.0.0/24]}\n- {id: h1, prefixes: [10.0.1.0/24]}\n", "t"));
+  for (size_t i = 0; i < 2; ++i) Connect(i);
+  Put("- {name: local, event: 'srcIP=10.0.1.7, sum(volume) > 5, dstPort, 10ms', scope: host}");
+  Settle();
+  HostReport report;
+  report.report.bucket_key = kit::PortKey(80);
+  report.report.event_id = View("local").record.id;
+  report.report.start_ns = NextStart();
+  report.report.end_ns = report.report.start_ns + kInterval;
+  report.report.value = Number::Integer(9);
+  report.report.threshold = Number::Integer(5);
+  report.report.detected_ns = report.report.end_ns;
+  EXPECT_EQ(Agent(0).Names(), "");
+  Agent(0).Send(report);
+  ASSERT_TRUE(RunUntil([&] { return View("local").counters.strangers == 1; }));
+  EXPECT_TRUE(told_.rows.empty());
+  Agent(1).Send(report);
+  ASSERT_TRUE(RunUntil([&] { return !told_.rows.empty(); }));
+  // One that is moved away, and not acknowledged yet, may have decided before.
+  Agent(1).answers = false;
+  manager_->SetTopology(*ParseTopologyYaml(
+      "hosts:\n- {id: h0, prefixes: [10.0.1.0/24]}\n- {id: h1, prefixes: [10.0.0.0/24]}\n", "t"));
+  ASSERT_TRUE(RunUntil([&] { return Agent(1).has_set_waiting(); }));
+  Agent(1).Send(report);
+  ASSERT_TRUE(RunUntil([&] { return told_.rows.size() == 2; }));
+  Agent(1).AnswerNow();
+  Settle();
+  Agent(1).Send(report);
+  ASSERT_TRUE(RunUntil([&] { return View("local").counters.strangers == 2; }));
 }
 
 TEST_F(EventManagerHostsTest, TakesADisabledEventFromHostsAndNotFromTheStore) {

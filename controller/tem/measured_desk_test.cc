@@ -298,6 +298,14 @@ TEST_F(MeasuredEventsTest, GoToNoHostAndAreToldAsOthers) {
   Connect(1);
   Settle();
   EXPECT_EQ(Agent(1).Names(), "");
+  HostReport report;  // of what no host decides
+  report.report.event_id = View("many").record.id;
+  report.report.start_ns = clock_.UnixNow();
+  report.report.end_ns = report.report.detected_ns = report.report.start_ns + kTenth;
+  report.report.value = report.report.threshold = Number::Integer(5);
+  Agent(1).Send(report);
+  loop_.RunReady();
+  EXPECT_EQ(told_.rows.size(), 1u);
   Enable("many", false);
   ASSERT_TRUE(RunUntil([&] { return told_.rows.size() == 2; }));
   EXPECT_TRUE(told_.rows[1]->is_clear);

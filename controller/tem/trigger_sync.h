@@ -122,6 +122,8 @@ class TriggerSync {
     std::string error;
   };
   bool Find(uint32_t event_id, View* view) const;
+  // Is it wanted, or may it be on the host still?
+  bool Knows(uint32_t event_id) const { return FindEntry(event_id) != nullptr; }
   uint64_t generation() const { return acknowledged_generation_; }
   uint32_t wanted_count() const { return wanted_count_; }
   uint32_t applied_count() const { return applied_count_; }  // 0 while it is not connected
