@@ -14,13 +14,6 @@ namespace {
 
 constexpr Nanos kTick = 100 * kNanosPerMilli;
 
-// By event: when the shares came into force that the host has acknowledged.
-std::unordered_map<uint32_t, Nanos> ShareStarts(const std::vector<ShareAck>& shares) {
-  std::unordered_map<uint32_t, Nanos> starts;
-  for (const ShareAck& share : shares) starts[share.event_id] = share.from;
-  return starts;
-}
-
 }  // namespace
 
 EventManager::Impl::Impl(const EventManagerParts& parts, const EventManagerOptions& options)
@@ -296,19 +289,33 @@ void EventManager::Impl::OnMessage(Session* session, Message message) {
   }
 }
 
+// A host that has counted an event since long, for another life of it or another process of ours,
+// may have done so with a share of its threshold, and have told of what reached that only.  By
+// event: the first instant of which it tells as is known here, or all.
+std::unordered_map<uint32_t, Nanos> EventManager::Impl::ToldAllSince(
+    const ManagedHost& host, const TriggerSync::Outcome& outcome) const {
+  const NetworkVerdicts& verdicts = desk_.verdicts();
+  std::unordered_map<uint32_t, Nanos> since;
+  for (const TriggerSync::Outcome::Event& event : outcome.applied) {
+    const NetworkEvent* const its = verdicts.Find(event.id);
+    if (!event.begins || !event.was_there || its == nullptr || !its->split().is_sound()) continue;
+    since[event.id] = verdicts.OpenSince(event.id, *host.number);
+  }
+  for (const ShareAck& share : outcome.shares) since[share.event_id] = share.from;
+  return since;
+}
+
 void EventManager::Impl::Take(ManagedHost* host, const TriggerAck& ack) {
   TriggerSync::Outcome outcome = host->sync.OnAck(ack, Now());
   CountSet(host);
   if (!outcome.is_known) return;
   NetworkVerdicts& verdicts = desk_.verdicts();
   if (!outcome.is_applied) Log("warn", "host " + host->id + ": " + host->sync.last_error());
-  // A host that has counted since long, for us or another process of ours, did so with a share that
-  // is not known here: what it told before ours was in force need not be all.
-  const auto share_starts = ShareStarts(outcome.shares);
+  const std::unordered_map<uint32_t, Nanos> told_all_since = ToldAllSince(*host, outcome);
   for (const TriggerSync::Outcome::Event& event : outcome.applied) {
     if (!event.begins || verdicts.Find(event.id) == nullptr) continue;
-    const auto start = share_starts.find(event.id);
-    const Nanos from = start == share_starts.end() ? INT64_MIN : start->second;
+    const auto since = told_all_since.find(event.id);
+    const Nanos from = since == told_all_since.end() ? INT64_MIN : since->second;
     verdicts.Join(event.id, *host->number, std::max(outcome.applied_ns, from));
   }
   for (const uint32_t id : outcome.left) TakeLeave(host, id, outcome);

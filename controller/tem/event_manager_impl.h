@@ -154,6 +154,8 @@ class EventManager::Impl final : public SessionOwner,
   std::string CertificateName(const Session& session, const Hello& hello) const;
   void Detach(ManagedHost* host, const std::string& why);
   void Take(ManagedHost* host, const TriggerAck& ack);
+  std::unordered_map<uint32_t, Nanos> ToldAllSince(const ManagedHost& host,
+                                                   const TriggerSync::Outcome& outcome) const;
   void TakeLeave(ManagedHost* host, uint32_t event_id, const TriggerSync::Outcome& outcome);
   void Take(ManagedHost* host, HostFacts facts);
   void Take(ManagedHost* host, const PollReply& reply);

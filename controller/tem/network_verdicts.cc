@@ -128,6 +128,14 @@ const NetworkEvent* NetworkVerdicts::Find(uint32_t event_id) const {
   return found == events_.end() ? nullptr : found->second.get();
 }
 
+Nanos NetworkVerdicts::OpenSince(uint32_t event_id, uint32_t host) const {
+  const NetworkEvent* const event = Find(event_id);
+  if (event == nullptr || !IsHost(host)) return INT64_MIN;
+  const Nanos ended_until = hosts_[host]->ended_until;
+  const Nanos interval = event->plan().spec.interval_ns();
+  return ended_until == INT64_MIN ? INT64_MIN : CellOf(ended_until, interval) * interval;
+}
+
 void NetworkVerdicts::Inherit(uint32_t event_id, std::set<std::string> buckets, Nanos until) {
   const auto found = events_.find(event_id);
   if (found == events_.end()) return;

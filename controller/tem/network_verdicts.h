@@ -119,6 +119,8 @@ class NetworkVerdicts {
   bool NoticeStepBack(Nanos now);
 
   const NetworkEvent* Find(uint32_t event_id) const;
+  // The start of the event's first interval that the host has not ended; INT64_MIN: of them all.
+  Nanos OpenSince(uint32_t event_id, uint32_t host) const;
   NetworkCounters counters() const;  // of all events, those uninstalled included
   uint64_t unknown_events() const { return unknown_events_; }
   size_t host_count() const { return by_name_.size(); }

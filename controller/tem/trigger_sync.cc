@@ -190,6 +190,7 @@ void TriggerSync::BeginSet() {
   ForgetDirty();
   if (is_base_known_ && items_.empty()) return;
   is_under_way_ = true;
+  may_host_have_all_ = !is_base_known_ && host_has_set_;
   has_answer_begun_ = false;
   base_generation_ = is_base_known_ ? acknowledged_generation_ : 0;
   ++last_generation_;
@@ -354,6 +355,7 @@ void TriggerSync::TakeAnswer(Entry* entry, const TriggerAck& ack, Nanos now, Out
     return;
   }
   if (flight == Flight::kNone) return;
+  const bool was_there = may_host_have_all_ || entry->may_be_there;
   entry->may_be_there = true;
   if (flight == Flight::kPutInVain) {
     MarkDirty(entry);
@@ -361,7 +363,7 @@ void TriggerSync::TakeAnswer(Entry* entry, const TriggerAck& ack, Nanos now, Out
   }
   errors_.erase(entry->id);
   const bool is_new = !entry->is_counting || entry->state != SyncState::kApplied;
-  outcome->applied.push_back({entry->id, !entry->is_counting});
+  outcome->applied.push_back({entry->id, !entry->is_counting, was_there});
   entry->is_counting = entry->has_begun = true;
   entry->acknowledged_ns = now;
   if (outcome->applied.back().begins) entry->applied_ns = ack.applied_ns;

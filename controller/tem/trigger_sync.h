@@ -98,7 +98,8 @@ class TriggerSync {
   struct Outcome {
     struct Event {
       uint32_t id;
-      bool begins;  // it did not count before, or has begun anew
+      bool begins;     // it did not count before, or has begun anew
+      bool was_there;  // or may have been, of another life of the event or process of ours
     };
     bool is_known = false;  // it answers the set that is under way
     bool is_applied = false;
@@ -180,8 +181,9 @@ class TriggerSync {
   bool is_connected_ = false;
   bool is_base_known_ = false;
   bool is_halted_ = false;
-  Nanos process_start_ns_ = 0;   // of the agent that we knew last
-  bool is_process_new_ = false;  // it has not acknowledged anything yet
+  Nanos process_start_ns_ = 0;      // of the agent that we knew last
+  bool may_host_have_all_ = false;  // of the set under way, from before
+  bool is_process_new_ = false;     // it has not acknowledged anything yet
   uint64_t last_generation_ = 0;
   uint64_t acknowledged_generation_ = 0;
 
