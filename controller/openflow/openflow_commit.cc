@@ -44,17 +44,20 @@ void OpenflowCommit::AddRequest(Batch* batch, trumpet_of_change change, const Op
   batch->labels.push_back(label + "'" + rule.text + "'");
 }
 
-bool OpenflowCommit::IsThere(const OpenflowRule& rule) const {
-  if (mode_ == Mode::kReconcile) return false;
+// What the switch has at the place of a rule that is added; null: nothing.
+const OpenflowRule* OpenflowCommit::KeptFor(const OpenflowRule& rule) const {
+  if (mode_ == Mode::kReconcile) return nullptr;
   const auto place = PlaceAndText(version_, rule);
-  return place.ok() && target_->rules().count(place->first) != 0;
+  if (!place.ok()) return nullptr;
+  const auto kept = target_->rules().find(place->first);
+  return kept == target_->rules().end() ? nullptr : &kept->second;
 }
 
 // A flow replaces the one at its place by itself.
 void OpenflowCommit::Add(Batch* batch, const std::vector<OpenflowRule>& rules, Kind kind) {
   for (const OpenflowRule& rule : rules) {
     if (rule.kind != kind) continue;
-    const bool modifies = kind != Kind::kFlow && IsThere(rule);
+    const bool modifies = kind != Kind::kFlow && KeptFor(rule) != nullptr;
     AddRequest(batch, modifies ? TRUMPET_OF_MODIFY : TRUMPET_OF_ADD, rule, "");
   }
 }
@@ -120,12 +123,15 @@ void OpenflowCommit::LookAndMakeMeters(Done done) {
   }
   Add(&batch, change_.add, Kind::kMeter);
   for (const OpenflowRule& rule : change_.add) {
-    if (rule.kind == Kind::kMeter && !IsThere(rule)) new_meters_.push_back(rule);
+    if (rule.kind != Kind::kMeter) continue;
+    const OpenflowRule* const kept = KeptFor(rule);
+    if (kept == nullptr) new_meters_.push_back(rule);
+    if (kept != nullptr) old_meters_.push_back(*kept);
   }
   if (batch.requests.empty()) return OpenBundle(std::move(done));
   Ask(std::move(batch), [this, done](const OpenflowAnswers& answers, Status status) {
     if (status.ok()) status = CheckLooks(answers);
-    if (!status.ok()) return RemoveMeters(new_meters_, status, done);
+    if (!status.ok()) return UndoMeters(status, done);
     OpenBundle(done);
   });
 }
@@ -196,9 +202,9 @@ void OpenflowCommit::FinishBundle(Done done) {
     batch.labels.emplace_back("to commit a bundle");
   }
   Ask(std::move(batch), [this, done](const OpenflowAnswers&, const Status& status) {
-    if (!status.ok()) return RemoveMeters(new_meters_, status, done);
+    if (!status.ok()) return UndoMeters(status, done);
     Keep();
-    RemoveMeters(change_.remove, status, done);
+    RemoveMeters(status, done);
   });
 }
 
@@ -208,13 +214,12 @@ void OpenflowCommit::FinishOneByOne(Done done) {
   Ask(std::move(batch), [this, done](const OpenflowAnswers&, const Status& status) {
     if (status.ok()) {
       Keep();
-      return RemoveMeters(change_.remove, status, done);
+      return RemoveMeters(status, done);
     }
     Batch back;
     if (target_->life() == life_) AddMods(&back, inverse_);
-    Ask(std::move(back), [this, done, status](const OpenflowAnswers&, const Status&) {
-      RemoveMeters(new_meters_, status, done);
-    });
+    Ask(std::move(back),
+        [this, done, status](const OpenflowAnswers&, const Status&) { UndoMeters(status, done); });
   });
 }
 
@@ -226,16 +231,28 @@ void OpenflowCommit::Abandon(Done done) {
         {xid, EncodeBundleControl(target_->version(), bundle_, TRUMPET_OF_BUNDLE_DISCARD, xid)});
     batch.labels.emplace_back("to discard a bundle");
   }
-  Ask(std::move(batch), [this, done](const OpenflowAnswers&, const Status&) {
-    RemoveMeters(new_meters_, Status::Ok(), done);
-  });
+  Ask(std::move(batch),
+      [this, done](const OpenflowAnswers&, const Status&) { UndoMeters(Status::Ok(), done); });
 }
 
-// The last step, which may fail: what stays is removed when the switch comes again.
-void OpenflowCommit::RemoveMeters(const std::vector<OpenflowRule>& rules, const Status& status,
-                                  Done done) {
+void OpenflowCommit::RemoveMeters(const Status& status, Done done) {
   Batch batch;
-  if (target_->life() == life_) Remove(&batch, rules, Kind::kMeter);
+  if (target_->life() == life_) Remove(&batch, change_.remove, Kind::kMeter);
+  AskLast(std::move(batch), status, std::move(done));
+}
+
+// Those of a change that does not hold: new ones go, and old ones are again what they were.
+void OpenflowCommit::UndoMeters(const Status& status, Done done) {
+  Batch batch;
+  if (target_->life() == life_) {
+    for (const OpenflowRule& rule : old_meters_) AddRequest(&batch, TRUMPET_OF_MODIFY, rule, "");
+    Remove(&batch, new_meters_, Kind::kMeter);
+  }
+  AskLast(std::move(batch), status, std::move(done));
+}
+
+// The last step, which may fail: what stays is put right when the switch comes again.
+void OpenflowCommit::AskLast(Batch batch, const Status& status, Done done) {
   if (batch.requests.empty()) return done(status);
   Ask(std::move(batch), [done, status](const OpenflowAnswers&, const Status&) { done(status); });
 }

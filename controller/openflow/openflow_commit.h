@@ -8,8 +8,9 @@
 //   Abandon()   instead: nothing was
 //
 // Meters cannot go into a bundle: new ones come before it and old ones go after it, which no packet
-// sees, as flows use them.  A switch without bundles gets the messages one by one, and the opposite
-// of all of them if one is refused.
+// sees, as flows use them.  One that is changed is so before it, too, for the switch may refuse
+// that, and becomes again what it was should the rest be refused.  A switch without bundles gets
+// the messages one by one, and the opposite of all of them if one is refused.
 //
 // Threads: that of the libevent loop, from which all calls back come.
 
@@ -56,14 +57,16 @@ class OpenflowCommit {
                   const std::string& label);
   void Add(Batch* batch, const std::vector<OpenflowRule>& rules, Kind kind);
   void Remove(Batch* batch, const std::vector<OpenflowRule>& rules, Kind kind);
-  bool IsThere(const OpenflowRule& rule) const;
+  const OpenflowRule* KeptFor(const OpenflowRule& rule) const;
   void AddMods(Batch* batch, const OpenflowChange& change);
   void LookAndMakeMeters(Done done);
   Status CheckLooks(const OpenflowAnswers& answers) const;
   void OpenBundle(Done done);
   void FinishBundle(Done done);
   void FinishOneByOne(Done done);
-  void RemoveMeters(const std::vector<OpenflowRule>& rules, const Status& status, Done done);
+  void RemoveMeters(const Status& status, Done done);
+  void UndoMeters(const Status& status, Done done);
+  void AskLast(Batch batch, const Status& status, Done done);
   void Keep();
   void Remember(const OpenflowChange& change);
   void Ask(Batch batch, std::function<void(const OpenflowAnswers&, const Status&)> done);
@@ -76,6 +79,7 @@ class OpenflowCommit {
   OpenflowChange inverse_;
   std::vector<std::string> places_;  // of change_.add
   std::vector<OpenflowRule> new_meters_;
+  std::vector<OpenflowRule> old_meters_;  // as they were, of those that it changes
   size_t look_count_ = 0;
   uint32_t bundle_ = 0;  // 0: none is open
   Batch in_bundle_;      // without bytes

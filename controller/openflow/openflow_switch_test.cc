@@ -86,6 +86,47 @@ TEST(OpenflowSwitch, CommitsAllOrNothingAndSaysWhichRuleWasRefused) {
   EXPECT_EQ(which->rule_count(), 0u);
 }
 
+OpenflowRule MeterRule(int number, int rate) {
+  return {OpenflowRule::Kind::kMeter,
+          "meter=" + std::to_string(number) + ",pktps,band=type=drop,rate=" + std::to_string(rate)};
+}
+
+TEST(OpenflowSwitch, ARefusedChangeLeavesMetersAsTheyWere) {
+  TestSwitch ovs;
+  TestNet test;
+  ovs.AddBridge("br0", 1, kAll);
+  ovs.AddBridge("br1", 2, kAll);
+  ovs.Vsctl({"set-controller", "br0", test.remote()});
+  ovs.Vsctl({"set-controller", "br1", test.remote()});
+  OpenflowSwitch* const which = test.Wait(1);
+  OpenflowSwitch* const other = test.Wait(2);
+  ASSERT_TRUE(which != nullptr && other != nullptr);
+  ASSERT_TRUE(test.Commit(which, {{}, {MeterRule(60001, 10)}}).ok());
+  const auto meters = [&] { return ovs.Ofctl({"dump-meters", "br0"}); };
+  const std::string before = meters();
+  ASSERT_NE(before.find("rate=10\n"), std::string::npos) << before;
+  const OpenflowRule refused = FlowRule("table=4,priority=6,ip,actions=group:77");
+  const std::vector<OpenflowRule> raised = {MeterRule(60001, 1000), MeterRule(60002, 5)};
+  // By the bundle, by a switch without bundles, and by another switch.
+  EXPECT_FALSE(test.Commit(which, {{}, {raised[0], raised[1], refused}}).ok());
+  EXPECT_EQ(meters(), before);
+  which->set_has_bundles(false);
+  EXPECT_FALSE(test.Commit(which, {{}, {raised[0], raised[1], refused}}).ok());
+  EXPECT_EQ(meters(), before);
+  which->set_has_bundles(true);
+  const Status across = test.Run([&](OpenflowSwitch::Done done) {
+    CommitAcross({{which, {{}, raised}}, {other, {{}, {refused}}}}, done);
+  });
+  EXPECT_FALSE(across.ok());
+  EXPECT_EQ(meters(), before);
+  // By the switch's look at the change: a flow of somebody else's is in the way.
+  ovs.Ofctl({"add-flow", "br0", kTheirs});
+  EXPECT_FALSE(test.Commit(which, {{}, {raised[0], FlowRule("priority=9,ip,actions=drop")}}).ok());
+  EXPECT_EQ(meters(), before);
+  ASSERT_TRUE(test.Commit(which, {{}, {raised[0]}}).ok());
+  EXPECT_NE(meters().find("rate=1000\n"), std::string::npos) << meters();
+}
+
 TEST(OpenflowSwitch, DoesNotReplaceFlowsOfOthers) {
   TestSwitch ovs;
   TestNet test;
