@@ -115,6 +115,7 @@ enum trumpet_of_kind {
   TRUMPET_OF_PORT_STATUS,
   TRUMPET_OF_FLOW_REMOVED,
   TRUMPET_OF_FLOW_MOD,
+  TRUMPET_OF_METER_MOD,
   TRUMPET_OF_FLOWS,
   TRUMPET_OF_FLOW_SUM,
   TRUMPET_OF_PORTS,
@@ -174,7 +175,7 @@ struct trumpet_of_numbered {  // a table, meter or group
   uint32_t number;
   uint64_t packets, bytes;  // that came in
   uint64_t dropped;         // of them, by a meter
-  const char* text;         // of meters and groups: what they do
+  const char* text;         // of meters: what they do, always spelled alike
 };
 
 struct trumpet_of_visitor {

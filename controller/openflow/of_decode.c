@@ -169,6 +169,8 @@ static int decode(const struct ofp_header* header, size_t size, Visitor* visitor
       return trumpet_of_decode_port_status(header, visitor, message);
     case OFPTYPE_FLOW_MOD:
       return trumpet_of_decode_flow_mod(header, visitor, message);
+    case OFPTYPE_METER_MOD:
+      return trumpet_of_decode_meter_mod(header, visitor, message);
     default:
       message->has_more = ofpmsg_is_stat_reply(header) && ofpmp_more(header);
       return trumpet_of_decode_list(type, &rest, visitor, message);

@@ -25,6 +25,9 @@ void trumpet_of_tell(enum trumpet_of_kind kind, const struct trumpet_of_visitor*
 int trumpet_of_decode_flow_mod(const struct ofp_header* header,
                                const struct trumpet_of_visitor* visitor,
                                struct trumpet_of_message* message);
+int trumpet_of_decode_meter_mod(const struct ofp_header* header,
+                                const struct trumpet_of_visitor* visitor,
+                                struct trumpet_of_message* message);
 int trumpet_of_decode_port_status(const struct ofp_header* header,
                                   const struct trumpet_of_visitor* visitor,
                                   struct trumpet_of_message* message);

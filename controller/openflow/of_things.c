@@ -170,16 +170,34 @@ static enum ofperr decode_tables(struct ofpbuf* rest, Visitor* visitor) {
   return ended(result);
 }
 
+static void visit_meter(Visitor* visitor, const struct ofputil_meter_config* config) {
+  struct ds text = DS_EMPTY_INITIALIZER;
+  ofputil_format_meter_config(&text, config);
+  visit_numbered(visitor, config->meter_id, UINT64_MAX, UINT64_MAX, ds_cstr(&text));
+  ds_destroy(&text);
+}
+
+int trumpet_of_decode_meter_mod(const struct ofp_header* header, Visitor* visitor,
+                                Message* message) {
+  struct ofputil_meter_mod mod;
+  struct ofpbuf bands;
+  ofpbuf_init(&bands, 64);
+  enum ofperr error = ofputil_decode_meter_mod(header, &mod, &bands);
+  if (!error) {
+    trumpet_of_tell(TRUMPET_OF_METER_MOD, visitor, message);
+    visit_meter(visitor, &mod.meter);
+  }
+  ofpbuf_uninit(&bands);
+  return error;
+}
+
 static enum ofperr decode_meters(struct ofpbuf* rest, Visitor* visitor) {
   struct ofpbuf bands;
   ofpbuf_init(&bands, 64);
   int result;
   struct ofputil_meter_config config;
   while (!(result = ofputil_decode_meter_config(rest, &config, &bands))) {
-    struct ds text = DS_EMPTY_INITIALIZER;
-    ofputil_format_meter_config(&text, &config);
-    visit_numbered(visitor, config.meter_id, UINT64_MAX, UINT64_MAX, ds_cstr(&text));
-    ds_destroy(&text);
+    visit_meter(visitor, &config);
   }
   ofpbuf_uninit(&bands);
   return ended(result);

@@ -122,6 +122,7 @@ void OpenflowCommit::LookAndMakeMeters(Done done) {
     ++look_count_;
   }
   Add(&batch, change_.add, Kind::kMeter);
+  for (const OpenflowRule& rule : change_.modify) AddRequest(&batch, TRUMPET_OF_MODIFY, rule, "");
   for (const OpenflowRule& rule : change_.add) {
     if (rule.kind != Kind::kMeter) continue;
     const OpenflowRule* const kept = KeptFor(rule);

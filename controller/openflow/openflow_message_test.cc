@@ -61,6 +61,21 @@ TEST(OpenflowMessage, ATextThatIsPrintedIsReadAsTheSameFlow) {
   }
 }
 
+// The meter of a message, as the switch that has it would say it.
+TEST(OpenflowMessage, MetersComeBackAsTheSwitchSaysThem) {
+  const OpenflowRule rule = {OpenflowRule::Kind::kMeter,
+                             "meter=7,pktps,stats,burst,band=type=drop,rate=5,burst_size=9", 0};
+  for (const uint8_t version : kVersions) {
+    const Result<std::string> bytes = EncodeRule(version, TRUMPET_OF_ADD, rule, 1);
+    ASSERT_TRUE(bytes.ok()) << bytes.message();
+    const Result<OpenflowMessage> message = DecodeOpenflow(*bytes);
+    ASSERT_TRUE(message.ok() && message->numbered.size() == 1);
+    EXPECT_EQ(message->head.kind, TRUMPET_OF_METER_MOD);
+    EXPECT_EQ(message->numbered[0].text,
+              "meter=7 pktps burst stats bands=\ntype=drop rate=5 burst_size=9\n");
+  }
+}
+
 TEST(OpenflowMessage, MistakesInTextsAreErrors) {
   const OpenflowRule::Kind kinds[] = {OpenflowRule::Kind::kFlow, OpenflowRule::Kind::kGroup,
                                       OpenflowRule::Kind::kMeter};

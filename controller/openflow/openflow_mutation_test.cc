@@ -48,6 +48,9 @@ std::vector<std::string> Seeds() {
     seeds.push_back(EncodeEchoReply(seeds.back()));
     seeds.push_back(EncodeRoleRequest(version, 2, 9, 1));
     seeds.back()[1] = 25;  // the reply looks the same
+    seeds.push_back(*EncodeRule(
+        version, TRUMPET_OF_ADD,
+        {OpenflowRule::Kind::kMeter, "meter=7,pktps,burst,band=type=drop,rate=5,burst_size=9"}, 1));
     seeds.push_back(EncodeBundleControl(version, 3, TRUMPET_OF_BUNDLE_OPEN, 1));
     std::string tables = EncodeSimple(version, TRUMPET_OF_TABLE_STATS_REQUEST, 1);
     tables[1] = 19;

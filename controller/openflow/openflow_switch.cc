@@ -40,6 +40,14 @@ bool IsOf(const OpenflowClaim& claim, const OpenflowRule& rule) {
   return number >= claim.first_meter && number <= claim.last_meter;
 }
 
+// How a switch says what this meter does; empty: the text is none.
+std::string SpellMeter(uint8_t version, const OpenflowRule& rule) {
+  const Result<std::string> bytes = EncodeRule(version, TRUMPET_OF_ADD, rule, 0);
+  if (!bytes.ok()) return "";
+  const Result<OpenflowMessage> message = DecodeOpenflow(*bytes);
+  return message.ok() ? message->numbered.at(0).text : "";
+}
+
 Result<std::vector<OpenflowFlow>> FlowsOf(const Result<std::vector<OpenflowMessage>>& messages) {
   if (!messages.ok()) return messages.status();
   std::vector<OpenflowFlow> flows;
@@ -325,6 +333,12 @@ void OpenflowSwitch::Compare(const OpenflowAnswers& answers, Done ready) {
         if (!IsOurNumber(thing.number)) continue;
         const std::string place =
             (is_meter ? "meter=" : "group_id=") + std::to_string(thing.number);
+        // Flows use a meter, so one that does something else is changed where it is.
+        const auto wanted = missing.find(place);
+        if (is_meter && wanted != missing.end() &&
+            SpellMeter(version(), wanted->second) != thing.text) {
+          change.modify.push_back(wanted->second);
+        }
         see(place, true, {is_meter ? Kind::kMeter : Kind::kGroup, place, 0, true});
       }
     }
@@ -333,7 +347,7 @@ void OpenflowSwitch::Compare(const OpenflowAnswers& answers, Done ready) {
     if (rule.lasts) change.add.push_back(rule);
     if (!rule.lasts) rules_.erase(place);
   }
-  counters_.reconciled_missing += change.add.size();
+  counters_.reconciled_missing += change.add.size() + change.modify.size();
   counters_.reconciled_stray += change.remove.size();
   const auto commit =
       std::make_shared<OpenflowCommit>(this, std::move(change), OpenflowCommit::Mode::kReconcile);

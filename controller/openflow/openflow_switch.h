@@ -5,7 +5,8 @@
 //
 // It remembers the rules that were committed.  Whenever the switch comes (back), our flows there,
 // known by their cookie, are compared with that: what is missing is added, what is not ours to have
-// any more is removed, and nothing else is touched.  Rules with a timeout are not brought back.
+// any more is removed, meters of another rate get theirs, and nothing else is touched.  Rules with
+// a timeout are not brought back.
 //
 // Standing rules are there from the beginning: when the switch comes for the first time they are
 // compared, too, so those of an earlier life of ours stay.  One that somebody deletes is put back
@@ -43,6 +44,8 @@ constexpr uint32_t kLastOpenflowNumber = 64095;
 struct OpenflowChange {
   std::vector<OpenflowRule> remove;
   std::vector<OpenflowRule> add;  // or replace, if it is a rule of ours
+  // Meters that are there already and do something else, when a switch comes (back).
+  std::vector<OpenflowRule> modify = {};
 };
 
 // Rules of ours that somebody will speak for with Adopt(), when he knows them; until then they stay
@@ -58,7 +61,7 @@ struct OpenflowSwitchCounters {
   uint64_t connections = 0;
   uint64_t commits = 0;
   uint64_t failed_commits = 0;
-  uint64_t reconciled_missing = 0;  // added when the switch came back
+  uint64_t reconciled_missing = 0;  // added or put right when the switch came back
   uint64_t reconciled_stray = 0;    // removed then
   uint64_t packets_in = 0;
   uint64_t packets_out = 0;
@@ -177,7 +180,7 @@ class OpenflowSwitch {
 };
 
 // What makes a rule another one if it differs: "table=1,priority=5,ip", "meter=60000"; and how the
-// switch would say it.  An error if the text is none.
+// switch would say it, if it is a flow.  An error if the text is none.
 Result<std::pair<std::string, std::string>> PlaceAndText(uint8_t version, const OpenflowRule& rule);
 
 }  // namespace trumpet

@@ -194,6 +194,36 @@ TEST(OpenflowSwitch, ReconcilesWhenTheSwitchComesBackAndTouchesNothingElse) {
   EXPECT_EQ(ovs.Flows("br0"), "");
 }
 
+TEST(OpenflowSwitch, MetersThatDoSomethingElseAreChangedWhenTheSwitchComes) {
+  TestSwitch ovs;
+  ovs.AddBridge("br0", 1, kAll);
+  OpenflowOptions options;
+  options.standing_rules[1] = {MeterRule(60001, 10), MeterRule(60002, 20),
+                               FlowRule("table=4,ip,actions=meter:60001,output:1")};
+  const auto come = [&](TestNet* test) {
+    ovs.Vsctl({"set-controller", "br0", test->remote()});
+    return test->Wait(1);
+  };
+  {
+    TestNet test(options);
+    ASSERT_NE(come(&test), nullptr);
+  }
+  // A later life of ours, with another rate.
+  options.standing_rules[1][0] = MeterRule(60001, 7);
+  TestNet test(options);
+  const OpenflowSwitch* const which = come(&test);
+  ASSERT_NE(which, nullptr);
+  const std::string meters = ovs.Ofctl({"dump-meters", "br0"});
+  EXPECT_NE(meters.find("meter=60001 pktps bands=\ntype=drop rate=7\n"), std::string::npos)
+      << meters;
+  EXPECT_NE(meters.find("meter=60002 pktps bands=\ntype=drop rate=20\n"), std::string::npos)
+      << meters;
+  EXPECT_EQ(ovs.Flows("br0"),
+            "cookie=0x7472000000000001, table=4, ip actions=meter:60001,output:1\n");
+  EXPECT_EQ(which->counters().reconciled_missing, 1u);
+  EXPECT_EQ(which->counters().reconciled_stray, 0u);
+}
+
 TEST(OpenflowSwitch, CommitsAtAllSwitchesOrAtNone) {
   TestSwitch ovs;
   TestNet test;
