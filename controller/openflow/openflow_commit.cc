@@ -25,6 +25,7 @@ void OpenflowCommit::Ask(Batch batch,
   target_->Ask(life_, std::move(batch.requests),
                [this, labels = std::move(batch.labels), done](const OpenflowAnswers& answers) {
                  Status status = answers.status;
+                 is_lost_ = is_lost_ || !status.ok();
                  for (size_t i = 0; status.ok() && i < answers.answers.size(); ++i) {
                    const std::string& error = answers.answers[i].error;
                    if (error.empty()) continue;
@@ -105,7 +106,8 @@ Status OpenflowCommit::Learn() {
 void OpenflowCommit::Prepare(Done done) {
   life_ = target_->life();
   Status status = Status::Error("switch " + target_->name() + " is not connected");
-  if (life_ != 0) status = Learn();
+  is_lost_ = life_ == 0;
+  if (!is_lost_) status = Learn();
   if (!status.ok()) return target_->Later([done, status] { done(status); });
   LookAndMakeMeters(std::move(done));
 }
@@ -264,6 +266,10 @@ void OpenflowCommit::Keep() {
 
 void OpenflowCommit::Forget() { Remember(inverse_); }
 
+void OpenflowCommit::LetGo() {
+  if (is_lost_) target_->ForgetBrief(change_.remove);
+}
+
 void OpenflowCommit::Remember(const OpenflowChange& change) {
   for (const OpenflowRule& rule : change.remove) {
     const auto place = PlaceAndText(version_, rule);
@@ -342,6 +348,9 @@ class Across : public std::enable_shared_from_this<Across> {
   }
 
   void End() {
+    if (!status_.ok()) {
+      for (const auto& commit : commits_) commit->LetGo();
+    }
     for (const SwitchChange& part : parts_) {
       OpenflowSwitchCounters& counts = part.target->counts();
       ++(status_.ok() ? counts.commits : counts.failed_commits);

@@ -43,6 +43,9 @@ class OpenflowCommit {
   OpenflowChange inverse() const { return inverse_; }
   // The switch remembers what it did before: should its connection end, it will be that again.
   void Forget();
+  // It has failed.  Was it for want of a connection, brief rules that it was to remove are
+  // forgotten.
+  void LetGo();
   OpenflowSwitch* target() const { return target_; }
 
  private:
@@ -75,6 +78,7 @@ class OpenflowCommit {
   const OpenflowChange change_;
   const Mode mode_;
   uint64_t life_ = 0;
+  bool is_lost_ = false;  // there was no connection, or it ended
   uint8_t version_ = 0;
   OpenflowChange inverse_;
   std::vector<std::string> places_;  // of change_.add

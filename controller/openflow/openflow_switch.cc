@@ -114,6 +114,15 @@ void OpenflowSwitch::Commit(OpenflowChange change, Done done) {
   CommitAcross({{this, std::move(change)}}, std::move(done));
 }
 
+void OpenflowSwitch::ForgetBrief(const std::vector<OpenflowRule>& rules) {
+  for (const OpenflowRule& rule : rules) {
+    const auto spelled = PlaceAndText(kAnyVersion, rule);
+    if (!spelled.ok()) continue;
+    const auto kept = rules_.find(spelled->first);
+    if (kept != rules_.end() && !kept->second.lasts) rules_.erase(kept);
+  }
+}
+
 // ---- Asking ----
 
 void OpenflowSwitch::Ask(uint64_t life, std::vector<OpenflowRequest> requests, AnswersDone done) {

@@ -89,7 +89,9 @@ class OpenflowSwitch {
   const std::string& last_error() const { return last_error_; }
   OpenflowSwitchCounters counters() const;
 
-  // Changes our rules; an error names the rule that was refused, and then nothing was changed.
+  // Changes our rules; an error names the rule that was refused, and then nothing was changed.  If
+  // the switch is away, though, rules that end by themselves and were to be removed are so as soon
+  // as it comes back.
   void Commit(OpenflowChange change, Done done);
   // Flows whose cookie has these bits, with their counts.
   void AskFlows(uint8_t table, uint64_t cookie, uint64_t cookie_mask, FlowsDone done);
@@ -138,6 +140,8 @@ class OpenflowSwitch {
   void Ask(uint64_t life, std::vector<OpenflowRequest> requests, AnswersDone done);
   void Later(std::function<void()> action);
   Rules& rules() { return rules_; }
+  // Those of them that do not last: what the switch still has of them is stray when it comes back.
+  void ForgetBrief(const std::vector<OpenflowRule>& rules);
   bool has_bundles() const { return has_bundles_; }
   void set_has_bundles(bool has) { has_bundles_ = has; }
   OpenflowSwitchCounters& counts() { return counters_; }

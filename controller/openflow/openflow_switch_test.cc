@@ -224,6 +224,26 @@ TEST(OpenflowSwitch, MetersThatDoSomethingElseAreChangedWhenTheSwitchComes) {
   EXPECT_EQ(which->counters().reconciled_stray, 0u);
 }
 
+TEST(OpenflowSwitch, BriefRulesThatWereRemovedWhileTheSwitchWasAwayGoWhenItComesBack) {
+  TestSwitch ovs;
+  TestNet test;
+  OpenflowSwitch* which = BringSwitch(&ovs, &test);
+  ASSERT_NE(which, nullptr);
+  std::vector<OpenflowRule> brief = {MeterRule(60001, 10),
+                                     FlowRule("table=5,hard_timeout=600,tcp,actions=output:1", 3)};
+  for (OpenflowRule& rule : brief) rule.lasts = false;
+  const OpenflowRule lasting = FlowRule("table=3,ip,actions=output:2");
+  ASSERT_TRUE(test.Commit(which, {{}, {brief[0], brief[1], lasting}}).ok());
+  ovs.Vsctl({"set-controller", "br0", "tcp:127.0.0.1:1"});
+  ASSERT_TRUE(test.RunUntil([&] { return !which->is_ready(); }));
+  EXPECT_FALSE(test.Commit(which, {{brief[0], brief[1], lasting}, {}}).ok());
+  ovs.Vsctl({"set-controller", "br0", test.remote()});
+  which = test.Wait(1);
+  EXPECT_EQ(ovs.Flows("br0"), "cookie=0x7472000000000001, table=3, ip actions=output:2\n");
+  EXPECT_EQ(ovs.Ofctl({"dump-meters", "br0"}).find("meter="), std::string::npos);
+  EXPECT_EQ(which->rule_count(), 1u);
+}
+
 TEST(OpenflowSwitch, CommitsAtAllSwitchesOrAtNone) {
   TestSwitch ovs;
   TestNet test;

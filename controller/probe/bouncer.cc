@@ -304,8 +304,8 @@ void Bouncer::End(Kept* bounce) {
   running_.erase(std::find(running_.begin(), running_.end(), view.id));
   for (size_t i = 0; i < bounce->flows.size(); ++i) {
     OpenflowSwitch* const at = parts_.net->Find(bounce->datapaths[i]);
-    // A switch that is away sees to it by the timeout.
-    if (at->is_ready()) at->Commit({{bounce->flows[i]}, {}}, [](const Status&) {});
+    // At a switch that is away it goes by the timeout, or when the switch comes back.
+    at->Commit({{bounce->flows[i]}, {}}, [](const Status&) {});
   }
 }
 

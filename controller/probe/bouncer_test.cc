@@ -227,5 +227,20 @@ TEST_F(BouncerTest, ASwitchThatGoesAwayEndsIt) {
   EXPECT_EQ(bounce->notes[0].find("switch 'br0' went away after "), 0u) << bounce->notes[0];
 }
 
+TEST_F(BouncerTest, ASwitchThatWasAwayAtTheEndLosesItsFlowWhenItComesBack) {
+  const BounceView* const bounce = Begin(Request(1000));
+  ASSERT_TRUE(RunUntil([&] { return bounce->sent > 0; }));
+  ovs_.Vsctl({"set-controller", "br0", "tcp:127.0.0.1:1"});
+  ASSERT_TRUE(net_.RunUntil([&] { return !here_->is_ready(); }));
+  ASSERT_TRUE(RunUntil([&] {
+    for (const auto& answer : std::exchange(answers_, {})) answer(Status::Error("gone"));
+    return bounce->state == ProbeState::kDone;
+  }));
+  EXPECT_NE(FlowsOfOurs().find("dl_dst"), std::string::npos);
+  ovs_.Vsctl({"set-controller", "br0", net_.remote()});
+  ASSERT_NE(net_.Wait(1), nullptr);
+  EXPECT_EQ(FlowsOfOurs().find("dl_dst"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace trumpet

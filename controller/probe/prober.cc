@@ -182,9 +182,8 @@ void Prober::Prepare(uint64_t id, size_t which) {
 void Prober::RemoveVia(Kept* probe) {
   for (size_t i = 0; i < probe->via_rules.size(); ++i) {
     OpenflowSwitch* const at = parts_.net->Find(probe->via[i].switch_name);
-    // A switch that is away sees to it by the timeout.
-    const bool is_here = at != nullptr && at->is_ready();
-    if (is_here) at->Commit({{probe->via_rules[i]}, {}}, [](const Status&) {});
+    // At a switch that is away it goes by the timeout, or when the switch comes back.
+    if (at != nullptr) at->Commit({{probe->via_rules[i]}, {}}, [](const Status&) {});
   }
   probe->via_rules.clear();
 }

@@ -288,6 +288,18 @@ TEST_F(ViaProberTest, PacketsPassTheSwitchesThatTheyHaveToAndNoOthersDo) {
       << "its flows are removed";
 }
 
+TEST_F(ViaProberTest, ASwitchThatWasAwayAtTheEndLosesItsFlowWhenItComesBack) {
+  const ProbeView* const probe = Begin(Via({"br1"}));
+  ASSERT_TRUE(RunUntil([&] { return probe->state == ProbeState::kWaiting; }));
+  ovs_.Vsctl({"set-controller", "br1", "tcp:127.0.0.1:1"});
+  ASSERT_TRUE(net_.RunUntil([&] { return !net_.net().Find(2)->is_ready(); }));
+  ASSERT_TRUE(EndsUnanswered(probe));
+  EXPECT_NE(FlowsOfVia().find("dl_dst"), std::string::npos);
+  ovs_.Vsctl({"set-controller", "br1", net_.remote()});
+  ASSERT_NE(net_.Wait(2), nullptr);
+  ASSERT_TRUE(RunUntil([&] { return FlowsOfVia().find("dl_dst") == std::string::npos; }));
+}
+
 TEST_F(ViaProberTest, CopiesFromElsewhereAreNoted) {
   const ProbeView* const probe = Begin(Via({"br1"}, 2));
   ASSERT_TRUE(RunUntil([&] { return questions_.size() == 1; }));
