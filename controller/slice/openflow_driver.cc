@@ -40,7 +40,10 @@ struct OpenflowDriver::Slice {
   Slice(event_base* base, OpenflowDriver* driver)
       : deadline(base, [this, driver] { driver->End(this); }),
         look(base, [this, driver] { driver->LookAtCaps(this); }),
-        last_words(base, [this, driver] { driver->Finish(this); }) {}
+        last_words(base, [this, driver] {
+          has_waited = true;
+          driver->Finish(this);
+        }) {}
 
   OpenflowSwitch* which = nullptr;
   SliceSpec spec;
@@ -54,6 +57,7 @@ struct OpenflowDriver::Slice {
   bool is_gone = false;  // its flows are
   bool is_meter_gone = true;
   size_t flows_to_come = 0;  // that have not told how they ended
+  bool has_waited = false;   // long enough for those that have not
   SliceEnd end;
   std::vector<Done> off;
   LoopEvent deadline;
@@ -216,10 +220,7 @@ void OpenflowDriver::LookAtCaps(Slice* slice) {
   slice->which->AskFlows(
       0, slice->cookie, UINT64_MAX, [this, slice](const Result<std::vector<OpenflowFlow>>& flows) {
         slice->is_looking = false;
-        if (slice->is_ending) {
-          if (slice->is_gone) Finish(slice);  // it waited for this
-          return;
-        }
+        if (slice->is_ending) return Finish(slice);  // it waited for this
         if (!flows.ok()) return;
         uint64_t packets = 0;
         uint64_t bytes = 0;
@@ -245,9 +246,9 @@ void OpenflowDriver::End(Slice* slice) {
     for (const Done& done : std::exchange(slice->off, {})) done(status);
     // Without a connection nobody tells; the switch sees to it by itself.
     slice->last_words.RunAfter(status.ok() ? kLastWords : 0);
-    if (status.ok() && !slice->is_meter_gone) return AskMeter(slice);
-    slice->is_meter_gone = true;
-    if (slice->flows_to_come == 0) Finish(slice);
+    if (slice->is_meter_gone) return Finish(slice);
+    if (status.ok()) return AskMeter(slice);
+    RemoveMeter(slice);  // when the switch comes back, if it is away
   });
 }
 
@@ -269,7 +270,7 @@ void OpenflowDriver::AskMeter(Slice* slice) {
 void OpenflowDriver::RemoveMeter(Slice* slice) {
   slice->which->Commit({slice->meters, {}}, [this, slice](const Status&) {
     slice->is_meter_gone = true;
-    if (slice->flows_to_come == 0) Finish(slice);
+    Finish(slice);
   });
 }
 
@@ -283,14 +284,14 @@ void OpenflowDriver::OnFlowRemoved(OpenflowSwitch* which, const OpenflowMessage&
     if (slice->flows_to_come > 0) --slice->flows_to_come;
     if (slice->flows_to_come > 0) return;
     // By their timeout, if not by us: then the rest goes, too.
-    if (!slice->is_ending) return End(slice);
-    if (slice->is_gone) Finish(slice);
-    return;
+    return slice->is_ending ? Finish(slice) : End(slice);
   }
 }
 
+// Whatever it waited for has come: it is finished when that was the last.
 void OpenflowDriver::Finish(Slice* slice) {
-  if (!slice->is_meter_gone || slice->is_looking || !slice->is_gone) return;
+  const bool has_told = slice->flows_to_come == 0 || slice->has_waited;
+  if (!has_told || !slice->is_gone || !slice->is_meter_gone || slice->is_looking) return;
   const auto place = std::find_if(slices_.begin(), slices_.end(),
                                   [&](const auto& one) { return one.get() == slice; });
   SliceEnd end = slice->end;

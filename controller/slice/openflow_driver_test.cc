@@ -133,6 +133,43 @@ TEST_F(OpenflowDriverTest, TheSwitchEndsItWhenTheControllerIsGone) {
   ASSERT_TRUE(RunUntilEnded());
 }
 
+TEST_F(OpenflowDriverTest, WhatHasEndedWhileTheSwitchWasAwayGoesWhenItComesBack) {
+  SliceSpec spec = Spec(5, "dstIP=10.1.0.0/16", 600 * kNanosPerSecond);
+  spec.packets_per_second = 10;
+  ASSERT_TRUE(TurnOn(spec).ok());
+  ovs_.Vsctl({"set-controller", "br0", "tcp:127.0.0.1:1"});
+  ASSERT_TRUE(test_.RunUntil([&] { return !which_->is_ready(); }));
+  EXPECT_FALSE(TurnOff(5).ok());
+  ASSERT_TRUE(RunUntilEnded());
+  EXPECT_NE(ovs_.Flows("br0"), theirs_);
+  ovs_.Vsctl({"set-controller", "br0", test_.remote()});
+  ASSERT_NE(test_.Wait(1), nullptr);
+  EXPECT_EQ(ovs_.Flows("br0"), theirs_);
+  EXPECT_EQ(ovs_.Ofctl({"dump-meters", "br0"}).find("meter="), std::string::npos);
+}
+
+// Nobody tells how its flows ended, and others keep the switch busy for longer than it waits.
+TEST_F(OpenflowDriverTest, EndsWhenItsMeterIsTheLastToGo) {
+  SliceSpec spec = Spec(5, "dstIP=10.1.0.0/16", 30 * kNanosPerSecond);
+  spec.packets_per_second = 10;
+  ASSERT_TRUE(TurnOn(spec).ok());
+  for (const auto& [place, rule] : which_->rules()) {
+    const size_t at = rule.text.find("send_flow_rem,");
+    if (at == std::string::npos) continue;
+    std::string silent = rule.text;
+    silent.erase(at, sizeof "send_flow_rem," - 1);
+    ovs_.Ofctl({"add-flow", "br0", "cookie=" + std::to_string(rule.cookie) + "," + silent});
+  }
+  driver_->TurnOff(name_, 5, [this](const Status&) { which_->Acquire([] {}); });
+  const auto busy_until = std::chrono::steady_clock::now() + std::chrono::milliseconds(1500);
+  ASSERT_TRUE(test_.RunUntil([&] { return std::chrono::steady_clock::now() > busy_until; }));
+  EXPECT_TRUE(ends_.empty());
+  which_->Release();
+  ASSERT_TRUE(RunUntilEnded());
+  EXPECT_EQ(driver_->slice_count(), 0u);
+  EXPECT_EQ(ovs_.Ofctl({"dump-meters", "br0"}).find("meter="), std::string::npos);
+}
+
 TEST_F(OpenflowDriverTest, SeveralSlicesOfTheSamePacketEachGetTheirCopy) {
   ASSERT_TRUE(TurnOn(Spec(1, "dstIP=10.1.0.0/16", 30 * kNanosPerSecond)).ok());
   ASSERT_TRUE(TurnOn(Spec(2, "srcIP=10.0.0.1", 30 * kNanosPerSecond)).ok());
