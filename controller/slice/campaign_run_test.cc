@@ -137,6 +137,19 @@ TEST(CampaignRun, IsOverBudgetForOneSlotAtMostWhenAFlowJumps) {
   EXPECT_LE(MostInASecond(lab.network.copies), 5'000'000 / 8 + slot_bytes);
 }
 
+TEST(CampaignRun, NoCountOfASwitchIsTooLargeForTheBudget) {
+  Lab lab;
+  lab.AddFlow(kPrefix, "ABCD", 1'000'000);
+  lab.network.OnEnd([&lab](SliceEnd end) {
+    end.bytes = uint64_t{1} << 63;
+    lab.run->OnEnd(end);
+  });
+  lab.Begin("MIRROR 1.2.3.0/24 ON [A B C D] USING 15 Mb/s DURING 450 ms");
+  lab.RunToEnd();
+  EXPECT_GE(lab.run->view().over_budget, 1u);
+  EXPECT_GT(lab.run->view().copied_bytes, 0);
+}
+
 TEST(CampaignRun, TurnsOffWhatIsOnWhenItIsStopped) {
   Lab lab;
   lab.AddFlow("1.2.3.4/32", "ABCD", 1'000'000);

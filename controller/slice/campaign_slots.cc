@@ -312,7 +312,9 @@ int64_t CampaignRun::CountSlice(const ActiveSlice& slice, Nanos now) {
     const auto found = tallies_.find({slice.tag, place.router});
     const SliceTally tally = found == tallies_.end() ? SliceTally() : found->second;
     const uint64_t overhead = place.end.packets * options_.copy_overhead;
-    const uint64_t bytes = std::max(tally.copy_bytes, place.end.bytes + overhead);
+    // However much a switch or an analyzer says, sums of it are numbers.
+    const uint64_t bytes =
+        std::min<uint64_t>(std::max(tally.copy_bytes, place.end.bytes + overhead), slice::kMaxCost);
     const uint64_t packets = std::max(tally.packets, place.end.packets);
     const Nanos lasted = place.end.lasted > 0 ? place.end.lasted : slot_;
     query.packets += tally.packets;

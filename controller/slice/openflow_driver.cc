@@ -84,6 +84,11 @@ std::string MakeProbe(uint32_t tag) {
   return frame;
 }
 
+// Switches may leave a count unsaid.
+void AddCount(uint64_t count, uint64_t* sum) {
+  if (count != kUnknownCount) *sum += count;
+}
+
 std::string Timeout(Nanos duration) {
   const Nanos seconds = (duration + kNanosPerSecond - 1) / kNanosPerSecond;
   return "hard_timeout=" + std::to_string(std::clamp<Nanos>(seconds, 1, 65535)) + ",";
@@ -225,8 +230,8 @@ void OpenflowDriver::LookAtCaps(Slice* slice) {
         uint64_t packets = 0;
         uint64_t bytes = 0;
         for (const OpenflowFlow& flow : *flows) {
-          packets += flow.packets;
-          bytes += flow.bytes;
+          AddCount(flow.packets, &packets);
+          AddCount(flow.bytes, &bytes);
         }
         const SliceSpec& spec = slice->spec;
         const bool is_full = (spec.max_packets != 0 && packets >= spec.max_packets) ||
@@ -259,7 +264,7 @@ void OpenflowDriver::AskMeter(Slice* slice) {
     for (const OpenflowAnswer& answer : a.answers) {
       for (const OpenflowMessage& message : answer.messages) {
         for (const OpenflowNumbered& meter : message.numbered) {
-          if (meter.number == number) slice->end.withheld = meter.dropped;
+          if (meter.number == number) AddCount(meter.dropped, &slice->end.withheld);
         }
       }
     }
@@ -278,8 +283,8 @@ void OpenflowDriver::OnFlowRemoved(OpenflowSwitch* which, const OpenflowMessage&
   for (const auto& one : slices_) {
     Slice* const slice = one.get();
     if (slice->which != which || slice->cookie != removed.head.cookie) continue;
-    slice->end.packets += removed.head.packets;
-    slice->end.bytes += removed.head.bytes;
+    AddCount(removed.head.packets, &slice->end.packets);
+    AddCount(removed.head.bytes, &slice->end.bytes);
     slice->end.lasted = std::max(slice->end.lasted, Nanos{removed.head.duration_ns});
     if (slice->flows_to_come > 0) --slice->flows_to_come;
     if (slice->flows_to_come > 0) return;

@@ -215,6 +215,18 @@ TEST_F(OpenflowDriverTest, EndsWhenTheCapIsReached) {
   EXPECT_LT(ends_[0].lasted, 29 * kNanosPerSecond);
 }
 
+TEST_F(OpenflowDriverTest, CountsThatTheSwitchDoesNotKnowCountNothing) {
+  ASSERT_TRUE(TurnOn(Spec(5, "dstIP=10.1.0.0/16", 30 * kNanosPerSecond)).ok());
+  OpenflowMessage removed;
+  removed.head.kind = TRUMPET_OF_FLOW_REMOVED;
+  removed.head.cookie = which_->rules().begin()->second.cookie;
+  removed.head.packets = removed.head.bytes = kUnknownCount;
+  which_->OnMessage(removed);
+  ASSERT_TRUE(RunUntilEnded());
+  EXPECT_EQ(ends_[0].packets, 0u);
+  EXPECT_EQ(ends_[0].bytes, 0u);
+}
+
 TEST_F(OpenflowDriverTest, SaysWhatASwitchCannotDo) {
   EXPECT_FALSE(TurnOn(Spec(1, "not (srcIP=10.0.0.1)", kNanosPerSecond)).ok());
   EXPECT_FALSE(TurnOn(Spec(0, "srcIP=10.0.0.1", kNanosPerSecond)).ok());
