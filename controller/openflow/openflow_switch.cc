@@ -225,8 +225,13 @@ void OpenflowSwitch::AskPorts(Done ready) {
       for (const OpenflowPort& port : message.ports) ports_[port.number] = port;
     }
     if (ports_changed_) ports_changed_();
-    ready(Status::Ok());
+    ready(CheckPorts());
   });
+}
+
+Status OpenflowSwitch::CheckPorts() const {
+  if (ports_.size() <= kMaxOpenflowPorts) return Status::Ok();
+  return Status::Error("it has more than " + std::to_string(kMaxOpenflowPorts) + " ports");
 }
 
 void OpenflowSwitch::OnMessage(const OpenflowMessage& message) {
@@ -242,6 +247,9 @@ void OpenflowSwitch::OnMessage(const OpenflowMessage& message) {
         } else {
           ports_[port.number] = port;
         }
+      }
+      if (const Status status = CheckPorts(); !status.ok()) {
+        return channel_->Close(CloseCause::kProtocol, status.message());
       }
       if (ports_changed_) ports_changed_();
       return;

@@ -39,6 +39,8 @@ constexpr uint64_t kOpenflowCookie = 0x7472000000000000;
 constexpr uint64_t kOpenflowCookieMask = 0xffff000000000000;
 constexpr uint32_t kFirstOpenflowNumber = 60000;  // of groups and meters that are ours
 constexpr uint32_t kLastOpenflowNumber = 64095;
+// A switch that tells of more is not kept: Open vSwitch has fewer.
+constexpr size_t kMaxOpenflowPorts = 65536;
 
 // All or nothing; what is removed goes first.
 struct OpenflowChange {
@@ -152,6 +154,7 @@ class OpenflowSwitch {
 
   void AskOne(const Encode& encode, MessagesDone done);
   void AskPorts(Done ready);
+  Status CheckPorts() const;
   void Reconcile(Done ready);
   void Compare(const OpenflowAnswers& answers, Done ready);
   void AdoptNow(const OpenflowClaim& claim, const std::vector<OpenflowRule>& rules,

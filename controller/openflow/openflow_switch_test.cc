@@ -312,6 +312,28 @@ TEST(OpenflowSwitch, SendsPacketsAndTakesThem) {
   test.net().RemoveObserver(&seen);
 }
 
+TEST(OpenflowSwitch, ASwitchThatTellsOfPortsWithoutEndIsLetGo) {
+  TestSwitch ovs;
+  TestNet test;
+  OpenflowSwitch* const which = BringSwitch(&ovs, &test);
+  ASSERT_NE(which, nullptr);
+  OpenflowMessage added;
+  added.head.kind = TRUMPET_OF_PORT_STATUS;
+  added.ports.resize(1);
+  const auto add = [&] {
+    ++added.ports[0].number;
+    which->OnMessage(added);
+  };
+  while (which->ports().size() < kMaxOpenflowPorts) add();
+  EXPECT_TRUE(which->channel()->is_ready());
+  add();
+  EXPECT_FALSE(which->channel()->is_ready());
+  const auto protocol = static_cast<size_t>(CloseCause::kProtocol);
+  ASSERT_TRUE(test.RunUntil([&] { return test.net().counters().closed[protocol] == 1; }));
+  ASSERT_NE(test.Wait(1), nullptr);
+  EXPECT_LT(which->ports().size(), 10u);
+}
+
 TEST(OpenflowSwitch, GoesToASwitchThatListens) {
   TestSwitch ovs;
   OpenflowOptions options;
