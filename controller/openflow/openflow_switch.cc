@@ -414,7 +414,17 @@ void OpenflowSwitch::AdoptNow(const OpenflowClaim& claim, const std::vector<Open
   });
 }
 
+// What is under way may bring some of them once more.
 void OpenflowSwitch::GiveBack(const OpenflowClaim& claim) {
+  GiveBackNow(claim);
+  if (!is_busy_) return;
+  Acquire([this, claim] {
+    GiveBackNow(claim);
+    Release();
+  });
+}
+
+void OpenflowSwitch::GiveBackNow(const OpenflowClaim& claim) {
   EndClaim(claim);
   claims_.push_back(claim);
   for (auto it = rules_.begin(); it != rules_.end();) {

@@ -159,6 +159,7 @@ class OpenflowSwitch {
   void Compare(const OpenflowAnswers& answers, Done ready);
   void AdoptNow(const OpenflowClaim& claim, const std::vector<OpenflowRule>& rules,
                 const Done& done);
+  void GiveBackNow(const OpenflowClaim& claim);
   void EndClaim(const OpenflowClaim& claim);
   bool IsClaimed(const OpenflowRule& rule) const;
   bool IsLasting(uint64_t cookie) const;

@@ -244,6 +244,23 @@ TEST(OpenflowSwitch, BriefRulesThatWereRemovedWhileTheSwitchWasAwayGoWhenItComes
   EXPECT_EQ(which->rule_count(), 1u);
 }
 
+TEST(OpenflowSwitch, WhatIsGivenBackDoesNotComeAgainByAChangeUnderWay) {
+  const OpenflowClaim claim = {kOpenflowCookie, UINT64_MAX << 40, 60000, 60031};
+  TestSwitch ovs;
+  TestNet test;
+  OpenflowSwitch* const which = BringSwitch(&ovs, &test);
+  ASSERT_NE(which, nullptr);
+  bool is_done = false;
+  which->Commit({{}, {FlowRule("table=3,ip,actions=output:2")}}, [&](const Status& status) {
+    EXPECT_TRUE(status.ok()) << status.message();
+    is_done = true;
+  });
+  which->GiveBack(claim);
+  ASSERT_TRUE(test.RunUntil([&] { return is_done; }));
+  EXPECT_EQ(which->rule_count(), 0u);
+  EXPECT_FALSE(ovs.Flows("br0").empty());
+}
+
 TEST(OpenflowSwitch, CommitsAtAllSwitchesOrAtNone) {
   TestSwitch ovs;
   TestNet test;

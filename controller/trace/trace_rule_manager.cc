@@ -49,13 +49,36 @@ void TraceRuleManager::Later(std::function<void()> action) {
 
 // --- what is stored ----------------------------------------------------------
 
+void TraceRuleManager::Start() {
+  is_acting_ = true;
+  parts_.store->Start(this);
+}
+
 void TraceRuleManager::StandBy() {
+  ++term_;  // nothing that is under way is ours any more
+  is_ready_ = is_loaded_ = is_acting_ = false;
   parts_.store->Stop();
-  is_ready_ = is_loaded_ = false;
   Take(std::nullopt);
   members_.clear();
   strangers_.clear();
+  if (changing_) {
+    Later([done = EndChange()] {
+      done(Conflict("another controller acts now, and knows whether the rules were changed"));
+    });
+  }
+  TellChanging();
+  GiveBack();
+}
+
+void TraceRuleManager::GiveBack() {
   for (OpenflowSwitch* which : parts_.net->Switches()) which->GiveBack(TraceRuleClaim());
+}
+
+// What was begun before another controller took over may be done at a switch only now.
+bool TraceRuleManager::IsOver(uint64_t term) {
+  if (term == term_) return false;
+  if (!is_acting_) GiveBack();
+  return true;
 }
 
 void TraceRuleManager::OnEventsLoaded(const StoreIdentity&, std::vector<EventRecord> records) {
@@ -104,7 +127,7 @@ void TraceRuleManager::Take(std::optional<EventRecord> record) {
 // --- switches ----------------------------------------------------------------
 
 void TraceRuleManager::Tick() {
-  if (!is_loaded_ || is_changing_) return;
+  if (!is_loaded_ || changing_) return;
   UpdatePlaces();
   for (auto& [id, member] : members_) Sync(id, &member);
   LetGoOfStrangers();
@@ -168,21 +191,22 @@ void TraceRuleManager::Adopt(uint64_t id, OpenflowSwitch* which, const Result<Ru
   }
   member.is_busy = true;
   TellChanging();
-  which->Adopt(
-      TraceRuleClaim(), *wanted,
-      [this, alive = std::weak_ptr<bool>(alive_), id, rules = *wanted](const Status& status) {
-        if (!alive.expired()) Arrived(id, rules, status);
-      });
+  which->Adopt(TraceRuleClaim(), *wanted,
+               [this, alive = std::weak_ptr<bool>(alive_), term = term_, id,
+                rules = *wanted](const Status& status) {
+                 if (!alive.expired() && !IsOver(term)) Arrived(id, rules, status);
+               });
 }
 
 void TraceRuleManager::Update(uint64_t id, OpenflowSwitch* which, const Rules& wanted) {
   Member& member = members_[id];
   member.is_busy = true;
   TellChanging();
-  which->Commit(ChangeOf(member.installed, wanted),
-                [this, alive = std::weak_ptr<bool>(alive_), id, wanted](const Status& status) {
-                  if (!alive.expired()) Arrived(id, wanted, status);
-                });
+  which->Commit(
+      ChangeOf(member.installed, wanted),
+      [this, alive = std::weak_ptr<bool>(alive_), term = term_, id, wanted](const Status& status) {
+        if (!alive.expired() && !IsOver(term)) Arrived(id, wanted, status);
+      });
 }
 
 void TraceRuleManager::Arrived(uint64_t id, const Rules& rules, const Status& status) {
@@ -208,7 +232,7 @@ Status TraceRuleManager::WhyNot() const {
   if (!is_ready_ || !is_loaded_) {
     return Status::Error("trace rules cannot be changed now: " + store_text_);
   }
-  if (is_changing_) return Status::Error("trace rules are being changed; try again");
+  if (changing_) return Status::Error("trace rules are being changed; try again");
   for (const auto& [id, member] : members_) {
     if (member.is_busy) {
       return Status::Error("switch " + member.place.name + " is getting its rules; try again");
@@ -291,8 +315,8 @@ void TraceRuleManager::Put(TraceRules rules, const std::string& caller, Done don
   record.changed_ns = parts_.clock->UnixNow();
   if (!record_) record.created_ns = record.changed_ns;
   record.changed_by = caller;
-  BeginChange(*parts, rules);
-  ChangeAll(std::move(*parts), std::move(wanted), std::move(change), std::move(done));
+  BeginChange(*parts, rules, std::move(done));
+  ChangeAll(std::move(*parts), std::move(wanted), std::move(change));
 }
 
 void TraceRuleManager::Remove(Done done) {
@@ -307,8 +331,8 @@ void TraceRuleManager::Remove(Done done) {
   EventChange change;
   change.name = kRecordName;
   change.expected_id = record_->id;
-  BeginChange(*parts, TraceRules());
-  ChangeAll(std::move(*parts), std::move(wanted), std::move(change), std::move(done));
+  BeginChange(*parts, TraceRules(), std::move(done));
+  ChangeAll(std::move(*parts), std::move(wanted), std::move(change));
 }
 
 std::vector<uint16_t> TraceRuleManager::Changing() const {
@@ -328,70 +352,68 @@ void TraceRuleManager::TellChanging() {
 }
 
 // Other marks, and other rules of edges, leave each packet with all of its copies or none.
-void TraceRuleManager::BeginChange(const std::vector<SwitchChange>& parts,
-                                   const TraceRules& rules) {
-  is_changing_ = true;
+void TraceRuleManager::BeginChange(const std::vector<SwitchChange>& parts, const TraceRules& rules,
+                                   Done done) {
+  changing_ = std::move(done);
   if (IsDecidedAtEdges(rules_, rules)) return;
   for (const SwitchChange& part : parts) members_[part.target->datapath_id()].is_changing = true;
   TellChanging();
 }
 
-void TraceRuleManager::EndChange() {
-  is_changing_ = false;
+TraceRuleManager::Done TraceRuleManager::EndChange() {
   for (auto& [id, member] : members_) member.is_changing = false;
+  Done done = std::exchange(changing_, nullptr);
   TellChanging();
+  return done;
 }
 
 // At the switches first, then in the store: what ends in between is put right by what is stored.
 void TraceRuleManager::ChangeAll(std::vector<SwitchChange> parts, RulesOf wanted,
-                                 EventChange change, Done done) {
-  CommitAcross(parts, [this, alive = std::weak_ptr<bool>(alive_), parts, wanted = std::move(wanted),
-                       change = std::move(change), done = std::move(done)](const Status& status) {
-    if (alive.expired()) return;
-    if (!status.ok()) {
-      EndChange();
-      return done(Conflict("nothing was changed: " + status.message()));
-    }
-    RulesOf before;
-    for (const auto& [id, rules] : wanted) {
-      before[id] = members_[id].installed;
-      members_[id].installed = rules;
-      members_[id].error.clear();
-    }
-    Store(parts, std::move(before), change, done);
-  });
+                                 EventChange change) {
+  CommitAcross(parts,
+               [this, alive = std::weak_ptr<bool>(alive_), term = term_, parts,
+                wanted = std::move(wanted), change = std::move(change)](const Status& status) {
+                 if (alive.expired() || IsOver(term)) return;
+                 if (!status.ok()) {
+                   return EndChange()(Conflict("nothing was changed: " + status.message()));
+                 }
+                 RulesOf before;
+                 for (const auto& [id, rules] : wanted) {
+                   before[id] = members_[id].installed;
+                   members_[id].installed = rules;
+                   members_[id].error.clear();
+                 }
+                 Store(parts, std::move(before), change);
+               });
 }
 
-void TraceRuleManager::Store(std::vector<SwitchChange> parts, RulesOf before, EventChange change,
-                             Done done) {
+void TraceRuleManager::Store(std::vector<SwitchChange> parts, RulesOf before, EventChange change) {
   const bool is_new = !record_;
   std::vector<EventChange> changes;
   changes.push_back(std::move(change));
-  parts_.store->Write(std::move(changes),
-                      [this, alive = std::weak_ptr<bool>(alive_), parts = std::move(parts),
-                       before = std::move(before), is_new,
-                       done = std::move(done)](const Result<std::vector<uint32_t>>& ids) {
-                        if (alive.expired()) return;
-                        if (!ids.ok())
-                          return TakeBack(parts, before, Conflict(ids.message()), done);
-                        EndChange();
-                        Tick();
-                        done({Status::Ok(), false, is_new});
-                      });
+  parts_.store->Write(std::move(changes), [this, alive = std::weak_ptr<bool>(alive_), term = term_,
+                                           parts = std::move(parts), before = std::move(before),
+                                           is_new](const Result<std::vector<uint32_t>>& ids) {
+    if (alive.expired() || IsOver(term)) return;
+    if (!ids.ok()) return TakeBack(parts, before, Conflict(ids.message()));
+    const Done done = EndChange();
+    Tick();
+    done({Status::Ok(), false, is_new});
+  });
 }
 
 void TraceRuleManager::TakeBack(const std::vector<SwitchChange>& parts, RulesOf before,
-                                const Outcome& outcome, Done done) {
+                                const Outcome& outcome) {
   std::vector<SwitchChange> backs;
   for (const SwitchChange& part : parts) {
     Member& member = members_[part.target->datapath_id()];
     const Rules& rules = before[part.target->datapath_id()];
     backs.push_back({part.target, ChangeOf(member.installed, rules)});
   }
-  CommitAcross(backs, [this, alive = std::weak_ptr<bool>(alive_), before = std::move(before),
-                       outcome, done = std::move(done)](const Status& status) {
-    if (alive.expired()) return;
-    EndChange();
+  CommitAcross(backs, [this, alive = std::weak_ptr<bool>(alive_), term = term_,
+                       before = std::move(before), outcome](const Status& status) {
+    if (alive.expired() || IsOver(term)) return;
+    const Done done = EndChange();
     for (const auto& [id, rules] : before) {
       if (status.ok()) members_[id].installed = rules;
     }

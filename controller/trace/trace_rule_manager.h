@@ -70,8 +70,9 @@ class TraceRuleManager final : public TraceRuleBook, private EventStoreListener 
   TraceRuleManager& operator=(const TraceRuleManager&) = delete;
 
   // Opens the store; switches get rules from then on.
-  void Start() { parts_.store->Start(this); }
-  // Another controller acts now; until Start().  Rules stay where they are.
+  void Start();
+  // Another controller acts now; until Start().  Rules stay where they are, and who has asked for a
+  // change that is under way is told so.
   void StandBy();
 
   void Put(TraceRules rules, const std::string& caller, Done done) override;
@@ -103,6 +104,8 @@ class TraceRuleManager final : public TraceRuleBook, private EventStoreListener 
   void OnEventsChanged(std::vector<EventChange> changes) override;
   void OnStoreState(StoreState state, const std::string& text) override;
   void Take(std::optional<EventRecord> record);
+  void GiveBack();
+  bool IsOver(uint64_t term);
 
   void Tick();
   void UpdatePlaces();
@@ -113,12 +116,11 @@ class TraceRuleManager final : public TraceRuleBook, private EventStoreListener 
   void Arrived(uint64_t id, const std::vector<OpenflowRule>& rules, const Status& status);
 
   Result<std::vector<SwitchChange>> PlanAll(const TraceRules& rules, RulesOf* wanted) const;
-  void ChangeAll(std::vector<SwitchChange> parts, RulesOf wanted, EventChange change, Done done);
-  void Store(std::vector<SwitchChange> parts, RulesOf before, EventChange change, Done done);
-  void TakeBack(const std::vector<SwitchChange>& parts, RulesOf before, const Outcome& outcome,
-                Done done);
-  void BeginChange(const std::vector<SwitchChange>& parts, const TraceRules& rules);
-  void EndChange();
+  void ChangeAll(std::vector<SwitchChange> parts, RulesOf wanted, EventChange change);
+  void Store(std::vector<SwitchChange> parts, RulesOf before, EventChange change);
+  void TakeBack(const std::vector<SwitchChange>& parts, RulesOf before, const Outcome& outcome);
+  void BeginChange(const std::vector<SwitchChange>& parts, const TraceRules& rules, Done done);
+  Done EndChange();
   void TellChanging();
   Status WhyNot() const;
   Status WhyNobodyHasRules() const;
@@ -134,7 +136,9 @@ class TraceRuleManager final : public TraceRuleBook, private EventStoreListener 
   std::map<uint64_t, bool> strangers_;  // switches that copy nothing, and have been told
   bool is_loaded_ = false;
   bool is_ready_ = false;
-  bool is_changing_ = false;
+  bool is_acting_ = false;
+  uint64_t term_ = 0;  // how often another controller has taken over
+  Done changing_;      // of the change under way; null: there is none
   std::vector<uint16_t> told_changing_;
   std::string store_text_ = "not opened yet";
   RuleTester tester_;

@@ -368,6 +368,32 @@ TEST_F(TraceRuleManagerTest, SaysWhereRulesAreChangingUnlessEdgesDecide) {
   EXPECT_EQ(one.changing[1], nobody);
 }
 
+TEST_F(TraceRuleManagerTest, WhatIsUnderWayWhenAnotherControllerTakesOverIsForgotten) {
+  Controller one(&ovs_, {"br0", "br1"});
+  one.Store(kRules);
+  one.manager->Start();
+  const OpenflowSwitch* const first = one.Connect("br0", 1);
+  const OpenflowSwitch* const second = one.Connect("br1", 2);
+  ASSERT_TRUE(first != nullptr && second != nullptr);
+  ASSERT_TRUE(one.RunUntil([&] { return one.manager->InOrder() == 2; }));
+  const uint64_t commits = first->counters().commits;
+  std::optional<TraceRuleManager::Outcome> outcome;
+  one.manager->Put(*ParseTraceRulesYaml("rules: [{name: n, filter: ethType=0x8847}]", "t"), "alice",
+                   [&](const auto& told) { outcome = told; });
+  one.manager->StandBy();
+  ASSERT_TRUE(one.RunUntil([&] { return outcome && first->counters().commits != commits; }));
+  EXPECT_TRUE(outcome->is_conflict);
+  EXPECT_EQ(first->rule_count(), 0u) << "it would put them back when the other one removes them";
+  EXPECT_EQ(second->rule_count(), 0u);
+  EXPECT_TRUE(HasRules("br0")) << "they are the other one's now";
+  // And once it acts again it can change them.
+  one.manager->Start();
+  ASSERT_TRUE(one.RunUntil([&] { return one.IsActive(); })) << one.Verdict(0).why;
+  EXPECT_EQ(ovs_.Flows("br0").find("0x8847"), std::string::npos);
+  EXPECT_TRUE(one.Remove().status.ok());
+  EXPECT_EQ(ovs_.Flows("br0"), before_);
+}
+
 TEST_F(TraceRuleManagerTest, MarksAreForHostsThatThereAre) {
   Controller one(&ovs_, {"br0", "br1"});
   one.manager->Start();
