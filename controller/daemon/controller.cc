@@ -315,6 +315,7 @@ Status Controller::StartOpenflow() {
   auto openflow = OpenflowPart::Start(base_, std::move(config), clock_, RandomNumber(), log_);
   if (!openflow.ok()) return openflow.status();
   openflow_ = std::move(*openflow);
+  openflow_->ActFor(event_store_.get());
   watch_ = std::make_unique<TopologyWatch>(base_, clock_, LinkDiscoveryOptions(), &openflow_->net(),
                                            &topology_, log_);
   watch_->SetQuietPorts([this](const OpenflowSwitch& which, uint32_t port) {

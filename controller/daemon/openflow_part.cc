@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "controller/openflow/datapath_id.h"
+#include "controller/probe/bouncer.h"
+#include "controller/probe/via_route.h"
 #include "controller/rest/json_views.h"
 #include "controller/slice/copy_flows.h"
 #include "lib/base/text_table.h"
@@ -28,6 +30,9 @@ std::string AddressOf(const OpenflowSwitch& one) {
   return one.channel() == nullptr ? "-" : one.channel()->peer_address();
 }
 
+// What is the other controller's while that one acts: it alone knows what is to be there.
+std::vector<OpenflowClaim> TheirClaims() { return {SliceClaim(), BounceClaim(), ViaClaim()}; }
+
 }  // namespace
 
 Result<std::unique_ptr<OpenflowPart>> OpenflowPart::Start(event_base* base, OpenflowConfig config,
@@ -35,7 +40,8 @@ Result<std::unique_ptr<OpenflowPart>> OpenflowPart::Start(event_base* base, Open
                                                           Log log) {
   OpenflowOptions options;
   options.max_switches = config.max_switches;
-  options.claims = {TraceRuleClaim()};
+  options.claims = TheirClaims();
+  options.claims.push_back(TraceRuleClaim());
   options.more_claims = config.more_claims;
   options.standing_rules = config.standing_rules;
   options.seed = seed;
@@ -46,7 +52,7 @@ Result<std::unique_ptr<OpenflowPart>> OpenflowPart::Start(event_base* base, Open
       for (OpenflowRule& rule : CopyFlows(one.copy)) standing.push_back(std::move(rule));
     }
   }
-  std::unique_ptr<OpenflowPart> part(new OpenflowPart(std::move(config), log));
+  std::unique_ptr<OpenflowPart> part(new OpenflowPart(base, std::move(config), log));
   part->net_ = std::make_unique<OpenflowNet>(base, std::move(options), clock, std::move(log));
   OpenflowPart* const self = part.get();
   part->driver_ = std::make_unique<OpenflowDriver>(
@@ -56,6 +62,18 @@ Result<std::unique_ptr<OpenflowPart>> OpenflowPart::Start(event_base* base, Open
   const Status status = part->Open();
   if (!status.ok()) return Status::Error("openflow: " + status.message());
   return part;
+}
+
+void OpenflowPart::ActFor(const EventStore* events) {
+  starter_ = std::make_unique<LoopEvent>(base_, [this, events] {
+    const StoreState state = events->state();
+    for (const OpenflowClaim& claim : TheirClaims()) {
+      if (state == StoreState::kReady && !is_acting_) net_->EndClaim(claim);
+      if (state == StoreState::kStandby && is_acting_) net_->GiveBack(claim);
+    }
+    if (state != StoreState::kAway) is_acting_ = state == StoreState::kReady;
+  });
+  starter_->RunEvery(100 * kNanosPerMilli);
 }
 
 std::optional<OpenflowCopyPort> OpenflowPart::CopyPort(const std::string& name) const {

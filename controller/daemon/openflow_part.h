@@ -24,6 +24,7 @@
 #include "controller/rest/metrics_text.h"
 #include "controller/slice/datapath_driver.h"
 #include "controller/slice/openflow_driver.h"
+#include "controller/store/event_store.h"
 #include "controller/trace/trace_rule_manager.h"
 #include "lib/base/loop_event.h"
 #include "lib/base/status.h"
@@ -64,6 +65,9 @@ class OpenflowPart {
                                                      const WireClock& clock, uint64_t seed,
                                                      Log log);
 
+  // Once that store is ready for us, slices, bounces and flows of probes at switches are ours to
+  // end; before, and while another controller has it, they are left alone.
+  void ActFor(const EventStore* events);
   OpenflowNet& net() { return *net_; }
   SliceDriver& driver() { return *driver_; }
   const std::vector<uint16_t>& ports() const { return ports_; }
@@ -81,7 +85,8 @@ class OpenflowPart {
   std::vector<DaemonCommand> MakeCommands();
 
  private:
-  OpenflowPart(OpenflowConfig config, Log log) : config_(std::move(config)), log_(std::move(log)) {}
+  OpenflowPart(event_base* base, OpenflowConfig config, Log log)
+      : base_(base), config_(std::move(config)), log_(std::move(log)) {}
   Status Open();
   Result<TlsContext*> Tls();
   std::string ListText() const;
@@ -99,6 +104,7 @@ class OpenflowPart {
     std::string problem;  // that was told
   };
 
+  event_base* const base_;
   const OpenflowConfig config_;
   const Log log_;
   MadePort made_port_;
@@ -107,6 +113,8 @@ class OpenflowPart {
   std::unique_ptr<OpenflowDriver> driver_;
   std::map<uint64_t, MadeFlows> made_flows_;  // by datapath id
   std::unique_ptr<LoopEvent> looking_;        // at made ports
+  bool is_acting_ = false;
+  std::unique_ptr<LoopEvent> starter_;
   std::vector<uint16_t> ports_;
 };
 

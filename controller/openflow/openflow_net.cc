@@ -45,6 +45,7 @@ OpenflowNet::OpenflowNet(event_base* base, OpenflowOptions options, const WireCl
       options_(std::move(options)),
       clock_(clock),
       log_(std::move(log)),
+      claims_(options_.claims),
       reaper_(base, [this] { dead_.clear(); }),
       ticker_(base, [this] { Tick(); }) {
   IgnoreBrokenPipes();
@@ -223,7 +224,7 @@ OpenflowSwitch* OpenflowNet::FindOrAdd(uint64_t datapath_id) {
     const Status status = which->SetStandingRules(rules->second);
     if (!status.ok()) log_("warn", "switch " + which->name() + ": " + status.message());
   }
-  std::vector<OpenflowClaim> claims = options_.claims;
+  std::vector<OpenflowClaim> claims = claims_;
   const auto more = options_.more_claims.find(datapath_id);
   if (more != options_.more_claims.end()) claims.push_back(more->second);
   which->SetClaims(std::move(claims));
@@ -236,6 +237,17 @@ OpenflowSwitch* OpenflowNet::FindOrAdd(uint64_t datapath_id) {
   });
   switches_[datapath_id] = std::move(made);
   return which;
+}
+
+void OpenflowNet::GiveBack(const OpenflowClaim& claim) {
+  claims_.push_back(claim);
+  for (OpenflowSwitch* which : Switches()) which->GiveBack(claim);
+}
+
+void OpenflowNet::EndClaim(const OpenflowClaim& claim) {
+  const auto is_same = [&](const OpenflowClaim& one) { return one.cookie == claim.cookie; };
+  claims_.erase(std::remove_if(claims_.begin(), claims_.end(), is_same), claims_.end());
+  for (OpenflowSwitch* which : Switches()) which->Adopt(claim, {}, [](const Status&) {});
 }
 
 void OpenflowNet::OnChannelReady(OpenflowChannel* channel) {

@@ -45,7 +45,7 @@ struct OpenflowOptions {
   OpenflowChannelOptions channel;
   std::map<uint64_t, std::string> names;  // by datapath id; others are called by their id
   std::map<uint64_t, std::vector<OpenflowRule>> standing_rules;  // by datapath id
-  std::vector<OpenflowClaim> claims;                             // at each switch
+  std::vector<OpenflowClaim> claims;                             // at each switch, to begin with
   std::map<uint64_t, OpenflowClaim> more_claims;                 // by datapath id
   size_t max_switches = 1024;
   size_t max_strangers = 64;  // connections that have not said yet who they are
@@ -95,6 +95,10 @@ class OpenflowNet final : private OpenflowChannelOwner {
   OpenflowSwitch* Find(const std::string& name) const;
   OpenflowSwitch* Find(uint64_t datapath_id) const;
   std::vector<OpenflowSwitch*> Switches() const;
+  // Another controller acts, or this one does, which knows all there is to be: at each switch, and
+  // at those that come later.
+  void GiveBack(const OpenflowClaim& claim);
+  void EndClaim(const OpenflowClaim& claim);
   const OpenflowNetCounters& counters() const { return counters_; }
 
   void Tick();
@@ -146,6 +150,7 @@ class OpenflowNet final : private OpenflowChannelOwner {
   Channels channels_;
   Channels dead_;  // until the loop comes round
   OpenflowNetCounters counters_;
+  std::vector<OpenflowClaim> claims_;  // at switches that come
   LoopEvent reaper_;
   LoopEvent ticker_;
 };

@@ -244,6 +244,42 @@ TEST(OpenflowSwitch, BriefRulesThatWereRemovedWhileTheSwitchWasAwayGoWhenItComes
   EXPECT_EQ(which->rule_count(), 1u);
 }
 
+TEST(OpenflowSwitch, AControllerThatStandsByLeavesAloneWhatTheOtherOneHas) {
+  constexpr uint64_t kKind = uint64_t{2} << 40;
+  const OpenflowClaim claim = {kOpenflowCookie | kKind, kOpenflowCookieMask | uint64_t{0xff} << 40,
+                               60000, 60031};
+  OpenflowOptions options;
+  options.claims = {claim};
+  TestSwitch ovs;
+  TestNet acting;
+  TestNet waiting(options);
+  OpenflowSwitch* const which = BringSwitch(&ovs, &acting);
+  ASSERT_NE(which, nullptr);
+  OpenflowChange slice;
+  slice.add = {{OpenflowRule::Kind::kMeter, "meter=60001,pktps,band=type=drop,rate=10", 0, false},
+               FlowRule("table=3,hard_timeout=60,ip,actions=meter:60001,output:2", kKind | 1)};
+  slice.add[1].lasts = false;
+  ASSERT_TRUE(acting.Commit(which, slice).ok());
+  const auto left = [&] {
+    const bool has_flow = ovs.Flows("br0").find("table=3") != std::string::npos;
+    const bool has_meter =
+        ovs.Ofctl({"dump-meters", "br0"}).find("meter=60001") != std::string::npos;
+    return std::string(has_flow ? "flow " : "") + (has_meter ? "meter" : "");
+  };
+  ovs.Vsctl({"set-controller", "br0", acting.remote(), waiting.remote()});
+  OpenflowSwitch* const other = waiting.Wait(1);
+  ASSERT_NE(other, nullptr);
+  EXPECT_EQ(left(), "flow meter");
+  // It takes over: nobody else will end them.
+  waiting.net().EndClaim(claim);
+  EXPECT_TRUE(waiting.RunUntil([&] { return left().empty(); })) << left();
+  // And what it has itself stays when it stands by again.
+  ASSERT_TRUE(waiting.Commit(other, slice).ok());
+  waiting.net().GiveBack(claim);
+  EXPECT_EQ(other->rule_count(), 0u);
+  EXPECT_EQ(left(), "flow meter");
+}
+
 TEST(OpenflowSwitch, WhatIsGivenBackDoesNotComeAgainByAChangeUnderWay) {
   const OpenflowClaim claim = {kOpenflowCookie, UINT64_MAX << 40, 60000, 60031};
   TestSwitch ovs;

@@ -39,6 +39,9 @@
 
 namespace trumpet {
 
+// What the flows of all bounces are known by.
+OpenflowClaim BounceClaim();
+
 struct BouncerCounters {
   uint64_t bounces = 0;
   uint64_t refused = 0;

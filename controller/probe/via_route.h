@@ -45,6 +45,9 @@ struct ViaFlow {
   Nanos lasts = 0;     // then the flow ends by itself
 };
 
+// What these flows of all probes are known by.
+OpenflowClaim ViaClaim();
+
 OpenflowRule ViaRuleOf(const ViaHop& hop, const ViaFlow& flow);
 
 }  // namespace trumpet

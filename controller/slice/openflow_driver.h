@@ -41,6 +41,9 @@ struct OpenflowCopyPort {
   bool is_erspan = false;      // else GRE with a key
 };
 
+// What the slices of all switches are known by.
+OpenflowClaim SliceClaim();
+
 // The actions that send a copy there under a tag, of `snap_bytes` at most; 0: all of it.
 std::string CopyActions(uint32_t tag, uint16_t snap_bytes, const OpenflowCopyPort& to);
 
