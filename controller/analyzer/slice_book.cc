@@ -31,9 +31,19 @@ std::optional<CopyOrigin> OriginOf(const MirrorCopy& copy) {
   return std::nullopt;
 }
 
+// Tags are used again, but not for the same slot of a run, nor at the same time for a test.
+bool IsSame(const ExpectedSlice& one, const ExpectedSlice& other) {
+  const auto key = [](const ExpectedSlice& x) {
+    return std::tie(x.tag, x.run, x.slot, x.query, x.start, x.end, x.locations, x.numbers);
+  };
+  return key(one) == key(other);
+}
+
 }  // namespace
 
 void SliceBook::Expect(const ExpectedSlice& slice) {
+  const SliceRecord* const known = Find(slice.tag);
+  if (known != nullptr && IsSame(known->expected, slice)) return;
   Forget(slice.tag);
   if (slices_.size() >= options_.max_slices && !ForgetOne(nullptr)) {
     ++counters_.slices_refused;

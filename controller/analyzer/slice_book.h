@@ -77,7 +77,8 @@ class SliceBook {
  public:
   explicit SliceBook(const SliceBookOptions& options) : options_(options) {}
 
-  // A slice of a tag that is known already replaces it.
+  // Another slice of a tag that is known replaces that one; the same once more changes nothing, for
+  // a controller that was away tells again what it expects.
   void Expect(const ExpectedSlice& slice);
   // A frame from the network, whatever it is.
   void Take(const Frame& frame, Nanos time);

@@ -141,6 +141,23 @@ TEST(SliceBook, ForgetsFinishedRunsFirst) {
   EXPECT_EQ(book.Find(20)->packets.size(), 0u);
 }
 
+TEST(SliceBook, KeepsWhatItHasOfASliceThatIsToldAgain) {
+  SliceBook book({});
+  book.Expect(Slice(5));
+  Take(GreCopy(11, 5, Inner(100)), 10, &book);
+  book.Expect(Slice(5));
+  EXPECT_EQ(book.Find(5)->packets.size(), 1u);
+  EXPECT_EQ(Shown(book.Tallies({5})), "A:1,100,142@10-10 ");
+  for (const bool is_later : {false, true}) {
+    ExpectedSlice other = Slice(5);
+    other.slot = is_later ? 0 : 1;
+    other.start = is_later ? 1 : 0;
+    book.Expect(other);
+    EXPECT_EQ(book.Find(5)->packets.size(), 0u) << "another one of this tag";
+    Take(GreCopy(11, 5, Inner(100)), 10, &book);
+  }
+}
+
 TEST(SliceBook, TakesNoMoreSlicesThanThereIsRoomFor) {
   SliceBookOptions options;
   options.max_slices = 2;
