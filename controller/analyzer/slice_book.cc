@@ -16,6 +16,8 @@ namespace trumpet {
 namespace {
 
 constexpr size_t kBlockBytes = 16 * 1024;
+// Without a new slice; a run that is under way has one sooner.
+constexpr Nanos kAbandoned = 600 * kNanosPerSecond;
 
 struct CopyOrigin {
   uint16_t number;
@@ -45,6 +47,7 @@ void SliceBook::Expect(const ExpectedSlice& slice) {
   const SliceRecord* const known = Find(slice.tag);
   if (known != nullptr && IsSame(known->expected, slice)) return;
   Forget(slice.tag);
+  told_at_ = std::max<Nanos>(slice.start, 0);
   if (slices_.size() >= options_.max_slices && !ForgetOne(nullptr)) {
     ++counters_.slices_refused;
     return;
@@ -52,6 +55,8 @@ void SliceBook::Expect(const ExpectedSlice& slice) {
   SliceRecord record;
   record.expected = slice;
   record.order = next_order_++;
+  Nanos& end = open_runs_[slice.run];
+  end = std::max(end, slice.end);
   for (const std::string& location : slice.locations) {
     SliceTally tally;
     tally.tag = slice.tag;
@@ -162,8 +167,9 @@ bool SliceBook::HasMemory(uint64_t bytes, const SliceRecord* for_slice) {
   return true;
 }
 
-// The oldest one of a finished run; false if there is none.
+// The oldest one of a run that is finished, or was abandoned; false if there is none.
 bool SliceBook::ForgetOne(const SliceRecord* but) {
+  if (finished_.empty()) MarkAbandoned();
   const auto oldest = finished_.begin();
   if (oldest == finished_.end()) return false;
   const auto found = slices_.find(oldest->second);
@@ -219,7 +225,16 @@ std::vector<const SliceRecord*> SliceBook::OfRun(uint64_t run) const {
   return slices;
 }
 
+// Runs of a controller that ended, or that ended while we were away: nobody finishes them.
+void SliceBook::MarkAbandoned() {
+  for (auto next = open_runs_.begin(); next != open_runs_.end();) {
+    const auto [run, end] = *next++;
+    if (end < told_at_ - kAbandoned) MarkFinished(run);
+  }
+}
+
 void SliceBook::MarkFinished(uint64_t run) {
+  open_runs_.erase(run);
   for (auto& [tag, slice] : slices_) {
     if (slice.expected.run != run || slice.is_finished) continue;
     slice.is_finished = true;

@@ -4,7 +4,8 @@
 // SliceBook: the copies of slices, by tag and switch, until their run is over and longer.
 //
 // Every copy is counted; its packet is kept as far as memory allows, and what is not is counted,
-// too.  When memory is short, slices of finished runs are forgotten first, oldest first.
+// too.  When memory is short, slices of finished runs are forgotten first, oldest first; then those
+// of runs that had their last slice ten minutes ago, which nobody will finish.
 //
 // Threads: one.  Memory: SliceBookOptions::max_bytes, and some 100 bytes for each slice's switch.
 
@@ -70,7 +71,7 @@ struct SliceBookCounters {
   uint64_t other = 0;     // frames that are no copies
   uint64_t not_kept = 0;  // packets
   uint64_t slices_refused = 0;
-  uint64_t slices_forgotten = 0;  // of finished runs, for lack of memory
+  uint64_t slices_forgotten = 0;  // of runs that are over, for lack of memory
 };
 
 class SliceBook {
@@ -101,12 +102,15 @@ class SliceBook {
   char* Room(size_t bytes, SliceRecord* slice);
   bool HasMemory(uint64_t bytes, const SliceRecord* for_slice);
   bool ForgetOne(const SliceRecord* but);
+  void MarkAbandoned();
   void Forget(uint32_t tag);
   static uint64_t BytesOf(const SliceRecord& slice);
 
   const SliceBookOptions options_;
   std::unordered_map<uint32_t, SliceRecord> slices_;  // by tag
   std::map<uint64_t, uint32_t> finished_;             // order -> tag
+  std::map<uint64_t, Nanos> open_runs_;  // those that are not; when their last slice ends
+  Nanos told_at_ = 0;                    // the last one, by the controller's clock
   uint64_t next_order_ = 0;
   uint64_t used_bytes_ = 0;
   SliceBookCounters counters_;

@@ -171,6 +171,31 @@ TEST(SliceBook, TakesNoMoreSlicesThanThereIsRoomFor) {
   EXPECT_EQ(book.slice_count(), 2u);
 }
 
+// Its controller has crashed, say.
+TEST(SliceBook, ForgetsRunsThatNobodyFinishes) {
+  SliceBookOptions options;
+  options.max_slices = 2;
+  SliceBook book(options);
+  for (uint32_t tag = 1; tag <= 2; ++tag) {
+    ExpectedSlice slice = Slice(tag);
+    slice.start = tag * kNanosPerSecond;
+    slice.end = (tag + 1) * kNanosPerSecond;
+    book.Expect(slice);
+  }
+  ExpectedSlice next = Slice(3);
+  next.run = 8;
+  next.start = 603 * kNanosPerSecond;
+  book.Expect(next);
+  EXPECT_EQ(book.counters().slices_refused, 1u) << "the other run had a slice ten minutes ago";
+  next.start = 604 * kNanosPerSecond;
+  next.end = 605 * kNanosPerSecond;
+  book.Expect(next);
+  EXPECT_NE(book.Find(3), nullptr);
+  EXPECT_EQ(book.Find(1), nullptr) << "the oldest one";
+  EXPECT_NE(book.Find(2), nullptr);
+  EXPECT_EQ(book.counters().slices_forgotten, 1u);
+}
+
 // A slice whose copies were simulated, as they come out of the tunnels.
 void TakeSimulated(const PathSimulation& simulation, uint32_t tag, SliceBook* book) {
   const std::vector<uint16_t> numbers = {11, 12, 14};

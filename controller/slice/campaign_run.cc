@@ -361,7 +361,11 @@ Status CampaignRun::CheckPlaces(const SlotJobs& jobs) const {
 void CampaignRun::Finish(SliceRunState state, const std::string& problem) {
   last_state_ = state;
   view_.problem = problem;
-  if (!has_expected_ || parts_.collector == nullptr || !parts_.collector->is_ready()) return End();
+  if (!has_expected_ || parts_.collector == nullptr) return End();
+  if (!parts_.collector->is_ready()) {
+    parts_.collector->Finish(view_.run, [](const auto&) {});  // who comes later need not expect it
+    return End();
+  }
   TellLatencies();
   SetState(SliceRunState::kFinishing, Now() + options_.finish_patience);
   parts_.collector->Finish(view_.run,

@@ -166,6 +166,18 @@ TEST(CampaignRun, TurnsOffWhatIsOnWhenItIsStopped) {
   EXPECT_EQ(lab.shared.reserved(), 0);
 }
 
+TEST(CampaignRun, IsOverForAnAnalyzerThatComesLater) {
+  Lab lab;
+  lab.AddFlow("1.2.3.4/32", "ABCD", 1'000'000);
+  lab.Begin("MIRROR 1.2.3.0/24 ON [A B C D] USING 15 Mb/s DURING 2 s");
+  lab.RunUntil(lab.clock.now + 100 * kMs);
+  ASSERT_FALSE(lab.network.expected().empty());
+  lab.network.has_analyzer = false;
+  lab.RunToEnd();
+  EXPECT_TRUE(lab.run->is_over());
+  EXPECT_EQ(lab.network.finished, 1);
+}
+
 TEST(CampaignRun, PlansAgainWhenTheNetworkHasChanged) {
   Lab lab;
   lab.AddFlow("1.2.3.4/32", "ABCD", 1'000'000);
