@@ -141,6 +141,7 @@ void AnalyzerCollector::Ask(Question question, const std::set<Session*>& whom,
 
 void AnalyzerCollector::AskTallies(const std::vector<uint32_t>& tags, Tallies answer) {
   Question question;
+  question.tags = {tags.begin(), tags.end()};
   question.done = [answer = std::move(answer)](Question* asked, const Status& status) {
     if (!status.ok()) return answer(status);
     std::vector<SliceTally> tallies;
@@ -189,6 +190,7 @@ void AnalyzerCollector::AskPacketsOfAnalyzers(
     uint32_t tag, uint64_t first, uint32_t max_packets,
     std::function<void(const Result<PacketsOfAnalyzers>&)> answer) {
   Question question;
+  question.max_packets = max_packets;
   question.done = [answer = std::move(answer)](Question* asked, const Status& status) {
     if (!status.ok()) return answer(status);
     answer(std::move(asked->packets));
@@ -249,27 +251,47 @@ Nanos AnalyzerCollector::OurTime(const Session& session, Nanos theirs) const {
   return theirs - estimate.OffsetAt(clock_.MonotonicNow());
 }
 
+// End if nobody has asked that analyzer, or it has answered.
+AnalyzerCollector::Questions::iterator AnalyzerCollector::FindQuestion(uint64_t number,
+                                                                       Session* session) {
+  const auto question = questions_.find(number);
+  const bool is_owed = question != questions_.end() && question->second.owing.count(session) != 0;
+  return is_owed ? question : questions_.end();
+}
+
+// Whether an analyzer that was asked may have such a tally; there are so many of them, and no more.
+bool AnalyzerCollector::IsAskedFor(const Question& question, const SliceTally& tally) const {
+  const auto slice = expected_.find(tally.tag);
+  if (question.tags.count(tally.tag) == 0 || slice == expected_.end()) return false;
+  const std::vector<std::string>& locations = slice->second.locations;
+  return std::find(locations.begin(), locations.end(), tally.switch_name) != locations.end();
+}
+
 void AnalyzerCollector::Take(Session* session, const SliceTallies& tallies) {
-  const auto question = questions_.find(tallies.number);
+  const auto question = FindQuestion(tallies.number, session);
   if (question == questions_.end()) return;
   for (const SliceTally& tally : tallies.tallies) {
-    const auto [entry, is_new] =
-        question->second.tallies.try_emplace({tally.tag, tally.switch_name}, tally);
-    SliceTally& sum = entry->second;
-    const Nanos first = OurTime(*session, tally.first);
-    const Nanos last = OurTime(*session, tally.last);
-    if (is_new) {
-      sum.first = first;
-      sum.last = last;
-      continue;
-    }
-    sum.packets += tally.packets;
-    sum.bytes += tally.bytes;
-    sum.copy_bytes += tally.copy_bytes;
-    sum.first = std::min(sum.first, first);
-    sum.last = std::max(sum.last, last);
+    if (IsAskedFor(question->second, tally)) AddTally(session, tally, &question->second);
   }
   if (tallies.is_last) Answered(question, session);
+}
+
+void AnalyzerCollector::AddTally(Session* session, const SliceTally& tally,
+                                 Question* question) const {
+  const auto [entry, is_new] = question->tallies.try_emplace({tally.tag, tally.switch_name}, tally);
+  SliceTally& sum = entry->second;
+  const Nanos first = OurTime(*session, tally.first);
+  const Nanos last = OurTime(*session, tally.last);
+  if (is_new) {
+    sum.first = first;
+    sum.last = last;
+    return;
+  }
+  sum.packets += tally.packets;
+  sum.bytes += tally.bytes;
+  sum.copy_bytes += tally.copy_bytes;
+  sum.first = std::min(sum.first, first);
+  sum.last = std::max(sum.last, last);
 }
 
 void AnalyzerCollector::Take(Session* session, const RunAnswer& part) {
@@ -288,10 +310,11 @@ void AnalyzerCollector::Take(Session* session, const RunAnswer& part) {
 }
 
 void AnalyzerCollector::Take(Session* session, PacketRecords records) {
-  const auto question = questions_.find(records.number);
+  const auto question = FindQuestion(records.number, session);
   if (question == questions_.end()) return;
   std::vector<PacketRecord>& packets = question->second.packets[session->hello().host_id];
   for (PacketRecord& record : records.records) {
+    if (packets.size() >= question->second.max_packets) break;
     record.time = OurTime(*session, record.time);
     packets.push_back(std::move(record));
   }
@@ -299,8 +322,8 @@ void AnalyzerCollector::Take(Session* session, PacketRecords records) {
 }
 
 void AnalyzerCollector::Take(Session* session, PacketFilePiece piece) {
-  const auto question = questions_.find(piece.number);
-  if (question == questions_.end() || question->second.owing.count(session) == 0) return;
+  const auto question = FindQuestion(piece.number, session);
+  if (question == questions_.end()) return;
   question->second.piece = std::move(piece);
   Answered(question, session);
 }

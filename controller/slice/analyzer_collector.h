@@ -106,6 +106,8 @@ class AnalyzerCollector final : public CopyCollector, public PacketKeeper, priva
     uint64_t run = 0;          // of Finish(); else 0
     std::set<Session*> owing;  // who has not answered yet
     Nanos deadline = 0;        // monotonic
+    std::set<uint32_t> tags;   // of tallies
+    uint32_t max_packets = 0;  // of each analyzer
     std::map<std::pair<uint32_t, std::string>, SliceTally> tallies;
     PacketsOfAnalyzers packets;
     std::optional<PacketFilePiece> piece;
@@ -125,6 +127,9 @@ class AnalyzerCollector final : public CopyCollector, public PacketKeeper, priva
   }
   void Ask(Question question, const std::set<Session*>& whom, const MakeMessage& make);
   Session* FindSession(const std::string& name) const;
+  Questions::iterator FindQuestion(uint64_t number, Session* session);
+  bool IsAskedFor(const Question& question, const SliceTally& tally) const;
+  void AddTally(Session* session, const SliceTally& tally, Question* question) const;
   void Take(Session* session, const SliceTallies& tallies);
   void Take(Session* session, const RunAnswer& part);
   void Take(Session* session, PacketRecords records);

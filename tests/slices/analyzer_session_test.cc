@@ -399,6 +399,40 @@ TEST_F(AnalyzerSession, IsOnlyForAnalyzersUnderTheirOwnNames) {
   EXPECT_NE(agent.closed[0].text.find("this port is for analyzers"), std::string::npos);
 }
 
+TEST_F(AnalyzerSession, TakesNoMoreThanItAskedFor) {
+  Start();
+  auto tls = TlsContext::Load(analyzers_ca_.Issue("an1", "an1", controllers_ca_));
+  ASSERT_TRUE(tls.ok());
+  RecordingOwner wordy;
+  wordy.hello.host_id = "an1";
+  wordy.hello.capabilities = kCapabilityAnalyzer;
+  wordy.on_message = [](Session* session, const Message& message) {
+    if (const auto* asked = std::get_if<TallyRequest>(&message)) {
+      SliceTallies tallies{asked->number, true, std::vector<SliceTally>(3)};
+      for (SliceTally& tally : tallies.tallies) tally = {5, "A", 1, 100, 150, 10, 20};
+      tallies.tallies[1].tag = 6;
+      tallies.tallies[2].switch_name = "Z";
+      for (int i = 0; i < 2; ++i) EXPECT_TRUE(session->Send(tallies).ok());
+    } else if (const auto* packets = std::get_if<PacketsRequest>(&message)) {
+      const PacketRecord record = {"A", 10, 60, true, "bytes"};
+      const PacketRecords records = {packets->number, 0, true, {3, record}};
+      EXPECT_TRUE(session->Send(records).ok());
+    }
+  };
+  auto connector = Connector::Connect(loop_.base(), {true, "127.0.0.1", port_}, tls->get(), {},
+                                      analyzer_clock_, &wordy);
+  ASSERT_TRUE(connector.ok());
+  ASSERT_TRUE(loop_.RunUntil([&] { return collector_->is_ready(); }));
+  collector_->Expect({Slice(5), Slice(6)});
+  const std::vector<SliceTally> tallies = Tallies({5});
+  ASSERT_EQ(tallies.size(), 1u);
+  EXPECT_EQ(tallies[0].packets, 1u);
+  size_t count = 0;
+  collector_->AskPackets(5, 0, 2, [&](const auto& packets) { count = packets->size(); });
+  ASSERT_TRUE(loop_.RunUntil([&] { return count != 0; }));
+  EXPECT_EQ(count, 2u);
+}
+
 TEST_F(AnalyzerSession, EndsWithAnAnswerToWhatWasAsked) {
   Start();
   Add("an1");
