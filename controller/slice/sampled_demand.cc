@@ -65,7 +65,7 @@ std::optional<int64_t> SampledDemand::RateOf(const Prefix& prefix, Nanos now) {
     if (seen.packets < kLeastPackets) continue;
     for (const auto& [bin, bytes] : seen.bytes_of_bins) {
       const double bits = bytes * 8 * kNanosPerSecond / kBin;
-      rate = std::max(rate.value_or(0), static_cast<int64_t>(bits));
+      rate = std::max(rate.value_or(0), static_cast<int64_t>(std::min(bits, 1e15)));
     }
   }
   return rate;

@@ -88,9 +88,10 @@ PathEnds Planner::EndsOf(const Prefix& prefix) const {
   return ends;
 }
 
+// What exporters of samples told may be anything; more than the largest budget is as good as that.
 int64_t Planner::RateOf(const Prefix& prefix) const {
   for (const PrefixRate& rate : options_.rates) {
-    if (rate.prefix == prefix) return rate.rate_bps;
+    if (rate.prefix == prefix) return std::min(rate.rate_bps, kMaxCost);
   }
   return options_.rate_bps;
 }

@@ -113,6 +113,11 @@ TEST_F(Planning, TakesThePriceOfEachPrefixAsMeasured) {
   ASSERT_TRUE(capped) << capped.message();
   EXPECT_TRUE(capped->mirrored[1].is_capped);
   EXPECT_EQ(capped->mirrored[1].cost_bps, 15'000'000);
+  // However much somebody says that it is.
+  options_.rates.back().rate_bps = INT64_MAX;
+  const auto most = Plan(text);
+  ASSERT_TRUE(most) << most.message();
+  EXPECT_EQ(most->mirrored[1].cost_bps, 15'000'000);
 }
 
 TEST_F(Planning, TellsWhatCopiesPutOnTheLinksToTheAnalyzer) {
