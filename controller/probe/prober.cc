@@ -368,7 +368,10 @@ void Prober::Take(uint64_t id, const TraceFindings& findings) {
     auto trace = ReadProbeTrace(one, probe->frames);
     if (trace) TakeTrace(probe, std::move(*trace));
   }
-  probe->cursor = CursorBehind(findings);
+  // An answer has an end, whatever analyzers say.
+  const std::string before = std::exchange(probe->cursor, CursorBehind(findings));
+  const bool is_late = parts_.clock->MonotonicNow() >= probe->deadline + kPatience;
+  if (probe->cursor == before || is_late) probe->cursor.clear();
   if (!probe->cursor.empty()) Ask(probe);
 }
 

@@ -194,6 +194,22 @@ TEST_F(ProberTest, AProbeEndsWhenThereIsATraceOfEachPacket) {
   EXPECT_EQ(prober_->counters().traced, 2u);
 }
 
+TEST_F(ProberTest, AProbeEndsThoughAnAnalyzerAlwaysHasMore) {
+  const ProbeView* const probe = Begin(Request(2));
+  ASSERT_TRUE(RunUntil([&] { return questions_.size() == 1; }));
+  const std::string other = "not one of them at all, but long enough for that";
+  Answer({TraceOf(other, "loop", 1)}, true);
+  ASSERT_EQ(questions_.size(), 2u);
+  Answer({TraceOf(other, "loop", 1)}, true);
+  EXPECT_EQ(questions_.size(), 2u) << "that page was there before";
+  size_t answered = questions_.size();
+  ASSERT_TRUE(RunUntil([&] {
+    if (questions_.size() > answered) Answer({TraceOf(other, "loop", answered++)}, true);
+    return probe->state == ProbeState::kDone;
+  }));
+  EXPECT_EQ(probe->conclusion.verdict, "no_copies");
+}
+
 TEST_F(ProberTest, PacketsOfASeriesAreEachTheirOwn) {
   std::vector<ProbePacket> packets(3, *ParseProbePacket(kPacket, "t"));
   packets[1].dst_port = 9000;
