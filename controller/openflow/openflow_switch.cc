@@ -314,8 +314,8 @@ void OpenflowSwitch::Reconcile(Done ready) {
   }
   Ask(life(), std::move(requests), [this, ready](const OpenflowAnswers& answers) {
     if (answers.status.ok()) return Compare(answers, ready);
-    Release();
     ready(answers.status);
+    Release();
   });
 }
 
@@ -371,8 +371,8 @@ void OpenflowSwitch::Compare(const OpenflowAnswers& answers, Done ready) {
   const auto end = [this, commit, ready](const Status& status) {
     is_ready_ = status.ok();
     if (!status.ok()) last_error_ = status.message();
+    ready(status);  // which may end the connection: what waits asks nothing then
     Release();
-    ready(status);
   };
   commit->Prepare([commit, end](const Status& status) {
     if (!status.ok()) return end(status);

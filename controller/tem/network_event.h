@@ -235,7 +235,6 @@ class NetworkEvent {
   Nanos DeadlineOf(int64_t interval) const;
   bool Owes(const Member& member, int64_t interval) const;
   bool IsMissed(const Member& member, int64_t interval) const;
-  bool IsHeard(const Member& member, int64_t interval) const;
   bool IsAnyMissed(int64_t interval) const;
   Member* AddMember(uint32_t host);
   void LookAgainFrom(size_t place);

@@ -33,11 +33,13 @@ void NetworkEvent::MarkWaiting(Nanos instant) {
 }
 
 // Where `count` cells of the host go that counted in the interval from `start` on; null: nowhere.
+// What comes before the host has said that it counts the event may be of a life of it before, with
+// another predicate: it is dropped, and the interval marked, should the host turn out to owe it.
 NetworkEvent::Waiting* NetworkEvent::Admit(uint32_t host, Nanos start, size_t word_count,
                                            size_t count) {
   const int64_t interval = CellOf(start, interval_ns_);
   const Member* member = FindMember(host);
-  if (member == nullptr || !IsHeard(*member, interval)) {
+  if (member == nullptr || !Owes(*member, interval)) {
     counters_.strangers += count;
     if (interval >= next()) Mark(host, interval, kMonitorInterrupted);
   } else if (word_count != word_count_) {

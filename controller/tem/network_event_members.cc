@@ -125,10 +125,6 @@ bool NetworkEvent::IsMissed(const Member& member, int64_t interval) const {
          member.wanted_until > StartOf(interval);
 }
 
-bool NetworkEvent::IsHeard(const Member& member, int64_t interval) const {
-  return Owes(member, interval) || IsMissed(member, interval);
-}
-
 bool NetworkEvent::IsAnyMissed(int64_t interval) const {
   if (joined_count_ == members_.size() && missed_until_ <= StartOf(interval)) return false;
   return std::any_of(members_.begin(), members_.end(),
