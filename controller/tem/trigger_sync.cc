@@ -118,9 +118,7 @@ void TriggerSync::OnConnected(uint64_t controller_id, const Hello& hello) {
   process_start_ns_ = hello.process_start_ns;
   if (is_ours) last_generation_ = std::max(last_generation_, hello.set_generation);
   if (is_same_process && is_base_known_ && hello.set_generation == acknowledged_generation_) return;
-  if (!is_same_process) {
-    is_process_new_ = true;
-  }
+  if (!is_same_process) is_process_new_ = true;
   // If it applied a set whose answer was lost, it may have ousted something meanwhile: the instant
   // that it answers next says from when on it has gone on counting what is the same.
   if (!is_same_process || hello.set_generation != acknowledged_generation_) {
