@@ -6,8 +6,11 @@
 // switch that is neither the first nor the last one, as the packets of the bench have it.
 
 #include <algorithm>
+#include <new>
+#include <type_traits>
 #include <vector>
 
+#include "lib/measure/frame_copy.h"
 #include "lib/measure/measure_hash.h"
 #include "tests/bench/measure_contenders.h"
 #include "tests/bench/measure_hand.h"
@@ -21,82 +24,134 @@ uint32_t FlowSlot(uint64_t hash) {
   return ScaleHash(static_cast<uint32_t>(hash >> 32), kFlowSlots);
 }
 
-// What a packet leaves behind that is collected: the fields of its key, its size and its tags, in
-// the place of an old one.
+// All that a packet of TCP or UDP in IPv4 has, in as few bytes as it takes.
+struct PacketRecord {
+  explicit PacketRecord(const MeasuredPacket& packet) : now(packet.now) {
+    const uint64_t* const value = packet.values->value;
+    present = static_cast<uint32_t>(packet.values->present);
+    const uint32_t transport = packet.values->Has(kTcpSrc) ? kTcpSrc : kUdpSrc;
+    Take(value[kEthDst], &eth_dst_high, &eth_dst_low);
+    Take(value[kEthSrc], &eth_src_high, &eth_src_low);
+    Take(value[kEthType], &eth_type);
+    Take(value[kIpv4Src], &ipv4_src);
+    Take(value[kIpv4Dst], &ipv4_dst);
+    Take(value[kIpv4Len], &ipv4_len);
+    Take(value[kIpv4Id], &ipv4_id);
+    Take(value[kIpv4Checksum], &ipv4_checksum);
+    Take(value[kIpv4Tos], &ipv4_tos);
+    Take(value[kIpv4Ttl], &ipv4_ttl);
+    Take(value[kIpv4Proto], &ipv4_proto);
+    Take(value[kTcpFlags], &tcp_flags);
+    Take(value[transport], &source_port);
+    Take(value[transport + 1], &destination_port);
+    Take(value[kPktSize], &size);
+    Take(value[kPktInputPort], &input_port);
+    Take(value[kPktOutputPort], &output_port);
+    Take(value[kPktInQueueLength], &in_queue_length);
+    Take(value[kSwitchId], &switch_id);
+  }
+
+  uint64_t now;
+  uint32_t present;
+  uint32_t eth_dst_low, eth_src_low, ipv4_src, ipv4_dst, size;
+  uint16_t eth_dst_high, eth_src_high, eth_type, ipv4_len, ipv4_id, ipv4_checksum;
+  uint16_t source_port, destination_port, input_port, output_port, in_queue_length;
+  uint8_t ipv4_tos, ipv4_ttl, ipv4_proto, tcp_flags, switch_id;
+
+ private:
+  template <typename Number>
+  static void Take(uint64_t value, Number* number) {
+    *number = static_cast<Number>(value);
+  }
+  static void Take(uint64_t value, uint16_t* high, uint32_t* low) {
+    *high = static_cast<uint16_t>(value >> 32);
+    *low = static_cast<uint32_t>(value);
+  }
+};
+
+// What a packet leaves behind that is collected, in the place of an old one: all of its fields, as
+// whoever gets it is to see them, or the first bytes of its frame.
+template <typename Record>
 class Ring {
  public:
-  void Put(const MeasuredPacket& packet, uint64_t first = 0, uint64_t second = 0,
-           uint64_t third = 0) {
-    const uint64_t* value = packet.values->value;
-    records_[collected_++ % kRecords] = {
-        packet.now,
-        value[kIpv4Src] | value[kIpv4Dst] << 32,
-        value[kTcpSrc] | value[kTcpDst] << 16 | value[kIpv4Proto] << 32,
-        value[kPktSize],
-        first,
-        second,
-        third};
-  }
-  // Of a frame of TCP in IPv4 without options; of others only the size.
-  void Put(const Frame& frame, uint64_t now, uint64_t first = 0, uint64_t second = 0,
-           uint64_t third = 0) {
-    Record record = {now, 0, 0, frame.wire_length, first, second, third};
-    if (IsPlainTcp(frame)) {
-      record.addresses = LoadBe32(frame.data + 26) | uint64_t{LoadBe32(frame.data + 30)} << 32;
-      record.ports = LoadBe16(frame.data + 34) | uint64_t{LoadBe16(frame.data + 36)} << 16 |
-                     uint64_t{kProtocolTcp} << 32;
-    }
-    records_[collected_++ % kRecords] = record;
+  // The record, for tags; in the place of an old one.
+  template <typename... Parts>
+  Record* Put(const Parts&... parts) {
+    return new (&records_[collected_++ % kRecords]) Record(parts...);
   }
   uint64_t collected() const { return collected_; }
 
  private:
-  struct Record {
-    uint64_t now, addresses, ports, size, tags[3];
-  };
-  static constexpr uint64_t kRecords = 4096;
-  std::vector<Record> records_ = std::vector<Record>(kRecords);
+  static constexpr uint64_t kRecords = 2048;  // about as many as the engine has room for
+  std::vector<std::aligned_storage_t<sizeof(Record), alignof(Record)>> records_{kRecords};
   uint64_t collected_ = 0;
+};
+
+struct FrameRecord {
+  FrameRecord(const Frame& frame, uint64_t time)
+      : now(time), wire_length(frame.wire_length), captured(FrameCopy::BytesOf(frame)) {
+    CopyFrameBytes(frame.data, captured, bytes);
+  }
+
+  uint64_t now;
+  uint32_t wire_length, captured;
+  uint8_t bytes[FrameCopy::kMostBytes];
 };
 
 // Bursts as tasks see them that look at sizes and collect packets.
 struct FieldBurst {
+  using Record = PacketRecord;
+
   const MeasuredPacket* packets;
   uint32_t count;
 
   uint32_t SizeOf(uint32_t i) const {
     return static_cast<uint32_t>(packets[i].values->value[kPktSize]);
   }
-  void Collect(uint32_t i, Ring* ring) const { ring->Put(packets[i]); }
+  void Collect(uint32_t i, Ring<Record>* ring) const { ring->Put(packets[i]); }
 };
 struct FrameBurst {
+  using Record = FrameRecord;
+
   const Frame* frames;
   uint32_t count;
   uint64_t now;
 
   uint32_t SizeOf(uint32_t i) const { return frames[i].wire_length; }
-  void Collect(uint32_t i, Ring* ring) const { ring->Put(frames[i], now); }
+  void Collect(uint32_t i, Ring<Record>* ring) const { ring->Put(frames[i], now); }
 };
 
-// A `Task` that takes either.
-template <typename Task>
-class EitherBurst : public HandTask {
+// A `Task` of the bursts that are taken.
+template <template <typename> class Task>
+class FieldTask : public HandTask {
  public:
-  explicit EitherBurst(bool takes_frames) : takes_frames_(takes_frames) {}
   void RunHashed(const HandBurst& burst) override {
-    task_.Update(FieldBurst{burst.packets, burst.count}, burst.hashes);
+    task_.Update({burst.packets, burst.count}, burst.hashes);
   }
-  void RunHashedFrames(const Frame* frames, const uint64_t* hashes, uint32_t count,
-                       uint64_t now) override {
-    task_.Update(FrameBurst{frames, count, now}, hashes);
-  }
-  bool takes_frames() const override { return takes_frames_; }
   uint64_t Sum() const override { return task_.Sum(); }
 
  private:
-  const bool takes_frames_;
-  Task task_;
+  Task<FieldBurst> task_;
 };
+template <template <typename> class Task>
+class FrameTask : public HandTask {
+ public:
+  void RunHashed(const HandBurst&) override {}
+  void RunHashedFrames(const Frame* frames, const uint64_t* hashes, uint32_t count,
+                       uint64_t now) override {
+    task_.Update({frames, count, now}, hashes);
+  }
+  bool takes_frames() const override { return true; }
+  uint64_t Sum() const override { return task_.Sum(); }
+
+ private:
+  Task<FrameBurst> task_;
+};
+template <template <typename> class Task>
+std::unique_ptr<HandTask> MakeEither(bool takes_frames) {
+  if (takes_frames) return std::make_unique<FrameTask<Task>>();
+  return std::make_unique<FieldTask<Task>>();
+}
 
 class VolumeAndDuration : public HandTask {
  public:
@@ -136,9 +191,9 @@ class Pcsa : public HandTask {
   uint32_t bitmaps_[128] = {};
 };
 
+template <typename Burst>
 class Thresholds {
  public:
-  template <typename Burst>
   void Update(const Burst& burst, const uint64_t* hashes) {
     for (uint32_t i = 0; i < burst.count; ++i) {
       Flow* flow = &flows_[FlowSlot(hashes[i])];
@@ -154,12 +209,12 @@ class Thresholds {
     uint32_t bytes, packets;
   };
   Flow flows_[kFlowSlots] = {};
-  Ring ring_;
+  Ring<typename Burst::Record> ring_;
 };
 
+template <typename Burst>
 class RandomSamples {
  public:
-  template <typename Burst>
   void Update(const Burst& burst, const uint64_t*) {
     for (uint32_t i = 0; i < burst.count; ++i) {
       random_ += 0x9e3779b97f4a7c15u;
@@ -172,13 +227,13 @@ class RandomSamples {
 
  private:
   uint64_t random_ = 1;
-  Ring ring_;
+  Ring<typename Burst::Record> ring_;
 };
 
 // Three of twenty packets of a flow, five packets after the last.
+template <typename Burst>
 class RegularSamples {
  public:
-  template <typename Burst>
   void Update(const Burst& burst, const uint64_t* hashes) {
     for (uint32_t i = 0; i < burst.count; ++i) {
       Flow* flow = &flows_[FlowSlot(hashes[i])];
@@ -198,7 +253,7 @@ class RegularSamples {
     uint32_t n, m, delta;
   };
   Flow flows_[kFlowSlots] = {};
-  Ring ring_;
+  Ring<typename Burst::Record> ring_;
 };
 
 class Postcards : public HandTask {
@@ -206,13 +261,16 @@ class Postcards : public HandTask {
   void RunHashed(const HandBurst& burst) override {
     for (uint32_t i = 0; i < burst.count; ++i) {
       const uint64_t* value = burst.packets[i].values->value;
-      ring_.Put(burst.packets[i], value[kPktInputPort], value[kPktOutputPort], value[kSwitchId]);
+      PacketRecord* const postcard = ring_.Put(burst.packets[i]);
+      postcard->ipv4_checksum = static_cast<uint16_t>(value[kPktInputPort]);
+      postcard->ipv4_id = static_cast<uint16_t>(value[kPktOutputPort]);
+      postcard->ipv4_tos = static_cast<uint8_t>(value[kSwitchId]);
     }
   }
   uint64_t Sum() const override { return ring_.collected(); }
 
  private:
-  Ring ring_;
+  Ring<PacketRecord> ring_;
 };
 
 // The bits of a place in a filter of 16 bits.
@@ -289,7 +347,7 @@ class ChangeLatency : public HandTask {
       clock_ = static_cast<uint8_t>(std::max<uint64_t>(clock_ + 1, values->value[kSegwayTs]));
       values->Set(kSegwayTs, clock_);
       changed_at_ = burst.packets[i].now;
-      ring_.Put(burst.packets[i], changed_at_, clock_);
+      ring_.Put(burst.packets[i]);
     }
   }
   uint64_t Sum() const override { return clock_ + changed_at_; }
@@ -297,7 +355,7 @@ class ChangeLatency : public HandTask {
  private:
   uint8_t clock_ = 0;
   uint64_t changed_at_ = 0;
-  Ring ring_;
+  Ring<PacketRecord> ring_;
 };
 
 class Together : public HandTask {
@@ -329,11 +387,11 @@ std::unique_ptr<HandTask> MakeHand(uint32_t use_case, bool takes_frames) {
     case 4:
       return MakeHandHyperLogLog(takes_frames);
     case 5:
-      return std::make_unique<EitherBurst<Thresholds>>(takes_frames);
+      return MakeEither<Thresholds>(takes_frames);
     case 6:
-      return std::make_unique<EitherBurst<RandomSamples>>(takes_frames);
+      return MakeEither<RandomSamples>(takes_frames);
     case 7:
-      return std::make_unique<EitherBurst<RegularSamples>>(takes_frames);
+      return MakeEither<RegularSamples>(takes_frames);
     case 8:
       return std::make_unique<Postcards>();
     case 9:
