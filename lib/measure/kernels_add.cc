@@ -76,6 +76,23 @@ uint64_t AddSum(uint8_t* cell, uint64_t sum) {
   return before;
 }
 
+// What each packet finds that adds to a sum which begins so; what it comes to.
+template <typename Numbers>
+uint64_t FillViews(const BurstContext& context, const Numbers& addends, uint64_t sum,
+                   uint64_t* views) {
+  const uint32_t count = context.count;
+  const uint32_t chosen = context.chosen;
+  if (chosen == context.all) {
+    for (uint32_t i = 0; i < count; ++i) views[i] = sum += addends[i];
+    return sum;
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    sum += (chosen >> i & 1) != 0 ? addends[i] : 0;
+    views[i] = sum;
+  }
+  return sum;
+}
+
 // A scalar of full width, once for all packets: one locked addition instead of 32.
 template <typename Cell, OperandKind kOperand, bool kShared>
 void AddScalarForAll(const Operator& op, BurstContext* context) {
@@ -88,14 +105,12 @@ void AddScalarForAll(const Operator& op, BurstContext* context) {
     AddSum<Cell, kShared>(cell, sum);
     return;
   }
-  const uint32_t count = context->count;
-  const uint32_t chosen = context->chosen;
-  for (uint32_t i = 0; i < count; ++i) {
-    sum += (chosen >> i & 1) != 0 ? operands[i] : 0;
-    views[i] = sum;
+  const uint64_t begin = kShared ? 0 : LoadCell<Cell>(cell);
+  sum = FillViews(*context, operands, begin, views);
+  const uint64_t before = AddSum<Cell, kShared>(cell, sum - begin);
+  if constexpr (kShared) {
+    for (uint32_t i = 0; i < context->count; ++i) views[i] += before;
   }
-  const uint64_t before = AddSum<Cell, kShared>(cell, sum);
-  for (uint32_t i = 0; i < count; ++i) views[i] += before;
   context->view_bytes = sizeof *views;
 }
 

@@ -98,7 +98,7 @@ void ProgramState::Collect(MeasureIndex endpoint, const RunContext& context) {
 }
 
 void ProgramState::RunBurst(ProgramBurst* burst) {
-  if (program_->stages.empty()) return;
+  if (stage_count_ == 0) return;
   uint64_t views[kMaxMeasureBurst];
   BurstContext context(*burst);
   context.regions = regions_.data();
@@ -107,7 +107,7 @@ void ProgramState::RunBurst(ProgramBurst* burst) {
   context.state = this;
   Begin();
   arrivals_[0] = context.all;
-  RunStages(0, static_cast<uint32_t>(program_->stages.size()), burst, &context);
+  RunStages(0, stage_count_, burst, &context);
   if (!marks_.empty()) RunCopiesOf(burst, context);
   regions_[kViewRegion] = ViewedCell();
 }
@@ -116,7 +116,7 @@ inline void ProgramState::RunStages(uint32_t first, uint32_t end, ProgramBurst* 
                                     BurstContext* context) {
   for (uint32_t i = first; i < end; ++i) {
     if (arrivals_[i] == 0) continue;
-    const BurstStage& stage = program_->stages[i];
+    const BurstStage& stage = stages_[i];
     if (stage.runs_end != 0) {
       RunByRuns(i, burst, context);
       i = stage.runs_end - 1;
@@ -130,7 +130,7 @@ inline void ProgramState::RunStages(uint32_t first, uint32_t end, ProgramBurst* 
 
 // Packets come to the first of these stages only.
 void ProgramState::RunByRuns(uint32_t first, ProgramBurst* burst, BurstContext* context) {
-  const BurstStage& stage = program_->stages[first];
+  const BurstStage& stage = stages_[first];
   uint32_t left = arrivals_[first];
   FindCells(stage.run_cells, burst);
   if (stage.skips_together) {
@@ -170,13 +170,12 @@ inline void ProgramState::ShowCells(const BurstStage& stage, ProgramBurst* burst
 
 // The packets of one run, which have arrived at the first stage, or where it skips to.
 void ProgramState::RunOfRun(uint32_t first, ProgramBurst* burst, BurstContext* context) {
-  const BurstStage* const stages = program_->stages.data();
-  for (uint32_t i = first; i < stages[first].runs_end; ++i) {
+  for (uint32_t i = first; i < stages_[first].runs_end; ++i) {
     context->chosen = arrivals_[i];
     arrivals_[i] = 0;
     if (context->chosen == 0) continue;
-    ShowCells(stages[i], burst, context);
-    RunTogether(stages[i], *burst, context);
+    ShowCells(stages_[i], burst, context);
+    RunTogether(stages_[i], *burst, context);
   }
 }
 

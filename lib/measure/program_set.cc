@@ -117,7 +117,16 @@ void ProgramSet::Run(MeasuredPacket* packets, uint32_t count, const BurstSource&
   traits.is_of_pkts = streams == kPktsStream;
   keys_.Begin(packets, count, source);
   columns_.Begin(packets, count, source);
-  for (const Entry& entry : entries_) RunProgram(entry, packets, count, source, traits);
+  ProgramBurst burst;
+  burst.packets = packets;
+  burst.count = count;
+  burst.slots = slots_.data();  // programs without keys have none at all
+  burst.stride = slot_stride_;
+  burst.has_same_hops = traits.has_same_hops;
+  burst.source = source;
+  burst.keys = &keys_;
+  burst.columns = &columns_;
+  for (const Entry& entry : entries_) RunProgram(entry, packets, traits, &burst);
 }
 
 uint64_t ProgramSet::fields_read() const {
@@ -140,8 +149,9 @@ bool ProgramSet::changes_packets() const {
                      [](const Entry& entry) { return entry.changed_fields != 0; });
 }
 
-void ProgramSet::RunProgram(const Entry& entry, MeasuredPacket* packets, uint32_t count,
-                            const BurstSource& source, const BurstTraits& traits) {
+void ProgramSet::RunProgram(const Entry& entry, MeasuredPacket* packets, const BurstTraits& traits,
+                            ProgramBurst* burst) {
+  const uint32_t count = burst->count;
   if (entry.program->field_count > kMeasureFieldCount) {
     for (uint32_t i = 0; i < count; ++i) {
       if (!packets[i].has_all_fields) ReadHeaderFields(*entry.program, packets[i].values);
@@ -150,25 +160,17 @@ void ProgramSet::RunProgram(const Entry& entry, MeasuredPacket* packets, uint32_
     for (uint32_t i = 0; i < count; ++i) packets[i].values->ForgetHeaderFields();
   }
   const bool by_burst = count > 1 && traits.is_of_pkts && entry.state->IsQuietAt(traits.latest);
-  ProgramBurst burst;
-  burst.packets = packets;
-  burst.count = count;
-  burst.slots = slots_.data();  // programs without keys have none at all
-  burst.stride = slot_stride_;
-  burst.roles = entry.roles;
-  burst.has_same_hops = traits.has_same_hops;
-  burst.source = source;
-  burst.keys = &keys_;
-  burst.columns = &columns_;
-  burst.key_numbers = entry.key_numbers.data();
+  burst->roles = entry.roles;
+  burst->key_numbers = entry.key_numbers.data();
+  burst->filled = 0;
   if (entry.prefetches || !by_burst) {
-    burst.FillSlots(*entry.program, entry.program->early_keys);
-    if (entry.prefetches) Prefetch(entry, burst);
+    burst->FillSlots(*entry.program, entry.program->early_keys);
+    if (entry.prefetches) Prefetch(entry, *burst);
   }
   if (by_burst) {
-    entry.state->RunBurst(&burst);
+    entry.state->RunBurst(burst);
   } else {
-    entry.state->RunEach(burst);
+    entry.state->RunEach(*burst);
   }
   columns_.Forget(entry.changed_fields);
 }

@@ -56,8 +56,9 @@ class ProgramSet {
     uint64_t changed_fields = 0;  // of packets: tagged, or of headers that it declares
   };
 
-  void RunProgram(const Entry& entry, MeasuredPacket* packets, uint32_t count,
-                  const BurstSource& source, const BurstTraits& traits);
+  // `packets` of the burst, which is made ready for the program.
+  void RunProgram(const Entry& entry, MeasuredPacket* packets, const BurstTraits& traits,
+                  ProgramBurst* burst);
   static void Prefetch(const Entry& entry, const ProgramBurst& burst);
 
   std::vector<Entry> entries_;

@@ -21,6 +21,8 @@ std::unique_ptr<ProgramState> ProgramState::Create(const CompiledProgram* progra
                                                    SharedCells* shared, const Options& options) {
   std::unique_ptr<ProgramState> state(new ProgramState());
   state->program_ = program;
+  state->stages_ = program->stages.data();
+  state->stage_count_ = static_cast<uint32_t>(program->stages.size());
   if (!state->arena_.Allocate(program->own_bytes, options.source)) return nullptr;
   state->regions_ = {state->arena_.data(), shared != nullptr ? shared->data() : nullptr, nullptr};
   state->regions_[kViewRegion] = state->ViewedCell();

@@ -167,6 +167,8 @@ class ProgramState {
   const uint8_t* RegionOf(MeasureIndex variable, bool is_retired) const;
 
   const CompiledProgram* program_ = nullptr;
+  const BurstStage* stages_ = nullptr;  // of the program
+  uint32_t stage_count_ = 0;
   PageBuffer<uint8_t> arena_;
   std::vector<uint8_t*> regions_;
   std::unique_ptr<Window[]> windows_;
