@@ -31,12 +31,14 @@ class StagePlanner {
     const StageRange arms = is_parted ? ranges_.back() : StageRange();
     if (is_parted) ranges_.pop_back();
     FindRuns();
+    FindPairs();
     if (is_parted) ranges_.push_back(arms);
     NumberStages();
     for (const StageRange& range : ranges_) {
       if (cutter_.IsJump(range)) continue;
       const bool is_last = &range == &ranges_.back();
       compiled_.stages.push_back(is_last && is_parted                ? parted
+                                 : IsPair(range)                     ? Pair(range)
                                  : IsOfRun(range)                    ? InRun(range.first)
                                  : cutter_.IsTogether(range, waits_) ? Together(range.first)
                                                                      : OneByOne(range));
@@ -70,6 +72,51 @@ class StagePlanner {
       for (uint32_t at = range.first; at <= range.last; ++at) ranges.push_back({at, at});
     }
     ranges_ = ranges;
+  }
+
+  // Two additions to the record of a flow are done at once, where nobody comes to the second one
+  // but by the first.
+  void FindPairs() {
+    std::vector<StageRange> ranges;
+    for (const StageRange& range : ranges_) {
+      const bool joins = !ranges.empty() && MayJoin(ranges.back(), range);
+      if (joins) {
+        ranges.back().last = range.first;
+      } else {
+        ranges.push_back(range);
+      }
+    }
+    ranges_ = ranges;
+  }
+
+  bool MayJoin(const StageRange& first, const StageRange& second) const {
+    const auto is_alone = [&](const StageRange& range) {
+      return cutter_.IsTogether(range, waits_) && !IsOfRun(range);
+    };
+    if (!is_alone(first) || !is_alone(second)) return false;
+    for (uint32_t at = 0; at < first.first; ++at) {
+      if (cutter_.Resolve(at + cutter_.OperatorAt(at).skip) == second.first) return false;
+    }
+    return AddToSameCells(cutter_.OperatorAt(first.first), cutter_.OperatorAt(second.first));
+  }
+
+  bool IsPair(const StageRange& range) const {
+    return range.first + 1 == range.last && range.last < cutter_.end() && !IsOfRun(range) &&
+           AddToSameCells(cutter_.OperatorAt(range.first), cutter_.OperatorAt(range.last));
+  }
+
+  BurstStage Pair(const StageRange& range) {
+    const Operator& first = cutter_.OperatorAt(range.first);
+    BurstStage stage;
+    stage.at = entry_ + range.first;
+    stage.next = StageOf(range.last + 1);
+    stage.hash = HashOf(first);
+    stage.kernel = AddTwoKernel(first, stage.hash.plan);
+    if (stage.hash.plan != nullptr && stage.kernel != nullptr) return stage;
+    stage.hash = {};
+    stage.kernel = AddTwoKernel(first, nullptr);
+    stage.keys = KeysOf(range.first) | KeysOf(range.last);
+    return stage;
   }
 
   void MarkRuns(const Runs& runs) {

@@ -84,12 +84,22 @@ bool AddsFieldToFourCells(Kernel kernel);
 // Cells, or a scalar, += operand modulo `mask` + 1; committed as a sum if `adds`, else as a value.
 KernelPair AddKernel(OperandKind operand, const Operator& op, bool is_scalar, bool adds,
                      bool is_logged);
+// Whether both add to one cell each, of maps that have the same slots; then a kernel for a burst
+// that is shown `first` does what the operator behind it does, too.  By the hash if its slots are
+// `hashed`; null: there is none.
+bool AddToSameCells(const Operator& first, const Operator& second);
+BurstKernel AddTwoKernel(const Operator& first, const SlotPlan* hashed);
 // Each cell = expression, where the cell is what kWrittenCell reads; its steps begin at `first`.
 KernelPair SetKernel(const Operator& op, const ExpressionStep* first, bool is_scalar,
                      bool is_logged);
 // Each cell = constant, which fits it.
 KernelPair FillKernel(const Operator& op, bool is_scalar, bool is_logged);
 KernelPair StampKernel(bool is_scalar, bool is_logged);
+// The time of the packet to a cell of 64 bits while it is 0.  Later packets stamp the scalar of 64
+// bits in region `field` at `target`, and leave the time since then in the cell of the same slot
+// that counts from `expression`.
+KernelPair StampOrSinceKernel();
+BurstKernel HashedStampOrSince(const SlotPlan& plan);
 // Cells `slot` to `slot` + rows of a filter = bits of the operand.
 Kernel InitFilterKernel(OperandKind operand, bool is_logged);
 // Sets filter cells, `constant` of them from `expression` on, from field `target`, puts the key in,

@@ -114,6 +114,35 @@ void AddScalarForAll(const Operator& op, BurstContext* context) {
   context->view_bytes = sizeof *views;
 }
 
+// Numbers that lie side by side, or one for all packets.
+struct AddendColumn {
+  AddendColumn(const Operator& op, const BurstContext& context)
+      : first(op.slot_use == SlotUse::kAddField ? &context.columns->Of(op.field)[0] : &op.constant),
+        step(op.slot_use == SlotUse::kAddField ? 1 : 0) {}
+  uint64_t operator[](size_t packet) const { return first[packet * step]; }
+
+  const uint64_t* first;
+  size_t step;
+};
+
+// The operator and the one behind it.
+template <typename Cell, typename Source>
+struct AddTwoToAll {
+  static void Run(const Operator& op, BurstContext* context) {
+    const Operator& second = (&op)[1];
+    const AddendColumn first_addends(op, *context);
+    const AddendColumn second_addends(second, *context);
+    const Source slots(op, *context);
+    uint8_t* const cells = CellsOf(op, context->regions);
+    const ptrdiff_t distance = ptrdiff_t{second.base} - ptrdiff_t{op.base};
+    ForChosen(*context, [=](size_t number) {
+      uint8_t* const cell = cells + slots.Of(number)[0];
+      AddToCell<Cell>(cell, first_addends[number]);
+      AddToCell<Cell>(cell + distance, second_addends[number]);
+    });
+  }
+};
+
 template <typename Cell, OperandKind kOperand>
 const Operator* AddAndMatch(const Operator* op, RunContext* context) {
   uint8_t* cell = CellsOf(*op, context->regions) + context->slots[op->slot];
@@ -305,6 +334,8 @@ BurstKernel HashedKernel(const Operator& op, const SlotPlan& plan) {
       return HashedAddAndMatch<OperandKind::kConstant, kMixes>(op);
     case SlotUse::kAddFieldAndMatch:
       return HashedAddAndMatch<OperandKind::kField, kMixes>(op);
+    case SlotUse::kStampOrSince:
+      return HashedStampOrSince(plan);
     case SlotUse::kStore:
     case SlotUse::kSetPair:
       return nullptr;
@@ -389,6 +420,22 @@ KernelPair AddAndMatchKernel(const Operator& add) {
 
 bool AddsFieldToFourCells(Kernel kernel) {
   return kernel == AddPlain<uint32_t, OperandKind::kField, 4, false>;
+}
+
+bool AddToSameCells(const Operator& first, const Operator& second) {
+  const auto adds = [](const Operator& op) {
+    return (op.slot_use == SlotUse::kAddConstant || op.slot_use == SlotUse::kAddField) &&
+           op.rows == 1;
+  };
+  return adds(first) && adds(second) && first.slot == second.slot &&
+         first.region == second.region && first.log2 == second.log2;
+}
+
+BurstKernel AddTwoKernel(const Operator& first, const SlotPlan* hashed) {
+  if (hashed == nullptr) return ByCell<AddTwoToAll, StoredSlots>(first.log2);
+  if (hashed->form != SlotForm::kMap) return nullptr;
+  return hashed->number != 0 ? ByCell<AddTwoToAll, MapSlots<true>>(first.log2)
+                             : ByCell<AddTwoToAll, MapSlots<false>>(first.log2);
 }
 
 KernelPair AddKernel(OperandKind operand, const Operator& op, bool is_scalar, bool adds,

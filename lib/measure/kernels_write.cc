@@ -250,6 +250,38 @@ void StampScalar(const Operator& op, BurstContext* context) {
   StoreCell(CellsOf(op, context->regions) + op.slot, op.log2, context->NowOf(last) & op.mask);
 }
 
+// Whether the packet finds the time of an earlier one.
+inline bool StampOrSinceOf(const Operator& op, uint8_t* cell, uint64_t now) {
+  const uint64_t first = LoadCell<uint64_t>(cell);
+  if (first == 0) {
+    StoreCell<uint64_t>(cell, now);
+    return false;
+  }
+  StoreCell<uint64_t>(cell - op.base + op.expression, now - first);
+  return true;
+}
+
+const Operator* StampOrSince(const Operator* op, RunContext* context) {
+  uint8_t* const cell = CellAt<false>(*op, *context, 0);
+  if (StampOrSinceOf(*op, cell, context->now)) {
+    StoreCell<uint64_t>(context->regions[op->field] + op->target, context->now);
+  }
+  return GoOn(op + 1, context);
+}
+
+template <typename Source>
+void StampOrSinceOfAll(const Operator& op, BurstContext* context) {
+  const Source slots(op, *context);
+  uint8_t* const cells = CellsOf(op, context->regions);
+  uint8_t* const scalar = context->regions[op.field] + op.target;
+  uint64_t latest = LoadCell<uint64_t>(scalar);
+  ForChosen(*context, [&](size_t number) {
+    const uint64_t now = context->NowOf(number);
+    if (StampOrSinceOf(op, cells + slots.Of(number)[0], now)) latest = now;
+  });
+  StoreCell<uint64_t>(scalar, latest);
+}
+
 // Cells of filters are bytes of 0 or 1, and begin at a multiple of 8.
 uint64_t CellsOfBits(uint64_t bits) {
   const uint64_t apart = (bits & 0xff) * 0x0101010101010101u & 0x8040201008040201u;
@@ -372,6 +404,14 @@ KernelPair StampKernel(bool is_scalar, bool is_logged) {
   if (is_logged) return is_scalar ? Stamp<true, true> : Stamp<false, true>;
   if (is_scalar) return {Stamp<true, false>, StampScalar};
   return {Stamp<false, false>, StampAll, SlotUse::kStore};
+}
+
+KernelPair StampOrSinceKernel() {
+  return {StampOrSince, StampOrSinceOfAll<StoredSlots>, SlotUse::kStampOrSince};
+}
+
+BurstKernel HashedStampOrSince(const SlotPlan& plan) {
+  return plan.number != 0 ? StampOrSinceOfAll<MapSlots<true>> : StampOrSinceOfAll<MapSlots<false>>;
 }
 
 Kernel InitFilterKernel(OperandKind operand, bool is_logged) {

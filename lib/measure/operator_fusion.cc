@@ -17,6 +17,21 @@ bool Fills(const Operator& op, uint64_t constant) {
   return op.kernel == FillKernel(op, false, false).one && op.constant == constant;
 }
 
+// Of the one cell of a map, or of a scalar, all 64 bits.
+bool IsOfWords(const Operator& op) { return op.log2 == 3 && op.mask == UINT64_MAX; }
+
+// Whether `set` sets a cell of the slot of `first` to the time of the packet less the cell of
+// `first`.
+bool SetsTimeSince(const CompiledProgram& compiled, const Operator& set, const Operator& first) {
+  if (set.slot_use != SlotUse::kSetPair || set.region != first.region || set.slot != first.slot) {
+    return false;
+  }
+  const ExpressionStep* const pair = &compiled.steps[set.expression];
+  return IsOfWords(set) && pair->op == MeasureOp::kMinus && pair[1].kind == StepKind::kNow &&
+         pair[1].value == UINT64_MAX && pair[2].kind == StepKind::kCell &&
+         pair[2].region == first.region && pair[2].slot == first.slot && pair[2].base == first.base;
+}
+
 }  // namespace
 
 bool AbsorbMatch(const Operator& match, Operator* last) {
@@ -61,6 +76,26 @@ Operator CarriedFilterOf(const CompiledProgram& compiled, const Operator* first)
   both.target = init.field;
   both.expression = init.slot;
   both.constant = init.rows;
+  return both;
+}
+
+Operator StampOrSinceOf(const CompiledProgram& compiled, const Operator* first) {
+  const Operator& guard = first[0];
+  const Operator& stamp = first[1];
+  const Operator& scalar = first[3];
+  const bool is_first = guard.kernel == MatchCellKernel(3).one && guard.range.low == 0 &&
+                        guard.range.span == 0 && !guard.range.is_outside && guard.skip == 3 &&
+                        stamp.kernel == StampKernel(false, false).one && IsOfWords(stamp) &&
+                        HaveSameCells(guard, stamp) && first[2].kernel == Jump &&
+                        first[2].skip == 3;
+  const bool is_later = scalar.kernel == StampKernel(true, false).one && IsOfWords(scalar) &&
+                        SetsTimeSince(compiled, first[4], guard);
+  if (!is_first || !is_later || guard.is_shared || scalar.is_shared || scalar.is_viewed) return {};
+  Operator both = stamp;
+  both.Use(StampOrSinceKernel());
+  both.expression = first[4].base;
+  both.field = scalar.region;
+  both.target = scalar.slot;
   return both;
 }
 

@@ -24,6 +24,14 @@ constexpr size_t kCarriedFilterSteps = 4;
 // which is `first`; none (its kernel is null) if they do something else.
 Operator CarriedFilterOf(const CompiledProgram& compiled, const Operator* first);
 
+// How many operators StampOrSinceOf() takes.
+constexpr size_t kStampOrSinceSteps = 5;
+
+// What leaves the time of a flow's first packet in one map, and how long ago it was in another one
+// (StampOrSinceKernel()), for these five, the first of which is `first`; none if they do something
+// else.  Jumps among them are theirs.
+Operator StampOrSinceOf(const CompiledProgram& compiled, const Operator* first);
+
 }  // namespace trumpet
 
 #endif  // TRUMPET_LIB_MEASURE_OPERATOR_FUSION_H

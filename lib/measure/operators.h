@@ -143,6 +143,7 @@ enum class SlotUse : uint8_t {
   kFilter,
   kNotFilter,
   kMatchCell,
+  kStampOrSince,
   kAddConstantAndMatch,
   kAddFieldAndMatch,
 };

@@ -296,7 +296,24 @@ class TaskCompiler {
     if (Here() < landed_ + kCarriedFilterSteps) return;
     const uint32_t first = Here() - static_cast<uint32_t>(kCarriedFilterSteps);
     const Operator op = CarriedFilterOf(compiled_, &compiled_.operators[first]);
+    if (op.kernel != nullptr) Replace(first, op);
+  }
+
+  // At the end of a fork, where all jumps of its branches have landed.
+  void FuseStampOrSince() {
+    if (Here() < kStampOrSinceSteps) return;
+    const uint32_t first = Here() - static_cast<uint32_t>(kStampOrSinceSteps);
+    for (uint32_t at = 0; at < first; ++at) {
+      if (at + compiled_.operators[at].skip > first) return;  // from elsewhere
+    }
+    const Operator op = StampOrSinceOf(compiled_, &compiled_.operators[first]);
     if (op.kernel == nullptr) return;
+    Replace(first, op);
+    landed_ = Here();
+  }
+
+  // The operators from `first` on by one that does the same.
+  void Replace(uint32_t first, const Operator& op) {
     KnownSet known;
     for (uint32_t at = first; at < Here(); ++at) known |= known_[at];
     compiled_.operators.resize(first);
@@ -400,6 +417,7 @@ class TaskCompiler {
       EmitLogged(node, needs_yield, flag);
     } else {
       EmitOneByOne(node, next, needs_yield, flag);
+      FuseStampOrSince();
     }
     leading_ = leading;
     if (!needs_yield) return;
