@@ -192,5 +192,12 @@ TEST(SliceLanguage, ReadsBackWhatItPrints) {
   EXPECT_GT(campaigns, 1000);
 }
 
+TEST(SliceLanguage, PrintsTheSmallestWeightOfAll) {
+  const std::string digits = "0." + std::string(323, '0') + "5";
+  const auto campaign = ParseSlices("(weight: " + digits + ") MIRROR 1.2.3.4 ON [A]", "f");
+  ASSERT_TRUE(campaign.ok()) << campaign.message();
+  EXPECT_EQ(PrintSlices(*campaign).substr(0, digits.size() + 11), "(weight: " + digits + ") ");
+}
+
 }  // namespace
 }  // namespace trumpet

@@ -52,7 +52,7 @@ std::string PrintTime(Nanos time) {
 }
 
 std::string PrintWeight(double weight) {
-  char text[64];
+  char text[400];  // the smallest number of all takes 326
   const auto end = std::to_chars(text, text + sizeof(text), weight, std::chars_format::fixed);
   return std::string(text, end.ptr);
 }
