@@ -56,7 +56,8 @@ std::optional<int64_t> Scale(std::string_view digits, int64_t factor, int64_t li
   if (value > limit / factor) return std::nullopt;
   value *= factor;
   for (char digit : digits.substr(std::min(point + 1, digits.size()))) {
-    if (factor % 10 != 0 && digit != '0') return std::nullopt;
+    const bool is_too_fine = factor == 0 || factor % 10 != 0;
+    if (is_too_fine && digit != '0') return std::nullopt;
     factor /= 10;
     value += factor * (digit - '0');
   }
