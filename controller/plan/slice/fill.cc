@@ -18,12 +18,13 @@ namespace trumpet::slice {
 namespace {
 
 constexpr double kTolerance = 1e-6;
+constexpr double kRounding = 1e-10;  // of sums over all queries and slots, for each unit
 
 // `bound`, or the highest objective up to there that whole weights can have.
 double WholeBound(const FillProblem& problem, double bound) {
   const bool is_whole = std::all_of(problem.weights.begin(), problem.weights.end(),
                                     [](double weight) { return weight == std::floor(weight); });
-  return is_whole ? std::floor(bound + kTolerance) : bound;
+  return is_whole ? std::floor(bound + kTolerance + kRounding * std::abs(bound)) : bound;
 }
 
 // The linear program: columns 0 is the number of repetitions, the others are patterns.  It
@@ -238,6 +239,7 @@ FillResult Fill(const FillProblem& problem, const std::vector<FillPattern>& star
     known.insert(known.end(), result.patterns.begin(), result.patterns.end());
     result = FillProgram(problem, known, deadline).Run(std::move(result));
   }
+  result.bound = std::max(result.bound, result.objective);
   result.is_proven = is_proven();
   result.is_cut_short = !result.is_proven && SecondsUntil(deadline) <= 0;
   return result;

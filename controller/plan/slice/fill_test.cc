@@ -207,5 +207,14 @@ TEST(Fill, OfQueriesThatCostNothingHasAllInEverySlot) {
   EXPECT_TRUE(fill.is_proven);
 }
 
+// The sums of so many shares are a little less than what they stand for.
+TEST(Fill, OfManyQueriesHasABoundThatHolds) {
+  FillProblem problem{std::vector<int64_t>(100'000, 1), std::vector<double>(100'000, 1), {}, 1};
+  problem.kinds.push_back({5'000, {}, 20});
+  const FillResult fill = Fill(problem, {}, In(-1));
+  EXPECT_EQ(fill.objective, 100'000);
+  EXPECT_GE(fill.bound, fill.objective);
+}
+
 }  // namespace
 }  // namespace trumpet::slice

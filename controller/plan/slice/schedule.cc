@@ -147,8 +147,9 @@ Schedule FillFreely(const ScheduleProblem& problem, const std::vector<Slot>& pac
   // Count as the paper does: what is added to the repeated packing.
   const double repeated =
       std::accumulate(problem.weights.begin(), problem.weights.end(), 0.0) * repetitions;
-  schedule.fill.objective -= repeated;
-  schedule.fill.bound -= repeated;
+  // Sums that round leave no less than nothing.
+  schedule.fill.objective = std::max(schedule.fill.objective - repeated, 0.0);
+  schedule.fill.bound = std::max(schedule.fill.bound - repeated, schedule.fill.objective);
   return schedule;
 }
 

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <set>
@@ -332,6 +333,14 @@ TEST(Schedule, PrefersHeavyQueries) {
     for (int query : slot) ++counts[static_cast<size_t>(query)];
   }
   EXPECT_EQ(counts[2], 3);
+}
+
+// 0.1, 0.2 and 0.3, three times each, are a little less than three times their sum.
+TEST(Schedule, NeverAddsLessThanNothing) {
+  ScheduleProblem problem{{5, 5, 5}, {0.1, 0.2, 0.3}, 5, 9};
+  const FillResult fill = FillFreely(problem, {{0}, {1}, {2}}, Never()).fill;
+  EXPECT_FALSE(std::signbit(fill.objective)) << fill.objective;
+  EXPECT_GE(fill.bound, fill.objective);
 }
 
 TEST(Schedule, WithoutTimeIsTheRepeatedPacking) {
