@@ -156,8 +156,10 @@ Schedule FillFreely(const ScheduleProblem& problem, const std::vector<Slot>& pac
 Result<SlotTimes> CountSlots(double during_s, double longest_path_ms, double shortest_slice_ms,
                              double spacing_ms) {
   const double slot_ms = std::max(longest_path_ms, shortest_slice_ms);
-  if (slot_ms + spacing_ms <= 0) return NoSlotTime();
-  return TimesOf(slot_ms, std::floor(during_s * 1000 / (slot_ms + spacing_ms)));
+  const double turn_ms = slot_ms + spacing_ms;
+  if (turn_ms <= 0) return NoSlotTime();
+  if (std::isinf(turn_ms)) return TimesOf(slot_ms, 0);
+  return TimesOf(slot_ms, std::floor(during_s * 1000 / turn_ms));
 }
 
 Result<SlotTimes> CountWholeSlots(Nanos during, double longest_path_ms, double shortest_slice_ms,

@@ -382,6 +382,7 @@ TEST(Schedule, CountsSlots) {
   EXPECT_EQ(CountSlots(1e300, 1, 1, 0).message(),
             "a campaign of 1e+303 slots; it takes 1 to 100000");
   EXPECT_EQ(CountSlots(1, 0, 0, 0).message(), "a slot takes 0 ms; the shortest slice takes more");
+  EXPECT_EQ(slots(1e308, 1e308, 1, 1e308), 0);
 }
 
 // In floating point 1.001 s is a little less than 143 times 7 ms.
