@@ -22,6 +22,13 @@ std::optional<uint32_t> ParseWeight(std::string_view text) {
   return weight;
 }
 
+// What some editors write at the start of a file is part of no name.
+std::string_view WithoutMark(std::string_view text) {
+  constexpr std::string_view kMark = "\xef\xbb\xbf";
+  if (text.substr(0, kMark.size()) == kMark) text.remove_prefix(kMark.size());
+  return text;
+}
+
 // A network while its file is read.
 class Builder {
  public:
@@ -253,6 +260,7 @@ Result<Topology> TopologyOf(const Network& network, std::string_view source_name
 
 Result<Network> ParseEdges(std::string_view text, std::string_view source_name) {
   Builder builder(source_name);
+  text = WithoutMark(text);
   for (size_t number = 1; !text.empty(); ++number) {
     const size_t end = std::min(text.find('\n'), text.size());
     const std::string_view line = text.substr(0, end);
@@ -265,7 +273,7 @@ Result<Network> ParseEdges(std::string_view text, std::string_view source_name) 
 }
 
 Result<Network> ParseGml(std::string_view text, std::string_view source_name) {
-  return GmlReader(text, source_name).Read();
+  return GmlReader(WithoutMark(text), source_name).Read();
 }
 
 Network NetworkOf(const Topology& topology) {

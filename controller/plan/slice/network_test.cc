@@ -36,6 +36,9 @@ TEST(NetworkFiles, OfEdgesAreLinksOrNameTheLine) {
       {"# links\n\na b 2\n", "a-b:2 "},
       {"a b 3\nb a 2\n", "a-b:2 "},
       {"a a 1\na b 1\n", "a-b:1 "},
+      {"\xef\xbb\xbf"
+       "a b 1\na c 1\n",
+       "a-b:1 a-c:1 "},
       {"Oslo,+Norway1 b 7\n", "Oslo,+Norway1-b:7 "},
       {"a b 1\na b\n", "f:2: a link is 'from to weight', with one space between"},
       {"a  b 1\n", "f:1: a link is 'from to weight', with one space between"},
@@ -63,6 +66,7 @@ TEST(NetworkFiles, OfGmlAreLinksOrNameTheLine) {
       {"graph [ node [ id 1 ] edge [ source 1 target \"2\" ] ]",
        "f:1: this edge ends at '2', and no node before it has this id"},
       {"# a comment ]\ngraph [ node [ id 3 ] ]", "3 "},
+      {"\xef\xbb\xbfgraph [ node [ id 3 ] ]", "3 "},
       {"", "f:1: there is no graph in this file"},
       {"graph [ ] graph [ ]", "f:1: a second graph in one file"},
       {"graph [\n node [ label \"a\" ]\n]", "f:2: this node has no id"},
