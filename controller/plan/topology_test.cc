@@ -156,6 +156,9 @@ TEST(Topology, ErrorsNameLineAndColumn) {
       {"switches:\n  - {name: s, datapath_id: xyz}\n",
        "t.yaml:2:28: 'xyz' is not a datapath id; write up to 16 hexadecimal digits as in "
        "0000020000000001"},
+      {"switches:\n  - {name: a, datapath_id: '0a'}\n  - {name: b, datapath_id: 0xa}\n",
+       "t.yaml:3:28: this is the datapath id of 'a' already"},
+      {"switches:\n  - {name: a, datapath_id: '00'}\n  - {name: b, datapath_id: '00'}\n", "ok"},
       {"hosts:\n  - id: h1\nlinks:\n  - {from: h1, to: h2}\n",
        "t.yaml:4:20: there is no host or switch 'h2'; did you mean 'h1'?"},
       {"hosts:\n  - id: h1\nlinks:\n  - {from: h1, to: h1}\n",

@@ -131,12 +131,20 @@ class TopologyReader {
     if (!CheckKeys(item, "a switch", {"name", "datapath_id", "edge_ports"}) ||
         !Needs(item, "switch", "name") || !ReadText(item, "name", &read.name) ||
         !ReadDatapathId(item, &read.datapath_id) || !ReadEdgePorts(item, &read) ||
-        !Claim(*ValueOf(item, "name"), read.name)) {
+        !Claim(*ValueOf(item, "name"), read.name) || !ClaimDatapath(item, read)) {
       return false;
     }
     switches_.push_back(read.name);
     topology_->switches.push_back(std::move(read));
     return true;
+  }
+
+  bool ClaimDatapath(const DocumentNode& item, const TopologySwitch& read) {
+    if (read.datapath_id == 0) return true;
+    const auto [found, is_new] = datapaths_.emplace(read.datapath_id, read.name);
+    if (is_new) return true;
+    return Fail(*ValueOf(item, "datapath_id"),
+                "this is the datapath id of " + Quote(found->second) + " already");
   }
 
   // As Open vSwitch shows it: sixteen hexadecimal digits.
@@ -317,6 +325,7 @@ class TopologyReader {
   Names switches_;
   std::map<std::string, bool> nodes_;  // names of hosts and switches
   std::map<std::string, bool> ids_;
+  std::map<uint64_t, std::string> datapaths_;                         // names of their switches
   std::map<std::tuple<bool, Uint128, uint8_t>, std::string> owners_;  // names of hosts
 };
 
