@@ -19,19 +19,22 @@
 namespace trumpet::slice {
 
 // To judge one segment is to search for a second simple path of a given length, which is hard in
-// general.  A search that took this many steps counts the segment as ambiguous.
+// general.  A search that took this many steps counts the segment as ambiguous; a step looks at one
+// link.
 constexpr uint64_t kMaxSegmentSteps = 4'000'000;
-// Of all searches of one path together, about a second of work.
+// Of all searches of one path together, about a second of work; what comes behind them in the path
+// is a key point.
 constexpr uint64_t kMaxPathSteps = 200'000'000;
 
 struct KeyPoints {
   std::vector<int> positions;  // in the path, rising; its first and last are among them
   bool is_minimal = true;      // false: some search was cut short; valid all the same
-  uint64_t steps = 0;          // of all searches
+  uint64_t steps = 0;          // of all searches, little more than there may be
 };
 
 // `path` has passed CheckSimplePath().
-KeyPoints FindKeyPoints(const Network& network, const std::vector<int>& path);
+KeyPoints FindKeyPoints(const Network& network, const std::vector<int>& path,
+                        uint64_t most_steps = kMaxPathSteps);
 
 }  // namespace trumpet::slice
 

@@ -109,5 +109,20 @@ TEST(KeyPoints, StayValidWhenASearchIsCutShort) {
   EXPECT_EQ(points.positions.back(), static_cast<int>(path.size()) - 1);
 }
 
+// A search along it that called itself for every router would have no room on the stack.
+TEST(KeyPoints, OfALongPathTakeAsManyStepsAsTheyMay) {
+  constexpr int kRouters = 100'000;
+  constexpr uint64_t kMost = 2'000'000;
+  Network network;
+  Path path;
+  for (int i = 0; i < kRouters; ++i) path.push_back(network.AddRouter(std::to_string(i)));
+  for (int i = 1; i < kRouters; ++i) network.AddLink(i - 1, i, 1);
+  const KeyPoints points = FindKeyPoints(network, path, kMost);
+  EXPECT_LE(points.steps, kMost + 2 * kRouters);
+  EXPECT_FALSE(points.is_minimal);
+  EXPECT_LT(points.positions.size(), path.size());
+  EXPECT_EQ(points.positions.back(), kRouters - 1);
+}
+
 }  // namespace
 }  // namespace trumpet::slice
