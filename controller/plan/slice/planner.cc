@@ -4,10 +4,10 @@
 #include "controller/plan/slice/planner.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 
-#include "controller/plan/slice/key_points.h"
 #include "controller/plan/slice/surrounding.h"
 #include "lib/lang/event/suggest.h"
 
@@ -40,6 +40,7 @@ class Planner {
   PathEnds EndsOf(const Prefix& prefix) const;
   int64_t RateOf(const Prefix& prefix) const;
   Status PlanRegion(size_t query, size_t region, const Prefix& prefix);
+  const KeyPoints& KeyPointsOf(const Path& path);
   Status Mirror(const PlannedQuery& query, size_t offset);
   size_t CountConfined() const;
   OptimalSurrounding Surround(const std::vector<int>& region, const std::vector<int>& egresses);
@@ -53,6 +54,7 @@ class Planner {
   const SlicePlanOptions& options_;
   SlicePlan plan_;
   std::vector<size_t> offsets_;                    // of the regions of `mirrored`
+  std::map<Path, KeyPoints> key_points_;           // one path may be asked for with many prefixes
   size_t to_confine_ = CountConfined();            // regions to come
   double confine_seconds_ = options_.seconds / 2;  // for them
 };
@@ -96,11 +98,20 @@ int64_t Planner::RateOf(const Prefix& prefix) const {
   return options_.rate_bps;
 }
 
+const KeyPoints& Planner::KeyPointsOf(const Path& path) {
+  const auto [at, is_new] = key_points_.try_emplace(path);
+  if (!is_new) return at->second;
+  const uint64_t left = options_.most_steps - std::min(plan_.steps, options_.most_steps);
+  at->second = FindKeyPoints(network_, path, std::min(kMaxPathSteps, left));
+  plan_.steps += at->second.steps;
+  return at->second;
+}
+
 Status Planner::Mirror(const PlannedQuery& query, size_t offset) {
   const Status status = CheckSimplePath(network_, query.routers);
   if (!status.ok()) return ErrorAt(offset, status.message());
   if (IsAmong(plan_.mirrored, query)) return Status::Ok();
-  const KeyPoints points = FindKeyPoints(network_, query.routers);
+  const KeyPoints& points = KeyPointsOf(query.routers);
   plan_.mirrored.push_back(query);
   offsets_.push_back(offset);
   PlannedQuery& planned = plan_.mirrored.back();

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "controller/plan/slice/key_points.h"
 #include "controller/plan/slice/network.h"
 #include "controller/plan/slice/paths.h"
 #include "controller/plan/slice/schedule.h"
@@ -45,6 +46,8 @@ struct SlicePlanOptions {
   double shortest_slice_ms = 25;
   double spacing_ms = 0;
   double seconds = 5;  // for the solvers, all together
+  // Of all searches for key points, some seconds of work; behind them all of a path are key points.
+  uint64_t most_steps = 3 * kMaxPathSteps;
 };
 
 // A MIRROR query on one path, or a CONFINE query on one region.
@@ -62,6 +65,7 @@ struct PlannedQuery {
 struct SlicePlan {
   std::vector<PlannedQuery> confined;  // in every slot
   std::vector<PlannedQuery> mirrored;  // numbered as in the schedule
+  uint64_t steps = 0;                  // of searches for key points
   SlotTimes times;
   Packing packing;    // of `mirrored`
   Schedule schedule;  // likewise

@@ -233,5 +233,24 @@ TEST_F(Planning, SaysThatTimeRanOutOnlyWhenItDid) {
   EXPECT_TRUE(says("no more than 7.5 can be (time ran out)\n"));
 }
 
+TEST_F(Planning, SearchesForKeyPointsOfAPathOnceForAllPrefixes) {
+  const auto one = Plan("MIRROR 1.2.3.0/24 ON [A B C D] USING 15");
+  const auto three = Plan("MIRROR { 1.2.3.0/24, 1.2.4.0/24, 1.2.5.0/24 } ON [A B C D] USING 15");
+  ASSERT_TRUE(one && three);
+  EXPECT_EQ(three->mirrored.size(), 3u);
+  EXPECT_GT(one->steps, 0u);
+  EXPECT_EQ(three->steps, one->steps);
+}
+
+TEST_F(Planning, MirrorsAtAllRoutersWhenNoStepIsLeft) {
+  options_.most_steps = 1;
+  options_.rate_bps = 1'000'000;
+  const auto plan = Plan("MIRROR 1.2.3.0/24 ON { [A B C D], [A L C D] }");
+  ASSERT_TRUE(plan) << plan.message();
+  EXPECT_EQ(Places(plan->mirrored[0]), (std::set<std::string>{"A", "B", "C", "D"}));
+  EXPECT_EQ(Places(plan->mirrored[1]), (std::set<std::string>{"A", "L", "C", "D"}));
+  EXPECT_NE(plan->mirrored[0].why.find("perhaps fewer prove it"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace trumpet::slice
