@@ -38,6 +38,41 @@ Status TooMany() {
                        " with " + std::to_string(kMaxPathRouters) + " routers are planned");
 }
 
+// All ways from one to the other along which the distance to the other shrinks as the links weigh.
+Result<std::vector<Path>> PathsAlong(const Network& network, const std::vector<uint64_t>& distances,
+                                     int from, int to, size_t max_paths) {
+  const auto left = [&](int router) { return distances[static_cast<size_t>(router)]; };
+  std::vector<Path> paths;
+  if (left(from) == kUnreachable) return paths;
+  // Depth first along links that bring us nearer; every way of this kind arrives.
+  Path path{from};
+  std::vector<size_t> tried{0};
+  size_t routers = 0;
+  while (!path.empty()) {
+    const int router = path.back();
+    const std::vector<NetworkLink>& links = network.LinksOf(router);
+    if (router == to) {
+      routers += path.size();
+      if (paths.size() == max_paths || routers > kMaxPathRouters) return TooMany();
+      paths.push_back(path);
+    } else {
+      while (tried.back() < links.size() &&
+             (left(links[tried.back()].to) == kUnreachable ||
+              left(links[tried.back()].to) + links[tried.back()].weight != left(router))) {
+        ++tried.back();
+      }
+      if (tried.back() < links.size()) {
+        path.push_back(links[tried.back()++].to);
+        tried.push_back(0);
+        continue;
+      }
+    }
+    path.pop_back();
+    tried.pop_back();
+  }
+  return paths;
+}
+
 // Ends of one hop of the region, and whether they have to be neighbours.
 struct Leg {
   std::vector<int> from;
@@ -72,27 +107,43 @@ std::vector<Leg> LegsOf(const std::vector<RegionStep>& region, const PathEnds& e
   return legs;
 }
 
-Status Resolve(const Network& network, const Leg& leg, std::vector<Path>* paths) {
-  for (int from : leg.from) {
-    for (int to : leg.to) {
+Status ResolveArrow(const Network& network, const Leg& leg, std::vector<Path>* paths) {
+  // To find the distances to an end takes the time; they serve all starts.
+  std::vector<std::vector<Path>> by_start(leg.from.size());
+  size_t count = 0;
+  size_t routers = 0;
+  for (int to : leg.to) {
+    const std::vector<uint64_t> distances = DistancesTo(network, to);
+    for (size_t start = 0; start < leg.from.size(); ++start) {
+      const int from = leg.from[start];
       if (from == to && leg.is_from_any && leg.is_to_any) continue;
-      if (!leg.is_arrow) {
-        Path path{from, to};
-        const Status status = CheckSimplePath(network, path);
-        if (!status) return status;
-        paths->push_back(std::move(path));
-        continue;
-      }
-      auto found = ShortestPaths(network, from, to);
+      auto found = PathsAlong(network, distances, from, to, kMaxPaths - count);
       if (!found) return found.status();
       if (found->empty() && !leg.is_from_any && !leg.is_to_any) {
         return Status::Error("there is no path from " + QuoteName(network.NameOf(from)) + " to " +
                              QuoteName(network.NameOf(to)));
       }
-      for (Path& path : *found) paths->push_back(std::move(path));
-      if (paths->size() > kMaxPaths) return TooMany();
+      count += found->size();
+      for (Path& path : *found) {
+        routers += path.size();
+        by_start[start].push_back(std::move(path));
+      }
+      if (routers > kMaxPathRouters) return TooMany();
     }
   }
+  for (std::vector<Path>& found : by_start) {
+    for (Path& path : found) paths->push_back(std::move(path));
+  }
+  return Status::Ok();
+}
+
+Status Resolve(const Network& network, const Leg& leg, std::vector<Path>* paths) {
+  if (!leg.is_arrow) {
+    paths->push_back({leg.from.front(), leg.to.front()});
+    return CheckSimplePath(network, paths->front());
+  }
+  const Status status = ResolveArrow(network, leg, paths);
+  if (!status.ok()) return status;
   if (!paths->empty()) return Status::Ok();
   if (leg.from.empty() || (leg.is_to_any && leg.to.empty())) {
     return Status::Error(std::string("no ") + (leg.from.empty() ? "ingress" : "egress") +
@@ -123,37 +174,7 @@ Status Extend(const std::vector<Path>& more, std::vector<Path>* paths) {
 
 Result<std::vector<Path>> ShortestPaths(const Network& network, int from, int to,
                                         size_t max_paths) {
-  const std::vector<uint64_t> distances = DistancesTo(network, to);
-  const auto left = [&](int router) { return distances[static_cast<size_t>(router)]; };
-  std::vector<Path> paths;
-  if (left(from) == kUnreachable) return paths;
-  // Depth first along links that bring us nearer; every way of this kind arrives.
-  Path path{from};
-  std::vector<size_t> tried{0};
-  size_t routers = 0;
-  while (!path.empty()) {
-    const int router = path.back();
-    const std::vector<NetworkLink>& links = network.LinksOf(router);
-    if (router == to) {
-      routers += path.size();
-      if (paths.size() == max_paths || routers > kMaxPathRouters) return TooMany();
-      paths.push_back(path);
-    } else {
-      while (tried.back() < links.size() &&
-             (left(links[tried.back()].to) == kUnreachable ||
-              left(links[tried.back()].to) + links[tried.back()].weight != left(router))) {
-        ++tried.back();
-      }
-      if (tried.back() < links.size()) {
-        path.push_back(links[tried.back()++].to);
-        tried.push_back(0);
-        continue;
-      }
-    }
-    path.pop_back();
-    tried.pop_back();
-  }
-  return paths;
+  return PathsAlong(network, DistancesTo(network, to), from, to, max_paths);
 }
 
 Result<std::vector<Path>> ResolveRegion(const Network& network,

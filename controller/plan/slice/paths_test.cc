@@ -124,5 +124,18 @@ TEST(Paths, AreNotPlannedWhenThereAreTooMany) {
   EXPECT_NE(paths.message().find("too many equal-cost paths; at most 10000"), std::string::npos);
 }
 
+// A thousand and a half of them along a line: together more than a million routers.
+TEST(Paths, FromManyRoutersTakeNoMoreRoomThanThoseOfTwo) {
+  Network network;
+  PathEnds ends;
+  for (int i = 0; i < 1500; ++i) {
+    ends.ingresses.push_back(network.AddRouter(std::to_string(i)));
+    if (i > 0) network.AddLink(i - 1, i, 1);
+  }
+  const auto paths = ResolveRegion(network, {{std::nullopt}, {0}}, ends);
+  ASSERT_FALSE(paths.ok());
+  EXPECT_NE(paths.message().find("with 1000000 routers are planned"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace trumpet::slice
