@@ -14,6 +14,8 @@ controller_libtrumpet_plan_a_SOURCES = \
 	controller/plan/filter_terms.h \
 	controller/plan/flow_match.cc \
 	controller/plan/flow_match.h \
+	controller/plan/kept_clone.cc \
+	controller/plan/kept_clone.h \
 	controller/plan/placement.cc \
 	controller/plan/placement.h \
 	controller/plan/topology.h \

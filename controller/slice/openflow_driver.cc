@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "controller/plan/flow_match.h"
+#include "controller/plan/kept_clone.h"
 
 namespace trumpet {
 namespace {
@@ -191,7 +192,8 @@ void OpenflowDriver::TurnOn(const std::string& switch_name, const SliceSpec& spe
                                 ",priority=" + std::to_string(kPriority) + "," + timeout +
                                 "reg14=" + number + ",actions=meter:" + meter + "," + copy,
                             slice->cookie, false});
-    copy = "load:" + number + "->NXM_NX_REG14[],resubmit(," + std::to_string(kCopyTable) + ")";
+    copy = KeptClone("load:" + number + "->NXM_NX_REG14[],resubmit(," + std::to_string(kCopyTable) +
+                     ")");
   }
   for (const std::string& match : *matches) {
     slice->flows.push_back({OpenflowRule::Kind::kFlow,

@@ -9,9 +9,12 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <utility>
 
 #include "controller/openflow/switch_kit_test.h"
+#include "controller/plan/trace/trace_flows.h"
 #include "lib/lang/event/event_language.h"
+#include "lib/lang/trace/trace_language.h"
 
 namespace trumpet {
 namespace {
@@ -23,8 +26,7 @@ class OpenflowDriverTest : public testing::Test {
  protected:
   void SetUp() override {
     ovs_.AddBridge("br0", 1, "OpenFlow13,OpenFlow15");
-    ovs_.Vsctl({"add-port", "br0", "br0p3", "--", "set", "interface", "br0p3", "type=dummy",
-                "ofport_request=3", "options:tx_pcap=" + ovs_.File("br0p3.pcap")});
+    AddPort(3);
     ovs_.Vsctl({"set-controller", "br0", test_.remote()});
     which_ = test_.Wait(1);
     ovs_.Ofctl({"add-flow", "br0", "priority=9,ip,actions=dec_ttl,resubmit(,7)"});
@@ -37,6 +39,12 @@ class OpenflowDriverTest : public testing::Test {
   }
   void TearDown() override { driver_.reset(); }
 
+  void AddPort(int number) {
+    const std::string port = "br0p" + std::to_string(number);
+    ovs_.Vsctl({"add-port", "br0", port, "--", "set", "interface", port, "type=dummy",
+                "ofport_request=" + std::to_string(number),
+                "options:tx_pcap=" + ovs_.File(port + ".pcap")});
+  }
   static SliceSpec Spec(uint32_t tag, const std::string& filter, Nanos duration) {
     SliceSpec spec;
     spec.tag = tag;
@@ -203,6 +211,42 @@ TEST_F(OpenflowDriverTest, TheRateLimitHoldsBackCopiesAndNothingElse) {
   EXPECT_EQ(ends_[0].withheld, 100 - copies);
   EXPECT_EQ(ovs_.Flows("br0"), theirs_);
   EXPECT_EQ(ovs_.Ofctl({"dump-meters", "br0"}).find("meter="), std::string::npos);
+}
+
+TEST_F(OpenflowDriverTest, TheRateLimitOfASliceHoldsBackNoCopiesOfAnother) {
+  SliceSpec whole = Spec(1, "dstIP=10.1.0.0/16", 30 * kNanosPerSecond);
+  SliceSpec limited = Spec(2, "srcIP=10.0.0.1", 30 * kNanosPerSecond);
+  limited.packets_per_second = 5;
+  // Which of them is the first to match is for the switch to say.
+  size_t rounds = 0;
+  for (const auto& [first, second] : {std::pair(whole, limited), std::pair(limited, whole)}) {
+    ASSERT_TRUE(TurnOn(first).ok() && TurnOn(second).ok());
+    Send(100);
+    ++rounds;
+    ASSERT_TRUE(test_.RunUntil([&] { return Sent(2, kTtlAt).size() == 100 * rounds; }));
+    EXPECT_TRUE(test_.RunUntil([&] { return Sent(3, kTtlAt).size() > 100 * rounds; }));
+    ASSERT_TRUE(TurnOff(1).ok() && TurnOff(2).ok());
+    ASSERT_TRUE(RunUntilEnded(2 * rounds));
+  }
+  EXPECT_LT(Sent(3, kTtlAt).size(), 250u);
+}
+
+TEST_F(OpenflowDriverTest, TheBudgetOfATraceRuleHoldsBackNoCopiesOfASlice) {
+  AddPort(4);
+  TraceSwitch at;
+  at.number = 5;
+  at.port = 4;
+  const auto rules = ParseTraceRulesYaml("rules: [{name: dns, filter: dstPort=53, rate: 5}]", "t");
+  const auto flows = CompileTraceRules(*rules, at);
+  ASSERT_TRUE(flows.ok()) << flows.message();
+  for (const std::string& meter : flows->meters) ovs_.Ofctl({"add-meter", "br0", meter});
+  for (const TraceFlow& flow : flows->flows) ovs_.Ofctl({"add-flow", "br0", flow.text});
+  ASSERT_TRUE(TurnOn(Spec(1, "dstIP=10.1.0.0/16", 30 * kNanosPerSecond)).ok());
+  Send(100);
+  ASSERT_TRUE(test_.RunUntil([&] { return Sent(2, kTtlAt).size() == 100; }));
+  ASSERT_TRUE(test_.RunUntil([&] { return Sent(3, kTtlAt).size() == 100; }));
+  EXPECT_GT(Sent(4, kTtlAt).size(), 0u);
+  EXPECT_LT(Sent(4, kTtlAt).size(), 50u);
 }
 
 TEST_F(OpenflowDriverTest, EndsWhenTheCapIsReached) {

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "controller/plan/flow_match.h"
+#include "controller/plan/kept_clone.h"
 
 namespace trumpet {
 namespace {
@@ -190,7 +191,8 @@ class Compiler {
     if (gate.is_hashed) {
       actions += ",multipath(symmetric_l3l4+udp,0,modulo_n,65536,0,NXM_NX_REG12[0..15])";
     }
-    return actions + ",resubmit(," + std::to_string(kTraceRuleTable) + ")";
+    const std::string copy = "resubmit(," + std::to_string(kTraceRuleTable) + ")";
+    return actions + "," + (HasMeters() ? KeptClone(copy) : copy);
   }
 
   void AddRules() {
@@ -201,6 +203,11 @@ class Compiler {
       if (HasBudget(rule)) AddRule(rule, number, true);
       AddRule(rule, number, false);
     }
+  }
+
+  bool HasMeters() const {
+    return std::any_of(rules_.rules.begin(), rules_.rules.end(),
+                       [this](const TraceRule& rule) { return HasBudget(rule); });
   }
 
   bool HasBudget(const TraceRule& rule) const {

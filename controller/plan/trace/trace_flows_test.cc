@@ -149,6 +149,11 @@ TEST(TraceFlows, BudgetsAreMetersBehindForwarding) {
             "table=251,priority=40000,dl_vlan=0x1,actions=meter:60101,set_field:5767168->tun_id,"
             "move:NXM_OF_IN_PORT[0..11]->NXM_NX_TUN_ID[0..11],load:64->NXM_NX_REG12[16..31],"
             "resubmit(,252)\n");
+  // What a meter drops is lost to the copy only.
+  EXPECT_EQ(Lines(flows, "table=0,priority=64900,reg13=0/0x1,dl_vlan=0x1"),
+            "table=0,priority=64900,reg13=0/0x1,dl_vlan=0x1,"
+            "actions=clone(load:1->NXM_NX_REG13[0],resubmit(,0)),clone(resubmit(,251),"
+            "load:65279->NXM_OF_IN_PORT[],output(port=65279,max_len=14))\n");
   // Test packets do not wait for them.
   EXPECT_EQ(Lines(flows, "table=251,priority=40001"),
             "table=251,priority=40001,reg13=0x2/0x2,dl_vlan=0x1,actions=set_field:5767168->tun_id,"
