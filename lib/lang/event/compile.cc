@@ -73,6 +73,14 @@ bool HasCommaBehindInterval(std::string_view line, const std::vector<size_t>& co
   return ParseInterval(line.substr(start, commas.back() - start), &interval_ms, &error);
 }
 
+// Printed, numbers and names may be longer than they were written; that must be read again.
+bool CheckPrinted(const EventSpec& spec, Diagnostic* error) {
+  if (PrintEventLine(spec).size() <= kMaxEventBytes) return true;
+  return Fail(error, Part::kFilter, 0,
+              "this event is longer than " + std::to_string(kMaxEventBytes) +
+                  " bytes in its canonical form");
+}
+
 }  // namespace
 
 std::string_view EventText::operator[](Part part) const {
@@ -131,7 +139,8 @@ bool CompileEvent(const EventText& text, EventSpec* spec, Diagnostic* error,
          ParsePredicate(text.predicate, &event.predicate, error) &&
          ParseGranularity(text.granularity, &event.granularity, error) &&
          ParseInterval(text.interval, &event.interval_ms, error) && CheckEvent(event, error) &&
-         CheckMeasured(event, check, error) && LowerEvent(event, spec, error);
+         CheckMeasured(event, check, error) && LowerEvent(event, spec, error) &&
+         CheckPrinted(*spec, error);
 }
 
 }  // namespace trumpet::event_lang

@@ -31,6 +31,18 @@ TEST(Limits, RefusesTextBeyond64KiB) {
   EXPECT_EQ(Canonical(line), "event:1:1: this event is longer than 65536 bytes");
 }
 
+// What is kept of an event is its canonical form, which is read again.
+TEST(Limits, RefusesWhatIsBeyond64KiBInItsCanonicalForm) {
+  const auto with_types = [](int count) {
+    return "ethType={1" + Repeat(",1", count - 1) + "}, 1, 1ms";
+  };
+  const std::string longest = Canonical(with_types(9359));
+  EXPECT_EQ(longest.size(), 65530u);
+  EXPECT_EQ(Canonical(longest), longest);
+  EXPECT_EQ(Canonical(with_types(9360)),
+            "event:1:1: this event is longer than 65536 bytes in its canonical form");
+}
+
 TEST(Limits, RefusesDeepParentheses) {
   for (int depth : {129, 30000}) {
     const std::string predicate = Repeat("(", depth) + "1" + Repeat(")", depth);
