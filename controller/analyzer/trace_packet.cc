@@ -9,6 +9,7 @@
 
 #include "lib/base/byte_order.h"
 #include "lib/packet/bgp.h"
+#include "lib/packet/parse_ip.h"
 #include "lib/packet/probe_frame.h"
 #include "lib/packet/roce.h"
 
@@ -84,6 +85,15 @@ uint32_t StatedBytes(const Frame& frame, const Layers& layers, int first) {
   return seen;
 }
 
+// Behind extension headers, as far as they were captured.
+uint8_t Ipv6ProtocolOf(const uint8_t* data, const Layer& ip) {
+  uint8_t protocol = data[ip.at + 6];
+  parse_internal::IpPayload payload{
+      {data, ip.at + kIpv6Bytes, ip.at + ip.bytes}, 0, parse_internal::Fragment::kNone};
+  parse_internal::SkipIpv6Extensions(&protocol, &payload);
+  return protocol;
+}
+
 void SetFlow(const uint8_t* data, const Layers& layers, const Layer& ip, FlowKey* flow) {
   const uint8_t* const header = data + ip.at;
   if (ip.kind == LayerKind::kIpv4) {
@@ -93,16 +103,12 @@ void SetFlow(const uint8_t* data, const Layers& layers, const Layer& ip, FlowKey
     std::memcpy(flow->dst_ip.data(), header + 16, 4);
   } else {
     flow->ip_family = 6;
-    flow->protocol = header[6];
+    flow->protocol = Ipv6ProtocolOf(data, ip);
     std::memcpy(flow->src_ip.data(), header + 8, 16);
     std::memcpy(flow->dst_ip.data(), header + 24, 16);
   }
   const Layer* const transport = FindTransport(layers, ip);
   if (transport == nullptr) return;
-  // Behind extension headers, too.
-  flow->protocol = transport->kind == LayerKind::kTcp   ? kProtocolTcp
-                   : transport->kind == LayerKind::kUdp ? kProtocolUdp
-                                                        : kProtocolSctp;
   flow->src_port = LoadBe16(data + transport->at);
   flow->dst_port = LoadBe16(data + transport->at + 2);
 }

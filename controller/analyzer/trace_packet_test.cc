@@ -67,6 +67,21 @@ TEST(TracePacket, HasTheInnermostAddressesAndPorts) {
   EXPECT_EQ(read.packet.marks, 0);
 }
 
+// MLD comes behind hop-by-hop options, and is looked for as ICMPv6.
+TEST(TracePacket, HasTheProtocolBehindExtensionHeaders) {
+  const Bytes options = {60, 0, 5, 2, 0, 0, 1, 0};
+  const Bytes more = Join({{kProtocolIcmpv6, 1}, Zeros(14)});
+  Ipv6Header ip;
+  ip.next_header = 0;
+  const Bytes frame = Ethernet(0x86dd, Ipv6(ip, Join({options, more, {143, 0}, Zeros(22)})));
+  EXPECT_EQ(ReadBytes(frame).packet.flow.protocol, kProtocolIcmpv6);
+  const Bytes cut(frame.begin(), frame.begin() + 14 + 40 + 8 + 7);
+  EXPECT_EQ(ReadBytes(cut).packet.flow.protocol, 60);
+  ip.next_header = 44;
+  const Bytes fragment = {kProtocolUdp, 0, 0x05, 0xa8, 0, 0, 0, 1};
+  EXPECT_EQ(ReadBytes(Ethernet(0x86dd, Ipv6(ip, fragment))).packet.flow.protocol, kProtocolUdp);
+}
+
 TEST(TracePacket, IsAsLongAsItWasBeforeItWasCut) {
   Ipv4Header ip;
   ip.total_length = 1500;
