@@ -24,6 +24,7 @@ using Json = nlohmann::ordered_json;
 constexpr char kTableV4[] = "TRUMPET";
 constexpr char kTableV6[] = "TRUMPETV6";
 constexpr uint32_t kHighestPriority = 9999;
+constexpr uint64_t kSonicFlags = 0xff;  // of TCP
 constexpr uint64_t kIpv4Type = 0x0800;
 constexpr uint64_t kIpv6Type = 0x86dd;
 
@@ -131,11 +132,16 @@ struct AclRule {
     return Set("ETHER_TYPE", Hex(type));
   }
 
+  Status SetFlags(uint64_t flags, uint64_t mask) {
+    if (mask > kSonicFlags) return Status::Error("TCP flags beyond CWR cannot be said to SONiC");
+    return Set("TCP_FLAGS", Hex(flags) + "/" + Hex(mask));
+  }
+
   Status Add(const FieldTest& test) {
     if (test.ref.level != Level::kInnermost) {
       return Status::Error(FieldRefName(test.ref) + " cannot be said to SONiC");
     }
-    if (test.is_masked) return Set("TCP_FLAGS", Hex(test.expected) + "/" + Hex(test.mask));
+    if (test.is_masked) return SetFlags(test.expected, test.mask);
     const ValueRange& range = test.ranges[0];
     const auto value = static_cast<uint64_t>(range.low);
     switch (test.ref.field) {
@@ -156,7 +162,7 @@ struct AclRule {
       case Field::kDscp:
         return Set("DSCP", std::to_string(value));
       case Field::kTcpFlags:
-        return Set("TCP_FLAGS", Hex(value) + "/0xff");
+        return SetFlags(value, value | kSonicFlags);
       default:
         return Status::Error(FieldRefName(test.ref) + " cannot be said to SONiC");
     }

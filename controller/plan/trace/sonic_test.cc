@@ -199,6 +199,10 @@ TEST(SonicExport, NamesTheRuleThatSonicCannotBeTold) {
   EXPECT_EQ(error("ttl=1"), "t:1:27: rule 'a': ttl cannot be said to SONiC");
   EXPECT_EQ(error("not vlan=1"), "t:1:27: rule 'a': 'not' cannot be said to SONiC");
   EXPECT_EQ(error("outer.vlan=1"), "t:1:27: rule 'a': outer.vlan cannot be said to SONiC");
+  for (const char* flags : {"+ns", "0x102"}) {
+    EXPECT_EQ(error(std::string("tcpFlags=") + flags),
+              "t:1:27: rule 'a': TCP flags beyond CWR cannot be said to SONiC");
+  }
   EXPECT_EQ(error("vlan=1-100"), "t:1:27: rule 'a': it needs more than 64 rules");
   EXPECT_EQ(error("vlan=1 and vlan=2"),
             "t:1:27: rule 'a': two tests of VLAN_ID cannot be said to SONiC");
