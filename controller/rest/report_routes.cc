@@ -9,6 +9,7 @@
 
 #include "controller/rest/json_views.h"
 #include "controller/rest/rest_call.h"
+#include "lib/base/utc_time.h"
 
 namespace trumpet {
 namespace {
@@ -21,10 +22,10 @@ bool ReadInstant(const RestCall& call, const std::string& parameter, Nanos* inst
   const std::string text = call.query(parameter);
   std::tm parts{};
   const char* end = strptime(text.c_str(), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  if (!text.empty() && end != nullptr && *end == '\0') {
+  const bool is_read = !text.empty() && end != nullptr && *end == '\0';
+  if (const auto seconds = is_read ? UtcSeconds(parts) : std::nullopt) {
     constexpr int64_t kMaxSeconds = INT64_MAX / kNanosPerSecond;
-    const int64_t seconds = timegm(&parts);
-    *instant = seconds > kMaxSeconds ? INT64_MAX : seconds * kNanosPerSecond;
+    *instant = *seconds > kMaxSeconds ? INT64_MAX : *seconds * kNanosPerSecond;
     return true;
   }
   uint64_t number = 0;

@@ -14,6 +14,7 @@
 #include <sstream>
 
 #include "lib/base/system_error.h"
+#include "lib/base/utc_time.h"
 #include "lib/lang/event/document.h"
 #include "lib/lang/event/suggest.h"
 
@@ -60,10 +61,7 @@ std::optional<int64_t> ReadInstant(const std::string& text) {
   for (const char* format : {"%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ"}) {
     std::tm parts{};
     const char* end = strptime(text.c_str(), format, &parts);
-    if (end == nullptr || *end != '\0') continue;
-    const int day = parts.tm_mday;
-    const int64_t seconds = timegm(&parts);
-    if (parts.tm_mday == day) return seconds;  // no 31st of February
+    if (end != nullptr && *end == '\0') return UtcSeconds(parts);
   }
   return std::nullopt;
 }

@@ -186,7 +186,8 @@ Result<Json> RunApp(TraceReader* reader, const AppQuestion& question, bool is_cu
   LatencyBook now;
   for (const StoredTrace& trace : *traces) now.Add(trace);
   if (!question.earlier) return ProfileLatency(now, nullptr, switches);
-  query.until = *question.earlier + (query.until - query.from);
+  query.until =
+      *question.earlier + std::min(query.until - query.from, INT64_MAX - *question.earlier);
   query.from = *question.earlier;
   const auto before = FindTraces(reader, query, is_cut_wrong, may_go_on, missing);
   if (!before.ok()) return before.status();

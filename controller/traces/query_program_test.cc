@@ -117,6 +117,9 @@ TEST_F(QueryProgram, SaysInOneLineWhatIsWrong) {
       {"--limit=0", "--limit: '0' is not a number from 1 to 1000000"},
       {"--from=yesterday",
        "--from: 'yesterday' is no time; 2026-11-21T12:00:00Z and nanoseconds of Unix time are"},
+      {"--until=2026-02-31T00:00:00Z",
+       "--until: '2026-02-31T00:00:00Z' is no time; 2026-11-21T12:00:00Z and nanoseconds of Unix "
+       "time are"},
       {"--after=12", "--after: '12' is no cursor that was given out"},
       {"--after=12-zz", "--after: '12-zz' is no cursor that was given out"},
       {"file", "file: is no option"},

@@ -12,6 +12,7 @@
 
 #include "controller/traces/arguments.h"
 #include "controller/traces/trace_text.h"
+#include "lib/base/utc_time.h"
 #include "lib/model/slice_spec.h"
 
 namespace trumpet {
@@ -20,9 +21,9 @@ namespace {
 Result<Nanos> ReadInstant(const std::string& name, const std::string& text) {
   std::tm parts{};
   const char* const end = strptime(text.c_str(), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  if (!text.empty() && end != nullptr && *end == '\0') {
-    const int64_t seconds = std::clamp<int64_t>(timegm(&parts), 0, INT64_MAX / kNanosPerSecond);
-    return seconds * kNanosPerSecond;
+  const bool is_read = !text.empty() && end != nullptr && *end == '\0';
+  if (const auto seconds = is_read ? UtcSeconds(parts) : std::nullopt) {
+    return std::clamp<int64_t>(*seconds, 0, INT64_MAX / kNanosPerSecond) * kNanosPerSecond;
   }
   const auto nanos = ReadCount(name, text, 0, INT64_MAX);
   if (nanos) return static_cast<Nanos>(*nanos);

@@ -29,6 +29,7 @@ lib_libtrumpet_base_a_SOURCES = \
 	lib/base/text_table.cc \
 	lib/base/text_table.h \
 	lib/base/units.h \
+	lib/base/utc_time.h \
 	lib/base/utf8.h
 
 gtest_programs += lib/base/base_test

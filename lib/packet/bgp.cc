@@ -16,7 +16,7 @@ constexpr uint32_t kMarkerBytes = 16;
 constexpr std::array<uint32_t, 6> kLeastBytes = {0, 29, 23, 21, 19, 23};  // by type
 
 // Parameters of OPEN, and capabilities in them.
-constexpr uint8_t kExtendedLength = 255;
+constexpr uint8_t kExtendedType = 255;  // instead of the first one: lengths have two bytes
 constexpr uint8_t kCapabilities = 2;
 constexpr uint8_t kFourByteAs = 65;
 constexpr uint8_t kAddPath = 69;
@@ -195,8 +195,8 @@ BgpVerdict ReadBgpOpen(const uint8_t* data, uint32_t captured, uint32_t bytes, B
   for (uint8_t& byte : open->id) byte = static_cast<uint8_t>(cursor.Number(1));
   uint64_t length = cursor.Number(1);
   if (captured < bytes) return BgpVerdict::kCut;
-  const bool is_extended =
-      length == kExtendedLength && cursor.left() > 0 && *cursor.here() == kExtendedLength;
+  // RFC 9072: the old length says nothing then, but that there are parameters.
+  const bool is_extended = length != 0 && cursor.left() > 0 && *cursor.here() == kExtendedType;
   if (is_extended) {
     cursor.Skip(1);
     length = cursor.Be16();

@@ -78,6 +78,10 @@ TEST(BgpOpen, TakesParametersWithLongLengths) {
   BgpOpen open;
   ASSERT_EQ(ReadOpen(message, &open), BgpVerdict::kRead);
   EXPECT_EQ(open.as, 70000u);
+  Bytes other_length = message;
+  other_length[28] = 1;
+  ASSERT_EQ(ReadOpen(other_length, &open), BgpVerdict::kRead);
+  EXPECT_EQ(open.as, 70000u);
 }
 
 TEST(BgpOpen, RefusesLengthsThatDoNotFit) {

@@ -15,6 +15,7 @@
 #include "controller/view/trace_rule_tables.h"
 #include "controller/view/trace_tables.h"
 #include "lib/base/units.h"
+#include "lib/base/utc_time.h"
 #include "utilities/ctl/ctl_run.h"
 #include "utilities/ctl/network_file.h"
 #include "utilities/ctl/output.h"
@@ -180,12 +181,13 @@ Result<std::string> ParseCtlTime(const std::string& text) {
     for (++rest; *rest >= '0' && *rest <= '9'; ++rest, digit /= 10) nanos += (*rest - '0') * digit;
   }
   if (rest != nullptr && *rest == 'Z') ++rest;
-  if (rest == nullptr || *rest != '\0') {
+  const auto seconds = rest != nullptr && *rest == '\0' ? UtcSeconds(parts) : std::nullopt;
+  if (!seconds) {
     return Status::Error("'" + text +
                          "' is no time; 2026-11-21T12:00:00Z, 2026-11-21 and "
                          "nanoseconds of Unix time are");
   }
-  return std::to_string(static_cast<Nanos>(timegm(&parts)) * kNanosPerSecond + nanos);
+  return std::to_string(*seconds * kNanosPerSecond + nanos);
 }
 
 int RunCtl(const CtlInvocation& invocation, const CtlTerminal& terminal) {

@@ -281,6 +281,7 @@ def test_mistakes(user):
     user.fails("event show hevy", "no event named 'hevy'")
     user.fails("host show h9", "no host 'h9'")
     user.fails("report list --from=yesterday", "'yesterday' is no time")
+    user.fails("report list --from=2026-02-31", "'2026-02-31' is no time")
     user.write("typo.yaml", "- name: a\n  event: '*, sum(bytez) > 1, 10ms'\n")
     user.fails("event add typo.yaml", "typo.yaml:2:18: 'bytez' is not a packet variable; did you mean "
                "'bytes'?\n     2 |   event: '*, sum(bytez) > 1, 10ms'\n       |                  ^\n")
