@@ -4,6 +4,7 @@
 #include "controller/plan/slice/network.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "lib/lang/event/diagnostic.h"
 
@@ -18,20 +19,26 @@ int Network::AddRouter(std::string_view name) {
   return at->second;
 }
 
+NetworkLink* Network::FindLink(int from, int to) {
+  std::vector<NetworkLink>& links = links_[static_cast<size_t>(from)];
+  const auto found = std::find_if(links.begin(), links.end(),
+                                  [to](const NetworkLink& link) { return link.to == to; });
+  return found == links.end() ? nullptr : &*found;
+}
+
 void Network::AddLink(int from, int to, uint32_t weight) {
   if (from == to) return;
-  bool is_known = false;
-  for (const auto& [end, other] : {std::pair(from, to), std::pair(to, from)}) {
-    for (NetworkLink& link : links_[static_cast<size_t>(end)]) {
-      if (link.to != other) continue;
-      link.weight = std::min(link.weight, weight);
-      is_known = true;
-    }
+  // The end with fewer links tells whether it is known: a hub would look at all of its own each
+  // time.
+  if (LinksOf(from).size() > LinksOf(to).size()) std::swap(from, to);
+  NetworkLink* const known = FindLink(from, to);
+  if (known == nullptr) {
+    links_[static_cast<size_t>(from)].push_back({to, weight});
+    links_[static_cast<size_t>(to)].push_back({from, weight});
+    ++link_count_;
+  } else if (weight < known->weight) {
+    known->weight = FindLink(to, from)->weight = weight;
   }
-  if (is_known) return;
-  links_[static_cast<size_t>(from)].push_back({to, weight});
-  links_[static_cast<size_t>(to)].push_back({from, weight});
-  ++link_count_;
 }
 
 std::vector<std::string> Network::NamesOf(const std::vector<int>& routers) const {

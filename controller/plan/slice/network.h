@@ -49,6 +49,8 @@ class Network {
   bool AreLinked(int a, int b) const;
 
  private:
+  NetworkLink* FindLink(int from, int to);  // null: there is none
+
   std::vector<std::string> names_;
   std::unordered_map<std::string, int> numbers_;
   std::vector<std::vector<NetworkLink>> links_;

@@ -140,6 +140,21 @@ TEST(NetworkFiles, OfATopologyAreItsSwitches) {
   EXPECT_EQ(Print(NetworkOf(topology)), "s1-s2:3 ");
 }
 
+TEST(Network, KeepsTheLightestOfParallelLinksAtBothEnds) {
+  Network network;
+  const int hub = network.AddRouter("hub");
+  const int leaf = network.AddRouter("leaf");
+  network.AddLink(hub, network.AddRouter("other"), 1);
+  for (const uint32_t weight : {7, 5, 9}) {
+    network.AddLink(hub, leaf, weight);
+    network.AddLink(leaf, hub, weight + 1);
+  }
+  EXPECT_EQ(network.link_count(), 2u);
+  EXPECT_EQ(network.LinksOf(hub).back().weight, 5u);
+  EXPECT_EQ(network.LinksOf(leaf).back().weight, 5u);
+  EXPECT_EQ(network.LinksOf(leaf).size(), 1u);
+}
+
 TEST(Network, KnowsASimplePath) {
   const Network network = PaperNetwork();
   EXPECT_TRUE(CheckSimplePath(network, Named(network, "ABCD")).ok());
