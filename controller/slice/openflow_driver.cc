@@ -15,6 +15,7 @@ namespace {
 
 constexpr Nanos kCapPeriod = 5 * kNanosPerMilli;
 constexpr Nanos kLastWords = kNanosPerSecond;  // for flows that tell how they ended
+constexpr uint32_t kMaxBurst = 4000000;  // of a meter: switches may count thousandths in 32 bits
 constexpr uint64_t kSliceCookie = kOpenflowCookie | uint64_t{2} << 40;
 constexpr uint64_t kLifeMask = 0xfffff;
 
@@ -56,14 +57,16 @@ struct OpenflowDriver::Slice {
   uint64_t cookie = 0;
   int bit = 0;
   std::vector<OpenflowRule> flows;
-  std::vector<OpenflowRule> meters;  // none or one
+  std::vector<OpenflowRule> meters;               // none or one
+  std::vector<OpenflowRule> flows_without_meter;  // for a switch that refuses it, if they will do
   bool is_on = false;
   bool is_ending = false;
   bool is_looking = false;
   bool is_gone = false;  // its flows are
   bool is_meter_gone = true;
-  size_t flows_to_come = 0;  // that have not told how they ended
-  bool has_waited = false;   // long enough for those that have not
+  size_t flows_to_come = 0;                 // that have not told how they ended
+  bool has_waited = false;                  // long enough for those that have not
+  std::optional<OpenflowNumbered> metered;  // what came to the meter, if it has told
   SliceEnd end;
   std::vector<Done> off;
   LoopEvent deadline;
@@ -93,6 +96,36 @@ std::string MakeProbe(uint32_t tag) {
 // Switches may leave a count unsaid.
 void AddCount(uint64_t count, uint64_t* sum) {
   if (count != kUnknownCount) *sum += count;
+}
+
+// The meter knows better than the flows, whose counters come late; which packets it has held back
+// it does not know, so their bytes are those of the average.
+void CountMetered(const OpenflowNumbered& meter, SliceEnd* end) {
+  if (meter.dropped == kUnknownCount) return;
+  end->withheld = meter.dropped;
+  end->packets -= std::min(end->packets, meter.dropped);
+  if (meter.packets == kUnknownCount || meter.packets < std::max<uint64_t>(meter.dropped, 1))
+    return;
+  end->packets = meter.packets - meter.dropped;
+  if (meter.bytes == kUnknownCount) return;
+  end->bytes =
+      static_cast<uint64_t>(static_cast<double>(meter.bytes) * static_cast<double>(end->packets) /
+                            static_cast<double>(meter.packets));
+}
+
+// A meter: what passes at once, and what more a second.  A rate of 0: there is none.
+struct Limit {
+  uint32_t rate = 0;
+  uint32_t burst = 0;
+};
+
+// A cap on packets that is reached within a second is all that the meter lets pass; one more a
+// second comes of there being no rate of 0.
+Limit LimitOf(const SliceSpec& spec) {
+  const uint32_t rate = spec.packets_per_second;
+  const uint64_t cap = spec.max_packets;
+  if (cap != 0 && cap <= (rate == 0 ? kMaxBurst : rate)) return {1, static_cast<uint32_t>(cap)};
+  return {rate, rate};
 }
 
 std::string Timeout(Nanos duration) {
@@ -178,37 +211,52 @@ void OpenflowDriver::TurnOn(const std::string& switch_name, const SliceSpec& spe
   const std::string number = std::to_string(bit);
   const std::string mark = "1->NXM_NX_REG15[" + number + "]";
   const std::string mask = std::to_string(1u << bit);
-  std::string copy = CopyActionsOf(spec, *port);
-  if (spec.packets_per_second != 0) {
+  const std::string copy = CopyActionsOf(spec, *port);
+  const auto add_flows = [&](const std::string& actions, std::vector<OpenflowRule>* flows) {
+    for (const std::string& match : *matches) {
+      flows->push_back({OpenflowRule::Kind::kFlow,
+                        "table=0,send_flow_rem,priority=" + std::to_string(kPriority) + "," +
+                            timeout + "reg15=0/" + mask + "," + match + (match.empty() ? "" : ",") +
+                            "actions=clone(load:" + mark + ",resubmit(,0))," + actions,
+                        slice->cookie, false});
+    }
+  };
+  const Limit limit = LimitOf(spec);
+  if (limit.rate == 0) {
+    add_flows(copy, &slice->flows);
+  } else {
     // A meter must come first in its list, so it has a table of its own.
     const std::string meter = std::to_string(kFirstOpenflowNumber + static_cast<uint32_t>(bit));
-    const std::string rate = std::to_string(spec.packets_per_second);
-    slice->meters.push_back({OpenflowRule::Kind::kMeter,
-                             "meter=" + meter + ",pktps,burst,stats,band=type=drop,rate=" + rate +
-                                 ",burst_size=" + rate,
-                             0, false});
+    slice->meters.push_back(
+        {OpenflowRule::Kind::kMeter,
+         "meter=" + meter + ",pktps,burst,stats,band=type=drop,rate=" + std::to_string(limit.rate) +
+             ",burst_size=" + std::to_string(limit.burst),
+         0, false});
     slice->flows.push_back({OpenflowRule::Kind::kFlow,
                             "table=" + std::to_string(kCopyTable) +
                                 ",priority=" + std::to_string(kPriority) + "," + timeout +
                                 "reg14=" + number + ",actions=meter:" + meter + "," + copy,
                             slice->cookie, false});
-    copy = KeptClone("load:" + number + "->NXM_NX_REG14[],resubmit(," + std::to_string(kCopyTable) +
-                     ")");
-  }
-  for (const std::string& match : *matches) {
-    slice->flows.push_back({OpenflowRule::Kind::kFlow,
-                            "table=0,send_flow_rem,priority=" + std::to_string(kPriority) + "," +
-                                timeout + "reg15=0/" + mask + "," + match +
-                                (match.empty() ? "" : ",") + "actions=clone(load:" + mark +
-                                ",resubmit(,0))," + copy,
-                            slice->cookie, false});
+    add_flows(KeptClone("load:" + number + "->NXM_NX_REG14[],resubmit(," +
+                        std::to_string(kCopyTable) + ")"),
+              &slice->flows);
+    if (spec.packets_per_second == 0) add_flows(copy, &slice->flows_without_meter);
   }
   slice->flows_to_come = matches->size();
+  Install(slice, std::move(done));
+}
+
+void OpenflowDriver::Install(Slice* slice, Done done) {
   slice->is_meter_gone = slice->meters.empty();
   OpenflowChange change;
   change.add = slice->meters;
   change.add.insert(change.add.end(), slice->flows.begin(), slice->flows.end());
-  which->Commit(std::move(change), [this, slice, done](const Status& status) {
+  slice->which->Commit(std::move(change), [this, slice, done](const Status& status) {
+    if (!status.ok() && !slice->flows_without_meter.empty()) {
+      slice->meters.clear();
+      slice->flows = std::exchange(slice->flows_without_meter, {});
+      return Install(slice, done);
+    }
     if (status.ok()) {
       Begin(slice);
     } else {
@@ -271,7 +319,7 @@ void OpenflowDriver::AskMeter(Slice* slice) {
     for (const OpenflowAnswer& answer : a.answers) {
       for (const OpenflowMessage& message : answer.messages) {
         for (const OpenflowNumbered& meter : message.numbered) {
-          if (meter.number == number) AddCount(meter.dropped, &slice->end.withheld);
+          if (meter.number == number) slice->metered = meter;
         }
       }
     }
@@ -307,7 +355,7 @@ void OpenflowDriver::Finish(Slice* slice) {
   const auto place = std::find_if(slices_.begin(), slices_.end(),
                                   [&](const auto& one) { return one.get() == slice; });
   SliceEnd end = slice->end;
-  end.packets -= std::min(end.packets, end.withheld);
+  if (slice->metered) CountMetered(*slice->metered, &end);
   // Timers of the slice may be what calls this, so it goes when the loop comes round.
   const std::shared_ptr<Slice> last = std::move(*place);
   slices_.erase(place);

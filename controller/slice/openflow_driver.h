@@ -9,9 +9,11 @@
 // was, and the copy is of the packet as it arrived.  It has a timeout in whole seconds, should the
 // controller be gone, and is deleted at the deadline.
 //
-// Caps are kept by reading the flows' counters, and Open vSwitch brings those up to date twice a
-// second only: a cap may be exceeded by what half a second brings, and what SliceEnd tells of a
-// slice shorter than that is the least that there was.  Analyzers know better.
+// A cap on packets is a meter with a bucket of as many, that of a rate one with a second's: what
+// they hold back, and pass, is told exactly.  At a switch that has no meters, and of bytes, caps
+// are kept by reading the flows' counters, and Open vSwitch brings those up to date twice a second
+// only: a cap may be exceeded by what half a second brings, and what SliceEnd tells of a slice
+// shorter than that is the least that there was.  Analyzers know better.
 //
 // Threads: that of the loop.  Lifetime: `base` and `net` must outlive it.
 
@@ -75,6 +77,7 @@ class OpenflowDriver final : public SliceDriver, private OpenflowObserver {
 
   Slice* Find(const OpenflowSwitch* which, uint32_t tag) const;
   int FreeBit(const OpenflowSwitch* which) const;
+  void Install(Slice* slice, Done done);
   void Begin(Slice* slice);
   void End(Slice* slice);
   void AskMeter(Slice* slice);

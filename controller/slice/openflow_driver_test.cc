@@ -259,6 +259,42 @@ TEST_F(OpenflowDriverTest, EndsWhenTheCapIsReached) {
   EXPECT_LT(ends_[0].lasted, 29 * kNanosPerSecond);
 }
 
+TEST_F(OpenflowDriverTest, CopiesNoMorePacketsThanTheCapSaysAndTellsOfTheRest) {
+  SliceSpec capped = Spec(9, "dstIP=10.1.0.0/16", 30 * kNanosPerSecond);
+  capped.max_packets = 10;
+  SliceSpec slow = capped;  // its bucket is no larger, though it may have a thousand a second
+  slow.packets_per_second = 1000;
+  size_t rounds = 0;
+  for (const SliceSpec& spec : {capped, slow}) {
+    const size_t before = Sent(3, kTtlAt).size();
+    ASSERT_TRUE(TurnOn(spec).ok());
+    Send(100);
+    ++rounds;
+    ASSERT_TRUE(test_.RunUntil([&] { return Sent(2, kTtlAt).size() == 100 * rounds; }));
+    ASSERT_TRUE(RunUntilEnded(rounds));
+    const size_t copies = Sent(3, kTtlAt).size() - before;
+    EXPECT_GE(copies, 10u);
+    EXPECT_LE(copies, 13u);  // one a second
+    EXPECT_EQ(ends_.back().packets, copies);
+    EXPECT_EQ(ends_.back().withheld, 100 - copies);
+    EXPECT_EQ(ends_.back().bytes, copies * ovs_.FramesOf("br0p3")[0].size());
+  }
+  EXPECT_EQ(ovs_.Ofctl({"dump-meters", "br0"}).find("meter="), std::string::npos);
+}
+
+TEST_F(OpenflowDriverTest, ACapNeedsNoMeterWhereThereIsNone) {
+  // One that is taken is refused as one of a switch without meters.
+  ovs_.Ofctl({"add-meter", "br0", "meter=60000,pktps,band=type=drop,rate=7"});
+  SliceSpec spec = Spec(9, "dstIP=10.1.0.0/16", 30 * kNanosPerSecond);
+  spec.max_packets = 10;
+  ASSERT_TRUE(TurnOn(spec).ok());
+  Send(12);
+  ASSERT_TRUE(RunUntilEnded());
+  EXPECT_EQ(Sent(3, kTtlAt).size(), 12u);
+  EXPECT_EQ(ends_[0].packets, 12u);
+  EXPECT_EQ(ovs_.Flows("br0"), theirs_);
+}
+
 TEST_F(OpenflowDriverTest, CountsThatTheSwitchDoesNotKnowCountNothing) {
   ASSERT_TRUE(TurnOn(Spec(5, "dstIP=10.1.0.0/16", 30 * kNanosPerSecond)).ok());
   OpenflowMessage removed;
