@@ -239,8 +239,12 @@ TEST_F(OpenflowDriverTest, TheBudgetOfATraceRuleHoldsBackNoCopiesOfASlice) {
   const auto rules = ParseTraceRulesYaml("rules: [{name: dns, filter: dstPort=53, rate: 5}]", "t");
   const auto flows = CompileTraceRules(*rules, at);
   ASSERT_TRUE(flows.ok()) << flows.message();
-  for (const std::string& meter : flows->meters) ovs_.Ofctl({"add-meter", "br0", meter});
-  for (const TraceFlow& flow : flows->flows) ovs_.Ofctl({"add-flow", "br0", flow.text});
+  OpenflowChange change;
+  for (const std::string& meter : flows->meters) {
+    change.add.push_back({OpenflowRule::Kind::kMeter, meter, 0, false});
+  }
+  for (const TraceFlow& flow : flows->flows) change.add.push_back(FlowRule(flow.text));
+  ASSERT_TRUE(test_.Commit(which_, std::move(change)).ok());
   ASSERT_TRUE(TurnOn(Spec(1, "dstIP=10.1.0.0/16", 30 * kNanosPerSecond)).ok());
   Send(100);
   ASSERT_TRUE(test_.RunUntil([&] { return Sent(2, kTtlAt).size() == 100; }));
