@@ -133,6 +133,7 @@ void OpenflowCommit::LookAndMakeMeters(Done done) {
   }
   if (batch.requests.empty()) return OpenBundle(std::move(done));
   Ask(std::move(batch), [this, done](const OpenflowAnswers& answers, Status status) {
+    SpareRefused(answers, look_count_, Kind::kMeter, &new_meters_);
     if (status.ok()) status = CheckLooks(answers);
     if (!status.ok()) return UndoMeters(status, done);
     OpenBundle(done);
@@ -214,11 +215,12 @@ void OpenflowCommit::FinishBundle(Done done) {
 void OpenflowCommit::FinishOneByOne(Done done) {
   Batch batch;
   if (target_->life() == life_) AddMods(&batch, change_);
-  Ask(std::move(batch), [this, done](const OpenflowAnswers&, const Status& status) {
+  Ask(std::move(batch), [this, done](const OpenflowAnswers& answers, const Status& status) {
     if (status.ok()) {
       Keep();
       return RemoveMeters(status, done);
     }
+    SpareRefused(answers, 0, Kind::kGroup, &inverse_.remove);
     Batch back;
     if (target_->life() == life_) AddMods(&back, inverse_);
     Ask(std::move(back),
@@ -242,6 +244,22 @@ void OpenflowCommit::RemoveMeters(const Status& status, Done done) {
   Batch batch;
   if (target_->life() == life_) Remove(&batch, change_.remove, Kind::kMeter);
   AskLast(std::move(batch), status, std::move(done));
+}
+
+// What the switch has refused to add is not there, or is somebody else's: it is not to be taken
+// away. `first`: of the answers to rules of that kind, in their order.
+void OpenflowCommit::SpareRefused(const OpenflowAnswers& answers, size_t first, Kind kind,
+                                  std::vector<OpenflowRule>* added) const {
+  size_t at = first;
+  for (const OpenflowRule& rule : change_.add) {
+    if (rule.kind != kind || at >= answers.answers.size()) continue;
+    if (answers.answers[at++].error.empty()) continue;
+    added->erase(std::remove_if(added->begin(), added->end(),
+                                [&](const OpenflowRule& each) {
+                                  return each.kind == kind && each.text == rule.text;
+                                }),
+                 added->end());
+  }
 }
 
 // Those of a change that does not hold: new ones go, and old ones are again what they were.

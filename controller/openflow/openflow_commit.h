@@ -69,6 +69,8 @@ class OpenflowCommit {
   void FinishOneByOne(Done done);
   void RemoveMeters(const Status& status, Done done);
   void UndoMeters(const Status& status, Done done);
+  void SpareRefused(const OpenflowAnswers& answers, size_t first, Kind kind,
+                    std::vector<OpenflowRule>* added) const;
   void AskLast(Batch batch, const Status& status, Done done);
   void Keep();
   void Remember(const OpenflowChange& change);

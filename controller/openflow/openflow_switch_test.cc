@@ -127,6 +127,27 @@ TEST(OpenflowSwitch, ARefusedChangeLeavesMetersAsTheyWere) {
   EXPECT_NE(meters().find("rate=1000\n"), std::string::npos) << meters();
 }
 
+TEST(OpenflowSwitch, ARefusedChangeTakesNoMeterOrGroupOfOthers) {
+  TestSwitch ovs;
+  TestNet test;
+  OpenflowSwitch* const which = BringSwitch(&ovs, &test);
+  ASSERT_NE(which, nullptr);
+  const std::string group = "group_id=60009,type=all,bucket=actions=output:2";
+  ovs.Ofctl({"add-meter", "br0", "meter=60003,pktps,band=type=drop,rate=7"});
+  ovs.Ofctl({"add-group", "br0", group});
+  const std::string meters = ovs.Ofctl({"dump-meters", "br0"});
+  const std::string groups = ovs.Ofctl({"dump-groups", "br0"});
+  ASSERT_NE(meters.find("rate=7"), std::string::npos) << meters;
+  ASSERT_NE(groups.find("60009"), std::string::npos) << groups;
+  for (const bool has_bundles : {true, false}) {
+    which->set_has_bundles(has_bundles);
+    EXPECT_FALSE(test.Commit(which, {{}, {MeterRule(60002, 5), MeterRule(60003, 10)}}).ok());
+    EXPECT_FALSE(test.Commit(which, {{}, {{OpenflowRule::Kind::kGroup, group}}}).ok());
+    EXPECT_EQ(ovs.Ofctl({"dump-meters", "br0"}), meters);
+    EXPECT_EQ(ovs.Ofctl({"dump-groups", "br0"}), groups);
+  }
+}
+
 TEST(OpenflowSwitch, DoesNotReplaceFlowsOfOthers) {
   TestSwitch ovs;
   TestNet test;
