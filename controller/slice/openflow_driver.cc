@@ -104,13 +104,11 @@ void CountMetered(const OpenflowNumbered& meter, SliceEnd* end) {
   if (meter.dropped == kUnknownCount) return;
   end->withheld = meter.dropped;
   end->packets -= std::min(end->packets, meter.dropped);
-  if (meter.packets == kUnknownCount || meter.packets < std::max<uint64_t>(meter.dropped, 1))
-    return;
+  const bool is_told = meter.packets != kUnknownCount && meter.packets != 0;
+  if (!is_told || meter.packets < meter.dropped) return;
   end->packets = meter.packets - meter.dropped;
   if (meter.bytes == kUnknownCount) return;
-  end->bytes =
-      static_cast<uint64_t>(static_cast<double>(meter.bytes) * static_cast<double>(end->packets) /
-                            static_cast<double>(meter.packets));
+  end->bytes = static_cast<uint64_t>(Uint128{meter.bytes} * end->packets / meter.packets);
 }
 
 // A meter: what passes at once, and what more a second.  A rate of 0: there is none.

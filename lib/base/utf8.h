@@ -35,6 +35,13 @@ inline size_t Utf8Length(std::string_view text, size_t at) {
   return 0;
 }
 
+// `text` without the mark with which some editors start a file.
+inline std::string_view WithoutByteOrderMark(std::string_view text) {
+  constexpr std::string_view kMark = "\xef\xbb\xbf";
+  if (text.substr(0, kMark.size()) == kMark) text.remove_prefix(kMark.size());
+  return text;
+}
+
 }  // namespace trumpet
 
 #endif  // TRUMPET_LIB_BASE_UTF8_H

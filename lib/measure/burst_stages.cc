@@ -111,8 +111,8 @@ class StagePlanner {
     stage.at = entry_ + range.first;
     stage.next = StageOf(range.last + 1);
     stage.hash = HashOf(first);
-    stage.kernel = AddTwoKernel(first, stage.hash.plan);
-    if (stage.hash.plan != nullptr && stage.kernel != nullptr) return stage;
+    if (stage.hash.plan != nullptr) stage.kernel = AddTwoKernel(first, stage.hash.plan);
+    if (stage.kernel != nullptr) return stage;
     stage.hash = {};
     stage.kernel = AddTwoKernel(first, nullptr);
     stage.keys = KeysOf(range.first) | KeysOf(range.last);

@@ -105,13 +105,14 @@ void AddScalarForAll(const Operator& op, BurstContext* context) {
     AddSum<Cell, kShared>(cell, sum);
     return;
   }
-  const uint64_t begin = kShared ? 0 : LoadCell<Cell>(cell);
-  sum = FillViews(*context, operands, begin, views);
-  const uint64_t before = AddSum<Cell, kShared>(cell, sum - begin);
-  if constexpr (kShared) {
-    for (uint32_t i = 0; i < context->count; ++i) views[i] += before;
-  }
   context->view_bytes = sizeof *views;
+  if constexpr (kShared) {
+    sum = FillViews(*context, operands, 0, views);
+    const uint64_t before = AddSum<Cell, kShared>(cell, sum);
+    for (uint32_t i = 0; i < context->count; ++i) views[i] += before;
+  } else {
+    StoreCell<Cell>(cell, FillViews(*context, operands, LoadCell<Cell>(cell), views));
+  }
 }
 
 // Numbers that lie side by side, or one for all packets.

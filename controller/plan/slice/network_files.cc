@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "lib/base/utf8.h"
 #include "lib/lang/event/label.h"
 
 namespace trumpet::slice {
@@ -20,13 +21,6 @@ std::optional<uint32_t> ParseWeight(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), weight);
   if (error != std::errc() || end != text.data() + text.size() || weight == 0) return std::nullopt;
   return weight;
-}
-
-// What some editors write at the start of a file is part of no name.
-std::string_view WithoutMark(std::string_view text) {
-  constexpr std::string_view kMark = "\xef\xbb\xbf";
-  if (text.substr(0, kMark.size()) == kMark) text.remove_prefix(kMark.size());
-  return text;
 }
 
 // A network while its file is read.
@@ -260,7 +254,7 @@ Result<Topology> TopologyOf(const Network& network, std::string_view source_name
 
 Result<Network> ParseEdges(std::string_view text, std::string_view source_name) {
   Builder builder(source_name);
-  text = WithoutMark(text);
+  text = WithoutByteOrderMark(text);
   for (size_t number = 1; !text.empty(); ++number) {
     const size_t end = std::min(text.find('\n'), text.size());
     const std::string_view line = text.substr(0, end);
@@ -273,7 +267,7 @@ Result<Network> ParseEdges(std::string_view text, std::string_view source_name) 
 }
 
 Result<Network> ParseGml(std::string_view text, std::string_view source_name) {
-  return GmlReader(WithoutMark(text), source_name).Read();
+  return GmlReader(WithoutByteOrderMark(text), source_name).Read();
 }
 
 Network NetworkOf(const Topology& topology) {

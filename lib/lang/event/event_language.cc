@@ -3,6 +3,7 @@
 
 #include "lib/lang/event/event_language.h"
 
+#include "lib/base/utf8.h"
 #include "lib/lang/event/compile.h"
 #include "lib/lang/event/document.h"
 #include "lib/lang/event/event_document.h"
@@ -14,13 +15,8 @@ namespace {
 
 using event_lang::Source;
 
-// A file without the mark with which some editors start UTF-8.
 Source FileSource(std::string_view text, std::string_view name) {
-  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-  if (text.substr(0, kByteOrderMark.size()) == kByteOrderMark) {
-    text.remove_prefix(kByteOrderMark.size());
-  }
-  return Source{name, text};
+  return Source{name, WithoutByteOrderMark(text)};
 }
 
 // Double quotes read the same in YAML and JSON.  Names hold no control characters.
