@@ -7,13 +7,18 @@
 
 namespace trumpet {
 
-uint32_t MatchSet(const ParsedPacket& packet, const FlowKey& entry_key, Generation* generation) {
+uint32_t MatchTriggers(const ParsedPacket& packet, const FlowKey& entry_key,
+                       Generation* generation) {
   const TriggerProgram& program = *generation->program;
   const size_t matches = program.index().Match(packet, FlowOf(entry_key), generation->marks.data(),
                                                generation->matches.data());
-  const size_t counted =
-      program.KeepCounted(packet, entry_key, generation->matches.data(), matches);
-  return generation->sets.Intern(generation->matches.data(), static_cast<uint32_t>(counted));
+  return static_cast<uint32_t>(
+      program.KeepCounted(packet, entry_key, generation->matches.data(), matches));
+}
+
+uint32_t MatchSet(const ParsedPacket& packet, const FlowKey& entry_key, Generation* generation) {
+  const uint32_t counted = MatchTriggers(packet, entry_key, generation);
+  return generation->sets.Intern(generation->matches.data(), counted);
 }
 
 FlowIndex AddEntry(const ParsedPacket& packet, const FlowKey& entry_key, const uint8_t* extension,

@@ -30,7 +30,11 @@ inline uint64_t HashOfEntry(const KeyHash& key_hash, const FlowKey& entry_key,
   return HashBytes(extension, layout.extension_bytes(), hash);
 }
 
-// Matches the flow of `packet` against all triggers; its set, or the refused one.
+// Matches the flow of `packet` against all triggers; how many of generation->matches count it.
+uint32_t MatchTriggers(const ParsedPacket& packet, const FlowKey& entry_key,
+                       Generation* generation);
+
+// The set of those, or the refused one.
 uint32_t MatchSet(const ParsedPacket& packet, const FlowKey& entry_key, Generation* generation);
 
 // An entry of the flow in `generation`, with `set`; kNoFlow: the table is full.

@@ -80,6 +80,7 @@ struct Generation {
   std::vector<uint64_t> marks;               // scratch of TriggerIndex::Match
   std::vector<uint32_t> matches;
   CacheWarmer warmer;        // for the thread that prepares it
+  bool was_tried = false;    // a first flow was matched by it
   DearBatches dear_batches;  // in which flows were matched for it
   // The ring's position when it last told of the sets; until all of that is read, they are in use.
   size_t told_until = 0;

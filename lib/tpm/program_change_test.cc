@@ -341,6 +341,24 @@ TEST(PacketMonitor, FlowsThatAreDearToMatchAreNotMatchedAhead) {
   EXPECT_EQ(sink.total_packets[4000], 100u);
 }
 
+// It finds code and tables in no cache, and takes as long as a batch may.
+TEST(PacketMonitor, TheFirstFlowMatchedAheadGetsNoEntryYet) {
+  const HostVerdicts::Plans plans = {PlanOf(1, FilterExpr(), Variable::kPackets, 10)};
+  constexpr Nanos kInstant = 20 * kNanosPerMilli;
+  for (uint64_t ahead = 1; ahead <= 2; ahead++) {
+    SummingSink sink(plans);
+    const auto monitor = testing::MakeMonitor();
+    ASSERT_TRUE(monitor->Publish(TriggerProgram::Make(plans, 1, kInstant)).ok());
+    for (uint64_t i = 0; i < ahead; i++) {
+      testing::Send(monitor.get(), UdpFrame(1, 2, 3, 6), kInstant - 1000);
+    }
+    testing::Send(monitor.get(), UdpFrame(1, 2, 3, 6), kInstant);
+    testing::SweepAll(monitor.get(), kInstant + 10 * kNanosPerMilli, &sink);
+    EXPECT_EQ(monitor->counters().flows_prepared, ahead - 1);
+    EXPECT_EQ(sink.total_packets[1], 1u);
+  }
+}
+
 // Their addresses agree in all that IPv4 has room for, and so do their ports.
 TEST(PacketMonitor, Ipv6FlowsMatchedAheadAreToldApartByWholeAddresses) {
   const auto udp = [](uint8_t last_byte) {
@@ -359,7 +377,7 @@ TEST(PacketMonitor, Ipv6FlowsMatchedAheadAreToldApartByWholeAddresses) {
     const Frame frame{bytes.data(), size, size};
     monitor->OnBatch(&frame, 1, false, 0, 0, now);
   };
-  send(udp(1), kInstant - 1000);
+  for (int i = 0; i < 2; i++) send(udp(1), kInstant - 1000);  // the first one is tried only
   for (int i = 0; i < 3; i++) send(udp(1), kInstant + i);
   for (int i = 0; i < 2; i++) send(udp(2), kInstant + i);
   testing::SweepAll(monitor.get(), kInstant + 10 * kNanosPerMilli, &sink);
