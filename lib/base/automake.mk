@@ -23,6 +23,7 @@ lib_libtrumpet_base_a_SOURCES = \
 	lib/base/page_source.h \
 	lib/base/process_barrier.cc \
 	lib/base/process_barrier.h \
+	lib/base/quads.h \
 	lib/base/spsc_ring.h \
 	lib/base/status.h \
 	lib/base/system_error.h \

@@ -25,9 +25,11 @@ inline uint64_t HashBytes(const void* bytes, size_t size, uint64_t seed) {
 }
 
 // A one-to-one scrambling of 64 bits (the finishing step of SplitMix64).
+constexpr uint64_t kFirstMixFactor = 0xbf58476d1ce4e5b9u;
+constexpr uint64_t kSecondMixFactor = 0x94d049bb133111ebu;
 inline uint64_t MixBits(uint64_t value) {
-  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
-  value = (value ^ (value >> 27)) * 0x94d049bb133111ebu;
+  value = (value ^ (value >> 30)) * kFirstMixFactor;
+  value = (value ^ (value >> 27)) * kSecondMixFactor;
   return value ^ (value >> 31);
 }
 

@@ -84,6 +84,7 @@ lib_libtrumpet_measure_a_SOURCES = \
 	lib/measure/sketch_estimates.cc \
 	lib/measure/sketch_estimates.h \
 	lib/measure/slot_sources.h \
+	lib/measure/small_filter.h \
 	lib/measure/state_question.cc \
 	lib/measure/state_question.h \
 	lib/measure/stage_cutter.cc \
@@ -112,6 +113,7 @@ lib_measure_measure_test_SOURCES = \
 	lib/measure/read_state_test.cc \
 	lib/measure/request_run_test.cc \
 	lib/measure/sketch_estimates_test.cc \
+	lib/measure/small_filter_test.cc \
 	lib/measure/test_programs.h \
 	lib/measure/state_question_test.cc \
 	lib/measure/variable_reading_test.cc

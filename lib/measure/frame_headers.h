@@ -32,20 +32,25 @@ struct FrameHeaders {
 // Of any frame: VLAN tags, options and fragments included.
 FrameHeaders LocateAnyHeaders(const Frame& frame);
 
-// The same, for most frames at once: IPv4 without tags and options, at most the first fragment,
-// with room for TCP.
-[[gnu::always_inline]] inline FrameHeaders LocateHeaders(const Frame& frame) {
-  constexpr uint32_t kIpv4At = 14;
-  constexpr uint32_t kTransportAt = kIpv4At + 20;
-  constexpr uint32_t kPlainBytes = kTransportAt + 20;
-  if (__builtin_expect(frame.captured_length < kPlainBytes, 0)) return LocateAnyHeaders(frame);
+// Where those of most frames are: IPv4 without tags and options, at most the first fragment, with
+// room for TCP.
+constexpr uint32_t kPlainIpv4At = 14;
+constexpr uint32_t kPlainTransportAt = kPlainIpv4At + 20;
+[[gnu::always_inline]] inline bool HasPlainHeaders(const Frame& frame) {
+  if (__builtin_expect(frame.captured_length < kPlainTransportAt + 20, 0)) return false;
   const uint8_t* const data = frame.data;
-  const bool is_plain =
-      LoadBe32(data + kIpv4At - 2) >> 8 == 0x080045 && (LoadBe16(data + kIpv4At + 6) & 0x1fff) == 0;
-  if (__builtin_expect(!is_plain, 0)) return LocateAnyHeaders(frame);
-  const uint8_t protocol = data[kIpv4At + 9];
-  const uint8_t* const transport = data + kTransportAt;
-  return {data, data + kIpv4At - 2, data + kIpv4At,
+  const uint32_t others = ((LoadBe32(data + kPlainIpv4At - 2) ^ 0x08004500) & 0xffffff00) |
+                          (LoadBe16(data + kPlainIpv4At + 6) & 0x1fff);
+  return __builtin_expect(others == 0, 1);
+}
+
+// The same as LocateAnyHeaders(), for these at once.
+[[gnu::always_inline]] inline FrameHeaders LocateHeaders(const Frame& frame) {
+  if (!HasPlainHeaders(frame)) return LocateAnyHeaders(frame);
+  const uint8_t* const data = frame.data;
+  const uint8_t protocol = data[kPlainIpv4At + 9];
+  const uint8_t* const transport = data + kPlainTransportAt;
+  return {data, data + kPlainIpv4At - 2, data + kPlainIpv4At,
           protocol == kProtocolTcp ? transport : kNoHeader,
           protocol == kProtocolUdp ? transport : kNoHeader};
 }

@@ -10,6 +10,7 @@
 #include "lib/measure/program_state.h"
 #include "lib/measure/range_mask.h"
 #include "lib/measure/slot_sources.h"
+#include "lib/measure/small_filter.h"
 
 namespace trumpet {
 namespace {
@@ -134,6 +135,14 @@ void MatchFilterOfAll(const Operator& op, BurstContext* context) {
   });
 }
 
+// The same of a small one, only for processors that HasQuads().
+template <bool kNegated, bool kMixes>
+[[gnu::target("avx2")]] void MatchSmallFilterOfAll(const Operator& op, BurstContext* context) {
+  const uint32_t in = PacketsInFilter<kMixes>(*context->plan, CellsOf(op, context->regions),
+                                              context->hashes, context->count);
+  context->chosen &= kNegated ? ~in : in;
+}
+
 template <bool kNegated, uint32_t kRows>
 KernelPair FilterPair() {
   return {MatchFilter<kNegated, kRows>, MatchFilterOfAll<kNegated, kRows, StoredSlots>,
@@ -143,6 +152,10 @@ KernelPair FilterPair() {
 template <bool kNegated>
 BurstKernel HashedFilter(const SlotPlan& plan) {
   if (!plan.is_sliced || plan.rows != kSlicedRows) return nullptr;
+  if (HasQuads() && IsSmallFilter(plan)) {
+    return plan.number != 0 ? MatchSmallFilterOfAll<kNegated, true>
+                            : MatchSmallFilterOfAll<kNegated, false>;
+  }
   return plan.number != 0 ? MatchFilterOfAll<kNegated, kSlicedRows, SlicedSlots<true>>
                           : MatchFilterOfAll<kNegated, kSlicedRows, SlicedSlots<false>>;
 }

@@ -3,6 +3,7 @@
 
 #include "lib/measure/key_slots.h"
 
+#include "lib/base/quads.h"
 #include "lib/measure/frame_headers.h"
 #include "lib/measure/slot_sources.h"
 
@@ -189,6 +190,28 @@ void HashTuples(const Frame* frames, uint32_t count, uint64_t seed, uint64_t* ha
   }
 }
 
+// The same by shuffling the bytes from the protocol to the ports, only for processors that
+// HasQuads().
+template <const uint8_t* FrameHeaders::*kTransport, uint8_t kProtocol>
+[[gnu::target("avx2")]] void ShuffleTuples(const Frame* frames, uint32_t count, uint64_t seed,
+                                           uint64_t* hashes) {
+  constexpr uint32_t kProtocolAt = kPlainIpv4At + 9;
+  const __m128i with_ports = _mm_setr_epi8(6, 5, 4, 3, 10, 9, 8, 7, 12, 11, 14, 13, 0, -1, -1, -1);
+  const __m128i without = _mm_setr_epi8(6, 5, 4, 3, 10, 9, 8, 7, -1, -1, -1, -1, 0, -1, -1, -1);
+  for (uint32_t i = 0; i < count; ++i) {
+    if (!HasPlainHeaders(frames[i])) {
+      HashTuples<kTransport>(&frames[i], 1, seed, &hashes[i]);
+      continue;
+    }
+    const uint8_t* const from_protocol = frames[i].data + kProtocolAt;
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from_protocol));
+    const __m128i key = _mm_shuffle_epi8(bytes, *from_protocol == kProtocol ? with_ports : without);
+    const uint64_t words[2] = {static_cast<uint64_t>(_mm_cvtsi128_si64(key)),
+                               static_cast<uint64_t>(_mm_extract_epi64(key, 1))};
+    hashes[i] = HashBytes(words, sizeof words, seed);
+  }
+}
+
 // The key as bytes: each field big-endian.
 size_t WriteBytes(const KeyPlan& plan, const PackedKey& key, uint8_t* bytes) {
   size_t count = 0;
@@ -233,11 +256,13 @@ bool IsUsualTuple(const KeyPlan& plan) {
 
 void HashFrames(const KeyPlan& plan, const Frame* frames, uint32_t count, uint64_t seed,
                 uint64_t* hashes) {
-  if (plan.parts[2].field == kTcpSrc) {
-    HashTuples<&FrameHeaders::tcp>(frames, count, seed, hashes);
-  } else {
-    HashTuples<&FrameHeaders::udp>(frames, count, seed, hashes);
+  const bool is_tcp = plan.parts[2].field == kTcpSrc;
+  if (HasQuads()) {
+    return is_tcp ? ShuffleTuples<&FrameHeaders::tcp, kProtocolTcp>(frames, count, seed, hashes)
+                  : ShuffleTuples<&FrameHeaders::udp, kProtocolUdp>(frames, count, seed, hashes);
   }
+  return is_tcp ? HashTuples<&FrameHeaders::tcp>(frames, count, seed, hashes)
+                : HashTuples<&FrameHeaders::udp>(frames, count, seed, hashes);
 }
 
 namespace {

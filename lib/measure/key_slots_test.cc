@@ -7,6 +7,7 @@
 
 #include <random>
 
+#include "lib/measure/packet_values.h"
 #include "lib/measure/program_loader.h"
 #include "lib/measure/test_programs.h"
 
@@ -67,6 +68,52 @@ TEST(HashKeys, AreThoseOfThePackedKeyWhateverItsShape) {
       PackedKey packed;
       PackKey(*program, 0, burst.values[i], &packed);
       EXPECT_EQ(hashes[i], packed.hash) << "key of " << key.size() << " fields, packet " << i;
+    }
+  }
+}
+
+// Most are plain, the others have a byte that tells of something else, or end early.
+std::vector<uint8_t> NearlyPlainFrame(std::mt19937_64* random) {
+  std::vector<uint8_t> bytes(64);
+  for (uint8_t& byte : bytes) byte = static_cast<uint8_t>((*random)());
+  const auto one_of = [random](const std::vector<uint8_t>& choice) {
+    return choice[(*random)() % choice.size()];
+  };
+  bytes[12] = one_of({0x08, 0x08, 0x08, 0x81});
+  bytes[13] = 0;
+  bytes[14] = one_of({0x45, 0x45, 0x45, 0x46, 0x65});
+  bytes[20] = one_of({0x00, 0x40, 0x20, 0x01});
+  bytes[21] = one_of({0x00, 0x00, 0x01});
+  bytes[23] = one_of({kProtocolTcp, kProtocolUdp, 1});
+  if ((*random)() % 4 == 0) bytes.resize((*random)() % 64);
+  return bytes;
+}
+
+TEST(HashFrames, AreTheHashesOfTheFieldsThatWereRead) {
+  std::mt19937_64 random(1);
+  const std::vector<MeasureFieldId> tcp = {kIpv4Src, kIpv4Dst, kTcpSrc, kTcpDst, kIpv4Proto};
+  const std::vector<MeasureFieldId> udp = {kIpv4Src, kIpv4Dst, kUdpSrc, kUdpDst, kIpv4Proto};
+  for (const std::vector<MeasureFieldId>& key : {tcp, udp}) {
+    const auto compiled = Load(ProgramOf(key, {}));
+    ASSERT_NE(compiled, nullptr);
+    ASSERT_TRUE(IsUsualTuple(compiled->keys[0]));
+    for (int round = 0; round < 2000; ++round) {
+      std::vector<uint8_t> bytes[kMaxMeasureBurst];
+      Frame frames[kMaxMeasureBurst];
+      PacketValues values[kMaxMeasureBurst];
+      MeasuredPacket packets[kMaxMeasureBurst];
+      for (uint32_t i = 0; i < kMaxMeasureBurst; ++i) {
+        bytes[i] = NearlyPlainFrame(&random);
+        const auto length = static_cast<uint32_t>(bytes[i].size());
+        frames[i] = {bytes[i].data(), length, length};
+        ReadPacketValues(frames[i], &values[i]);
+        packets[i].values = &values[i];
+      }
+      uint64_t by_frames[kMaxMeasureBurst];
+      uint64_t by_fields[kMaxMeasureBurst];
+      HashFrames(compiled->keys[0], frames, kMaxMeasureBurst, kSeed, by_frames);
+      HashKeys(compiled->keys[0], packets, kMaxMeasureBurst, kSeed, by_fields);
+      for (uint32_t i = 0; i < kMaxMeasureBurst; ++i) ASSERT_EQ(by_frames[i], by_fields[i]);
     }
   }
 }

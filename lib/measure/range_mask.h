@@ -8,8 +8,8 @@
 #ifndef TRUMPET_LIB_MEASURE_RANGE_MASK_H
 #define TRUMPET_LIB_MEASURE_RANGE_MASK_H
 
+#include "lib/base/quads.h"
 #include "lib/measure/operators.h"
-#include "lib/packet/plain_quad.h"
 
 namespace trumpet {
 
@@ -29,16 +29,16 @@ inline uint32_t KeepInRange(BurstNumbers numbers, uint32_t chosen, uint64_t mask
 [[gnu::target("avx2")]] inline uint32_t KeepQuadsInRange(BurstNumbers numbers, uint32_t chosen,
                                                          uint64_t mask, const NumberRange& range) {
   constexpr uint64_t kSign = uint64_t{1} << 63;  // comparisons are of signed numbers
-  const __m256i masks = _mm256_set1_epi64x(static_cast<int64_t>(mask));
-  const __m256i lows = _mm256_set1_epi64x(static_cast<int64_t>(range.low + kSign));
-  const __m256i spans = _mm256_set1_epi64x(static_cast<int64_t>(range.span + kSign));
+  const __m256i masks = QuadOf(mask);
+  const __m256i lows = QuadOf(range.low + kSign);
+  const __m256i spans = QuadOf(range.span + kSign);
   const auto end = chosen == 0 ? 0 : 32 - static_cast<uint32_t>(__builtin_clz(chosen));
   uint32_t out = 0;
   for (uint32_t i = 0; i < end; i += 4) {
-    const __m256i quad = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(numbers + i));
+    const __m256i quad = LoadQuad(numbers + i);
     const __m256i distance = _mm256_sub_epi64(_mm256_and_si256(quad, masks), lows);
     const __m256i is_beyond = _mm256_cmpgt_epi64(distance, spans);
-    out |= static_cast<uint32_t>(_mm256_movemask_pd(_mm256_castsi256_pd(is_beyond))) << i;
+    out |= HighBitsOf(is_beyond) << i;
   }
   return chosen & (range.is_outside ? out : ~out);
 }

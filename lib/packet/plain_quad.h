@@ -12,18 +12,12 @@
 #ifndef TRUMPET_LIB_PACKET_PLAIN_QUAD_H
 #define TRUMPET_LIB_PACKET_PLAIN_QUAD_H
 
-#include <immintrin.h>
-
 #include <cstdint>
 
+#include "lib/base/quads.h"
 #include "lib/packet/plain_frame.h"
 
 namespace trumpet {
-
-// Parts of functions that are compiled for AVX2 in a program for all processors.
-#define TRUMPET_QUADS [[gnu::target("avx2"), gnu::always_inline]] inline
-
-inline bool HasQuads() { return __builtin_cpu_supports("avx2") != 0; }
 
 // A word of each frame; those of frames that are not plain mean nothing.
 struct PlainQuad {
@@ -51,23 +45,15 @@ class PlainQuadReader {
     const __m256i lengths =
         _mm256_unpackhi_epi64(_mm256_loadu_si256(pairs), _mm256_loadu_si256(pairs + 1));
     *wire_bytes = _mm256_add_epi64(*wire_bytes, _mm256_srli_epi64(lengths, 32));
-    const __m256i enough = _mm256_cmpgt_epi32(lengths, Words(kMinBytes - 1));
+    const __m256i enough = _mm256_cmpgt_epi32(lengths, QuadOf(kMinBytes - 1));
     // Bits of lower halves are the even ones.
     const int long_frames = _mm256_movemask_ps(_mm256_castsi256_ps(enough)) & 0x55;
     PlainQuad quad;
-    if (__builtin_expect(long_frames == 0x55, 1)) ReadWords(frames, &quad);
+    if (__builtin_expect(long_frames == 0x55, 1)) ReadQuadOf(frames, &quad);
     return quad;
   }
 
  private:
-  // 64-bit words that are all the same.
-  TRUMPET_QUADS static __m256i Words(int64_t word) { return _mm256_set1_epi64x(word); }
-
-  // A bit for each word whose highest bit is set.
-  TRUMPET_QUADS static uint32_t HighBits(__m256i words) {
-    return static_cast<uint32_t>(_mm256_movemask_pd(_mm256_castsi256_pd(words)));
-  }
-
   TRUMPET_QUADS static __m256i LoadFrom10(const Frame& frame) {
     return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(frame.data + 10));
   }
@@ -83,7 +69,7 @@ class PlainQuadReader {
     return static_cast<int8_t>(byte < 0 ? byte : byte + 8);
   }
 
-  TRUMPET_QUADS void ReadWords(const Frame* frames, PlainQuad* quad) const {
+  TRUMPET_QUADS void ReadQuadOf(const Frame* frames, PlainQuad* quad) const {
     // Bytes 10 to 41 of each frame, then the same by their place.
     const __m256i frame0 = LoadFrom10(frames[0]);
     const __m256i frame1 = LoadFrom10(frames[1]);
@@ -93,9 +79,9 @@ class PlainQuadReader {
     const __m256i even23 = _mm256_unpacklo_epi64(frame2, frame3);
     const __m256i from10 = _mm256_permute2x128_si256(even01, even23, 0x20);
     // Type at 12, version and length of header at 14.
-    const __m256i is_ipv4 = _mm256_cmpeq_epi64(_mm256_and_si256(from10, Words(0x000000ffffff0000)),
-                                               Words(0x0000004500080000));
-    quad->plain = HighBits(is_ipv4);
+    const __m256i is_ipv4 = _mm256_cmpeq_epi64(_mm256_and_si256(from10, QuadOf(0x000000ffffff0000)),
+                                               QuadOf(0x0000004500080000));
+    quad->plain = HighBitsOf(is_ipv4);
     if (__builtin_expect(quad->plain == 0, 0)) return;
     const __m256i odd01 = _mm256_unpackhi_epi64(frame0, frame1);
     const __m256i odd23 = _mm256_unpackhi_epi64(frame2, frame3);
@@ -105,32 +91,32 @@ class PlainQuadReader {
     quad->ports = Pick(from34, 1, 0, 3, 2);
 
     // Fragment word at 20, protocol at 23.
-    const __m256i protocol = _mm256_and_si256(from18, Words(0x0000ff00ff3f0000));
-    const __m256i is_udp = _mm256_cmpeq_epi64(protocol, Words(int64_t{kProtocolUdp} << 40));
-    const __m256i is_tcp = _mm256_cmpeq_epi64(protocol, Words(int64_t{kProtocolTcp} << 40));
+    const __m256i protocol = _mm256_and_si256(from18, QuadOf(0x0000ff00ff3f0000));
+    const __m256i is_udp = _mm256_cmpeq_epi64(protocol, QuadOf(int64_t{kProtocolUdp} << 40));
+    const __m256i is_tcp = _mm256_cmpeq_epi64(protocol, QuadOf(int64_t{kProtocolTcp} << 40));
     quad->is_tcp = is_tcp;
-    quad->tcp = HighBits(is_tcp);
+    quad->tcp = HighBitsOf(is_tcp);
 
     // Total length at 16, traffic class at 15.
     const __m256i total_and_class = Pick(from10, 7, 6, -1, 5);
-    const __m256i total = _mm256_and_si256(total_and_class, Words(0xffff));
-    const __m256i ecn = _mm256_and_si256(total_and_class, Words(0x03000000));
-    __m256i least = Words(kIpv4Bytes + kUdpBytes);
+    const __m256i total = _mm256_and_si256(total_and_class, QuadOf(0xffff));
+    const __m256i ecn = _mm256_and_si256(total_and_class, QuadOf(0x03000000));
+    __m256i least = QuadOf(kIpv4Bytes + kUdpBytes);
     __m256i headers = least;
     if (quad->tcp != 0) {
-      least = _mm256_blendv_epi8(least, Words(kIpv4Bytes + kTcpMinBytes), is_tcp);
+      least = _mm256_blendv_epi8(least, QuadOf(kIpv4Bytes + kTcpMinBytes), is_tcp);
       headers = _mm256_blendv_epi8(headers, TcpHeaders(frames), is_tcp);
     }
-    const __m256i volume = _mm256_max_epi32(_mm256_sub_epi32(total, headers), Words(0));
+    const __m256i volume = _mm256_max_epi32(_mm256_sub_epi32(total, headers), QuadOf(0));
     quad->volume_and_ecn = _mm256_or_si256(volume, ecn);
 
     const __m256i is_short = _mm256_cmpgt_epi32(least, total);  // in the lower halves
-    const __m256i port_bit = _mm256_and_si256(_mm256_srli_epi64(quad->ports, 16), Words(63));
-    const __m256i may_be_tunnel = _mm256_srlv_epi64(Words(some_tunnel_ports_), port_bit);
+    const __m256i port_bit = _mm256_and_si256(_mm256_srli_epi64(quad->ports, 16), QuadOf(63));
+    const __m256i may_be_tunnel = _mm256_srlv_epi64(QuadOf(some_tunnel_ports_), port_bit);
     const __m256i is_not =
         _mm256_or_si256(_mm256_slli_epi64(_mm256_andnot_si256(is_tcp, may_be_tunnel), 63),
                         _mm256_slli_epi64(is_short, 32));
-    quad->plain &= HighBits(_mm256_andnot_si256(is_not, _mm256_or_si256(is_udp, is_tcp)));
+    quad->plain &= HighBitsOf(_mm256_andnot_si256(is_not, _mm256_or_si256(is_udp, is_tcp)));
   }
 
   // With the header of IP.
@@ -139,8 +125,8 @@ class PlainQuadReader {
     const __m256i offset_bytes = _mm256_setr_epi64x(frames[0].data[kAt], frames[1].data[kAt],
                                                     frames[2].data[kAt], frames[3].data[kAt]);
     const __m256i stated =
-        _mm256_and_si256(_mm256_srli_epi64(offset_bytes, 2), Words(0x3c));  // four bytes each
-    return _mm256_add_epi64(_mm256_max_epi32(stated, Words(kTcpMinBytes)), Words(kIpv4Bytes));
+        _mm256_and_si256(_mm256_srli_epi64(offset_bytes, 2), QuadOf(0x3c));  // four bytes each
+    return _mm256_add_epi64(_mm256_max_epi32(stated, QuadOf(kTcpMinBytes)), QuadOf(kIpv4Bytes));
   }
 
   static constexpr int64_t kIpv4Bytes = parse_internal::kIpv4MinBytes;
