@@ -184,7 +184,8 @@ class Judge {
       const bool is_on_way = std::any_of(way.begin(), way.end(), [&hop](const TraceStage& stage) {
         return Contains(stage, hop.switch_number);
       });
-      if (!is_on_way) pass_.is_off_route = true;
+      if (is_on_way || routes_.MayPass(first->switch_number, hop.switch_number, trace_)) continue;
+      pass_.is_off_route = true;
     }
     if (end == way.end() || pass_.is_off_route) return;
     for (auto stage = way.begin(); stage != end; ++stage) {

@@ -63,6 +63,12 @@ class TraceRoutes {
   // The stages behind a switch until the packet leaves the network; empty: it leaves there.  They
   // are kept at least until another trace is asked about.
   virtual std::optional<TraceWay> After(uint16_t switch_number, const Trace& trace) const = 0;
+  // The packet may pass there on its way from the other one, although no stage says so: stages do
+  // not name all switches of equal ways.
+  virtual bool MayPass(uint16_t /*from*/, uint16_t /*switch_number*/,
+                       const Trace& /*trace*/) const {
+    return false;
+  }
   // Such packets come in there from outside of the network.
   virtual bool IsEdge(const TraceHop& hop, const Trace& trace) const = 0;
 };

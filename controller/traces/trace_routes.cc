@@ -184,24 +184,62 @@ std::optional<std::vector<TraceStage>> NetworkRoutes::FindStages(size_t from, si
   return stages;
 }
 
-const std::optional<std::vector<TraceStage>>& NetworkRoutes::Stages(size_t from,
-                                                                    size_t host) const {
-  const uint64_t key = uint64_t{from} << 32 | host;
-  const auto found = stages_.find(key);
-  if (found != stages_.end()) return found->second;
-  if (stages_.size() >= kMaxKnownStages) {
-    put_away_.clear();
-    std::swap(put_away_, stages_);
+// What lies on any of the shortest ways, whatever their lengths are and whoever copies there.
+std::vector<uint16_t> NetworkRoutes::FindOthers(
+    size_t from, size_t host, const std::optional<std::vector<TraceStage>>& stages) const {
+  std::vector<uint16_t> others;
+  const Distances& distances = DistancesTo(host);
+  if (distances[from] == kFar) return others;
+  std::vector<bool> was_there(links_.size());
+  std::vector<size_t> here = {from};
+  while (!here.empty()) {
+    const size_t at = here.back();
+    here.pop_back();
+    for (const Link& link : links_[at]) {
+      const bool is_on_way =
+          distances[link.to] != kFar && distances[link.to] + link.weight == distances[at];
+      if (!is_on_way || was_there[link.to]) continue;
+      was_there[link.to] = true;
+      here.push_back(link.to);
+      const auto& number = numbers_[link.to];
+      const bool is_named =
+          number && stages &&
+          std::any_of(stages->begin(), stages->end(), [&number](const TraceStage& stage) {
+            return std::binary_search(stage.begin(), stage.end(), *number);
+          });
+      if (number && !is_named) others.push_back(*number);
+    }
   }
-  return stages_.emplace(key, FindStages(from, host)).first->second;
+  return others;
+}
+
+const NetworkRoutes::Ways& NetworkRoutes::WaysOf(size_t from, size_t host) const {
+  const uint64_t key = uint64_t{from} << 32 | host;
+  const auto found = ways_.find(key);
+  if (found != ways_.end()) return found->second;
+  if (ways_.size() >= kMaxKnownStages) {
+    put_away_.clear();
+    std::swap(put_away_, ways_);
+  }
+  Ways ways{FindStages(from, host), {}};
+  ways.others = FindOthers(from, host, ways.stages);
+  return ways_.emplace(key, std::move(ways)).first->second;
 }
 
 std::optional<TraceWay> NetworkRoutes::After(uint16_t switch_number, const Trace& trace) const {
   const auto from = PlaceOf(switch_number);
   const auto host = HostOf(trace.packet.flow.dst_ip, trace.packet.flow.ip_family);
   if (!from || !host) return std::nullopt;
-  const auto& stages = Stages(*from, *host);
+  const auto& stages = WaysOf(*from, *host).stages;
   return stages ? std::make_optional(TraceWay(*stages)) : std::nullopt;
+}
+
+bool NetworkRoutes::MayPass(uint16_t from, uint16_t switch_number, const Trace& trace) const {
+  const auto begin = PlaceOf(from);
+  const auto host = HostOf(trace.packet.flow.dst_ip, trace.packet.flow.ip_family);
+  if (!begin || !host) return false;
+  const std::vector<uint16_t>& others = WaysOf(*begin, *host).others;
+  return std::find(others.begin(), others.end(), switch_number) != others.end();
 }
 
 bool NetworkRoutes::IsEdge(const TraceHop& hop, const Trace& trace) const {

@@ -38,6 +38,8 @@ class NetworkRoutes final : public TraceRoutes {
   NetworkRoutes(const Topology& topology, const SwitchBook& switches);
 
   std::optional<TraceWay> After(uint16_t switch_number, const Trace& trace) const override;
+  // On any of the shortest ways.
+  bool MayPass(uint16_t from, uint16_t switch_number, const Trace& trace) const override;
   bool IsEdge(const TraceHop& hop, const Trace& trace) const override;
 
  private:
@@ -46,6 +48,10 @@ class NetworkRoutes final : public TraceRoutes {
     uint32_t weight = 1;
   };
   using Distances = std::vector<uint64_t>;
+  struct Ways {
+    std::optional<std::vector<TraceStage>> stages;
+    std::vector<uint16_t> others;  // on one of the ways, and in no stage
+  };
   struct KnownHost {
     IpBytes address{};
     uint8_t ip_family = 0;
@@ -56,8 +62,10 @@ class NetworkRoutes final : public TraceRoutes {
   std::optional<size_t> HostOf(const IpBytes& address, uint8_t ip_family) const;
   std::optional<size_t> FindHost(const IpBytes& address, uint8_t ip_family) const;
   const Distances& DistancesTo(size_t host) const;
-  const std::optional<std::vector<TraceStage>>& Stages(size_t from, size_t host) const;
+  const Ways& WaysOf(size_t from, size_t host) const;
   std::optional<std::vector<TraceStage>> FindStages(size_t from, size_t host) const;
+  std::vector<uint16_t> FindOthers(size_t from, size_t host,
+                                   const std::optional<std::vector<TraceStage>>& stages) const;
 
   std::vector<std::optional<uint16_t>> numbers_;  // of switches, in the topology's order
   std::vector<std::optional<size_t>> places_;     // in numbers_, by number
@@ -71,9 +79,9 @@ class NetworkRoutes final : public TraceRoutes {
   mutable std::vector<KnownHost> known_hosts_;               // that were asked for last
   // By switch and host, as they are asked for.  When there are very many, they are put away until
   // there are again: what was borrowed of them stays.
-  using StagesByPlace = std::unordered_map<uint64_t, std::optional<std::vector<TraceStage>>>;
-  mutable StagesByPlace stages_;
-  mutable StagesByPlace put_away_;
+  using WaysByPlace = std::unordered_map<uint64_t, Ways>;
+  mutable WaysByPlace ways_;
+  mutable WaysByPlace put_away_;
 };
 
 // The longest way that a packet of the flow took.  What all packets of a flow fail to do it cannot

@@ -71,6 +71,23 @@ class NetworkRoutesTest : public testing::Test {
     return text;
   }
 
+  // As judges say it of a packet with copies of these, one after the other.
+  bool GoesOffRoute(const NetworkRoutes& routes, Trace trace,
+                    const std::vector<std::string>& names) {
+    uint8_t ttl = 64;
+    for (const std::string& name : names) {
+      TraceHop hop = At(name);
+      hop.ttl = ttl--;
+      hop.time = 64 - hop.ttl;
+      trace.hops.push_back(hop);
+    }
+    std::vector<TracePass> passes;
+    JudgeTrace(trace, routes, {}, {}, &passes);
+    EXPECT_EQ(passes.size(), 1u);
+    EXPECT_EQ(passes.at(0).fault, TraceFault::kNone);
+    return passes.at(0).is_off_route;
+  }
+
   SwitchBook book_;
 };
 
@@ -110,7 +127,10 @@ hosts: [{id: h1, prefixes: [10.0.2.0/24], attached_to: c}]
 switches: [{name: a}, {name: b}, {name: silent}, {name: c}]
 links: [{from: a, to: b}, {from: a, to: silent}, {from: b, to: c}, {from: silent, to: c}]
 )");
-  EXPECT_EQ(After(routes, "a", From("10.0.1.1", "10.0.2.1")), "c ");
+  const Trace trace = From("10.0.1.1", "10.0.2.1");
+  EXPECT_EQ(After(routes, "a", trace), "c ");
+  EXPECT_FALSE(GoesOffRoute(routes, trace, {"a", "b", "c"}));
+  EXPECT_FALSE(GoesOffRoute(routes, trace, {"a", "c"}));
 }
 
 TEST_F(NetworkRoutesTest, SaysNothingOfEqualWaysOfUnequalLength) {
@@ -119,8 +139,32 @@ hosts: [{id: h1, prefixes: [10.0.2.0/24], attached_to: c}]
 switches: [{name: a}, {name: b}, {name: c}]
 links: [{from: a, to: b}, {from: b, to: c}, {from: a, to: c, weight: 2}]
 )");
-  EXPECT_EQ(After(routes, "a", From("10.0.1.1", "10.0.2.1")), "not known");
-  EXPECT_EQ(After(routes, "b", From("10.0.1.1", "10.0.2.1")), "c ");
+  const Trace trace = From("10.0.1.1", "10.0.2.1");
+  EXPECT_EQ(After(routes, "a", trace), "not known");
+  EXPECT_EQ(After(routes, "b", trace), "c ");
+}
+
+// Of all equal ways, however many hops they have; others are none.
+TEST_F(NetworkRoutesTest, TellsPacketsThatLeaveTheirRouteFromThoseOnOneOfUnequalLength) {
+  const NetworkRoutes routes = Make(R"(
+hosts:
+  - {id: h1, prefixes: [10.0.1.0/24], attached_to: a}
+  - {id: h2, prefixes: [10.0.2.0/24], attached_to: d}
+switches: [{name: a}, {name: b}, {name: c}, {name: d}, {name: aside}]
+links:
+  - {from: a, to: b}
+  - {from: b, to: c}
+  - {from: c, to: d}
+  - {from: a, to: d, weight: 3}
+  - {from: a, to: aside, weight: 9}
+  - {from: aside, to: d, weight: 9}
+)");
+  const Trace trace = From("10.0.1.1", "10.0.2.1");
+  EXPECT_FALSE(GoesOffRoute(routes, trace, {"a", "b", "c", "d"}));
+  EXPECT_FALSE(GoesOffRoute(routes, trace, {"a", "d"}));
+  EXPECT_FALSE(GoesOffRoute(routes, trace, {"b", "c", "d"}));
+  EXPECT_TRUE(GoesOffRoute(routes, trace, {"a", "aside", "d"}));
+  EXPECT_TRUE(GoesOffRoute(routes, trace, {"b", "a", "d"}));
 }
 
 TEST(LearnedRoutes, AreTheLongestWayOfTheFlow) {
