@@ -57,6 +57,28 @@ Place PlaceOf(const TraceHop& hop, const TracePass& pass, const Trace& trace,
   return Place::kHere;
 }
 
+// No port has more copies than there are of where packets come in: equal ones followed each other
+// closely, and none went round.
+bool WereSentAgain(const Trace& trace, const TraceRoutes& routes,
+                   const std::vector<TracePass>& passes, const TracePass& pass) {
+  size_t sent = 0;
+  for (const TracePass& one : passes) {
+    sent += one.sent_again;
+    sent += std::any_of(one.hops.begin(), one.hops.end(), [&](const TraceHop& hop) {
+      return routes.IsEdge(hop, trace) && IsFirstPort(hop, one);
+    });
+  }
+  return std::all_of(pass.hops.begin(), pass.hops.end(), [&](const TraceHop& hop) {
+    size_t copies = 0;
+    for (const TraceHop& other : trace.hops) {
+      if (!IsSamePort(hop, other)) continue;
+      if (hop.ttl != other.ttl) return false;
+      ++copies;
+    }
+    return copies <= sent;
+  });
+}
+
 bool IsEarlier(const TraceHop& a, const TraceHop& b) { return a.time < b.time; }
 
 void SplitHops(const std::vector<TraceHop>& hops, const Trace& trace, const TraceRoutes& routes,
@@ -69,6 +91,7 @@ void SplitHops(const std::vector<TraceHop>& hops, const Trace& trace, const Trac
     switch (PlaceOf(hop, passes->back(), trace, routes, options)) {
       case Place::kDuplicate:
         ++passes->back().duplicates;
+        ++passes->back().sent_again;
         break;
       case Place::kNextPass:
         passes->emplace_back();
@@ -347,7 +370,7 @@ void JudgeTrace(const Trace& trace, const TraceRoutes& routes, const CopyLosses&
   SplitPasses(trace, routes, options, passes);
   for (TracePass& pass : *passes) {
     const bool has_repeats = HasRepeats(pass);
-    if (has_repeats && FindLoop(&pass)) {
+    if (has_repeats && !WereSentAgain(trace, routes, *passes, pass) && FindLoop(&pass)) {
       pass.fault = TraceFault::kLoop;
       pass.last_switch = pass.hops.back().switch_number;
     } else if (has_repeats) {

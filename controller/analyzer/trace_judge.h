@@ -5,6 +5,7 @@
 //
 // * A sender without IP IDs may send the same bytes again: a copy of the same switch, port and TTL
 //   begins another pass if it is made where packets enter the network, or long after the first.
+//   Equal packets that follow each other closely are one: no more than that is known of them.
 // * A copy with a number that was there already is a duplicate, and so is one that a switch made
 //   twice at a time.
 // * A packet that comes to the same port again with another TTL, or to two ports in turn with the
@@ -108,6 +109,7 @@ struct UncountedCopy {
 struct TracePass {
   std::vector<TraceHop> hops;  // in the order of the path: falling TTL, then time
   uint32_t duplicates = 0;
+  uint32_t sent_again = 0;  // those of them that were made where packets come in
   TraceFault fault = TraceFault::kNone;
   double drop_probability = 0;
   uint16_t last_switch = 0;              // that is known to have had it

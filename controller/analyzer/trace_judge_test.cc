@@ -246,6 +246,39 @@ TEST(TraceJudge, DoesNotTakeAMiddleboxOrCopiesMadeTwiceForALoop) {
   EXPECT_EQ(twice.duplicates, 2u);
 }
 
+// Of a sender of equal datagrams without IP IDs.
+TEST(TraceJudge, DoesNotTakeEqualPacketsThatFollowEachOtherForALoop) {
+  const auto packet = [](Nanos micros, std::vector<TraceHop>* hops) {
+    for (uint16_t one = 1; one <= 4; ++one) {
+      const auto ttl = static_cast<uint8_t>(65 - one);
+      hops->push_back(Hop(one, micros + 70 * one, ttl));
+    }
+  };
+  for (const int count : {2, 3, 12}) {
+    Trace trace;
+    for (int i = 0; i < count; ++i) packet(i * 150, &trace.hops);
+    std::vector<TracePass> passes;
+    JudgeTrace(trace, OneWay(), {}, {}, &passes);
+    size_t copies = 0;
+    for (const TracePass& pass : passes) {
+      EXPECT_EQ(pass.fault, TraceFault::kNone) << count;
+      EXPECT_FALSE(pass.is_off_route);
+      copies += pass.hops.size() + pass.duplicates;
+    }
+    EXPECT_EQ(copies, trace.hops.size());
+    EXPECT_EQ(passes.size(), count == 12 ? 2u : 1u);
+    // One more round of one of them is a loop, and so is one with a lower TTL.
+    for (const uint8_t lower : {0, 2}) {
+      Trace loop = trace;
+      const Nanos last = loop.hops.back().time / kNanosPerMicro;
+      loop.hops.push_back(Hop(2, last + 10, static_cast<uint8_t>(63 - lower)));
+      loop.hops.push_back(Hop(3, last + 20, static_cast<uint8_t>(62 - lower)));
+      JudgeTrace(loop, OneWay(), {}, {}, &passes);
+      EXPECT_EQ(passes.back().fault, TraceFault::kLoop) << count << " " << int{lower};
+    }
+  }
+}
+
 TEST(TraceJudge, SaysThatAPacketLeftItsRoute) {
   const TracePass pass = Only({Hop(1, 0, 64), Hop(2, 1, 63), Hop(9, 2, 62), Hop(4, 3, 61)});
   EXPECT_TRUE(pass.is_off_route);
