@@ -21,6 +21,8 @@ size_t SlotCount(size_t max_traces) {
   return count;
 }
 
+uint32_t InMilliseconds(Nanos time) { return static_cast<uint32_t>(time / kNanosPerMilli); }
+
 void FetchBytes(const void* begin, size_t size) {
   constexpr size_t kLine = 64;
   const auto* const bytes = static_cast<const char*>(begin);
@@ -131,7 +133,10 @@ void TraceTable::Take(const TraceCopy& copy) {
   }
   uint32_t at = slots_[slot];
   if (at != kNone && entries_[at].hop_count >= options_.max_hops_of_trace) {
-    return CountHop(at, copy.hop);
+    if (!IsAnother(entries_[at], copy.hop)) return CountHop(at, copy.hop);
+    Forget(at);
+    slot = Find(copy.key);
+    at = kNone;
   }
   if (at == kNone) {
     at = Begin(copy, slot);
@@ -141,7 +146,7 @@ void TraceTable::Take(const TraceCopy& copy) {
     if (entry.is_told) {
       ++counters_.late_copies;
       ++entry.revision;
-      NoteLate(copy.hop.time - entry.last);
+      if (!HasSame(entry, copy.hop)) NoteLate(copy.hop.time - entry.last);
     }
   }
   Entry& entry = entries_[at];
@@ -198,10 +203,31 @@ std::string_view TraceTable::BytesOf(const Entry& entry, const Content& content)
   return {whole_.data(), entry.byte_count};
 }
 
+// Equal bytes that are sent every now and then are no packet that goes round: that one comes again
+// at once.
+bool TraceTable::IsAnother(const Entry& entry, const TraceHop& hop) const {
+  const auto is_quiet = [this](Nanos gap) { return gap >= options_.quiet; };
+  const uint32_t gap_ms = InMilliseconds(hop.time) - entry.not_kept_ms;
+  return entry.is_told && is_quiet(hop.time - entry.last) &&
+         (entry.hops_not_kept == 0 || is_quiet(gap_ms * kNanosPerMilli));
+}
+
+// Then it is a copy of equal bytes that were sent again, and not late.
+bool TraceTable::HasSame(const Entry& entry, const TraceHop& hop) const {
+  for (uint32_t at = entry.first_hop; at != kNone; at = hops_[at].next) {
+    const TraceHop& other = hops_[at].hop;
+    const bool is_same =
+        other.switch_number == hop.switch_number && other.tag == hop.tag && other.ttl == hop.ttl;
+    if (is_same) return true;
+  }
+  return false;
+}
+
 // A packet that goes round for ever is not waited for, and known as long as it does.
 void TraceTable::CountHop(uint32_t at, const TraceHop& hop) {
   Entry& entry = entries_[at];
   ++entry.hops_not_kept;
+  entry.not_kept_ms = InMilliseconds(hop.time);
   ++counters_.hops_not_kept;
   if (!entry.is_told) return;
   Remove(at, &told_);
@@ -273,9 +299,12 @@ void TraceTable::TellOf(uint32_t at, bool is_evicted) {
 }
 
 void TraceTable::ForgetOldest() {
-  const uint32_t at = told_.oldest;
+  FetchNextToForget(entries_[told_.oldest]);
+  Forget(told_.oldest);
+}
+
+void TraceTable::Forget(uint32_t at) {
   Entry& entry = entries_[at];
-  FetchNextToForget(entry);
   Remove(at, &told_);
   Erase(Find(entry.key));
   if (entry.first_hop != kNone) {

@@ -6,7 +6,8 @@
 // A trace is complete when no copy of its packet has come for a while.  The while is a second at
 // first; it grows when copies come later than that, and goes back slowly.  A complete trace is told
 // and then kept for `retain`: a copy that comes late joins it, and it is told again with a higher
-// revision.  One that has as many hops as it may waits for no more.
+// revision.  One that has as many hops as it may waits for no more; a copy that comes when it has
+// been complete for a while is of a packet that is equal to it, and begins a new trace.
 //
 // Memory is taken at the start: `max_traces`, `max_hops` and `max_long_packets`.  If either is used
 // up, the oldest traces that have been told already go first (`forgotten`: a late copy of theirs
@@ -108,7 +109,8 @@ class TraceTable {
     uint64_t hops_not_kept = 0;
     uint16_t byte_count = 0;
     bool is_told = false;
-    uint8_t marks = 0;  // of all copies
+    uint8_t marks = 0;         // of all copies
+    uint32_t not_kept_ms = 0;  // when the last one came that was not kept; wraps
   };
   static_assert(sizeof(Entry) == 64);
   // What is written once, and read when the trace is told; beside the entry of the same index.
@@ -140,6 +142,8 @@ class TraceTable {
   std::string_view BytesOf(const Entry& entry, const Content& content);
   void AddHop(uint32_t at, const TraceHop& hop);
   void CountHop(uint32_t at, const TraceHop& hop);
+  bool IsAnother(const Entry& entry, const TraceHop& hop) const;
+  bool HasSame(const Entry& entry, const TraceHop& hop) const;
   void NoteLate(Nanos gap);
   void MakeRoom();
   void FetchNextToTell(const Entry& entry) const;
@@ -147,6 +151,7 @@ class TraceTable {
   void TellOldest(bool is_evicted);
   void TellOf(uint32_t at, bool is_evicted);
   void ForgetOldest();
+  void Forget(uint32_t at);  // one that was told
 
   const TraceTableOptions options_;
   const Tell tell_;

@@ -146,6 +146,27 @@ TEST_F(TraceTables, TellOnceOfAPacketThatGoesRoundForEver) {
   EXPECT_EQ(table.trace_count(), 0u);
 }
 
+// Hellos of a protocol, say, of equal bytes.
+TEST_F(TraceTables, BeginAnewWithEqualBytesThatAreSentAgainAndAgain) {
+  TraceTableOptions options;
+  options.max_hops_of_trace = 4;
+  TraceTable table = Make(options);
+  std::map<uint64_t, uint64_t> hops;  // of each trace, by when it began
+  for (Nanos now = 0; now < 100 * kSecond; now += 2 * kSecond) {
+    AdvanceTo(now, &table);
+    table.Take(Copy(1, 10, now));
+    table.Take(Copy(1, 11, now + 1));
+    EXPECT_EQ(table.quiet(), kSecond) << "none is late";
+  }
+  table.Finish();
+  for (const Trace& trace : told_) {
+    hops[static_cast<uint64_t>(trace.hops[0].time)] = trace.hops.size();
+  }
+  EXPECT_EQ(hops.size(), 25u);
+  for (const auto& [begin, count] : hops) EXPECT_EQ(count, 4u) << begin;
+  EXPECT_EQ(table.counters().hops_not_kept, 0u);
+}
+
 TEST_F(TraceTables, ThatAreFullTellTheOldestAsTheyAre) {
   for (const bool is_short_of_hops : {false, true}) {
     TraceTableOptions options;
