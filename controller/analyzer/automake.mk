@@ -32,6 +32,7 @@ controller_libtrumpet_analyzer_a_SOURCES = \
 	controller/analyzer/sample_estimate.h \
 	controller/analyzer/sent_counts.cc \
 	controller/analyzer/sent_counts.h \
+	controller/analyzer/set_back.h \
 	controller/analyzer/slice_book.cc \
 	controller/analyzer/slice_book.h \
 	controller/analyzer/trace_copy.cc \

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "controller/analyzer/set_back.h"
+
 namespace trumpet {
 namespace {
 
@@ -31,7 +33,9 @@ void CopySequences::Take(uint16_t switch_number, uint32_t sequence, Nanos time) 
   const uint32_t step_back = from.highest - sequence;
   const bool is_behind = step > kMaxStep && step_back <= kMaxStep;
   const bool is_odd = step > kMaxStep || (from.count < kFirstCopies && step > kFirstStep);
-  if (!from.is_begun || (is_odd && !is_behind)) return Begin(&from, sequence, time);
+  // Gaps of a time that is to come again would lie behind those of now.
+  const bool is_set_back = WasSetBack(from.latest, time);
+  if (!from.is_begun || is_set_back || (is_odd && !is_behind)) return Begin(&from, sequence, time);
   if (step == 0) return;  // the same once more
   if (is_behind) {
     from.behind = Fill(&from, sequence, time) ? 0 : from.behind + 1;

@@ -44,6 +44,33 @@ TEST(CopySequences, GoOnPastTheHighestNumberAndBeginAnewWithTheSwitch) {
   EXPECT_FALSE(sequences.Between(1, 10, 20).is_known);
 }
 
+TEST(CopySequences, KnowALossBehindAClockThatWasSetBack) {
+  CopySequences sequences;
+  const Nanos before = 10000 * kNanosPerSecond, now = 6400 * kNanosPerSecond;
+  for (uint32_t number = 0; number < 100; ++number) sequences.Take(1, number, before + number);
+  for (const uint32_t number : {100u, 101u, 104u, 105u}) sequences.Take(1, number, now + number);
+  EXPECT_FALSE(sequences.Between(1, now, now + 105).is_known) << "the first one is the 100th";
+  const auto around = sequences.Between(1, now + 101, now + 104);
+  EXPECT_TRUE(around.is_known);
+  EXPECT_EQ(around.lost, 2u);
+  EXPECT_FALSE(sequences.Between(1, before, before + 10).is_known);
+}
+
+// Every other copy of a great gap comes late, and makes two of one.
+TEST(CopySequences, ForgetTheOldestOfManyGapsThatWereOne) {
+  constexpr size_t kMaxGaps = 8;
+  CopySequences sequences(kMaxGaps);
+  uint32_t number = 0;
+  for (; number < 100; ++number) sequences.Take(1, number, number);
+  sequences.Take(1, 1000, 1000);
+  EXPECT_TRUE(sequences.Between(1, 500, 1000).is_known);
+  for (number = 101; number < 1000; number += 2) sequences.Take(1, number, 1000);
+  EXPECT_EQ(sequences.lost(1), 450u);
+  sequences.Take(1, 1001, 2000);
+  EXPECT_FALSE(sequences.Between(1, 500, 1000).is_known) << "there are 450 gaps of that time";
+  EXPECT_TRUE(sequences.Between(1, 1001, 2000).is_known);
+}
+
 TEST(CopySequences, TakeNoGreatStepAtTheBeginningForLoss) {
   CopySequences sequences;
   sequences.Take(1, 7, 10);

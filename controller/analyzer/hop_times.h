@@ -11,6 +11,7 @@
 
 #include <algorithm>
 
+#include "controller/analyzer/set_back.h"
 #include "lib/base/units.h"
 
 namespace trumpet {
@@ -27,7 +28,7 @@ class HopTimes {
 
   // A packet was copied by one switch, and at `time` by the next.
   void Take(Nanos time, Nanos hop) {
-    if (time - begin_ >= kRemembered) {
+    if (time - begin_ >= kRemembered || WasSetBack(begin_, time)) {
       before_ = time - begin_ < 2 * kRemembered ? now_ : 0;
       now_ = 0;
       begin_ = time;

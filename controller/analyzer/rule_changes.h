@@ -16,6 +16,7 @@
 #include <map>
 #include <vector>
 
+#include "controller/analyzer/set_back.h"
 #include "lib/base/units.h"
 
 namespace trumpet {
@@ -32,6 +33,11 @@ class RuleChanges {
 
   // The rules of these switches are changing now, and of no others; rising.
   void Set(const std::vector<uint16_t>& changing, Nanos now) {
+    if (WasSetBack(told_at_, now)) {
+      changing_.clear();  // all that change still begin once more
+      changes_.clear();
+    }
+    told_at_ = now;
     for (const uint16_t one : changing_) {
       if (!std::binary_search(changing.begin(), changing.end(), one)) End(one, now);
     }
@@ -71,6 +77,7 @@ class RuleChanges {
     last.until = std::min(last.until, now + kAfter);
   }
 
+  Nanos told_at_ = 0;
   std::vector<uint16_t> changing_;
   std::map<uint16_t, std::deque<Change>> changes_;
 };

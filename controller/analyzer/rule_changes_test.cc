@@ -53,6 +53,19 @@ TEST(RuleChanges, OneAfterTheOtherAreRememberedAndTheOldestForgotten) {
   }
 }
 
+TEST(RuleChanges, AreNoticedWhenTheClockWasSetBack) {
+  RuleChanges changes;
+  changes.Set({1, 2}, 10000 * kSecond);
+  changes.Set({2, 3}, 6400 * kSecond);
+  changes.Set({}, 6401 * kSecond);
+  EXPECT_FALSE(IsAt(changes, 1, 6400 * kSecond));
+  for (const uint16_t one : {2, 3}) {
+    EXPECT_TRUE(IsAt(changes, one, 6400 * kSecond)) << one;
+    EXPECT_FALSE(IsAt(changes, one, 6403 * kSecond)) << one;
+    EXPECT_FALSE(IsAt(changes, one, 10000 * kSecond)) << one;
+  }
+}
+
 TEST(RuleChanges, ThatComeAtOnceAreOne) {
   RuleChanges changes;
   for (size_t i = 0; i < 10 * RuleChanges::kKept; ++i) {

@@ -13,6 +13,15 @@ constexpr Nanos kLagStep = 500 * kNanosPerMilli;
 
 }  // namespace
 
+// Nothing is known of what came before that time.
+void SentCounts::BeginAnew(Switch* from, Nanos time) {
+  waiting_ -= from->told.size();
+  from->told.clear();
+  from->readings.clear();
+  from->since = time;
+  from->came = from->first_step = from->last_step = 0;
+}
+
 void SentCounts::Note(Switch* from, Nanos time) {
   const int64_t step = time / kStep;
   if (from->last_step == 0) from->first_step = from->last_step = step;

@@ -32,6 +32,7 @@
 #include <memory>
 #include <vector>
 
+#include "controller/analyzer/set_back.h"
 #include "lib/base/units.h"
 #include "lib/model/slice_spec.h"
 
@@ -52,7 +53,9 @@ class SentCounts {
   // A copy of it came.  Nothing is kept of switches that were never told of.
   void Take(uint16_t switch_number, Nanos time) {
     if (switch_number <= kMaxSwitchNumber && switches_[switch_number] != nullptr) {
-      Note(switches_[switch_number].get(), time);
+      Switch* const from = switches_[switch_number].get();
+      if (WasSetBack(from->last_step * kStep, time)) BeginAnew(from, time);
+      Note(from, time);
     }
   }
   // Of copies that it has sent in all; less than before: it began anew.
@@ -109,6 +112,7 @@ class SentCounts {
     std::deque<Reading> readings;
   };
 
+  void BeginAnew(Switch* from, Nanos time);
   static void Note(Switch* from, Nanos time);
   static bool CameBy(const Switch& from, Nanos time, bool at_end, int64_t* came);
   bool SettleAll(Nanos now);

@@ -51,6 +51,27 @@ class Story {
   std::vector<Sent> sent_;
 };
 
+TEST(SentCounts, GoOnWhenTheClockWasSetBack) {
+  SentCounts counts;
+  uint64_t sent = 0;
+  for (const double begin : {3600.0, 0.0}) {
+    for (int i = 0; i < 100; ++i) {  // ten seconds
+      const Nanos now = At(begin + i * 0.1);
+      if (i == 0 || (i >= 40 && i < 45)) {
+        ++sent;
+        counts.Take(kSwitch, now);
+      }
+      if (i % 4 == 3) counts.Tell(kSwitch, sent, now, now);
+      counts.Advance(now);
+    }
+    const Nanos at = At(begin + 4.2);
+    EXPECT_TRUE(counts.Between(kSwitch, at - 1, at + 1).is_known) << begin;
+    EXPECT_TRUE(counts.Between(kSwitch, at - 1, at + 1).is_none) << begin;
+  }
+  EXPECT_FALSE(counts.Between(kSwitch, At(3604.2), At(3604.3)).is_known);
+  EXPECT_EQ(counts.lost(kSwitch), 0u);
+}
+
 TEST(SentCounts, KnowsThatNoneWasLostOfFewCopiesBetweenPauses) {
   Story story;
   for (int i = 0; i < 5; ++i) story.Send(4 + i * 0.01);

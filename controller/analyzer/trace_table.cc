@@ -8,6 +8,8 @@
 #include <cstring>
 #include <utility>
 
+#include "controller/analyzer/set_back.h"
+
 namespace trumpet {
 namespace {
 
@@ -319,13 +321,18 @@ void TraceTable::Forget(uint32_t at) {
 }
 
 bool TraceTable::Advance(Nanos now, size_t max_traces) {
+  const auto is_over = [&](const List& list, Nanos wait) {
+    if (list.oldest == kNone) return false;
+    const Nanos last = entries_[list.oldest].last;
+    return now - last >= wait || WasSetBack(last, now);
+  };
   size_t count = 0;
-  while (open_.oldest != kNone && now - entries_[open_.oldest].last >= quiet_) {
+  while (is_over(open_, quiet_)) {
     if (count++ == max_traces) return true;
     TellOldest(false);
     quiet_ -= (quiet_ - options_.quiet) / kTracesToGoBack;
   }
-  while (told_.oldest != kNone && now - entries_[told_.oldest].last >= quiet_ + options_.retain) {
+  while (is_over(told_, quiet_ + options_.retain)) {
     if (count++ == max_traces) return true;
     ForgetOldest();
   }

@@ -14,7 +14,8 @@
 // would begin a new trace), then the oldest of all are told as they are (`evicted`).  Every copy is
 // counted at one place: in a trace, or in `hops_not_kept` of one.
 //
-// Threads: one.  Time: given; it is that of the copies' arrival, and may step back a little.
+// Threads: one.  Time: given; it is that of the copies' arrival, and may step back: if far, what
+// came before is complete.
 
 #ifndef TRUMPET_CONTROLLER_ANALYZER_TRACE_TABLE_H
 #define TRUMPET_CONTROLLER_ANALYZER_TRACE_TABLE_H

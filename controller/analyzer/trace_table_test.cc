@@ -107,6 +107,24 @@ TEST_F(TraceTables, TellATraceAgainIfACopyIsLateAndThenWaitLonger) {
   EXPECT_LT(table.quiet(), kSecond + kSecond / 100);
 }
 
+TEST_F(TraceTables, TellWhatCameBeforeTheClockWasSetBack) {
+  TraceTable table = Make({});
+  const Nanos before = 10000 * kSecond;
+  table.Take(Copy(1, 10, before));
+  AdvanceTo(before + kSecond, &table);
+  ASSERT_EQ(told_.size(), 1u);
+  table.Take(Copy(2, 10, before + kSecond));
+  const Nanos now = 6400 * kSecond;
+  table.Take(Copy(3, 10, now));
+  AdvanceTo(now, &table);
+  ASSERT_EQ(told_.size(), 2u);
+  EXPECT_EQ(told_[1].key, 2u);
+  AdvanceTo(now + kSecond, &table);
+  ASSERT_EQ(told_.size(), 3u) << "it would wait for an hour";
+  AdvanceTo(now + 4 * kSecond, &table);
+  EXPECT_EQ(table.trace_count(), 0u);
+}
+
 TEST_F(TraceTables, ForgetATraceWhenNoLateCopyIsExpected) {
   TraceTable table = Make({});
   table.Take(Copy(1, 10, 0));

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "controller/analyzer/set_back.h"
 #include "lib/model/trace_rule.h"
 
 namespace trumpet {
@@ -151,7 +152,7 @@ void TraceMaker::CountAgain(Nanos now) {
   const auto is_over = [&](const Uncounted& one) {
     const bool is_counted = counts_.IsSettled(one.copy.switch_number, one.copy.until);
     if (is_counted) again_.push_back(one.key);
-    return is_counted || now - one.copy.until > kUncountedFor;
+    return is_counted || now - one.copy.until > kUncountedFor || WasSetBack(one.copy.until, now);
   };
   uncounted_.erase(std::remove_if(uncounted_.begin(), uncounted_.end(), is_over), uncounted_.end());
 }
