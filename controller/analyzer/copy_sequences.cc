@@ -63,6 +63,10 @@ void CopySequences::Begin(Switch* from, uint32_t sequence, Nanos time) {
 void CopySequences::Open(Switch* from, uint32_t sequence, Nanos time) {
   from->lost += sequence - from->highest - 1;
   from->gaps.push_back({from->highest + 1, sequence - 1, from->latest, time, {}});
+  ForgetOldest(from);
+}
+
+void CopySequences::ForgetOldest(Switch* from) const {
   if (from->gaps.size() <= max_gaps_) return;
   from->known_since = from->gaps.front().after;
   from->gaps.pop_front();
@@ -86,6 +90,7 @@ bool CopySequences::Fill(Switch* from, uint32_t sequence, Nanos time) {
       const Gap behind = {sequence + 1, gap.last, gap.before, std::max(gap.after, time), {}};
       gap.last = sequence - 1;
       from->gaps.insert(from->gaps.begin() + static_cast<std::ptrdiff_t>(i) + 1, behind);
+      ForgetOldest(from);
     }
     return true;
   }

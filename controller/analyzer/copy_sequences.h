@@ -115,7 +115,8 @@ class CopySequences {
   static std::vector<Gap*> GapsOf(Switch* from, const Claimant& claim);
   static Gap* Place(Switch* from, Claimant claim);
   static void Share(Gap* gap, Nanos spread);
-  static bool Fill(Switch* from, uint32_t sequence, Nanos time);
+  bool Fill(Switch* from, uint32_t sequence, Nanos time);
+  void ForgetOldest(Switch* from) const;  // gap, if there are too many
 
   const size_t max_gaps_;
   std::vector<Switch> switches_;
