@@ -17,6 +17,9 @@ namespace {
 constexpr size_t kTtlAt = 14 + 8;
 constexpr size_t kPayloadAt = 14 + 20 + 8;
 
+// Longer than any bounce waits: whatever an analyzer says of times, they can be added and doubled.
+constexpr Nanos kLongestTrip = 3600 * kNanosPerSecond;
+
 struct Passages {
   std::optional<Nanos> out;
   std::optional<Nanos> back;
@@ -40,7 +43,8 @@ class Trip {
   // have the same time, and none comes too early.
   std::optional<Nanos> time() const {
     for (const auto& [analyzer, passages] : at_) {
-      if (passages.out && passages.back) return std::max<Nanos>(*passages.back - *passages.out, 0);
+      if (!passages.out || !passages.back) continue;
+      return std::clamp<Nanos>(*passages.back - *passages.out, 0, kLongestTrip);
     }
     return std::nullopt;
   }

@@ -81,6 +81,22 @@ TEST(BounceFindings, TakeNoTimeBetweenTheClocksOfTwoAnalyzers) {
   EXPECT_EQ(found.max, 900);
 }
 
+// As late as a message can say.
+TEST(BounceFindings, EndWhateverTimesAnAnalyzerTells) {
+  constexpr Nanos kLast = Nanos{1} << 62;
+  std::vector<BounceCopy> copies;
+  for (uint32_t packet = 0; packet < 4; ++packet) {
+    copies.push_back({packet, false, 0, "an1"});
+    copies.push_back({packet, true, kLast - packet, "an1"});
+  }
+  const BounceFindings found = ConcludeBounce(copies, 4);
+  EXPECT_EQ(found.returned, 4u);
+  EXPECT_EQ(found.max, 3600 * kNanosPerSecond);
+  EXPECT_EQ(found.mean, found.max);
+  ASSERT_EQ(found.histogram.size(), 1u);
+  EXPECT_GT(found.histogram[0].below, found.max);
+}
+
 // Against a slow reading: a map of each packet's round trip, counted one by one.
 TEST(BounceFindings, AgreeWithASlowReadingOfRandomCopies) {
   for (uint64_t seed = testing::FirstSeed(); seed <= testing::LastSeed(5000); ++seed) {
