@@ -289,6 +289,17 @@ TEST(SampledDemand, AFlowOfAMinuteIsNoPeakOfASecond) {
               80'000, 1);
 }
 
+// Routers tell of a flow that lasts every half an hour, as they come.
+TEST(SampledDemand, AFlowThatLastsLongerThanTheMemoryHasTheRateThatItHad) {
+  const Prefix all = *ParsePrefix("10.0.0.0/8");
+  for (const Nanos now : {Nanos{2000}, Nanos{200}, Nanos{7}}) {
+    SampledDemand demand(300 * kSecond, 0);
+    demand.Add(0, SampleTo("10.0.0.1", 18'000'000, 18'000, 1800 * kSecond), now * kSecond);
+    const double bits = static_cast<double>(*demand.RateOf(all, now * kSecond));
+    EXPECT_NEAR(bits, now == 7 ? 56'000 : 80'000, 1) << now;  // seven seconds of ten
+  }
+}
+
 TEST(SampledDemand, KeepsTheLastSamplesOnly) {
   SampledDemand demand(300 * kSecond, 0);
   for (size_t i = 0; i < SampledDemand::kMaxSamples + 100; ++i) {

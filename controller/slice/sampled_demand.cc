@@ -16,12 +16,13 @@ struct Seen {
   std::map<int64_t, double> bytes_of_bins;
 };
 
-// Evenly over the time that the sample is about.
-void Spread(const FlowSample& sample, double bytes, Nanos at, Seen* seen) {
-  const Nanos from = at - sample.duration;
+// Evenly over the time that the sample is about; of that, what goes further back than `most` is of
+// no bin.
+void Spread(const FlowSample& sample, double bytes, Nanos at, Nanos most, Seen* seen) {
+  const Nanos from = at - std::min(sample.duration, most);
   const int64_t first = from / SampledDemand::kBin;
   const int64_t last = at / SampledDemand::kBin;
-  if (first == last) {
+  if (sample.duration == 0 || (first == last && sample.duration <= most)) {
     seen->bytes_of_bins[last] += bytes;
     return;
   }
@@ -37,7 +38,6 @@ void Spread(const FlowSample& sample, double bytes, Nanos at, Seen* seen) {
 
 void SampledDemand::Add(uint32_t exporter, const FlowSample& sample, Nanos now) {
   samples_.push_back({now, exporter, sample});
-  samples_.back().sample.duration = std::min({sample.duration, memory_, now});
   while (samples_.size() > kMaxSamples || samples_.front().at + memory_ <= now) {
     samples_.pop_front();
   }
@@ -58,7 +58,7 @@ std::optional<int64_t> SampledDemand::RateOf(const Prefix& prefix, Nanos now) {
     const double bytes =
         static_cast<double>(entry.sample.bytes) +
         static_cast<double>(entry.sample.packets) * static_cast<double>(copy_overhead_);
-    Spread(entry.sample, bytes, entry.at, &seen);
+    Spread(entry.sample, bytes, entry.at, std::min(memory_, entry.at), &seen);
   }
   std::optional<int64_t> rate;
   for (const auto& [router, seen] : by_router) {
