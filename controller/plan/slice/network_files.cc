@@ -122,6 +122,7 @@ class GmlReader {
   };
   Status Error(const std::string& message) { return builder_.ErrorAt(words_.line(), message); }
   Status ReadGraph();
+  static std::string* PlaceOf(std::string_view key, Element* element);
   // From behind its opening bracket to the closing one.
   Status ReadElement(Element* element);
   Status SkipList();
@@ -148,6 +149,14 @@ std::string NameOfValue(std::string_view value) {
   return std::string(value.substr(value.front() == '"' ? 1 : 0));
 }
 
+// The place of what an element says of `key`; null: it is of no use to us.
+std::string* GmlReader::PlaceOf(std::string_view key, Element* element) {
+  if (key == "id") return &element->id;
+  if (key == "source") return &element->source;
+  if (key == "target") return &element->target;
+  return key == "weight" ? &element->weight : nullptr;
+}
+
 Status GmlReader::ReadElement(Element* element) {
   for (;;) {
     const std::string key(words_.Next());
@@ -155,14 +164,14 @@ Status GmlReader::ReadElement(Element* element) {
     if (key == "]") return Status::Ok();
     const std::string_view value = words_.Next();
     if (value.empty() || value == "]") return Error(QuoteName(key) + " has no value");
+    std::string* const place = PlaceOf(key, element);
     if (value == "[") {
+      if (place != nullptr) return Error(QuoteName(key) + " is a list; it takes one value");
       const Status status = SkipList();
       if (!status) return status;
+    } else if (place != nullptr) {
+      *place = key == "weight" ? std::string(value) : NameOfValue(value);
     }
-    if (key == "id") element->id = NameOfValue(value);
-    if (key == "source") element->source = NameOfValue(value);
-    if (key == "target") element->target = NameOfValue(value);
-    if (key == "weight") element->weight = value;
   }
 }
 
