@@ -30,7 +30,9 @@ class CaseReader {
 
  public:
   CaseReader(const event_lang::Source& source, const DocumentNode& node)
-      : source_(source), node_(node) {}
+      : source_(source), node_(node) {
+    RefuseDoubles();
+  }
 
   const DocumentNode* Find(std::string_view key) const {
     for (size_t i = 0; i + 1 < node_.items.size(); i += 2) {
@@ -55,7 +57,7 @@ class CaseReader {
     double value = 0;
     std::from_chars(node->text.data(), node->text.data() + node->text.size(), value);
     if (!std::isfinite(value) || value < 0) Complain(*node, "'" + key + "' has to be 0 or more");
-    return value;
+    return value == 0 ? 0 : value;  // not -0, which would be printed so
   }
   int64_t Whole(const DocumentNode& node) {
     int64_t value = 0;
@@ -110,6 +112,18 @@ class CaseReader {
   const std::string& error() const { return error_; }
 
  private:
+  // Which of two was meant nobody knows.
+  void RefuseDoubles() {
+    if (node_.kind != Kind::kMap) return;
+    std::set<std::string_view> seen;
+    for (size_t i = 0; i + 1 < node_.items.size(); i += 2) {
+      const DocumentNode& key = node_.items[i];
+      if (!seen.insert(key.text).second) {
+        Complain(key, slice::QuoteName(key.text) + " stands twice in this case");
+      }
+    }
+  }
+
   const event_lang::Source& source_;
   const DocumentNode& node_;
   std::string error_;

@@ -72,6 +72,9 @@ TEST_F(SliceCases, AreAnsweredByKind) {
       {R"({"id":"7","k":"slots","during_s":0.45,"max_path_delay_ms":20,"min_slot_ms":23,)"
        R"("spacing_ms":10})",
        R"({"id":"7","slot_ms":23.0,"slots":13})"},
+      {R"({"id":"14","k":"slots","during_s":1,"max_path_delay_ms":-0.0,"min_slot_ms":-0.0,)"
+       R"("spacing_ms":100})",
+       R"({"id":"14","slot_ms":0.0,"slots":10})"},
       {R"({"id":"10","k":"parse","text":"MIRROR 1.2.3.4 ON [A]"})",
        R"({"id":"10","accept":1,"print":"MIRROR { 1.2.3.4/32 } ON { [A] }\nUSING 10 Mb/s DURING )"
        R"(500 ms EVERY 5 s\n"})"},
@@ -156,6 +159,9 @@ TEST_F(SliceCases, ThatAreNoneSayWhyAndWhere) {
       {"[1]", "cases:7:1: 'k' has to be a text"},
       {R"({"k":"x"})",
        "cases:7:6: 'x' is no kind of case; kps, sur, arrow, sched, slots and parse"},
+      {R"({"k":"slots","k":"kps"})", "cases:7:14: 'k' stands twice in this case"},
+      {R"({"k":"kps","g":"square","p":["a"],"p":["b"]})",
+       "cases:7:35: 'p' stands twice in this case"},
       {R"({"k":"kps","g":"none","p":[]})", "cases:7:16: there is no map 'none' in " + directory_},
       {R"({"k":"kps","g":"../square","p":[]})", "cases:7:16: there is no map '../square' in "},
       {R"({"k":"kps","g":"broken","p":[]})",
