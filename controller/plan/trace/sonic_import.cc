@@ -373,12 +373,18 @@ class Importer {
     const std::string name = session.Get("policer");
     if (name.empty()) return;
     const auto policer = policers_.find(name);
-    const auto rate = policer == policers_.end()
-                          ? std::nullopt
-                          : Number(Get(policer->second, "cir"), kMaxTraceRate);
-    if (!rate || *rate == 0 || Get(policer->second, "meter_type") != "packets") {
-      return Note("rule " + Quote(rule->name) + " is not limited: policer " + Quote(name) +
-                  " has no rate of packets");
+    const auto leave = [&](const std::string& why) {
+      Note("rule " + Quote(rule->name) + " is not limited: " + why);
+    };
+    if (policer == policers_.end()) return leave("there is no policer " + Quote(name));
+    const std::string written = Get(policer->second, "cir");
+    if (written.empty() || Get(policer->second, "meter_type") != "packets") {
+      return leave("policer " + Quote(name) + " has no rate of packets");
+    }
+    const auto rate = Number(written, kMaxTraceRate);
+    if (!rate || *rate == 0) {
+      return leave("policer " + Quote(name) + " has a rate of " + Quote(written) +
+                   "; a rule takes 1 to " + std::to_string(kMaxTraceRate) + " copies per second");
     }
     rule->copies_per_second = *rate;
   }

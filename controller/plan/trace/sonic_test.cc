@@ -191,6 +191,34 @@ TEST(SonicExport, WaysToCopyAreSessions) {
   }
 }
 
+TEST(SonicImport, SaysWhyARuleIsNotLimited) {
+  const struct {
+    const char* policer;
+    const char* why;
+  } cases[] = {
+      {R"("p": {"meter_type": "packets", "cir": "10000001"})",
+       "policer 'p' has a rate of '10000001'; a rule takes 1 to 10000000 copies per second"},
+      {R"("p": {"meter_type": "packets", "cir": "50000000000"})",
+       "policer 'p' has a rate of '50000000000'; a rule takes 1 to 10000000 copies per second"},
+      {R"("p": {"meter_type": "packets", "cir": "0"})",
+       "policer 'p' has a rate of '0'; a rule takes 1 to 10000000 copies per second"},
+      {R"("p": {"meter_type": "packets"})", "policer 'p' has no rate of packets"},
+      {R"("p": {"meter_type": "bytes", "cir": "100"})", "policer 'p' has no rate of packets"},
+      {R"("q": {"meter_type": "packets", "cir": "100"})", "there is no policer 'p'"},
+  };
+  for (const auto& one : cases) {
+    const auto import =
+        ImportSonic(std::string(R"({"MIRROR_SESSION": {"s": {"policer": "p"}}, "POLICER": {)") +
+                        one.policer + R"(}, "ACL_TABLE": {"T": {"type": "MIRROR"}},)" +
+                        R"("ACL_RULE": {"T|r": {"MIRROR_ACTION": "s", "IP_PROTOCOL": "6"}}})",
+                    "db", {});
+    ASSERT_TRUE(import.ok()) << import.message();
+    EXPECT_EQ(import->rules.rules[0].copies_per_second, 0u);
+    EXPECT_EQ(import->notes,
+              std::vector<std::string>({std::string("rule 'T|r' is not limited: ") + one.why}));
+  }
+}
+
 TEST(SonicExport, NamesTheRuleThatSonicCannotBeTold) {
   const auto error = [](const std::string& filter) {
     const auto rules = ParseTraceRulesYaml("rules: [{name: a, filter: '" + filter + "'}]", "t");
