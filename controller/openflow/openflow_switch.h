@@ -37,6 +37,8 @@ namespace trumpet {
 
 constexpr uint64_t kOpenflowCookie = 0x7472000000000000;
 constexpr uint64_t kOpenflowCookieMask = 0xffff000000000000;
+// The byte behind says what a flow is for; what the rest means is its own affair.
+constexpr uint64_t kOpenflowKindMask = 0xffffff0000000000;
 constexpr uint32_t kFirstOpenflowNumber = 60000;  // of groups and meters that are ours
 constexpr uint32_t kLastOpenflowNumber = 64095;
 // A switch that tells of more is not kept: Open vSwitch has fewer.
@@ -58,6 +60,12 @@ struct OpenflowClaim {
   uint32_t first_meter = 0;  // and meters up to last_meter
   uint32_t last_meter = 0;
 };
+
+// All flows of the kind that `cookie` begins with, and these meters, if there are any.
+constexpr OpenflowClaim ClaimOfKind(uint64_t cookie, uint32_t first_meter = 0,
+                                    uint32_t last_meter = 0) {
+  return {cookie & kOpenflowKindMask, kOpenflowKindMask, first_meter, last_meter};
+}
 
 struct OpenflowSwitchCounters {
   uint64_t connections = 0;

@@ -267,8 +267,7 @@ TEST(OpenflowSwitch, BriefRulesThatWereRemovedWhileTheSwitchWasAwayGoWhenItComes
 
 TEST(OpenflowSwitch, AControllerThatStandsByLeavesAloneWhatTheOtherOneHas) {
   constexpr uint64_t kKind = uint64_t{2} << 40;
-  const OpenflowClaim claim = {kOpenflowCookie | kKind, kOpenflowCookieMask | uint64_t{0xff} << 40,
-                               60000, 60031};
+  const OpenflowClaim claim = ClaimOfKind(kOpenflowCookie | kKind, 60000, 60031);
   OpenflowOptions options;
   options.claims = {claim};
   TestSwitch ovs;
@@ -302,7 +301,7 @@ TEST(OpenflowSwitch, AControllerThatStandsByLeavesAloneWhatTheOtherOneHas) {
 }
 
 TEST(OpenflowSwitch, WhatIsGivenBackDoesNotComeAgainByAChangeUnderWay) {
-  const OpenflowClaim claim = {kOpenflowCookie, UINT64_MAX << 40, 60000, 60031};
+  const OpenflowClaim claim = ClaimOfKind(kOpenflowCookie, 60000, 60031);
   TestSwitch ovs;
   TestNet test;
   OpenflowSwitch* const which = BringSwitch(&ovs, &test);

@@ -63,9 +63,7 @@ bool IsPort(const OpenflowSwitch& which, uint32_t number, const std::string& tex
 
 }  // namespace
 
-OpenflowClaim BounceClaim() {
-  return {kBounceCookie, kOpenflowCookieMask | uint64_t{0xff} << 40, 0, 0};
-}
+OpenflowClaim BounceClaim() { return ClaimOfKind(kBounceCookie); }
 
 Bouncer::Bouncer(const Parts& parts)
     : parts_(parts), random_(parts.seed), ticker_(parts.base, [this] { Tick(); }) {}

@@ -51,7 +51,7 @@ Result<std::vector<ViaHop>> FindVia(const std::string& switch_name, uint32_t in_
   return hops;
 }
 
-OpenflowClaim ViaClaim() { return {kViaCookie, kOpenflowCookieMask | uint64_t{0xff} << 40, 0, 0}; }
+OpenflowClaim ViaClaim() { return ClaimOfKind(kViaCookie); }
 
 OpenflowRule ViaRuleOf(const ViaHop& hop, const ViaFlow& flow) {
   OpenflowRule rule;

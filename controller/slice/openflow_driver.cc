@@ -26,8 +26,8 @@ uint64_t CookieOf(uint64_t life, uint32_t tag) {
 }  // namespace
 
 OpenflowClaim SliceClaim() {
-  return {kSliceCookie, kOpenflowCookieMask | uint64_t{0xff} << 40, kFirstOpenflowNumber,
-          kFirstOpenflowNumber + OpenflowDriver::kMaxSlices - 1};
+  return ClaimOfKind(kSliceCookie, kFirstOpenflowNumber,
+                     kFirstOpenflowNumber + OpenflowDriver::kMaxSlices - 1);
 }
 
 std::string CopyActions(uint32_t tag, uint16_t snap_bytes, const OpenflowCopyPort& to) {

@@ -11,7 +11,6 @@ namespace {
 
 constexpr uint64_t kSlotCookie = kOpenflowCookie | uint64_t{5} << 40;
 constexpr uint64_t kBaseCookie = kOpenflowCookie | uint64_t{6} << 40;
-constexpr uint64_t kCookieMask = kOpenflowCookieMask | uint64_t{0xff} << 40;
 
 // The lower bits of a cookie: the position of the analyzer, from 1; else what it counts.
 constexpr uint64_t kReceived = 0x1000;
@@ -64,7 +63,7 @@ std::vector<std::string> NamesOf(const std::vector<ReshuffleTarget>& targets) {
 
 }  // namespace
 
-OpenflowClaim ReshuffleClaim() { return {kSlotCookie, kCookieMask, 0, 0}; }
+OpenflowClaim ReshuffleClaim() { return ClaimOfKind(kSlotCookie); }
 
 std::vector<OpenflowRule> ReshuffleBase(const ReshuffleBridge& bridge,
                                         const std::vector<ReshuffleTarget>& targets) {
@@ -221,7 +220,7 @@ void ReshufflerManager::Count() {
     OpenflowSwitch* const which = parts_.net->Find(bridge->place.datapath_id);
     if (which == nullptr || !which->is_ready() || bridge->is_counting) continue;
     bridge->is_counting = true;
-    which->AskFlows(kAllTables, kBaseCookie, kCookieMask,
+    which->AskFlows(kAllTables, kBaseCookie, kOpenflowKindMask,
                     [this, alive = std::weak_ptr<bool>(alive_),
                      bridge](const Result<std::vector<OpenflowFlow>>& flows) {
                       if (alive.expired()) return;
@@ -236,7 +235,7 @@ void ReshufflerManager::TakeCounts(Bridge* bridge, const std::vector<OpenflowFlo
   counts.is_known = true;
   counts.given.resize(members_.size());
   for (const OpenflowFlow& flow : flows) {
-    const uint64_t what = flow.cookie & ~kCookieMask;
+    const uint64_t what = flow.cookie & ~kOpenflowKindMask;
     if (flow.packets == kUnknownCount) continue;
     if (what == kReceived) counts.received = flow.packets;
     if (what == kUnassigned) counts.unassigned = flow.packets;

@@ -14,7 +14,6 @@ namespace trumpet {
 namespace {
 
 constexpr uint64_t kTraceCookie = kOpenflowCookie | uint64_t{4} << 40;
-constexpr uint64_t kTraceCookieMask = kOpenflowCookieMask | uint64_t{0xff} << 40;
 
 // What makes it another one if it differs; ours are all spelled by one compiler.
 std::string PlaceOf(const OpenflowRule& rule) {
@@ -37,8 +36,8 @@ std::vector<TraceRule> OfAllHops(const TraceRules& rules) {
 }  // namespace
 
 OpenflowClaim TraceRuleClaim() {
-  return {kTraceCookie, kTraceCookieMask, kFirstTraceMeter,
-          kFirstTraceMeter + static_cast<uint32_t>(kMaxTraceRules)};
+  return ClaimOfKind(kTraceCookie, kFirstTraceMeter,
+                     kFirstTraceMeter + static_cast<uint32_t>(kMaxTraceRules));
 }
 
 Result<std::vector<OpenflowRule>> CompileAt(const TraceRules& rules, const TraceSwitch& at) {
