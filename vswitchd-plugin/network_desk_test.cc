@@ -37,13 +37,7 @@ class Desk {
     const auto words =
         CellsOf(*event.plan, Values{{Variable::kPackets, 1}, {Variable::kVolume, volume}});
     const std::string key = PortKey(port);
-    PartialView partial;
-    partial.event_id = 1;
-    partial.epoch_start = Ms(ms);
-    partial.epoch_end = Ms(ms + 10);
-    partial.bucket_key = key;
-    partial.words = words.data();
-    EXPECT_TRUE(desk.Add(partial));
+    EXPECT_TRUE(desk.Add(PartialOf(1, Ms(ms), Ms(ms + 10), key, words)));
   }
 
   template <typename Kind>

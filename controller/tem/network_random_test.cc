@@ -312,13 +312,10 @@ class NetworkStory {
       const auto words = CellsOf(plan, {{Variable::kPackets, 1}, {Variable::kVolume, 50}});
       for (int64_t i = Below(6); i >= 0; --i) {
         const std::string key = RandomKey(plan.spec);
-        PartialView partial;
-        partial.event_id = plan.spec.id;
-        partial.epoch_start = from + i * event.interval();
-        partial.epoch_end = partial.epoch_start + event.interval();
-        partial.bucket_key = key;
-        partial.words = words.data();
-        sim->verdicts.Add(guest, partial, words.size());
+        const Nanos start = from + i * event.interval();
+        sim->verdicts.Add(guest,
+                          PartialOf(plan.spec.id, start, start + event.interval(), key, words),
+                          words.size());
       }
       sim->verdicts.RemoveHost(guest, from, &sim->output);
     });
@@ -327,13 +324,9 @@ class NetworkStory {
   void Count(const Counted& counted, uint32_t host, NetworkSim* sim) {
     const TriggerPlan& plan = *events_[counted.event - 1].plan;
     const auto words = CellsOf(plan, counted.packet);
-    PartialView partial;
-    partial.event_id = counted.event;
-    partial.epoch_start = counted.epoch_start;
-    partial.epoch_end = counted.epoch_start + kEpoch;
-    partial.bucket_key = counted.key;
-    partial.words = words.data();
-    EXPECT_TRUE(sim->feed(host, counted.event).Add(partial));
+    EXPECT_TRUE(sim->feed(host, counted.event)
+                    .Add(PartialOf(counted.event, counted.epoch_start, counted.epoch_start + kEpoch,
+                                   counted.key, words)));
   }
 
   void AddUpdates(uint32_t host, int epoch, NetworkSim* sim,

@@ -436,13 +436,7 @@ TEST(NetworkVerdicts, FlowStatesThatDoNotFitAreCountedAndMarkTheirInterval) {
   const auto words = CellsOf(plan, Values{{Variable::kPackets, 1}, {Variable::kVolume, 11}});
   const std::string key = FlowBucket(1);
   for (const int64_t ms : {10, 20}) {
-    PartialView partial;
-    partial.event_id = 1;
-    partial.epoch_start = Ms(ms);
-    partial.epoch_end = Ms(ms + 10);
-    partial.bucket_key = key;
-    partial.words = words.data();
-    verdicts.Add(host, partial, words.size());
+    verdicts.Add(host, PartialOf(1, Ms(ms), Ms(ms + 10), key, words), words.size());
   }
   for (uint8_t flow = 0; flow < kFlows; ++flow) {
     verdicts.Add(host, FlowStateUpdate{Flow(flow), FlowState(), Ms(20), Ms(30)});

@@ -83,13 +83,7 @@ class Network {
 
  private:
   static PartialView View(int64_t ms, const std::string& key, const std::vector<uint64_t>& words) {
-    PartialView partial;
-    partial.event_id = kEvent;
-    partial.epoch_start = Ms(ms);
-    partial.epoch_end = Ms(ms + 10);
-    partial.bucket_key = key;
-    partial.words = words.data();
-    return partial;
+    return PartialOf(kEvent, Ms(ms), Ms(ms + 10), key, words);
   }
 };
 

@@ -28,13 +28,7 @@ class Feeding : public FeedSink {
   bool Packet(int64_t ms, uint32_t port, int64_t volume) {
     const auto words = CellsOf(*plan, Values{{Variable::kPackets, 1}, {Variable::kVolume, volume}});
     const std::string key = PortKey(port);
-    PartialView partial;
-    partial.event_id = 1;
-    partial.epoch_start = Ms(ms);
-    partial.epoch_end = Ms(ms + 10);
-    partial.bucket_key = key;
-    partial.words = words.data();
-    return feed->Add(partial);
+    return feed->Add(PartialOf(1, Ms(ms), Ms(ms + 10), key, words));
   }
 
   // What is handed out, as "port@interval-start volume".

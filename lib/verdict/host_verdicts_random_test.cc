@@ -133,13 +133,8 @@ class Story {
   void Send(const Counted& counted, HostVerdicts* verdicts) {
     const TriggerPlan& plan = *slow_.plans[counted.event - 1];
     const auto words = CellsOf(plan, counted.packet);
-    PartialView partial;
-    partial.event_id = counted.event;
-    partial.epoch_start = counted.epoch_start;
-    partial.epoch_end = counted.epoch_start + kEpoch;
-    partial.bucket_key = counted.key;
-    partial.words = words.data();
-    verdicts->Add(partial);
+    verdicts->Add(PartialOf(counted.event, counted.epoch_start, counted.epoch_start + kEpoch,
+                            counted.key, words));
   }
 
   std::mt19937_64 random_;

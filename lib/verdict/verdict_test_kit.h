@@ -182,6 +182,18 @@ inline std::vector<uint64_t> CellsOf(const TriggerPlan& plan, const std::vector<
 
 constexpr Nanos Ms(int64_t ms) { return ms * kNanosPerMilli; }
 
+// What a bucket counted in the epoch [start, end).  `key` and `words` must outlive it.
+inline PartialView PartialOf(uint32_t event_id, Nanos start, Nanos end, std::string_view key,
+                             const std::vector<uint64_t>& words) {
+  PartialView partial;
+  partial.event_id = event_id;
+  partial.epoch_start = start;
+  partial.epoch_end = end;
+  partial.bucket_key = key;
+  partial.words = words.data();
+  return partial;
+}
+
 // The next packet of a flow in a random story: its state grows or rests, and after `timeout` or now
 // and then it starts anew.  `below(n)` draws a number below n.
 template <typename Below>

@@ -42,12 +42,7 @@ class Host {
     const auto words = CellsOf(
         plan,
         Values{{Variable::kPackets, 1}, {Variable::kVolume, volume}, {Variable::kRwnd, volume}});
-    PartialView partial;
-    partial.event_id = event;
-    partial.epoch_start = Ms(ms);
-    partial.epoch_end = Ms(ms + 10);
-    partial.bucket_key = key;
-    partial.words = words.data();
+    PartialView partial = PartialOf(event, Ms(ms), Ms(ms + 10), key, words);
     partial.is_unscaled = is_unscaled;
     verdicts_.Add(partial);
   }
