@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint64_t kUnreachable = std::numeric_limits<uint64_t>::max();
 
-std::vector<uint64_t> DistancesTo(const Network& network, int to) {
+std::vector<uint64_t> FindDistances(const Network& network, int to) {
   using Entry = std::pair<uint64_t, int>;
   std::vector<uint64_t> distances(static_cast<size_t>(network.router_count()), kUnreachable);
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
@@ -107,13 +107,14 @@ std::vector<Leg> LegsOf(const std::vector<RegionStep>& region, const PathEnds& e
   return legs;
 }
 
-Status ResolveArrow(const Network& network, const Leg& leg, std::vector<Path>* paths) {
+Status ResolveArrow(const Network& network, const Leg& leg, Distances* known,
+                    std::vector<Path>* paths) {
   // To find the distances to an end takes the time; they serve all starts.
   std::vector<std::vector<Path>> by_start(leg.from.size());
   size_t count = 0;
   size_t routers = 0;
   for (int to : leg.to) {
-    const std::vector<uint64_t> distances = DistancesTo(network, to);
+    const std::vector<uint64_t>& distances = known->To(to);
     for (size_t start = 0; start < leg.from.size(); ++start) {
       const int from = leg.from[start];
       if (from == to && leg.is_from_any && leg.is_to_any) continue;
@@ -137,12 +138,13 @@ Status ResolveArrow(const Network& network, const Leg& leg, std::vector<Path>* p
   return Status::Ok();
 }
 
-Status Resolve(const Network& network, const Leg& leg, std::vector<Path>* paths) {
+Status Resolve(const Network& network, const Leg& leg, Distances* distances,
+               std::vector<Path>* paths) {
   if (!leg.is_arrow) {
     paths->push_back({leg.from.front(), leg.to.front()});
     return CheckSimplePath(network, paths->front());
   }
-  const Status status = ResolveArrow(network, leg, paths);
+  const Status status = ResolveArrow(network, leg, distances, paths);
   if (!status.ok()) return status;
   if (!paths->empty()) return Status::Ok();
   if (leg.from.empty() || (leg.is_to_any && leg.to.empty())) {
@@ -172,14 +174,30 @@ Status Extend(const std::vector<Path>& more, std::vector<Path>* paths) {
 
 }  // namespace
 
+const std::vector<uint64_t>& Distances::To(int router) {
+  const auto known = kept_.find(router);
+  if (known != kept_.end()) return known->second;
+  ++search_count_;
+  last_ = FindDistances(network_, router);
+  if ((kept_.size() + 1) * last_.size() > kMaxKept) return last_;
+  return kept_.emplace(router, std::move(last_)).first->second;
+}
+
 Result<std::vector<Path>> ShortestPaths(const Network& network, int from, int to,
                                         size_t max_paths) {
-  return PathsAlong(network, DistancesTo(network, to), from, to, max_paths);
+  return PathsAlong(network, FindDistances(network, to), from, to, max_paths);
 }
 
 Result<std::vector<Path>> ResolveRegion(const Network& network,
                                         const std::vector<RegionStep>& region,
                                         const PathEnds& ends) {
+  Distances distances(network);
+  return ResolveRegion(network, region, ends, &distances);
+}
+
+Result<std::vector<Path>> ResolveRegion(const Network& network,
+                                        const std::vector<RegionStep>& region, const PathEnds& ends,
+                                        Distances* distances) {
   const std::vector<Leg> legs = LegsOf(region, ends);
   if (legs.empty()) {
     if (region.empty()) return Status::Error("the region is empty");
@@ -188,7 +206,7 @@ Result<std::vector<Path>> ResolveRegion(const Network& network,
   std::vector<Path> paths;
   for (size_t i = 0; i < legs.size(); ++i) {
     std::vector<Path> found;
-    Status status = Resolve(network, legs[i], &found);
+    Status status = Resolve(network, legs[i], distances, &found);
     if (status.ok() && i > 0) status = Extend(found, &paths);
     if (!status.ok()) return status;
     if (i == 0) paths = std::move(found);

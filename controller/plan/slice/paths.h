@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -32,6 +33,25 @@ struct PathEnds {
   std::vector<int> egresses;
 };
 
+// Distances of all routers to one, found when somebody asks first: regions and prefixes of a
+// campaign ask for the same ends.  The network must outlive it, and stay as it is.
+class Distances {
+ public:
+  explicit Distances(const Network& network) : network_(network) {}
+
+  // By router; valid until the next call.
+  const std::vector<uint64_t>& To(int router);
+  uint64_t search_count() const { return search_count_; }
+
+ private:
+  static constexpr size_t kMaxKept = 8'000'000;  // 64 MB; what is beyond is found anew
+
+  const Network& network_;
+  std::map<int, std::vector<uint64_t>> kept_;
+  std::vector<uint64_t> last_;
+  uint64_t search_count_ = 0;
+};
+
 // All shortest paths by weight; none when the routers are not connected.  The error: more than
 // `max_paths`.
 Result<std::vector<Path>> ShortestPaths(const Network& network, int from, int to,
@@ -44,6 +64,10 @@ Result<std::vector<Path>> ShortestPaths(const Network& network, int from, int to
 Result<std::vector<Path>> ResolveRegion(const Network& network,
                                         const std::vector<RegionStep>& region,
                                         const PathEnds& ends);
+// The same, for more than one region.
+Result<std::vector<Path>> ResolveRegion(const Network& network,
+                                        const std::vector<RegionStep>& region, const PathEnds& ends,
+                                        Distances* distances);
 
 }  // namespace trumpet::slice
 

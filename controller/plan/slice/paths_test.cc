@@ -137,5 +137,23 @@ TEST(Paths, FromManyRoutersTakeNoMoreRoomThanThoseOfTwo) {
   EXPECT_NE(paths.message().find("with 1000000 routers are planned"), std::string::npos);
 }
 
+TEST(Paths, ToOneEndAreSearchedOnceForAllRegionsAndPrefixes) {
+  const Network network = PaperNetwork();
+  const std::vector<int> borders = Named(network, "AD");
+  const std::vector<RegionStep> through = {{}, {network.Find("B")}, {}};
+  Distances distances(network);
+  const auto first = ResolveRegion(network, through, {borders, borders}, &distances);
+  ASSERT_TRUE(first) << first.message();
+  EXPECT_EQ(distances.search_count(), 3u) << "to B, A and D";
+  for (int prefix = 0; prefix < 3; ++prefix) {
+    const auto again = ResolveRegion(network, through, {borders, borders}, &distances);
+    ASSERT_TRUE(again) << again.message();
+    EXPECT_EQ(*again, *first);
+  }
+  const std::vector<RegionStep> arrow = {{}};
+  ASSERT_TRUE(ResolveRegion(network, arrow, {borders, borders}, &distances));
+  EXPECT_EQ(distances.search_count(), 3u);
+}
+
 }  // namespace
 }  // namespace trumpet::slice

@@ -53,7 +53,8 @@ class Planner {
   const Network& network_;
   const SlicePlanOptions& options_;
   SlicePlan plan_;
-  std::vector<size_t> offsets_;                    // of the regions of `mirrored`
+  std::vector<size_t> offsets_;  // of the regions of `mirrored`
+  Distances distances_{network_};
   std::map<Path, KeyPoints> key_points_;           // one path may be asked for with many prefixes
   size_t to_confine_ = CountConfined();            // regions to come
   double confine_seconds_ = options_.seconds / 2;  // for them
@@ -193,7 +194,7 @@ Status Planner::PlanRegion(size_t query, size_t region, const Prefix& prefix) {
   const auto steps = StepsOf(asked);
   if (!steps) return steps.status();
   const PathEnds ends = EndsOf(prefix);
-  const auto paths = ResolveRegion(network_, *steps, ends);
+  const auto paths = ResolveRegion(network_, *steps, ends, &distances_);
   if (!paths) return ErrorAt(asked.offset, paths.message());
   PlannedQuery planned;
   planned.query = query;
