@@ -44,7 +44,7 @@ constexpr size_t kMaxMeasureDepth = 64;   // of nodes, and of parentheses in exp
 constexpr size_t kMaxMeasureChain = 256;  // operators in a row, whatever they join
 constexpr size_t kMaxMeasureExprDepth = kMaxMeasureChain + kMaxMeasureDepth + 1;
 constexpr size_t kMaxMeasureBranches = 64;       // of one ++
-constexpr size_t kMaxMeasureDiagnostics = 1000;  // further ones are left out
+constexpr size_t kMaxMeasureDiagnostics = 1000;  // of branches; further ones are left out
 constexpr size_t kMaxMeasureCopies = 64;         // of one packet, copies of copies included
 constexpr size_t kMaxMeasureNames = 256;         // params, endpoints, headers: of each
 constexpr size_t kMaxMeasureRoles = 63;          // a bit each; one is left for "any"
@@ -320,6 +320,7 @@ struct MeasureProgram {
   std::vector<MeasureNode> nodes;
   std::vector<MeasureExpr> exprs;
   std::vector<MeasureDiagnostic> diagnostics;
+  uint64_t left_out_diagnostics = 0;  // besides of branches that exclude each other
 };
 
 // Whether an expression or a key reads it.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -38,9 +39,17 @@ class ConflictSearch {
   void Run();
 
  private:
+  // By how much it matters, the most first.
+  enum Weight : size_t { kLastWins, kSeesBefore, kNothing, kWeights };
+  struct Found {
+    uint64_t number;
+    MeasureDiagnostic diagnostic;
+  };
+
   void Search(MeasureIndex node, MeasureIndex role);
   void Compare(const MeasureNode& par, size_t a, size_t b, const std::vector<Access>& accesses,
                MeasureIndex role);
+  void Keep();
   void Tell(MeasureFinding finding, const Names& names, bool is_exclusive, const MeasureNode& par,
             MeasureIndex role);
   Access AccessOf(MeasureIndex node) const;
@@ -58,6 +67,8 @@ class ConflictSearch {
   bool AreSame(MeasureIndex a, MeasureIndex b) const;
 
   MeasureProgram& program_;
+  std::vector<Found> found_[kWeights];  // of each as many as are kept at most
+  uint64_t counts_[kWeights] = {};
 };
 
 void ConflictSearch::AddKey(const MeasureVariable& variable, Names* reads) const {
@@ -195,16 +206,35 @@ void ConflictSearch::Tell(MeasureFinding finding, const Names& names, bool is_ex
                           const MeasureNode& par, MeasureIndex role) {
   const MeasureNote open =
       finding == MeasureFinding::kWriteWrite ? MeasureNote::kOrdered : MeasureNote::kSnapshot;
+  const Weight matters = finding == MeasureFinding::kWriteWrite ? kLastWins : kSeesBefore;
+  const Weight weight = is_exclusive ? kNothing : matters;
   for (const std::string& name : names) {
-    if (program_.diagnostics.size() >= kMaxMeasureDiagnostics) return;
+    ++counts_[weight];
+    if (found_[weight].size() >= kMaxMeasureDiagnostics) continue;
     MeasureDiagnostic diagnostic;
     diagnostic.finding = finding;
     diagnostic.note = is_exclusive ? MeasureNote::kExclusive : open;
     diagnostic.name = name;
     diagnostic.role = role;
     diagnostic.place = par.place;
-    program_.diagnostics.push_back(std::move(diagnostic));
+    const uint64_t number = std::accumulate(std::begin(counts_), std::end(counts_), uint64_t{0});
+    found_[weight].push_back({number, std::move(diagnostic)});
   }
+}
+
+// In the order in which they were found; where there are too many, what matters least goes.
+void ConflictSearch::Keep() {
+  std::vector<Found> kept;
+  for (size_t weight = 0; weight < kWeights; ++weight) {
+    const size_t room = kMaxMeasureDiagnostics - kept.size();
+    const size_t taken = std::min(room, found_[weight].size());
+    std::move(found_[weight].begin(), found_[weight].begin() + static_cast<std::ptrdiff_t>(taken),
+              std::back_inserter(kept));
+    if (weight != kNothing) program_.left_out_diagnostics += counts_[weight] - taken;
+  }
+  std::sort(kept.begin(), kept.end(),
+            [](const Found& a, const Found& b) { return a.number < b.number; });
+  for (Found& found : kept) program_.diagnostics.push_back(std::move(found.diagnostic));
 }
 
 void ConflictSearch::Compare(const MeasureNode& par, size_t a, size_t b,
@@ -231,6 +261,7 @@ void ConflictSearch::Search(MeasureIndex index, MeasureIndex role) {
 
 void ConflictSearch::Run() {
   for (const MeasureTask& task : program_.tasks) Search(task.root, task.role);
+  Keep();
 }
 
 }  // namespace

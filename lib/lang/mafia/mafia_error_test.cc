@@ -305,6 +305,34 @@ TEST(MafiaErrors, OfHostileSizesAreTold) {
   EXPECT_EQ(CheckMafia(repeat("c=Counter(x=1);\n", 1000), "p").errors.size(), kMaxMafiaProblems);
 }
 
+// A thousand notes come before the one warning, which --strict must not miss.
+TEST(MafiaErrors, OfBranchesThatWriteTheSameAreToldBeforeNotes) {
+  std::string text;
+  std::string reads;
+  std::string writes;
+  for (int i = 10; i < 50; ++i) {
+    const std::string name = "c" + std::to_string(i);
+    text += name + " = Counter();\n";
+    reads += (i == 10 ? "" : " + ") + name;
+    writes += (i == 10 ? "" : " >> ") + name + ".add(1)";
+  }
+  text += "last = Counter();\npkts >> ((" + writes + ")";
+  for (int i = 0; i < 30; ++i) text += " ++ match(" + reads + " > " + std::to_string(i) + ")";
+  const std::string notes = text + ");\n";
+  const MafiaCheck quiet = CheckMafia(notes, "p", {true, {}});
+  ASSERT_TRUE(quiet.ok()) << quiet.errors[0].message;
+  ASSERT_EQ(quiet.warnings.size(), kMaxMeasureDiagnostics + 1);
+  EXPECT_EQ(FormatMafiaProblem("p", quiet.warnings.back()),
+            "p:1:1: note: 200 more about branches of '++' are left out; of those told, what two "
+            "branches write goes first");
+  const std::string both = notes + "pkts >> (last.add(1) ++ last.add(2));\n";
+  const MafiaCheck check = CheckMafia(both, "p");
+  ASSERT_TRUE(check.ok());
+  ASSERT_EQ(check.warnings.size(), kMaxMeasureDiagnostics + 1);
+  EXPECT_EQ(check.warnings[kMaxMeasureDiagnostics - 1].code, "warning");
+  EXPECT_FALSE(CheckMafia(both, "p", {true, {}}).ok());
+}
+
 // As many as a switch takes, and one more.
 TEST(MafiaErrors, OfMoreThanASwitchTakesAreTold) {
   const auto numbered = [](int count, const std::string& before, const std::string& after) {

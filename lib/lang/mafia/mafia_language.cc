@@ -57,6 +57,13 @@ void AddWarnings(bool is_strict, Problems* problems, MafiaCheck* check) {
       check->warnings.push_back(std::move(*problem));
     }
   }
+  const uint64_t left_out = check->program.left_out_diagnostics;
+  if (left_out == 0) return;
+  check->warnings.push_back({"note",
+                             {},
+                             std::to_string(left_out) +
+                                 " more about branches of '++' are left out; of those told, what "
+                                 "two branches write goes first"});
 }
 
 }  // namespace
