@@ -469,6 +469,11 @@ def test_every_operation(server):
     body, headers = multipart(events=b"- " + heavy.encode(), capture=capture())
     again = json.loads(call(200, "POST", "/v1/simulate", body=body, headers=headers))["reports"]
     assert again == reports, again
+    # Events in few words, which printed anew would be longer than a file of events may be.
+    many = b'- {event: "dstPort=9, sum(volume) > 100, dstIP, 10ms"}\n' * 7000
+    body, headers = multipart(events=many + b"- " + heavy.encode(), capture=capture())
+    again = json.loads(call(200, "POST", "/v1/simulate", body=body, headers=headers))["reports"]
+    assert [report["value"] for report in again] == [10000], again
     lines = call(200, "POST", "/v1/simulate?name=heavy", body=capture(),
                  headers={"Accept": "application/x-ndjson"})
     assert [json.loads(line) for line in lines.splitlines()] == reports

@@ -18,26 +18,26 @@
 namespace trumpet {
 namespace {
 
-using Specs = std::vector<EventSpec>;
-
 struct Input {
-  Specs events;
+  std::string events;  // in YAML
   Evbuffer capture;
 };
 
-// One line of the language, or a file of events.
-Result<Specs> ReadEvents(const std::string& text) {
+// One line of the language, or a file of events, which stays as it is: printed, it may be longer
+// than a file may be.
+Result<std::string> ReadEvents(const std::string& text) {
   Result<EventSpec> line = ParseEventLine(text, "events", RefuseMeasured);
   if (line.ok()) {
     line->name = "event-1";
-    return Specs{std::move(*line)};
+    return PrintEventsYaml({std::move(*line)});
   }
-  Result<Specs> file = ParseEventsYaml(text, "events", RefuseMeasured);
+  const auto file = ParseEventsYaml(text, "events", RefuseMeasured);
+  if (file.ok()) return text;
   // Of a single line, what is wrong with it as a line says more.
-  return file.ok() || text.find('\n') != text.npos ? std::move(file) : Result<Specs>(line.status());
+  return text.find('\n') != text.npos ? file.status() : line.status();
 }
 
-Result<Specs> EventsOf(const RestCall& call, const std::string* part) {
+Result<std::string> EventsOf(const RestCall& call, const std::string* part) {
   if ((part != nullptr) + call.has("events") + call.has("name") != 1) {
     return Status::Error(
         "say which events to run: events=... in the language, or name=... of one that is there, "
@@ -52,7 +52,7 @@ Result<Specs> EventsOf(const RestCall& call, const std::string* part) {
     return Status::Error("event '" + name + "' reads " + event->reads[0] +
                          ", which no capture holds");
   }
-  return Specs{event->spec};
+  return PrintEventsYaml({event->spec});
 }
 
 Result<Input> ReadInput(const RestCall& call) {
@@ -80,7 +80,7 @@ Result<Input> ReadInput(const RestCall& call) {
     input.capture = std::move(request.body);
   }
   if (input.capture == nullptr) return Status::Error("there is no capture in the body");
-  Result<Specs> events = EventsOf(call, has_text ? &text : nullptr);
+  Result<std::string> events = EventsOf(call, has_text ? &text : nullptr);
   if (!events.ok()) return events.status();
   input.events = std::move(*events);
   return input;
@@ -133,7 +133,7 @@ void Simulate(const RestCall& call) {
   }
   const bool wants_lines = call.request().header("accept") == "application/x-ndjson";
   const Result<uint64_t> number =
-      simulations->Start(PrintEventsYaml(input->events), std::move(input->capture),
+      simulations->Start(input->events, std::move(input->capture),
                          [exchange = call.exchange, wants_lines](SimulationResult result) {
                            AnswerResult(exchange.get(), result, wants_lines);
                          });
