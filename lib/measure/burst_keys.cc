@@ -28,7 +28,8 @@ uint32_t BurstKeys::Share(const CompiledProgram& program, uint32_t key) {
   keys_.emplace_back();
   keys_.back().plan = &plan;
   keys_.back().seed = program.seed;
-  keys_.back().is_straight = program.family == MeasureHashFamily::kFast && IsUsualTuple(plan);
+  const bool is_straight = program.family == MeasureHashFamily::kFast && IsUsualTuple(plan);
+  if (is_straight) keys_.back().hash_frames = FrameHashOf(plan);
   return static_cast<uint32_t>(keys_.size() - 1);
 }
 
@@ -47,8 +48,8 @@ const uint64_t* BurstKeys::HashesOf(uint32_t number) {
   SharedKey* const key = &keys_[number];
   if (key->burst == burst_) return key->hashes;
   key->burst = burst_;
-  if (source_.frames != nullptr && key->is_straight) {
-    HashFrames(*key->plan, source_.frames, count_, key->seed, key->hashes);
+  if (source_.frames != nullptr && key->hash_frames != nullptr) {
+    key->hash_frames(source_.frames, count_, key->seed, key->hashes);
   } else {
     HashKeys(*key->plan, packets_, count_, key->seed, key->hashes);
   }

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "lib/measure/compiled_program.h"
+#include "lib/measure/key_slots.h"
 
 namespace trumpet {
 
@@ -38,9 +39,9 @@ class BurstKeys {
   struct SharedKey {
     const KeyPlan* plan = nullptr;
     uint64_t seed = 0;
-    uint64_t changed = 0;      // fields that programs since may have tagged
-    bool is_straight = false;  // of a source: from the headers
-    uint64_t burst = 0;        // that it was hashed for
+    uint64_t changed = 0;             // fields that programs since may have tagged
+    FrameHash hash_frames = nullptr;  // of a source, from the headers; null: by fields
+    uint64_t burst = 0;               // that it was hashed for
     uint64_t hashes[kMaxMeasureBurst];
   };
 

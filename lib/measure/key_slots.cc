@@ -254,15 +254,13 @@ bool IsUsualTuple(const KeyPlan& plan) {
           (field(2) == kUdpSrc && field(3) == kUdpDst));
 }
 
-void HashFrames(const KeyPlan& plan, const Frame* frames, uint32_t count, uint64_t seed,
-                uint64_t* hashes) {
+FrameHash FrameHashOf(const KeyPlan& plan) {
   const bool is_tcp = plan.parts[2].field == kTcpSrc;
   if (HasQuads()) {
-    return is_tcp ? ShuffleTuples<&FrameHeaders::tcp, kProtocolTcp>(frames, count, seed, hashes)
-                  : ShuffleTuples<&FrameHeaders::udp, kProtocolUdp>(frames, count, seed, hashes);
+    return is_tcp ? ShuffleTuples<&FrameHeaders::tcp, kProtocolTcp>
+                  : ShuffleTuples<&FrameHeaders::udp, kProtocolUdp>;
   }
-  return is_tcp ? HashTuples<&FrameHeaders::tcp>(frames, count, seed, hashes)
-                : HashTuples<&FrameHeaders::udp>(frames, count, seed, hashes);
+  return is_tcp ? HashTuples<&FrameHeaders::tcp> : HashTuples<&FrameHeaders::udp>;
 }
 
 namespace {

@@ -56,11 +56,11 @@ void FillKeySlots(const CompiledProgram& program, uint32_t key, const PackedKey&
 // Hashes of the key of each packet, at most kMaxMeasureBurst of them, by the fast family.
 void HashKeys(const KeyPlan& plan, const MeasuredPacket* packets, uint32_t count, uint64_t seed,
               uint64_t* hashes);
-// Whether a key is of addresses, ports of TCP or UDP, and protocol, in this order: then
-// HashFrames() says what HashKeys() does, without the fields.
+// Whether a key is of addresses, ports of TCP or UDP, and protocol, in this order.
 bool IsUsualTuple(const KeyPlan& plan);
-void HashFrames(const KeyPlan& plan, const Frame* frames, uint32_t count, uint64_t seed,
-                uint64_t* hashes);
+// What hashes such a key without the fields, as HashKeys() does.
+using FrameHash = void (*)(const Frame* frames, uint32_t count, uint64_t seed, uint64_t* hashes);
+FrameHash FrameHashOf(const KeyPlan& plan);
 // The one slot of each packet in a map that does not evict, by the fast family.
 void FindMapCells(const SlotPlan& plan, const uint64_t* hashes, uint32_t count, uint32_t* cells);
 // The slots of a burst, by the fast family; those of packet i begin at i * `stride`.

@@ -89,7 +89,7 @@ std::vector<uint8_t> NearlyPlainFrame(std::mt19937_64* random) {
   return bytes;
 }
 
-TEST(HashFrames, AreTheHashesOfTheFieldsThatWereRead) {
+TEST(FrameHash, IsTheHashOfTheFieldsThatWereRead) {
   std::mt19937_64 random(1);
   const std::vector<MeasureFieldId> tcp = {kIpv4Src, kIpv4Dst, kTcpSrc, kTcpDst, kIpv4Proto};
   const std::vector<MeasureFieldId> udp = {kIpv4Src, kIpv4Dst, kUdpSrc, kUdpDst, kIpv4Proto};
@@ -111,7 +111,7 @@ TEST(HashFrames, AreTheHashesOfTheFieldsThatWereRead) {
       }
       uint64_t by_frames[kMaxMeasureBurst];
       uint64_t by_fields[kMaxMeasureBurst];
-      HashFrames(compiled->keys[0], frames, kMaxMeasureBurst, kSeed, by_frames);
+      FrameHashOf(compiled->keys[0])(frames, kMaxMeasureBurst, kSeed, by_frames);
       HashKeys(compiled->keys[0], packets, kMaxMeasureBurst, kSeed, by_fields);
       for (uint32_t i = 0; i < kMaxMeasureBurst; ++i) ASSERT_EQ(by_frames[i], by_fields[i]);
     }
