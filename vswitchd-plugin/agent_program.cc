@@ -130,7 +130,7 @@ void Agent::UpdateProgram() {
   if (program_ != nullptr && program_version_ == parts_.events->version() && !observation_is_new_) {
     if (!std::exchange(shares_are_stale_, false)) return;
     network_.Apply(parts_.events->Set().of_controller, program_->effective_from(),
-                   settings_.flow_timeout_ms * kNanosPerMilli);
+                   settings_.flow_timeout_ms * kNanosPerMilli, program_->tracks_tcp());
     return;
   }
   observation_is_new_ = false;
@@ -138,6 +138,7 @@ void Agent::UpdateProgram() {
   const EventSet set = parts_.events->Set();
   const auto unix_now = [this] { return rules_.clock.UnixNs(parts_.read_clocks().monotonic_ns); };
   const Nanos epoch = program_ != nullptr ? program_->epoch_ns() : kNanosPerMilli;
+  const bool has_tracked_tcp = program_ != nullptr && program_->tracks_tcp();
   Nanos lead = std::max(kShortestLead, program_lead_ns_);
   // Threads take a program over only behind the one before it.
   const Nanos first = program_ != nullptr ? program_->effective_from() : INT64_MIN;
@@ -152,7 +153,7 @@ void Agent::UpdateProgram() {
   program_lead_ns_ = lead;
   program_version_ = set.version;
   for (auto& slot : slots_) PublishTo(slot.get());
-  desk_.Apply(set, from);
+  desk_.Apply(set, from, has_tracked_tcp);
   const Nanos told = unix_now();
   if (told > from) desk_.MarkMissing(from, told, kMonitorInterrupted, false);
   parts_.events->MarkPublished(set.version, generation_, from);

@@ -82,6 +82,7 @@ Nanos Agent::ReadTime() {
     parts_.host->Warn("the wall clock was set back by " +
                       std::to_string((before - now) / kNanosPerMilli) + " ms");
     Restart(before, "the wall clock was set back", /*drops_monitors=*/true);
+    network_.SetBack(now);
   } else if (step == ClockStep::kForward && mode_ != Mode::kOff) {
     if (now - before > kLargestJump) {
       Restart(before, "the wall clock was set forward", /*drops_monitors=*/false);

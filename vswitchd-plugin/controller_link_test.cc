@@ -452,6 +452,17 @@ TEST_F(StillLink, InstallsASetThatFoundNoMemoryBeforeItSaysSo) {
       RunUntil([&] { return IsApplied(calls) || controller_.heard.set_generation == calls; }));
 }
 
+TEST_F(StillLink, TellsTheEndsOfIntervalsAgainOnceTheClockWasSetBack) {
+  SendSet(1, "theirs");
+  ASSERT_TRUE(RunUntil([&] { return IsApplied(1); }));
+  still_.RunMs(30);
+  still_.wall_shift = -3600 * kNanosPerSecond;
+  EXPECT_TRUE(RunUntil([&] {
+    const auto* end = std::get_if<IntervalEnd>(&controller_.messages.back());
+    return end != nullptr && end->until_ns < StillSwitch::kBoot;
+  }));
+}
+
 TEST_F(StillLink, DropsTheEventsOfAControllerThatIsUnsetWhenMemoryRanOut) {
   SendSet(1, "theirs");
   ASSERT_TRUE(RunUntil([&] { return IsApplied(1); }));

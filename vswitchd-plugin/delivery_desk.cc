@@ -36,7 +36,7 @@ void DeliveryDesk::LimitBuckets(size_t count) {
   if (is_open()) verdicts_->LimitBuckets(count - std::min(count, network));
 }
 
-void DeliveryDesk::Apply(const EventSet& events, Nanos from) {
+void DeliveryDesk::Apply(const EventSet& events, Nanos from, bool has_tracked_tcp) {
   const HostVerdicts::Plans& plans = events.host_plans;
   for (const auto& plan : plans) {
     longest_interval_ = std::max(longest_interval_, plan->spec.interval_ns());
@@ -47,8 +47,8 @@ void DeliveryDesk::Apply(const EventSet& events, Nanos from) {
     if (before != closed_events_.end()) kept.insert(*before);
   }
   closed_events_ = std::move(kept);
-  verdicts_->Apply(plans, from, /*is_offline=*/false);
-  network_->Apply(events.of_controller, from, flow_timeout_ns_);
+  verdicts_->Apply(plans, from, /*is_offline=*/false, has_tracked_tcp);
+  network_->Apply(events.of_controller, from, flow_timeout_ns_, has_tracked_tcp);
 }
 
 void DeliveryDesk::MarkMissing(Nanos start, Nanos end, uint32_t reasons, bool was_away) {

@@ -46,8 +46,8 @@ class DeliveryDesk : public DeliverySink {
   // is for those of the network, and the other way round.
   void LimitBuckets(size_t count);
 
-  // The events from the instant `from` on.
-  void Apply(const EventSet& events, Nanos from);
+  // The events from the instant `from` on.  `has_tracked_tcp`: by those before them.
+  void Apply(const EventSet& events, Nanos from, bool has_tracked_tcp);
 
   // Packets of [start, end) were not all seen.  `was_away`: none were, nobody looked.
   void MarkMissing(Nanos start, Nanos end, uint32_t reasons, bool was_away);

@@ -35,7 +35,7 @@ PollStatus StatusOf(FeedAnswer answer) {
 // --- events ----------------------------------------------------------------
 
 void NetworkDesk::Apply(const std::vector<ControllerEvent>& events, Nanos from,
-                        Nanos flow_timeout_ns) {
+                        Nanos flow_timeout_ns, bool has_tracked_tcp) {
   if (std::exchange(has_restarted_, false) && told_until_ < from && !events.empty()) {
     AddRange({told_until_, from, kMonitorInterrupted, 0});  // nobody counted
   }
@@ -57,7 +57,11 @@ void NetworkDesk::Apply(const std::vector<ControllerEvent>& events, Nanos from,
       uses_flow_state_ = true;
       flow_state_observers_.push_back(spec.observe);
     }
+    const bool is_new = feeds_.count(spec.id) == 0;
     Feed* feed = Begin(event, from);
+    if (is_new && event.plan->uses_flow_state && has_tracked_tcp) {
+      AddRange({from, from + flow_timeout_ns, kConnectionEvicted, feed->controller_id});
+    }
     SetShare(event, feed);
     by_controller_[event.controller_event_id] = feed;
   }
@@ -109,6 +113,12 @@ void NetworkDesk::Restart() {
   feeds_.clear();
   by_controller_.clear();
   flow_states_.states.clear();
+}
+
+// Else nothing would be told until time had caught up, and the host be taken for silent.
+void NetworkDesk::SetBack(Nanos now) {
+  told_until_ = std::clamp<Nanos>(now, 0, told_until_);
+  future_questions_.clear();
 }
 
 std::optional<ShareAck> NetworkDesk::ShareOf(uint32_t controller_event_id) const {

@@ -53,10 +53,15 @@ class NetworkDesk : private FeedSink {
   explicit NetworkDesk(uint64_t hash_seed) : hash_seed_(hash_seed) {}
   void SendBy(Send send) { send_ = std::move(send); }
 
-  // The controller's events from the instant `from` on; their shares at once.
-  void Apply(const std::vector<ControllerEvent>& events, Nanos from, Nanos flow_timeout_ns);
+  // The controller's events from the instant `from` on; their shares at once.  `has_tracked_tcp`:
+  // connections were tracked before, so that an event that begins may lack the states of those that
+  // rest since; the controller is told so.
+  void Apply(const std::vector<ControllerEvent>& events, Nanos from, Nanos flow_timeout_ns,
+             bool has_tracked_tcp);
   // Forgets all counts: the monitor begins anew.  Apply() follows.
   void Restart();
+  // After Restart(), because the clock was set back: what ends from here on is told once more.
+  void SetBack(Nanos now);
   // The share in use, and from when on; nothing if there is none.
   std::optional<ShareAck> ShareOf(uint32_t controller_event_id) const;
 

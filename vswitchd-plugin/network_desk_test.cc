@@ -31,7 +31,7 @@ class Desk {
     desk.Connect(true);
   }
 
-  void Apply() { desk.Apply({event}, 0, Ms(10000)); }
+  void Apply() { desk.Apply({event}, 0, Ms(10000), false); }
 
   void Packet(int64_t ms, uint32_t port, int64_t volume) {
     const auto words =
@@ -235,12 +235,51 @@ TEST(NetworkDesk, KeepsWithinTheBucketsOfTheHost) {
 TEST(NetworkDesk, EndsARemovedEventAfterItsLastInterval) {
   Desk bench;
   bench.Packet(10, 1, 5);
-  bench.desk.Apply({}, Ms(20), Ms(10000));
+  bench.desk.Apply({}, Ms(20), Ms(10000), false);
   bench.desk.Close(Ms(20), Ms(10));
   EXPECT_EQ(bench.Sent<Partials>().size(), 1u);
   PartialView partial;
   partial.event_id = 1;
   EXPECT_FALSE(bench.desk.Add(partial)) << "it is gone";
+}
+
+TEST(NetworkDesk, TellsThatAnEventThatBeginsMayNotKnowFlowsThatRest) {
+  for (const bool has_tracked : {false, true}) {
+    Desk bench;
+    ControllerEvent asks;
+    asks.plan = Plan(Event(2, Op(Var(Variable::kAck), ExprOp::kGreater, Num(0)), ByFlow()));
+    asks.controller_event_id = kTheirs + 1;
+    asks.mode = TriggerMode::kPartials;
+    for (const Nanos from : {Ms(30), Ms(60)}) {  // it begins once
+      bench.desk.Apply({bench.event, asks}, from, Ms(10000), has_tracked);
+    }
+    bench.desk.Close(Ms(70), Ms(10));
+    const auto ends = bench.Sent<IntervalEnd>();
+    ASSERT_EQ(ends.size(), 1u);
+    ASSERT_EQ(ends[0].incomplete.size(), has_tracked ? 1u : 0u);
+    if (!has_tracked) continue;
+    EXPECT_EQ(ends[0].incomplete[0].event_id, kTheirs + 1);
+    EXPECT_EQ(ends[0].incomplete[0].start_ns, Ms(30));
+    EXPECT_EQ(ends[0].incomplete[0].end_ns, Ms(10030));
+    EXPECT_EQ(ends[0].incomplete[0].reasons, uint32_t{kConnectionEvicted});
+  }
+}
+
+TEST(NetworkDesk, TellsEndsAgainAtOnceWhenTheClockWasSetBack) {
+  Desk bench;
+  bench.desk.Close(Ms(3'600'000), Ms(10));
+  bench.desk.Restart();
+  bench.desk.SetBack(Ms(1005));
+  bench.Apply();
+  bench.sent.clear();
+  bench.desk.Close(Ms(1010), Ms(10));
+  bench.desk.Close(Ms(1020), Ms(10));
+  const auto ends = bench.Sent<IntervalEnd>();
+  ASSERT_EQ(ends.size(), 2u);
+  EXPECT_EQ(ends[0].until_ns, Ms(1010));
+  EXPECT_EQ(ends[1].until_ns, Ms(1020));
+  bench.desk.TellWhetherOff(true);
+  EXPECT_EQ(bench.Sent<IntervalEnd>().back().until_ns, Ms(1020));
 }
 
 TEST(NetworkDesk, TellsThatTheMonitorIsOffAndOnAgainWithoutAnyEvent) {

@@ -67,6 +67,16 @@ void FlowStateMap::Queue(const FlowStateUpdate& update) {
   ++queued_count_;
 }
 
+void FlowStateMap::Clear() {
+  if (flows_.empty() && queue_.empty()) return;
+  queue_.clear();
+  queued_count_ = count_ = 0;
+  chains_.assign(kFirstChains, kNoFlow);
+  flows_.clear();
+  starts_.clear();
+  free_ = kNoFlow;
+}
+
 void FlowStateMap::ApplyUntil(Nanos instant) {
   while (!queue_.empty() && queue_.begin()->first <= instant) {
     for (const FlowStateUpdate& update : queue_.begin()->second) Apply(update);

@@ -52,6 +52,9 @@ class FlowStateMap {
   void Queue(const FlowStateUpdate& update);
   size_t queued_count() const { return queued_count_; }
 
+  // Knows of no flow any more: what has changed meanwhile nobody told.
+  void Clear();
+
   // Takes over all updates of epochs that end at or before `instant`.
   void ApplyUntil(Nanos instant);
 

@@ -15,7 +15,8 @@
 namespace trumpet {
 
 struct HostVerdicts::Impl {
-  Impl(Nanos flow_timeout_ns, uint64_t seed) : flows(flow_timeout_ns, seed), hash_seed(seed) {}
+  Impl(Nanos timeout_ns, uint64_t seed)
+      : flows(timeout_ns, seed), flow_timeout_ns(timeout_ns), hash_seed(seed) {}
 
   using Events = std::vector<std::unique_ptr<EventVerdicts>>;
 
@@ -41,12 +42,15 @@ struct HostVerdicts::Impl {
   }
 
   std::unique_ptr<EventVerdicts> Take(uint32_t id);
+  bool AsksForFlows() const;
   void IndexEvents();
   Nanos NextEnd(Nanos until);
   void DecideAllAt(Nanos end, std::vector<Report>* reports);
   void Forget();
 
   FlowStateMap flows;
+  Nanos flow_timeout_ns;
+  Nanos all_flows_known_from = INT64_MIN;  // before, some that rest may not be
   IncompleteRanges incomplete;
   Events events;
   Events ending;  // no longer installed, but with intervals still to decide
@@ -66,8 +70,9 @@ HostVerdicts::HostVerdicts(Nanos flow_timeout_ns, uint64_t hash_seed)
 
 HostVerdicts::~HostVerdicts() = default;
 
-void HostVerdicts::Apply(const Plans& plans, Nanos from, bool is_offline) {
+void HostVerdicts::Apply(const Plans& plans, Nanos from, bool is_offline, bool has_tracked_tcp) {
   Impl::Events events;
+  const bool has_asked = impl_->AsksForFlows();
   for (const auto& plan : plans) {
     std::unique_ptr<EventVerdicts> event = impl_->Take(plan->spec.id);
     if (event && !event->TakeOver(plan)) {
@@ -88,6 +93,15 @@ void HostVerdicts::Apply(const Plans& plans, Nanos from, bool is_offline) {
   impl_->events = std::move(events);
   impl_->most_alive = std::max(impl_->most_alive, impl_->alive);
   impl_->IndexEvents();
+  if (has_tracked_tcp && !has_asked && impl_->AsksForFlows()) {
+    impl_->all_flows_known_from = from + impl_->flow_timeout_ns;
+  }
+}
+
+// Packet threads tell states for installed events, not for those that are ending.
+bool HostVerdicts::Impl::AsksForFlows() const {
+  return std::any_of(events.begin(), events.end(),
+                     [](const auto& event) { return event->plan().uses_flow_state; });
 }
 
 std::unique_ptr<EventVerdicts> HostVerdicts::Impl::Take(uint32_t id) {
@@ -111,6 +125,7 @@ void HostVerdicts::Impl::IndexEvents() {
     }
   });
   flows.SetLengths(lengths);
+  if (!uses_flow_state) flows.Clear();
 }
 
 void HostVerdicts::LimitBuckets(size_t count) { impl_->bucket_cap = count; }
@@ -182,9 +197,9 @@ void HostVerdicts::Impl::DecideAllAt(Nanos end, std::vector<Report>* reports) {
   ForEach([&](EventVerdicts& event) {
     if (event.NextEnd() == end) {
       uint32_t reasons = incomplete.ReasonsIn(event.NextStart(), end);
-      if (event.plan().uses_flow_state && flows.HasRefusedAfter(event.NextStart())) {
-        reasons |= kConnectionEvicted;
-      }
+      const bool lacks_flows =
+          flows.HasRefusedAfter(event.NextStart()) || event.NextStart() < all_flows_known_from;
+      if (event.plan().uses_flow_state && lacks_flows) reasons |= kConnectionEvicted;
       reasons = event.Relevant(reasons);
       const std::vector<EventVerdicts::Decision>* decisions = nullptr;
       WithinCap(&event, [&] { decisions = &event.Decide(flows); });

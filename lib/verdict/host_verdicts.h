@@ -79,7 +79,11 @@ class HostVerdicts {
   // with an id already known keeps its buckets and runs; unknown ids start; missing ids end
   // (intervals that ended before `from` are still decided).  Intervals that began before an event's
   // start are reported with kMonitorInterrupted, unless `is_offline`.
-  void Apply(const Plans& plans, Nanos from, bool is_offline);
+  //
+  // `has_tracked_tcp`: connections were tracked before.  If no event asked for the states of flows,
+  // those of flows that rest since are not known here, and kConnectionEvicted says so until no such
+  // flow can be alive.
+  void Apply(const Plans& plans, Nanos from, bool is_offline, bool has_tracked_tcp = false);
 
   // Of all events together, from now on; no limit at first.  The one bucket of an event without
   // granularity counts, too, but is always there.

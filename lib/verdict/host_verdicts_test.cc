@@ -305,6 +305,38 @@ TEST(HostVerdicts, DoesNotApplyAnUpdateBeforeItsEpochEnds) {
   EXPECT_EQ(host.last()[0].value, Number::Integer(1000));
 }
 
+TEST(HostVerdicts, TakesNoStateOfBeforeItAskedForThatOfAnIntervalsStart) {
+  Host host({Event(1, AckMoved(), ByFlow())});
+  host.State(0, 1, 1000);
+  host.Reports(10);
+  host.Install({Event(2, VolumeAbove(5), ByPort())}, Ms(10));
+  host.Reports(30);  // the flow goes on, of which nobody tells now
+  host.Install({Event(3, AckMoved(), ByFlow())}, Ms(50));
+  host.State(60, 1, 9000);
+  host.Packet(3, 60, FlowBucket(1));
+  EXPECT_EQ(host.Reports(70), Texts());
+  host.State(70, 1, 9500);
+  host.Packet(3, 70, FlowBucket(1));
+  EXPECT_EQ(host.Reports(80),
+            Texts{R"(e3 )" + BucketToJson(ByFlow(), FlowBucket(1)) + " @70 500|0"});
+}
+
+TEST(HostVerdicts, SaysThatItMayNotKnowFlowsThatRestSinceBeforeItAsked) {
+  const Expr any = Op(AckMoved(), ExprOp::kOr, VolumeAbove(0));
+  for (const bool has_tracked : {false, true}) {
+    Host host({Event(2, VolumeAbove(5), ByPort())});
+    host.Install({Event(2, VolumeAbove(5), ByPort()), Event(3, any, ByFlow())}, Ms(50),
+                 /*is_offline=*/false, has_tracked);
+    for (const int64_t ms : {60, 140, 150}) {
+      host.Packet(3, ms, FlowBucket(1));
+      host.Reports(ms + 10);
+      ASSERT_EQ(host.last().size(), 1u);
+      const bool is_doubtful = (host.last()[0].incomplete_reasons & kConnectionEvicted) != 0;
+      EXPECT_EQ(is_doubtful, has_tracked && Ms(ms) < Ms(50) + kFlowTimeout) << ms;
+    }
+  }
+}
+
 TEST(HostVerdicts, TakesTheZoneWithTheLatestPacket) {
   Host host({Event(1, Op(Var(Variable::kAck), ExprOp::kGreater, Num(0)), ByFlow())});
   host.State(0, 1, 1000, 1, 5);

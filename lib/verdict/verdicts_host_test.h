@@ -28,11 +28,12 @@ class Host {
     Install(events, from, is_offline);
   }
 
-  void Install(const std::vector<EventSpec>& events, Nanos from, bool is_offline = true) {
+  void Install(const std::vector<EventSpec>& events, Nanos from, bool is_offline = true,
+               bool has_tracked_tcp = false) {
     HostVerdicts::Plans plans;
     for (const EventSpec& event : events) plans.push_back(Plan(event));
     for (const auto& plan : plans) plans_[plan->spec.id] = plan;
-    verdicts_.Apply(plans, from, is_offline);
+    verdicts_.Apply(plans, from, is_offline, has_tracked_tcp);
   }
 
   // One packet of `volume` in the epoch that begins at `ms`.
