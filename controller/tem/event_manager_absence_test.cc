@@ -327,6 +327,33 @@ TEST_F(EventManagerAbsenceTest, ClearsWhatItToldWhenTheEventEnds) {
   }
 }
 
+// The host counts on, and does not tell again of flows that rest; the verdicts know none of them.
+TEST_F(EventManagerAbsenceTest, SaysThatAnEventThatBeginsAgainMayNotKnowFlowsThatRest) {
+  options_.event.flow_timeout_ns = kNanosPerSecond;
+  Begin();
+  Put("- {name: rests, event: '*, ack - ack_lastepoch > 9 or avg(volume) > 100, 5-tuple, 10ms'}");
+  Connect(0);
+  Settle();
+  WarmUp(1);
+  CountInNext("rests", 700);
+  EXPECT_TRUE(Has(OnlyReport(), R"("complete":true)"));
+  Agent(0).answers = false;
+  Enable("rests", false);
+  Enable("rests", true);
+  ASSERT_TRUE(RunUntil([&] { return Agent(0).has_set_waiting(); }));
+  Agent(0).AnswerNow();
+  Agent(0).answers = true;
+  Settle();
+  WarmUp(1);
+  CountInNext("rests", 700);
+  const std::string report = OnlyReport();
+  EXPECT_TRUE(Has(report, R"("complete":false,"reasons":["connection-evicted"])")) << report;
+  clock_.Advance(kNanosPerSecond);
+  WarmUp(1);
+  CountInNext("rests", 700);
+  EXPECT_TRUE(Has(OnlyReport(), R"("complete":true)"));
+}
+
 TEST_F(EventManagerAbsenceTest, ClearsWhatItToldEvenIfTheEventBeginsAgainAtOnce) {
   Connect(0);
   Put(kMean);

@@ -317,6 +317,11 @@ void EventManager::Impl::Take(ManagedHost* host, const TriggerAck& ack) {
     const auto since = told_all_since.find(event.id);
     const Nanos from = since == told_all_since.end() ? INT64_MIN : since->second;
     verdicts.Join(event.id, *host->number, std::max(outcome.applied_ns, from));
+    // A host that has counted it since long tells no states again of flows that rest.
+    if (event.was_there && verdicts.Find(event.id)->plan().uses_flow_state) {
+      verdicts.AddIncomplete(*host->number, outcome.applied_ns,
+                             Now() + options_.event.flow_timeout_ns, kConnectionEvicted, event.id);
+    }
   }
   for (const uint32_t id : outcome.left) TakeLeave(host, id, outcome);
   for (const ShareAck& share : outcome.shares) {

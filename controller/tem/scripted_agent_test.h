@@ -21,6 +21,7 @@
 #include "lib/verdict/event_feed.h"
 #include "lib/verdict/threshold_split.h"
 #include "lib/verdict/trigger_plan.h"
+#include "lib/verdict/verdict_test_kit.h"
 #include "lib/wire/connector.h"
 #include "lib/wire/place_codec.h"
 
@@ -80,7 +81,8 @@ class ScriptedAgent final : public SessionOwner, private FeedSink {
     return names;
   }
 
-  // The event counts `packets` of `bytes` each in the interval from `start` on, in its only bucket.
+  // The event counts `packets` of `bytes` each in the interval from `start` on, in its only bucket,
+  // or one of a flow.
   void Count(const std::string& name, Nanos start, uint64_t volume) {
     Running* const one = Find(name);
     ASSERT_NE(one, nullptr) << id_ << " does not run " << name;
@@ -94,6 +96,8 @@ class ScriptedAgent final : public SessionOwner, private FeedSink {
     view.event_id = plan.spec.id;
     view.epoch_start = start;
     view.epoch_end = start + plan.spec.interval_ns();
+    const std::string flow = kit::FlowBucket(1);
+    if (plan.spec.granularity.is_five_tuple) view.bucket_key = flow;
     view.words = words.data();
     one->feed->Add(view);
   }
