@@ -6,6 +6,7 @@
 #include <charconv>
 #include <sstream>
 
+#include "lib/base/utf8.h"
 #include "lib/lang/event/document.h"
 
 namespace trumpet {
@@ -42,10 +43,26 @@ void WrapJson(EventBody* body) {
   body->is_first_line_only = true;
 }
 
+// What tells where a document begins and ends has no place within a list: blanks and comments are
+// there instead, so that all else stays where it was.
+void DropDocumentMarks(std::string* line, bool* has_begun) {
+  const std::string mark = line->substr(0, 3);
+  const bool is_alone =
+      line->size() <= 3 || (*line)[3] == ' ' || (*line)[3] == '\t' || (*line)[3] == '\r';
+  if ((mark == "---" || mark == "...") && is_alone) {
+    line->replace(0, 3, "   ");
+    *has_begun = true;
+  } else if (!*has_begun && mark[0] == '%') {
+    (*line)[0] = '#';  // a directive
+  }
+}
+
 void WrapYaml(EventBody* body) {
   std::istringstream lines(body->text);
   std::string wrapped;
+  bool has_begun = false;
   for (std::string line; std::getline(lines, line);) {
+    DropDocumentMarks(&line, &has_begun);
     wrapped += (wrapped.empty() ? "- " : "  ") + line + "\n";
   }
   body->text = std::move(wrapped);
@@ -94,6 +111,7 @@ Result<EventBody> ReadEventBody(const HttpRequest& request, bool is_single) {
                                         : event_lang::ReadYaml(source);
   if (!root.ok()) return root.status();
   if (!IsBareEvent(*root)) return body;
+  body.text = WithoutByteOrderMark(body.text);
   if (body.format == DocumentFormat::kJson) {
     WrapJson(&body);
   } else {

@@ -8,6 +8,7 @@
 #include "controller/rest/metrics_text.h"
 #include "controller/rest/multipart.h"
 #include "controller/rest/problem.h"
+#include "lib/lang/event/document.h"
 
 namespace trumpet {
 namespace {
@@ -106,6 +107,20 @@ TEST(EventBody, TakesAnEventByItself) {
   ASSERT_TRUE(yaml.ok());
   EXPECT_EQ(yaml->text, "- name: a\n  filter: b\n");
   EXPECT_EQ(yaml->MovePlaces("request:2:11: x"), "request:2:9: x");
+  for (const char* text : {"---\nname: a\nfilter: b\n...\n", "%YAML 1.2\n--- # one\nname: a\n",
+                           "\xef\xbb\xbfname: a\n", "--- {name: a}\n"}) {
+    const auto marked = ReadEventBody(RequestWith("application/yaml", text), true);
+    ASSERT_TRUE(marked.ok()) << marked.message();
+    const auto root = event_lang::ReadYaml({"request", marked->text});
+    ASSERT_TRUE(root.ok()) << root.message();
+    ASSERT_EQ(root->items.size(), 1u) << marked->text;
+    ASSERT_FALSE(root->items[0].items.empty()) << marked->text;
+    EXPECT_EQ(root->items[0].items[0].text, "name") << marked->text;
+  }
+  const auto with_mark =
+      ReadEventBody(RequestWith("application/json", "\xef\xbb\xbf{\"name\":\"a\"}"), true);
+  ASSERT_TRUE(with_mark.ok());
+  EXPECT_EQ(with_mark->text, R"([{"name":"a"}])");
   const auto list = ReadEventBody(RequestWith("text/yaml; charset=utf-8", "- name: a\n"), true);
   ASSERT_TRUE(list.ok());
   EXPECT_EQ(list->text, "- name: a\n");
