@@ -6,6 +6,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <iterator>
 #include <sstream>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,19 @@
 
 namespace trumpet {
 namespace {
+
+// Does every reader take it for a text, quoted or not?  Numbers, dates and the like begin with no
+// letter; words for truth and nothing are more in YAML 1.1 than in 1.2.
+bool IsPlainYaml(const std::string& text) {
+  constexpr std::string_view kOthers[] = {"true", "false", "yes", "no", "on",
+                                          "off",  "null",  "y",   "n"};
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  std::string word;
+  std::transform(text.begin(), text.end(), std::back_inserter(word), lower);
+  if (word.empty() || word[0] < 'a' || word[0] > 'z') return false;
+  if (text.find_first_of(":#{}[],&*!|>'\"%@`\n") != text.npos) return false;
+  return std::find(std::begin(kOthers), std::end(kOthers), word) == std::end(kOthers);
+}
 
 void EmitYaml(const ApiJson& value, YAML::Emitter* out) {
   if (value.is_object()) {
@@ -28,11 +42,8 @@ void EmitYaml(const ApiJson& value, YAML::Emitter* out) {
     for (const ApiJson& item : value) EmitYaml(item, out);
     *out << YAML::EndSeq;
   } else if (value.is_string()) {
-    // A text that would be read as something else is quoted.
     const auto& text = value.get_ref<const std::string&>();
-    const bool is_plain = !ApiJson::accept(text) && text != "yes" && text != "no" && text != "~" &&
-                          text.find_first_of(":#{}[],&*!|>'\"%@`\n") == text.npos && !text.empty();
-    *out << (is_plain ? YAML::Auto : YAML::DoubleQuoted) << text;
+    *out << (IsPlainYaml(text) ? YAML::Auto : YAML::DoubleQuoted) << text;
   } else if (value.is_null()) {
     *out << YAML::Null;
   } else {

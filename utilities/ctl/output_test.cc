@@ -75,6 +75,17 @@ TEST(CtlOutput, BearsAnswersOfOtherShapes) {
   }
 }
 
+// As numbers, dates or truth, by one version of YAML or another.
+TEST(CtlOutput, QuotesTextsThatReadersTakeForSomethingElse) {
+  for (const char* text : {"0x0800", "0800", "+1", ".5", "1_000", "2027-01-31", "Yes", "on", "OFF",
+                           "True", "NULL", ".inf", "y", "N", "=", "0o17"}) {
+    EXPECT_EQ(PrintYaml(ApiJson(text)), "\"" + std::string(text) + "\"\n");
+  }
+  for (const char* text : {"heavy-flows", "yesterday", "h1.example", "TCP"}) {
+    EXPECT_EQ(PrintYaml(ApiJson(text)), std::string(text) + "\n");
+  }
+}
+
 TEST(CtlOutput, PrintsYamlThatIsReadBackTheSame) {
   const ApiJson json =
       ApiJson::parse(R"({"a":[1,2.5,-3],"b":{"c":"10ms","d":"true","e":"12","f":""},
