@@ -25,6 +25,17 @@ bool IsIn(const SlotPlan& plan, const uint8_t* cells, uint64_t hash) {
   return has_all;
 }
 
+TEST(SmallFilter, IsABitForEachCell) {
+  std::mt19937_64 random(2);
+  for (int round = 0; round < 1000; ++round) {
+    const auto count = static_cast<uint32_t>(16 * (1 + random() % 4));
+    const uint64_t bits = random() >> (64 - count);
+    uint8_t cells[64] = {};
+    for (uint32_t i = 0; i < count; ++i) cells[i] = static_cast<uint8_t>(bits >> i & 1);
+    ASSERT_EQ(BitsOfCells(cells, count), bits) << count;
+  }
+}
+
 TEST(SmallFilter, HasThePacketsThatEachRowSays) {
   if (!HasQuads()) GTEST_SKIP() << "a processor without AVX2";
   std::mt19937_64 random(1);

@@ -49,7 +49,7 @@ class PlainQuadReader {
     // Bits of lower halves are the even ones.
     const int long_frames = _mm256_movemask_ps(_mm256_castsi256_ps(enough)) & 0x55;
     PlainQuad quad;
-    if (__builtin_expect(long_frames == 0x55, 1)) ReadQuadOf(frames, &quad);
+    if (__builtin_expect(long_frames == 0x55, 1)) ReadWords(frames, &quad);
     return quad;
   }
 
@@ -69,7 +69,7 @@ class PlainQuadReader {
     return static_cast<int8_t>(byte < 0 ? byte : byte + 8);
   }
 
-  TRUMPET_QUADS void ReadQuadOf(const Frame* frames, PlainQuad* quad) const {
+  TRUMPET_QUADS void ReadWords(const Frame* frames, PlainQuad* quad) const {
     // Bytes 10 to 41 of each frame, then the same by their place.
     const __m256i frame0 = LoadFrom10(frames[0]);
     const __m256i frame1 = LoadFrom10(frames[1]);
