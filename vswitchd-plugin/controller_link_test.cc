@@ -111,7 +111,8 @@ class SystemWireClock final : public WireClock {
 class AgentsLink : public ::testing::Test {
  protected:
   AgentsLink() : switches_(&folder_, "switch"), controllers_(&folder_, "controller") {}
-  ~AgentsLink() override {
+  // Before any fixture's members go: the agent's thread reads them by its clock.
+  void TearDown() override {
     if (plugin_ != nullptr) plugin_->agent().Stop();
   }
 
