@@ -22,10 +22,9 @@ constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS;
 
 size_t RoundUp(size_t size, size_t unit) { return (size + unit - 1) / unit * unit; }
 
-// False: the machine has no memory left.
+// False: the machine has no memory left, which the kernel can tell.
 bool Touch(void* memory, size_t bytes) {
-  if (madvise(memory, bytes, kPopulateWrite) == 0) return true;
-  if (errno != EINVAL) return false;
+  if (madvise(memory, bytes, kPopulateWrite) != 0 && errno != EINVAL) return false;
   auto* at = static_cast<volatile uint8_t*>(memory);
   for (size_t offset = 0; offset < bytes; offset += kPage) at[offset] = 0;
   return true;
