@@ -169,6 +169,7 @@ class Agent {
   bool RunsEverywhere() const;
   void AnswerController();
   void UpdateProgram();
+  Nanos PreparingTime() const;
   void PublishTo(MonitorSlot* slot);
   void UpdateThreads();
   void MakeMonitor(MonitorSlot* slot);

@@ -140,13 +140,14 @@ void Agent::UpdateProgram() {
   const Nanos epoch = program_ != nullptr ? program_->epoch_ns() : kNanosPerMilli;
   const bool has_tracked_tcp = program_ != nullptr && program_->tracks_tcp();
   Nanos lead = std::max(kShortestLead, program_lead_ns_);
+  const Nanos preparing = PreparingTime();
   // Threads take a program over only behind the one before it.
   const Nanos first = program_ != nullptr ? program_->effective_from() : INT64_MIN;
   replaced_epoch_ns_ = unix_now() < first ? std::max(replaced_epoch_ns_, epoch) : epoch;
   Nanos from = 0;
   // All threads change over at one instant only if it is still ahead when they hear of it.
   for (int attempt = 0; attempt < 4; ++attempt, lead *= 4) {
-    from = std::max(first, ChangeInstant(unix_now() + lead, epoch));
+    from = std::max(first, ChangeInstant(unix_now() + lead + preparing, epoch));
     program_ = TriggerProgram::Make(set.plans, ++generation_, from, observation_);
     if (unix_now() + kPublishMargin < from) break;
   }
@@ -157,6 +158,16 @@ void Agent::UpdateProgram() {
   const Nanos told = unix_now();
   if (told > from) desk_.MarkMissing(from, told, kMonitorInterrupted, false);
   parts_.events->MarkPublished(set.version, generation_, from);
+}
+
+// Of the thread that needs most, for the flows that it has.
+Nanos Agent::PreparingTime() const {
+  Nanos longest = 0;
+  for (const auto& slot : slots_) {
+    if (slot->monitor() == nullptr) continue;
+    longest = std::max(longest, slot->monitor()->preparing_time());
+  }
+  return longest;
 }
 
 void Agent::PublishTo(MonitorSlot* slot) {

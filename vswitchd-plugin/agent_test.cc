@@ -365,6 +365,29 @@ TEST(Agent, ChangesEventsBetweenTwoEpochs) {
   }
 }
 
+// Under load a change waits for as long as matching the flows ahead takes, and no longer than that.
+TEST(Agent, GivesAChangeTimeToMatchTheFlowsAhead) {
+  RunningSwitch bench(1, {kAllPackets}, {{"trumpet-enable", "true"}, {"trumpet-memory-mb", "128"}});
+  const auto wait_of_a_change = [&bench] {
+    bench.RunMs(11);  // to the next interval, and there
+    const Nanos now = StillSwitch::kBoot + bench.monotonic;
+    bench.Install({"dstPort=2000, sum(packets) >= 1, 5-tuple, 10ms"});
+    bench.RunMs(1);
+    const Nanos wait = bench.plugin.events().List().back().effective_from_ns - now;
+    bench.RunMs(100);
+    return wait;
+  };
+  constexpr uint32_t kFlows = 30'000;
+  for (uint32_t flow = 0; flow < kFlows; ++flow) bench.Receive(bench.threads[0], 1, flow);
+  EXPECT_GE(wait_of_a_change(), kFlows * 500);
+  EXPECT_EQ(TotalOf(bench.Reports()), kFlows);
+  for (int i = 0; i < 2; ++i) {
+    bench.Receive(bench.threads[0], 1);
+    bench.RunMs(10);
+  }
+  EXPECT_LE(wait_of_a_change(), 14 * kNanosPerMilli);
+}
+
 // Events of intervals of their own, on a switch whose time goes by 50 us from a round instant on.
 struct SlowSwitch : StillSwitch {
   explicit SlowSwitch(const std::string& first) : StillSwitch(1) {

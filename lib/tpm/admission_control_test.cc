@@ -56,20 +56,40 @@ TEST(CycleSamples, ManyDearOnesAreDear) {
   EXPECT_EQ(samples.Mean(), 100000 * (36 + 8) / 9.0);
 }
 
-TEST(DearBatches, AreManyWhenTheyAreDearByThemselves) {
+// Leaves out batches until one is tried; their number.
+uint32_t LeaveOutUntilOneIsTried(DearBatches* batches) {
+  uint32_t left_out = 0;
+  while (batches->LeaveOut()) left_out++;
+  return left_out;
+}
+
+TEST(DearBatches, AreLeftOutWhenTheyAreDearByThemselves) {
   DearBatches batches;
   for (int i = 0; i < 4; i++) {
-    EXPECT_FALSE(batches.are_many());
+    EXPECT_FALSE(batches.LeaveOut());
     batches.Add(kDearCycles + 1);
   }
-  EXPECT_TRUE(batches.are_many());
+  for (int i = 0; i < 3; i++) {
+    EXPECT_EQ(LeaveOutUntilOneIsTried(&batches), DearBatches::kTriedOfLeftOut - 1);
+    batches.Add(kDearCycles + 1);
+  }
+}
+
+TEST(DearBatches, AreLeftOutNoMoreWhenTheyAreDearNoMore) {
+  DearBatches batches;
+  for (int i = 0; i < 4; i++) batches.Add(kDearCycles + 1);
+  EXPECT_EQ(LeaveOutUntilOneIsTried(&batches), DearBatches::kTriedOfLeftOut - 1);
+  for (int i = 0; i < 1000; i++) {
+    batches.Add(kDearCycles);
+    ASSERT_FALSE(batches.LeaveOut()) << i;
+  }
 }
 
 TEST(DearBatches, AreFewWhenThreadsAreInterrupted) {
   DearBatches batches;
   for (int i = 0; i < 10000; i++) {
     batches.Add(i % 10 == 0 ? 3000000 : kDearCycles);
-    ASSERT_FALSE(batches.are_many()) << i;
+    ASSERT_FALSE(batches.LeaveOut()) << i;
   }
 }
 

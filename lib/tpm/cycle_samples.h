@@ -48,7 +48,9 @@ class CycleSamples {
   uint64_t second_ = 0;
 };
 
-// One that is dear counts as much as some that are not.
+// One that is dear counts as much as some that are not.  Where they are many, batches are left out,
+// and now and then one is tried: it may have been the machine, as where a hypervisor maps what is
+// used for the first time.
 class DearBatches {
  public:
   void Add(uint64_t cycles) {
@@ -58,11 +60,22 @@ class DearBatches {
       weight_--;
     }
   }
-  bool are_many() const { return weight_ >= 4 * kWeight; }
+  // Whether this batch is.
+  bool LeaveOut() {
+    if (weight_ < kMany) return false;
+    if (++left_out_ < kTriedOfLeftOut) return true;
+    left_out_ = 0;
+    weight_ = kMany - kWeight;
+    return false;
+  }
+
+  static constexpr uint32_t kTriedOfLeftOut = 128;  // one
 
  private:
   static constexpr uint32_t kWeight = 8;
+  static constexpr uint32_t kMany = 4 * kWeight;
   uint32_t weight_ = 0;
+  uint32_t left_out_ = 0;
 };
 
 }  // namespace trumpet

@@ -37,6 +37,7 @@ struct MonitorCounters {
   uint64_t credited_bytes = 0;
   uint64_t admission_threshold_bytes = 0;  // now; 0: every flow counts from its first packet
   uint64_t admission_rounds = 0;           // of 10 ms or less, with a threshold
+  uint64_t recent_packets = 0;             // in 10 ms of the last epoch
   uint64_t epochs = 0;
   uint64_t epochs_skipped = 0;   // counted together with the one before, whose turn had not come
   uint64_t epochs_withheld = 0;  // with packets, none of which was looked at
@@ -76,7 +77,8 @@ inline void AddCounters(const MonitorCounters& more, MonitorCounters* sum) {
 
 // The same of a monitor that is gone: it has nothing in use any more.
 inline void AddEnded(MonitorCounters counters, MonitorCounters* sum) {
-  counters.flows = counters.admission_threshold_bytes = counters.connections = 0;
+  counters.flows = counters.recent_packets = 0;
+  counters.admission_threshold_bytes = counters.connections = 0;
   counters.history_blocks = counters.stat_bytes = counters.sets = counters.set_bytes = 0;
   AddCounters(counters, sum);
 }

@@ -16,6 +16,7 @@
 
 #include <cstdint>
 
+#include "lib/base/units.h"
 #include "lib/packet/parse.h"
 #include "lib/tpm/epoch_state.h"
 #include "lib/tpm/flow_table.h"
@@ -30,6 +31,14 @@ class NextFlows {
  public:
   static constexpr int kMaxLooks = 8;
   static constexpr uint64_t kMaxCycles = 4096;  // 1.5 us
+
+  // How long it takes at the full rate until most of so many flows have been met and matched.  Of
+  // more than kMaxWait is enough for, the others are matched after the instant.
+  static constexpr Nanos kWaitPerFlow = 500;
+  static constexpr Nanos kMaxWait = 50 * kNanosPerMilli;
+  static constexpr Nanos WaitFor(uint64_t flows) {
+    return flows < kMaxWait / kWaitPerFlow ? static_cast<Nanos>(flows) * kWaitPerFlow : kMaxWait;
+  }
 
   // All must outlive it.
   NextFlows(const ParseOptions& parse, uint64_t hash_seed, FlowTable* flows, EpochState* epoch,

@@ -17,6 +17,7 @@
 #include "lib/tpm/delivery.h"
 #include "lib/tpm/generation.h"
 #include "lib/tpm/kept_records.h"
+#include "lib/tpm/next_flows.h"
 #include "lib/tpm/packet_thread.h"
 #include "lib/tpm/trigger_sums.h"
 
@@ -281,6 +282,11 @@ Status PacketMonitor::Publish(std::shared_ptr<const TriggerProgram> program) {
 }
 
 void PacketMonitor::CollectRetired() { impl_->FreeRetired(); }
+
+Nanos PacketMonitor::preparing_time() const {
+  const MonitorCounters counted = counters();
+  return NextFlows::WaitFor(std::min(counted.flows, counted.recent_packets));
+}
 
 uint64_t PacketMonitor::running_generation() const {
   return impl_->running_generation.load(std::memory_order_acquire);

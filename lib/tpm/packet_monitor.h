@@ -127,6 +127,10 @@ class PacketMonitor {
   Status Publish(std::shared_ptr<const TriggerProgram> program);
   void CollectRetired();
 
+  // How long before its instant a program should be handed over, so that most flows that send now
+  // can be matched ahead (docs/adr/0007): half a microsecond each, and no more than 50 ms.
+  Nanos preparing_time() const;
+
   // The generation of the program that the packet thread runs.
   uint64_t running_generation() const;
 

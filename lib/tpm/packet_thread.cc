@@ -160,6 +160,9 @@ void PacketThread::BeginEpoch(Nanos start) {
   const bool were_late = changes_are_late_;
   changes_are_late_ = !connections_.BeginEpoch(next.start, next.end);
   if (were_late || changes_are_late_) epoch_.reasons |= kRingFull;
+  const Nanos ended = std::max<Nanos>(epoch_.span.end - epoch_.span.start, 1);
+  counters_.recent_packets =
+      epoch_.packets * uint64_t{10 * kNanosPerMilli} / static_cast<uint64_t>(ended);
   const bool has_work = epoch_.packets != 0 || epoch_.reasons != 0 || sweep_.has_unreported();
   SweepJob job{epoch_.span,
                epoch_.number,
@@ -351,7 +354,7 @@ void PacketThread::Prepare(Generation* next, const Frame* frames, int count,
   const uint64_t before = __rdtsc();
   next->number = NextNumber();
   // Those that are dear are matched when they come, under the eyes of admission.
-  if (next->dear_batches.are_many()) return;
+  if (next->dear_batches.LeaveOut()) return;
   const bool has_matched =
       !next->warmer.WarmSome() && next_flows_.Prepare(next, frames, count, arrival);
   const uint64_t took = __rdtsc() - before;

@@ -11,6 +11,7 @@
 #include <string>
 #include <thread>
 
+#include "lib/tpm/next_flows.h"
 #include "lib/tpm/step_clock.h"
 #include "tests/bench/lane.h"
 #include "tests/bench/monitor_contender.h"
@@ -20,9 +21,14 @@ namespace {
 
 constexpr uint32_t kEpochBatches = kEpochPackets / kBatch;
 constexpr uint32_t kBatchesBefore = 3 * kEpochBatches;
-constexpr uint32_t kLeadBatches = kEpochBatches;  // from handing over a program to its instant
-constexpr uint32_t kBatchesAfter = 6 * kEpochBatches;
+constexpr uint32_t kEpochsAfter = 5;  // the instant
 constexpr int kControlSteps = 400;
+
+// From handing over a program to its instant, as the agent chooses it.
+uint32_t LeadEpochs(uint32_t flows) {
+  const Nanos wait = NextFlows::WaitFor(std::min<uint64_t>(flows, kEpochPackets));
+  return static_cast<uint32_t>(std::max<Nanos>(wait + kEpochNs - 1, kEpochNs) / kEpochNs);
+}
 
 // From the first `before` of the events to the first `after` of them.
 struct Change {
@@ -110,10 +116,14 @@ class CallTimes {
 };
 
 struct Timings {
-  explicit Timings(uint32_t rounds)
-      : before(kBatchesBefore, rounds),
-        after(kBatchesAfter, rounds),
-        control(kBatchesAfter, rounds) {}
+  Timings(uint32_t lead, uint32_t rounds)
+      : lead_batches(lead * kEpochBatches),
+        batches_after(lead_batches + kEpochsAfter * kEpochBatches),
+        before(kBatchesBefore, rounds),
+        after(batches_after, rounds),
+        control(batches_after, rounds) {}
+  const uint32_t lead_batches;
+  const uint32_t batches_after;  // handing over
   CallTimes before;
   CallTimes after;
   CallTimes control;
@@ -140,10 +150,10 @@ class InstallRound {
     OnOtherThread([&] { contender_->CompileOnly(change_.after); });
     timings->least_compiled = std::min(timings->least_compiled, static_cast<uint32_t>(TimeBatch()));
     for (uint32_t i = 1; i < kEpochBatches; i++) TimeBatch();
-    changed_at_ = packets_ + uint64_t{kLeadBatches} * kBatch;
+    changed_at_ = packets_ + uint64_t{timings->lead_batches} * kBatch;
     if (!Publish()) return false;
     long faults = 0;
-    for (uint32_t i = 0; i < kBatchesAfter; i++) {
+    for (uint32_t i = 0; i < timings->batches_after; i++) {
       const long before = FaultsOfThread();
       const uint64_t cycles = TimeBatch();
       faults += FaultsOfThread() - before;
@@ -233,7 +243,7 @@ class InstallRound {
 
 Json ResultsOf(const Timings& timings) {
   const CallTimes& after = timings.after;
-  const int64_t usual = after.LeastAt(0.5, kBatchesAfter - 2 * kEpochBatches);
+  const int64_t usual = after.LeastAt(0.5, timings.batches_after - 2 * kEpochBatches);
   const auto more = [usual](uint32_t cycles) { return CallTimes::Micros(cycles - usual); };
   // The first batch follows a sleep, while another thread compiled: that is not the change's.
   const uint32_t first = after.Least(0);
@@ -247,14 +257,14 @@ Json ResultsOf(const Timings& timings) {
           {"stall_p99.9", more(after.LeastAt(0.999))},
           {"first_after_compiling_only", more(timings.least_compiled)},
           {"first_after_handing_over", more(after.Least(0))},
-          {"first_after_the_instant", more(after.Least(kLeadBatches))},
+          {"first_after_the_instant", more(after.Least(timings.lead_batches))},
           {"longest_batch", longest},
           {"page_faults", timings.least_faults}};
 }
 
 // Adds the row of one change to `rows`; false when there is no memory.
 bool RunChange(const BenchCase& bench_case, const Change& change, std::vector<Json>* rows) {
-  Timings timings(bench_case.repeats);
+  Timings timings(LeadEpochs(bench_case.traffic.flows), bench_case.repeats);
   std::string problem;
   for (uint32_t repeat = 0; repeat < bench_case.repeats; repeat++) {
     InstallRound round(bench_case, change);
