@@ -65,6 +65,10 @@ class LinearProgram {
     std::vector<LpEntry> entries;
   };
   struct Solver;  // Clp's
+  struct Table;   // of columns, as both take it
+
+  Table TableFrom(size_t first_column) const;
+  void LoadNew();
 
   std::vector<Bounds> rows_;
   std::vector<Column> columns_;

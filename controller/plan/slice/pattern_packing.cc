@@ -14,10 +14,45 @@
 namespace trumpet::slice {
 namespace {
 
-// How many queries of each kind; a kind are the queries of one cost.
-using Pattern = std::vector<int>;
+// A kind are the queries of one cost.
+using KindCounts = std::vector<int>;  // by kind
+
+// What is in a slot.  It names only kinds that are: of 100,000 kinds few fit into one slot.
+struct KindCount {
+  size_t kind = 0;
+  int count = 0;  // above 0
+};
+using Pattern = std::vector<KindCount>;
 
 constexpr double kTolerance = 1e-7;
+
+Pattern PatternOf(const Slot& slot, const std::vector<size_t>& kind_of) {
+  std::map<size_t, int> counts;
+  for (int query : slot) ++counts[kind_of[static_cast<size_t>(query)]];
+  Pattern pattern;
+  for (const auto& [kind, count] : counts) pattern.push_back({kind, count});
+  return pattern;
+}
+
+Pattern PatternOf(const KindCounts& counts) {
+  Pattern pattern;
+  for (size_t kind = 0; kind < counts.size(); ++kind) {
+    if (counts[kind] > 0) pattern.push_back({kind, counts[kind]});
+  }
+  return pattern;
+}
+
+// What of `pattern` is left, and is not any more.
+Pattern TakeFrom(KindCounts* left, const Pattern& pattern) {
+  Pattern taken;
+  for (const auto& [kind, wanted] : pattern) {
+    const int count = std::min(wanted, (*left)[kind]);
+    if (count == 0) continue;
+    (*left)[kind] -= count;
+    taken.push_back({kind, count});
+  }
+  return taken;
+}
 
 class PatternPacking {
  public:
@@ -29,19 +64,18 @@ class PatternPacking {
  private:
   bool IsLate() const { return SecondsUntil(deadline_) <= 0; }
   bool IsDone() const { return static_cast<int>(packing_->slots.size()) == packing_->least; }
-  Pattern PatternOf(const Slot& slot) const;
-  void AddPattern(const Pattern& pattern);
+  void AddPattern(Pattern pattern);
   KnapsackChoice BestPattern(const std::vector<double>& prices) const;
 
   // The optimum over all patterns for what `left` still demands; adds those that it needs.
-  std::optional<LpSolution> Generate(const Pattern& left);
+  std::optional<LpSolution> Generate(const KindCounts& left);
   // No packing has fewer slots than this, whatever the prices are.
   int BoundOf(const std::vector<double>& prices) const;
 
   // Rounds one pattern after the other, and solves again what is left.
   void Dive();
   void RoundWhole();
-  void PackRest(const std::vector<Pattern>& taken, const Pattern& left);
+  void PackRest(const std::vector<Pattern>& taken, const KindCounts& left);
   // Takes these patterns as the packing if they are fewer.
   void Offer(const std::vector<Pattern>& patterns);
 
@@ -50,8 +84,8 @@ class PatternPacking {
   Packing* const packing_;
   std::vector<int64_t> kind_cost_;
   std::vector<std::vector<int>> kind_queries_;
-  std::vector<int> kind_of_;  // by query
-  Pattern demand_;
+  std::vector<size_t> kind_of_;  // by query
+  KindCounts demand_;
   std::vector<Pattern> patterns_;  // by column
   LinearProgram program_;
 };
@@ -59,15 +93,15 @@ class PatternPacking {
 PatternPacking::PatternPacking(const std::vector<int64_t>& costs, int64_t budget, Deadline deadline,
                                Packing* packing)
     : budget_(budget), deadline_(deadline), packing_(packing) {
-  std::map<int64_t, int> kinds;
+  std::map<int64_t, size_t> kinds;
   for (size_t query = 0; query < costs.size(); ++query) {
-    const auto [at, is_new] = kinds.emplace(costs[query], static_cast<int>(kinds.size()));
+    const auto [at, is_new] = kinds.emplace(costs[query], kinds.size());
     if (is_new) {
       kind_cost_.push_back(costs[query]);
       kind_queries_.emplace_back();
     }
     kind_of_.push_back(at->second);
-    kind_queries_[static_cast<size_t>(at->second)].push_back(static_cast<int>(query));
+    kind_queries_[at->second].push_back(static_cast<int>(query));
   }
   for (const std::vector<int>& queries : kind_queries_) {
     demand_.push_back(static_cast<int>(queries.size()));
@@ -75,21 +109,13 @@ PatternPacking::PatternPacking(const std::vector<int64_t>& costs, int64_t budget
   }
 }
 
-Pattern PatternPacking::PatternOf(const Slot& slot) const {
-  Pattern pattern(kind_cost_.size(), 0);
-  for (int query : slot) ++pattern[static_cast<size_t>(kind_of_[static_cast<size_t>(query)])];
-  return pattern;
-}
-
-void PatternPacking::AddPattern(const Pattern& pattern) {
+void PatternPacking::AddPattern(Pattern pattern) {
   std::vector<LpEntry> entries;
-  for (size_t kind = 0; kind < pattern.size(); ++kind) {
-    if (pattern[kind] > 0) {
-      entries.push_back({static_cast<int>(kind), static_cast<double>(pattern[kind])});
-    }
+  for (const KindCount& one : pattern) {
+    entries.push_back({static_cast<int>(one.kind), static_cast<double>(one.count)});
   }
   program_.AddColumn(1, 0, LinearProgram::kInfinity, entries);
-  patterns_.push_back(pattern);
+  patterns_.push_back(std::move(pattern));
 }
 
 KnapsackChoice PatternPacking::BestPattern(const std::vector<double>& prices) const {
@@ -100,7 +126,7 @@ KnapsackChoice PatternPacking::BestPattern(const std::vector<double>& prices) co
   return FillKnapsack(items, budget_);
 }
 
-std::optional<LpSolution> PatternPacking::Generate(const Pattern& left) {
+std::optional<LpSolution> PatternPacking::Generate(const KindCounts& left) {
   for (size_t kind = 0; kind < left.size(); ++kind) {
     program_.SetRow(static_cast<int>(kind), left[kind], LinearProgram::kInfinity);
   }
@@ -113,7 +139,7 @@ std::optional<LpSolution> PatternPacking::Generate(const Pattern& left) {
     if (std::ceil(solution->objective / choice.value - kTolerance) >= solution->objective) {
       return solution;
     }
-    AddPattern(choice.copies);
+    AddPattern(PatternOf(choice.copies));
   }
 }
 
@@ -139,9 +165,9 @@ void PatternPacking::Offer(const std::vector<Pattern>& patterns) {
   std::vector<Slot> slots;
   for (const Pattern& pattern : patterns) {
     Slot slot;
-    for (size_t kind = 0; kind < pattern.size(); ++kind) {
+    for (const auto& [kind, count] : pattern) {
       const std::vector<int>& queries = kind_queries_[kind];
-      for (int i = 0; i < pattern[kind] && used[kind] < queries.size(); ++i) {
+      for (int i = 0; i < count && used[kind] < queries.size(); ++i) {
         slot.push_back(queries[used[kind]++]);
       }
     }
@@ -150,7 +176,7 @@ void PatternPacking::Offer(const std::vector<Pattern>& patterns) {
   packing_->slots = std::move(slots);
 }
 
-void PatternPacking::PackRest(const std::vector<Pattern>& taken, const Pattern& left) {
+void PatternPacking::PackRest(const std::vector<Pattern>& taken, const KindCounts& left) {
   std::vector<int64_t> costs;
   std::vector<size_t> kinds;
   for (size_t kind = 0; kind < left.size(); ++kind) {
@@ -159,17 +185,14 @@ void PatternPacking::PackRest(const std::vector<Pattern>& taken, const Pattern& 
   }
   for (const auto pack : {PackFirstFit, PackBestFit}) {
     std::vector<Pattern> patterns = taken;
-    for (const Slot& slot : pack(costs, budget_)) {
-      patterns.emplace_back(kind_cost_.size(), 0);
-      for (int item : slot) ++patterns.back()[kinds[static_cast<size_t>(item)]];
-    }
+    for (const Slot& slot : pack(costs, budget_)) patterns.push_back(PatternOf(slot, kinds));
     Offer(patterns);
   }
 }
 
 void PatternPacking::Dive() {
   std::vector<Pattern> taken;
-  Pattern left = demand_;
+  KindCounts left = demand_;
   while (!IsDone() && std::any_of(left.begin(), left.end(), [](int count) { return count > 0; })) {
     const auto solution = Generate(left);
     if (!solution) break;
@@ -180,16 +203,10 @@ void PatternPacking::Dive() {
       const double value = solution->values[column];
       if (value > solution->values[nearest]) nearest = column;
       for (int i = 0; i < static_cast<int>(std::floor(value + kTolerance)); ++i) {
-        taken.push_back(patterns_[column]);
+        taken.push_back(TakeFrom(&left, patterns_[column]));
       }
     }
-    if (taken.size() == before) taken.push_back(patterns_[nearest]);
-    for (size_t i = before; i < taken.size(); ++i) {
-      for (size_t kind = 0; kind < left.size(); ++kind) {
-        taken[i][kind] = std::min(taken[i][kind], left[kind]);
-        left[kind] -= taken[i][kind];
-      }
-    }
+    if (taken.size() == before) taken.push_back(TakeFrom(&left, patterns_[nearest]));
     PackRest(taken, left);
   }
 }
@@ -201,21 +218,17 @@ void PatternPacking::RoundWhole() {
   const auto solution = program_.SolveInteger(SecondsUntil(deadline_));
   if (!solution) return;
   std::vector<Pattern> taken;
-  Pattern left = demand_;
+  KindCounts left = demand_;
   for (size_t column = 0; column < patterns_.size(); ++column) {
     for (double i = 0; i < solution->values[column]; ++i) {
-      taken.push_back(patterns_[column]);
-      for (size_t kind = 0; kind < left.size(); ++kind) {
-        taken.back()[kind] = std::min(taken.back()[kind], left[kind]);
-        left[kind] -= taken.back()[kind];
-      }
+      taken.push_back(TakeFrom(&left, patterns_[column]));
     }
   }
   PackRest(taken, left);
 }
 
 void PatternPacking::Run() {
-  for (const Slot& slot : packing_->slots) AddPattern(PatternOf(slot));
+  for (const Slot& slot : packing_->slots) AddPattern(PatternOf(slot, kind_of_));
   const auto solution = Generate(demand_);
   if (!solution) return;
   packing_->least = std::max(packing_->least, BoundOf(solution->prices));

@@ -202,6 +202,20 @@ TEST(Packing, WithoutTimeIsFirstFitOrBetter) {
   }
 }
 
+// Of as many costs as queries, patterns are few of many.
+TEST(Packing, OfManyCostsEndsSoonAfterItsTime) {
+  Random random(1);
+  Costs costs;
+  for (int i = 0; i < 10'000; ++i) costs.push_back(Draw(&random, 200'000, 600'000));
+  constexpr int64_t kBudget = 1'000'000;
+  const double first_fit = ProcessorSeconds([&] { PackFirstFit(costs, kBudget); });
+  Packing packing;
+  const double taken = ProcessorSeconds([&] { packing = Pack(costs, kBudget, In(-1)); });
+  EXPECT_TRUE(IsPacking(costs, kBudget, packing.slots));
+  EXPECT_TRUE(packing.is_cut_short);
+  EXPECT_LT(taken, 100 * first_fit);
+}
+
 // How often each query is there, least often first.
 struct Allocations {
   int sum = 0;

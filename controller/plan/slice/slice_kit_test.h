@@ -8,6 +8,7 @@
 #define TRUMPET_CONTROLLER_PLAN_SLICE_SLICE_KIT_TEST_H
 
 #include <algorithm>
+#include <ctime>
 #include <functional>
 #include <random>
 #include <string>
@@ -22,6 +23,13 @@ using Random = std::mt19937;
 
 inline int Draw(Random* random, int least, int most) {
   return std::uniform_int_distribution<int>(least, most)(*random);
+}
+
+// Of this process, for comparisons: other processes do not count.
+inline double ProcessorSeconds(const std::function<void()>& action) {
+  const std::clock_t begin = std::clock();
+  action();
+  return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
 }
 
 // Connected; `extra` links beyond a tree are tried.
