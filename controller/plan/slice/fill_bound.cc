@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 namespace trumpet::slice {
@@ -14,11 +15,15 @@ namespace {
 // A bound for one way to share kFairness out: `values` are the weights with these shares.
 class ShareBound {
  public:
-  explicit ShareBound(const FillProblem& problem) : problem_(problem) {
+  explicit ShareBound(const FillProblem& problem)
+      : problem_(problem), costs_(problem.costs.begin(), problem.costs.end()) {
     places_.assign(problem.costs.size(), 0);
     for (const SlotKind& kind : problem.kinds) {
       room_ += static_cast<double>(kind.room) * kind.count;
-      for (size_t query : Usable(kind)) places_[query] += kind.count;
+      const std::vector<bool> is_usable = Usable(kind);
+      for (size_t query = 0; query < places_.size(); ++query) {
+        if (is_usable[query]) places_[query] += kind.count;
+      }
     }
     scarcest_ =
         static_cast<size_t>(std::min_element(places_.begin(), places_.end()) - places_.begin());
@@ -27,36 +32,45 @@ class ShareBound {
   double Lowest() const;
 
  private:
-  std::vector<size_t> Usable(const SlotKind& kind) const;
+  // By query.
+  std::vector<bool> Usable(const SlotKind& kind) const;
   // With `price` for room, a query's share is what it lacks to be worth its room; what then is left
   // of kFairness goes where the fewest places are.
   std::vector<double> SharesAt(double price) const;
   // Over the room of all slots together.
   double RoughBound(double price) const;
   double BoundOf(const std::vector<double>& shares) const;
-  double MostOf(const SlotKind& kind, const std::vector<double>& shares) const;
+  struct Item {
+    size_t query = 0;
+    double value = 0;
+    double cost = 0;
+  };
+  // What is worth most for its cost first.
+  std::vector<Item> BestFirst(const std::vector<double>& shares) const;
+  double MostOf(const SlotKind& kind, const std::vector<Item>& items) const;
 
   const FillProblem& problem_;
+  const std::vector<double> costs_;
   double room_ = 0;
   std::vector<double> places_;  // by query: slots where it can be added
   size_t scarcest_ = 0;
 };
 
-std::vector<size_t> ShareBound::Usable(const SlotKind& kind) const {
-  std::vector<size_t> usable;
-  std::vector<bool> is_held(problem_.costs.size(), false);
-  for (int query : kind.holds) is_held[static_cast<size_t>(query)] = true;
+std::vector<bool> ShareBound::Usable(const SlotKind& kind) const {
+  std::vector<bool> is_usable(problem_.costs.size());
   for (size_t query = 0; query < problem_.costs.size(); ++query) {
-    if (!is_held[query] && problem_.costs[query] <= kind.room) usable.push_back(query);
+    is_usable[query] = problem_.costs[query] <= kind.room;
   }
-  return usable;
+  for (int query : kind.holds) is_usable[static_cast<size_t>(query)] = false;
+  return is_usable;
 }
 
 std::vector<double> ShareBound::SharesAt(double price) const {
   std::vector<double> shares;
+  shares.reserve(problem_.costs.size());
   double sum = 0;
   for (size_t query = 0; query < problem_.costs.size(); ++query) {
-    const double worth = price * static_cast<double>(problem_.costs[query]);
+    const double worth = price * costs_[query];
     shares.push_back(std::max(worth - problem_.weights[query], 0.0));
     sum += shares.back();
   }
@@ -65,47 +79,54 @@ std::vector<double> ShareBound::SharesAt(double price) const {
 }
 
 double ShareBound::RoughBound(double price) const {
-  const std::vector<double> shares = SharesAt(price);
   double bound = price * room_;
-  for (size_t query = 0; query < shares.size(); ++query) {
-    const double value = problem_.weights[query] + shares[query];
-    const double gain = value - price * static_cast<double>(problem_.costs[query]);
-    bound += places_[query] * std::max(gain, 0.0) - problem_.required * shares[query];
+  double sum = 0;  // of what queries lack
+  for (size_t query = 0; query < costs_.size(); ++query) {
+    const double gain = problem_.weights[query] - price * costs_[query];
+    sum += std::max(-gain, 0.0);
+    bound += places_[query] * std::max(gain, 0.0);
   }
-  return bound;
+  const double rest = std::max(kFairness - sum, 0.0);
+  bound += places_[scarcest_] * rest;
+  return bound - problem_.required * (sum + rest);
 }
 
-double ShareBound::MostOf(const SlotKind& kind, const std::vector<double>& shares) const {
-  struct Item {
-    double worth, value, cost;
-  };
-  std::vector<Item> items;
-  bool is_whole = true;
-  for (size_t query : Usable(kind)) {
+std::vector<ShareBound::Item> ShareBound::BestFirst(const std::vector<double>& shares) const {
+  std::vector<std::pair<double, Item>> sorted;  // by worth
+  for (size_t query = 0; query < shares.size(); ++query) {
     const double value = problem_.weights[query] + shares[query];
-    const int64_t cost = problem_.costs[query];
-    items.push_back({WorthOf(value, cost), value, static_cast<double>(cost)});
-    is_whole = is_whole && value == std::floor(value);
+    sorted.push_back({WorthOf(value, problem_.costs[query]), {query, value, costs_[query]}});
   }
-  std::sort(items.begin(), items.end(),
-            [](const Item& a, const Item& b) { return a.worth > b.worth; });
+  std::sort(sorted.begin(), sorted.end(),
+            [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<Item> items;
+  for (const auto& [worth, item] : sorted) items.push_back(item);
+  return items;
+}
+
+double ShareBound::MostOf(const SlotKind& kind, const std::vector<Item>& items) const {
+  const std::vector<bool> is_usable = Usable(kind);
+  bool is_whole = true;  // the values of all that is usable
   auto room = static_cast<double>(kind.room);
   double most = 0;
+  bool is_full = false;
   for (const Item& item : items) {
-    if (item.cost > room) {
-      most += item.value * room / item.cost;
-      break;
-    }
-    most += item.value;
+    if (!is_usable[item.query]) continue;
+    is_whole = is_whole && item.value == std::floor(item.value);
+    if (is_full && !is_whole) break;
+    if (is_full) continue;
+    is_full = item.cost > room;
+    most += is_full ? item.value * room / item.cost : item.value;
     room -= item.cost;
   }
   return is_whole ? std::floor(most * (1 + 1e-12)) : most;
 }
 
 double ShareBound::BoundOf(const std::vector<double>& shares) const {
+  const std::vector<Item> items = BestFirst(shares);
   double bound = 0;
   for (const SlotKind& kind : problem_.kinds) {
-    if (kind.count > 0) bound += MostOf(kind, shares) * kind.count;
+    if (kind.count > 0) bound += MostOf(kind, items) * kind.count;
   }
   return bound - problem_.required * std::accumulate(shares.begin(), shares.end(), 0.0);
 }
