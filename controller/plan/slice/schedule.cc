@@ -37,40 +37,49 @@ int Repetitions(const ScheduleProblem& problem, const std::vector<Slot>& pack) {
 
 // Every slot with what it held and what it got.
 std::vector<Slot> Unfold(const FillProblem& problem, const std::vector<FillPattern>& patterns) {
-  std::vector<std::vector<Slot>> by_kind;
-  for (const SlotKind& kind : problem.kinds) {
-    by_kind.emplace_back(static_cast<size_t>(kind.count), kind.holds);
-  }
-  std::vector<size_t> used(problem.kinds.size(), 0);
+  std::vector<std::vector<Slot>> by_kind(problem.kinds.size());
   for (const FillPattern& pattern : patterns) {
-    for (int i = 0; i < pattern.count; ++i) {
-      Slot& slot = by_kind[pattern.kind][used[pattern.kind]++];
-      slot.insert(slot.end(), pattern.queries.begin(), pattern.queries.end());
-    }
+    Slot slot = problem.kinds[pattern.kind].holds;
+    slot.insert(slot.end(), pattern.queries.begin(), pattern.queries.end());
+    std::vector<Slot>& slots = by_kind[pattern.kind];
+    slots.insert(slots.end(), static_cast<size_t>(pattern.count), slot);
+  }
+  for (size_t kind = 0; kind < by_kind.size(); ++kind) {
+    by_kind[kind].resize(static_cast<size_t>(problem.kinds[kind].count), problem.kinds[kind].holds);
   }
   // Kinds take turns, so that a query's slots are spread over the campaign.
   std::vector<Slot> slots;
   for (size_t turn = 0;; ++turn) {
     bool has_more = false;
-    for (const std::vector<Slot>& kind : by_kind) {
+    for (std::vector<Slot>& kind : by_kind) {
       if (turn >= kind.size()) continue;
-      slots.push_back(kind[turn]);
+      slots.push_back(std::move(kind[turn]));
       has_more = true;
     }
     if (!has_more) return slots;
   }
 }
 
-// Slots of one kind, those that hold the same together.
-std::vector<FillPattern> PatternsOf(const std::vector<Slot>& slots) {
+// The same slots as patterns of one kind that holds nothing, each set of queries once.
+std::vector<FillPattern> WholeSlots(const FillProblem& problem,
+                                    const std::vector<FillPattern>& patterns) {
   std::map<Slot, int> counts;
-  for (Slot slot : slots) {
+  const auto add = [&](size_t kind, const Slot& added, int count) {
+    Slot slot = problem.kinds[kind].holds;
+    slot.insert(slot.end(), added.begin(), added.end());
     std::sort(slot.begin(), slot.end());
-    ++counts[slot];
+    if (count > 0) counts[std::move(slot)] += count;
+  };
+  std::vector<int> left;
+  for (const SlotKind& kind : problem.kinds) left.push_back(kind.count);
+  for (const FillPattern& pattern : patterns) {
+    add(pattern.kind, pattern.queries, pattern.count);
+    left[pattern.kind] -= pattern.count;
   }
-  std::vector<FillPattern> patterns;
-  for (const auto& [slot, count] : counts) patterns.push_back({0, slot, count});
-  return patterns;
+  for (size_t kind = 0; kind < left.size(); ++kind) add(kind, {}, left[kind]);
+  std::vector<FillPattern> whole;
+  for (const auto& [slot, count] : counts) whole.push_back({0, slot, count});
+  return whole;
 }
 
 Status NoSlotTime() { return Status::Error("a slot takes 0 ms; the shortest slice takes more"); }
@@ -138,11 +147,13 @@ Schedule FillFreely(const ScheduleProblem& problem, const std::vector<Slot>& pac
   // What the repeated packing allows is where the search starts.
   const auto half = std::chrono::duration_cast<std::chrono::nanoseconds>(
       std::chrono::duration<double>(SecondsUntil(deadline) / 2));
-  Schedule schedule = FillAroundPacking(problem, pack, deadline - half);
   const int repetitions = Repetitions(problem, pack);
+  const FillProblem around = AroundPacking(problem, pack, repetitions);
+  const FillResult start = Fill(around, {}, deadline - half);
   const FillProblem fill{
       problem.costs, problem.weights, {{problem.budget, {}, problem.slots}}, repetitions};
-  schedule.fill = Fill(fill, PatternsOf(schedule.slots), deadline);
+  Schedule schedule;
+  schedule.fill = Fill(fill, WholeSlots(around, start.patterns), deadline);
   schedule.slots = Unfold(fill, schedule.fill.patterns);
   // Count as the paper does: what is added to the repeated packing.
   const double repeated =
