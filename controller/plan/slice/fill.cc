@@ -98,7 +98,7 @@ void FillProgram::AddGreedyPatterns(size_t kind, double price, std::vector<Knaps
   };
   std::sort(order.begin(), order.end(),
             [&density](int a, int b) { return density(a) > density(b); });
-  while (!order.empty()) {
+  while (!order.empty() && SecondsUntil(deadline_) > 0) {
     int64_t room = problem_.kinds[kind].room;
     double value = 0;
     Slot queries;
@@ -178,7 +178,7 @@ void FillProgram::Offer(const std::vector<double>& counts, FillResult* best) con
     left[pattern.kind] -= pattern.count;
     found.push_back(std::move(pattern));
   }
-  FillResult filled = TopUp(problem_, found, static_cast<int>(counts[0] + kTolerance));
+  FillResult filled = TopUp(problem_, found, static_cast<int>(counts[0] + kTolerance), deadline_);
   if (!IsBetterFill(filled, *best)) return;
   filled.bound = best->bound;
   *best = std::move(filled);

@@ -20,17 +20,59 @@ struct Group {
 
 enum class Order : uint8_t { kFullestFirst, kEmptiestFirst };
 
+// Queries by how often they are there, of those the best for its cost first.  Kept in this order
+// while slots are filled: to sort anew for each of 100,000 slots takes most of a second.
+class Turns {
+ public:
+  Turns(std::vector<int> best_first, const std::vector<int>& counts)
+      : best_first_(std::move(best_first)) {
+    for (size_t rank = 0; rank < best_first_.size(); ++rank) {
+      const auto count = static_cast<uint64_t>(counts[static_cast<size_t>(best_first_[rank])]);
+      keys_.push_back(count * kOnce + rank);
+    }
+    std::sort(keys_.begin(), keys_.end());
+  }
+
+  size_t count() const { return keys_.size(); }
+  int at(size_t position) const { return best_first_[keys_[position] % kOnce]; }
+  // Those at `positions`, which rise, are there once more.
+  void Raise(const std::vector<size_t>& positions);
+
+ private:
+  static constexpr uint64_t kOnce = uint64_t{1} << 32;
+
+  const std::vector<int> best_first_;
+  std::vector<uint64_t> keys_;  // rising: how often, then the rank in `best_first_`
+  std::vector<uint64_t> kept_;  // here and below: only while Raise() runs
+  std::vector<uint64_t> raised_;
+};
+
+void Turns::Raise(const std::vector<size_t>& positions) {
+  kept_.clear();
+  raised_.clear();
+  auto next = positions.begin();
+  for (size_t at = 0; at < keys_.size(); ++at) {
+    if (next == positions.end() || *next != at) {
+      kept_.push_back(keys_[at]);
+    } else {
+      raised_.push_back(keys_[at] + kOnce);
+      ++next;
+    }
+  }
+  std::merge(kept_.begin(), kept_.end(), raised_.begin(), raised_.end(), keys_.begin());
+}
+
 class GreedyFill {
  public:
   GreedyFill(const FillProblem& problem, const std::vector<FillPattern>& start);
 
-  // Every query so often, as far as it can be.
-  void Raise(int times, Order order);
+  // Every query so often, as far as it can be.  False if it is already.
+  bool Raise(int times, Order order);
   // Whatever fits, the best for its cost first.
   void FillUp();
-  // Slot by slot, what is there least often first, and of that the best for its cost.
-  void FillInTurn();
   FillResult Result() const;
+  // With that, slot by slot, what is there least often first, and of that the best for its cost.
+  FillResult FilledInTurn() const;
 
  private:
   void AddGroup(const FillPattern& pattern);
@@ -101,27 +143,29 @@ void GreedyFill::AddTimes(int query, int times, Order order) {
   }
 }
 
-void GreedyFill::Raise(int times, Order order) {
-  std::vector<int> queries(counts_.size());
-  std::iota(queries.begin(), queries.end(), 0);
-  std::stable_sort(queries.begin(), queries.end(), [this](int a, int b) {
+bool GreedyFill::Raise(int times, Order order) {
+  std::vector<int> lacking;
+  for (size_t query = 0; query < counts_.size(); ++query) {
+    if (counts_[query] < times) lacking.push_back(static_cast<int>(query));
+  }
+  std::stable_sort(lacking.begin(), lacking.end(), [this](int a, int b) {
     return problem_.costs[static_cast<size_t>(a)] > problem_.costs[static_cast<size_t>(b)];
   });
-  for (int query : queries) AddTimes(query, times - counts_[static_cast<size_t>(query)], order);
+  for (int query : lacking) AddTimes(query, times - counts_[static_cast<size_t>(query)], order);
+  return !lacking.empty();
 }
 
 std::vector<int> GreedyFill::BestFirst() const {
   std::vector<int> queries(counts_.size());
   std::iota(queries.begin(), queries.end(), 0);
-  const auto worth = [this](int query) {
-    const auto at = static_cast<size_t>(query);
-    return WorthOf(problem_.weights[at], problem_.costs[at]);
-  };
+  std::vector<double> worth;
+  for (size_t query = 0; query < counts_.size(); ++query) {
+    worth.push_back(WorthOf(problem_.weights[query], problem_.costs[query]));
+  }
   std::stable_sort(queries.begin(), queries.end(), [&](int a, int b) {
-    const double worth_a = worth(a);
-    const double worth_b = worth(b);
-    if (worth_a != worth_b) return worth_a > worth_b;
-    return counts_[static_cast<size_t>(a)] < counts_[static_cast<size_t>(b)];
+    const auto at_a = static_cast<size_t>(a);
+    const auto at_b = static_cast<size_t>(b);
+    return worth[at_a] != worth[at_b] ? worth[at_a] > worth[at_b] : counts_[at_a] < counts_[at_b];
   });
   return queries;
 }
@@ -137,38 +181,43 @@ void GreedyFill::FillUp() {
   }
 }
 
-void GreedyFill::FillInTurn() {
-  if (counts_.empty()) return;
-  const int64_t cheapest = *std::min_element(problem_.costs.begin(), problem_.costs.end());
-  const std::vector<int> best_first = BestFirst();
-  std::map<std::pair<size_t, Slot>, Group> filled;  // by kind and queries
-  for (const Group& group : groups_) {
-    for (int i = 0; i < group.pattern.count; ++i) {
-      Group slot = group;
-      slot.pattern.count = 1;
-      std::vector<int> queries = best_first;
-      std::stable_sort(queries.begin(), queries.end(), [this](int a, int b) {
-        return counts_[static_cast<size_t>(a)] < counts_[static_cast<size_t>(b)];
-      });
-      for (size_t at = 0; at < queries.size() && slot.room >= cheapest; ++at) {
-        if (!Fits(queries[at], slot)) continue;
-        Add(queries[at], &slot);
-        ++counts_[static_cast<size_t>(queries[at])];
-      }
-      std::sort(slot.pattern.queries.begin(), slot.pattern.queries.end());
-      const auto [alike, is_new] =
-          filled.try_emplace({slot.pattern.kind, slot.pattern.queries}, slot);
-      if (!is_new) ++alike->second.pattern.count;
-    }
-  }
-  groups_.clear();
-  for (auto& [key, group] : filled) groups_.push_back(std::move(group));
-}
-
 FillResult GreedyFill::Result() const {
   std::vector<FillPattern> patterns;
   for (const Group& group : groups_) {
     if (!group.pattern.queries.empty()) patterns.push_back(group.pattern);
+  }
+  return JudgeFill(problem_, std::move(patterns));
+}
+
+FillResult GreedyFill::FilledInTurn() const {
+  if (counts_.empty()) return Result();
+  const int64_t cheapest = *std::min_element(problem_.costs.begin(), problem_.costs.end());
+  Turns turns(BestFirst(), counts_);
+  std::map<std::pair<size_t, Slot>, int> filled;  // slots by kind and queries
+  std::vector<size_t> taken;                      // positions
+  for (const Group& group : groups_) {
+    for (int left = group.pattern.count; left > 0;) {
+      Slot queries = group.pattern.queries;
+      int64_t room = group.room;
+      taken.clear();
+      for (size_t at = 0; at < turns.count() && room >= cheapest; ++at) {
+        const auto query = static_cast<size_t>(turns.at(at));
+        if (problem_.costs[query] > room || group.has[query]) continue;
+        room -= problem_.costs[query];
+        queries.push_back(turns.at(at));
+        taken.push_back(at);
+      }
+      turns.Raise(taken);
+      std::sort(queries.begin(), queries.end());
+      // What nothing fits into is like that for all slots of the group.
+      const int slots = taken.empty() ? left : 1;
+      filled[{group.pattern.kind, std::move(queries)}] += slots;
+      left -= slots;
+    }
+  }
+  std::vector<FillPattern> patterns;
+  for (const auto& [key, slots] : filled) {
+    if (!key.second.empty()) patterns.push_back({key.first, key.second, slots});
   }
   return JudgeFill(problem_, std::move(patterns));
 }
@@ -188,31 +237,32 @@ int MostRepeated(const FillProblem& problem) {
 
 }  // namespace
 
-FillResult TopUp(const FillProblem& problem, const std::vector<FillPattern>& start, int repeated) {
+FillResult TopUp(const FillProblem& problem, const std::vector<FillPattern>& start, int repeated,
+                 Deadline deadline) {
   FillResult best = JudgeFill(problem, start);
   const GreedyFill unfilled(problem, start);
   for (const Order order : {Order::kFullestFirst, Order::kEmptiestFirst}) {
     GreedyFill fill = unfilled;
-    fill.Raise(problem.required + repeated, order);
+    // Where nothing is raised, the order makes no difference.
+    const bool is_raised = fill.Raise(problem.required + repeated, order);
     fill.FillUp();
     FillResult found = fill.Result();
     if (IsBetterFill(found, best)) best = std::move(found);
+    if (!is_raised || SecondsUntil(deadline) <= 0) break;
   }
   return best;
 }
 
 FillResult FillInTurn(const FillProblem& problem, const std::vector<FillPattern>& start) {
-  GreedyFill fill(problem, start);
-  fill.FillInTurn();
-  return fill.Result();
+  return GreedyFill(problem, start).FilledInTurn();
 }
 
 FillResult FillGreedily(const FillProblem& problem, const std::vector<FillPattern>& start,
                         Deadline deadline) {
-  FillResult best = TopUp(problem, start, 0);
+  FillResult best = TopUp(problem, start, 0, deadline);
   int best_repeated = 0;
   const auto offer = [&](const std::vector<FillPattern>& from, int repeated) {
-    FillResult found = TopUp(problem, from, repeated);
+    FillResult found = TopUp(problem, from, repeated, deadline);
     if (!IsBetterFill(found, best)) return;
     best = std::move(found);
     best_repeated = repeated;

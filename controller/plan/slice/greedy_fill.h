@@ -17,7 +17,9 @@ namespace trumpet::slice {
 
 // Adds to `start`: first to queries that are there less than required + `repeated` times, the
 // dearest of them first, then to every slot what is worth most for its cost, until nothing fits.
-FillResult TopUp(const FillProblem& problem, const std::vector<FillPattern>& start, int repeated);
+// The better of two ways, or the first, if the deadline is over then.
+FillResult TopUp(const FillProblem& problem, const std::vector<FillPattern>& start, int repeated,
+                 Deadline deadline);
 
 // Adds to `start`, slot by slot, what is there least often, and of that what is worth most for its
 // cost.
