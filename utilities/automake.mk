@@ -54,6 +54,8 @@ utilities_libtrumpet_ctl_a_SOURCES = \
 	utilities/ctl/event_stream.h \
 	utilities/ctl/http_client.cc \
 	utilities/ctl/http_client.h \
+	utilities/ctl/option_range.cc \
+	utilities/ctl/option_range.h \
 	utilities/ctl/options.cc \
 	utilities/ctl/options.h \
 	utilities/ctl/output.cc \

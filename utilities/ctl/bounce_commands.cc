@@ -17,15 +17,8 @@ namespace {
 constexpr auto kLook = std::chrono::milliseconds(200);
 constexpr size_t kTogether = 8;  // links; packets of many would wait for each other
 
-ApiJson NumberOrText(const std::string& text) {
-  const ApiJson json = ApiJson::parse(text, nullptr, false);
-  return json.is_number_unsigned() ? json : ApiJson(text);
-}
-
 std::optional<ApiJson> Begin(CtlRun* run, ApiJson body) {
-  if (run->invocation.Has("count")) body["count"] = NumberOrText(run->invocation.Get("count"));
-  if (run->invocation.Has("rate")) body["rate"] = NumberOrText(run->invocation.Get("rate"));
-  if (run->invocation.Has("timeout")) body["wait"] = NumberOrText(run->invocation.Get("timeout"));
+  AddSending(run->invocation, &body);
   const CtlDocument document{"bounce", body.dump(-1, ' ', true), true};
   return run->Ask(RequestWith("POST", "/v1/bounces", document, "application/json"));
 }

@@ -5,14 +5,25 @@
 
 #include <cstdint>
 
+#include "lib/model/slice_spec.h"
+
 namespace trumpet {
 namespace {
 
 constexpr size_t kAny = 1000;
 
+// Numbers that go to the controller as they are: it says what is wrong with them.
+constexpr WholeRange kItsOwn = {};
+constexpr WholeRange kCount = {1, 1'000'000'000};
+constexpr WholeRange kSeconds = {0, 1'000'000'000};  // 31 years
+constexpr WholeRange kTracePage = {1, 1000};
+constexpr WholeRange kExported = {1, 1'000'000};
+constexpr DecimalRange kSolverSeconds = {0.001, 3600};
+
 constexpr CtlOption kBeginFrom = {"from", "TIME", "that begin at this time or later"};
 constexpr CtlOption kBeginUntil = {"until", "TIME", "that begin before"};
-constexpr CtlOption kAnswerTimeout = {"timeout", "SECONDS", "for the analyzers to answer (10)"};
+constexpr CtlOption kAnswerTimeout = {"timeout", "SECONDS", "for the analyzers to answer (10)",
+                                      kItsOwn};
 
 // Those that say which traces are meant, and `more`.
 std::vector<CtlOption> TraceOptions(const std::vector<CtlOption>& more) {
@@ -20,12 +31,12 @@ std::vector<CtlOption> TraceOptions(const std::vector<CtlOption>& more) {
       {"src", "PREFIX", "of packets from there"},
       {"dst", "PREFIX", "to there"},
       {"protocol", "NAME|NUMBER", "tcp, udp, icmp, ..."},
-      {"src-port", "N", "from this port"},
-      {"dst-port", "N", "to this port"},
+      {"src-port", "N", "from this port", kItsOwn},
+      {"dst-port", "N", "to this port", kItsOwn},
       {"verdict", "WORD", "delivered, dropped, copies_lost, loop or not_known"},
       {"mark", "WORD,...", "one of connection, protocol, debug and probe"},
       {"through", "SWITCH", "with a copy of this switch"},
-      {"min-hops", "N", "with so many copies"}};
+      {"min-hops", "N", "with so many copies", kItsOwn}};
   options.insert(options.end(), more.begin(), more.end());
   return options;
 }
@@ -40,24 +51,25 @@ std::vector<CtlOption> AppOptions(std::vector<CtlOption> what) {
 std::vector<CtlOption> CountOptions(std::vector<CtlOption> what) {
   what.insert(what.end(), {{"from", "TIME", "from then on (the last ten minutes)"},
                            {"until", "TIME", "before that"},
-                           {"step", "SECONDS", "that are added up (60)"},
-                           {"limit", "N", "at most so many lines (1000)"},
+                           {"step", "SECONDS", "that are added up (60)", kItsOwn},
+                           {"limit", "N", "at most so many lines (1000)", kExported},
                            kAnswerTimeout});
   return what;
 }
 
 std::vector<CtlOption> ProbeOptions() {
   return {{"via", "SWITCH,...", "over these switches, one behind the other, and then on"},
-          {"count", "N", "so many packets (3)"},
-          {"rate", "N", "packets per second (10)"},
-          {"timeout", "SECONDS", "for traces, behind the last packet (5)"},
+          {"count", "N", "so many packets (3)", kItsOwn},
+          {"rate", "N", "packets per second (10)", kItsOwn},
+          {"timeout", "SECONDS", "for traces, behind the last packet (5)", kItsOwn},
           {"background", nullptr, "do not wait; probe show tells later"}};
 }
 
 std::vector<CtlOption> BounceOptions(std::vector<CtlOption> more) {
-  more.insert(more.end(), {{"count", "N", "so many packets (20)"},
-                           {"rate", "N", "packets per second (10)"},
-                           {"timeout", "SECONDS", "for copies, behind the last packet (2)"}});
+  more.insert(more.end(),
+              {{"count", "N", "so many packets (20)", kItsOwn},
+               {"rate", "N", "packets per second (10)", kItsOwn},
+               {"timeout", "SECONDS", "for copies, behind the last packet (2)", kItsOwn}});
   return more;
 }
 
@@ -71,7 +83,7 @@ const std::vector<CtlCommand>& CtlCommands() {
        1,
        kAny,
        {{"replace", nullptr, "replace events that are there"},
-        {"wait", "SECONDS", "until all hosts run them, at most so long (--wait: 60)"}}},
+        {"wait", "SECONDS", "until all hosts run them, at most so long (--wait: 60)", kSeconds}}},
       {"event check",
        "FILE...",
        "say what would become of events, and change nothing",
@@ -88,8 +100,8 @@ const std::vector<CtlCommand>& CtlCommands() {
        "print reports as they come",
        0,
        kAny,
-       {{"after", "NUMBER", "begin after the report with this number"},
-        {"count", "N", "end after so many reports"}}},
+       {{"after", "NUMBER", "begin after the report with this number", kItsOwn},
+        {"count", "N", "end after so many reports", kCount}}},
       {"report list",
        "",
        "list reports of the past, newest first",
@@ -99,7 +111,7 @@ const std::vector<CtlCommand>& CtlCommands() {
         {"from", "TIME", "that ended at this time or later (RFC 3339, or ns of Unix time)"},
         {"until", "TIME", "that ended before"},
         {"bucket", "JSON", "of this bucket only"},
-        {"limit", "N", "at most so many (100)"}}},
+        {"limit", "N", "at most so many (100)", kItsOwn}}},
       {"host list", "", "list hosts", 0, 0, {}},
       {"host show", "HOST", "show a host", 1, 1, {}},
       {"slice plan",
@@ -111,24 +123,25 @@ const std::vector<CtlCommand>& CtlCommands() {
         {"map", "FILE", "the network: .edges, .gml, or a topology in YAML or JSON"},
         {"borders", "ROUTER,...", "where traffic enters, and leaves for want of a route"},
         {"routes", "PREFIX=ROUTER,...", "where it leaves; several separated by blanks"},
-        {"rate", "MBPS", "of a prefix, in Mb/s (50)"},
-        {"path-ms", "MS", "the longest path takes (0)"},
-        {"slice-ms", "MS", "the shortest slice takes (25)"},
-        {"spacing-ms", "MS", "between two slots (0)"},
-        {"seconds", "N", "for the solvers (5)"}}},
+        {"rate", "MBPS", "of a prefix, in Mb/s (50)", DecimalRange{0.000001, 1e6}},
+        {"path-ms", "MS", "the longest path takes (0)", DecimalRange{0, 1e6}},
+        {"slice-ms", "MS", "the shortest slice takes (25)", DecimalRange{0.001, 1e6}},
+        {"spacing-ms", "MS", "between two slots (0)", DecimalRange{0, 1e6}},
+        {"seconds", "N", "for the solvers (5)", kSolverSeconds}}},
       {"slice solve",
        "",
        "answer planning cases, one a line, from standard input; needs no controller",
        0,
        0,
        {{"topologies", "DIR", "with the maps that cases name, NAME.edges or NAME.gml"},
-        {"seconds", "N", "for the solvers, per case (5); then the best found counts"}}},
+        {"seconds", "N", "for the solvers, per case (5); then the best found counts",
+         kSolverSeconds}}},
       {"slice run",
        "NAME [FILE]",
        "run a campaign now, or add it from a file in the slice language",
        1,
        2,
-       {{"wait", "SECONDS", "until the run has ended, and show it (--wait: 60)"}}},
+       {{"wait", "SECONDS", "until the run has ended, and show it (--wait: 60)", kSeconds}}},
       {"slice list", "", "list campaigns", 0, 0, {}},
       {"slice show", "NAME", "show a campaign, and its run or the last one", 1, 1, {}},
       {"slice packets",
@@ -136,7 +149,7 @@ const std::vector<CtlCommand>& CtlCommands() {
        "packets of a run that has ended, as pcapng",
        1,
        1,
-       {{"run", "NUMBER", "of this run (default: the last one that has ended)"},
+       {{"run", "NUMBER", "of this run (default: the last one that has ended)", kItsOwn},
         {"write", "FILE", "or -w FILE: to this file (default, and -: standard output)"}}},
       {"slice stop", "NAME...", "stop the runs under way", 1, kAny, {}},
       {"slice rm", "NAME...", "remove campaigns", 1, kAny, {}},
@@ -159,7 +172,8 @@ const std::vector<CtlCommand>& CtlCommands() {
         {"switch", "HOST=NUMBER,...", "what switch.id reads as (default: numbered from 1 on)"},
         {"lab", nullptr, "header checksums may carry tags"},
         {"endpoint", "NAME=ADDRESS,...", "where copies go: udp:IP:PORT or erspan:IP"},
-        {"copy-rate", "N", "so many copies leave a host in a second, at most (10000)"}}},
+        {"copy-rate", "N", "so many copies leave a host in a second, at most (10000)",
+         WholeRange{0, UINT32_MAX}}}},
       {"measure list", "", "list measurements", 0, 0, {}},
       {"measure show", "NAME", "show a measurement, and how it is on its hosts", 1, 1, {}},
       {"measure read",
@@ -169,7 +183,7 @@ const std::vector<CtlCommand>& CtlCommands() {
        2,
        {{"key", "VALUE,...", "of this key only: values of its fields"},
         {"host", "HOST", "of this host only, by its id or name"},
-        {"top", "N", "how many of the largest cells (10)"}}},
+        {"top", "N", "how many of the largest cells (10)", kItsOwn}}},
       {"measure watch",
        "NAME [VARIABLE]",
        "read again and again",
@@ -177,9 +191,9 @@ const std::vector<CtlCommand>& CtlCommands() {
        2,
        {{"key", "VALUE,...", "of this key only: values of its fields"},
         {"host", "HOST", "of this host only, by its id or name"},
-        {"top", "N", "how many of the largest cells (10)"},
-        {"interval", "SECONDS", "between two reads (1)"},
-        {"count", "N", "so many reads (default: until it is interrupted)"}}},
+        {"top", "N", "how many of the largest cells (10)", kItsOwn},
+        {"interval", "SECONDS", "between two reads (1)", kCount},
+        {"count", "N", "so many reads (default: until it is interrupted)", kCount}}},
       {"measure ask",
        "NAME [FIELD=VALUE...]",
        "have tasks of ctrl at all hosts answer a packet with these fields",
@@ -198,12 +212,12 @@ const std::vector<CtlCommand>& CtlCommands() {
        "print the flows and meters of a switch; needs no controller",
        1,
        1,
-       {{"number", "N", "of the switch, which copies carry (1)"},
-        {"port", "N", "the switch's port to the analyzers (1)"},
+       {{"number", "N", "of the switch, which copies carry (1)", WholeRange{1, kMaxSwitchNumber}},
+        {"port", "N", "the switch's port to the analyzers (1)", WholeRange{1, kMaxSwitchPort}},
         {"tunnel", "KIND", "of that port: gre (default) or erspan"},
         {"analyzers", "ADDRESS,...", "of the network: tunnels there are not copied"},
         {"local", "PREFIX,...", "of hosts at this switch: the debug bit is taken off"},
-        {"switches", "N", "that share the budget of the network (1)"}}},
+        {"switches", "N", "that share the budget of the network (1)", WholeRange{1, 1'000'000}}}},
       {"trace rules import",
        "FILE",
        "print the Everflow rules of a config_db.json of SONiC as trace rules; needs no controller",
@@ -246,17 +260,17 @@ const std::vector<CtlCommand>& CtlCommands() {
       {"trace query", "", "list traces of packets, by the time of their first copy", 0, 0,
        TraceOptions({kBeginFrom,
                      kBeginUntil,
-                     {"limit", "N", "at most so many (100)"},
+                     {"limit", "N", "at most so many (100)", kTracePage},
                      {"after", "CURSOR", "behind the page that ended so"},
                      kAnswerTimeout,
                      {"estimate", nullptr, "say instead how much there is to look at"}})},
       {"trace show", "ID", "show a trace, hop by hop", 1, 1, {}},
       {"trace watch", "", "print traces as they are told", 0, 0,
-       TraceOptions({{"count", "N", "end after so many"}})},
+       TraceOptions({{"count", "N", "end after so many", kCount}})},
       {"trace export", "", "write the packets of traces to a file, without what they carry", 0, 0,
        TraceOptions({kBeginFrom,
                      kBeginUntil,
-                     {"limit", "N", "at most so many (10000)"},
+                     {"limit", "N", "at most so many (10000)", kExported},
                      kAnswerTimeout,
                      {"format", "FORMAT", "pcapng (default), or json: the traces, one a line"},
                      {"payload", nullptr, "with what packets carry; takes the role operate"},
@@ -275,7 +289,7 @@ const std::vector<CtlCommand>& CtlCommands() {
       {"counter traces", "", "show how many traces there are of a kind", 0, 0,
        CountOptions(TraceOptions({}))},
       {"counter add", "NAME", "count traces of a kind under a name, from now on", 1, 1,
-       TraceOptions({{"step", "SECONDS", "that are added up (10)"}})},
+       TraceOptions({{"step", "SECONDS", "that are added up (10)", kItsOwn}})},
       {"counter list", "", "list the named counters of traces", 0, 0, {}},
       {"counter show",
        "NAME",
@@ -284,8 +298,8 @@ const std::vector<CtlCommand>& CtlCommands() {
        1,
        {{"from", "TIME", "from then on (the last ten minutes)"},
         {"until", "TIME", "before that"},
-        {"step", "SECONDS", "that are added up (the counter's own)"},
-        {"limit", "N", "at most so many lines (1000)"},
+        {"step", "SECONDS", "that are added up (the counter's own)", kItsOwn},
+        {"limit", "N", "at most so many lines (1000)", kExported},
         {"stored", nullptr, "count the traces that are stored instead"},
         kAnswerTimeout}},
       {"counter rm", "NAME...", "remove named counters", 1, kAny, {}},
@@ -311,9 +325,9 @@ const std::vector<CtlCommand>& CtlCommands() {
        {{"trace", "ID", "packets like that of this trace, where it came in"},
         {"src-within", "PREFIX", "addresses to try instead of srcIP (those of its host)"},
         {"dst-within", "PREFIX", "addresses to try instead of dstIP (those of its host)"},
-        {"count", "N", "packets of the flow at first (40)"},
-        {"rate", "N", "packets per second (half of what the controller may send)"},
-        {"timeout", "SECONDS", "for traces, behind the last packet of a round (5)"},
+        {"count", "N", "packets of the flow at first (40)", kItsOwn},
+        {"rate", "N", "packets per second (half of what the controller may send)", kItsOwn},
+        {"timeout", "SECONDS", "for traces, behind the last packet of a round (5)", kItsOwn},
         {"background", nullptr, "do not wait; probe search tells later"}}},
       {"probe searches", "", "list the last searches for causes of drops", 0, 0, {}},
       {"probe search", "ID", "show a search, and what it has found", 1, 1, {}},

@@ -8,15 +8,21 @@
 #define TRUMPET_UTILITIES_CTL_COMMAND_TABLE_H
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
+#include "utilities/ctl/option_range.h"
+
 namespace trumpet {
+
+constexpr uint32_t kMaxSwitchPort = 0xfeff;  // of those that IN_PORT has room for
 
 // An option of one command, or of all.
 struct CtlOption {
   const char* name;   // "replace"
   const char* value;  // "FILE"; null: it takes none
   const char* help;
+  OptionRange numbers = {};  // that the value is one of; checked when the line is read
 };
 
 struct CtlCommand {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <fstream>
 #include <istream>
 #include <iterator>
@@ -68,8 +67,15 @@ ApiRequest RequestWith(const char* method, const std::string& path, const CtlDoc
 }
 
 std::chrono::steady_clock::time_point WaitsUntil(const CtlInvocation& invocation) {
-  const long seconds = std::strtol(invocation.Get("wait").c_str(), nullptr, 10);
-  return Clock::now() + std::chrono::seconds(seconds);
+  return Clock::now() + std::chrono::seconds(invocation.Whole("wait", 0));
+}
+
+void AddSending(const CtlInvocation& invocation, ApiJson* body) {
+  const std::pair<const char*, const char*> numbers[] = {
+      {"count", "count"}, {"rate", "rate"}, {"timeout", "wait"}};
+  for (const auto& [option, key] : numbers) {
+    if (invocation.Has(option)) (*body)[key] = invocation.Whole(option, 0);
+  }
 }
 
 int CtlRun::Fail(const std::string& text) {

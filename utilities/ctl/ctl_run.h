@@ -81,6 +81,9 @@ ApiRequest RequestWith(const char* method, const std::string& path, const CtlDoc
 // When `--wait=SECONDS` is up.
 std::chrono::steady_clock::time_point WaitsUntil(const CtlInvocation& invocation);
 
+// What --count, --rate and --timeout say of packets to be sent, by the API's names.
+void AddSending(const CtlInvocation& invocation, ApiJson* body);
+
 // The commands; each returns the exit status.
 int AddCtlEvents(CtlRun* run);
 int CheckCtlEvents(CtlRun* run);

@@ -17,12 +17,6 @@ namespace {
 constexpr auto kLook = std::chrono::milliseconds(200);
 constexpr char kCollection[] = "apps/drops/probes";
 
-// A number as a number, so that the controller says what is wrong with it.
-ApiJson NumberOrText(const std::string& text) {
-  const ApiJson json = ApiJson::parse(text, nullptr, false);
-  return json.is_number_unsigned() ? json : ApiJson(text);
-}
-
 int Tell(CtlRun* run, const ApiJson& search) {
   if (run->invocation.output == OutputFormat::kTable) {
     for (const ApiJson& one : search.value("silent", ApiJson::array())) {
@@ -70,11 +64,7 @@ bool IsClean(const ApiJson& search) {
 int SearchCtlDrops(CtlRun* run) {
   auto body = ReadFlow(run);
   if (!body) return 1;
-  const std::pair<const char*, const char*> numbers[] = {
-      {"count", "count"}, {"rate", "rate"}, {"timeout", "wait"}};
-  for (const auto& [option, key] : numbers) {
-    if (run->invocation.Has(option)) (*body)[key] = NumberOrText(run->invocation.Get(option));
-  }
+  AddSending(run->invocation, &*body);
   if (run->invocation.Has("src-within")) (*body)["src_within"] = run->invocation.Get("src-within");
   if (run->invocation.Has("dst-within")) (*body)["dst_within"] = run->invocation.Get("dst-within");
   const CtlDocument document{"search", body->dump(-1, ' ', true), true};

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <ostream>
 #include <thread>
 
@@ -95,7 +94,7 @@ int ShowCtlEvent(CtlRun* run) {
 }
 
 int WatchCtlEvents(CtlRun* run) {
-  const uint64_t wanted = std::strtoull(run->invocation.Get("count", "0").c_str(), nullptr, 10);
+  const uint64_t wanted = run->invocation.Whole("count", 0);  // 0: all
   uint64_t count = 0;
   std::string names;
   for (const std::string& name : run->invocation.arguments) {

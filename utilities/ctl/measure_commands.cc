@@ -3,9 +3,7 @@
 //
 // The commands of trumpetctl for measurement programs.
 
-#include <charconv>
 #include <chrono>
-#include <cstdlib>
 #include <ostream>
 #include <sstream>
 #include <thread>
@@ -164,17 +162,6 @@ std::optional<ApiJson> AskForReading(CtlRun* run) {
   return run->Ask(request);
 }
 
-// Of an option; false, and told, if it is no whole number from 1 on.
-bool ReadCount(CtlRun* run, const char* option, long* count) {
-  if (!run->invocation.Has(option)) return true;
-  const std::string text = run->invocation.Get(option);
-  char* end = nullptr;
-  *count = std::strtol(text.c_str(), &end, 10);
-  if (!text.empty() && *end == '\0' && *count >= 1 && *count <= 1'000'000'000) return true;
-  run->Fail(std::string("--") + option + " is '" + text + "'; it takes 1 to 1000000000");
-  return false;
-}
-
 }  // namespace
 
 namespace {
@@ -211,14 +198,9 @@ Status AddCopies(CtlRun* run, ApiJson* body) {
     if (!address.is_null()) return Twice("endpoint", item.substr(0, equals));
     address = item.substr(equals + 1);
   }
-  if (!run->invocation.Has("copy-rate")) return Status::Ok();
-  const std::string rate = run->invocation.Get("copy-rate");
-  uint32_t number = 0;
-  const auto [last, error] = std::from_chars(rate.data(), rate.data() + rate.size(), number);
-  if (error != std::errc() || last != rate.data() + rate.size()) {
-    return Status::Error("--copy-rate is '" + rate + "'; it takes a number of copies a second");
+  if (run->invocation.Has("copy-rate")) {
+    (*body)["copy_rate"] = run->invocation.Whole("copy-rate", 0);
   }
-  (*body)["copy_rate"] = number;
   return Status::Ok();
 }
 
@@ -228,18 +210,15 @@ Status AddPlaces(CtlRun* run, ApiJson* body) {
     if (!edges.ok()) return edges.status();
     (*body)["edges"] = std::move(*edges);
   }
-  std::map<std::string, long> numbers;
+  std::map<std::string, uint64_t> numbers;
   std::istringstream list(run->invocation.Get("switch"));
   for (std::string item; std::getline(list, item, ',');) {
     const size_t equals = item.find('=');
-    const char* const digits = equals == item.npos ? "" : item.c_str() + equals + 1;
-    char* end = nullptr;
-    const long number = std::strtol(digits, &end, 10);
-    if (equals == item.npos || *digits == '\0' || *end != '\0' || number < 0 || number > 255) {
-      return Status::Error("--switch: '" + item + "' is no HOST=NUMBER up to 255");
-    }
+    const auto number =
+        ReadWhole("switch", equals == item.npos ? "" : item.substr(equals + 1), {0, 255});
+    if (!number) return Status::Error("--switch: '" + item + "' is no HOST=NUMBER up to 255");
     const std::string host = item.substr(0, equals);
-    if (!numbers.emplace(host, number).second) return Twice("switch", host);
+    if (!numbers.emplace(host, *number).second) return Twice("switch", host);
   }
   if (!numbers.empty()) (*body)["switches"] = numbers;
   if (run->invocation.Has("lab")) (*body)["lab"] = true;
@@ -303,11 +282,10 @@ int AskCtlMeasurement(CtlRun* run) {
 }
 
 int WatchCtlMeasurement(CtlRun* run) {
-  long count = 0;
-  long seconds = 1;
-  if (!ReadCount(run, "count", &count) || !ReadCount(run, "interval", &seconds)) return 1;
-  for (long done = 0; count == 0 || done < count; ++done) {
-    if (done > 0) std::this_thread::sleep_for(std::chrono::seconds(seconds));
+  const uint64_t count = run->invocation.Whole("count", 0);  // 0: until it is interrupted
+  const std::chrono::seconds interval(run->invocation.Whole("interval", 1));
+  for (uint64_t done = 0; count == 0 || done < count; ++done) {
+    if (done > 0) std::this_thread::sleep_for(interval);
     const int status = ReadCtlMeasurement(run);
     run->terminal.out->flush();
     if (status != 0 || !*run->terminal.out) return status;

@@ -6,6 +6,8 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <cassert>
+#include <cmath>
 
 #include "utilities/ctl/command_help.h"
 
@@ -179,6 +181,19 @@ std::string CtlInvocation::Get(const std::string& option, const std::string& oth
   return found == options.end() ? otherwise : found->second;
 }
 
+uint64_t CtlInvocation::Whole(const std::string& option, uint64_t otherwise) const {
+  const auto number = Has(option) ? ReadWhole(option, Get(option), {}) : otherwise;
+  assert(number);
+  return number ? *number : otherwise;
+}
+
+double CtlInvocation::Decimal(const std::string& option, double otherwise) const {
+  constexpr DecimalRange kAny = {-HUGE_VAL, HUGE_VAL};
+  const auto number = Has(option) ? ReadDecimal(option, Get(option), kAny) : otherwise;
+  assert(number);
+  return number ? *number : otherwise;
+}
+
 Result<CtlInvocation> ParseCtlArguments(const std::vector<std::string>& arguments,
                                         const Environment& environment,
                                         std::string_view config_text,
@@ -234,6 +249,8 @@ Result<CtlInvocation> ParseCtlArguments(const std::vector<std::string>& argument
                            (option->value != nullptr ? " needs a value" : " takes no value"));
     }
     if (!is_common) {
+      status = CheckOptionNumber(name, value, option->numbers);
+      if (!status) return status;
       invocation.options[name] = value;
       continue;
     }

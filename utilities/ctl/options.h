@@ -32,6 +32,9 @@ struct CtlInvocation {
 
   bool Has(const std::string& option) const { return options.count(option) != 0; }
   std::string Get(const std::string& option, const std::string& otherwise = "") const;
+  // Of options that take numbers, which were in their range when the line was read.
+  uint64_t Whole(const std::string& option, uint64_t otherwise) const;
+  double Decimal(const std::string& option, double otherwise) const;
 };
 
 using Environment = std::function<std::string(const char* name)>;  // empty: not set

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 namespace trumpet {
 namespace {
 
@@ -77,6 +79,57 @@ TEST(CtlOptions, SayWhatIsWrong) {
       {{"status", "-x"}, "there is no option -x"},
   };
   for (const auto& one : cases) EXPECT_EQ(ErrorOf(one.arguments), one.error);
+}
+
+// The words that call `command` with `option`.
+Arguments CallOf(const CtlCommand& command, const std::string& option) {
+  Arguments words;
+  std::istringstream name(command.name);
+  for (std::string word; name >> word;) words.push_back(word);
+  words.insert(words.end(), command.min_arguments, "x");
+  words.push_back(option);
+  return words;
+}
+
+bool IsOfNumbers(const CtlOption& option) {
+  const std::string value = option.value == nullptr ? "" : option.value;
+  return value == "N" || value == "NUMBER" || value == "SECONDS" || value == "MS" ||
+         value == "MBPS";
+}
+
+TEST(CtlOptions, TakeNoTextForANumber) {
+  size_t count = 0;
+  for (const CtlCommand& command : CtlCommands()) {
+    for (const CtlOption& option : command.options) {
+      EXPECT_EQ(IsOfNumbers(option), option.numbers.index() != 0) << option.name;
+      if (!IsOfNumbers(option)) continue;
+      ++count;
+      const std::string name = std::string("--") + option.name;
+      for (const char* wrong :
+           {"abc", "", "-1", "5s", " 5", "0x5", "99999999999999999999", "nan"}) {
+        const std::string front = name + " is '" + wrong + "'; it takes ";
+        const std::string error = ErrorOf(CallOf(command, name + "=" + wrong));
+        EXPECT_EQ(error.substr(0, front.size()), front) << command.name;
+      }
+      EXPECT_EQ(ErrorOf(CallOf(command, name + "=5")), "") << command.name;
+    }
+  }
+  EXPECT_GT(count, 40u);
+}
+
+TEST(CtlOptions, SayWhichNumbersTheyTake) {
+  EXPECT_EQ(ErrorOf({"event", "watch", "--count=abc"}),
+            "--count is 'abc'; it takes 1 to 1000000000");
+  EXPECT_EQ(ErrorOf({"event", "watch", "--count=0"}), "--count is '0'; it takes 1 to 1000000000");
+  EXPECT_EQ(ErrorOf({"event", "watch", "--after=x"}),
+            "--after is 'x'; it takes a whole number below 2^64");
+  EXPECT_EQ(ErrorOf({"event", "add", "--wait=10000000000", "f"}),
+            "--wait is '10000000000'; it takes 0 to 1000000000");
+  EXPECT_EQ(ErrorOf({"slice", "solve", "--seconds=1e9"}),
+            "--seconds is '1e9'; it takes 0.001 to 3600");
+  EXPECT_EQ(Parse({"trace", "watch", "--count=7"})->Whole("count", 0), 7u);
+  EXPECT_EQ(Parse({"trace", "watch"})->Whole("count", 3), 3u);
+  EXPECT_EQ(Parse({"slice", "solve", "--seconds=2.5e-1"})->Decimal("seconds", 5), 0.25);
 }
 
 TEST(CtlOptions, NameThePlaceInTheFile) {

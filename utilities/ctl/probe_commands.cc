@@ -4,7 +4,6 @@
 // The commands of trumpetctl for probes.
 
 #include <chrono>
-#include <cstdlib>
 #include <ostream>
 #include <thread>
 
@@ -17,12 +16,6 @@ namespace trumpet {
 namespace {
 
 constexpr auto kLook = std::chrono::milliseconds(200);
-
-// A number as a number, so that the controller says what is wrong with it.
-ApiJson NumberOrText(const std::string& text) {
-  const ApiJson json = ApiJson::parse(text, nullptr, false);
-  return json.is_number_unsigned() ? json : ApiJson(text);
-}
 
 // Part of an answer may be missing, and whoever reads it has to know.
 void TellSilent(CtlRun* run, const ApiJson& probe) {
@@ -47,9 +40,7 @@ bool HasGoneWrong(const ApiJson& probe) {
 int Send(CtlRun* run, const std::string& at, const std::string& port, const std::string& line) {
   ApiJson body = {{"switch", at}, {"port", port}, {"packet", line}};
   if (run->invocation.Has("via")) body["via"] = run->invocation.Get("via");
-  if (run->invocation.Has("count")) body["count"] = NumberOrText(run->invocation.Get("count"));
-  if (run->invocation.Has("rate")) body["rate"] = NumberOrText(run->invocation.Get("rate"));
-  if (run->invocation.Has("timeout")) body["wait"] = NumberOrText(run->invocation.Get("timeout"));
+  AddSending(run->invocation, &body);
   const CtlDocument document{"probe", body.dump(-1, ' ', true), true};
   auto probe = run->Ask(RequestWith("POST", "/v1/probes", document, "application/json"));
   if (!probe) return 1;

@@ -4,7 +4,6 @@
 #include "utilities/ctl/slice_commands.h"
 
 #include <cmath>
-#include <cstdlib>
 #include <map>
 #include <ostream>
 #include <set>
@@ -35,7 +34,6 @@ class SliceRun {
   }
   int Print(const slice::SlicePlan& plan, const SliceCampaign& campaign,
             const slice::Network& network);
-  double Number(const char* option, double otherwise, double least, double most);
   std::vector<int> Routers(const std::string& list, const slice::Network& network);
   std::vector<slice::RoutedPrefix> Routes(const slice::Network& network);
   slice::SlicePlanOptions TimesAndRates();
@@ -45,18 +43,6 @@ class SliceRun {
   CtlRun run_;
   std::string error_;
 };
-
-double SliceRun::Number(const char* option, double otherwise, double least, double most) {
-  if (!invocation_.Has(option)) return otherwise;
-  const std::string text = invocation_.Get(option);
-  char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  if (!text.empty() && *end == '\0' && value >= least && value <= most) return value;
-  std::ostringstream range;
-  range << "--" << option << " is '" << text << "'; it takes " << least << " to " << most;
-  Complain(range.str());
-  return otherwise;
-}
 
 // Each once.
 std::vector<int> SliceRun::Routers(const std::string& list, const slice::Network& network) {
@@ -96,11 +82,11 @@ std::vector<slice::RoutedPrefix> SliceRun::Routes(const slice::Network& network)
 
 slice::SlicePlanOptions SliceRun::TimesAndRates() {
   slice::SlicePlanOptions options;
-  options.rate_bps = std::llround(Number("rate", 50, 0.000001, 1'000'000) * 1e6);
-  options.longest_path_ms = Number("path-ms", 0, 0, 1e6);
-  options.shortest_slice_ms = Number("slice-ms", 25, 0.001, 1e6);
-  options.spacing_ms = Number("spacing-ms", 0, 0, 1e6);
-  options.seconds = Number("seconds", 5, 0.001, 3600);
+  options.rate_bps = std::llround(invocation_.Decimal("rate", 50) * 1e6);
+  options.longest_path_ms = invocation_.Decimal("path-ms", 0);
+  options.shortest_slice_ms = invocation_.Decimal("slice-ms", 25);
+  options.spacing_ms = invocation_.Decimal("spacing-ms", 0);
+  options.seconds = invocation_.Decimal("seconds", 5);
   return options;
 }
 
@@ -119,7 +105,6 @@ int SliceRun::Plan() {
     return run_.Misuse("slice plan needs --map=FILE, the network to plan on");
   }
   slice::SlicePlanOptions options = TimesAndRates();
-  if (!error_.empty()) return run_.Misuse(error_);
   const std::string& file = invocation_.arguments[0];
   const auto text = ReadBoundedFile(file, kMaxSliceTextBytes);
   if (!text) return Fail(text.message());
@@ -139,8 +124,7 @@ int SliceRun::Solve() {
   SliceCaseOptions options;
   options.topologies = invocation_.Get("topologies", ".");
   options.source_name = "cases";
-  options.seconds = Number("seconds", 5, 0.001, 3600);
-  if (!error_.empty()) return run_.Misuse(error_);
+  options.seconds = invocation_.Decimal("seconds", 5);
   const uint64_t wrong = AnswerSliceCases(*terminal_.in, *terminal_.out, options);
   if (wrong == 0) return 0;
   return Fail(std::to_string(wrong) + " lines are no cases; their answers say why");

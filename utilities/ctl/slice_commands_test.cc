@@ -40,7 +40,10 @@ class SlicePlanCommand : public ::testing::Test {
     options.insert(options.begin(), {"slice", "plan", At("c.slices")});
     const auto invocation = ParseCtlArguments(
         options, [](const char*) { return std::string(); }, "", "");
-    if (!invocation) return invocation.message();
+    if (!invocation) {
+      status_ = 2;  // as main()
+      return invocation.message() + "\n";
+    }
     std::ostringstream out, err;
     CtlTerminal terminal;
     terminal.out = &out;

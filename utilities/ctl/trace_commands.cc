@@ -4,7 +4,6 @@
 // The commands of trumpetctl for traces.
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <ostream>
 #include <sstream>
@@ -18,7 +17,6 @@ namespace trumpet {
 namespace {
 
 constexpr uint64_t kMaxPage = 1000;
-constexpr uint64_t kMaxExported = 1'000'000;
 
 // What is asked for, by the API's names; false, and told, if an option is wrong.
 bool AddFilter(CtlRun* run, ApiRequest* request) {
@@ -107,24 +105,13 @@ Status WritePcapng(const ApiJson& traces, const std::string& path) {
   return writer->Close();
 }
 
-// --limit, or `otherwise`; 0, and told, if it is none.
-uint64_t ReadLimit(CtlRun* run, const char* otherwise, uint64_t most) {
-  const std::string text = run->invocation.Get("limit", otherwise);
-  char* end = nullptr;
-  const uint64_t limit = std::strtoull(text.c_str(), &end, 10);
-  if (!text.empty() && text[0] != '-' && *end == '\0' && limit >= 1 && limit <= most) return limit;
-  run->Fail("--limit is '" + text + "'; it takes 1 to " + std::to_string(most));
-  return 0;
-}
-
 }  // namespace
 
 int QueryCtlTraces(CtlRun* run) {
   ApiRequest request;
   request.path = "/v1/traces";
   if (!AddFilter(run, &request)) return 1;
-  const uint64_t limit = ReadLimit(run, "100", kMaxPage);
-  if (limit == 0) return 1;
+  const uint64_t limit = run->invocation.Whole("limit", 100);
   request.query.emplace_back("limit", std::to_string(limit));
   if (run->invocation.Has("after")) {
     request.query.emplace_back("cursor", run->invocation.Get("after"));
@@ -150,7 +137,7 @@ int ShowCtlTrace(CtlRun* run) {
 int WatchCtlTraces(CtlRun* run) {
   ApiRequest filter;
   if (!AddFilter(run, &filter)) return 1;
-  const uint64_t wanted = std::strtoull(run->invocation.Get("count", "0").c_str(), nullptr, 10);
+  const uint64_t wanted = run->invocation.Whole("count", 0);  // 0: all
   uint64_t count = 0;
   CtlRun::Following following;
   following.path = "/v1/traces/stream";
@@ -185,8 +172,7 @@ int ExportCtlTraces(CtlRun* run) {
   ApiRequest filter;
   filter.path = "/v1/traces";
   if (!AddFilter(run, &filter)) return 1;
-  const uint64_t limit = ReadLimit(run, "10000", kMaxExported);
-  if (limit == 0) return 1;
+  const uint64_t limit = run->invocation.Whole("limit", 10000);
   filter.query.emplace_back("packets", run->invocation.Has("payload") ? "whole" : "headers");
   ApiJson traces;
   if (!ReadPages(run, filter, "traces", limit, &traces)) return 1;
@@ -206,9 +192,9 @@ int ShowCtlCounters(CtlRun* run, const char* path) {
   ApiRequest filter;
   filter.path = path;
   if (!AddFilter(run, &filter)) return 1;
-  const uint64_t limit = ReadLimit(run, "1000", kMaxExported);
+  const uint64_t limit = run->invocation.Whole("limit", 1000);
   ApiJson counters;
-  if (limit == 0 || !ReadPages(run, filter, "counters", limit, &counters)) return 1;
+  if (!ReadPages(run, filter, "counters", limit, &counters)) return 1;
   return run->Print(counters, TraceCounterTable);
 }
 
@@ -216,8 +202,7 @@ int AddCtlCounter(CtlRun* run) {
   ApiJson body = {{"name", run->argument(0)}, {"filter", ApiJson::object()}};
   for (const auto& [option, value] : run->invocation.options) {
     if (option == "step") {
-      const ApiJson step = ApiJson::parse(value, nullptr, false);
-      body["step_s"] = step.is_number() ? step : ApiJson(value);
+      body["step_s"] = run->invocation.Whole("step", 0);
     } else if (option == "mark") {
       body["filter"]["mark"] = ApiJson::array();
       std::istringstream marks(value);
@@ -238,9 +223,9 @@ int ShowCtlCounter(CtlRun* run) {
   filter.path = ApiPath("counters", run->argument(0));
   if (!AddFilter(run, &filter)) return 1;
   if (run->invocation.Has("stored")) filter.query.emplace_back("stored", "true");
-  const uint64_t limit = ReadLimit(run, "1000", kMaxExported);
+  const uint64_t limit = run->invocation.Whole("limit", 1000);
   ApiJson values;
-  if (limit == 0 || !ReadPages(run, filter, "values", limit, &values)) return 1;
+  if (!ReadPages(run, filter, "values", limit, &values)) return 1;
   return run->Print(values, CounterValueTable);
 }
 

@@ -4,10 +4,8 @@
 // The commands of trumpetctl for trace rules.
 
 #include <algorithm>
-#include <charconv>
 #include <ostream>
 #include <sstream>
-#include <system_error>
 
 #include "controller/plan/trace/sonic_export.h"
 #include "controller/plan/trace/sonic_import.h"
@@ -46,24 +44,6 @@ int FailRules(CtlRun* run, const TraceRules& rules, const std::string& message) 
   return 1;
 }
 
-constexpr uint32_t kMaxPort = 0xfeff;  // of those that IN_PORT has room for
-
-Status ReadNumber(const char* option, const std::string& text, uint32_t most, uint32_t* number) {
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), *number);
-  if (read.ec == std::errc() && read.ptr == text.data() + text.size() && *number >= 1 &&
-      *number <= most) {
-    return Status::Ok();
-  }
-  return Status::Error(std::string("--") + option + " is '" + text + "'; it takes 1 to " +
-                       std::to_string(most));
-}
-
-Status ReadNumber(const CtlInvocation& invocation, const char* option, uint32_t most,
-                  uint32_t* number) {
-  if (!invocation.Has(option)) return Status::Ok();
-  return ReadNumber(option, invocation.Get(option), most, number);
-}
-
 Status ReadPrefixes(const CtlInvocation& invocation, const char* option,
                     std::vector<Prefix>* prefixes) {
   std::istringstream words(invocation.Get(option));
@@ -77,21 +57,18 @@ Status ReadPrefixes(const CtlInvocation& invocation, const char* option,
 
 Result<TraceSwitch> ReadSwitch(const CtlInvocation& invocation) {
   TraceSwitch at;
-  uint32_t number = 1;
-  at.port = 1;
+  at.number = static_cast<uint16_t>(invocation.Whole("number", 1));
+  at.port = static_cast<uint32_t>(invocation.Whole("port", 1));
+  at.switch_count = static_cast<uint32_t>(invocation.Whole("switches", at.switch_count));
   const std::string tunnel = invocation.Get("tunnel", "gre");
   at.is_erspan = tunnel == "erspan";
   if (!at.is_erspan && tunnel != "gre") {
     return Status::Error("--tunnel is '" + tunnel + "'; it takes gre or erspan");
   }
-  for (const Status& status : {ReadNumber(invocation, "number", kMaxSwitchNumber, &number),
-                               ReadNumber(invocation, "port", kMaxPort, &at.port),
-                               ReadNumber(invocation, "switches", 1'000'000, &at.switch_count),
-                               ReadPrefixes(invocation, "analyzers", &at.analyzers),
+  for (const Status& status : {ReadPrefixes(invocation, "analyzers", &at.analyzers),
                                ReadPrefixes(invocation, "local", &at.local)}) {
     if (!status) return status;
   }
-  at.number = static_cast<uint16_t>(number);
   at.hosts = {{"", at.local}};
   return at;
 }
@@ -104,9 +81,9 @@ Status ReadPorts(const CtlInvocation& invocation, SonicPorts* ports) {
     if (equals == word.npos || equals == 0) {
       return Status::Error("--ports: '" + word + "' is no NAME=NUMBER");
     }
-    Status read =
-        ReadNumber("ports", word.substr(equals + 1), kMaxPort, &(*ports)[word.substr(0, equals)]);
-    if (!read) return read;
+    const auto port = ReadWhole("ports", word.substr(equals + 1), {1, kMaxSwitchPort});
+    if (!port) return port.status();
+    (*ports)[word.substr(0, equals)] = static_cast<uint32_t>(*port);
   }
   return Status::Ok();
 }

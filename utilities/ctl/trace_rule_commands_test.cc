@@ -22,7 +22,7 @@ Told RunRules(const std::string& verb, const std::string& input,
   options.insert(options.begin(), {"trace", "rules", verb, "-"});
   const auto no_variables = [](const char*) { return std::string(); };
   const auto invocation = ParseCtlArguments(options, no_variables, "", "");
-  if (!invocation) return {2, "", invocation.message()};
+  if (!invocation) return {2, "", "trumpetctl: " + invocation.message() + "\n"};  // as main()
   std::istringstream in(input);
   std::ostringstream out;
   std::ostringstream err;
