@@ -4,6 +4,7 @@
 #include "controller/store/sqlite_trace_store.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <system_error>
@@ -78,7 +79,8 @@ Status SqliteTraceStore::Begin(Nanos now) {
 Status SqliteTraceStore::SealIfDue(Nanos now) {
   if (!parts_.empty() && !parts_.back()->is_sealed()) {
     const TracePart& newest = *parts_.back();
-    const bool is_due = now - newest.begun() >= options_.seal_after ||
+    // One that began as long after this is of a clock that was set back since.
+    const bool is_due = std::abs(now - newest.begun()) >= options_.seal_after ||
                         newest.Bytes() >= options_.max_bytes / kMinFiles;
     if (!is_due) return Status::Ok();
     const Status status = parts_.back()->Seal();
@@ -160,10 +162,18 @@ Result<std::vector<LinkCounters>> SqliteTraceStore::FindCounters(uint16_t from_s
   return in_order;
 }
 
+// A file is as old as what came last to it, which is when the next was begun; one that is said to
+// have begun later than now tells nothing of that, for its clock was wrong.
+Nanos SqliteTraceStore::EndOfOldest(Nanos now) const {
+  for (size_t i = 1; i < parts_.size(); ++i) {
+    if (parts_[i]->begun() <= now) return parts_[i]->begun();
+  }
+  return now;
+}
+
 Status SqliteTraceStore::Expire(Nanos now) {
   const Status status = SealIfDue(now);
-  // A file is as old as what came last to it, which is when the next was begun.
-  while (parts_.size() > 1 && now - parts_[1]->begun() > options_.max_age) RemoveOldest();
+  while (parts_.size() > 1 && now - EndOfOldest(now) > options_.max_age) RemoveOldest();
   while (parts_.size() > 1 && counters().stored_bytes > options_.max_bytes) RemoveOldest();
   return status;
 }

@@ -55,6 +55,7 @@ class SqliteTraceStore final : public TraceStore {
   Status SealIfDue(Nanos now);
   Status Write(const std::function<Status(TracePart*)>& write, Nanos now);
   Status ForgetRevised(const std::vector<StoredTrace>& traces);
+  Nanos EndOfOldest(Nanos now) const;
   void RemoveOldest();
 
   const SqliteTraceStoreOptions options_;

@@ -114,6 +114,24 @@ TEST_F(SqliteTraceStores, KeepFewFilesWhenWhatIsTooOldGoes) {
   EXPECT_LE(store->file_count(), 9u);
 }
 
+TEST_F(SqliteTraceStores, ExpireBesideAFileThatBeganWhileTheClockWasAhead) {
+  options_.seal_after = 10 * kNanosPerSecond;
+  options_.max_age = 60 * kNanosPerSecond;
+  auto store = Open();
+  ASSERT_NE(store, nullptr);
+  constexpr Nanos kYear = 365 * 24 * 3600 * kNanosPerSecond;
+  for (uint64_t id = 1; id <= 200; ++id) {
+    const Nanos now = kBegin + static_cast<Nanos>(id) * kNanosPerSecond;
+    const bool is_ahead = id >= 15 && id < 20;
+    // Expiry is not asked for meanwhile, or all before would be too old.
+    ASSERT_TRUE(store->Append({Some(id, now)}, is_ahead ? now + kYear : now).ok());
+    if (is_ahead) continue;
+    ASSERT_TRUE(store->Expire(now).ok());
+  }
+  EXPECT_LE(store->file_count(), 9u);
+  EXPECT_GT(store->Find({})->front().id, 100u);
+}
+
 TEST_F(SqliteTraceStores, KeepToTheirSize) {
   options_.max_bytes = 4 << 20;
   auto store = Open();
