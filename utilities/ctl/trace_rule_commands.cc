@@ -161,9 +161,10 @@ int ExportCtlTraceRules(CtlRun* run) {
   }
   const auto rules = ReadRules(run);
   if (!rules) return 1;
-  const auto text = ExportSonic(*rules, tunnel);
-  if (!text) return FailRules(run, *rules, text.message());
-  *run->terminal.out << *text;
+  const auto exported = ExportSonic(*rules, tunnel);
+  if (!exported) return FailRules(run, *rules, exported.message());
+  for (const std::string& note : exported->notes) *run->terminal.err << "note: " << note << "\n";
+  *run->terminal.out << exported->text;
   return 0;
 }
 

@@ -173,7 +173,7 @@ class Exporter {
  public:
   Exporter(const TraceRules& rules, const SonicTunnel& tunnel) : rules_(rules), tunnel_(tunnel) {}
 
-  Result<std::string> Run() {
+  Result<SonicExport> Run() {
     document_["MIRROR_SESSION"] = Json::object();
     for (const bool is_v6 : {false, true}) {
       document_["ACL_TABLE"][is_v6 ? kTableV6 : kTableV4] = {
@@ -187,10 +187,30 @@ class Exporter {
       const Status status = AddRule(rule);
       if (!status) return Status::Error(PlaceAndName(rule) + ": " + status.message());
     }
-    return document_.dump(4) + "\n";
+    return SonicExport{document_.dump(4) + "\n", Notes()};
   }
 
  private:
+  std::vector<std::string> Notes() const {
+    std::vector<std::string> notes;
+    const auto limit = [&](uint32_t rate, const char* whose) {
+      if (rate == 0) return;
+      notes.push_back("the limit of " + std::to_string(rate) + " copies per second of " + whose +
+                      " is left out: limits of SONiC are of sessions");
+    };
+    limit(rules_.switch_rate, "each switch");
+    limit(rules_.network_rate, "all switches together");
+    for (const TraceRule& rule : rules_.rules) {
+      if (!rule.is_at_edge) continue;
+      notes.push_back(PlaceAndName(rule) +
+                      " marks no packets at the edge: every switch copies what its filter fits");
+    }
+    for (const TraceMark& mark : rules_.marks) {
+      notes.push_back(PlaceAndName(mark) + " is left out: Everflow marks no packets");
+    }
+    return notes;
+  }
+
   Status AddRule(const TraceRule& rule) {
     const Result<Terms> terms = TermsOf(rule.filter);
     if (!terms.ok()) return terms.status();
@@ -268,7 +288,7 @@ class Exporter {
 
 }  // namespace
 
-Result<std::string> ExportSonic(const TraceRules& rules, const SonicTunnel& tunnel) {
+Result<SonicExport> ExportSonic(const TraceRules& rules, const SonicTunnel& tunnel) {
   return Exporter(rules, tunnel).Run();
 }
 

@@ -26,9 +26,13 @@ using event_lang::Quote;
 using Fields = std::map<std::string, std::string>;
 using Kind = DocumentNode::Kind;
 
+constexpr char kSampleRate[] = "sample_rate";
+constexpr char kTruncateSize[] = "truncate_size";
+
 struct Row {
   std::string key;
   Fields fields;
+  std::map<std::string, size_t> places;  // of the values, in the text
 };
 
 // Numbers of SONiC are decimal, or hexadecimal after 0x.
@@ -86,6 +90,7 @@ std::vector<Row> RowsOf(const DocumentNode& root, const std::string& table, bool
         };
         std::transform(key.begin(), key.end(), key.begin(), change);
         row.fields[key] = TextOf(fields.items[f + 1]);
+        row.places[key] = fields.items[f + 1].offset;
       }
       rows.push_back(std::move(row));
     }
@@ -243,23 +248,40 @@ class MatchReader {
 
 class Importer {
  public:
-  Importer(const DocumentNode& root, const SonicPorts& ports) : root_(root), ports_(ports) {}
+  Importer(const event_lang::Source& source, const DocumentNode& root, const SonicPorts& ports)
+      : source_(source), root_(root), ports_(ports) {}
 
   Result<SonicImport> Run() {
     for (Row& row : RowsOf(root_, "MIRROR_SESSION", false)) {
+      Status status = CheckSession(row);
+      if (!status.ok()) return status;
       import_.sessions.push_back({row.key, std::move(row.fields)});
     }
     for (Row& row : RowsOf(root_, "POLICER", false)) policers_[row.key] = std::move(row.fields);
     for (Row& row : RowsOf(root_, "ACL_TABLE", false)) tables_[row.key] = std::move(row.fields);
     for (const SonicSession& session : import_.sessions) NoteSession(session);
     for (const Row& row : RulesInOrder()) {
-      if (!AddRule(row)) return Status::Error(error_);
+      if (!AddRule(row)) return Status::Error(std::string(source_.name) + ": " + error_);
     }
     return std::move(import_);
   }
 
  private:
   void Note(const std::string& text) { import_.notes.push_back(text); }
+
+  // What rules say of sampling and length depends on these.
+  Status CheckSession(const Row& session) const {
+    const std::pair<const char*, uint32_t> numbers[] = {{kSampleRate, UINT32_MAX},
+                                                        {kTruncateSize, UINT16_MAX}};
+    for (const auto& [key, most] : numbers) {
+      const std::string text = Get(session.fields, key);
+      if (text.empty() || Number(text, most)) continue;
+      return Status::Error(source_.ErrorAt(
+          session.places.at(key), std::string(key) + " of session " + Quote(session.key) + " is " +
+                                      Quote(text) + "; it takes 0 to " + std::to_string(most)));
+    }
+    return Status::Ok();
+  }
 
   void NoteSession(const SonicSession& session) {
     if (session.is_span()) {
@@ -354,7 +376,7 @@ class Importer {
   }
 
   void SetSample(const SonicSession& session, TraceRule* rule) {
-    const auto rate = Number(session.Get("sample_rate"), UINT32_MAX).value_or(0);
+    const auto rate = Number(session.Get(kSampleRate), UINT32_MAX).value_or(0);
     while (rule->sample_bits < kMaxTraceSampleBits && (rate >> (rule->sample_bits + 1)) != 0) {
       ++rule->sample_bits;
     }
@@ -364,7 +386,7 @@ class Importer {
   }
 
   void SetLength(const SonicSession& session, TraceRule* rule) {
-    const auto length = Number(session.Get("truncate_size"), UINT16_MAX).value_or(0);
+    const auto length = Number(session.Get(kTruncateSize), UINT16_MAX).value_or(0);
     if (length == 0) return;
     rule->snap_bytes = static_cast<uint16_t>(std::max<uint32_t>(length, kLeastTraceBytes));
   }
@@ -389,6 +411,7 @@ class Importer {
     rule->copies_per_second = *rate;
   }
 
+  const event_lang::Source& source_;
   const DocumentNode& root_;
   const SonicPorts& ports_;
   std::map<std::string, Fields> policers_;
@@ -408,9 +431,7 @@ Result<SonicImport> ImportSonic(std::string_view text, std::string_view source_n
   if (root->kind != Kind::kMap) {
     return Status::Error(source.ErrorAt(root->offset, "a config_db is a map of tables"));
   }
-  Result<SonicImport> import = Importer(*root, ports).Run();
-  if (import.ok()) return import;
-  return Status::Error(std::string(source_name) + ": " + import.message());
+  return Importer(source, *root, ports).Run();
 }
 
 }  // namespace trumpet

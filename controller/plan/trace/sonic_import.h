@@ -39,7 +39,8 @@ struct SonicImport {
 // OpenFlow's numbers of SONiC's ports: "Ethernet0".
 using SonicPorts = std::map<std::string, uint32_t>;
 
-// The error is of a text that is no config_db, or whose rules are too many.
+// The error is of a text that is no config_db, whose rules are too many, or of a session whose
+// sampling or length is no number.
 Result<SonicImport> ImportSonic(std::string_view text, std::string_view source_name,
                                 const SonicPorts& ports);
 

@@ -166,12 +166,13 @@ TEST(SonicExport, ComesBackAsTheSameMatches) {
     const auto rules =
         ParseTraceRulesYaml("rules: [{name: 'a|b', filter: '" + std::string(filter) + "'}]", "t");
     ASSERT_TRUE(rules.ok()) << rules.message();
-    const auto text = ExportSonic(*rules, {"10.1.0.32", "10.0.0.7"});
-    ASSERT_TRUE(text.ok()) << text.message();
-    const auto import = ImportSonic(*text, "exported", {});
+    const auto exported = ExportSonic(*rules, {"10.1.0.32", "10.0.0.7"});
+    ASSERT_TRUE(exported.ok()) << exported.message();
+    EXPECT_TRUE(exported->notes.empty()) << exported->notes[0];
+    const auto import = ImportSonic(exported->text, "exported", {});
     ASSERT_TRUE(import.ok()) << import.message();
     EXPECT_TRUE(import->notes.empty()) << import->notes[0];
-    EXPECT_EQ(AllMatches(import->rules), AllMatches(*rules)) << filter << "\n" << *text;
+    EXPECT_EQ(AllMatches(import->rules), AllMatches(*rules)) << filter << "\n" << exported->text;
   }
 }
 
@@ -181,13 +182,13 @@ TEST(SonicExport, WaysToCopyAreSessions) {
       "vlan=1 and ethType=0x86dd, sample: 1/8, truncate: 128, rate: 9}]}",
       "t");
   ASSERT_TRUE(rules.ok()) << rules.message();
-  const auto text = ExportSonic(*rules, {"10.1.0.32", "10.0.0.7"});
-  ASSERT_TRUE(text.ok()) << text.message();
+  const auto exported = ExportSonic(*rules, {"10.1.0.32", "10.0.0.7"});
+  ASSERT_TRUE(exported.ok()) << exported.message();
   for (const char* part :
        {R"("TRUMPET|RULE_1_a": {)", R"("DSCP": "32/32")", R"("TRUMPETV6|RULE_2_b": {)",
         R"("MIRROR_INGRESS_ACTION": "trumpet2")", R"("sample_rate": "8")",
         R"("truncate_size": "128")", R"("policer": "trumpet2")", R"("cir": "9")"}) {
-    EXPECT_NE(text->find(part), std::string::npos) << part << " in " << *text;
+    EXPECT_NE(exported->text.find(part), std::string::npos) << part << " in " << exported->text;
   }
 }
 
@@ -217,6 +218,44 @@ TEST(SonicImport, SaysWhyARuleIsNotLimited) {
     EXPECT_EQ(import->notes,
               std::vector<std::string>({std::string("rule 'T|r' is not limited: ") + one.why}));
   }
+}
+
+TEST(SonicImport, NamesThePlaceOfANumberThatIsNone) {
+  const std::pair<const char*, const char*> cases[] = {
+      {R"("sample_rate": "1/8")",
+       "db:2:16: sample_rate of session 's' is '1/8'; it takes 0 to 4294967295"},
+      {R"("truncate_size": "99999")",
+       "db:2:18: truncate_size of session 's' is '99999'; it takes 0 to 65535"},
+      {R"("truncate_size": "-1")",
+       "db:2:18: truncate_size of session 's' is '-1'; it takes 0 to 65535"},
+      {R"("truncate_size": "", "sample_rate": "0x100")", ""},
+  };
+  for (const auto& [field, error] : cases) {
+    const auto import =
+        ImportSonic("{\"MIRROR_SESSION\": {\"s\": {\n" + std::string(field) + "}}}", "db", {});
+    EXPECT_EQ(import.ok() ? "" : import.message(), error) << field;
+  }
+}
+
+TEST(SonicExport, TellsWhatItLeavesOut) {
+  const auto rules = ParseTraceRulesYaml(
+      "{debug_bit: 0, switch_rate: 500, network_rate: 7000,\n"
+      "rules: [{name: b, edge: true, filter: vlan=2}, {name: c, marked: true}],\n"
+      "marks: [{name: m, filter: vlan=3}]}",
+      "t");
+  ASSERT_TRUE(rules.ok()) << rules.message();
+  const auto exported = ExportSonic(*rules, {"10.1.0.32", "10.0.0.7"});
+  ASSERT_TRUE(exported.ok()) << exported.message();
+  EXPECT_EQ(exported->notes,
+            std::vector<std::string>({
+                "the limit of 500 copies per second of each switch is left out: limits of SONiC "
+                "are of sessions",
+                "the limit of 7000 copies per second of all switches together is left out: limits "
+                "of SONiC are of sessions",
+                "t:2:39: rule 'b' marks no packets at the edge: every switch copies what its "
+                "filter fits",
+                "t:3:27: mark 'm' is left out: Everflow marks no packets",
+            }));
 }
 
 TEST(SonicExport, NamesTheRuleThatSonicCannotBeTold) {
