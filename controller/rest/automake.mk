@@ -31,6 +31,8 @@ controller_libtrumpet_rest_a_SOURCES = \
 	controller/rest/http_request.h \
 	controller/rest/http_server.cc \
 	controller/rest/http_server.h \
+	controller/rest/json_body.cc \
+	controller/rest/json_body.h \
 	controller/rest/json_views.cc \
 	controller/rest/json_views.h \
 	controller/rest/metrics_route.cc \

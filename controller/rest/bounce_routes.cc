@@ -8,6 +8,7 @@
 #include "controller/probe/bounce_book.h"
 #include "controller/rest/event_body.h"
 #include "controller/rest/http_exchange.h"
+#include "controller/rest/json_body.h"
 #include "controller/rest/probe_views.h"
 #include "controller/rest/rest_call.h"
 #include "lib/lang/probe/probe_language.h"
@@ -69,7 +70,8 @@ std::optional<BounceRequest> ReadBody(const RestCall& call) {
     AnswerProblem(call.exchange.get(), 415, "a bounce is told as application/json");
     return std::nullopt;
   }
-  auto request = ReadRequest(Json::parse(body->text, nullptr, false));
+  const auto json = ReadJsonBody(body->text);
+  auto request = json.ok() ? ReadRequest(*json) : json.status();
   if (request.ok()) return std::move(*request);
   AnswerProblem(call.exchange.get(), 422, request.message());
   return std::nullopt;

@@ -8,6 +8,7 @@
 
 #include "controller/probe/drop_reason.h"
 #include "controller/rest/event_body.h"
+#include "controller/rest/json_body.h"
 #include "controller/rest/rest_call.h"
 #include "controller/rest/trace_questions.h"
 #include "controller/rest/trace_views.h"
@@ -115,7 +116,8 @@ std::optional<TraceCounterDefinition> ReadBody(const RestCall& call) {
     AnswerProblem(call.exchange.get(), 415, "a counter is told as application/json");
     return std::nullopt;
   }
-  auto definition = ReadDefinition(Json::parse(body->text, nullptr, false));
+  const auto json = ReadJsonBody(body->text);
+  auto definition = json.ok() ? ReadDefinition(*json) : json.status();
   if (definition.ok()) return std::move(*definition);
   AnswerProblem(call.exchange.get(), 422, definition.message());
   return std::nullopt;

@@ -10,6 +10,7 @@
 #include "controller/rest/drop_views.h"
 #include "controller/rest/event_body.h"
 #include "controller/rest/http_exchange.h"
+#include "controller/rest/json_body.h"
 #include "controller/rest/probe_views.h"
 #include "controller/rest/rest_call.h"
 #include "controller/rest/tenant_packets.h"
@@ -130,7 +131,8 @@ std::optional<Asked> ReadBody(const RestCall& call) {
     AnswerProblem(call.exchange.get(), 415, "a search is told as application/json");
     return std::nullopt;
   }
-  auto asked = ReadAsked(Json::parse(body->text, nullptr, false));
+  const auto json = ReadJsonBody(body->text);
+  auto asked = json.ok() ? ReadAsked(*json) : json.status();
   if (asked.ok()) return std::move(*asked);
   AnswerProblem(call.exchange.get(), 422, asked.message());
   return std::nullopt;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "controller/rest/event_body.h"
+#include "controller/rest/json_body.h"
 #include "controller/rest/json_views.h"
 #include "controller/rest/rest_call.h"
 
@@ -158,7 +159,9 @@ void PutEvent(const RestCall& call) {
 void PatchEvent(const RestCall& call) {
   const auto event = FindOrAnswer(call);
   if (!event || !IsTheOneMeant(call, &*event)) return;
-  const Json body = Json::parse(call.request().Text(), nullptr, false);
+  const auto read = ReadJsonBody(call.request().Text());
+  if (!read.ok()) return AnswerProblem(call.exchange.get(), 422, read.message());
+  const Json& body = *read;
   if (!body.is_object() || body.size() != 1 || !body.contains("enabled") ||
       !body["enabled"].is_boolean()) {
     AnswerProblem(call.exchange.get(), 422,

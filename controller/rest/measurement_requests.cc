@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "controller/rest/json_body.h"
 #include "controller/rest/measurement_views.h"
 #include "lib/measure/key_text.h"
 #include "lib/measure/packet_values.h"
@@ -44,7 +45,9 @@ bool AnswersRequests(const MeasureProgram& program) {
 Result<std::vector<AskedField>> ReadAskedFields(const MeasureProgram& program,
                                                 const std::string& body) {
   if (!AnswersRequests(program)) return Status::Error("the program has no task of ctrl");
-  const Json json = Json::parse(body, nullptr, false);
+  const auto read = ReadJsonBody(body);
+  if (!read.ok()) return read.status();
+  const Json& json = *read;
   const bool is_sound = json.is_object() && json.size() == 1 && json.contains("fields") &&
                         json["fields"].is_object() && json["fields"].size() <= kMaxMeasureKeyBytes;
   if (!is_sound) {

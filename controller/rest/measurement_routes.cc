@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "controller/rest/json_body.h"
 #include "controller/rest/json_views.h"
 #include "controller/rest/measurement_views.h"
 #include "controller/rest/rest_call.h"
@@ -46,7 +47,9 @@ std::optional<MeasurementDefinition> ReadBody(const RestCall& call) {
       type == "text/plain"
           ? PrintMeasurementDefinition({call.name, call.request().Text(), {}, {}, 0})
           : call.request().Text();
-  auto definition = ReadMeasurementDefinition(text, call.name, /*is_stored=*/false);
+  const Status status = type == "text/plain" ? Status::Ok() : CheckJsonBody(text);
+  auto definition =
+      status.ok() ? ReadMeasurementDefinition(text, call.name, /*is_stored=*/false) : status;
   if (definition.ok()) return std::move(*definition);
   AnswerProblem(call.exchange.get(), 422, definition.message());
   return std::nullopt;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "controller/rest/event_body.h"
+#include "controller/rest/json_body.h"
 #include "controller/rest/metrics_text.h"
 #include "controller/rest/multipart.h"
 #include "controller/rest/problem.h"
@@ -45,6 +46,21 @@ TEST(Target, IsDecoded) {
   };
   for (const auto& [text, expected] : cases) EXPECT_EQ(Parsed(text), expected) << text;
   EXPECT_EQ(Parsed("/" + std::string(5000, 'a')), "the URL is longer than 4096 bytes");
+}
+
+TEST(JsonBody, HasEachKeyOfAnObjectOnce) {
+  const std::pair<const char*, const char*> cases[] = {
+      {R"({"enabled":true,"enabled":false})", "request:1:17: 'enabled' stands twice here"},
+      {R"({"a":{"b":1,"c":[{"d":1,"\u0064":2}]}})", "request:1:25: 'd' stands twice here"},
+      {R"({"a":{"b":1},"b":{"a":1},"c":["a","a"]})", ""},
+      {R"(["a","a"])", ""},
+      {"", "request:1:1: not valid JSON here"},
+  };
+  for (const auto& [text, error] : cases) {
+    const auto json = ReadJsonBody(text);
+    EXPECT_EQ(json.ok() ? "" : json.message(), error) << text;
+    EXPECT_EQ(json.ok() ? json->dump() : text, text);
+  }
 }
 
 TEST(Problem, TellsPlacesApart) {

@@ -206,6 +206,8 @@ def traces(call):
     assert json.loads(call(200, "GET", "/v1/counters")) == {"counters": []}
     call(503, "POST", "/v1/counters", body='{"name": "all"}', headers=json_type)
     call(422, "POST", "/v1/counters", body='{"name": "a b"}', headers=json_type)
+    twice = call(422, "POST", "/v1/counters", body='{"name": "a", "name": "b"}', headers=json_type)
+    assert json.loads(twice)["detail"] == "request:1:15: 'name' stands twice here", twice
     call(415, "POST", "/v1/counters", body="name: all", headers={"Content-Type": "text/plain"})
     for method in ("GET", "DELETE"):
         call(404, method, "/v1/counters/all", "/v1/counters/{name}")
@@ -440,6 +442,9 @@ def test_every_operation(server):
          headers=dict(json_type, **{"If-Match": '"e0"'}))
     call(200, "PATCH", "/v1/events/heavy", one, body='{"enabled": false}', headers=json_type)
     call(422, "PATCH", "/v1/events/heavy", one, body='{"enabled": 1}', headers=json_type)
+    twice = call(422, "PATCH", "/v1/events/heavy", one, body='{"enabled": false, "enabled": true}',
+                 headers=json_type)
+    assert json.loads(twice)["detail"] == "request:1:20: 'enabled' stands twice here", twice
     call(200, "GET", "/v1/events/heavy/hosts", one + "/hosts")
     call(200, "POST", "/v1/check", body="- " + heavy, headers=yaml_type)
     call(200, "GET", "/v1/reports?limit=3")

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "controller/rest/json_body.h"
 #include "controller/rest/json_views.h"
 #include "controller/rest/rest_call.h"
 #include "controller/rest/slice_views.h"
@@ -63,7 +64,9 @@ std::optional<CampaignDefinition> ReadBody(const RestCall& call, const std::stri
                   "Content-Type must be text/plain, for the language itself, or application/json");
     return std::nullopt;
   }
-  auto definition = ReadCampaignDefinition(call.request().Text(), name, kSource);
+  const std::string text = call.request().Text();
+  const Status status = CheckJsonBody(text);
+  auto definition = status.ok() ? ReadCampaignDefinition(text, name, kSource) : status;
   if (definition) return std::move(*definition);
   AnswerProblem(call.exchange.get(), 422, definition.message());
   return std::nullopt;
@@ -147,7 +150,9 @@ void PutCampaign(const RestCall& call) {
 void PatchCampaign(const RestCall& call) {
   const auto campaign = FindCampaignOrAnswer(call);
   if (!campaign || !IsTheOneMeant(call, &*campaign) || AnswerIfStoreIsAway(call)) return;
-  const Json body = Json::parse(call.request().Text(), nullptr, false);
+  const auto read = ReadJsonBody(call.request().Text());
+  if (!read.ok()) return AnswerProblem(call.exchange.get(), 422, read.message());
+  const Json& body = *read;
   const bool is_right = body.is_object() && body.size() == 1 && body.contains("enabled") &&
                         body["enabled"].is_boolean();
   if (!is_right) {
