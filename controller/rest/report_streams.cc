@@ -4,13 +4,13 @@
 #include "controller/rest/report_streams.h"
 
 #include <algorithm>
-#include <sstream>
 #include <utility>
 
 #include "controller/rest/json_views.h"
 #include "controller/rest/rest_call.h"
 #include "controller/rest/slice_views.h"
 #include "controller/slice/campaign_manager.h"
+#include "lib/base/name_list.h"
 #include "lib/wire/wire_clock.h"
 
 namespace trumpet {
@@ -248,10 +248,7 @@ bool ReadWish(const RestCall& call, StreamWish* wish) {
     AnswerProblem(call.exchange.get(), 501, "this controller runs no campaigns of slices");
     return false;
   }
-  std::istringstream names(call.query(wish->is_of_slices ? "slice" : "event"));
-  for (std::string name; std::getline(names, name, ',');) {
-    if (!name.empty()) wish->names.push_back(name);
-  }
+  wish->names = SplitNames(call.query(wish->is_of_slices ? "slice" : "event"));
   wish->tenant = call.caller.tenant;
   wish->after = wish->is_of_slices ? call.parts.campaigns->feed().last_number()
                                    : call.parts.reports->last_number();

@@ -280,6 +280,22 @@ TEST_F(RestServerTest, StreamsReports) {
   EXPECT_TRUE(client.WaitForText("\r\n0\r\n\r\n"));
 }
 
+TEST_F(RestServerTest, StreamsReportsOfEventsWithCommasInTheirNames) {
+  Start();
+  for (const char* event : {"a", "a,b", "b", "c"}) Publish(event, "");
+  RawClient client(&loop_, server_->ports().at(0));
+  client.Send(
+      "GET /v1/stream?event=a%5C,b,c&after=0 HTTP/1.1\r\nHost: x\r\n"
+      "Authorization: Bearer read\r\n\r\n");
+  ASSERT_TRUE(client.WaitForText("id: 4\n"));
+  EXPECT_NE(client.received().find("id: 2\ndata: {\"number\":2,\"event\":\"a,b\""),
+            std::string::npos)
+      << client.received();
+  for (const char* other : {"id: 1\n", "id: 3\n"}) {
+    EXPECT_EQ(client.received().find(other), std::string::npos) << other;
+  }
+}
+
 TEST_F(RestServerTest, StreamSaysWhatIsNoLongerKnown) {
   Start();
   Publish("heavy", "", static_cast<int>(ReportHub::kKept) + 10);

@@ -16,6 +16,7 @@ lib_libtrumpet_base_a_SOURCES = \
 	lib/base/job_thread.h \
 	lib/base/loop_worker.cc \
 	lib/base/loop_worker.h \
+	lib/base/name_list.h \
 	lib/base/page_buffer.h \
 	lib/base/text_file.cc \
 	lib/base/text_file.h \
@@ -43,6 +44,7 @@ lib_base_base_test_SOURCES = \
 	lib/base/log_buckets_test.cc \
 	lib/base/loop_event_test.cc \
 	lib/base/loop_worker_test.cc \
+	lib/base/name_list_test.cc \
 	lib/base/page_source_test.cc \
 	lib/base/process_barrier_test.cc \
 	lib/base/random_runs_test.h \

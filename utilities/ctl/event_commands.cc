@@ -8,6 +8,7 @@
 #include <ostream>
 #include <thread>
 
+#include "lib/base/name_list.h"
 #include "utilities/ctl/ctl_run.h"
 #include "utilities/ctl/output.h"
 
@@ -96,10 +97,7 @@ int ShowCtlEvent(CtlRun* run) {
 int WatchCtlEvents(CtlRun* run) {
   const uint64_t wanted = run->invocation.Whole("count", 0);  // 0: all
   uint64_t count = 0;
-  std::string names;
-  for (const std::string& name : run->invocation.arguments) {
-    names += (names.empty() ? "" : ",") + name;
-  }
+  const std::string names = JoinNames(run->invocation.arguments);
   CtlRun::Following following;
   if (!names.empty()) following.query.emplace_back("event", names);
   // A stream that is taken up again says what it had last, which goes before this.
