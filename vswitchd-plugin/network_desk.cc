@@ -57,9 +57,9 @@ void NetworkDesk::Apply(const std::vector<ControllerEvent>& events, Nanos from,
       uses_flow_state_ = true;
       flow_state_observers_.push_back(spec.observe);
     }
-    const bool is_new = feeds_.count(spec.id) == 0;
     Feed* feed = Begin(event, from);
-    if (is_new && event.plan->uses_flow_state && has_tracked_tcp) {
+    const bool asked_for_flows = std::exchange(feed->asks_for_flows, event.plan->uses_flow_state);
+    if (feed->asks_for_flows && !asked_for_flows && has_tracked_tcp) {
       AddRange({from, from + flow_timeout_ns, kConnectionEvicted, feed->controller_id});
     }
     SetShare(event, feed);

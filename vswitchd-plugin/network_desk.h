@@ -108,7 +108,8 @@ class NetworkDesk : private FeedSink {
         : feed(event.plan, from, hash_seed, budget) {}
     EventFeed feed;
     uint32_t controller_id = 0;
-    bool is_ending = false;  // to be told until end_at, and then gone
+    bool asks_for_flows = false;  // their states are told since it asked, or was begun anew
+    bool is_ending = false;       // to be told until end_at, and then gone
     Nanos end_at = INT64_MAX;
     size_t max_buckets_in_message = 0;
     Partials batch;

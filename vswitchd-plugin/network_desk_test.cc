@@ -265,6 +265,40 @@ TEST(NetworkDesk, TellsThatAnEventThatBeginsMayNotKnowFlowsThatRest) {
   }
 }
 
+TEST(NetworkDesk, TellsTheSameOfAnEventThatIsReplacedUnderItsId) {
+  const Expr ack = Op(Var(Variable::kAck), ExprOp::kGreater, Num(0));
+  const Expr volume = Op(Sum(Variable::kVolume), ExprOp::kGreater, Num(100));
+  const Expr both = Op(ack, ExprOp::kOr, volume);
+  const struct {
+    EventSpec before;
+    EventSpec after;
+    bool is_told;
+  } cases[] = {
+      {Event(2, volume, ByPort()), Event(2, ack, ByFlow()), true},  // it counts otherwise
+      {Event(2, volume, ByFlow()), Event(2, both, ByFlow()), true},
+      {Event(2, both, ByFlow()), Event(2, both, ByFlow(), 20), true},  // it begins anew
+      {Event(2, both, ByFlow()), Event(2, both, ByFlow()), false},
+  };
+  for (const auto& one : cases) {
+    Desk bench;
+    ControllerEvent event;
+    event.controller_event_id = kTheirs + 1;
+    event.mode = TriggerMode::kPartials;
+    event.plan = Plan(one.before);
+    bench.desk.Apply({bench.event, event}, Ms(30), Ms(10000), /*has_tracked_tcp=*/false);
+    event.plan = Plan(one.after);
+    bench.desk.Apply({bench.event, event}, Ms(60), Ms(10000), /*has_tracked_tcp=*/true);
+    bench.desk.Close(Ms(70), Ms(10));
+    const auto ends = bench.Sent<IntervalEnd>();
+    ASSERT_EQ(ends.size(), 1u);
+    ASSERT_EQ(ends[0].incomplete.size(), one.is_told ? 1u : 0u);
+    if (!one.is_told) continue;
+    EXPECT_EQ(ends[0].incomplete[0].event_id, kTheirs + 1);
+    EXPECT_EQ(ends[0].incomplete[0].start_ns, Ms(60));
+    EXPECT_EQ(ends[0].incomplete[0].reasons, uint32_t{kConnectionEvicted});
+  }
+}
+
 TEST(NetworkDesk, TellsEndsAgainAtOnceWhenTheClockWasSetBack) {
   Desk bench;
   bench.desk.Close(Ms(3'600'000), Ms(10));
