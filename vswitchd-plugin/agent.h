@@ -226,6 +226,7 @@ class Agent {
   bool has_heeded_watchdog_ = false;  // since it closed its gate
   Mode mode_ = Mode::kOff;
   std::shared_ptr<const TriggerProgram> program_;  // shared with the monitors that run it
+  bool monitors_track_tcp_ = false;                // by the last program, though it may have ended
   uint64_t program_version_ = 0;
   uint64_t generation_ = 0;
   Nanos program_lead_ns_ = 0;

@@ -138,7 +138,6 @@ void Agent::UpdateProgram() {
   const EventSet set = parts_.events->Set();
   const auto unix_now = [this] { return rules_.clock.UnixNs(parts_.read_clocks().monotonic_ns); };
   const Nanos epoch = program_ != nullptr ? program_->epoch_ns() : kNanosPerMilli;
-  const bool has_tracked_tcp = program_ != nullptr && program_->tracks_tcp();
   Nanos lead = std::max(kShortestLead, program_lead_ns_);
   const Nanos preparing = PreparingTime();
   // Threads take a program over only behind the one before it.
@@ -154,7 +153,7 @@ void Agent::UpdateProgram() {
   program_lead_ns_ = lead;
   program_version_ = set.version;
   for (auto& slot : slots_) PublishTo(slot.get());
-  desk_.Apply(set, from, has_tracked_tcp);
+  desk_.Apply(set, from, std::exchange(monitors_track_tcp_, program_->tracks_tcp()));
   const Nanos told = unix_now();
   if (told > from) desk_.MarkMissing(from, told, kMonitorInterrupted, false);
   parts_.events->MarkPublished(set.version, generation_, from);

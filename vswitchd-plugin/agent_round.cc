@@ -273,6 +273,7 @@ void Agent::DropMonitors() {
   }
   rules_.floor_ns.store(INT64_MIN, std::memory_order_seq_cst);
   peers_.reset();
+  monitors_track_tcp_ = false;
 }
 
 // --- gathering -------------------------------------------------------------

@@ -143,6 +143,28 @@ TEST(Agent, CountsAgainAfterItWasEnabledAgain) {
   ExpectThatItCounts(&bench);
 }
 
+// Monitors know connections of before, the verdicts do not.
+TEST(Agent, SaysThatItMayNotKnowFlowsThatRestSinceBeforeItWasDisabled) {
+  ConfigPairs config = kOn;
+  config.emplace_back("trumpet-flow-timeout-ms", "100");
+  RunningSwitch bench(1, {"*, sum(packets) >= 1 or ack > 0, 5-tuple, 10ms"}, config);
+  const auto reasons = [&] {
+    bench.Receive(bench.threads[0], 1);
+    bench.RunMs(20);
+    const auto reports = bench.Reports();
+    return reports.empty() ? ~0u : reports.back().incomplete_reasons;
+  };
+  EXPECT_EQ(reasons(), 0u) << "there was nothing before";
+  bench.plugin.agent().SetEnabled(false);
+  bench.RunMs(500);
+  bench.plugin.agent().SetEnabled(true);
+  bench.RunMs(20);
+  bench.RunToBoundary();
+  EXPECT_EQ(reasons(), uint32_t{kConnectionEvicted});
+  bench.RunMs(100);
+  EXPECT_EQ(reasons(), 0u);
+}
+
 TEST(Agent, CountsInTheRightIntervalThroughManyInterruptions) {
   RunningSwitch bench(1, {"*, sum(packets) >= 1, 1s"});
   bench.Run(kNanosPerSecond - (StillSwitch::kBoot + bench.monotonic) % kNanosPerSecond);
