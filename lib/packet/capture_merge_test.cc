@@ -36,15 +36,16 @@ Bytes Capture(const Stamped& frames) {
 }
 
 // What comes out, as {seconds, byte}; what goes wrong fails the test.
-Stamped Drain(Result<CaptureMerge> merge) {
+template <typename Captures>
+Stamped Drain(Result<Captures> captures) {
   Stamped frames;
-  if (!merge.ok()) {
-    ADD_FAILURE() << merge.message();
+  if (!captures.ok()) {
+    ADD_FAILURE() << captures.message();
     return frames;
   }
   TimedFrame timed;
   for (;;) {
-    const Result<bool> has_frame = merge->Next(&timed);
+    const Result<bool> has_frame = captures->Next(&timed);
     if (!has_frame.ok()) {
       ADD_FAILURE() << has_frame.message();
       return frames;
@@ -54,8 +55,8 @@ Stamped Drain(Result<CaptureMerge> merge) {
     EXPECT_EQ(timed.frame.wire_length, 100u);
     frames.emplace_back(static_cast<uint32_t>(timed.time / kNanosPerSecond), timed.frame.data[0]);
   }
-  EXPECT_FALSE(*merge->Next(&timed)) << "the end is the end";
-  EXPECT_EQ(merge->frame_count(), frames.size());
+  EXPECT_FALSE(*captures->Next(&timed)) << "the end is the end";
+  EXPECT_EQ(captures->frame_count(), frames.size());
   return frames;
 }
 
@@ -94,6 +95,13 @@ TEST(CaptureMerge, BreaksTiesByTheOrderOfTheArguments) {
 TEST(CaptureMerge, SortsACaptureThatIsOutOfOrderAndKeepsEqualStampsInPlace) {
   EXPECT_EQ(Merged({{{5, 10}, {3, 11}, {5, 12}, {3, 13}, {4, 14}}}),
             (Stamped{{3, 11}, {3, 13}, {4, 14}, {5, 10}, {5, 12}}));
+}
+
+TEST(CaptureSource, KeepsTheOrderOfTheFileIfAsked) {
+  const TemporaryFile file(Capture({{2, 1}, {1, 2}, {3, 3}}));
+  EXPECT_EQ(Drain(CaptureSource::Open(file.path(), CaptureOrder::kOfFile)),
+            (Stamped{{2, 1}, {1, 2}, {3, 3}}));
+  EXPECT_EQ(Drain(CaptureSource::Open(file.path())), (Stamped{{1, 2}, {2, 1}, {3, 3}}));
 }
 
 TEST(CaptureMerge, MixesSortedAndStreamedCaptures) {
@@ -188,15 +196,9 @@ TEST(CaptureMerge, ReadsAPipeOnce) {
 
 TEST(CaptureMerge, ReadsStandardInput) {
   const TemporaryFile file(Capture({{1, 1}, {2, 2}}));
-  const int saved = dup(STDIN_FILENO);
-  const int descriptor = open(file.path().c_str(), O_RDONLY);
-  ASSERT_EQ(dup2(descriptor, STDIN_FILENO), STDIN_FILENO);
-  const Stamped frames = Drain(CaptureMerge::Open({"-"}));
+  const StandardInput input(file.path());
+  EXPECT_EQ(Drain(CaptureMerge::Open({"-"})), (Stamped{{1, 1}, {2, 2}}));
   const Result<CaptureMerge> again = CaptureMerge::Open({"-"});
-  dup2(saved, STDIN_FILENO);
-  close(saved);
-  close(descriptor);
-  EXPECT_EQ(frames, (Stamped{{1, 1}, {2, 2}}));
   ASSERT_FALSE(again.ok());
   EXPECT_EQ(again.message(), "standard input: not a readable capture: it is empty");
 }

@@ -46,7 +46,7 @@ Status ReadPipe(const std::string& path, std::vector<uint8_t>* bytes) {
 
 }  // namespace
 
-Result<CaptureSource> CaptureSource::Open(const std::string& path) {
+Result<CaptureSource> CaptureSource::Open(const std::string& path, CaptureOrder order) {
   CaptureSource source;
   source.name_ = path;
   Status status = Status::Ok();
@@ -62,7 +62,9 @@ Result<CaptureSource> CaptureSource::Open(const std::string& path) {
   }
   bool is_in_order = true;
   if (status.ok()) status = source.Validate(&is_in_order);
-  if (status.ok() && !is_in_order) status = source.SortInMemory();
+  if (status.ok() && !is_in_order && order == CaptureOrder::kByTime) {
+    status = source.SortInMemory();
+  }
   if (!status.ok()) return status;
   if (source.is_sorted_) source.image_ = {};
   return source;

@@ -5,7 +5,8 @@
 //
 // Open() reads the capture from end to end, so that damage in it is reported
 // before the first frame is delivered.  A capture in order is then streamed in a
-// second pass; one that is not is sorted in memory, equal stamps in file order.
+// second pass; one that is not is sorted in memory, equal stamps in file order,
+// or streamed as it is if that was asked for.
 // A pipe cannot be read twice and is kept in memory too.
 // Threads: one source, one thread.
 
@@ -24,18 +25,21 @@
 
 namespace trumpet {
 
+enum class CaptureOrder { kByTime, kOfFile };
+
 class CaptureSource {
  public:
   // "-" is standard input.
-  static Result<CaptureSource> Open(const std::string& path);
+  static Result<CaptureSource> Open(const std::string& path,
+                                    CaptureOrder order = CaptureOrder::kByTime);
 
-  // The next frame by time, false at the end.  `frame` is good until the next
+  // The next frame in that order, false at the end.  `frame` is good until the next
   // call.  An error means that the file has changed since Open().
   Result<bool> Next(TimedFrame* frame);
 
   uint64_t frame_count() const { return frame_count_; }
 
-  // Times of the first and the last frame; only if there is one.
+  // The earliest and the latest time; only if there is a frame.
   Nanos first_time() const { return first_time_; }
   Nanos last_time() const { return last_time_; }
 

@@ -6,6 +6,7 @@
 #ifndef TRUMPET_LIB_PACKET_TEST_CAPTURES_H
 #define TRUMPET_LIB_PACKET_TEST_CAPTURES_H
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -145,6 +146,25 @@ class TemporaryFile {
 
  private:
   std::string path_;
+};
+
+// Standard input is that file while this lives.
+class StandardInput {
+ public:
+  explicit StandardInput(const std::string& path) : saved_(dup(STDIN_FILENO)) {
+    const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    EXPECT_EQ(dup2(descriptor, STDIN_FILENO), STDIN_FILENO) << path;
+    close(descriptor);
+  }
+  ~StandardInput() {
+    dup2(saved_, STDIN_FILENO);
+    close(saved_);
+  }
+  StandardInput(const StandardInput&) = delete;
+  StandardInput& operator=(const StandardInput&) = delete;
+
+ private:
+  const int saved_;
 };
 
 }  // namespace test_captures

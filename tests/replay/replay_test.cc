@@ -5,6 +5,8 @@
 
 #include "tests/replay/replay_kit_test.h"
 
+#include <algorithm>
+
 namespace trumpet {
 namespace {
 
@@ -289,6 +291,54 @@ TEST(Replay, MarksWhatFoundNoRoomInASmallTable) {
       << outcome.out;
   EXPECT_EQ(outcome.err,
             "trumpet-replay: warning: not complete: packets of flows that found no room: 36\n");
+}
+
+// Collects each packet.
+const char kPostcards[] =
+    "endpoint E; pkts >> duplicate(cards);\n"
+    "cards >> tag(ipv4.id, pkt.output_port) >> collect(E);\n";
+
+TEST(Replay, PrintsNoCollectedPacketUnlessAllIsReadable) {
+  const TemporaryFile program(TextBytes(kPostcards));
+  const TemporaryFile whole(Traffic(100, 1000));
+  Bytes cut_bytes = Traffic(100, 1000);
+  cut_bytes.resize(cut_bytes.size() - 5);
+  const TemporaryFile cut(cut_bytes);
+  std::string lines = "path,qlen1,qlen2,qlen3,in_port,is_ctrl\n";
+  for (int i = 0; i < 99; ++i) lines += "0,0,0,0,1,0\n";
+  const TemporaryFile short_meta(TextBytes(lines));
+  const std::string of_program = "--program=" + program.path();
+  const Outcome good = Replayed({of_program, whole.path()});
+  EXPECT_EQ(good.status, kExitOk) << good.err;
+  EXPECT_EQ(std::count(good.out.begin(), good.out.end(), '\n'), 100);
+  const struct {
+    Outcome outcome;
+    std::string place;
+  } rows[] = {
+      {Replayed({of_program, cut.path()}), cut.path() + ": packet 100: "},
+      {Replayed({of_program, "--meta", short_meta.path(), whole.path()}),
+       short_meta.path() + ": describes 99 packets, but the capture has 100\n"},
+  };
+  for (const auto& row : rows) {
+    EXPECT_EQ(row.outcome.status, kExitInput) << row.place;
+    EXPECT_EQ(row.outcome.out, "") << row.place;
+    EXPECT_EQ(row.outcome.err.substr(0, row.place.size()), row.place);
+  }
+}
+
+TEST(Replay, RunsAProgramOverStandardInputInItsOrder) {
+  const TemporaryFile program(TextBytes(kPostcards));
+  const Bytes second = Traffic(1, 1000, 7);
+  Bytes disordered = Traffic(1, 1000, 9);
+  disordered.insert(disordered.end(), second.begin() + 24, second.end());
+  const TemporaryFile capture(disordered);
+  const StandardInput input(capture.path());
+  const Outcome outcome = Replayed({"--program", program.path(), "-"});
+  EXPECT_EQ(outcome.status, kExitOk) << outcome.err;
+  const size_t first = outcome.out.find("\"t_ns\":1700000000000000009");
+  EXPECT_NE(first, std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("\"t_ns\":1700000000000000007", first), std::string::npos)
+      << outcome.out;
 }
 
 // Of three switches, none of which is told to have a role of the site.

@@ -75,12 +75,6 @@ Result<PacketMetas> PacketMetas::Load(const std::string& path) {
   return metas;
 }
 
-Status PacketMetas::CheckHas(uint64_t count) const {
-  if (path_.empty() || count <= metas_.size()) return Status::Ok();
-  return Status::Error(path_ + ": describes " + std::to_string(metas_.size()) +
-                       " packets, but the capture has more");
-}
-
 Status PacketMetas::CheckCount(uint64_t count) const {
   if (path_.empty() || count == metas_.size()) return Status::Ok();
   return Status::Error(path_ + ": describes " + std::to_string(metas_.size()) +

@@ -36,8 +36,6 @@ class PacketMetas {
   // `path` empty: there is no file, and packets come without.
   static Result<PacketMetas> Load(const std::string& path);
 
-  // Does the file describe so many packets, or more?
-  Status CheckHas(uint64_t count) const;
   // Has the capture, of so many packets, all that the file describes?
   Status CheckCount(uint64_t count) const;
 

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string>
 
-#include "lib/packet/pcap_reader.h"
+#include "lib/packet/capture_source.h"
 #include "utilities/replay/packet_meta.h"
 #include "utilities/replay/program_file.h"
 #include "utilities/replay/program_report.h"
@@ -18,18 +18,16 @@ namespace {
 
 void Print(const std::string& line, std::FILE* out) { std::fprintf(out, "%s\n", line.c_str()); }
 
-Status Play(const std::string& capture, const PacketMetas& metas, ProgramRun* run) {
-  auto reader = PcapReader::OpenFile(capture);  // file order: that of the metadata
-  if (!reader.ok()) return reader.status();
-  for (;;) {
+Status Play(CaptureSource* capture, const PacketMetas& metas, ProgramRun* run) {
+  for (uint64_t i = 0; i < capture->frame_count(); ++i) {
     TimedFrame frame;
-    const auto has_frame = reader->Next(&frame);
+    const auto has_frame = capture->Next(&frame);
     if (!has_frame.ok()) return has_frame.status();
-    const uint64_t count = reader->frame_count();
-    if (!*has_frame) return metas.CheckCount(count);
-    if (Status status = metas.CheckHas(count); !status.ok()) return status;
-    run->Add(frame, metas.Of(count - 1));
+    if (!*has_frame) break;
+    run->Add(frame, metas.Of(i));
   }
+  run->Flush();
+  return Status::Ok();
 }
 
 }  // namespace
@@ -40,6 +38,10 @@ Status ReplayProgram(const ReplayOptions& options, std::FILE* out, std::FILE* er
   if (!program.ok()) return program.status();
   const auto metas = PacketMetas::Load(options.meta_path);
   if (!metas.ok()) return metas.status();
+  // In the order of the metadata.  All of it is read before anything is printed.
+  auto capture = CaptureSource::Open(options.captures[0], CaptureOrder::kOfFile);
+  if (!capture.ok()) return capture.status();
+  if (Status status = metas->CheckCount(capture->frame_count()); !status.ok()) return status;
   ProgramReport report(program->get(), BaseName(file.path), ProgramRun::SwitchCountOf(**program));
   const auto on_collected = [&](size_t switch_index, const CollectedPacket& packet) {
     if (options.wants_state) {
@@ -51,9 +53,8 @@ Status ReplayProgram(const ReplayOptions& options, std::FILE* out, std::FILE* er
   ProgramRun run(program->get(), on_collected,
                  [&report](const PacketValues& packet) { report.AddForwarded(packet); });
   Status status = run.Start(options.program_batch);
-  if (status.ok()) status = Play(options.captures[0], *metas, &run);
+  if (status.ok()) status = Play(&*capture, *metas, &run);
   if (!status.ok()) return status;
-  run.Flush();
   if (options.wants_state) Print(report.StateJson(run.states()), out);
   if (std::fflush(out) != 0 || std::ferror(out) != 0) {
     return Status::Error(std::string("cannot write: ") + std::strerror(errno));
