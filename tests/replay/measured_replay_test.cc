@@ -248,6 +248,10 @@ TEST_F(MeasuredReplay, GivesEachPacketItsMetadata) {
   EXPECT_EQ(Told(Event("x", "measure(\"hh\").paths > 0"), program, Traffic(4, 1000),
                  {"--meta", meta.path()}),
             meta.path() + ": describes 3 packets, but the capture has 4\n");
+  const TemporaryFile marked(TextBytes("\xef\xbb\xbf" + head + "1,0,0,0,1,0\n"));  // a BOM
+  EXPECT_EQ(Told(Event("paths", "measure(\"hh\").paths > 0"), program, Traffic(1, 1000),
+                 {"--meta", marked.path()}),
+            "paths 100ms 1/0\n");
   const Bytes first = Traffic(2, 1000, 5000);
   Bytes disordered = Traffic(1, 1000, 9000);
   disordered.insert(disordered.end(), first.begin() + 24, first.end());

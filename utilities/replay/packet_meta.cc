@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "lib/base/text_file.h"
+#include "lib/base/utf8.h"
 
 namespace trumpet {
 namespace {
@@ -42,6 +43,7 @@ bool ParseLine(std::string_view line, PacketMeta* meta) {
 
 Result<std::vector<PacketMeta>> ParsePacketMeta(std::string_view text, const std::string& name) {
   std::vector<PacketMeta> metas;
+  text = WithoutByteOrderMark(text);
   size_t number = 0;
   while (!text.empty()) {
     std::string_view line = text.substr(0, text.find('\n'));

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "lib/base/utf8.h"
 #include "lib/lang/event/diagnostic.h"
 #include "lib/lang/mafia/check.h"
 #include "lib/lang/mafia/conflicts.h"
@@ -72,6 +73,7 @@ void AddWarnings(bool is_strict, Problems* problems, MafiaCheck* check) {
 MafiaCheck CheckMafia(std::string_view text, std::string_view name, const MafiaOptions& options) {
   MafiaCheck check;
   check.program.name = std::string(name);
+  text = WithoutByteOrderMark(text);
   mafia::Problems problems(text);
   mafia::Tree tree;
   if (mafia::HasSize(text, &problems)) tree = mafia::Parse(text, &problems);
@@ -102,6 +104,7 @@ Result<MeasureProgram> CompileMafia(std::string_view text, std::string_view name
 }
 
 Result<std::string> PrintMafia(std::string_view text, std::string_view name) {
+  text = WithoutByteOrderMark(text);
   mafia::Problems problems(text);
   mafia::Tree tree;
   if (mafia::HasSize(text, &problems)) tree = mafia::Parse(text, &problems);

@@ -120,6 +120,18 @@ TEST(MafiaProgram, SaysWhereStepsStand) {
   EXPECT_EQ(program.tasks[0].place.column, 3u);
 }
 
+TEST(MafiaProgram, MayBeginWithAByteOrderMark) {
+  const std::string mark = "\xef\xbb\xbf";
+  const MeasureProgram program = Compile(mark + "c = Counter();\r\npkts >> c.add(1);\r\n");
+  ASSERT_EQ(program.variables.size(), 1u);
+  EXPECT_EQ(program.variables[0].place.column, 1u);
+  const auto printed = PrintMafia(mark + "c=Counter()", "p");
+  ASSERT_TRUE(printed.ok()) << printed.message();
+  EXPECT_EQ(*printed, "c = Counter();\n");
+  EXPECT_EQ(CompileMafia(mark + "c=Conter()", "p").message().substr(0, 6), "p:1:3:");
+  EXPECT_FALSE(CompileMafia("c = Counter() " + mark, "p").ok());
+}
+
 TEST(MafiaProgram, OfTheGuideIsOne) {
   const char* const top = std::getenv("top_srcdir");
   std::ifstream guide(std::string(top != nullptr ? top : ".") + "/docs/measurement-language.md");
