@@ -200,19 +200,20 @@ bool Declaration::SetCells() {
   const bool is_time = variable_.kind == MeasureKind::kTimestamp;
   const bool is_bit = variable_.kind == MeasureKind::kBloomMembership;
   const uint64_t most_hashes = is_pcsa || is_hll ? 1 : kMaxMeasureHashes;
-  const uint64_t most_bits = is_bit ? 1 : is_hll ? 8 : is_pcsa ? 32 : 64;
+  // A rank has 8 bits at most, a bitmap 32, and wider cells would hold the same.
+  const uint64_t useful_bits = is_hll ? 8 : is_pcsa ? 32 : 64;
   uint64_t hashes = 1;
   uint64_t bits = variable_.bits;
   bool is_right = Number("nhash", 1, 1, most_hashes, &hashes);
   if (type_.name != "HashMap") {
     const uint64_t otherwise = is_bit ? 1 : is_hll ? 8 : is_time ? 64 : 32;
-    is_right = Number("width", otherwise, 1, most_bits, &bits) && is_right;
+    is_right = Number("width", otherwise, 1, is_bit ? 1 : 64, &bits) && is_right;
   }
   // A register is chosen by a bit of the hash at least.
   const uint64_t least = is_pcsa || is_hll ? 2 : 1;
   is_right = Number("size", least, least, kMaxMeasureCells, &variable_.size) && is_right;
   variable_.hashes = static_cast<uint32_t>(hashes);
-  variable_.bits = static_cast<uint8_t>(bits);
+  variable_.bits = static_cast<uint8_t>(std::min(bits, useful_bits));
   return is_right && (!(is_pcsa || is_hll) || CheckPowerOfTwo());
 }
 

@@ -66,6 +66,18 @@ TEST(MafiaProgram, KnowsTheCellAtHandFromOthers) {
   EXPECT_EQ(program.keys[0].bytes, 4u);
 }
 
+TEST(MafiaProgram, TakesWiderCellsThanSketchesOfCardinalityUse) {
+  const MeasureProgram program = Compile(
+      "k = Key(ip.src);\n"
+      "a = Sketch(alg=\"hyperloglog\", key=k, nhash=1, size=256, width=32);\n"
+      "b = Sketch(alg=\"hyperloglog\", key=k, size=256, width=5);\n"
+      "c = Sketch(alg=\"pcsa\", key=k, size=128, width=64);\n"
+      "d = Sketch(alg=\"pcsa\", key=k, size=128, width=31);\n");
+  ASSERT_EQ(program.variables.size(), 4u);
+  const uint8_t bits[] = {8, 5, 32, 31};
+  for (size_t i = 0; i < 4; ++i) EXPECT_EQ(program.variables[i].bits, bits[i]) << i;
+}
+
 TEST(MafiaProgram, AddsFieldsOfHeaders) {
   const MeasureProgram program = Compile(
       "header h when udp.dst == 4242 at 4 { a: 16; b: 64; }\n"
