@@ -258,6 +258,8 @@ TEST(MafiaErrors, AreAllToldAtOnce) {
 TEST(MafiaErrors, OfADeclarationAreNotToldAgainWhereItIsUsed) {
   EXPECT_EQ(ErrorsOf("k=Key(ip.scr); m=HashMap(key=k, size=4, type=Counter()); pkts >> m.add(1)"),
             "1:7: E1: 'ip.scr' is no field; did you mean 'ip.src'?");
+  EXPECT_EQ(ErrorsOf("header h when udp.dst == 1 at 0 { a: 12; } k=Key(h.a); pkts >> tag(h.a, 1)"),
+            "1:35: E12: 'h.a' has 12 bits; fields of headers have whole bytes, 8 to 64 bits");
 }
 
 TEST(MafiaErrors, OfBoundParamsAreTold) {

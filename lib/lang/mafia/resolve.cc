@@ -131,17 +131,18 @@ bool Resolver::HeaderFields(const Item& item, MeasureHeader* header) {
           field.name.offset, "E1",
           Quote(name) + " is declared a second time; give one of the two " + "another name");
     }
-    if (field.bits < 8 || field.bits > 64 || field.bits % 8 != 0) {
+    const bool has_bits = field.bits >= 8 && field.bits <= 64 && field.bits % 8 == 0;
+    if (!has_bits) {
       is_right = problems_.Add(field.name.offset, "E12",
                                Quote(name) + " has " + std::to_string(field.bits) +
                                    " bits; fields of headers have whole bytes, 8 to 64 bits");
-      continue;
     }
     if (!HasRoom(program_.header_fields.size(), kMaxMeasureHeaderFields, "fields of headers",
                  field.name.offset)) {
       return false;
     }
-    const auto bits = static_cast<uint8_t>(field.bits);
+    // Where it is used, it is a field all the same.
+    const auto bits = static_cast<uint8_t>(has_bits ? field.bits : 64);
     program_.header_fields.push_back({name, index, header->bytes, bits});
     header->bytes += bits / 8;
   }
