@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 
 #include "lib/base/page_source.h"
@@ -46,6 +47,13 @@ class PageBuffer {
     data_ = static_cast<T*>(memory);
     count_ = count;
     return true;
+  }
+
+  // Reads a byte of each page: a hypervisor that maps memory at its first use, and forgets that now
+  // and then, has it mapped then for all threads.
+  void ReadPages() const {
+    const auto* const bytes = reinterpret_cast<const volatile uint8_t*>(data_);
+    for (size_t at = 0; at < size_bytes(); at += 4096) static_cast<void>(bytes[at]);
   }
 
   T* data() { return data_; }

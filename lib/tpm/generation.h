@@ -36,8 +36,9 @@ struct SweptTrigger {
 static_assert(sizeof(SweptTrigger) == 24);
 
 struct Generation {
-  // Writes all its memory, so that the packet thread meets no page fault in it.  Takes the table in
-  // the end: whoever finds no memory here has it still.
+  // Writes all its memory, and reads that of the table last, so that the packet thread meets no
+  // page fault in it, nor one of a hypervisor.  Takes the table in the end: whoever finds no memory
+  // here has it still.
   Generation(std::shared_ptr<const TriggerProgram> the_program, TriggerSetTable* spare_sets)
       : program(std::move(the_program)), sums(*program) {
     const Nanos from = program->effective_from();
@@ -49,6 +50,7 @@ struct Generation {
     matches.resize(plans.size());
     program->index().AddMemory(&warmer);
     spare_sets->AddMemory(&warmer);
+    spare_sets->ReadPages();
     sets = std::move(*spare_sets);
   }
 

@@ -125,6 +125,15 @@ void TriggerSetTable::Clear() {
   choice_.Clear();
 }
 
+void TriggerSetTable::ReadPages() const {
+  sets_.ReadPages();
+  programs_.ReadPages();
+  banks_.ReadPages();
+  sums_.ReadPages();
+  slots_.ReadPages();
+  arena_.ReadPages();
+}
+
 void TriggerSetTable::Learn(const TriggerProgram& program) {
   extension_bytes_ = program.layout().extension_bytes();
   choice_.Learn(program);

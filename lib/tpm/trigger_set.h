@@ -124,6 +124,8 @@ class TriggerSetTable {
   void Learn(const TriggerProgram& program);
 
   // What new sets are made from.
+  // See PageBuffer.
+  void ReadPages() const;
   void AddMemory(CacheWarmer* warmer) const { choice_.AddMemory(warmer); }
 
   // The number of the set of flows that match these triggers, made if new; that of the refused set
