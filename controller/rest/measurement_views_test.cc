@@ -119,7 +119,10 @@ TEST(MeasurementRequests, ReadsFieldsByTheirNames) {
 }
 
 TEST(MeasurementRequests, SaysWhatIsWrong) {
-  for (const char* body : {"", "[]", "{}", R"({"fields": []})", R"({"fields": {}, "a": 1})"}) {
+  EXPECT_EQ(AskError(""), "request:1:1: not valid JSON here");
+  EXPECT_EQ(AskError(R"({"fields": {}, "fields": {}})"),
+            "request:1:16: 'fields' stands twice here");
+  for (const char* body : {"[]", "{}", R"({"fields": []})", R"({"fields": {}, "a": 1})"}) {
     EXPECT_EQ(AskError(body),
               "a request is {\"fields\": {FIELD: VALUE, ...}}, of at most 64 fields")
         << body;
