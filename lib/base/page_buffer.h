@@ -49,11 +49,13 @@ class PageBuffer {
     return true;
   }
 
-  // Reads a byte of each page: a hypervisor that maps memory at its first use, and forgets that now
-  // and then, has it mapped then for all threads.
-  void ReadPages() const {
+  // Reads a byte of each page of `most` bytes from element `first` on: a hypervisor that maps
+  // memory at its first use, and forgets that now and then, has it mapped then for all threads.
+  void ReadPages(size_t first, size_t most) const {
     const auto* const bytes = reinterpret_cast<const volatile uint8_t*>(data_);
-    for (size_t at = 0; at < size_bytes(); at += 4096) static_cast<void>(bytes[at]);
+    const size_t begin = first * sizeof(T);
+    const size_t end = begin + (most < size_bytes() - begin ? most : size_bytes() - begin);
+    for (size_t at = begin; at < end; at += 4096) static_cast<void>(bytes[at]);
   }
 
   T* data() { return data_; }

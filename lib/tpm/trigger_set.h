@@ -123,9 +123,10 @@ class TriggerSetTable {
   // program that is served, before any set is made.  May allocate.
   void Learn(const TriggerProgram& program);
 
-  // What new sets are made from.
-  // See PageBuffer.
+  // Of what is used first; see PageBuffer.
   void ReadPages() const;
+
+  // What new sets are made from.
   void AddMemory(CacheWarmer* warmer) const { choice_.AddMemory(warmer); }
 
   // The number of the set of flows that match these triggers, made if new; that of the refused set
