@@ -228,11 +228,21 @@ const Operator* Register(const Operator* op, RunContext* context) {
   return GoOn(op + 1, context);
 }
 
+// A source whose cells are of a size that the compiler knows.
+template <typename Source, typename Cell>
+struct Sized {
+  using Slots = Source;
+};
+template <bool kMixes, bool kIsBitmap, typename Cell>
+struct Sized<BucketSource<kMixes, kIsBitmap>, Cell> {
+  using Slots = BucketSource<kMixes, kIsBitmap, sizeof(Cell)>;
+};
+
 // Updates of a pcsa or hyperloglog.
 template <typename Cell, typename Source, typename Update>
 void UpdateAll(const Operator& op, BurstContext* context, const Update& update) {
   const uint64_t mask = op.mask;
-  const Source slots(op, *context);
+  const typename Sized<Source, Cell>::Slots slots(op, *context);
   uint8_t* region = CellsOf(op, context->regions);
   ForChosen(*context, [=](size_t number) {
     const auto own = slots.Of(number);

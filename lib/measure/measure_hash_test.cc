@@ -40,7 +40,7 @@ TEST(RankOf, IsThatOfTheUpperHalfInFewerSteps) {
     const uint64_t hash =
         random() & ~uint64_t{0} << (random() % 64) & ~uint64_t{0} >> (random() % 64);
     for (const uint32_t log2_size : {0u, 1u, 8u, 16u, 31u}) {
-      const BucketRank rank = RankOfUpper(hash, log2_size);
+      const BucketRank rank = RankOfUpper(hash, uint64_t{1} << log2_size);
       const BucketRank expected = RankOf(static_cast<uint32_t>(hash >> 32), log2_size);
       ASSERT_EQ(rank.bucket, expected.bucket) << hash << " of " << log2_size << " bits";
       ASSERT_EQ(rank.zeros, expected.zeros) << hash << " of " << log2_size << " bits";

@@ -108,9 +108,9 @@ void ProgramSet::Run(MeasuredPacket* packets, uint32_t count, const BurstSource&
   MeasureIndex streams = packets[0].stream;
   traits.latest = packets[0].now;
   if (source.frames == nullptr) {
-    for (uint32_t i = 1; i < count; ++i) {
-      streams |= packets[i].stream;
-      traits.latest = std::max(traits.latest, packets[i].now);
+    for (uint32_t i = 1; i < count; ++i) streams |= packets[i].stream;
+    if (WaitForTime()) {
+      for (uint32_t i = 1; i < count; ++i) traits.latest = std::max(traits.latest, packets[i].now);
     }
     if (has_roles_) traits.has_same_hops = HaveSameHops(packets, count);
   }
@@ -127,6 +127,11 @@ void ProgramSet::Run(MeasuredPacket* packets, uint32_t count, const BurstSource&
   burst.keys = &keys_;
   burst.columns = &columns_;
   for (const Entry& entry : entries_) RunProgram(entry, packets, traits, &burst);
+}
+
+bool ProgramSet::WaitForTime() const {
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [](const Entry& entry) { return !entry.state->IsQuietAt(UINT64_MAX - 1); });
 }
 
 uint64_t ProgramSet::fields_read() const {

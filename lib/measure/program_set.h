@@ -59,6 +59,7 @@ class ProgramSet {
   // `packets` of the burst, which is made ready for the program.
   void RunProgram(const Entry& entry, MeasuredPacket* packets, const BurstTraits& traits,
                   ProgramBurst* burst);
+  bool WaitForTime() const;  // a window of some program ends at some time
   static void Prefetch(const Entry& entry, const ProgramBurst& burst);
 
   std::vector<Entry> entries_;

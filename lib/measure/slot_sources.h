@@ -118,30 +118,32 @@ struct BucketSlots {
   uint32_t operator[](uint32_t slot) const { return slot == 0 ? cell : rank; }
 };
 
-template <bool kMixes, bool kIsBitmap>
+// `kCellBytes`: of a cell; 0: the plan says it.
+template <bool kMixes, bool kIsBitmap, uint32_t kCellBytes = 0>
 class BucketSource {
  public:
   BucketSource(const SlotPlan& plan, const uint64_t* hashes)
       : hashes_(hashes),
         distance_(HashDistance(plan.number)),
-        log2_size_(static_cast<uint32_t>(__builtin_ctz(plan.size))),
-        cell_bytes_(1u << plan.log2),
+        size_(plan.size),
+        cell_bytes_(kCellBytes != 0 ? kCellBytes : 1u << plan.log2),
         most_(plan.bits - 1u) {}
   BucketSource(const Operator&, const BurstContext& context)
       : BucketSource(*context.plan, context.hashes) {}
 
   BucketSlots Of(size_t packet) const {
     const uint64_t own = OwnHash<kMixes>(hashes_[packet], distance_);
-    const BucketRank rank = RankOfUpper(own, log2_size_);
-    return {rank.bucket * cell_bytes_, kIsBitmap ? std::min(rank.zeros, most_) : rank.zeros + 1};
+    const BucketRank rank = RankOfUpper(own, size_);
+    const uint32_t cell_bytes = kCellBytes != 0 ? kCellBytes : cell_bytes_;
+    return {rank.bucket * cell_bytes, kIsBitmap ? std::min(rank.zeros, most_) : rank.zeros + 1};
   }
 
  private:
   const uint64_t* hashes_;
   uint64_t distance_;
-  uint32_t log2_size_;
-  uint32_t cell_bytes_;  // multiplied: shifts by a variable want one certain register
-  uint32_t most_;        // of the bits of a pcsa
+  uint64_t size_;
+  uint32_t cell_bytes_;
+  uint32_t most_;  // of the bits of a pcsa
 };
 
 }  // namespace trumpet
