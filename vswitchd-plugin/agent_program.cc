@@ -94,6 +94,7 @@ void Agent::AnswerController() {
     const Nanos from = program_ != nullptr ? program_->effective_from() : last_round_ns_;
     ack.applied_ns = std::max<Nanos>(0, std::max(from, all_shown_since_));
     ack.errors = event_errors_;
+    ack.flow_timeout_ns = settings_.flow_timeout_ms * kNanosPerMilli;
     for (const uint32_t id : due.changed) {
       if (const auto share = network_.ShareOf(id)) ack.shares.push_back(*share);
     }

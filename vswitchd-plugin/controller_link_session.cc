@@ -145,7 +145,8 @@ void ControllerLink::Acknowledge(TriggerAck ack) {
   size_t error = 0, share = 0;
   do {
     if (session_ == nullptr) return;
-    TriggerAck part{ack.generation, ack.is_applied, ack.applied_ns, {}, ack.text, {}, false};
+    TriggerAck part{ack.generation, ack.is_applied,     ack.applied_ns, {}, ack.text, {},
+                    false,          ack.flow_timeout_ns};
     for (; error < ack.errors.size() && part.errors.size() < kErrorsInAck; ++error) {
       part.errors.push_back(ack.errors[error]);
     }

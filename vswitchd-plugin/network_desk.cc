@@ -204,6 +204,7 @@ void NetworkDesk::MarkFlowStatesLost() {
 }
 
 void NetworkDesk::FlushFlowStates() {
+  flow_states_.flow_timeout_ns = flow_timeout_ns_;
   if (!flow_states_.states.empty() && is_connected_) send_(flow_states_);
   flow_states_.states.clear();
 }

@@ -265,6 +265,17 @@ TEST(NetworkDesk, TellsThatAnEventThatBeginsMayNotKnowFlowsThatRest) {
   }
 }
 
+TEST(NetworkDesk, TellsWithStatesOfFlowsHowLongTheyLive) {
+  Desk bench;
+  bench.event.plan = Plan(Event(1, Op(Var(Variable::kAck), ExprOp::kGreater, Num(0)), ByFlow()));
+  bench.desk.Apply({bench.event}, 0, Ms(123), false);
+  bench.desk.Add(FlowStateUpdate{Flow(1), FlowState(), Ms(10), Ms(20)});
+  bench.desk.Close(Ms(20), Ms(10));
+  const auto told = bench.Sent<FlowStates>();
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0].flow_timeout_ns, Ms(123));
+}
+
 TEST(NetworkDesk, TellsTheSameOfAnEventThatIsReplacedUnderItsId) {
   const Expr ack = Op(Var(Variable::kAck), ExprOp::kGreater, Num(0));
   const Expr volume = Op(Sum(Variable::kVolume), ExprOp::kGreater, Num(100));

@@ -319,8 +319,10 @@ void EventManager::Impl::Take(ManagedHost* host, const TriggerAck& ack) {
     verdicts.Join(event.id, *host->number, std::max(outcome.applied_ns, from));
     // A host that has counted it since long tells no states again of flows that rest.
     if (event.was_there && verdicts.Find(event.id)->plan().uses_flow_state) {
+      const Nanos timeout = outcome.flow_timeout_ns;
       verdicts.AddIncomplete(*host->number, outcome.applied_ns,
-                             Now() + options_.event.flow_timeout_ns, kConnectionEvicted, event.id);
+                             Now() + (timeout != 0 ? timeout : options_.event.flow_timeout_ns),
+                             kConnectionEvicted, event.id);
     }
   }
   for (const uint32_t id : outcome.left) TakeLeave(host, id, outcome);

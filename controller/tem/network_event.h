@@ -62,7 +62,7 @@ struct NetworkEventOptions {
   uint32_t max_buckets = 1u << 20;        // alive, of the whole network
   size_t max_waiting_bytes = 128u << 20;  // of cells that wait for their verdict
   size_t max_queued_flow_states = 1u << 20;
-  Nanos flow_timeout_ns = 10 * kNanosPerSecond;
+  Nanos flow_timeout_ns = 10 * kNanosPerSecond;  // of hosts that do not tell theirs
 };
 
 // Bounds that are alike for all events.
@@ -147,7 +147,7 @@ class NetworkEvent {
   void ShareApplied(uint32_t host, uint64_t generation, Nanos from, NetworkOutput* output);
   void Add(uint32_t host, const PartialView& partial, size_t word_count, Nanos now);
   void Add(uint32_t host, const Partials& partials);
-  void Add(uint32_t host, const FlowStateUpdate& update);
+  void Add(uint32_t host, const FlowStateUpdate& update, Nanos flow_timeout_ns);
   void Answer(uint32_t host, FeedAnswer answer, const PartialView& cells, size_t word_count,
               uint32_t reasons, Nanos now);
   // What waits of intervals that end after `instant` is lost with this event, and they may be those

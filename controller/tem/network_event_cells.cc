@@ -134,12 +134,12 @@ void NetworkEvent::Release(size_t bytes, Waiting* waiting) {
 }
 
 // A late state is taken in, too: verdicts to come are better for it.
-void NetworkEvent::Add(uint32_t host, const FlowStateUpdate& update) {
+void NetworkEvent::Add(uint32_t host, const FlowStateUpdate& update, Nanos flow_timeout_ns) {
   if (!plan().uses_flow_state) return;
   const int64_t interval = CellOf(update.epoch_end - 1, interval_ns_);
   if (interval - next() >= limits_.max_ahead_intervals ||
       flows_.queued_count() >= options_.max_queued_flow_states ||
-      budget_->bytes + sizeof update > budget_->max_bytes) {
+      budget_->bytes + FlowStateMap::kBytesPerQueued > budget_->max_bytes) {
     ++counters_.refused_flow_states;
     const Nanos start = std::max(update.epoch_start, verdicts_.NextStart());
     (*hosts_)[host]->incomplete_of[plan().spec.id].Add(start, std::max(update.epoch_end, start),
@@ -147,7 +147,7 @@ void NetworkEvent::Add(uint32_t host, const FlowStateUpdate& update) {
     return;
   }
   if (interval < next()) ++counters_.late_flow_states;
-  flows_.Queue(update);
+  flows_.Queue(update, flow_timeout_ns != 0 ? flow_timeout_ns : options_.flow_timeout_ns);
   CountQueuedFlows();
 }
 
@@ -157,7 +157,7 @@ void NetworkEvent::ApplyFlows(Nanos until) {
 }
 
 void NetworkEvent::CountQueuedFlows() {
-  const size_t bytes = flows_.queued_count() * sizeof(FlowStateUpdate);
+  const size_t bytes = flows_.queued_count() * FlowStateMap::kBytesPerQueued;
   budget_->bytes += bytes - queued_bytes_;
   queued_bytes_ = bytes;
 }

@@ -55,8 +55,9 @@ struct StoryHost {
   std::string name;
   uint32_t number = 0;
   Outage outage;
-  int bad_epoch = -1;   // some packets were not counted
-  Nanos last_sent = 0;  // a session keeps order: no end overtakes what it ends
+  int bad_epoch = -1;      // some packets were not counted
+  Nanos flow_timeout = 0;  // told with states; 0: none
+  Nanos last_sent = 0;     // a session keeps order: no end overtakes what it ends
 };
 
 std::string Line(const std::string& event, const std::string& bucket, Nanos start, Nanos end,
@@ -135,6 +136,7 @@ class NetworkStory {
       StoryHost& host = hosts_[i];
       host.name = "h" + std::to_string(i);
       host.number = static_cast<uint32_t>(i);
+      if (Chance(50)) host.flow_timeout = Ms(20 + 10 * Below(6));  // over before "too late"
       if (Chance(20)) host.bad_epoch = static_cast<int>(Below(kEpochs));
       if (!Chance(25)) continue;
       host.outage.first = static_cast<int>(Below(kEpochs));
@@ -208,6 +210,10 @@ class NetworkStory {
     return FlowBucket(static_cast<uint8_t>(Below(kFlows + 1)));  // one has no state
   }
 
+  static Nanos TimeoutOf(const StoryHost& host) {
+    return host.flow_timeout != 0 ? host.flow_timeout : kFlowTimeout;
+  }
+
   // Each flow's state grows, rests, dies and starts anew; any host may see its next packet.
   void MakeFlows() {
     std::vector<FlowStateUpdate> flows(kFlows);
@@ -222,11 +228,14 @@ class NetworkStory {
         if (hosts_[host].outage.Covers(epoch)) continue;
         const Nanos at = epoch * kEpoch + Below(kEpoch);
         GrowFlow(
-            at, kFlowTimeout, [this](int64_t limit) { return Below(limit); }, &state);
+            at, TimeoutOf(hosts_[host]), [this](int64_t limit) { return Below(limit); }, &state);
         update.epoch_start = epoch * kEpoch;
         update.epoch_end = update.epoch_start + kEpoch;
         updates_.emplace_back(host, update);
-        for (StoryEvent& event : events_) event.slow.updates.push_back(update);
+        for (StoryEvent& event : events_) {
+          event.slow.updates.push_back(update);
+          event.slow.timeouts.push_back(TimeoutOf(hosts_[host]));
+        }
       }
     }
   }
@@ -333,7 +342,9 @@ class NetworkStory {
                   std::vector<std::function<void()>>* messages) {
     for (const auto& [owner, update] : updates_) {
       if (owner != host || update.epoch_start != epoch * kEpoch) continue;
-      messages->push_back([sim, host, update = update] { sim->verdicts.Add(host, update); });
+      const Nanos timeout = hosts_[host].flow_timeout;
+      messages->push_back(
+          [sim, host, timeout, update = update] { sim->verdicts.Add(host, update, timeout); });
     }
   }
 

@@ -204,9 +204,10 @@ void NetworkVerdicts::Add(uint32_t host, const Partials& partials) {
   if (NetworkEvent* event = Wake(partials.event_id, host)) event->Add(host, partials);
 }
 
-void NetworkVerdicts::Add(uint32_t host, const FlowStateUpdate& update) {
+void NetworkVerdicts::Add(uint32_t host, const FlowStateUpdate& update, Nanos flow_timeout_ns) {
   for (auto& [id, event] : events_) {
-    if (event->plan().uses_flow_state && event->IsMember(host)) event->Add(host, update);
+    if (!event->plan().uses_flow_state || !event->IsMember(host)) continue;
+    event->Add(host, update, flow_timeout_ns);
   }
 }
 

@@ -98,7 +98,8 @@ class NetworkVerdicts {
   // reports because of its share.
   void Add(uint32_t host, const PartialView& partial, size_t word_count, Nanos now = 0);
   void Add(uint32_t host, const Partials& partials);
-  void Add(uint32_t host, const FlowStateUpdate& update);
+  // `flow_timeout_ns` of the host; 0: NetworkEventOptions says it.
+  void Add(uint32_t host, const FlowStateUpdate& update, Nanos flow_timeout_ns = 0);
   // Packets in [start, end) were not all counted; event_id 0: for every event.
   void AddIncomplete(uint32_t host, Nanos start, Nanos end, uint32_t reasons, uint32_t event_id);
   // Of what ended before `until`, and after what it said last, the host has dropped some.  Before

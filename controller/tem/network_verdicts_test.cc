@@ -422,7 +422,7 @@ TEST(NetworkVerdicts, WhatAHostToldAheadBeforeItLeftTakesNoRoom) {
 TEST(NetworkVerdicts, FlowStatesThatDoNotFitAreCountedAndMarkTheirInterval) {
   constexpr uint8_t kFlows = 20;
   NetworkOptions options;
-  options.budget.max_bytes = 1024 + kFlows * sizeof(FlowStateUpdate);
+  options.budget.max_bytes = 1024 + kFlows * FlowStateMap::kBytesPerQueued;
   NetworkVerdicts verdicts(options);
   NetworkOutput output;
   const uint32_t host = *verdicts.AddHost("a");
@@ -441,7 +441,7 @@ TEST(NetworkVerdicts, FlowStatesThatDoNotFitAreCountedAndMarkTheirInterval) {
   for (uint8_t flow = 0; flow < kFlows; ++flow) {
     verdicts.Add(host, FlowStateUpdate{Flow(flow), FlowState(), Ms(20), Ms(30)});
   }
-  EXPECT_GE(verdicts.counters().refused_flow_states, kFlows - 1024 / sizeof(FlowStateUpdate));
+  EXPECT_GE(verdicts.counters().refused_flow_states, kFlows - 1024 / FlowStateMap::kBytesPerQueued);
   EXPECT_LE(verdicts.budget().bytes, options.budget.max_bytes) << "of both events together";
   verdicts.EndUntil(host, Ms(30), Ms(30));
   verdicts.Advance(Ms(30), SIZE_MAX, &output);

@@ -126,6 +126,7 @@ class ScriptedAgent final : public SessionOwner, private FeedSink {
   std::vector<Message> slice_orders;
   std::string refused_event;  // by name
   bool answers = true;        // sets; else they wait for AnswerNow()
+  Nanos flow_timeout = 0;     // told with answers; 0: none
   bool is_old = false;        // says that it knows no endpoints of programs
 
   bool has_set_waiting() const { return !parts_.empty() && parts_.back().is_last; }
@@ -187,6 +188,7 @@ class ScriptedAgent final : public SessionOwner, private FeedSink {
       return ack;
     }
     ack.is_applied = true;
+    ack.flow_timeout_ns = flow_timeout;
     ack.applied_ns = clock_.UnixNow();
     has_changed_ = false;
     std::map<uint32_t, Running> before;

@@ -282,6 +282,7 @@ TriggerSync::Outcome TriggerSync::OnAck(const TriggerAck& ack, Nanos now) {
   outcome.is_known = true;
   outcome.is_applied = answer_.is_applied;
   outcome.applied_ns = answer_.applied_ns;
+  outcome.flow_timeout_ns = answer_.flow_timeout_ns;
   is_under_way_ = false;
   if (!answer_.is_applied) {
     ++refused_sets_;

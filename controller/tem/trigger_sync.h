@@ -105,6 +105,7 @@ class TriggerSync {
     bool is_applied = false;
     bool has_begun_anew = false;  // the first set of a process that we did not know
     Nanos applied_ns = 0;         // on the host's clock
+    Nanos flow_timeout_ns = 0;    // the host's; 0: not told
     std::vector<Event> applied;   // put
     std::vector<uint32_t> left;   // removed; or it had begun, and is refused or gone
     std::vector<ShareAck> shares;

@@ -52,7 +52,8 @@ void VerdictDesk::Take(uint32_t host, const HostReport& report) {
 
 void VerdictDesk::Take(uint32_t host, const FlowStates& states) {
   for (const auto& [flow, state] : states.states) {
-    verdicts_.Add(host, FlowStateUpdate{flow, state, states.start_ns, states.end_ns});
+    verdicts_.Add(host, FlowStateUpdate{flow, state, states.start_ns, states.end_ns},
+                  states.flow_timeout_ns);
   }
 }
 

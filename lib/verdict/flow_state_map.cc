@@ -43,6 +43,11 @@ void Merge(const FlowState& news, FlowState* state) {
   state->last_packet_ns = std::max(state->last_packet_ns, news.last_packet_ns);
 }
 
+// Closed on the right, like the connection table: alive for exactly the timeout.
+bool IsAlive(const FlowState& state, Nanos timeout_ns, Nanos instant) {
+  return instant - state.last_packet_ns <= timeout_ns;
+}
+
 }  // namespace
 
 FlowStateMap::FlowStateMap(Nanos flow_timeout_ns, uint64_t hash_seed)
@@ -62,8 +67,8 @@ void FlowStateMap::SetLengths(const std::vector<Nanos>& lengths) {
   lengths_ = lengths;
 }
 
-void FlowStateMap::Queue(const FlowStateUpdate& update) {
-  queue_[update.epoch_end].push_back(update);
+void FlowStateMap::Queue(const FlowStateUpdate& update, Nanos flow_timeout_ns) {
+  queue_[update.epoch_end].push_back({update, flow_timeout_ns});
   ++queued_count_;
 }
 
@@ -79,13 +84,14 @@ void FlowStateMap::Clear() {
 
 void FlowStateMap::ApplyUntil(Nanos instant) {
   while (!queue_.empty() && queue_.begin()->first <= instant) {
-    for (const FlowStateUpdate& update : queue_.begin()->second) Apply(update);
+    for (const Queued& queued : queue_.begin()->second) Apply(queued);
     queued_count_ -= queue_.begin()->second.size();
     queue_.erase(queue_.begin());
   }
 }
 
-void FlowStateMap::Apply(const FlowStateUpdate& update) {
+void FlowStateMap::Apply(const Queued& queued) {
+  const FlowStateUpdate& update = queued.update;
   FlowKey key = update.flow;
   key.zone = 0;
   const uint64_t hash = HashOf(key);
@@ -103,8 +109,9 @@ void FlowStateMap::Apply(const FlowStateUpdate& update) {
   for (size_t i = 0; i < lengths_.size(); ++i) {
     StartState& start = starts_[index * lengths_.size() + i];
     const Nanos begin = CellOf(update.epoch_end - 1, lengths_[i]) * lengths_[i];
-    if (start.begin < begin) start = {begin, is_known, flow.now};
+    if (start.begin < begin) start = {begin, is_known, flow.now, flow.timeout_ns};
   }
+  if (update.state.last_packet_ns >= flow.now.last_packet_ns) flow.timeout_ns = queued.timeout_ns;
   if (is_same) {
     Merge(update.state, &flow.now);
   } else {
@@ -120,14 +127,15 @@ FlowInstants FlowStateMap::Read(std::string_view bucket_key, Nanos start, Nanos 
   const uint32_t index = Find(key, HashOf(key));
   if (index == kNoFlow) return instants;
   const Flow& flow = flows_[index];
-  if (IsAlive(flow.now, end)) instants.at_end = flow.now;
+  if (IsAlive(flow.now, flow.timeout_ns, end)) instants.at_end = flow.now;
   const size_t length = LengthIndex(end - start);
   if (length == lengths_.size()) return instants;
   const StartState& kept = starts_[index * lengths_.size() + length];
   const bool has_changed = kept.begin == start;  // else the flow is as it was then
   const bool is_known = !has_changed || kept.is_known;
   const FlowState& state = has_changed ? kept.state : flow.now;
-  if (is_known && IsAlive(state, start) && state.incarnation == flow.now.incarnation) {
+  const Nanos timeout_ns = has_changed ? kept.timeout_ns : flow.timeout_ns;
+  if (is_known && IsAlive(state, timeout_ns, start) && state.incarnation == flow.now.incarnation) {
     instants.at_start = state;
   }
   return instants;
@@ -137,15 +145,11 @@ void FlowStateMap::Expire(Nanos oldest_asked) {
   const bool is_due = last_expire_ == INT64_MIN || oldest_asked - last_expire_ > flow_timeout_ns_;
   if (!is_due && count_ < next_expire_count_) return;
   for (uint32_t index = 0; index < flows_.size(); ++index) {
-    if (flows_[index].in_use && !IsAlive(flows_[index].now, oldest_asked)) Remove(index);
+    const Flow& flow = flows_[index];
+    if (flow.in_use && !IsAlive(flow.now, flow.timeout_ns, oldest_asked)) Remove(index);
   }
   last_expire_ = oldest_asked;
   next_expire_count_ = std::max<size_t>(1024, 2 * count_);
-}
-
-// Closed on the right, like the connection table: alive for exactly the timeout.
-bool FlowStateMap::IsAlive(const FlowState& state, Nanos instant) const {
-  return instant - state.last_packet_ns <= flow_timeout_ns_;
 }
 
 size_t FlowStateMap::LengthIndex(Nanos length) const {

@@ -8,6 +8,8 @@
 // seq is taken from the later word on the direction's own packets, ack and dup from the later word
 // on those that answer (docs/adr/0009).
 //
+// A state lives as long after its flow's last packet as the host says that tells it.
+//
 // Updates are queued until ApplyUntil() reaches the end of their epoch.  The state at the start of
 // an interval is kept aside by the first update inside the interval, so that a flow costs one copy
 // per interval length, not a history.  A bucket's 5-tuple has no zone: of two zones the one with
@@ -49,7 +51,9 @@ class FlowStateMap {
   // The interval lengths whose starts are asked for.  Lengths already known keep what they hold.
   void SetLengths(const std::vector<Nanos>& lengths);
 
-  void Queue(const FlowStateUpdate& update);
+  // Of a host with the flow timeout that the map was made with, or with another one.
+  void Queue(const FlowStateUpdate& update) { Queue(update, flow_timeout_ns_); }
+  void Queue(const FlowStateUpdate& update, Nanos flow_timeout_ns);
   size_t queued_count() const { return queued_count_; }
 
   // Knows of no flow any more: what has changed meanwhile nobody told.
@@ -79,11 +83,13 @@ class FlowStateMap {
 
   // Besides sizeof(StartState) per interval length asked for.
   static const size_t kBytesPerFlow;
+  static const size_t kBytesPerQueued;
 
  private:
   struct Flow {
     FlowKey key;  // zone 0
     FlowState now;
+    Nanos timeout_ns = 0;  // of `now`
     uint64_t hash = 0;
     uint32_t next = UINT32_MAX;  // in the hash chain or in the free list
     uint16_t zone = 0;           // of `now`
@@ -94,6 +100,11 @@ class FlowStateMap {
     Nanos begin = INT64_MIN;
     bool is_known = false;
     FlowState state;
+    Nanos timeout_ns = 0;
+  };
+  struct Queued {
+    FlowStateUpdate update;
+    Nanos timeout_ns;
   };
 
   uint64_t HashOf(const FlowKey& key) const;
@@ -101,14 +112,13 @@ class FlowStateMap {
   uint32_t Add(const FlowKey& key, uint64_t hash);
   void Remove(uint32_t index);
   void GrowChains();
-  void Apply(const FlowStateUpdate& update);
-  bool IsAlive(const FlowState& state, Nanos instant) const;
+  void Apply(const Queued& queued);
   size_t LengthIndex(Nanos length) const;
 
   Nanos flow_timeout_ns_;
   uint64_t hash_seed_;
   std::vector<Nanos> lengths_;
-  std::map<Nanos, std::vector<FlowStateUpdate>> queue_;  // by epoch end
+  std::map<Nanos, std::vector<Queued>> queue_;  // by epoch end
   std::vector<uint32_t> chains_;
   std::vector<Flow> flows_;
   std::vector<StartState> starts_;  // lengths_.size() per flow
@@ -122,6 +132,7 @@ class FlowStateMap {
 };
 
 inline constexpr size_t FlowStateMap::kBytesPerFlow = sizeof(Flow) + 2 * sizeof(uint32_t);
+inline constexpr size_t FlowStateMap::kBytesPerQueued = sizeof(Queued);
 
 }  // namespace trumpet
 

@@ -37,6 +37,7 @@ class SlowHost {
   std::vector<std::shared_ptr<const TriggerPlan>> plans;
   std::vector<Counted> packets;
   std::vector<FlowStateUpdate> updates;  // by epoch
+  std::vector<Nanos> timeouts;           // of these, of the first ones; else flow_timeout
 
   std::vector<std::string> Reports(Nanos until) const {
     std::vector<std::pair<std::tuple<Nanos, size_t, std::string>, std::string>> found;
@@ -109,21 +110,28 @@ class SlowHost {
   }
 
   // The last update of the bucket's flow by `instant`.
-  std::optional<FlowState> LatestAt(const std::string& key, Nanos instant) const {
-    std::optional<FlowState> latest;
+  const FlowStateUpdate* LatestAt(const std::string& key, Nanos instant) const {
+    const FlowStateUpdate* latest = nullptr;
     for (const FlowStateUpdate& update : updates) {
       const std::string its_key(FiveTupleBucketKey(update.flow).view());
-      if (its_key == key && update.epoch_end <= instant) latest = update.state;
+      if (its_key == key && update.epoch_end <= instant) latest = &update;
     }
     return latest;
+  }
+
+  Nanos TimeoutOf(const FlowStateUpdate& update) const {
+    const auto number = static_cast<size_t>(&update - updates.data());
+    return number < timeouts.size() ? timeouts[number] : flow_timeout_;
   }
 
   Number FlowValue(Variable variable, const std::string& key, Nanos start, Nanos end) const {
     const bool at_start = variable >= Variable::kAckLastEpoch;
     const Nanos instant = at_start ? start : end;
-    const auto state = LatestAt(key, instant);
-    if (!state || instant - state->last_packet_ns > flow_timeout_) return Number();
-    if (LatestAt(key, end)->incarnation != state->incarnation) return Number();
+    const FlowStateUpdate* const latest = LatestAt(key, instant);
+    if (latest == nullptr) return Number();
+    const FlowState* const state = &latest->state;
+    if (instant - state->last_packet_ns > TimeoutOf(*latest)) return Number();
+    if (LatestAt(key, end)->state.incarnation != state->incarnation) return Number();
     switch (variable) {
       case Variable::kAck:
       case Variable::kAckLastEpoch:

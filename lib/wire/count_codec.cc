@@ -319,6 +319,7 @@ PollReply Read(const pb::PollReply& in) {
 
 bool Check(const pb::FlowStates& states, const Place& place, Checker* checker) {
   if (!checker->Interval(place, states.start_ns(), states.end_ns()) ||
+      !checker->Range(place, "flow_timeout_ns", states.flow_timeout_ns(), 0, kMaxFlowTimeoutNs) ||
       !checker->Count(place, "states", states.states_size(), kMaxFlowStates)) {
     return false;
   }
@@ -331,6 +332,7 @@ bool Check(const pb::FlowStates& states, const Place& place, Checker* checker) {
 void Write(const FlowStates& states, pb::FlowStates* out) {
   out->set_start_ns(states.start_ns);
   out->set_end_ns(states.end_ns);
+  out->set_flow_timeout_ns(static_cast<uint64_t>(states.flow_timeout_ns));
   for (const auto& [flow, state] : states.states) Write(flow, state, out->add_states());
 }
 
@@ -338,6 +340,7 @@ FlowStates Read(const pb::FlowStates& in) {
   FlowStates states;
   states.start_ns = in.start_ns();
   states.end_ns = in.end_ns();
+  states.flow_timeout_ns = static_cast<Nanos>(in.flow_timeout_ns());
   states.states.reserve(in.states_size());
   for (const pb::FlowState& state : in.states()) {
     states.states.emplace_back(ReadFlowKey(state), ReadFlowState(state));

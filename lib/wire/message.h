@@ -155,6 +155,7 @@ struct TriggerAck {
   std::string text;
   std::vector<ShareAck> shares;
   bool has_more = false;
+  Nanos flow_timeout_ns = 0;  // the host's; 0: not told
 };
 
 struct KeyValue {
@@ -287,6 +288,7 @@ struct FlowStates {
   Nanos start_ns = 0;
   Nanos end_ns = 0;
   std::vector<std::pair<FlowKey, FlowState>> states;
+  Nanos flow_timeout_ns = 0;  // the host's; 0: not told
 };
 
 using Message =

@@ -174,6 +174,7 @@ FlowStates RandomMessages::AnyFlowStates() {
   FlowStates states;
   states.start_ns = Instant() / 2;
   states.end_ns = states.start_ns + Length();
+  states.flow_timeout_ns = static_cast<Nanos>(random_() % (kMaxFlowTimeoutNs + 1));
   states.states.resize(Below(6));
   for (auto& [flow, state] : states.states) {
     flow.ip_family = Coin() ? 4 : 6;
@@ -253,7 +254,14 @@ Message RandomMessages::Of(MessageKind kind) {
     case MessageKind::kTriggerSet:
       return AnyTriggerSet();
     case MessageKind::kTriggerAck: {
-      TriggerAck ack{1 + (Number() >> 1), Coin(), Instant(), {}, Text(kMaxTextBytes), {}, Coin()};
+      TriggerAck ack{1 + (Number() >> 1),
+                     Coin(),
+                     Instant(),
+                     {},
+                     Text(kMaxTextBytes),
+                     {},
+                     Coin(),
+                     static_cast<Nanos>(random_() % (kMaxFlowTimeoutNs + 1))};
       ack.errors.resize(Below(4));
       for (EventError& error : ack.errors) {
         error = {Id(), Text(kMaxTextBytes), Text(kMaxLongTextBytes)};

@@ -91,7 +91,8 @@ inline bool Same(const ShareAck& a, const ShareAck& b) {
 
 inline bool Same(const TriggerAck& a, const TriggerAck& b) {
   const auto tie = [](const TriggerAck& x) {
-    return std::tie(x.generation, x.is_applied, x.applied_ns, x.text, x.has_more);
+    return std::tie(x.generation, x.is_applied, x.applied_ns, x.text, x.has_more,
+                    x.flow_timeout_ns);
   };
   return tie(a) == tie(b) && Same(a.errors, b.errors) && Same(a.shares, b.shares);
 }
@@ -167,7 +168,8 @@ inline bool Same(const std::pair<FlowKey, FlowState>& a, const std::pair<FlowKey
 }
 
 inline bool Same(const FlowStates& a, const FlowStates& b) {
-  return std::tie(a.start_ns, a.end_ns) == std::tie(b.start_ns, b.end_ns) &&
+  return std::tie(a.start_ns, a.end_ns, a.flow_timeout_ns) ==
+             std::tie(b.start_ns, b.end_ns, b.flow_timeout_ns) &&
          Same(a.states, b.states);
 }
 

@@ -111,6 +111,7 @@ TriggerSet Read(const pb::TriggerSet& in) {
 bool Check(const pb::TriggerAck& ack, const Place& place, Checker* checker) {
   if (!checker->Range(place, "generation", ack.generation(), 1, UINT64_MAX) ||
       !checker->Instant(place, "applied_ns", ack.applied_ns()) ||
+      !checker->Range(place, "flow_timeout_ns", ack.flow_timeout_ns(), 0, kMaxFlowTimeoutNs) ||
       !checker->Text(place, "text", ack.text(), kMaxTextBytes) ||
       !checker->Count(place, "errors", ack.errors_size(), kMaxEventErrors) ||
       !checker->Count(place, "shares", ack.shares_size(), kMaxShareAcks)) {
@@ -153,6 +154,7 @@ void Write(const TriggerAck& ack, pb::TriggerAck* out) {
     added->set_from_ns(share.from);
   }
   out->set_has_more(ack.has_more);
+  out->set_flow_timeout_ns(static_cast<uint64_t>(ack.flow_timeout_ns));
 }
 
 TriggerAck Read(const pb::TriggerAck& in) {
@@ -168,6 +170,7 @@ TriggerAck Read(const pb::TriggerAck& in) {
     ack.shares.push_back({share.event_id(), share.generation(), share.from_ns()});
   }
   ack.has_more = in.has_more();
+  ack.flow_timeout_ns = static_cast<Nanos>(in.flow_timeout_ns());
   return ack;
 }
 
