@@ -69,6 +69,12 @@ uint64_t FieldsOfExpressions(const CompiledProgram& program) {
   return fields;
 }
 
+uint64_t LatestOf(const MeasuredPacket* packets, uint32_t count) {
+  uint64_t latest = packets[0].now;
+  for (uint32_t i = 1; i < count; ++i) latest = std::max(latest, packets[i].now);
+  return latest;
+}
+
 }  // namespace
 
 ProgramSet::ProgramSet(const std::vector<ProgramState*>& states,
@@ -94,6 +100,7 @@ ProgramSet::ProgramSet(const std::vector<ProgramState*>& states,
       if (is_early) entry.key_numbers[key] = keys_.Share(*entry.program, key);
     }
     keys_.NoteTags(*entry.program);
+    has_windows_ |= !entry.program->windows.empty();
     has_roles_ |= !entry.program->source.roles.empty();
     slot_stride_ = std::max(slot_stride_, entry.program->slot_count);
     entries_.push_back(std::move(entry));
@@ -109,9 +116,7 @@ void ProgramSet::Run(MeasuredPacket* packets, uint32_t count, const BurstSource&
   traits.latest = packets[0].now;
   if (source.frames == nullptr) {
     for (uint32_t i = 1; i < count; ++i) streams |= packets[i].stream;
-    if (WaitForTime()) {
-      for (uint32_t i = 1; i < count; ++i) traits.latest = std::max(traits.latest, packets[i].now);
-    }
+    if (has_windows_) traits.latest = LatestOf(packets, count);
     if (has_roles_) traits.has_same_hops = HaveSameHops(packets, count);
   }
   traits.is_of_pkts = streams == kPktsStream;
@@ -127,11 +132,6 @@ void ProgramSet::Run(MeasuredPacket* packets, uint32_t count, const BurstSource&
   burst.keys = &keys_;
   burst.columns = &columns_;
   for (const Entry& entry : entries_) RunProgram(entry, packets, traits, &burst);
-}
-
-bool ProgramSet::WaitForTime() const {
-  return std::any_of(entries_.begin(), entries_.end(),
-                     [](const Entry& entry) { return !entry.state->IsQuietAt(UINT64_MAX - 1); });
 }
 
 uint64_t ProgramSet::fields_read() const {

@@ -59,7 +59,6 @@ class ProgramSet {
   // `packets` of the burst, which is made ready for the program.
   void RunProgram(const Entry& entry, MeasuredPacket* packets, const BurstTraits& traits,
                   ProgramBurst* burst);
-  bool WaitForTime() const;  // a window of some program ends at some time
   static void Prefetch(const Entry& entry, const ProgramBurst& burst);
 
   std::vector<Entry> entries_;
@@ -67,6 +66,7 @@ class ProgramSet {
   FieldColumns columns_;
   std::vector<uint32_t> slots_;
   uint32_t slot_stride_ = 0;
+  bool has_windows_ = false;  // of any program
   bool has_roles_ = false;
 };
 
