@@ -40,7 +40,7 @@ void BurstKeys::NoteTags(const CompiledProgram& program) {
 void BurstKeys::Begin(const MeasuredPacket* packets, uint32_t count, const BurstSource& source) {
   packets_ = packets;
   count_ = count;
-  source_ = source;
+  source_ = &source;
   burst_++;
 }
 
@@ -48,8 +48,8 @@ const uint64_t* BurstKeys::HashesOf(uint32_t number) {
   SharedKey* const key = &keys_[number];
   if (key->burst == burst_) return key->hashes;
   key->burst = burst_;
-  if (source_.frames != nullptr && key->hash_frames != nullptr) {
-    key->hash_frames(source_.frames, count_, key->seed, key->hashes);
+  if (source_->frames != nullptr && key->hash_frames != nullptr) {
+    key->hash_frames(source_->frames, count_, key->seed, key->hashes);
   } else {
     HashKeys(*key->plan, packets_, count_, key->seed, key->hashes);
   }

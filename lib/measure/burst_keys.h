@@ -48,7 +48,7 @@ class BurstKeys {
   std::vector<SharedKey> keys_;
   const MeasuredPacket* packets_ = nullptr;
   uint32_t count_ = 0;
-  BurstSource source_;
+  const BurstSource* source_ = nullptr;
   uint64_t burst_ = 0;
 };
 

@@ -23,7 +23,7 @@ class FieldColumns {
   void Begin(const MeasuredPacket* packets, uint32_t count, const BurstSource& source) {
     packets_ = packets;
     count_ = count;
-    source_ = source;
+    source_ = &source;
     known_ = 0;
   }
 
@@ -41,8 +41,8 @@ class FieldColumns {
   void Read(MeasureFieldId field) {
     known_ |= uint64_t{1} << field;
     Column& values = values_[field];
-    if (source_.frames != nullptr && field == kPktSize) {
-      for (uint32_t i = 0; i < count_; ++i) values[i] = source_.frames[i].wire_length;
+    if (source_->frames != nullptr && field == kPktSize) {
+      for (uint32_t i = 0; i < count_; ++i) values[i] = source_->frames[i].wire_length;
     } else {
       for (uint32_t i = 0; i < count_; ++i) values[i] = packets_[i].values->value[field];
     }
@@ -50,8 +50,8 @@ class FieldColumns {
 
   const MeasuredPacket* packets_ = nullptr;
   uint32_t count_ = 0;
-  BurstSource source_;
-  uint64_t known_ = 0;  // a bit for each column that was read
+  const BurstSource* source_ = nullptr;  // not copied: it was written a moment ago, by parts
+  uint64_t known_ = 0;                   // a bit for each column that was read
   Column values_[kMaxPacketFields] = {};
 };
 

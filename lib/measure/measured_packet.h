@@ -48,7 +48,7 @@ struct ProgramBurst {
   uint32_t stride = 0;
   const uint64_t* roles = nullptr;  // by hops, a bit per role
   bool has_same_hops = false;       // all packets
-  BurstSource source;
+  const BurstSource* source = nullptr;
   BurstKeys* keys = nullptr;
   FieldColumns* columns = nullptr;
   const uint32_t* key_numbers = nullptr;  // in `keys`, of each key of the program

@@ -82,8 +82,8 @@ struct BurstContext {
         stride(burst.stride),
         roles(burst.roles),
         has_same_hops(burst.has_same_hops),
-        has_same_time(burst.source.frames != nullptr),
-        same_fields(burst.source.frames != nullptr ? kPlaceFields : 0),
+        has_same_time(burst.source->frames != nullptr),
+        same_fields(burst.source->frames != nullptr ? kPlaceFields : 0),
         count(burst.count),
         all(burst.count == 32 ? UINT32_MAX : (1u << burst.count) - 1) {}
 

@@ -49,10 +49,10 @@ inline void ProgramState::Begin() {
 inline void ProgramState::PointTo(const ProgramBurst& burst, uint32_t number) {
   const MeasuredPacket& packet = burst.packets[number];
   context_.packet = packet.values;
-  if (burst.source.frames == nullptr) {
+  if (burst.source->frames == nullptr) {
     context_.now = packet.now;
   } else {
-    context_.frame = burst.source.frames + number;
+    context_.frame = burst.source->frames + number;
     context_.now = burst.packets[0].now;
     context_.packet->value[kPktSize] = context_.frame->wire_length;
   }
@@ -267,7 +267,7 @@ void ProgramState::RunCopiesOf(ProgramBurst* burst, const BurstContext& context)
   uint32_t copied = 0;
   for (const uint32_t mark : marks_) copied |= mark;
   if (copied == 0) return;
-  const bool are_read = burst->source.frames == nullptr;
+  const bool are_read = burst->source->frames == nullptr;
   if (program_->has_plain_copies) {
     if (are_read) {
       CollectCopies(burst->packets, copied);
@@ -308,10 +308,10 @@ void ProgramState::CollectFrames(const ProgramBurst& burst, uint32_t copied) {
   uint64_t lost = 0;
   FrameCopy copy;
   copy.now = burst.packets[0].now;
-  copy.place = burst.source.place;
+  copy.place = burst.source->place;
   CollectedRing::Batch batch(ring_.get());
   ForEachBit(copied, [&](uint32_t number) {
-    const Frame& frame = burst.source.frames[number];
+    const Frame& frame = burst.source->frames[number];
     copy.wire_length = frame.wire_length;
     copy.bytes = static_cast<uint16_t>(FrameCopy::BytesOf(frame));
     copy.data = frame.data;

@@ -122,15 +122,9 @@ void ProgramSet::Run(MeasuredPacket* packets, uint32_t count, const BurstSource&
   traits.is_of_pkts = streams == kPktsStream;
   keys_.Begin(packets, count, source);
   columns_.Begin(packets, count, source);
-  ProgramBurst burst;
-  burst.packets = packets;
-  burst.count = count;
-  burst.slots = slots_.data();  // programs without keys have none at all
-  burst.stride = slot_stride_;
-  burst.has_same_hops = traits.has_same_hops;
-  burst.source = source;
-  burst.keys = &keys_;
-  burst.columns = &columns_;
+  // Programs without keys have no slots at all.
+  ProgramBurst burst{packets, count,  slots_.data(), slot_stride_, nullptr, traits.has_same_hops,
+                     &source, &keys_, &columns_,     nullptr,      0};
   for (const Entry& entry : entries_) RunProgram(entry, packets, traits, &burst);
 }
 
