@@ -232,13 +232,17 @@ namespace {
 bool ReadWish(const RestCall& call, StreamWish* wish) {
   const std::string kind = call.query("kind");
   wish->is_of_slices = kind == "slice";
+  const char* const own = wish->is_of_slices ? "slice" : "event";
   const char* const other = wish->is_of_slices ? "event" : "slice";
+  wish->names = SplitNames(call.query(own));
   std::string problem;
   if (call.has("kind") && kind != "report" && kind != "slice") {
     problem = "the parameter 'kind' takes report or slice";
   } else if (call.has(other)) {
     problem = std::string("a stream of kind ") + (wish->is_of_slices ? "slice" : "report") +
               " has no parameter '" + other + "'";
+  } else if (call.has(own) && wish->names.empty()) {
+    problem = std::string("the parameter '") + own + "' names none";
   }
   if (!problem.empty()) {
     AnswerProblem(call.exchange.get(), 400, problem);
@@ -248,7 +252,6 @@ bool ReadWish(const RestCall& call, StreamWish* wish) {
     AnswerProblem(call.exchange.get(), 501, "this controller runs no campaigns of slices");
     return false;
   }
-  wish->names = SplitNames(call.query(wish->is_of_slices ? "slice" : "event"));
   wish->tenant = call.caller.tenant;
   wish->after = wish->is_of_slices ? call.parts.campaigns->feed().last_number()
                                    : call.parts.reports->last_number();

@@ -296,6 +296,13 @@ TEST_F(RestServerTest, StreamsReportsOfEventsWithCommasInTheirNames) {
   }
 }
 
+TEST_F(RestServerTest, StreamsOfNoEventAreRefused) {
+  Start();
+  for (const char* wrong : {"event=,", "event=", "event=,,&after=0", "kind=slice&slice=,"}) {
+    EXPECT_EQ(Status("read", std::string("GET /v1/stream?") + wrong), 400) << wrong;
+  }
+}
+
 TEST_F(RestServerTest, StreamSaysWhatIsNoLongerKnown) {
   Start();
   Publish("heavy", "", static_cast<int>(ReportHub::kKept) + 10);

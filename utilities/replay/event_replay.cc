@@ -219,6 +219,7 @@ class EventReplay {
       frame_.reset();
       return has_frame;
     }
+    if (!metas_.Describes(frames_)) return metas_.CheckCount(frames_ + 1);
     if (++frames_ == 1) measured_.StartAt(next.time, first_);
     measured_.See(next.time);
     frame_ = next;

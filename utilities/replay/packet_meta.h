@@ -39,7 +39,10 @@ class PacketMetas {
   // Has the capture, of so many packets, all that the file describes?
   Status CheckCount(uint64_t count) const;
 
-  // Of the packet `index`, which the file has.
+  // May be false of a capture that has grown since it was counted.
+  bool Describes(uint64_t index) const { return path_.empty() || index < metas_.size(); }
+
+  // Of the packet `index`, which the file describes.
   PacketMeta Of(uint64_t index) const { return path_.empty() ? PacketMeta() : metas_[index]; }
 
  private:
