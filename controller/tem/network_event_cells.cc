@@ -147,7 +147,7 @@ void NetworkEvent::Add(uint32_t host, const FlowStateUpdate& update, Nanos flow_
     return;
   }
   if (interval < next()) ++counters_.late_flow_states;
-  flows_.Queue(update, flow_timeout_ns != 0 ? flow_timeout_ns : options_.flow_timeout_ns);
+  flows_.Queue(update, flow_timeout_ns);
   CountQueuedFlows();
 }
 

@@ -68,7 +68,8 @@ void FlowStateMap::SetLengths(const std::vector<Nanos>& lengths) {
 }
 
 void FlowStateMap::Queue(const FlowStateUpdate& update, Nanos flow_timeout_ns) {
-  queue_[update.epoch_end].push_back({update, flow_timeout_ns});
+  queue_[update.epoch_end].push_back(
+      {update, flow_timeout_ns != 0 ? flow_timeout_ns : flow_timeout_ns_});
   ++queued_count_;
 }
 

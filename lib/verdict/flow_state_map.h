@@ -51,9 +51,8 @@ class FlowStateMap {
   // The interval lengths whose starts are asked for.  Lengths already known keep what they hold.
   void SetLengths(const std::vector<Nanos>& lengths);
 
-  // Of a host with the flow timeout that the map was made with, or with another one.
-  void Queue(const FlowStateUpdate& update) { Queue(update, flow_timeout_ns_); }
-  void Queue(const FlowStateUpdate& update, Nanos flow_timeout_ns);
+  // `flow_timeout_ns` of the host; 0: that which the map was made with.
+  void Queue(const FlowStateUpdate& update, Nanos flow_timeout_ns = 0);
   size_t queued_count() const { return queued_count_; }
 
   // Knows of no flow any more: what has changed meanwhile nobody told.
