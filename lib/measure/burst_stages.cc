@@ -127,7 +127,7 @@ class StagePlanner {
     }
     compiled_.stages[first].runs_end = end;
     compiled_.stages[first].run_cells = runs.cells;
-    compiled_.stages[first].skips_together = cutter_.SkipsTogether(runs.range);
+    compiled_.stages[first].keeps_order = !cutter_.KnowsOnlyCells(runs.range, runs.cells);
   }
 
   const Runs* RunsOf(uint32_t place) const {

@@ -4,8 +4,10 @@
 // CellRuns: a burst, parted into runs of packets no two of which have the same cell of a map.
 //
 // Packets of different cells cannot tell in which order they take operators that know nothing but
-// their cells, so those of a run take each operator together.  Runs keep the order of the packets.
-// Cells that only seem the same (their marks meet) end a run, too.
+// their cells, so those of a run take each operator together.  Runs keep the order of the packets;
+// where operators know nothing that packets of other cells write, either, that of the packets of
+// each cell is enough, and takes fewer runs.  Cells that only seem the same (their marks meet) are
+// taken for one.
 //
 // Threads: one thread owns it.
 
@@ -26,14 +28,23 @@ class CellRuns {
 
   // The first packets of `left`, a bit each, that have different cells; at least one.
   uint32_t Next(uint32_t left) {
-    if (++run_ == 0) Forget();
+    Begin();
     uint32_t run = 0;
     for (; left != 0; left &= left - 1) {
       const auto packet = static_cast<uint32_t>(__builtin_ctz(left));
-      uint8_t* const mark = &marks_[cells_[packet] * 0x9e3779b1u >> kShift];
-      if (*mark == run_) break;
-      *mark = run_;
+      if (!Marks(packet)) break;
       run |= 1u << packet;
+    }
+    return run;
+  }
+
+  // The first packet of each cell among `left`.
+  uint32_t NextOfEachCell(uint32_t left) {
+    Begin();
+    uint32_t run = 0;
+    for (; left != 0; left &= left - 1) {
+      const auto packet = static_cast<uint32_t>(__builtin_ctz(left));
+      run |= uint32_t{Marks(packet)} << packet;
     }
     return run;
   }
@@ -42,9 +53,17 @@ class CellRuns {
   static constexpr uint32_t kLog2Marks = 10;
   static constexpr uint32_t kShift = 32 - kLog2Marks;
 
-  void Forget() {
+  void Begin() {
+    if (++run_ != 0) return;
     std::memset(marks_, 0, sizeof marks_);
     run_ = 1;
+  }
+  // Marks the packet's cell; false: it was marked in this run.
+  bool Marks(uint32_t packet) {
+    uint8_t* const mark = &marks_[cells_[packet] * 0x9e3779b1u >> kShift];
+    const bool is_new = *mark != run_;
+    *mark = run_;
+    return is_new;
   }
 
   uint32_t cells_[kMaxMeasureBurst] = {};

@@ -5,8 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <random>
 #include <set>
+#include <vector>
 
 namespace trumpet {
 namespace {
@@ -31,6 +33,50 @@ uint32_t PartAll(CellRuns* runs, uint32_t chosen) {
     }
   }
   return count;
+}
+
+// The run that has the packet, of runs that keep the order of the packets of each cell only.
+std::vector<uint32_t> RunsOfPackets(CellRuns* runs, uint32_t chosen) {
+  std::vector<uint32_t> of_packet(kMaxMeasureBurst, 0);
+  uint32_t number = 0;
+  for (uint32_t left = chosen; left != 0;) {
+    const uint32_t run = runs->NextOfEachCell(left);
+    EXPECT_EQ(run & ~left, 0u);
+    if ((run & left & -left) == 0) {
+      ADD_FAILURE() << "the first packet that is left is not in the run";
+      break;
+    }
+    left &= ~run;
+    number++;
+    for (uint32_t packet = 0; packet < kMaxMeasureBurst; ++packet) {
+      if ((run >> packet & 1) != 0) of_packet[packet] = number;
+    }
+  }
+  return of_packet;
+}
+
+TEST(CellRuns, OfEachCellKeepTheOrderOfItsPackets) {
+  std::mt19937 random(2);
+  CellRuns runs;
+  for (int burst = 0; burst < 5000; ++burst) {
+    const uint32_t flows = 1 + random() % 100;
+    for (uint32_t i = 0; i < kMaxMeasureBurst; ++i) runs.cells()[i] = random() % flows * 24;
+    const uint32_t chosen = random() | random();
+    const std::vector<uint32_t> number = RunsOfPackets(&runs, chosen);
+    std::map<uint32_t, uint32_t> last;  // run, by cell
+    for (uint32_t i = 0; i < kMaxMeasureBurst; ++i) {
+      if ((chosen >> i & 1) == 0) continue;
+      EXPECT_GT(number[i], last[runs.cells()[i]]);
+      last[runs.cells()[i]] = number[i];
+    }
+  }
+}
+
+TEST(CellRuns, OfEachCellAreAsManyAsTheMostPacketsOfOne) {
+  CellRuns runs;
+  for (uint32_t i = 0; i < kMaxMeasureBurst; ++i) runs.cells()[i] = 8 * (i / 4);
+  const std::vector<uint32_t> number = RunsOfPackets(&runs, UINT32_MAX);
+  for (uint32_t i = 0; i < kMaxMeasureBurst; ++i) EXPECT_EQ(number[i], 1 + i % 4);
 }
 
 TEST(CellRuns, HaveNoCellTwiceAndKeepTheOrderOfPackets) {

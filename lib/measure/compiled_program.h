@@ -143,8 +143,8 @@ struct BurstStage {
   // and of which map packets of a run have different cells.
   uint32_t runs_end = 0;  // 0: it is not
   HashUse run_cells;
-  // Of the same, a guard: packets that it takes out go on together, whatever cells they have.
-  bool skips_together = false;
+  // Of the same: runs keep the order of all packets, as those of other cells could tell.
+  bool keeps_order = true;
   bool takes_run_cells = false;  // `kernel` does, instead of slots
 };
 

@@ -133,31 +133,13 @@ void ProgramState::RunByRuns(uint32_t first, ProgramBurst* burst, BurstContext* 
   const BurstStage& stage = stages_[first];
   uint32_t left = arrivals_[first];
   FindCells(stage.run_cells, burst);
-  if (stage.skips_together) {
-    const uint32_t skipping = TakenOut(stage, left, burst, context);
-    arrivals_[first] = 0;
-    arrivals_[stage.skip] |= skipping;
-    if (skipping != 0) RunOfRun(first, burst, context);
-    left &= ~skipping;
-  }
   while (left != 0) {
-    arrivals_[first] = runs_.Next(left);
+    arrivals_[first] = stage.keeps_order ? runs_.Next(left) : runs_.NextOfEachCell(left);
     left &= ~arrivals_[first];
     RunOfRun(first, burst, context);
   }
   context->slots = burst->slots;
   context->stride = burst->stride;
-}
-
-// The packets before the first one that the guard leaves.
-uint32_t ProgramState::TakenOut(const BurstStage& guard, uint32_t packets, ProgramBurst* burst,
-                                BurstContext* context) {
-  ShowCells(guard, burst, context);
-  ShowHashes(guard.hash, *burst, context);
-  context->chosen = packets;
-  guard.kernel(program_->operators[guard.at], context);
-  const uint32_t left = context->chosen;
-  return left == 0 ? packets : packets & ((left & -left) - 1);
 }
 
 // The slots that the kernel of a stage takes that belongs to runs.
@@ -168,7 +150,7 @@ inline void ProgramState::ShowCells(const BurstStage& stage, ProgramBurst* burst
   if (stage.keys != 0) burst->FillSlots(*program_, stage.keys);
 }
 
-// The packets of one run, which have arrived at the first stage, or where it skips to.
+// The packets of one run, which have arrived at the first stage.
 void ProgramState::RunOfRun(uint32_t first, ProgramBurst* burst, BurstContext* context) {
   for (uint32_t i = first; i < stages_[first].runs_end; ++i) {
     context->chosen = arrivals_[i];

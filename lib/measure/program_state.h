@@ -142,8 +142,6 @@ class ProgramState {
   void RunStage(const BurstStage& stage, ProgramBurst* burst, BurstContext* context);
   void RunTogether(const BurstStage& stage, const ProgramBurst& burst, BurstContext* context);
   void RunByRuns(uint32_t first, ProgramBurst* burst, BurstContext* context);
-  uint32_t TakenOut(const BurstStage& guard, uint32_t packets, ProgramBurst* burst,
-                    BurstContext* context);
   void ShowCells(const BurstStage& stage, ProgramBurst* burst, BurstContext* context);
   void RunOfRun(uint32_t first, ProgramBurst* burst, BurstContext* context);
   void FindCells(const HashUse& map, ProgramBurst* burst);

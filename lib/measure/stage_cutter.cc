@@ -98,17 +98,11 @@ HashUse StageCutter::RunCellsOf(const StageRange& range, bool wait) const {
   return cells;
 }
 
-bool StageCutter::SkipsTogether(const StageRange& range) const {
-  const Operator& guard = OperatorAt(range.first);
-  if (guard.slot_use != SlotUse::kMatchCell) return false;
-  KnownSet known;
-  for (uint32_t at = range.first + guard.skip; at <= range.last; ++at) {
-    const Operator& op = OperatorAt(at);
-    const bool only_reads = op.slot_use == SlotUse::kMatchCell ||
-                            (op.slot_use == SlotUse::kSetPair && op.target != guard.target);
-    if (known_[at].test(guard.target) && !only_reads) return false;
-    if ((known & known_[at]).any()) return false;
-    known |= known_[at];
+bool StageCutter::KnowsOnlyCells(const StageRange& range, const HashUse& cells) const {
+  for (uint32_t at = range.first; at <= range.last; ++at) {
+    for (size_t i = 0; i < known_[at].size(); ++i) {
+      if (known_[at].test(i) && MapOf(i).plan != cells.plan) return false;
+    }
   }
   return true;
 }

@@ -47,9 +47,8 @@ class StageCutter {
   // for packets that have different ones; none (its plan is null) if that is not so.
   HashUse RunCellsOf(const StageRange& range, bool wait) const;
 
-  // Whether the range begins with a guard that writes nothing, and nothing ties those operators
-  // together that packets take which it takes out.
-  bool SkipsTogether(const StageRange& range) const;
+  // Whether the operators of the range know nothing else that packets write.
+  bool KnowsOnlyCells(const StageRange& range, const HashUse& cells) const;
 
   // `wait`: all packets have gone through the program before the first copy is run.
   std::vector<StageRange> Cut(bool wait) const;

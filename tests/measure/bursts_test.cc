@@ -354,8 +354,8 @@ const char* const kPipelines[] = {
     "d = HashMap(key=flow, size=50, type=Counter(width=64), collide=\"evict\");"
     "e = HashMap(key=flow, size=51, type=Counter(width=32));"
     "pkts >> a.set(a + 1) >> timestamp(b) >> c.add(pkt.size) >> d.set(d + c) >> e.set(b - a);",
-    // Guards that hold for the first packets of a flow: the others go on together if they do not
-    // write what is asked (the first two do not), nor have anything else in common.
+    // Guards that hold for the first packets of a flow, with and without something else that all
+    // packets write.
     "f = HashMap(key=pair, size=64, type=Counter(width=32)); at = HashMap(key=pair, size=64, "
     "type=Timestamp()); g = HashMap(key=pair, size=64, type=Counter(width=64));"
     "pkts >> ((match(at == 0) >> timestamp(at)) ++ "
