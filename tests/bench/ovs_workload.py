@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The traffic and the triggers of bench-monitor, as a capture file and as an event file."""
 
+import random
 import struct
 
 FRAME_BYTES = 60                # 64 with the check sequence
@@ -36,17 +37,29 @@ def frame(source, destination):
     return (DESTINATION_MAC + SOURCE_MAC + b"\x08\x00" + head + udp).ljust(FRAME_BYTES, b"\0")
 
 
-def write_capture(path, flows, packets):
-    """`packets` frames of `flows` flows by turns."""
-    order = permutation()
-    frames = [struct.pack("<IIII", 0, 0, FRAME_BYTES, FRAME_BYTES)
-              + frame(FIRST_SOURCE + flow // DESTINATIONS,
-                      FIRST_DESTINATION + order[flow % DESTINATIONS])
-              for flow in range(flows)]
+ORDERS = ("turns", "random", "zipf")
+
+
+def flow_numbers(flows, packets, order):
+    """Of each packet: by turns, each flow as often, or flow n as often as 1 / n says."""
+    if order == "turns":
+        return (packet % flows for packet in range(packets))
+    weights = [1 / (flow + 1) for flow in range(flows)] if order == "zipf" else None
+    return random.Random(1).choices(range(flows), weights, k=packets)
+
+
+def write_capture(path, flows, packets, order="turns"):
+    """`packets` frames of `flows` flows."""
+    places = permutation()
+    head = struct.pack("<IIII", 0, 0, FRAME_BYTES, FRAME_BYTES)
+    frames = {}
     with open(path, "wb") as out:
         out.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1))
-        for packet in range(packets):
-            out.write(frames[packet % flows])
+        for flow in flow_numbers(flows, packets, order):
+            if flow not in frames:
+                frames[flow] = head + frame(FIRST_SOURCE + flow // DESTINATIONS,
+                                            FIRST_DESTINATION + places[flow % DESTINATIONS])
+            out.write(frames[flow])
 
 
 FIRST_ATTACKER, FIRST_VICTIM = 0x80000000, 0x78000400   # 128.0.0.0, 120.0.4.0
