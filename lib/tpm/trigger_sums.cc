@@ -14,7 +14,10 @@ TriggerSums::TriggerSums(const TriggerProgram& program) {
   uint32_t words = 0;
   for (const auto& plan : program.plans()) {
     const bool is_whole = plan->spec.granularity.is_none();
-    sums_.push_back({plan.get(), words, is_whole, plan->uses_rtt, plan->uses_rwnd, false, false});
+    const auto cell_count = static_cast<uint16_t>(plan->cells.size());
+    sums_.push_back({plan->spec.id, static_cast<uint32_t>(cells_.size()), words, plan->word_count,
+                     cell_count, is_whole, plan->uses_rtt, plan->uses_rwnd, false, false});
+    cells_.insert(cells_.end(), plan->cells.begin(), plan->cells.end());
     if (is_whole) words += plan->word_count;
   }
   words_.resize(words);
@@ -40,14 +43,15 @@ void TriggerSums::AddToTriggers(const InternedSet& set, bool is_unscaled) {
       AddTo(set.triggers[i], places);
       sum.is_unscaled |= is_unscaled && sum.uses_rwnd;
     }
-    places += sum.plan->cells.size();
+    places += sum.cell_count;
   }
 }
 
 // The first sum of a trigger are the cells of the set.
 void TriggerSums::AddTo(uint32_t trigger, const uint16_t* places) {
   Sum& sum = sums_[trigger];
-  for (const CellSpec& cell : sum.plan->cells) {
+  for (uint32_t i = 0; i < sum.cell_count; i++) {
+    const CellSpec& cell = cells_[sum.first_cell + i];
     uint64_t* const into = &words_[sum.first_word + cell.offset];
     const uint16_t place = *places++;
     if (!sum.is_touched) {
@@ -68,11 +72,11 @@ size_t TriggerSums::HandOver(const EpochSpan& epoch, DeliverySink* sink) {
     Sum& sum = sums_[trigger];
     if (!sum.is_touched) continue;  // handed over before memory ran out
     PartialView view;
-    view.event_id = sum.plan->spec.id;
+    view.event_id = sum.event_id;
     view.epoch_start = epoch.start;
     view.epoch_end = epoch.end;
     view.words = &words_[sum.first_word];
-    view.word_count = sum.plan->word_count;
+    view.word_count = sum.word_count;
     view.is_unscaled = sum.is_unscaled;
     sink->OnPartial(view);
     sum.is_touched = false;

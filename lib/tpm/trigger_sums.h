@@ -35,20 +35,25 @@ class TriggerSums {
   static constexpr size_t BytesPerTrigger() { return sizeof(Sum) + sizeof(uint32_t); }
 
  private:
+  // With what is needed of the trigger's plan: thousands of these are gone through in each epoch.
   struct Sum {
-    const TriggerPlan* plan;
+    uint32_t event_id;
+    uint32_t first_cell;  // in cells_
     uint32_t first_word;  // in words_
-    bool is_whole;        // the trigger has no granularity: others are told flow by flow
-    bool uses_rtt;
-    bool uses_rwnd;
-    bool is_touched;
-    bool is_unscaled;
+    uint16_t word_count;
+    uint16_t cell_count;
+    bool is_whole : 1;  // the trigger has no granularity: others are told flow by flow
+    bool uses_rtt : 1;
+    bool uses_rwnd : 1;
+    bool is_touched : 1;
+    bool is_unscaled : 1;
   };
 
   void AddToTriggers(const InternedSet& set, bool is_unscaled);
   void AddTo(uint32_t trigger, const uint16_t* places);
 
-  std::vector<Sum> sums_;  // by trigger
+  std::vector<Sum> sums_;        // by trigger
+  std::vector<CellSpec> cells_;  // of all plans, side by side
   std::vector<uint64_t> words_;
   std::vector<uint32_t> touched_;  // triggers
   std::vector<uint64_t> totals_;   // of the set that is being told

@@ -42,7 +42,9 @@ bool EventVerdicts::Add(const PartialView& partial) {
   const int64_t interval = CellOf(partial.epoch_start, interval_ns_);
   if (interval < next_) return false;
   if (interval == next_) {
-    AddToNext(partial.bucket_key, partial.words, partial.is_unscaled);
+    // Without granularity there is one bucket.
+    const uint32_t guess = is_none() ? store_.oldest() : kNoBucket;
+    AddToNext(partial.bucket_key, partial.words, partial.is_unscaled, guess);
   } else {
     Keep(partial, AheadOf(interval));
   }

@@ -94,6 +94,7 @@ class EventVerdicts {
   const TriggerPlan& plan() const { return *plan_; }
   const VerdictPredicate& predicate() const { return *predicate_; }
   EventStatus Status() const;
+  uint64_t buckets_evicted() const { return status_.buckets_evicted; }
 
  private:
   // What is known of one interval that is not next yet.  Only the first max_buckets of its buckets

@@ -44,8 +44,9 @@ struct HostVerdicts::Impl {
   std::unique_ptr<EventVerdicts> Take(uint32_t id);
   bool AsksForFlows() const;
   void IndexEvents();
+  class Outlook;
   Nanos NextEnd(Nanos until);
-  void DecideAllAt(Nanos end, std::vector<Report>* reports);
+  Nanos DecideAllAt(Nanos end, Nanos until, std::vector<Report>* reports);
   void Forget();
 
   FlowStateMap flows;
@@ -59,9 +60,10 @@ struct HostVerdicts::Impl {
   bool uses_flow_state = false;
   uint64_t hash_seed;
   size_t bucket_cap = SIZE_MAX;
-  size_t alive = 0;       // buckets of `events` and `ending`
-  size_t most_alive = 0;  // at once, from the last decision on
-  size_t ahead = 0;       // buckets that wait for their intervals
+  size_t alive = 0;                // buckets of `events` and `ending`
+  Nanos oldest_start = INT64_MAX;  // of the intervals to come, when events were gone through last
+  size_t most_alive = 0;           // at once, from the last decision on
+  size_t ahead = 0;                // buckets that wait for their intervals
   VerdictCounters counters;
 };
 
@@ -155,11 +157,9 @@ void HostVerdicts::Advance(Nanos until, std::vector<Report>* reports) {
 }
 
 bool HostVerdicts::AdvanceSome(Nanos until, size_t max_reports, std::vector<Report>* reports) {
-  for (;;) {
-    const Nanos end = impl_->NextEnd(until);
-    if (end > until || end == INT64_MAX) break;
+  for (Nanos end = impl_->NextEnd(until); end <= until && end != INT64_MAX;) {
     impl_->flows.ApplyUntil(end);
-    impl_->DecideAllAt(end, reports);
+    end = impl_->DecideAllAt(end, until, reports);
     if (reports->size() >= max_reports) return false;
   }
   impl_->flows.ApplyUntil(until);
@@ -177,20 +177,41 @@ void HostVerdicts::EndAfter(Nanos last_packet) {
   }
 }
 
-// The earliest end of an interval in which something can happen.
+// What lies before the events that have been seen: each once, thousands of them, in every interval.
+class HostVerdicts::Impl::Outlook {
+ public:
+  explicit Outlook(Nanos until) : until_(until) {}
+
+  // Passes over its intervals in which nothing can happen.
+  void See(EventVerdicts* event) {
+    skipped_ += event->SkipQuiet(until_);
+    next_end_ = std::min(next_end_, event->NextEnd());
+    oldest_start_ = std::min(oldest_start_, event->NextStart());
+  }
+  // The earliest end of an interval in which something can happen.
+  Nanos NoteIn(Impl* verdicts) const {
+    verdicts->counters.intervals_decided += skipped_;
+    if (skipped_ != 0) verdicts->most_alive = verdicts->alive;
+    verdicts->oldest_start = oldest_start_;
+    return next_end_;
+  }
+
+ private:
+  Nanos until_;
+  uint64_t skipped_ = 0;
+  Nanos next_end_ = INT64_MAX;
+  Nanos oldest_start_ = INT64_MAX;
+};
+
 Nanos HostVerdicts::Impl::NextEnd(Nanos until) {
-  Nanos next_end = INT64_MAX;
-  uint64_t skipped = 0;
-  ForEach([&](EventVerdicts& event) {
-    skipped += event.SkipQuiet(until);
-    next_end = std::min(next_end, event.NextEnd());
-  });
-  counters.intervals_decided += skipped;
-  if (skipped != 0) most_alive = alive;
-  return next_end;
+  Outlook outlook(until);
+  ForEach([&](EventVerdicts& event) { outlook.See(&event); });
+  return outlook.NoteIn(this);
 }
 
-void HostVerdicts::Impl::DecideAllAt(Nanos end, std::vector<Report>* reports) {
+// Returns the NextEnd() after it.
+Nanos HostVerdicts::Impl::DecideAllAt(Nanos end, Nanos until, std::vector<Report>* reports) {
+  Outlook outlook(until);
   const size_t reports_before = reports->size();
   Nanos oldest_asked = end;
   most_alive = alive;
@@ -210,9 +231,11 @@ void HostVerdicts::Impl::DecideAllAt(Nanos end, std::vector<Report>* reports) {
       ++counters.intervals_decided;
     }
     if (event.plan().uses_last_epoch) oldest_asked = std::min(oldest_asked, event.NextStart());
+    outlook.See(&event);
   });
   counters.reports += reports->size() - reports_before;
   if (uses_flow_state) flows.Expire(oldest_asked);
+  return outlook.NoteIn(this);
 }
 
 // Drops what no interval to come can ask for.
@@ -227,9 +250,7 @@ void HostVerdicts::Impl::Forget() {
   }
   ending.erase(ended, ending.end());
   if (ending.size() != ending_before) IndexEvents();
-  Nanos oldest = INT64_MAX;
-  ForEach([&oldest](EventVerdicts& event) { oldest = std::min(oldest, event.NextStart()); });
-  incomplete.Forget(oldest);
+  incomplete.Forget(oldest_start);
 }
 
 const VerdictCounters& HostVerdicts::counters() const {
@@ -237,12 +258,13 @@ const VerdictCounters& HostVerdicts::counters() const {
   counters.buckets = impl_->most_alive;
   counters.buckets_ahead = impl_->ahead;
   counters.buckets_evicted = 0;
-  for (const EventStatus& status : Status()) counters.buckets_evicted += status.buckets_evicted;
+  for (const auto& event : impl_->events) counters.buckets_evicted += event->buckets_evicted();
   return counters;
 }
 
 std::vector<EventStatus> HostVerdicts::Status() const {
   std::vector<EventStatus> statuses;
+  statuses.reserve(impl_->events.size());
   for (const auto& event : impl_->events) statuses.push_back(event->Status());
   return statuses;
 }
