@@ -25,6 +25,7 @@ from openflow_recorder import OpenflowRecorder  # noqa: E402
 
 REST = "rest: {listen: ['ptcp:0:127.0.0.1']}\n"
 PLAIN = REST + "openflow: {listen: ['ptcp:0:127.0.0.1'], switches: [{name: edge, datapath_id: 'ab'}]}\n"
+LINK_PROBES = "dl_src=06:54:52:4d:50:54"    # the controller's own
 THEIRS = "cookie=0x5,table=7,priority=9,ip actions=drop"
 # As the switch's log calls them, but for statistics.
 TYPES = {0: "HELLO", 1: "ERROR", 2: "ECHO_REQUEST", 3: "ECHO_REPLY", 4: "EXPERIMENTER", 5: "FEATURES_REQUEST",
@@ -208,6 +209,8 @@ openflow:
         self.switch.appctl("vlog/disable-rate-limit", "vconn")
         self.switch.vsctl("set-controller", "br0", f"tcp:127.0.0.1:{recorder.port}")
         self.wait_until_ready()
+        wait_until(lambda: LINK_PROBES in self.switch.ofctl(protocol, "dump-flows", "br0", "table=0"),
+                   "the switch sends probes of links to the controller")
         self.answer("openflow/show", "edge")
         self.answer("openflow/purge", "edge")
         recorder.stop()
