@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <mutex>
 #include <thread>
 
 #include "lib/base/memory_shortage_test.h"
@@ -333,17 +332,18 @@ TEST_F(AgentsLink, ClosesAConnectionThatWasNeverAnswered) {
 // --- memory that runs out ----------------------------------------------------
 
 // A loop that was left by an exception is lost with all that it had, on purpose.
-void AllowThisThreadToLoseMemory() {
-  if (__lsan_disable != nullptr) __lsan_disable();
-}
+struct ThreadThatMayLoseMemory {
+  ThreadThatMayLoseMemory() {
+    if (__lsan_disable != nullptr) __lsan_disable();
+  }
+};
 
 class AgentsLinkWithoutMemory : public AgentsLink {
  protected:
   AgentsLinkWithoutMemory() {
     parts_.read_clocks = [this, main = std::this_thread::get_id()] {
       if (std::this_thread::get_id() != main) {
-        thread_local std::once_flag is_allowed;
-        std::call_once(is_allowed, AllowThisThreadToLoseMemory);
+        thread_local const ThreadThatMayLoseMemory once;
         is_short_.load() ? testing::MemoryShortage::Begin(0) : testing::MemoryShortage::End();
       }
       return ReadSystemClocks();

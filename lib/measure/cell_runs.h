@@ -26,25 +26,20 @@ class CellRuns {
   // Of each packet of the burst, to be set before the first run.
   uint32_t* cells() { return cells_; }
 
-  // The first packets of `left`, a bit each, that have different cells; at least one.
+  // The first packets of `left`, a bit each, that have different cells, at least one: those before
+  // the first cell that comes again, or the first of each cell.  (Asked packet by packet, the order
+  // costs 2 ns of 20.)
+  template <bool kKeepsOrder>
   uint32_t Next(uint32_t left) {
-    Begin();
+    if (++run_ == 0) Forget();
     uint32_t run = 0;
     for (; left != 0; left &= left - 1) {
       const auto packet = static_cast<uint32_t>(__builtin_ctz(left));
-      if (!Marks(packet)) break;
-      run |= 1u << packet;
-    }
-    return run;
-  }
-
-  // The first packet of each cell among `left`.
-  uint32_t NextOfEachCell(uint32_t left) {
-    Begin();
-    uint32_t run = 0;
-    for (; left != 0; left &= left - 1) {
-      const auto packet = static_cast<uint32_t>(__builtin_ctz(left));
-      run |= uint32_t{Marks(packet)} << packet;
+      uint8_t* const mark = &marks_[cells_[packet] * 0x9e3779b1u >> kShift];
+      const bool is_new = *mark != run_;
+      if (kKeepsOrder && !is_new) break;
+      *mark = run_;
+      run |= uint32_t{is_new} << packet;
     }
     return run;
   }
@@ -53,17 +48,9 @@ class CellRuns {
   static constexpr uint32_t kLog2Marks = 10;
   static constexpr uint32_t kShift = 32 - kLog2Marks;
 
-  void Begin() {
-    if (++run_ != 0) return;
+  void Forget() {
     std::memset(marks_, 0, sizeof marks_);
     run_ = 1;
-  }
-  // Marks the packet's cell; false: it was marked in this run.
-  bool Marks(uint32_t packet) {
-    uint8_t* const mark = &marks_[cells_[packet] * 0x9e3779b1u >> kShift];
-    const bool is_new = *mark != run_;
-    *mark = run_;
-    return is_new;
   }
 
   uint32_t cells_[kMaxMeasureBurst] = {};

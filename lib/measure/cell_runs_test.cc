@@ -17,7 +17,7 @@ namespace {
 uint32_t PartAll(CellRuns* runs, uint32_t chosen) {
   uint32_t count = 0;
   for (uint32_t left = chosen; left != 0; ++count) {
-    const uint32_t run = runs->Next(left);
+    const uint32_t run = runs->Next</*kKeepsOrder=*/true>(left);
     EXPECT_EQ(run & ~left, 0u);
     if ((run & left & -left) == 0) {
       ADD_FAILURE() << "the first packet that is left does not begin the run";
@@ -40,7 +40,7 @@ std::vector<uint32_t> RunsOfPackets(CellRuns* runs, uint32_t chosen) {
   std::vector<uint32_t> of_packet(kMaxMeasureBurst, 0);
   uint32_t number = 0;
   for (uint32_t left = chosen; left != 0;) {
-    const uint32_t run = runs->NextOfEachCell(left);
+    const uint32_t run = runs->Next</*kKeepsOrder=*/false>(left);
     EXPECT_EQ(run & ~left, 0u);
     if ((run & left & -left) == 0) {
       ADD_FAILURE() << "the first packet that is left is not in the run";

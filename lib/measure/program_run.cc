@@ -134,7 +134,7 @@ void ProgramState::RunByRuns(uint32_t first, ProgramBurst* burst, BurstContext* 
   uint32_t left = arrivals_[first];
   FindCells(stage.run_cells, burst);
   while (left != 0) {
-    arrivals_[first] = stage.keeps_order ? runs_.Next(left) : runs_.NextOfEachCell(left);
+    arrivals_[first] = stage.keeps_order ? runs_.Next<true>(left) : runs_.Next<false>(left);
     left &= ~arrivals_[first];
     RunOfRun(first, burst, context);
   }

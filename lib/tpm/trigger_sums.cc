@@ -17,8 +17,9 @@ TriggerSums::TriggerSums(const TriggerProgram& program) {
     const auto cell_count = static_cast<uint16_t>(plan->cells.size());
     sums_.push_back({plan->spec.id, static_cast<uint32_t>(cells_.size()), words, plan->word_count,
                      cell_count, is_whole, plan->uses_rtt, plan->uses_rwnd, false, false});
+    if (!is_whole) continue;
     cells_.insert(cells_.end(), plan->cells.begin(), plan->cells.end());
-    if (is_whole) words += plan->word_count;
+    words += plan->word_count;
   }
   words_.resize(words);
   touched_.reserve(sums_.size());  // adding to a trigger finds no lack of memory half-way

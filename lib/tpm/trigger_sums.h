@@ -53,7 +53,7 @@ class TriggerSums {
   void AddTo(uint32_t trigger, const uint16_t* places);
 
   std::vector<Sum> sums_;        // by trigger
-  std::vector<CellSpec> cells_;  // of all plans, side by side
+  std::vector<CellSpec> cells_;  // of those that are whole, side by side
   std::vector<uint64_t> words_;
   std::vector<uint32_t> touched_;  // triggers
   std::vector<uint64_t> totals_;   // of the set that is being told

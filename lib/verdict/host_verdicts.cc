@@ -53,6 +53,7 @@ struct HostVerdicts::Impl {
   Nanos flow_timeout_ns;
   Nanos all_flows_known_from = INT64_MIN;  // before, some that rest may not be
   IncompleteRanges incomplete;
+  Nanos oldest_start = INT64_MAX;  // of intervals to come: what is older need not be known
   Events events;
   Events ending;  // no longer installed, but with intervals still to decide
   std::unordered_map<uint32_t, EventVerdicts*> by_id;
@@ -60,10 +61,9 @@ struct HostVerdicts::Impl {
   bool uses_flow_state = false;
   uint64_t hash_seed;
   size_t bucket_cap = SIZE_MAX;
-  size_t alive = 0;                // buckets of `events` and `ending`
-  Nanos oldest_start = INT64_MAX;  // of the intervals to come, when events were gone through last
-  size_t most_alive = 0;           // at once, from the last decision on
-  size_t ahead = 0;                // buckets that wait for their intervals
+  size_t alive = 0;       // buckets of `events` and `ending`
+  size_t most_alive = 0;  // at once, from the last decision on
+  size_t ahead = 0;       // buckets that wait for their intervals
   VerdictCounters counters;
 };
 
@@ -177,7 +177,8 @@ void HostVerdicts::EndAfter(Nanos last_packet) {
   }
 }
 
-// What lies before the events that have been seen: each once, thousands of them, in every interval.
+// What is next for all events, gathered while they are gone through for something else: there may
+// be thousands, in every interval.
 class HostVerdicts::Impl::Outlook {
  public:
   explicit Outlook(Nanos until) : until_(until) {}
@@ -209,7 +210,7 @@ Nanos HostVerdicts::Impl::NextEnd(Nanos until) {
   return outlook.NoteIn(this);
 }
 
-// Returns the NextEnd() after it.
+// Returns what NextEnd() would say next.
 Nanos HostVerdicts::Impl::DecideAllAt(Nanos end, Nanos until, std::vector<Report>* reports) {
   Outlook outlook(until);
   const size_t reports_before = reports->size();

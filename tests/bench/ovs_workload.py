@@ -37,18 +37,18 @@ def frame(source, destination):
     return (DESTINATION_MAC + SOURCE_MAC + b"\x08\x00" + head + udp).ljust(FRAME_BYTES, b"\0")
 
 
-ORDERS = ("turns", "random", "zipf")
+ORDERS = ("sequential", "random", "zipf")
 
 
 def flow_numbers(flows, packets, order):
     """Of each packet: by turns, each flow as often, or flow n as often as 1 / n says."""
-    if order == "turns":
+    if order == "sequential":
         return (packet % flows for packet in range(packets))
     weights = [1 / (flow + 1) for flow in range(flows)] if order == "zipf" else None
     return random.Random(1).choices(range(flows), weights, k=packets)
 
 
-def write_capture(path, flows, packets, order="turns"):
+def write_capture(path, flows, packets, order="sequential"):
     """`packets` frames of `flows` flows."""
     places = permutation()
     head = struct.pack("<IIII", 0, 0, FRAME_BYTES, FRAME_BYTES)
