@@ -5,14 +5,19 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
+#include <limits>
 #include <set>
 
 #include "controller/plan/slice/greedy_fill.h"
 #include "controller/plan/slice/slice_kit_test.h"
+#include "lib/base/sanitizers_test.h"
 
 namespace trumpet::slice {
 namespace {
+
+constexpr bool kHasSanitizer = testing::kHasAddressSanitizer || testing::kHasThreadSanitizer;
 
 Deadline In(double seconds) {
   return std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::nanoseconds>(
@@ -184,21 +189,25 @@ TEST(Fill, OfManyQueriesLeavesNoRoomInAnySlot) {
 }
 
 // A twin that sorts the queries anew for each slot takes more than six times as long as two greedy
-// fills with their bounds.
+// fills with their bounds; with a sanitizer, which slows them down more, more than three times.
 TEST(Fill, WithoutTimeDoesNotSortForEachSlot) {
   FillProblem problem;
   for (int i = 0; i < 1000; ++i) problem.costs.push_back(1 + i * 37 % 30);
   problem.weights.assign(1000, 1);
   problem.kinds = {{1450, {}, 2000}};
-  double greedy = 0;
-  const double plain = ProcessorSeconds([&] { greedy = PlainGreedyFill(problem); });
-  FillResult fill;
-  const double taken = ProcessorSeconds([&] {
-    fill = Fill(problem, {}, In(-1));
-    fill = Fill(problem, fill.patterns, In(-1));
-  });
-  EXPECT_GE(fill.objective, greedy);
-  EXPECT_LT(taken, plain / 6);
+  double plain = std::numeric_limits<double>::infinity();  // the least of three
+  double taken = plain;
+  for (int round = 0; round < 3; ++round) {
+    double greedy = 0;
+    FillResult fill;
+    plain = std::min(plain, ProcessorSeconds([&] { greedy = PlainGreedyFill(problem); }));
+    taken = std::min(taken, ProcessorSeconds([&] {
+                       fill = Fill(problem, {}, In(-1));
+                       fill = Fill(problem, fill.patterns, In(-1));
+                     }));
+    EXPECT_GE(fill.objective, greedy);
+  }
+  EXPECT_LT(taken, plain / (kHasSanitizer ? 3 : 6)) << "seconds";
 }
 
 TEST(Fill, KeepsWhatIsRequired) {
