@@ -35,6 +35,22 @@ inline size_t Utf8Length(std::string_view text, size_t at) {
   return 0;
 }
 
+// The same, but 0 as well for characters that are not seen or rule how others are shown: those of
+// control, and the marks of direction and width.
+inline size_t VisibleLength(std::string_view text, size_t at) {
+  const size_t length = Utf8Length(text, at);
+  const std::string_view character = text.substr(at, length);
+  const auto is_within = [character](std::string_view first, std::string_view last) {
+    return character.size() == first.size() && first <= character && character <= last;
+  };
+  const bool is_hidden = is_within("\x01", "\x1f") || character == std::string_view("\0", 1) ||
+                         character == "\x7f" || is_within("\xc2\x80", "\xc2\x9f") ||
+                         character == "\u00ad" || character == "\u061c" ||
+                         is_within("\u200b", "\u200f") || is_within("\u2028", "\u202e") ||
+                         is_within("\u2060", "\u206f") || character == "\ufeff";
+  return is_hidden ? 0 : length;
+}
+
 // `text` without the mark with which some editors start a file.
 inline std::string_view WithoutByteOrderMark(std::string_view text) {
   constexpr std::string_view kMark = "\xef\xbb\xbf";

@@ -6,6 +6,8 @@
 #include "tests/replay/replay_kit_test.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <fstream>
 
 namespace trumpet {
 namespace {
@@ -339,6 +341,34 @@ TEST(Replay, RunsAProgramOverStandardInputInItsOrder) {
   EXPECT_NE(first, std::string::npos) << outcome.out;
   EXPECT_NE(outcome.out.find("\"t_ns\":1700000000000000007", first), std::string::npos)
       << outcome.out;
+}
+
+TEST(Replay, PrintsWhatIsCollectedSwitchBySwitchWhateverABatchIs) {
+  const TemporaryFile program(TextBytes(
+      "endpoint E;\nrole every { pkts >> duplicate(cards); cards >> tag(ipv4.id, switch.id)\n"
+      ">> collect(E) }\n"));
+  const TemporaryFile capture(Traffic(70, 1000));
+  std::vector<std::string> outputs;
+  for (const char* batch : {"--batch=1", "--batch=32"}) {
+    const Outcome outcome = Replayed({"--program", program.path(), batch, capture.path()});
+    EXPECT_EQ(outcome.status, kExitOk) << outcome.err;
+    outputs.push_back(outcome.out);
+  }
+  EXPECT_EQ(std::count(outputs[0].begin(), outputs[0].end(), '\n'), 210);
+  EXPECT_LT(outputs[0].rfind("{\"switch\":1,"), outputs[0].find("{\"switch\":2,"));
+  EXPECT_LT(outputs[0].rfind("{\"switch\":2,"), outputs[0].find("{\"switch\":3,"));
+  EXPECT_EQ(outputs[0], outputs[1]);
+}
+
+// JSON, even then.
+TEST(Replay, NamesAProgramWhoseFileHasNoText) {
+  const std::string path = ::testing::TempDir() + "/x\xff.mafia";
+  std::ofstream(path) << "c = Counter(); pkts >> c.add(1)";
+  const TemporaryFile capture(Traffic(1, 1000));
+  const Outcome outcome = Replayed({"--program", path, "--state", capture.path()});
+  EXPECT_EQ(outcome.status, kExitOk) << outcome.err;
+  EXPECT_EQ(outcome.out.find("{\"usecase\":\"x\xef\xbf\xbd.mafia\","), 0u) << outcome.out;
+  std::remove(path.c_str());
 }
 
 // Of three switches, none of which is told to have a role of the site.

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "lib/packet/capture_source.h"
 #include "utilities/replay/packet_meta.h"
@@ -43,11 +44,14 @@ Status ReplayProgram(const ReplayOptions& options, std::FILE* out, std::FILE* er
   if (!capture.ok()) return capture.status();
   if (Status status = metas->CheckCount(capture->frame_count()); !status.ok()) return status;
   ProgramReport report(program->get(), BaseName(file.path), ProgramRun::SwitchCountOf(**program));
+  std::vector<std::string> later(ProgramRun::SwitchCountOf(**program));  // by switch
   const auto on_collected = [&](size_t switch_index, const CollectedPacket& packet) {
     if (options.wants_state) {
       report.AddCollected(switch_index, packet);
-    } else {
+    } else if (switch_index == 0) {
       Print(report.CollectedJson(switch_index, packet), out);
+    } else {
+      later[switch_index] += report.CollectedJson(switch_index, packet) + "\n";
     }
   };
   ProgramRun run(program->get(), on_collected,
@@ -55,6 +59,7 @@ Status ReplayProgram(const ReplayOptions& options, std::FILE* out, std::FILE* er
   Status status = run.Start(options.program_batch);
   if (status.ok()) status = Play(&*capture, *metas, &run);
   if (!status.ok()) return status;
+  for (const std::string& lines : later) std::fputs(lines.c_str(), out);
   if (options.wants_state) Print(report.StateJson(run.states()), out);
   if (std::fflush(out) != 0 || std::ferror(out) != 0) {
     return Status::Error(std::string("cannot write: ") + std::strerror(errno));

@@ -12,6 +12,7 @@
 #include "lib/lang/mafia/mafia_language.h"
 #include "lib/measure/read_state.h"
 #include "lib/measure/sketch_estimates.h"
+#include "lib/model/report.h"
 
 namespace trumpet {
 namespace {
@@ -61,24 +62,6 @@ std::string Decimal(double number) {
   decimal.erase(decimal.find_last_not_of('0') + 1);
   if (decimal.back() == '.') decimal += '0';
   return decimal;
-}
-
-// Names are made of letters, digits, dots and underscores; that of a file may be of anything.
-std::string Quoted(std::string_view text) {
-  std::string quoted = "\"";
-  for (const char c : text) {
-    char escape[8];
-    if (c == '"' || c == '\\') {
-      quoted += '\\';
-      quoted += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned>(c));
-      quoted += escape;
-    } else {
-      quoted += c;
-    }
-  }
-  return quoted + "\"";
 }
 
 std::string Joined(const std::vector<std::string>& parts) {
@@ -173,11 +156,11 @@ std::string ProgramReport::CollectedJson(size_t switch_index, const CollectedPac
   size_t at = 0;
   for (uint64_t left = packet.present; left != 0; left &= left - 1) {
     const auto field = static_cast<uint32_t>(__builtin_ctzll(left));
-    fields.push_back(Quoted(FieldName(field)) + ":" + std::to_string(packet.values[at++]));
+    fields.push_back(JsonQuote(FieldName(field)) + ":" + std::to_string(packet.values[at++]));
   }
   return "{\"switch\":" + std::to_string(switch_index + 1) +
          ",\"t_ns\":" + std::to_string(packet.now) +
-         ",\"endpoint\":" + Quoted(program_->source.endpoints[packet.endpoint]) + ",\"pkt\":{" +
+         ",\"endpoint\":" + JsonQuote(program_->source.endpoints[packet.endpoint]) + ",\"pkt\":{" +
          Joined(fields) + "}}";
 }
 
@@ -205,8 +188,8 @@ std::string ProgramReport::DiagnosticsJson(size_t switch_index) const {
   for (const MeasureDiagnostic& each : program_->source.diagnostics) {
     if (each.finding == MeasureFinding::kTruncation || !IsAt(each.role, switch_index)) continue;
     const bool is_write = each.finding == MeasureFinding::kWriteWrite;
-    found.push_back("[\"" + std::string(is_write ? "WW" : "RW") + "\"," + Quoted(each.name) + "," +
-                    Quoted(NoteName(each.note)) + "]");
+    found.push_back("[\"" + std::string(is_write ? "WW" : "RW") + "\"," + JsonQuote(each.name) +
+                    "," + JsonQuote(NoteName(each.note)) + "]");
   }
   return "[" + Joined(found) + "]";
 }
@@ -247,7 +230,7 @@ std::string ProgramReport::SwitchJson(const ProgramState& state, size_t switch_i
   const MeasureProgram& source = program_->source;
   for (MeasureIndex i = 0; i < source.variables.size(); ++i) {
     if (!IsAt(source.variables[i].role, switch_index)) continue;
-    variables.push_back(Quoted(NameAt(i, switch_index)) + ":" + VariableJson(state, i));
+    variables.push_back(JsonQuote(NameAt(i, switch_index)) + ":" + VariableJson(state, i));
   }
   return "{" + Joined(variables) + "}";
 }
@@ -255,7 +238,7 @@ std::string ProgramReport::SwitchJson(const ProgramState& state, size_t switch_i
 std::string ProgramReport::CollectedJson() {
   std::vector<std::string> counts;
   for (const auto& [endpoint, count] : by_endpoint_) {
-    counts.push_back(Quoted(endpoint) + ":" + std::to_string(count));
+    counts.push_back(JsonQuote(endpoint) + ":" + std::to_string(count));
   }
   Sha256 sum;
   bool is_first = true;
@@ -279,7 +262,7 @@ std::string ProgramReport::StateJson(const std::vector<const ProgramState*>& sta
     diagnostics.push_back(DiagnosticsJson(i));
     switches.push_back(SwitchJson(*states[i], i));
   }
-  return "{\"usecase\":" + Quoted(name_) + ",\"diagnostics\":[" + Joined(diagnostics) +
+  return "{\"usecase\":" + JsonQuote(name_) + ",\"diagnostics\":[" + Joined(diagnostics) +
          "],\"switches\":[" + Joined(switches) + "],\"forwarded_sha256\":\"" + forwarded_.Finish() +
          "\",\"collected\":" + CollectedJson() + "}";
 }

@@ -3,11 +3,25 @@
 
 #include "utilities/replay/replay.h"
 
+#include <new>
+
 #include "utilities/replay/event_replay.h"
 #include "utilities/replay/program_replay.h"
 #include "utilities/replay/replay_options.h"
 
 namespace trumpet {
+namespace {
+
+Status Replay(const ReplayOptions& options, std::FILE* out, std::FILE* err) {
+  try {
+    return options.events_path.empty() ? ReplayProgram(options, out, err)
+                                       : ReplayEvents(options, out, err);
+  } catch (const std::bad_alloc&) {
+    return Status::Error("trumpet-replay: the machine has no memory for this");
+  }
+}
+
+}  // namespace
 
 int RunReplay(const std::vector<std::string>& arguments, std::FILE* out, std::FILE* err) {
   const auto options = ParseReplayOptions(arguments);
@@ -24,8 +38,7 @@ int RunReplay(const std::vector<std::string>& arguments, std::FILE* out, std::FI
     std::fprintf(out, "trumpet-replay (Trumpet for Open vSwitch) %s\n", TRUMPET_VERSION);
     return kExitOk;
   }
-  const Status status = options->events_path.empty() ? ReplayProgram(*options, out, err)
-                                                     : ReplayEvents(*options, out, err);
+  const Status status = Replay(*options, out, err);
   if (status.ok()) return kExitOk;
   std::fprintf(err, "%s\n", status.message().c_str());
   return kExitInput;

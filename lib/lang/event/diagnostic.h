@@ -6,10 +6,13 @@
 #ifndef TRUMPET_LIB_LANG_EVENT_DIAGNOSTIC_H
 #define TRUMPET_LIB_LANG_EVENT_DIAGNOSTIC_H
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include "lib/base/utf8.h"
 
 namespace trumpet::event_lang {
 
@@ -28,15 +31,18 @@ inline bool Fail(Diagnostic* error, Part part, size_t offset, std::string messag
   return false;
 }
 
-// 'text', shortened when a hostile input would fill the screen.
+// 'text', shortened when a hostile input would fill the screen; for bytes that are no text, or
+// might rule a terminal, stands '?'.
 inline std::string Quote(std::string_view text) {
   constexpr size_t kLongest = 60;
   std::string quoted = "'";
-  for (char c : text.substr(0, kLongest)) {
-    const auto byte = static_cast<unsigned char>(c);
-    quoted += byte < 0x20 || byte >= 0x7f ? '?' : c;
+  size_t at = 0;
+  while (at < text.size() && at < kLongest) {
+    const size_t length = VisibleLength(text, at);
+    quoted += length == 0 ? "?" : text.substr(at, length);
+    at += std::max<size_t>(Utf8Length(text, at), 1);
   }
-  return quoted + (text.size() > kLongest ? "...'" : "'");
+  return quoted + (at < text.size() ? "...'" : "'");
 }
 
 }  // namespace trumpet::event_lang

@@ -30,6 +30,11 @@ struct TimeUnit {
 constexpr TimeUnit kTimeUnits[] = {
     {"ns", 1}, {"us", kNanosPerMicro}, {"ms", kNanosPerMilli}, {"s", kNanosPerSecond}};
 
+// As printed papers have them.
+bool IsCurlyQuote(std::string_view character) {
+  return character >= "\u2018" && character <= "\u201f";
+}
+
 std::optional<uint64_t> Whole(std::string_view digits, int base) {
   uint64_t value = 0;
   const char* end = digits.data() + digits.size();
@@ -139,7 +144,7 @@ void Lexer::PushNumber(TokenKind kind, size_t end, std::optional<uint64_t> value
 void Lexer::SkipBlanks() {
   while (at_ < text_.size()) {
     if (Peek() == '#' || (Peek() == '/' && Peek(1) == '/')) {
-      at_ = std::min(text_.find('\n', at_), text_.size());
+      at_ = std::min(text_.find_first_of("\r\n", at_), text_.size());
     } else if (Peek() == ' ' || Peek() == '\t' || Peek() == '\n' || Peek() == '\r') {
       ++at_;
     } else {
@@ -224,7 +229,10 @@ void Lexer::Sign() {
   const size_t length = std::max<size_t>(Utf8Length(text_, at_), 1);
   size_t end = at_ + length;
   while (end < text_.size() && static_cast<unsigned char>(text_[end]) >= 0x80) ++end;
-  problems_->Add(at_, "", Quote(text_.substr(at_, length)) + " is no character of programs");
+  const std::string_view character = text_.substr(at_, length);
+  problems_->Add(at_, "",
+                 Quote(character) + " is no character of programs" +
+                     (IsCurlyQuote(character) ? "; quotes are \"" : ""));
   at_ = end;
 }
 

@@ -74,7 +74,9 @@ TEST(MafiaErrors, OfNamesAreTold) {
        "1:56: E1: 'totl' is not declared; did you mean 'total'?"},
       {"c=Counter(widht=8)",
        "1:11: E1: 'widht' is no keyword of Counter, which takes width; did you mean 'width'?"},
-      {"m=HashMap(size=8)", "1:3: E1: this HashMap has no key=; it needs key, size, type"},
+      {"m=HashMap(size=8)",
+       "1:3: E1: this HashMap has no key=; it needs key, size, type\n"
+       "1:3: E1: this HashMap has no type=; it needs key, size, type"},
       {"k=Key(ip.src) s=Sketch(alg=\"count-mni\", key=k, size=4)",
        "1:28: E1: 'count-mni' is no algorithm of Sketch, which has count-min, store, pcsa, "
        "hyperloglog; did you mean 'count-min'?"},
@@ -235,7 +237,20 @@ TEST(MafiaErrors, OfSyntaxAreTold) {
        "1:17: 'set' is not read of a variable; that changes state, and is a step of a task"},
       {"pkts >> c.min()",
        "1:11: 'min' does nothing to a variable; that is read, within match(), tag() and so on"},
-      {"// \xc3\xa4\xc3\xb6\n  \xc3\xa4", "2:3: '?\?' is no character of programs"},
+      {"// \u00e4\u00f6\n  \u00e4", "2:3: '\u00e4' is no character of programs"},
+      {"\xc3\u202e", "1:1: '?' is no character of programs"},
+      {"\u202e", "1:1: '?' is no character of programs"},
+      {"k = Key(\u201cip.src\u201d)",
+       "1:9: '\u201c' is no character of programs; quotes are \"\n"
+       "1:16: '\u201d' is no character of programs; quotes are \""},
+      {"pkts > c.add(1)", "1:6: expected '>>', not '>'"},
+      {"c=Counter(); ctrl match(1)", "1:19: expected '>>', not 'match'"},
+      {"c=Counter(); c.add(1)",
+       "1:14: a task begins with a stream, as in 'pkts >> c.add(...)'; behind the name of one "
+       "there is '.window(...)'"},
+      // Each kind of end of line ends one line, and the remark on it.
+      {"# 1\r# 2\n# 3\r\npkts >> add(1)",
+       "4:9: 'add' is no step; match, tag, timestamp, duplicate, collect and NAME.set() are"},
   });
 }
 
@@ -270,6 +285,34 @@ TEST(MafiaErrors, OfBoundParamsAreTold) {
   options.params = {{"S", "5"}};
   EXPECT_EQ(ErrorsOf("param T = 5", options),
             "1:1: E8: 'S' is given a value, but is no param of the program; did you mean 'T'?");
+  options.params = {{"S", "5"}, {"U", "6"}};
+  EXPECT_EQ(ErrorsOf("param T = 5", options),
+            "1:1: E8: 'S' is given a value, but is no param of the program; did you mean 'T'?\n"
+            "1:1: E8: 'U' is given a value, but is no param of the program; did you mean 'T'?");
+}
+
+// In order, and each once.
+TEST(MafiaErrors, OfBranchesAreTold) {
+  const std::string text =
+      "a=Counter(); b=Counter(); c=Counter();\n"
+      "pkts >> (\n"
+      "  (a.set(1) >> b.set(1)) ++ (a.set(2) >> b.set(2)) ++ a.set(3))\n"
+      ">> ((c.set(1) ++ c.set(2)) ++ c.set(3))";
+  const std::string all =
+      "3:26: warning: two branches of this '++' write 'a' of one packet; the last one in the text "
+      "wins\n"
+      "3:26: warning: two branches of this '++' write 'b' of one packet; the last one in the text "
+      "wins\n"
+      "4:15: warning: two branches of this '++' write 'c' of one packet; the last one in the text "
+      "wins\n"
+      "4:28: warning: two branches of this '++' write 'c' of one packet; the last one in the text "
+      "wins";
+  std::string warnings;
+  for (const MafiaProblem& problem : CheckMafia(text, "p").warnings) {
+    warnings += (warnings.empty() ? "" : "\n") + FormatMafiaProblem("p", problem).substr(2);
+  }
+  EXPECT_EQ(warnings, all);
+  EXPECT_EQ(ErrorsOf(text, {true, {}}), all);
 }
 
 TEST(MafiaErrors, OfHostileSizesAreTold) {
@@ -294,7 +337,7 @@ TEST(MafiaErrors, OfHostileSizesAreTold) {
   EXPECT_EQ(ErrorsOf("pkts >> " + repeat("(", 100)), "1:73: " + deep);
   EXPECT_EQ(ErrorsOf("m=" + repeat("HashMap(type=", 100)), "1:848: " + deep);
   EXPECT_EQ(ErrorsOf(std::string(kMaxMafiaTextBytes + 1, ' ')),
-            "1:1: 65537 bytes; at most 65536 are read");
+            "1:1: longer than the 65536 bytes that are read of a program");
   // Each stream makes two copies of what it gets.
   std::string doubling = "pkts >> duplicate(s0);\n";
   for (int i = 0; i < 20; ++i) {
@@ -323,15 +366,17 @@ TEST(MafiaErrors, OfBranchesThatWriteTheSameAreToldBeforeNotes) {
   const std::string notes = text + ");\n";
   const MafiaCheck quiet = CheckMafia(notes, "p", {true, {}});
   ASSERT_TRUE(quiet.ok()) << quiet.errors[0].message;
-  ASSERT_EQ(quiet.warnings.size(), kMaxMeasureDiagnostics + 1);
+  ASSERT_EQ(quiet.program.diagnostics.size(), kMaxMeasureDiagnostics);
+  ASSERT_EQ(quiet.warnings.size(), 40u + 1) << "what many branches read is told once";
   EXPECT_EQ(FormatMafiaProblem("p", quiet.warnings.back()),
             "p:1:1: note: 200 more about branches of '++' are left out; of those told, what two "
             "branches write goes first");
   const std::string both = notes + "pkts >> (last.add(1) ++ last.add(2));\n";
   const MafiaCheck check = CheckMafia(both, "p");
   ASSERT_TRUE(check.ok());
-  ASSERT_EQ(check.warnings.size(), kMaxMeasureDiagnostics + 1);
-  EXPECT_EQ(check.warnings[kMaxMeasureDiagnostics - 1].code, "warning");
+  ASSERT_EQ(check.program.diagnostics.size(), kMaxMeasureDiagnostics);
+  ASSERT_EQ(check.warnings.size(), 41u + 1);
+  EXPECT_EQ(check.warnings[40].code, "warning");
   EXPECT_FALSE(CheckMafia(both, "p", {true, {}}).ok());
 }
 

@@ -25,8 +25,8 @@ using event_lang::Quote;
 bool HasSize(std::string_view text, Problems* problems) {
   if (text.size() <= kMaxMafiaTextBytes) return true;
   return problems->Add(0, "",
-                       std::to_string(text.size()) + " bytes; at most " +
-                           std::to_string(kMaxMafiaTextBytes) + " are read");
+                       "longer than the " + std::to_string(kMaxMafiaTextBytes) +
+                           " bytes that are read of a program");
 }
 
 // Nothing for branches of which only one sees a packet.
@@ -55,9 +55,10 @@ void AddWarnings(bool is_strict, Problems* problems, MafiaCheck* check) {
     if (is_strict && problem->code == "warning") {
       problems->AddAt(problem->place, problem->code, problem->message);
     } else {
-      check->warnings.push_back(std::move(*problem));
+      AddTo(&check->warnings, kMaxMeasureDiagnostics, std::move(*problem));
     }
   }
+  SortByPlace(&check->warnings);
   const uint64_t left_out = check->program.left_out_diagnostics;
   if (left_out == 0) return;
   check->warnings.push_back({"note",

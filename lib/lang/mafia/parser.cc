@@ -145,7 +145,13 @@ bool Parser::Task(Item* item) {
   if (at_.Take(".")) {
     Window& window = item->window.emplace();
     window.offset = at_.Peek().offset;
-    if (!at_.Expect("window") || !WindowArguments(&window)) return false;
+    if (!at_.Take("window")) {
+      return at_.FailAt(item->offset, "a task begins with a stream, as in 'pkts >> " +
+                                          item->names[0].text + "." +
+                                          (at_.AtWord() ? std::string(at_.Peek().text) : "NAME") +
+                                          "(...)'; behind the name of one there is '.window(...)'");
+    }
+    if (!WindowArguments(&window)) return false;
   }
   return at_.Expect(">>") && ParsePipeline(&at_, &item->pipeline);
 }
@@ -216,7 +222,7 @@ bool Parser::ReadItem(Item* item, bool is_in_role) {
   if (at_.Take("role")) return Role(item);
   if (at_.Take("header")) return Header(item);
   if (at_.Take("window")) return WindowItem(item);
-  if (at_.At(">>", 1) || at_.At(".", 1)) return Task(item);
+  if (at_.At(">>", 1) || at_.At(".", 1) || at_.At("pkts") || at_.At("ctrl")) return Task(item);
   if (!at_.AtWord()) return at_.Expected("a declaration or a task");
   const std::string word(at_.Peek().text);
   return at_.FailAt(item->offset, Quote(word) + " begins nothing; a declaration is 'NAME = ...', " +

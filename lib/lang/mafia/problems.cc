@@ -14,11 +14,19 @@ bool IsBefore(const MafiaProblem& a, const MafiaProblem& b) {
   return std::tie(a.place.line, a.place.column) < std::tie(b.place.line, b.place.column);
 }
 
+// Whether `later` says no more than `problem`: what the text itself lacks is told once at a place,
+// and so are rules that follow from another; one rule may be broken there in more than one way.
+bool Covers(const MafiaProblem& problem, const MafiaProblem& later) {
+  if (IsBefore(problem, later) || IsBefore(later, problem)) return false;
+  return problem.code.empty() || problem.code != later.code || problem.message == later.message;
+}
+
 }  // namespace
 
 Places::Places(std::string_view text) : text_(text) {
   for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\n') line_starts_.push_back(i + 1);
+    const bool is_end = text[i] == '\n' || (text[i] == '\r' && text.substr(i + 1, 1) != "\n");
+    if (is_end) line_starts_.push_back(i + 1);
   }
 }
 
@@ -35,18 +43,24 @@ MeasurePlace Places::At(size_t offset) const {
 }
 
 bool Problems::AddAt(MeasurePlace place, std::string code, std::string message) {
-  const MafiaProblem problem{std::move(code), place, std::move(message)};
-  const auto is_here = [&problem](const MafiaProblem& other) {
-    return !IsBefore(problem, other) && !IsBefore(other, problem);
-  };
-  const bool is_known = std::any_of(problems_.begin(), problems_.end(), is_here);
-  if (!is_known && !is_full()) problems_.push_back(problem);
+  AddTo(&problems_, kMaxMafiaProblems, {std::move(code), place, std::move(message)});
   return false;
 }
 
 std::vector<MafiaProblem> Problems::Take() {
-  std::stable_sort(problems_.begin(), problems_.end(), IsBefore);
+  SortByPlace(&problems_);
   return std::move(problems_);
+}
+
+void AddTo(std::vector<MafiaProblem>* problems, size_t most, MafiaProblem problem) {
+  const bool is_known =
+      std::any_of(problems->begin(), problems->end(),
+                  [&problem](const MafiaProblem& other) { return Covers(other, problem); });
+  if (!is_known && problems->size() < most) problems->push_back(std::move(problem));
+}
+
+void SortByPlace(std::vector<MafiaProblem>* problems) {
+  std::stable_sort(problems->begin(), problems->end(), IsBefore);
 }
 
 }  // namespace trumpet::mafia

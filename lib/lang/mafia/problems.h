@@ -26,12 +26,17 @@ class Places {
   std::vector<size_t> line_starts_{0};
 };
 
+// Adds `problem` unless another one at its place has said as much, or there are `most`.
+void AddTo(std::vector<MafiaProblem>* problems, size_t most, MafiaProblem problem);
+// Puts them into the order of the text.
+void SortByPlace(std::vector<MafiaProblem>* problems);
+
 // Collects errors; keeps no more than a person reads.
 class Problems {
  public:
   explicit Problems(std::string_view text) : places_(text) {}
 
-  // False, so that a parser can `return Add(...)`.  Of errors at one place the first one stays.
+  // False, so that a parser can `return Add(...)`.  See AddTo().
   bool Add(size_t offset, std::string code, std::string message) {
     // A place in a long line takes its time.
     return !is_full() && AddAt(places_.At(offset), std::move(code), std::move(message));
