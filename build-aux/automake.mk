@@ -158,7 +158,7 @@ bench-attack: need-plugin all
 	$(script_environment) $(top_srcdir)/tests/bench/bench-ovs --attack 0.9 --hugepages --rounds 1 \
 	  --seconds 90 --forwarding port,normal $(BENCH_OVS_FLAGS)
 
-.PHONY: bench bench-quick bench-ovs bench-attack lint fuzz coverage demo
+.PHONY: bench bench-quick bench-ovs bench-attack lint fuzz fuzz-programs coverage demo
 bench: bench-monitor $(bench_programs)
 if HAVE_BENCHMARK
 	@for b in $(bench_programs); do echo "== $$b"; ./$$b $(BENCH_FLAGS) || exit 1; done
@@ -211,6 +211,7 @@ lint:
 
 # A build of its own, unless this is one: libFuzzer is clang's, and counts every branch.
 if FUZZERS
+fuzz-programs: $(fuzz_programs)
 fuzz: $(fuzz_programs)
 	$(script_environment) FUZZ_SECONDS=$(FUZZ_SECONDS) \
 	  $(top_srcdir)/build-aux/run-fuzzers $(fuzz_programs)
