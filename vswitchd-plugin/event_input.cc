@@ -95,9 +95,7 @@ Result<std::vector<EventSpec>> ReadEventArguments(const std::vector<std::string>
   const std::string path = text.substr(1);
   Result<std::string> file = ReadInputFile(path, "events");
   if (!file.ok()) return file.status();
-  const bool is_json_file = path.size() > 5 && path.compare(path.size() - 5, 5, ".json") == 0;
-  return is_json_file ? ParseEventsJson(*file, path, RefuseMeasured)
-                      : ParseEventsYaml(*file, path, RefuseMeasured);
+  return ParseEventsFile(*file, path, RefuseMeasured);
 }
 
 }  // namespace trumpet

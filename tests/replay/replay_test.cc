@@ -5,6 +5,8 @@
 
 #include "tests/replay/replay_kit_test.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
@@ -358,6 +360,22 @@ TEST(Replay, PrintsWhatIsCollectedSwitchBySwitchWhateverABatchIs) {
   EXPECT_LT(outputs[0].rfind("{\"switch\":1,"), outputs[0].find("{\"switch\":2,"));
   EXPECT_LT(outputs[0].rfind("{\"switch\":2,"), outputs[0].find("{\"switch\":3,"));
   EXPECT_EQ(outputs[0], outputs[1]);
+}
+
+// Each ends behind the beginning of the last.
+TEST(Replay, ReadsMoreCapturesAtOnceThanFilesAreUsuallyOpen) {
+  rlimit files{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &files), 0);
+  const rlimit few{48, files.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+  const TemporaryFile events(TextBytes("- '*, sum(packets) > 0, none, 10s'"));
+  const TemporaryFile capture(Traffic(2, 2000000));
+  std::vector<std::string> arguments = {"--events", events.path()};
+  for (int i = 0; i < 60; ++i) arguments.push_back(capture.path());
+  const Outcome outcome = Replayed(arguments);
+  EXPECT_EQ(outcome.status, kExitOk) << outcome.err;
+  EXPECT_NE(outcome.out.find("\"value\":120,"), std::string::npos) << outcome.out;
+  EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &files), 0);
 }
 
 // JSON, even then.

@@ -112,7 +112,7 @@ TEST_F(SlicePlanCommand, RefusesMapsOfAllKindsByTheirPlace) {
       {"net.json", deep, "net.json:1:17: the file is nested too deep here\n"},
       {"net.json", noise, "net.json:1:1: the file is not UTF-8 here\n"},
       {"net.json", std::string(2000000, ' '),
-       "net.json:1:1: the file is 2000000 bytes long; at most 1048576 are allowed\n"},
+       "net.json:1:1: the file is longer than the 1048576 bytes that are allowed\n"},
       {"net.yaml", "switches: [{name: a}]\nlinks: [{from: a, to: z}]\n",
        "net.yaml:2:23: there is no host or switch 'z'; did you mean 'a'?\n"},
       {"net.yaml", "a: &a [x]\nb: [*a, *a]\n",

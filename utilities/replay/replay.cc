@@ -3,6 +3,8 @@
 
 #include "utilities/replay/replay.h"
 
+#include <sys/resource.h>
+
 #include <new>
 
 #include "utilities/replay/event_replay.h"
@@ -11,6 +13,14 @@
 
 namespace trumpet {
 namespace {
+
+// Captures that overlap are all open at once.
+void AllowManyFiles() {
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+  files.rlim_cur = files.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &files);
+}
 
 Status Replay(const ReplayOptions& options, std::FILE* out, std::FILE* err) {
   try {
@@ -38,6 +48,7 @@ int RunReplay(const std::vector<std::string>& arguments, std::FILE* out, std::FI
     std::fprintf(out, "trumpet-replay (Trumpet for Open vSwitch) %s\n", TRUMPET_VERSION);
     return kExitOk;
   }
+  AllowManyFiles();
   const Status status = Replay(*options, out, err);
   if (status.ok()) return kExitOk;
   std::fprintf(err, "%s\n", status.message().c_str());

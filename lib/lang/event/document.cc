@@ -6,10 +6,10 @@
 namespace trumpet::event_lang {
 
 Status CheckDocumentText(const Source& source) {
-  if (source.text.size() > kMaxDocumentBytes) {
-    return Status::Error(source.ErrorAt(0, "the file is " + std::to_string(source.text.size()) +
-                                               " bytes long; at most " +
-                                               std::to_string(kMaxDocumentBytes) + " are allowed"));
+  if (source.text.size() > source.max_bytes) {
+    return Status::Error(source.ErrorAt(0, "the file is longer than the " +
+                                               std::to_string(source.max_bytes) +
+                                               " bytes that are allowed"));
   }
   size_t offset = 0;
   if (!IsUtf8(source.text, &offset)) {

@@ -3,7 +3,7 @@
 //
 // Document: a YAML or JSON file as a small tree whose nodes know their place.
 //
-// Both readers refuse files beyond kMaxDocumentBytes and nesting beyond kMaxDocumentDepth, and
+// Both readers refuse files beyond Source::max_bytes and nesting beyond kMaxDocumentDepth, and
 // YAML's anchors, aliases and tags, so that the tree is never larger than its text.
 
 #ifndef TRUMPET_LIB_LANG_EVENT_DOCUMENT_H
@@ -19,7 +19,6 @@
 
 namespace trumpet::event_lang {
 
-constexpr size_t kMaxDocumentBytes = 1024 * 1024;
 constexpr size_t kMaxDocumentDepth = 16;
 
 struct DocumentNode {

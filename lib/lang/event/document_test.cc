@@ -251,7 +251,7 @@ TEST(Yaml, ExplainsBadSyntaxWithItsPlace) {
 
 TEST(Yaml, RefusesHostileFiles) {
   EXPECT_EQ(YamlError(std::string(1024 * 1024 + 1, ' ')),
-            "e.yaml:1:1: the file is 1048577 bytes long; at most 1048576 are allowed");
+            "e.yaml:1:1: the file is longer than the 1048576 bytes that are allowed");
   EXPECT_EQ(YamlError("a\n  \xff"), "e.yaml:2:3: the file is not UTF-8 here");
   EXPECT_EQ(YamlError(std::string("a\0b", 3)), "e.yaml:1:2: the file holds a zero byte here");
   EXPECT_NE(YamlError(std::string(1000000, '[')).find("nested too deep"), std::string::npos);
@@ -337,6 +337,26 @@ TEST(Json, PointsIntoTheFile) {
             "e.json:1:15: an event is a map of keys or a line of text");
 }
 
+TEST(Files, AreJsonByTheirName) {
+  const std::string text = R"([{"name": "\ud83d\ude00", "event": "*, sum(bytes)>0, 1ms"}])";
+  const auto json = ParseEventsFile(text, "e.json");
+  ASSERT_TRUE(json.ok()) << json.message();
+  EXPECT_EQ((*json)[0].name, "\U0001f600");
+  EXPECT_FALSE(ParseEventsFile(text, "e.yaml").ok()) << "YAML has no pairs of surrogates";
+  const std::string yaml = R"([{name: "a\Lb", event: "*, sum(bytes)>0, 1ms"}])";
+  const auto lines = ParseEventsFile(yaml, ".json");
+  ASSERT_TRUE(lines.ok()) << lines.message();
+  EXPECT_EQ((*lines)[0].name, "a\u2028b");
+  EXPECT_FALSE(ParseEventsFile(yaml, "e.json").ok());
+}
+
+TEST(Files, MayBeLongerForWhoSaysSo) {
+  const std::string text = "events: []" + std::string(kMaxEventFileBytes, ' ');
+  EXPECT_TRUE(ParseEventsFile(text, "e.yaml", nullptr, 2 * kMaxEventFileBytes).ok());
+  EXPECT_EQ(ParseEventsFile(text, "e.yaml").message(),
+            "e.yaml:1:1: the file is longer than the 1048576 bytes that are allowed");
+}
+
 TEST(Json, ExplainsBadSyntaxWithItsPlace) {
   EXPECT_EQ(JsonError("{\"events\": [}"), "e.json:1:13: not valid JSON here");
   EXPECT_EQ(JsonError("{\"events\": []} x"), "e.json:1:16: not valid JSON here");
@@ -347,7 +367,7 @@ TEST(Json, ExplainsBadSyntaxWithItsPlace) {
 
 TEST(Json, RefusesHostileFiles) {
   EXPECT_EQ(JsonError(std::string(1024 * 1024 + 1, ' ')),
-            "e.json:1:1: the file is 1048577 bytes long; at most 1048576 are allowed");
+            "e.json:1:1: the file is longer than the 1048576 bytes that are allowed");
   EXPECT_EQ(JsonError("[\"\xff\"]"), "e.json:1:3: the file is not UTF-8 here");
   EXPECT_NE(JsonError(std::string(1000000, '[')).find("nested too deep"), std::string::npos);
 }

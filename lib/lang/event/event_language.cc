@@ -104,6 +104,19 @@ Result<std::vector<EventSpec>> ParseEventsJson(std::string_view text, std::strin
   return event_lang::ReadEvents(source, *document, check);
 }
 
+Result<std::vector<EventSpec>> ParseEventsFile(std::string_view text, std::string_view path,
+                                               const MeasuredCheck& check, size_t max_bytes) {
+  constexpr std::string_view kJson = ".json";
+  static_assert(kMaxEventFileBytes == event_lang::kMaxDocumentBytes);
+  Source source = FileSource(text, path);
+  source.max_bytes = max_bytes;
+  const bool is_json =
+      path.size() > kJson.size() && path.substr(path.size() - kJson.size()) == kJson;
+  const auto document = is_json ? event_lang::ReadJson(source) : event_lang::ReadYaml(source);
+  if (!document.ok()) return document.status();
+  return event_lang::ReadEvents(source, *document, check);
+}
+
 std::string PrintEventLine(const EventSpec& event) {
   std::string line = event_lang::PrintFilter(event.filter) + ", " +
                      event_lang::PrintPredicate(event.predicate) + ", ";

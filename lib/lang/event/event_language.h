@@ -13,6 +13,7 @@
 #ifndef TRUMPET_LIB_LANG_EVENT_EVENT_LANGUAGE_H
 #define TRUMPET_LIB_LANG_EVENT_EVENT_LANGUAGE_H
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -30,6 +31,8 @@ using MeasuredCheck = std::function<std::string(const MeasuredState& state, uint
 // For monitors of one host, which read no measurements.
 std::string RefuseMeasured(const MeasuredState& state, uint32_t interval_ms);
 
+constexpr size_t kMaxEventFileBytes = 1024 * 1024;
+
 // In all of these, without a `check` events may read any state.
 //
 // `filter, predicate, granularity, interval`, at most 64 KiB.  The event has no name.
@@ -42,6 +45,11 @@ Result<std::vector<EventSpec>> ParseEventsYaml(std::string_view text, std::strin
                                                const MeasuredCheck& check = nullptr);
 Result<std::vector<EventSpec>> ParseEventsJson(std::string_view text, std::string_view source_name,
                                                const MeasuredCheck& check = nullptr);
+
+// A file of either kind: JSON if its name ends in .json, else YAML; at most `max_bytes`.
+Result<std::vector<EventSpec>> ParseEventsFile(std::string_view text, std::string_view path,
+                                               const MeasuredCheck& check = nullptr,
+                                               size_t max_bytes = kMaxEventFileBytes);
 
 // The canonical spelling: parsing it gives an equal event, and printing that the same text.
 // Only for events that the parsers above made.  The line holds the four parts, not the name and

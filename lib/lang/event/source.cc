@@ -33,6 +33,7 @@ Escape ReadEscape(std::string_view text) {
   if (digits == 0) {
     // Letters stand for control characters and spaces, signs for themselves.
     escape.is_space = IsSpace(kind) || kind == 't' || kind == 'n' || kind == 'r';
+    if (kind == 'L' || kind == 'P') escape.decoded_bytes = Utf8Bytes(0x2028);  // or 0x2029
     return escape;
   }
   const std::string_view hex = text.substr(2, digits);

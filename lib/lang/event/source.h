@@ -14,10 +14,13 @@
 
 namespace trumpet::event_lang {
 
+constexpr size_t kMaxDocumentBytes = 1024 * 1024;  // as a rule
+
 // A file (or argument) under its name.  Borrowed: both must outlive the value.
 struct Source {
   std::string_view name;
   std::string_view text;
+  size_t max_bytes = kMaxDocumentBytes;  // longer ones are refused as documents
 
   // "events.yaml:7:17", both counted from 1, columns in characters.
   std::string PlaceOf(size_t offset) const;

@@ -51,6 +51,11 @@ TEST(RawOffset, FollowsEscapes) {
   EXPECT_EQ(Find("\"a \\\n  b\"", "a b", "b"), 7u);
 }
 
+TEST(RawOffset, FollowsEscapesOfSeparators) {
+  EXPECT_EQ(Find(R"("a\Lb\Pc")", "a\u2028b\u2029c", "b"), 4u);
+  EXPECT_EQ(Find(R"("a\Lb\Pc")", "a\u2028b\u2029c", "c"), 7u);
+}
+
 TEST(RawOffset, FollowsBlocks) {
   EXPECT_EQ(Find("|\n  a\n  b\n", "a\nb\n", "b"), 8u);
   EXPECT_EQ(Find(">-\n  a\n  b\n", "a b", "b"), 9u);
