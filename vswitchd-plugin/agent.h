@@ -177,6 +177,7 @@ class Agent {
   void UpdateZones();
   Nanos RaiseFloor(Nanos now);
   void Gather(Nanos now);
+  Nanos FirstComing();
   Nanos NextRound(Nanos now) const;
   Nanos NextRoundOfEvents(Nanos now) const;
   void KeepStatus(Nanos now, bool at_once);

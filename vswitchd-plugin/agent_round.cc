@@ -5,6 +5,7 @@
 // What runs then is agent_program.cc's.
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -147,13 +148,18 @@ void Agent::TakeWishes(Nanos now) {
   }
   if (mode_ == Mode::kRunning) {
     for (const auto& [start, end] : wishes.off_times) {
-      ++interruptions_;
       desk_.MarkMissing(rules_.clock.UnixNs(start), rules_.clock.UnixNs(end), kMonitorInterrupted,
                         /*was_away=*/true);
     }
-    // Enabled again before the agent saw why it was off: pauses too, to begin anew.
-    if (!enabled_ || has_heeded_watchdog_)
+    interruptions_ += wishes.off_times.size();
+    // Enabled again before the agent saw that it was off, or why: pauses too, to begin anew, so
+    // that packets that went by unseen do not look like lost ones.
+    if (!enabled_ || has_heeded_watchdog_) {
       Pause(std::min(now, rules_.clock.UnixNs(wishes.off_since.value_or(INT64_MAX / 2))));
+    } else if (!wishes.off_times.empty()) {
+      Pause(now);
+      --interruptions_;  // counted already
+    }
   }
   DropEndedThreads(now);
 }
@@ -164,14 +170,16 @@ bool Agent::HasMonitor() const {
 }
 
 void Agent::DropEndedThreads(Nanos now) {
+  std::set<const MonitorSlot*> seen;  // more may end meanwhile, whose rings nobody has drained
   for (auto& slot : slots_) {
     if (!slot->has_ended()) continue;
     slot->Hide();
     if (mode_ != Mode::kOff) slot->StandIn(now, &desk_);
+    seen.insert(slot.get());
   }
   // What a thread counted in the epoch that is still open comes later, so it may have to stay.
-  const auto is_done = [this](const std::unique_ptr<MonitorSlot>& slot) {
-    return slot->has_ended() && (mode_ == Mode::kOff || slot->is_empty());
+  const auto is_done = [this, &seen](const std::unique_ptr<MonitorSlot>& slot) {
+    return seen.count(slot.get()) != 0 && (mode_ == Mode::kOff || slot->is_empty());
   };
   const std::lock_guard<std::mutex> lock(mutex_);
   for (const auto& slot : slots_) {
@@ -305,6 +313,7 @@ void Agent::Gather(Nanos now) {
     slot->monitor()->Drain(&desk_);  // after the question: what was clean then is in the ring now
     slot->monitor()->CollectRetired();
   }
+  clean = std::min(clean, FirstComing());
   const Nanos epoch = program_->epoch_ns();
   Nanos patience = std::max(epoch, kShortestPatience);
   const bool is_changing = now - patience < program_->effective_from();
@@ -317,6 +326,16 @@ void Agent::Gather(Nanos now) {
   }
   has_laggards_ = clean < FloorTo(now, epoch);
   desk_.Decide(clean, now, epoch);
+}
+
+// When the first of the threads came that the agent has not met yet; INT64_MAX if there is none.
+Nanos Agent::FirstComing() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  Nanos first = INT64_MAX;
+  for (const auto& slot : wishes_.come) {
+    first = std::min(first, rules_.clock.UnixNs(slot->since_monotonic_ns()));
+  }
+  return first;
 }
 
 Nanos Agent::NextRound(Nanos now) const {

@@ -10,6 +10,7 @@
 #include "lib/lang/event/diagnostic.h"
 #include "vswitchd-plugin/monitor_memory.h"
 #include "vswitchd-plugin/settings.h"
+#include "vswitchd-plugin/wall_clock.h"
 
 namespace trumpet {
 namespace {
@@ -21,9 +22,6 @@ constexpr PageSource::Options kTouched = {/*touches=*/true, /*takes_reserved=*/f
 // The clock is looked at so often; copies and epochs that flip want more.
 constexpr Nanos kQuietSpacing = kNanosPerSecond;
 constexpr Nanos kBusySpacing = 10 * kNanosPerMilli;
-
-// Threads come and go, so what does not merge is always shared.
-constexpr uint32_t kManyThreads = 2;
 
 uint64_t Rest(uint64_t all, uint64_t used) { return all > used ? all - used : 0; }
 
@@ -160,6 +158,7 @@ bool MeasurementTable::GiveState(const ThreadMonitor* thread, int numa_id,
   ProgramState::Options options;
   options.source = &source;
   options.random_seed = MixBits(seed_ + ++made_states_);
+  options.most_back_ns = WallClock::kLargestSlew;  // what is less is made up for
   auto state = ProgramState::Create(measurement->program.get(), &measurement->shared, options);
   if (state == nullptr) return false;
   replicas.emplace_back();

@@ -143,7 +143,9 @@ Result<MeasureProgram> CompileMeasurement(const MeasurementDefinition& definitio
   if (!bound.ok()) return bound;
   program->name = definition.name;
   // What no switch could load is refused here; budgets are the switches' own.
-  const auto loaded = LoadMeasureProgram(*program, MeasureLoadOptions());
+  MeasureLoadOptions load;
+  load.thread_count = kManyThreads;
+  const auto loaded = LoadMeasureProgram(*program, load);
   if (!loaded.ok()) return loaded.status();
   return program;
 }

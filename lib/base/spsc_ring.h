@@ -138,7 +138,9 @@ class SpscRing {
 
   // Bytes in use, seen from any thread: an estimate.
   size_t used() const {
-    return published_head_.load(std::memory_order_relaxed) - tail_.load(std::memory_order_relaxed);
+    const size_t tail =
+        tail_.load(std::memory_order_acquire);  // first: the head is never behind it
+    return published_head_.load(std::memory_order_relaxed) - tail;
   }
 
  private:

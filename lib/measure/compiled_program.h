@@ -100,6 +100,7 @@ struct WindowPlan {
   Nanos duration = 0;
   uint32_t quantum = 0;
   bool flips = false;
+  bool is_shared = false;    // threads have some of its variables in common
   bool is_of_scope = false;  // looks at each packet before the first task; else at those of a task
   uint64_t roles = 0;        // bit per role; all for the whole program
   uint32_t bytes = 0;        // flipping: of an epoch

@@ -82,6 +82,7 @@ class Layout {
 
   Status Run() {
     PlanWindows();
+    if (Status status = CheckFlips(); !status.ok()) return status;
     PlaceVariables();
     ChooseViewed();
     if (own_ > kMaxRegionBytes || shared_ > kMaxRegionBytes) {
@@ -120,6 +121,18 @@ class Layout {
     return thread_count_ > 1 && variable.merge == MeasureMerge::kShared;
   }
 
+  // Each thread flips when it likes.
+  Status CheckFlips() const {
+    for (const MeasureVariable& variable : source_.variables) {
+      if (!IsShared(variable) || variable.window == kNoIndex) continue;
+      if (!compiled_.windows[variable.window].flips) continue;
+      return Status::Error("packet threads share '" + variable.name +
+                           "', and a window that flips has cells of each thread; mode=reset "
+                           "clears what they share");
+    }
+    return Status::Ok();
+  }
+
   void PlaceVariables() {
     compiled_.variables.resize(source_.variables.size());
     for (MeasureIndex i = 0; i < source_.variables.size(); ++i) {
@@ -128,6 +141,9 @@ class Layout {
       compiled_.variables[i].region = flips                ? FlipRegion(variable.window)
                                       : IsShared(variable) ? kSharedRegion
                                                            : kOwnRegion;
+      if (compiled_.variables[i].region == kSharedRegion && variable.window != kNoIndex) {
+        compiled_.windows[variable.window].is_shared = true;
+      }
     }
     PlaceRegion(kOwnRegion, &own_);
     PlaceRegion(kSharedRegion, &shared_);

@@ -32,6 +32,9 @@ struct MeasureBudget {
 // packet that finds its cells in a cache, and 7 of one that does not (docs/performance.md).
 constexpr MeasureBudget kDefaultMeasureBudget = {1024, 64, 128, uint64_t{64} << 20};
 
+// As a switch loads programs: threads come and go, so what does not merge is always shared.
+constexpr uint32_t kManyThreads = 2;
+
 struct MeasureLoadOptions {
   MeasureHashFamily family = MeasureHashFamily::kFast;
   uint64_t seed = 0;          // of the fast family; from the machine's random source

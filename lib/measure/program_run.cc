@@ -71,7 +71,7 @@ void ProgramState::RunEach(const ProgramBurst& burst) {
   for (uint32_t i = 0; i < burst.count; ++i) {
     Begin();
     PointTo(burst, i);
-    if (context_.now >= quiet_until_) AdvanceWindows();
+    if (!IsQuietAt(context_.now)) AdvanceWindows();
     RunStream(burst.packets[i].stream);
     if (copy_count_ != 0) RunCopies();
   }

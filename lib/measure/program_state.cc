@@ -17,6 +17,16 @@ constexpr uint32_t kReferenceRandom = 12345;
 
 }  // namespace
 
+uint64_t SharedInterval::Join(uint64_t now, uint64_t* number) {
+  *number = 0;
+  if (Begin(number)) {
+    SetStart(now);
+    return now;
+  }
+  const uint64_t start = this->start();
+  return start == 0 ? now : start;  // 0: another thread is about to say
+}
+
 std::unique_ptr<ProgramState> ProgramState::Create(const CompiledProgram* program,
                                                    SharedCells* shared, const Options& options) {
   std::unique_ptr<ProgramState> state(new ProgramState());
@@ -30,6 +40,8 @@ std::unique_ptr<ProgramState> ProgramState::Create(const CompiledProgram* progra
     if (window.flips) state->regions_.push_back(state->arena_.data());
   }
   if (program->windows.empty()) state->quiet_until_ = UINT64_MAX;
+  if (shared != nullptr) state->intervals_ = shared->intervals();
+  state->most_back_ns_ = options.most_back_ns;
   state->windows_.reset(new Window[program->windows.size()]);
   state->copies_.resize(program->max_copies);
   state->log_.resize(program->max_log);
@@ -62,6 +74,7 @@ uint8_t* ProgramState::ViewedCell() const {
 
 // Lets the windows of scopes look at the packet, and finds out how long they need not.
 void ProgramState::AdvanceWindows() {
+  quiet_from_ = 0;
   quiet_until_ = UINT64_MAX;
   for (uint32_t i = 0; i < program_->windows.size(); ++i) {
     const WindowPlan& plan = program_->windows[i];
@@ -70,6 +83,7 @@ void ProgramState::AdvanceWindows() {
     const Window& window = windows_[i];
     const bool is_quiet = window.has_started && !window.is_clearing;
     quiet_until_ = std::min(quiet_until_, is_quiet ? window.start + uint64_t(plan.duration) : 0);
+    quiet_from_ = std::max(quiet_from_, window.start - std::min(window.start, most_back_ns_));
   }
 }
 
@@ -94,19 +108,47 @@ void ProgramState::AdvanceWindow(uint32_t number, RunContext* context) {
   const WindowPlan& plan = program_->windows[number];
   Window* window = &windows_[number];
   context->clearing &= ~(uint64_t{1} << number);
+  SharedInterval* const shared = IntervalOf(number);
   if (!window->has_started) {
     window->has_started = true;
-    window->start = context->now;
+    window->start =
+        shared == nullptr ? context->now : shared->Join(context->now, &window->interval);
   }
-  const bool is_over =
-      context->now >= window->start && context->now - window->start >= uint64_t(plan.duration);
-  if (!window->is_clearing && !is_over) return;
-  if (plan.flips) return Flip(number, plan, context);
-  window->is_clearing = true;
+  if (!window->is_clearing) {
+    if (!IsOver(*window, plan.duration, context->now)) return;
+    if (plan.flips) return Flip(number, plan, context);
+    window->is_clearing = true;
+    window->clears_shared = shared == nullptr || shared->Begin(&window->interval);
+  }
   context->clearing |= uint64_t{1} << number;
   if (!ClearCells(plan, window)) return;
   window->is_clearing = false;
-  window->start = context->now;
+  BeginInterval(number, window, context->now);
+}
+
+// Null: threads have nothing of the window in common.
+SharedInterval* ProgramState::IntervalOf(uint32_t window) const {
+  return intervals_ != nullptr && program_->windows[window].is_shared ? &intervals_[window]
+                                                                      : nullptr;
+}
+
+bool ProgramState::IsOver(const Window& window, Nanos duration, uint64_t now) const {
+  if (now < window.start) return window.start - now > most_back_ns_;
+  return now - window.start >= uint64_t(duration);
+}
+
+// All has been cleared that this thread clears.  Where another one has begun the interval, it is in
+// that from now on.
+void ProgramState::BeginInterval(uint32_t number, Window* window, uint64_t now) const {
+  SharedInterval* const shared = IntervalOf(number);
+  window->start = now;
+  if (shared == nullptr) return;
+  if (window->clears_shared) return shared->SetStart(now);
+  Window begun;
+  begun.start = shared->start();
+  const bool is_known =
+      begun.start <= now && !IsOver(begun, program_->windows[number].duration, now);
+  if (is_known) window->start = begun.start;
 }
 
 // The next `quantum` cells; true if these were the last ones.
@@ -114,7 +156,12 @@ bool ProgramState::ClearCells(const WindowPlan& plan, Window* window) {
   uint32_t left = plan.quantum;
   while (window->next_variable < plan.variables.size() && left > 0) {
     const MeasureIndex variable = plan.variables[window->next_variable];
-    const uint32_t cell_count = program_->variables[variable].cell_count;
+    const VariablePlace& place = program_->variables[variable];
+    if (place.region == kSharedRegion && !window->clears_shared) {
+      window->next_variable++;
+      continue;
+    }
+    const uint32_t cell_count = place.cell_count;
     const uint32_t count = std::min(left, cell_count - window->next_cell);
     ClearRange(variable, window->next_cell, count);
     left -= count;
@@ -167,7 +214,7 @@ void ProgramState::ClearRetired() {
       const VariablePlace& place = program_->variables[variable];
       ZeroCells(retired + place.offset, place.log2, place.stride, place.cell_count);
       if (!program_->source.variables[variable].evicts) continue;
-      std::memset(retired + place.owners, 0, size_t{place.cell_count} * sizeof(uint64_t));
+      ZeroCells(retired + place.owners, 3, sizeof(uint64_t), place.cell_count);
     }
     window->is_retired_clean.store(true, std::memory_order_release);
   }

@@ -26,16 +26,40 @@
 
 namespace trumpet {
 
+// The interval that the threads of a program are in together: of them, one clears what they share.
+class SharedInterval {
+ public:
+  // A thread's first packet comes at `now`: when the interval began, and its `number`.
+  uint64_t Join(uint64_t now, uint64_t* number);
+  // The interval `number` is over: whether this thread begins the next, which `number` is now.
+  bool Begin(uint64_t* number) {
+    uint64_t expected = *number;
+    const bool is_first = count_.compare_exchange_strong(expected, expected + 1);
+    *number = is_first ? expected + 1 : expected;
+    return is_first;
+  }
+  // The thread that began it has cleared all.
+  void SetStart(uint64_t start) { start_.store(start, std::memory_order_release); }
+  uint64_t start() const { return start_.load(std::memory_order_acquire); }
+
+ private:
+  std::atomic<uint64_t> count_{0};  // of intervals so far
+  std::atomic<uint64_t> start_{0};
+};
+
 // Cells that all packet threads of a program write.
 class SharedCells {
  public:
   [[nodiscard]] bool Init(const CompiledProgram& program, PageSource* source = nullptr) {
+    intervals_.reset(new SharedInterval[program.windows.size()]);
     return cells_.Allocate(program.shared_bytes, source);
   }
   uint8_t* data() { return cells_.data(); }
+  SharedInterval* intervals() { return intervals_.get(); }  // by window
 
  private:
   PageBuffer<uint8_t> cells_;
+  std::unique_ptr<SharedInterval[]> intervals_;
 };
 
 class ProgramState {
@@ -43,6 +67,9 @@ class ProgramState {
   struct Options {
     uint64_t random_seed = 0;  // only for the fast family; the reference one starts at 12345
     size_t ring_bytes = 1 << 18;
+    // Windows begin anew when packets come from longer before their interval, as the clock was set
+    // back; before that they wait.
+    uint64_t most_back_ns = UINT64_MAX;
     PageSource* source = nullptr;
   };
   struct Counters {
@@ -62,7 +89,7 @@ class ProgramState {
   // The same of packets of kPktsStream at a time at which the state is quiet, by stages.
   void RunBurst(ProgramBurst* burst);
   // Whether no window of a scope has anything to do with packets that come at `now` or before.
-  bool IsQuietAt(uint64_t now) const { return now < quiet_until_; }
+  bool IsQuietAt(uint64_t now) const { return now < quiet_until_ && now >= quiet_from_; }
 
   // The oldest collected packet; false when there is none.
   bool ReadCollected(CollectedPacket* packet) { return ring_ != nullptr && ring_->Read(packet); }
@@ -111,7 +138,9 @@ class ProgramState {
   struct Window {
     bool has_started = false;
     bool is_clearing = false;
+    bool clears_shared = true;  // while clearing
     uint64_t start = 0;
+    uint64_t interval = 0;       // of the shared one: its number
     uint32_t next_variable = 0;  // while clearing
     uint32_t next_cell = 0;
     std::atomic<uint32_t> epoch{0};
@@ -158,6 +187,9 @@ class ProgramState {
   uint8_t* ViewedCell() const;
   void AdvanceWindows();
   void RunCopies();
+  SharedInterval* IntervalOf(uint32_t window) const;
+  bool IsOver(const Window& window, Nanos duration, uint64_t now) const;
+  void BeginInterval(uint32_t number, Window* window, uint64_t now) const;
   bool ClearCells(const WindowPlan& plan, Window* window);
   void ClearRange(MeasureIndex variable, uint32_t first, uint32_t count);
   void Flip(uint32_t number, const WindowPlan& plan, RunContext* context);
@@ -181,7 +213,10 @@ class ProgramState {
   std::vector<CopyLayout> layouts_;  // by BurstCopy, of the packet that left the last one
   CellRuns runs_;
   uint64_t random_ = 0;
-  uint64_t quiet_until_ = 0;  // no window of a scope has anything to do before
+  uint64_t quiet_from_ = 0;   // and
+  uint64_t quiet_until_ = 0;  // between them no window of a scope has anything to do
+  uint64_t most_back_ns_ = UINT64_MAX;
+  SharedInterval* intervals_ = nullptr;  // by window; null: one thread
   RunContext context_;
   Counters counters_;
 };

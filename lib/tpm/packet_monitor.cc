@@ -81,7 +81,7 @@ struct PacketMonitor::Impl {
   // A change of program is a step of its own.  False if there was nothing to do.
   bool TakeIncoming(Nanos now, bool is_timed) {
     if (pending == nullptr && incoming.load(std::memory_order_relaxed) != nullptr) {
-      pending.reset(incoming.exchange(nullptr, std::memory_order_acquire));
+      pending.reset(incoming.exchange(nullptr, std::memory_order_acq_rel));
     }
     if (pending == nullptr || now < pending->program->effective_from()) return false;
     bool done = false;
@@ -266,11 +266,12 @@ Nanos PacketMonitor::next_work_ns() const {
 
 Status PacketMonitor::Publish(std::shared_ptr<const TriggerProgram> program) {
   if (Status status = CheckRecords(*program, impl_->ring); !status.ok()) return status;
-  impl_->FreeRetired();
   const std::unique_ptr<Generation> replaced(
-      impl_->incoming.exchange(nullptr, std::memory_order_acquire));
+      impl_->incoming.exchange(nullptr, std::memory_order_acq_rel));
   if (replaced != nullptr) impl_->Recycle(replaced.get());
-  // Of kPrograms tables the packet thread can hold all but one: running, previous and pending.
+  // Behind that: whoever took what was there had retired others before.  Of kPrograms tables the
+  // packet thread can hold all but one: running, previous and pending.
+  impl_->FreeRetired();
   assert(!impl_->spare_sets.empty());
   auto generation = std::make_unique<Generation>(std::move(program), &impl_->spare_sets.back());
   impl_->spare_sets.pop_back();

@@ -18,9 +18,11 @@ uint8_t ThreadOf(uint64_t word, int side) {
 }
 uint16_t StampIn(uint64_t word) { return static_cast<uint16_t>(word); }
 
-// In stamps.  The clocks of two threads may differ a little: what comes from the future is new.
+// In stamps.  The clocks of two threads may differ a little: what comes from the near future is
+// new.
 int AgeOf(uint64_t word, uint16_t stamp) {
-  return std::max<int>(0, static_cast<int16_t>(stamp - StampIn(word)));
+  const auto age = static_cast<uint16_t>(stamp - StampIn(word));
+  return age > UINT16_MAX - 2 * kStampsPerTimeout ? 0 : age;
 }
 
 uint64_t Pack(uint32_t tag, int side, uint8_t own, uint8_t other, uint16_t stamp) {

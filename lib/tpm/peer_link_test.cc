@@ -59,6 +59,23 @@ class Pair {
 };
 
 // What did not join does not leave.
+// Stamps wrap around: an entry may be of any age.
+TEST(PeerDirectory, GivesUpEntriesOfAnyAgeWithoutAWord) {
+  constexpr Nanos kTimeout = kNanosPerSecond;
+  for (const Nanos timeouts : {0, 1, 2, 100, 511, 513, 700, 1000}) {
+    PeerDirectory directory;
+    ASSERT_TRUE(directory.Init(1, kTimeout));
+    for (uint64_t i = 1; i <= 8; ++i) directory.Note(i << 32, 0, 1, kTimeout);
+    const auto sighting = directory.Note(uint64_t{9} << 32, 0, 1, (1 + timeouts) * kTimeout);
+    EXPECT_EQ(sighting.has_evicted, timeouts <= 1) << timeouts;
+  }
+  // A moment before another one's word is no old one.
+  PeerDirectory directory;
+  ASSERT_TRUE(directory.Init(1, kTimeout));
+  directory.Note(uint64_t{1} << 32, 0, 1, kTimeout);
+  EXPECT_EQ(directory.Note(uint64_t{1} << 32, 1, 2, kTimeout - kTimeout / 64).other, 1);
+}
+
 TEST(PeerLink, AThreadThatFindsNoMemoryIsNoOutsiderAndNoOneLess) {
   const auto exchange = std::make_unique<PeerExchange>(100, kSecond);
   std::vector<std::unique_ptr<PeerLink>> links;

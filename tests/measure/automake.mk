@@ -32,6 +32,12 @@ gtest_programs += tests/measure/bursts_test
 tests_measure_bursts_test_SOURCES = tests/measure/bursts_test.cc
 tests_measure_bursts_test_LDADD = $(LIBTRUMPET_REPLAY) $(GTEST_MAIN_LIBS)
 
+# Windows over what threads have in common.
+gtest_programs += tests/measure/shared_windows_test
+TSAN_TESTS += tests/measure/shared_windows_test
+tests_measure_shared_windows_test_SOURCES = tests/measure/shared_windows_test.cc
+tests_measure_shared_windows_test_LDADD = $(LIBTRUMPET_REPLAY) $(GTEST_MAIN_LIBS)
+
 # Programs beside what they cost.
 gtest_programs += tests/measure/packet_cost_test
 tests_measure_packet_cost_test_SOURCES = tests/measure/packet_cost_test.cc

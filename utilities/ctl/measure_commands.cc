@@ -83,7 +83,9 @@ ApiJson CostJson(const CostCertificate& cost) {
 // much for any switch.
 void AddCost(MafiaCheck* check, ApiJson* cost) {
   if (!check->ok()) return;
-  const auto loaded = LoadMeasureProgram(check->program, MeasureLoadOptions());
+  MeasureLoadOptions options;
+  options.thread_count = kManyThreads;
+  const auto loaded = LoadMeasureProgram(check->program, options);
   if (loaded) *cost = CostJson((*loaded)->cost);
   if (!loaded) check->errors.push_back({"E12", MeasurePlace(), loaded.message()});
 }
