@@ -167,8 +167,8 @@ void AnswerSchedule(double seconds, CaseReader* reader, Json* answer) {
   (*answer)["least"] = packing.least;
   (*answer)["proof"] = slice::NameOf(packing.proof);
   if (static_cast<int>(packing.slots.size()) > problem.slots) {
-    return reader->ComplainOf("T", "the queries need " + std::to_string(packing.slots.size()) +
-                                       " slots, the campaign has " + std::to_string(problem.slots));
+    return reader->ComplainOf("T", "the queries " + slice::PackingProblem(packing, problem.slots) +
+                                       ", the campaign has " + std::to_string(problem.slots));
   }
   auto pack = GivenPack(problem, reader);
   if (!reader->error().empty()) return;

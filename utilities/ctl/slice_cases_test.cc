@@ -12,7 +12,7 @@
 namespace trumpet {
 namespace {
 
-// A directory with two maps, gone with the test.
+// A directory with some maps, gone with the test.
 class SliceCases : public ::testing::Test {
  protected:
   SliceCases() {
@@ -20,12 +20,13 @@ class SliceCases : public ::testing::Test {
     directory_ = mkdtemp(name);
     Write("square.edges", "a b 1\nb c 1\nc d 1\nd a 1\n");
     Write("broken.edges", "a b 1\na b c\n");
+    Write("empty.edges", "\n");
     Write("line.gml", "graph [ node [ id 0 ] node [ id 1 ] edge [ source 0 target 1 ] ]");
     options_.topologies = directory_;
     options_.source_name = "cases";
   }
   ~SliceCases() override {
-    for (const char* name : {"square.edges", "broken.edges", "line.gml"}) {
+    for (const char* name : {"square.edges", "broken.edges", "empty.edges", "line.gml"}) {
       std::remove((directory_ + "/" + name).c_str());
     }
     std::remove(directory_.c_str());
@@ -104,6 +105,8 @@ TEST_F(SliceCases, WithoutASolutionSayWhyAndWhere) {
        R"(cases:7:29: there is no link from 'a' to 'c')"},
       {R"({"k":"kps","g":"square","p":["a","b","a"]})", R"(cases:7:29: the path visits 'a' twice)"},
       {R"({"k":"kps","g":"square","p":["a","x"]})", R"(cases:7:34: 'x' is no router of this map)"},
+      {R"({"k":"sur","g":"empty","R":["a"],"E":[]})",
+       R"(cases:7:29: 'a' is no router of this map)"},
       {R"({"k":"kps","g":"square","p":[]})", R"(cases:7:29: the path has no router)"},
       {R"({"k":"sur","g":"square","R":["a","c"],"E":[]})",
        R"(cases:7:29: the region is not connected: no way inside of it from 'a' to 'c')"},

@@ -34,8 +34,11 @@ class Builder {
   Status AddLink(size_t line, std::string_view from, std::string_view to, uint32_t weight) {
     const int a = network_.AddRouter(from);
     const int b = network_.AddRouter(to);
-    if (++links_ > kMaxLinks || static_cast<size_t>(network_.router_count()) > kMaxRouters ||
-        std::max(network_.LinksOf(a).size(), network_.LinksOf(b).size()) >= kMaxLinksOfRouter) {
+    const bool is_new = !HasLink(a, b);
+    links_ += is_new ? 1 : 0;
+    const size_t most = std::max(network_.LinksOf(a).size(), network_.LinksOf(b).size());
+    if (links_ > kMaxLinks || static_cast<size_t>(network_.router_count()) > kMaxRouters ||
+        (is_new && most >= kMaxLinksOfRouter)) {
       return ErrorAt(line, "the map is too large here; at most " + std::to_string(kMaxRouters) +
                                " routers, " + std::to_string(kMaxLinks) + " links, " +
                                std::to_string(kMaxLinksOfRouter) + " at one router");
@@ -46,9 +49,17 @@ class Builder {
   Network& network() { return network_; }
 
  private:
+  // Of the two, the one with fewer links is asked.
+  bool HasLink(int a, int b) const {
+    if (network_.LinksOf(a).size() > network_.LinksOf(b).size()) std::swap(a, b);
+    const auto& links = network_.LinksOf(a);
+    return std::any_of(links.begin(), links.end(),
+                       [b](const NetworkLink& link) { return link.to == b; });
+  }
+
   std::string_view source_name_;
   Network network_;
-  size_t links_ = 0;
+  size_t links_ = 0;  // without those that are there already
 };
 
 Status ParseEdge(std::string_view line, size_t number, Builder* builder) {
@@ -95,7 +106,8 @@ class GmlWords {
  private:
   void SkipBlanks() {
     for (; at_ < text_.size(); ++at_) {
-      if (text_[at_] == '#') at_ = std::min(text_.find('\n', at_), text_.size() - 1);
+      if (text_[at_] == '#') at_ = std::min(text_.find('\n', at_), text_.size());
+      if (at_ == text_.size()) return;
       if (text_[at_] == '\n') ++line_;
       if (text_[at_] != '\n' && text_[at_] != ' ' && text_[at_] != '\t' && text_[at_] != '\r') {
         return;
@@ -266,8 +278,9 @@ Result<Network> ParseEdges(std::string_view text, std::string_view source_name) 
   text = WithoutByteOrderMark(text);
   for (size_t number = 1; !text.empty(); ++number) {
     const size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = text.substr(0, end);
+    std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
+    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
     if (line.empty() || line.front() == '#') continue;
     const Status status = ParseEdge(line, number, &builder);
     if (!status.ok()) return status;

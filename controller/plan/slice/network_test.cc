@@ -34,6 +34,7 @@ TEST(NetworkFiles, OfEdgesAreLinksOrNameTheLine) {
       {"a b 2\nb c 1\n", "a-b:2 b-c:1 "},
       {"a b 2\nb c 1", "a-b:2 b-c:1 "},
       {"# links\n\na b 2\n", "a-b:2 "},
+      {"# links\r\n\r\na b 2\r\nb c 1\r\n", "a-b:2 b-c:1 "},
       {"a b 3\nb a 2\n", "a-b:2 "},
       {"a a 1\na b 1\n", "a-b:1 "},
       {"\xef\xbb\xbf"
@@ -66,6 +67,8 @@ TEST(NetworkFiles, OfGmlAreLinksOrNameTheLine) {
       {"graph [ node [ id 1 ] edge [ source 1 target \"2\" ] ]",
        "f:1: this edge ends at '2', and no node before it has this id"},
       {"# a comment ]\ngraph [ node [ id 3 ] ]", "3 "},
+      {"graph [ node [ id 3 ] ]\n# the end", "3 "},
+      {"graph [ node [ id 3 ] ]\n#", "3 "},
       {"\xef\xbb\xbfgraph [ node [ id 3 ] ]", "3 "},
       {"", "f:1: there is no graph in this file"},
       {"graph [ ] graph [ ]", "f:1: a second graph in one file"},
@@ -96,6 +99,10 @@ TEST(NetworkFiles, TakeNoMapWithoutEnd) {
   EXPECT_EQ(Print(ParseEdges(star, "f")),
             "f:2001: the map is too large here; at most 100000 routers, 200000 links, 2000 at one "
             "router");
+  star.resize(star.rfind("hub"));
+  const auto full = ParseEdges(star + "r0 hub 1\nhub r1 1\n", "f");
+  ASSERT_TRUE(full.ok()) << "links that are there already: " << full.message();
+  EXPECT_EQ(full->LinksOf(*full->Find("hub")).size(), kMaxLinksOfRouter);
 }
 
 TEST(NetworkFiles, OfAMapInGmlAreTheSwitchesOfATopology) {

@@ -135,6 +135,16 @@ const char* NameOf(PackingProof proof) {
   return "none";
 }
 
+std::string PackingProblem(const Packing& packing, int slots) {
+  const auto found = static_cast<int>(packing.slots.size());
+  if (packing.least > slots) {
+    return "need " + std::string(packing.least < found ? "at least " : "") +
+           std::to_string(packing.least) + " slots";
+  }
+  return "were packed into " + std::to_string(found) +
+         " slots in the time; perhaps they fit into " + std::to_string(packing.least);
+}
+
 Packing Pack(const std::vector<int64_t>& costs, int64_t budget, Deadline deadline) {
   Packing packing;
   packing.slots = PackFirstFit(costs, budget);

@@ -11,6 +11,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace trumpet::slice {
@@ -45,6 +46,10 @@ struct Packing {
   PackingProof proof = PackingProof::kNone;
   bool is_cut_short = false;  // time ran out before there was a proof
 };
+
+// Of queries that were packed into more slots than there are: whether they need as many, or were
+// only not packed better in the time.
+std::string PackingProblem(const Packing& packing, int slots);
 
 inline double SecondsUntil(Deadline deadline) {
   return std::chrono::duration<double>(deadline - std::chrono::steady_clock::now()).count();

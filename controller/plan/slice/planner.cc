@@ -14,7 +14,8 @@
 namespace trumpet::slice {
 namespace {
 
-constexpr size_t kMaxPlanned = 20'000;  // paths and regions of a campaign
+constexpr size_t kMaxPlanned = 20'000;        // paths and regions of a campaign
+constexpr int64_t kCoarseBudget = 1'000'000;  // b/s
 
 // Two regions of one query may be the same, or share a path, and a prefix may stand in it twice.
 bool IsAmong(const std::vector<PlannedQuery>& planned, const PlannedQuery& query) {
@@ -124,9 +125,11 @@ Status Planner::Mirror(const PlannedQuery& query, size_t offset) {
       "(Theorem 1); " +
       std::string(points.is_minimal ? "no fewer prove it (dynamic programming)"
                                     : "perhaps fewer prove it: a search was cut short");
-  // Whole kb/s, so that the schedule counts in steps that a table can hold.
-  const int64_t rate_kbps = (RateOf(query.prefix) + 999) / 1000;
-  planned.cost_bps = rate_kbps * 1000 * static_cast<int64_t>(planned.locations.size());
+  // Whole kb/s, so that the schedule counts in steps that a table can hold; whole b/s of budgets
+  // for which that is much.
+  const int64_t step = campaign_.using_bps < kCoarseBudget ? 1 : 1000;
+  const int64_t steps = (RateOf(query.prefix) + step - 1) / step;
+  planned.cost_bps = steps * step * static_cast<int64_t>(planned.locations.size());
   if (planned.cost_bps <= campaign_.using_bps) return Status::Ok();
   if (options_.is_capped) {
     planned.is_capped = true;
@@ -233,9 +236,9 @@ Status Planner::MakeSchedule() {
   const double half = (options_.seconds / 2 + confine_seconds_) / 2;
   plan_.packing = Pack(problem.costs, problem.budget, DeadlineIn(half));
   if (static_cast<int>(plan_.packing.slots.size()) > problem.slots) {
-    return Status::Error("its queries need " + std::to_string(plan_.packing.slots.size()) +
-                         " slots within the budget, and there are " +
-                         std::to_string(problem.slots) + " in DURING");
+    return Status::Error("its queries " + PackingProblem(plan_.packing, problem.slots) +
+                         " within the budget, and there are " + std::to_string(problem.slots) +
+                         " in DURING");
   }
   plan_.schedule = FillFreely(problem, plan_.packing.slots, DeadlineIn(half));
   return Status::Ok();

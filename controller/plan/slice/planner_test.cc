@@ -176,6 +176,27 @@ TEST_F(Planning, PointsAtWhatCannotBe) {
             "DURING");
 }
 
+TEST_F(Planning, CountsSmallBudgetsInWholeBits) {
+  options_.rate_bps = 500;
+  for (const auto& [budget, cost] : {std::pair("1500 b", 1000), std::pair("15 Mb", 2000)}) {
+    const auto plan = Plan(std::string("MIRROR 1.2.3.0/24 ON [A B] USING ") + budget);
+    ASSERT_TRUE(plan) << plan.message();
+    EXPECT_EQ(plan->mirrored[0].cost_bps, cost) << budget;
+  }
+}
+
+TEST(Packings, ThatAreTooManySayWhatIsProven) {
+  const std::vector<int64_t> costs = {395, 352, 253, 266, 315, 419, 280, 376, 344};
+  Packing packing = Pack(costs, 1000, DeadlineIn(600));
+  EXPECT_EQ(packing.slots.size(), 3u);
+  EXPECT_EQ(PackingProblem(packing, 2), "need 3 slots");
+  packing = Pack(costs, 1000, DeadlineIn(-1));
+  ASSERT_EQ(packing.slots.size(), 4u);
+  EXPECT_EQ(PackingProblem(packing, 3),
+            "were packed into 4 slots in the time; perhaps they fit into 3");
+  EXPECT_EQ(PackingProblem(packing, 2), "need at least 3 slots");
+}
+
 TEST_F(Planning, CountsSlotsInWholeNanoseconds) {
   options_.longest_path_ms = 0;
   options_.shortest_slice_ms = 7;

@@ -25,6 +25,7 @@ constexpr char kTableV4[] = "TRUMPET";
 constexpr char kTableV6[] = "TRUMPETV6";
 constexpr uint32_t kHighestPriority = 9999;
 constexpr uint64_t kSonicFlags = 0xff;  // of TCP
+constexpr uint64_t kMaxSonicVlan = 4094;
 constexpr uint64_t kIpv4Type = 0x0800;
 constexpr uint64_t kIpv6Type = 0x86dd;
 
@@ -158,6 +159,7 @@ struct AclRule {
       case Field::kEthType:
         return SetType(value);
       case Field::kVlan:
+        if (value > kMaxSonicVlan) break;
         return Set("VLAN_ID", std::to_string(value));
       case Field::kDscp:
         return Set("DSCP", std::to_string(value));
@@ -166,6 +168,8 @@ struct AclRule {
       default:
         return Status::Error(FieldRefName(test.ref) + " cannot be said to SONiC");
     }
+    return Status::Error(FieldRefName(test.ref) + "=" + std::to_string(value) +
+                         " cannot be said to SONiC");
   }
 };
 

@@ -338,6 +338,10 @@ class Importer {
     MatchReader match(row.fields, ports_);
     match.Read(type);
     if (!match.problem().empty()) return leave(match.problem());
+    const std::string priority = Get(row.fields, "PRIORITY");
+    if (!priority.empty() && !Number(priority, UINT32_MAX)) {
+      Note("rule " + Quote(row.key) + " comes last: its PRIORITY is " + Quote(priority));
+    }
     const bool is_egress =
         row.fields.count("MIRROR_EGRESS_ACTION") != 0 || Get(table->second, "stage") == "egress";
     if (is_egress)
@@ -388,6 +392,10 @@ class Importer {
   void SetLength(const SonicSession& session, TraceRule* rule) {
     const auto length = Number(session.Get(kTruncateSize), UINT16_MAX).value_or(0);
     if (length == 0) return;
+    if (length < kLeastTraceBytes) {
+      Note("rule " + Quote(rule->name) + ": copies have at least " +
+           std::to_string(kLeastTraceBytes) + " bytes, not " + std::to_string(length));
+    }
     rule->snap_bytes = static_cast<uint16_t>(std::max<uint32_t>(length, kLeastTraceBytes));
   }
 

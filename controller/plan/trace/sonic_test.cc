@@ -82,11 +82,13 @@ TEST(SonicImport, KeepsTheOrderOfPrioritiesAndWhatSessionsSay) {
       R"({"MIRROR_SESSION": {
             "slow": {"src_ip": "1.1.1.1", "dst_ip": "2.2.2.2", "policer": "p",
                      "truncate_size": "128", "sample_rate": "50000"},
+            "short": {"src_ip": "1.1.1.1", "dst_ip": "2.2.2.2", "truncate_size": "63"},
             "ports": {"type": "SPAN", "dst_port": "Ethernet8", "src_port": "Ethernet0"}},
           "POLICER": {"p": {"meter_type": "packets", "cir": "100", "cbs": "100"}},
           "ACL_TABLE": {"E": {"type": "MIRROR", "stage": "egress"}, "L": {"type": "L3"}},
           "ACL_RULE": {
             "E|low": {"PRIORITY": "5", "MIRROR_ACTION": "slow", "IP_PROTOCOL": "17"},
+            "E|last": {"PRIORITY": "x", "MIRROR_ACTION": "short", "IP_PROTOCOL": "1"},
             "E|hide": {"PRIORITY": "7", "PACKET_ACTION": "FORWARD", "IP_PROTOCOL": "17"},
             "E|high": {"PRIORITY": "9", "MIRROR_EGRESS_ACTION": "slow", "IP_PROTOCOL": "6"},
             "L|drop": {"PRIORITY": "1", "PACKET_ACTION": "DROP"}}})",
@@ -103,7 +105,10 @@ TEST(SonicImport, KeepsTheOrderOfPrioritiesAndWhatSessionsSay) {
             "    filter: \"Protocol=UDP and ethType=0x0800\"\n"
             "    sample: 1/32768\n"
             "    truncate: 128\n"
-            "    rate: 100\n");
+            "    rate: 100\n"
+            "  - name: \"E|last\"\n"
+            "    filter: \"Protocol=ICMP and ethType=0x0800\"\n"
+            "    truncate: 64\n");
   const std::vector<std::string> notes = {
       "session 'ports' goes to a port, not to an analyzer",
       "session 'ports' mirrors whole ports, which is no rule",
@@ -111,7 +116,10 @@ TEST(SonicImport, KeepsTheOrderOfPrioritiesAndWhatSessionsSay) {
       "rule 'E|high': of packets one in 50000 becomes of connections one in 32768",
       "rule 'E|hide' is left out: it mirrors nothing, but may hide packets",
       "rule 'E|low' copies packets as they come, not as they leave",
-      "rule 'E|low': of packets one in 50000 becomes of connections one in 32768"};
+      "rule 'E|low': of packets one in 50000 becomes of connections one in 32768",
+      "rule 'E|last' comes last: its PRIORITY is 'x'",
+      "rule 'E|last' copies packets as they come, not as they leave",
+      "rule 'E|last': copies have at least 64 bytes, not 63"};
   EXPECT_EQ(import->notes, notes);
   EXPECT_EQ(SonicSessionTable(import->sessions),
             "ERSPAN Sessions\n"
@@ -120,6 +128,7 @@ TEST(SonicImport, KeepsTheOrderOfPrioritiesAndWhatSessionsSay) {
             "------  --------  --------  --------  -----  ------  -----  -------  ---------  "
             "--------------  ----------  -----------\n"
             "slow    inactive  1.1.1.1   2.2.2.2                                  p\n"
+            "short   inactive  1.1.1.1   2.2.2.2\n"
             "\n"
             "SPAN Sessions\n"
             "Name    Status    DST Port    SRC Port    Direction    Queue    Policer\n"
@@ -270,6 +279,7 @@ TEST(SonicExport, NamesTheRuleThatSonicCannotBeTold) {
     EXPECT_EQ(error(std::string("tcpFlags=") + flags),
               "t:1:27: rule 'a': TCP flags beyond CWR cannot be said to SONiC");
   }
+  EXPECT_EQ(error("vlan=4095"), "t:1:27: rule 'a': vlan=4095 cannot be said to SONiC");
   EXPECT_EQ(error("vlan=1-100"), "t:1:27: rule 'a': it needs more than 64 rules");
   EXPECT_EQ(error("vlan=1 and vlan=2"),
             "t:1:27: rule 'a': two tests of VLAN_ID cannot be said to SONiC");

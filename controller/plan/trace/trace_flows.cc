@@ -107,6 +107,18 @@ class Compiler {
     return {};
   }
 
+  // Of packets that fit the filter and have such an address.  A filter alone is within the limit of
+  // matches, and so it is with each of the prefixes.
+  std::set<std::string> Matches(const FilterExpr& filter, Field address,
+                                const std::vector<Prefix>& prefixes, const std::string& who) {
+    std::set<std::string> all;
+    for (const Prefix& prefix : prefixes) {
+      const std::vector<std::string> some = Matches(Both(filter, IsIn(address, {prefix})), who);
+      all.insert(some.begin(), some.end());
+    }
+    return all;
+  }
+
   // Copies on their way, from here or from elsewhere, are none of our business.
   void AddBlacklist() {
     const auto pass = [&](const std::string& match) {
@@ -143,8 +155,8 @@ class Compiler {
     }
     if (sources.empty()) return;
     const std::string bit = std::to_string(rules_.debug_bit + kTraceDscpShift);
-    const FilterExpr filter = Both(Both(of_mark, IsIp()), IsIn(Field::kSrcIp, sources));
-    for (const std::string& match : Matches(filter, who)) {
+    const FilterExpr filter = Both(of_mark, IsIp());
+    for (const std::string& match : Matches(filter, Field::kSrcIp, sources, who)) {
       if (!marks_.insert(match).second) continue;
       AddFlow(0, kMarkPriority, Joined(kUnmarked, match),
               "load:1->NXM_OF_IP_TOS[" + bit + "],load:1->NXM_NX_REG13[2],resubmit(,0)");
@@ -155,25 +167,31 @@ class Compiler {
   // which the packet may fit.
   void AddGates() {
     const bool has_last_hop = rules_.debug_bit >= 0 && !at_.local.empty();
-    const FilterExpr local = IsIn(Field::kDstIp, at_.local);
     for (const TraceRule& rule : rules_.rules) {
       if (rule.sample_bits == 0) continue;
-      if (has_last_hop) AddGate(4, Both(rule.filter, local), PlaceAndName(rule), {true, true});
-      AddGate(3, Visible(rule), PlaceAndName(rule), {true, false});
+      const std::string who = PlaceAndName(rule);
+      if (has_last_hop) {
+        AddGate(4, Matches(rule.filter, Field::kDstIp, at_.local, who), {true, true});
+      }
+      AddGate(3, Matches(Visible(rule), who), {true, false});
     }
-    if (has_last_hop) AddGate(2, local, "what is local", {false, true});
+    if (has_last_hop) {
+      const FilterExpr local = IsIn(Field::kDstIp, at_.local);
+      AddGate(2, Matches(local, "what is local"), {false, true});
+    }
     for (const TraceRule& rule : rules_.rules) {
       if (rule.sample_bits == 0 && rule.needs_bit())
-        AddGate(1, Visible(rule), PlaceAndName(rule), Gate());
+        AddGate(1, Matches(Visible(rule), PlaceAndName(rule)), Gate());
     }
     for (const TraceRule& rule : rules_.rules) {
       if (rule.sample_bits == 0 && !rule.needs_bit())
-        AddGate(0, rule.filter, PlaceAndName(rule), Gate());
+        AddGate(0, Matches(rule.filter, PlaceAndName(rule)), Gate());
     }
   }
 
-  void AddGate(int above, const FilterExpr& filter, const std::string& who, const Gate& gate) {
-    for (const std::string& match : Matches(filter, who)) {
+  template <typename Texts>
+  void AddGate(int above, const Texts& matches, const Gate& gate) {
+    for (const std::string& match : matches) {
       if (!gates_.insert(match).second) continue;  // one that does more is there
       AddFlow(0, kTracePriority + above, Joined(kUnseen, match), GateActions(above, gate));
     }

@@ -52,6 +52,27 @@ TEST(TraceFlows, ForwardFirstAndThenLookThroughTheRules) {
             "move:NXM_OF_IN_PORT[0..11]->NXM_NX_TUN_ID[0..11],output:11\n");
 }
 
+// Each by itself is within the limits.
+TEST(TraceFlows, OfManyMatchesAndManyPrefixesAreAsManyAsTheirProduct) {
+  TraceSwitch at = SwitchFive();
+  for (uint32_t i = 0; i < 64; ++i) {
+    at.local.push_back(*ParsePrefix("10." + std::to_string(i) + ".0.0/16"));
+    at.hosts.push_back({"h" + std::to_string(i), {at.local.back()}});
+  }
+  const auto flows = Compile(
+      "{debug_bit: 5, base: true, rules: [{name: web, sample: 1/8, filter: 'Protocol=TCP and "
+      "dstPort={80,443,8080,8443}'}],\n"
+      "marks: [{name: app, filter: 'Protocol=TCP and dstPort={80,443,8080,8443}'}]}",
+      at);
+  ASSERT_TRUE(flows.ok()) << flows.message();
+  const auto count = [&](const std::string& start) {
+    const std::string lines = Lines(flows, start);
+    return std::count(lines.begin(), lines.end(), '\n');
+  };
+  EXPECT_EQ(count("table=0,priority=64904,"), 4 * 64);
+  EXPECT_EQ(count("table=0,priority=64990,"), 4 * 64);
+}
+
 TEST(TraceFlows, NoRulesNeedNothingButThePassOfCopies) {
   EXPECT_EQ(Lines(Compile("rules: []"), "table=0,priority=649").find("clone"), std::string::npos);
   EXPECT_EQ(Lines(Compile("rules: []"), "table=25"), "");

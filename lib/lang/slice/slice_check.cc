@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "lib/base/utf8.h"
 #include "lib/lang/event/diagnostic.h"
 #include "lib/lang/event/suggest.h"
 #include "lib/lang/slice/slice_language.h"
@@ -78,6 +79,7 @@ class Checker {
     return false;
   }
   bool CheckQuery(const QuerySyntax& syntax, SliceQuery* query);
+  bool CheckName(const QuerySyntax& syntax);
   bool CheckProperty(const Property& property, SliceQuery* query);
   bool CheckBudget(const BudgetSyntax& item);
   bool CheckRate(const BudgetSyntax& item);
@@ -95,8 +97,7 @@ bool Checker::CheckProperty(const Property& property, SliceQuery* query) {
   const std::string& value = property.value.text;
   if (property.key.text == "name") {
     query->name = value;
-    return names_.insert(value).second ||
-           Fail(property.value.offset, "a second query is named " + Quote(value));
+    return true;
   }
   if (property.key.text == "weight") {
     const char* const end = value.data() + value.size();
@@ -112,6 +113,15 @@ bool Checker::CheckProperty(const Property& property, SliceQuery* query) {
                                        DidYouMean(property.key.text, {"name", "weight"}));
 }
 
+// The last of several names is the query's.
+bool Checker::CheckName(const QuerySyntax& syntax) {
+  const auto name =
+      std::find_if(syntax.properties.rbegin(), syntax.properties.rend(),
+                   [](const Property& property) { return property.key.text == "name"; });
+  if (name == syntax.properties.rend() || names_.insert(name->value.text).second) return true;
+  return Fail(name->value.offset, "a second query is named " + Quote(name->value.text));
+}
+
 bool Checker::CheckQuery(const QuerySyntax& syntax, SliceQuery* query) {
   query->offset = syntax.action.offset;
   if (syntax.action.text != "MIRROR" && syntax.action.text != "CONFINE") {
@@ -122,6 +132,7 @@ bool Checker::CheckQuery(const QuerySyntax& syntax, SliceQuery* query) {
   for (const Property& property : syntax.properties) {
     if (!CheckProperty(property, query)) return false;
   }
+  if (!CheckName(syntax)) return false;
   for (const Word& word : syntax.prefixes) {
     if (word.text.empty()) {
       return Fail(word.offset, "expected a prefix such as 10.1.0.0/16 or 2001:db8::/32");
@@ -194,7 +205,10 @@ Result<SliceCampaign> Checker::Check() {
     if (!CheckBudget(item)) return error();
   }
   if (campaign_.every >= campaign_.during) return std::move(campaign_);
-  Fail(syntax_.budget.back().keyword.offset,
+  const auto during =
+      std::find_if(syntax_.budget.begin(), syntax_.budget.end(),
+                   [](const BudgetSyntax& item) { return item.keyword.text == "DURING"; });
+  Fail((during == syntax_.budget.end() ? syntax_.budget.back() : *during).keyword.offset,
        "a campaign lasts longer (DURING) than the time until the next one (EVERY)");
   return error();
 }
@@ -203,14 +217,14 @@ Result<SliceCampaign> Checker::Check() {
 }  // namespace slice_lang
 
 Result<SliceCampaign> ParseSlices(std::string_view text, std::string_view source_name) {
-  const event_lang::Source source{source_name, text};
+  const event_lang::Source source{source_name, WithoutByteOrderMark(text)};
   const auto syntax = slice_lang::ParseSyntax(source);
   if (!syntax) return syntax.status();
   return slice_lang::Checker(source, *syntax).Check();
 }
 
 Status CheckSliceGrammar(std::string_view text, std::string_view source_name) {
-  return slice_lang::ParseSyntax({source_name, text}).status();
+  return slice_lang::ParseSyntax({source_name, WithoutByteOrderMark(text)}).status();
 }
 
 }  // namespace trumpet

@@ -116,6 +116,10 @@ TEST(SliceLanguage, PointsAtWhatIsWrong) {
       {"MIRROR 1.2.3.4 ON [A] DURING 3 weeks",
        "f:1:32: 'weeks' is no unit of time; ms, s, min, h and d are"},
       {"MIRROR 1.2.3.4 ON [A] DURING 6 s EVERY 5 s",
+       "f:1:23: a campaign lasts longer (DURING) than the time until the next one (EVERY)"},
+      {"MIRROR 1.2.3.4 ON [A] DURING 6 s EVERY 5 s USING 1",
+       "f:1:23: a campaign lasts longer (DURING) than the time until the next one (EVERY)"},
+      {"MIRROR 1.2.3.4 ON [A] EVERY 1 ms USING 1",
        "f:1:34: a campaign lasts longer (DURING) than the time until the next one (EVERY)"},
       {"MIRROR 1.2.3.4 ON [A] EVRY 5 s",
        "f:1:23: 'EVRY' is no part of a budget; did you mean 'EVERY'?"},
@@ -135,6 +139,16 @@ TEST(SliceLanguage, PointsAtWhatIsWrong) {
       EXPECT_EQ(error, one.error) << one.text;
     }
   }
+}
+
+TEST(SliceLanguage, TakesTheLastOfSeveralNamesAndAByteOrderMark) {
+  const auto campaign = ParseSlices(
+      "\xef\xbb\xbf(name: x, name: y) MIRROR 1.2.3.4 ON [A]\n"
+      "(name: x, name: x) MIRROR 1.2.3.4 ON [B]",
+      "f");
+  ASSERT_TRUE(campaign.ok()) << campaign.message();
+  EXPECT_EQ(campaign->queries[0].name, "y");
+  EXPECT_EQ(campaign->queries[1].name, "x");
 }
 
 // What the grammar of the authors' program takes and what not, whatever it means; as run in their
