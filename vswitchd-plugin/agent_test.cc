@@ -209,6 +209,28 @@ TEST(Agent, TakesInAThreadThatCameLater) {
   EXPECT_EQ(bench.Reports()[0].value, Number::Integer(2));
 }
 
+// A round takes in threads at its beginning, and decides at its end up to what is over then.
+TEST(Agent, DecidesNoIntervalInWhichAThreadCameDuringItsRound) {
+  RunningSwitch bench(1);
+  bench.Receive(bench.threads[0], 2);
+  bench.Run(9'900 * kNanosPerMicro);
+  int looks = 0;
+  bench.on_clocks = [&] {
+    if (++looks != 2) return;
+    ThreadMonitor* const first = bench.threads[0];
+    bench.AddThread(5);
+    bench.monotonic += 400 * kNanosPerMicro;
+    first->OnIdle(bench.monotonic / 1000);
+  };
+  bench.RunOneStep(50 * kNanosPerMicro);  // just before the end
+  EXPECT_GE(looks, 3);
+  bench.on_clocks = nullptr;
+  bench.RunMs(20);
+  ASSERT_EQ(bench.Reports().size(), 1u);
+  EXPECT_EQ(bench.Reports()[0].value, Number::Integer(2));
+  EXPECT_FALSE(bench.Reports()[0].is_complete());
+}
+
 TEST(Agent, LetsTheSwitchGoOnWithoutMemoryAndSaysSo) {
   RunningSwitch bench(1);
   bench.has_memory = false;

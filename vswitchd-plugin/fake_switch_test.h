@@ -11,6 +11,7 @@
 #include <array>
 #include <atomic>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -207,6 +208,7 @@ class StillSwitch {
   bool threads_are_idle = true;
   bool threads_poll = false;  // while the clocks below stand still between rounds of a millisecond
   bool is_stalled = false;    // the agent gets no time, and threads are never idle
+  std::function<void()> on_clocks;  // called whenever the agent looks at them
   int event_count = 0;
   FakeSwitch fake;
   Plugin plugin;
@@ -218,7 +220,10 @@ class StillSwitch {
     parts.base = base;
     parts.has_own_thread = false;
     parts.hash_seed = 42;
-    parts.read_clocks = [this] { return ClockReading{monotonic, kBoot + wall_shift + monotonic}; };
+    parts.read_clocks = [this] {
+      if (on_clocks) on_clocks();
+      return ClockReading{monotonic, kBoot + wall_shift + monotonic};
+    };
     parts.make_monitor = [this](const MonitorOptions& options) {
       if (!has_memory) {
         return Result<std::unique_ptr<PacketMonitor>>(Status::Error("no memory today"));

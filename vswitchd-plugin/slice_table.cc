@@ -98,9 +98,10 @@ void SliceTable::Configure(uint32_t base, const ParseOptions& parse) {
 }
 
 void SliceTable::Allow(bool is_allowed, Nanos now) {
-  const bool was_any_on = is_any_on();
+  bool was_any_on = false;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
+    was_any_on = is_any_on();
     is_allowed_ = is_allowed;
     if (!is_allowed && !slices_.empty()) Publish({}, now);
   }
@@ -153,9 +154,10 @@ Result<std::optional<std::vector<uint32_t>>> SliceTable::PortsOf(const std::stri
 }
 
 Status SliceTable::TurnOn(SliceSpec spec, Nanos now) {
-  const bool was_any_on = is_any_on();
+  bool was_any_on = false;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
+    was_any_on = is_any_on();
     Status status = Check(spec);
     auto ports =
         status.ok() ? PortsOf(spec.bridge) : Result<std::optional<std::vector<uint32_t>>>(status);
@@ -173,9 +175,10 @@ Status SliceTable::TurnOn(SliceSpec spec, Nanos now) {
 }
 
 void SliceTable::TurnOff(const std::string& bridge, uint32_t tag, Nanos now) {
-  const bool was_any_on = is_any_on();
+  bool was_any_on = false;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
+    was_any_on = is_any_on();
     Slices next;
     for (const auto& slice : slices_) {
       if (!IsOneOf(slice->spec(), bridge, tag)) next.push_back(slice);
@@ -187,15 +190,17 @@ void SliceTable::TurnOff(const std::string& bridge, uint32_t tag, Nanos now) {
 
 void SliceTable::EndDue(Nanos now) {
   if (!is_any_on()) return;
+  bool was_any_on = false;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
+    was_any_on = is_any_on();
     Slices next;
     for (const auto& slice : slices_) {
       if (now < slice->deadline()) next.push_back(slice);
     }
     if (next.size() < slices_.size()) Publish(std::move(next), now);
   }
-  Tell(true);
+  Tell(was_any_on);
 }
 
 void SliceTable::Publish(Slices next, Nanos now) {
