@@ -106,10 +106,11 @@ TEST(Agent, MarksAnInterruptionThatWasOverBeforeItLooked) {
   bench.monotonic += kNanosPerMilli;
   bench.plugin.agent().SetEnabled(true);
   bench.Receive(bench.threads[0], 2);
-  bench.RunMs(20);
+  bench.RunMs(60);
   ASSERT_EQ(bench.Reports().size(), 1u);
   EXPECT_EQ(bench.Reports()[0].value, Number::Integer(5));
   EXPECT_EQ(bench.Reports()[0].incomplete_reasons, uint32_t{kMonitorInterrupted});
+  EXPECT_EQ(bench.plugin.agent().Snapshot().interruptions, 1u);
 }
 
 TEST(Agent, ReportsNothingForIntervalsThatNobodyWatched) {

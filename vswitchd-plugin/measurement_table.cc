@@ -158,7 +158,7 @@ bool MeasurementTable::GiveState(const ThreadMonitor* thread, int numa_id,
   ProgramState::Options options;
   options.source = &source;
   options.random_seed = MixBits(seed_ + ++made_states_);
-  options.most_back_ns = WallClock::kLargestSlew;  // what is less is made up for
+  options.most_back_ns = WallClock::kLargestSlew;
   auto state = ProgramState::Create(measurement->program.get(), &measurement->shared, options);
   if (state == nullptr) return false;
   replicas.emplace_back();

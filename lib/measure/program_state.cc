@@ -119,7 +119,10 @@ void ProgramState::AdvanceWindow(uint32_t number, RunContext* context) {
     if (plan.flips) return Flip(number, plan, context);
     window->is_clearing = true;
     window->clears_shared = shared == nullptr || shared->Begin(&window->interval);
+    if (shared != nullptr && window->clears_shared) shared->SetStart(context->now);
   }
+  // Another thread has gone on meanwhile, and cleared what is left.
+  if (shared != nullptr) window->clears_shared &= shared->IsIn(window->interval);
   context->clearing |= uint64_t{1} << number;
   if (!ClearCells(plan, window)) return;
   window->is_clearing = false;

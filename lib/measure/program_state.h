@@ -38,7 +38,8 @@ class SharedInterval {
     *number = is_first ? expected + 1 : expected;
     return is_first;
   }
-  // The thread that began it has cleared all.
+  bool IsIn(uint64_t number) const { return count_.load(std::memory_order_acquire) == number; }
+  // By the thread that began it: then, and when all is cleared.
   void SetStart(uint64_t start) { start_.store(start, std::memory_order_release); }
   uint64_t start() const { return start_.load(std::memory_order_acquire); }
 
@@ -88,7 +89,8 @@ class ProgramState {
   void RunEach(const ProgramBurst& burst);
   // The same of packets of kPktsStream at a time at which the state is quiet, by stages.
   void RunBurst(ProgramBurst* burst);
-  // Whether no window of a scope has anything to do with packets that come at `now` or before.
+  // Whether no window of a scope has anything to do with packets that come at `now`, or, unless the
+  // clock was set back, before.
   bool IsQuietAt(uint64_t now) const { return now < quiet_until_ && now >= quiet_from_; }
 
   // The oldest collected packet; false when there is none.

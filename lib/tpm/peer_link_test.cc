@@ -58,7 +58,6 @@ class Pair {
   ThreadsHost many;
 };
 
-// What did not join does not leave.
 // Stamps wrap around: an entry may be of any age.
 TEST(PeerDirectory, GivesUpEntriesOfAnyAgeWithoutAWord) {
   constexpr Nanos kTimeout = kNanosPerSecond;
@@ -76,6 +75,7 @@ TEST(PeerDirectory, GivesUpEntriesOfAnyAgeWithoutAWord) {
   EXPECT_EQ(directory.Note(uint64_t{1} << 32, 1, 2, kTimeout - kTimeout / 64).other, 1);
 }
 
+// What did not join does not leave.
 TEST(PeerLink, AThreadThatFindsNoMemoryIsNoOutsiderAndNoOneLess) {
   const auto exchange = std::make_unique<PeerExchange>(100, kSecond);
   std::vector<std::unique_ptr<PeerLink>> links;

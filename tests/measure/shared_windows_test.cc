@@ -27,12 +27,19 @@ const char* const kText =
     "total = Counter(width=64); sum = Counter(width=64); window(10ms);\n"
     "pkts >> sum.add(1) >> total.set(total + 1) >> match(total > 1000000) >> sum.add(1)\n";
 
+// The same behind a map that takes some packets to clear.
+const char* const kLongText =
+    "k = Key(ipv4.src); m = HashMap(key=k, size=512, type=Counter(width=64));\n"
+    "total = Counter(width=64); window(10ms);\n"
+    "pkts >> m.add(1) >> total.set(total + 1) >> match(total > 1000000) >> m.add(1)\n";
+
 class Threads {
  public:
-  explicit Threads(size_t count, const ProgramState::Options& options = {}) {
+  explicit Threads(size_t count, const ProgramState::Options& options = {},
+                   const char* text = kText) {
     MeasureLoadOptions load;
     load.thread_count = kManyThreads;
-    program_ = std::move(*LoadMeasureProgram(*CompileMafia(kText, "x.mafia"), load));
+    program_ = std::move(*LoadMeasureProgram(*CompileMafia(text, "x.mafia"), load));
     EXPECT_TRUE(shared_.Init(*program_));
     for (size_t i = 0; i < count; ++i) {
       owned_.push_back(ProgramState::Create(program_.get(), &shared_, options));
@@ -57,7 +64,7 @@ class Threads {
     }
   }
 
-  uint64_t total() const { return ReadMergedCell(states_, 0, 0); }
+  uint64_t total(MeasureIndex variable = 0) const { return ReadMergedCell(states_, variable, 0); }
   uint64_t sum() const { return ReadMergedCell(states_, 1, 0); }
 
  private:
@@ -100,6 +107,33 @@ TEST(SharedWindows, AreLeftAloneByAThreadThatComesLate) {
   EXPECT_EQ(threads.total(), 0u);
 }
 
+// It has begun to clear, and goes on in the middle of an interval of others.
+TEST(SharedWindows, AreNotClearedByAThreadThatWasHeldUp) {
+  Threads threads(2, {}, kLongText);
+  threads.BringAll(0, 9);
+  for (uint64_t i = 0; i < 3; ++i) threads.Bring(0, kStart + 10 * kMs + i);
+  for (uint64_t ms = 11; ms <= 45; ++ms) {
+    for (uint64_t i = 0; i < 20; ++i) threads.Bring(1, kStart + ms * kMs + i);
+  }
+  const uint64_t before = threads.total(1);
+  EXPECT_GT(before, 20u);
+  for (uint64_t i = 0; i < 9; ++i) threads.Bring(0, kStart + 45 * kMs + 100 + i);
+  EXPECT_GE(threads.total(1), before);
+}
+
+// It finds a number that is new, and must not find the start of the interval before it.
+TEST(SharedWindows, AreNotClearedOnceMoreByAThreadThatComesMeanwhile) {
+  Threads threads(2, {}, kLongText);
+  for (uint64_t ms = 0; ms < 10; ++ms) threads.Bring(0, kStart + ms * kMs);
+  for (uint64_t i = 0; i < 3; ++i) threads.Bring(0, kStart + 10 * kMs + i);
+  threads.Bring(1, kStart + 10 * kMs + 3);
+  for (uint64_t i = 4; i < 20; ++i) threads.Bring(0, kStart + 10 * kMs + i);
+  const uint64_t before = threads.total(1);
+  EXPECT_GT(before, 5u);
+  for (uint64_t i = 20; i < 40; ++i) threads.Bring(1, kStart + 10 * kMs + i);
+  EXPECT_EQ(threads.total(1), before + 20);
+}
+
 TEST(SharedWindows, BeginAnewWhereTheClockWasSetBackByMore) {
   for (const bool follows_clock : {true, false}) {
     ProgramState::Options options;
@@ -130,8 +164,7 @@ TEST(SharedWindows, AreNotFlippedByEachThread) {
             "mode=reset clears what they share");
 }
 
-// In the end there is no more than came in the last intervals: a thread that is behind has not
-// cleared yet.
+// Behind two intervals without other packets nothing is left.
 TEST(SharedWindows, AreClearedWhileOthersCount) {
   constexpr uint64_t kPackets = 50'000;
   Threads threads(3);

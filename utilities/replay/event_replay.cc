@@ -25,8 +25,8 @@
 namespace trumpet {
 namespace {
 
-constexpr size_t kMaxEventBytes = 16u << 20;  // nobody waits for it as for a switch
-constexpr size_t kMaxTextBytes = 1u << 20;    // of a schedule
+constexpr size_t kMaxReplayFileBytes = 16u << 20;  // nobody waits for it as for a switch
+constexpr size_t kMaxTextBytes = 1u << 20;         // of a schedule
 // For events that say nothing themselves: offline there is no switch to protect, and memory is only
 // taken by buckets that exist.
 constexpr uint32_t kOfflineBuckets = 1u << 24;
@@ -58,12 +58,12 @@ bool IsMeasured(const EventSpec& event) { return !MeasuredStatesOf(event.predica
 
 // Plans of all events, those that count no packets among them.
 Result<HostVerdicts::Plans> LoadPlans(const std::string& path, const ProgramRuns& programs) {
-  const auto text = ReadTextFile(path, kMaxEventBytes);
+  const auto text = ReadTextFile(path, kMaxReplayFileBytes);
   if (!text.ok()) return text.status();
   const auto check = [&programs](const MeasuredState& state, uint32_t interval_ms) {
     return ProblemOfMeasured(programs, state, interval_ms);
   };
-  auto events = ParseEventsFile(*text, path, check, kMaxEventBytes);
+  auto events = ParseEventsFile(*text, path, check, kMaxReplayFileBytes);
   if (!events.ok()) return events.status();
   HostVerdicts::Plans plans;
   for (EventSpec& event : *events) {

@@ -293,7 +293,7 @@ prints each report as one JSON object a line, in the order of interval end, even
 The same input always gives the same output.
 
 Options:
-  --events FILE.yaml      the events, see docs/event-language.md
+  --events FILE.yaml      the events, see docs/event-language.md; a FILE.json is JSON
   --flow-timeout TIME     TCP state lives so long after the last packet of a
                           connection: 1ms to 3600s (default 10s)
   --burst-gap TIME        packets of a flow at most so far apart are a burst:
@@ -315,7 +315,7 @@ Options:
                           without .mafia); with --events it may be repeated, up to 64
                           times.  Without events each collected packet is printed as one
                           JSON object a line.  Programs with roles run on three switches
-                          in a row
+                          in a row, and what each collects is printed behind those before
   --state                 without events: prints one JSON object instead, variables,
                           diagnostics, and sums of what was collected and forwarded
   --meta FILE.csv         of each packet: path,qlen1,qlen2,qlen3,in_port,is_ctrl
@@ -333,7 +333,7 @@ TIME is a whole number and one of ns, us, ms, s.  Packets of a capture have no i
 Exit status:
   0  all captures were read to the end
   1  an event, a program, a capture or the output is at fault; the message names the place,
-     and nothing was printed unless writing itself failed
+     and nothing was printed unless writing itself failed, or the machine's memory is used up
   2  the command line is wrong
 )";
 }

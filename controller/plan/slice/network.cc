@@ -55,6 +55,7 @@ std::optional<int> Network::Find(std::string_view name) const {
 }
 
 bool Network::AreLinked(int a, int b) const {
+  if (LinksOf(a).size() > LinksOf(b).size()) std::swap(a, b);  // the shorter list
   const std::vector<NetworkLink>& links = LinksOf(a);
   return std::any_of(links.begin(), links.end(),
                      [b](const NetworkLink& link) { return link.to == b; });

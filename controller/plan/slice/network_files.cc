@@ -34,11 +34,10 @@ class Builder {
   Status AddLink(size_t line, std::string_view from, std::string_view to, uint32_t weight) {
     const int a = network_.AddRouter(from);
     const int b = network_.AddRouter(to);
-    const bool is_new = !HasLink(a, b);
-    links_ += is_new ? 1 : 0;
+    const bool is_new = a != b && !network_.AreLinked(a, b);
     const size_t most = std::max(network_.LinksOf(a).size(), network_.LinksOf(b).size());
-    if (links_ > kMaxLinks || static_cast<size_t>(network_.router_count()) > kMaxRouters ||
-        (is_new && most >= kMaxLinksOfRouter)) {
+    if (static_cast<size_t>(network_.router_count()) > kMaxRouters ||
+        (is_new && (network_.link_count() >= kMaxLinks || most >= kMaxLinksOfRouter))) {
       return ErrorAt(line, "the map is too large here; at most " + std::to_string(kMaxRouters) +
                                " routers, " + std::to_string(kMaxLinks) + " links, " +
                                std::to_string(kMaxLinksOfRouter) + " at one router");
@@ -49,17 +48,8 @@ class Builder {
   Network& network() { return network_; }
 
  private:
-  // Of the two, the one with fewer links is asked.
-  bool HasLink(int a, int b) const {
-    if (network_.LinksOf(a).size() > network_.LinksOf(b).size()) std::swap(a, b);
-    const auto& links = network_.LinksOf(a);
-    return std::any_of(links.begin(), links.end(),
-                       [b](const NetworkLink& link) { return link.to == b; });
-  }
-
   std::string_view source_name_;
   Network network_;
-  size_t links_ = 0;  // without those that are there already
 };
 
 Status ParseEdge(std::string_view line, size_t number, Builder* builder) {

@@ -141,8 +141,9 @@ std::string PackingProblem(const Packing& packing, int slots) {
     return "need " + std::string(packing.least < found ? "at least " : "") +
            std::to_string(packing.least) + " slots";
   }
-  return "were packed into " + std::to_string(found) +
-         " slots in the time; perhaps they fit into " + std::to_string(packing.least);
+  return "were packed into " + std::to_string(found) + " slots" +
+         (packing.is_cut_short ? " in the time that there was" : "") +
+         ", which is not proven to be the least; " + std::to_string(packing.least) + " might do";
 }
 
 Packing Pack(const std::vector<int64_t>& costs, int64_t budget, Deadline deadline) {

@@ -14,8 +14,8 @@
 namespace trumpet::slice {
 namespace {
 
-constexpr size_t kMaxPlanned = 20'000;        // paths and regions of a campaign
-constexpr int64_t kCoarseBudget = 1'000'000;  // b/s
+constexpr size_t kMaxPlanned = 20'000;  // paths and regions of a campaign
+constexpr int64_t kStepsOfBudget = 10'000;
 
 // Two regions of one query may be the same, or share a path, and a prefix may stand in it twice.
 bool IsAmong(const std::vector<PlannedQuery>& planned, const PlannedQuery& query) {
@@ -125,9 +125,9 @@ Status Planner::Mirror(const PlannedQuery& query, size_t offset) {
       "(Theorem 1); " +
       std::string(points.is_minimal ? "no fewer prove it (dynamic programming)"
                                     : "perhaps fewer prove it: a search was cut short");
-  // Whole kb/s, so that the schedule counts in steps that a table can hold; whole b/s of budgets
-  // for which that is much.
-  const int64_t step = campaign_.using_bps < kCoarseBudget ? 1 : 1000;
+  // Whole kb/s, so that the schedule counts in steps that a table can hold; where that is much of
+  // the budget, less.
+  const int64_t step = std::clamp<int64_t>(campaign_.using_bps / kStepsOfBudget, 1, 1000);
   const int64_t steps = (RateOf(query.prefix) + step - 1) / step;
   planned.cost_bps = steps * step * static_cast<int64_t>(planned.locations.size());
   if (planned.cost_bps <= campaign_.using_bps) return Status::Ok();

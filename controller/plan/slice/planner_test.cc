@@ -193,7 +193,8 @@ TEST(Packings, ThatAreTooManySayWhatIsProven) {
   packing = Pack(costs, 1000, DeadlineIn(-1));
   ASSERT_EQ(packing.slots.size(), 4u);
   EXPECT_EQ(PackingProblem(packing, 3),
-            "were packed into 4 slots in the time; perhaps they fit into 3");
+            "were packed into 4 slots in the time that there was, which is not proven to be the "
+            "least; 3 might do");
   EXPECT_EQ(PackingProblem(packing, 2), "need at least 3 slots");
 }
 

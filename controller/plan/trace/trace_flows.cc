@@ -20,6 +20,7 @@ constexpr char kForward[] = "load:1->NXM_NX_REG13[0],resubmit(,0)";
 constexpr uint32_t kTestBit = 0x2;  // of reg13, see trace_tests.h
 constexpr int kTosShift = 8;        // of that byte within reg13
 constexpr int kFirstRulePriority = 40000;
+constexpr size_t kMaxTraceFlows = 1 << 14;
 constexpr int kMarkPriority = kTracePriority + 90;
 constexpr uint16_t kIpv4Type = 0x0800;
 constexpr uint16_t kIpv6Type = 0x86dd;
@@ -96,7 +97,11 @@ class Compiler {
                int rule = -1) {
     const std::string text =
         "table=" + std::to_string(table) + ",priority=" + std::to_string(priority);
-    flows_.flows.push_back({Joined(text, match) + ",actions=" + actions, rule});
+    if (flows_.flows.size() == kMaxTraceFlows && error_.empty()) {
+      error_ =
+          "at one switch the rules take more than " + std::to_string(kMaxTraceFlows) + " flows";
+    }
+    if (error_.empty()) flows_.flows.push_back({Joined(text, match) + ",actions=" + actions, rule});
   }
 
   // `who`: as errors begin.
@@ -155,8 +160,7 @@ class Compiler {
     }
     if (sources.empty()) return;
     const std::string bit = std::to_string(rules_.debug_bit + kTraceDscpShift);
-    const FilterExpr filter = Both(of_mark, IsIp());
-    for (const std::string& match : Matches(filter, Field::kSrcIp, sources, who)) {
+    for (const std::string& match : Matches(of_mark, Field::kSrcIp, sources, who)) {
       if (!marks_.insert(match).second) continue;
       AddFlow(0, kMarkPriority, Joined(kUnmarked, match),
               "load:1->NXM_OF_IP_TOS[" + bit + "],load:1->NXM_NX_REG13[2],resubmit(,0)");

@@ -245,6 +245,7 @@ TEST(MafiaErrors, OfSyntaxAreTold) {
        "1:16: '\u201d' is no character of programs; quotes are \""},
       {"pkts > c.add(1)", "1:6: expected '>>', not '>'"},
       {"c=Counter(); ctrl match(1)", "1:19: expected '>>', not 'match'"},
+      {"c=Counter(); pkts.windw(1s) >> c.add(1)", "1:19: expected 'window', not 'windw'"},
       {"c=Counter(); c.add(1)",
        "1:14: a task begins with a stream, as in 'pkts >> c.add(...)'; behind the name of one "
        "there is '.window(...)'"},
@@ -313,6 +314,12 @@ TEST(MafiaErrors, OfBranchesAreTold) {
   }
   EXPECT_EQ(warnings, all);
   EXPECT_EQ(ErrorsOf(text, {true, {}}), all);
+  const auto both = CheckMafia(
+      "a=Counter(); b=Counter();\n"
+      "pkts >> ((a.add(1) >> b.set(1)) ++ match(a > 5) ++ b.set(2))",
+      "p");
+  ASSERT_EQ(both.warnings.size(), 2u);
+  EXPECT_EQ(both.warnings[0].code + both.warnings[1].code, "notewarning");
 }
 
 TEST(MafiaErrors, OfHostileSizesAreTold) {

@@ -145,7 +145,9 @@ bool Parser::Task(Item* item) {
   if (at_.Take(".")) {
     Window& window = item->window.emplace();
     window.offset = at_.Peek().offset;
-    if (!at_.Take("window")) {
+    const bool is_stream = item->names[0].text == "pkts" || item->names[0].text == "ctrl";
+    if (is_stream && !at_.Expect("window")) return false;
+    if (!is_stream && !at_.Take("window")) {
       return at_.FailAt(item->offset, "a task begins with a stream, as in 'pkts >> " +
                                           item->names[0].text + "." +
                                           (at_.AtWord() ? std::string(at_.Peek().text) : "NAME") +

@@ -14,11 +14,17 @@ bool IsBefore(const MafiaProblem& a, const MafiaProblem& b) {
   return std::tie(a.place.line, a.place.column) < std::tie(b.place.line, b.place.column);
 }
 
+bool IsRemark(const MafiaProblem& problem) {
+  return problem.code == "warning" || problem.code == "note";
+}
+
 // Whether `later` says no more than `problem`: what the text itself lacks is told once at a place,
-// and so are rules that follow from another; one rule may be broken there in more than one way.
+// and so are rules that follow from another; one rule may be broken there in more than one way, and
+// branches may have more than one thing in common.
 bool Covers(const MafiaProblem& problem, const MafiaProblem& later) {
   if (IsBefore(problem, later) || IsBefore(later, problem)) return false;
-  return problem.code.empty() || problem.code != later.code || problem.message == later.message;
+  const bool is_other_rule = problem.code != later.code && !IsRemark(problem);
+  return problem.code.empty() || is_other_rule || problem.message == later.message;
 }
 
 }  // namespace

@@ -205,10 +205,13 @@ Result<SliceCampaign> Checker::Check() {
     if (!CheckBudget(item)) return error();
   }
   if (campaign_.every >= campaign_.during) return std::move(campaign_);
-  const auto during =
-      std::find_if(syntax_.budget.begin(), syntax_.budget.end(),
-                   [](const BudgetSyntax& item) { return item.keyword.text == "DURING"; });
-  Fail((during == syntax_.budget.end() ? syntax_.budget.back() : *during).keyword.offset,
+  const auto at = [this](const char* keyword) {
+    return std::find_if(
+        syntax_.budget.begin(), syntax_.budget.end(),
+        [keyword](const BudgetSyntax& item) { return item.keyword.text == keyword; });
+  };
+  const auto during = at("DURING");
+  Fail((during == syntax_.budget.end() ? at("EVERY") : during)->keyword.offset,
        "a campaign lasts longer (DURING) than the time until the next one (EVERY)");
   return error();
 }

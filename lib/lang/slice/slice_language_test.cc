@@ -120,7 +120,7 @@ TEST(SliceLanguage, PointsAtWhatIsWrong) {
       {"MIRROR 1.2.3.4 ON [A] DURING 6 s EVERY 5 s USING 1",
        "f:1:23: a campaign lasts longer (DURING) than the time until the next one (EVERY)"},
       {"MIRROR 1.2.3.4 ON [A] EVERY 1 ms USING 1",
-       "f:1:34: a campaign lasts longer (DURING) than the time until the next one (EVERY)"},
+       "f:1:23: a campaign lasts longer (DURING) than the time until the next one (EVERY)"},
       {"MIRROR 1.2.3.4 ON [A] EVRY 5 s",
        "f:1:23: 'EVRY' is no part of a budget; did you mean 'EVERY'?"},
       {"MIRROR 1.2.3.4 ON [A] USING 5 MIRROR 1.2.3.4 ON [A]", nullptr},
