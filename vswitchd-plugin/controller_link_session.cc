@@ -46,6 +46,7 @@ void ControllerLink::OnEstablished(Session* session) {
   if ((session->capabilities() & kCapabilityPrograms) != 0) {
     Send(programs_.BeginSession(reply.controller_id));
   }
+  if (session_ != session) return;  // something found no room in it
   parts_.desk->Connect(true);
   is_due_ = true;
 }

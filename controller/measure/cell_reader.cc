@@ -130,6 +130,7 @@ void CellReader::Ask(Job* job, Asked* asked) {
 }
 
 void CellReader::OnAnswer(const std::string& host, const CellsAnswer& answer) {
+  if (answer.number == 0) return;  // as hosts have that are done with
   for (const auto& job : jobs_) {
     for (const auto& asked : job->asked) {
       if (asked->number != answer.number || asked->host != host) continue;

@@ -108,7 +108,7 @@ Result<uint64_t> MeasurementManager::Read(const std::string& name, const std::st
   const auto view = Find(name);
   if (!view) return Status::Error("there is no measurement named '" + name + "'");
   uint64_t cells = 0;
-  for (const CellQuestion& question : questions) cells += question.count;
+  for (const CellQuestion& question : questions) cells += question.wants_keys ? 0 : question.count;
   if (cells > kMaxCellsRead) {
     return Status::Error("that are " + std::to_string(cells) + " cells; one read takes at most " +
                          std::to_string(kMaxCellsRead) + ": read one variable, or of one key");

@@ -63,6 +63,7 @@ void MeasurementManager::StandBy() {
   parts_.store->Stop();
   is_ready_ = is_loaded_ = false;
   live_.clear();
+  enabling_.clear();
   rounds_.Abort("another controller acts now");
 }
 
@@ -132,7 +133,7 @@ void MeasurementManager::Take(EventRecord record) {
 void MeasurementManager::ForgetUnfinished() {
   if (!is_ready_) return;
   for (const auto& [name, live] : live_) {
-    if (live.record.is_enabled || rounds_.IsTurningOn({name, live.record.id})) continue;
+    if (live.record.is_enabled || IsInstalling({name, live.record.id})) continue;
     EventChange change;
     change.name = name;
     change.expected_id = live.record.id;
@@ -229,6 +230,10 @@ bool MeasurementManager::IsFor(const Live& live, const std::string& host) const 
   return view && std::binary_search(hosts.begin(), hosts.end(), view->name);
 }
 
+bool MeasurementManager::IsInstalling(const ProgramName& program) const {
+  return rounds_.IsTurningOn(program) || enabling_.count({program.name, program.id}) != 0;
+}
+
 void MeasurementManager::SyncAll() {
   std::vector<std::string> hosts;  // one that cannot be told goes at once
   for (const auto& [host, programs] : running_) hosts.push_back(host);
@@ -244,7 +249,7 @@ void MeasurementManager::SyncHost(const std::string& host) {
   for (const auto& [name, id] : running) {
     const auto wanted = live_.find(name);
     const bool is_wanted = wanted != live_.end() && wanted->second.record.id == id &&
-                           (wanted->second.record.is_enabled || rounds_.IsTurningOn({name, id}));
+                           (wanted->second.record.is_enabled || IsInstalling({name, id}));
     if (!is_wanted) TurnOff(host, {name, id});
   }
   for (auto& [name, live] : live_) {
@@ -402,7 +407,9 @@ void MeasurementManager::FinishInstall(const ProgramName& program,
   if (error.empty() && is_there) {
     change.put = live->second.record;
     change.put->is_enabled = true;
-    return Write(std::move(change), [done](const Result<uint32_t>& id) {
+    enabling_.insert({program.name, program.id});
+    return Write(std::move(change), [this, program, done](const Result<uint32_t>& id) {
+      enabling_.erase({program.name, program.id});
       done(id.ok() ? Outcome{Status::Ok(), false, true} : Conflict(id.message()));
     });
   }

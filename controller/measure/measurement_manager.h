@@ -152,6 +152,8 @@ class MeasurementManager final : private EventStoreListener {
   Outcome CheckPut(const MeasurementDefinition& definition) const;
   void Write(EventChange change, std::function<void(Result<uint32_t>)> done);
   void Install(const ProgramName& program, const std::vector<std::string>& hosts, Done done);
+  // From its round until its record says that it runs: hosts are to keep it.
+  bool IsInstalling(const ProgramName& program) const;
   void FinishInstall(const ProgramName& program, const std::vector<std::string>& hosts,
                      const std::string& error, const Done& done);
   void Later(std::function<void()> action);
@@ -179,6 +181,7 @@ class MeasurementManager final : private EventStoreListener {
   std::vector<std::function<void()>> later_;
   LoopEvent later_event_;
   ProgramRounds rounds_;
+  std::set<std::pair<std::string, uint32_t>> enabling_;  // all hosts run it, the store is to hear
   // Of calls back of the store, which may outlive us.
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

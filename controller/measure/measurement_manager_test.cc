@@ -212,6 +212,41 @@ TEST_F(MeasurementManagerTest, ReadsAllHostsPieceByPieceAndMerges) {
   EXPECT_EQ(reading->cells[1][19999], 16386u);
 }
 
+// Zero is the number of questions that are answered, or not asked yet.
+TEST_F(MeasurementManagerTest, TakesNoAnswerToNothing) {
+  Join(0);
+  Join(1);
+  Install();
+  std::optional<CellReading> reading;
+  ASSERT_TRUE(measurements_
+                  ->Read("hh", "", {{0, MeasureMerge::kSum, 1, {}}},
+                         [&](const CellReading& told) { reading = told; })
+                  .ok());
+  for (const size_t agent : {0, 1}) {
+    const uint64_t number = Next<CellsRequest>(agent).number;
+    for (const uint64_t answered : {uint64_t{0}, number, uint64_t{0}}) {
+      Agent(agent).Send(CellsAnswer{answered, {5}, 1, ""});
+    }
+  }
+  ASSERT_TRUE(RunUntil([&] { return reading.has_value(); }));
+  EXPECT_EQ(reading->hosts, (std::vector<std::string>{"h0", "h1"}));
+  EXPECT_EQ(reading->cells[0], (std::vector<uint64_t>{10}));
+}
+
+TEST_F(MeasurementManagerTest, ReadsAsManyCellsAsThereMayBeWithTheirKeys) {
+  Join(0);
+  Join(1);
+  Install();
+  CellQuestion keys{1, MeasureMerge::kShared, 100, {}};
+  keys.wants_keys = true;
+  const auto read = [&](uint32_t cells) {
+    return measurements_->Read("hh", "", {{1, MeasureMerge::kSum, cells, {}}, keys},
+                               [](const CellReading&) {});
+  };
+  EXPECT_TRUE(read(MeasurementManager::kMaxCellsRead).ok());
+  EXPECT_FALSE(read(MeasurementManager::kMaxCellsRead + 1).ok());
+}
+
 TEST_F(MeasurementManagerTest, PutsKeysOfAllHostsBehindEachOther) {
   Join(0);
   Join(1);

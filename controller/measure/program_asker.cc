@@ -75,6 +75,7 @@ void ProgramAsker::Begin(Job* job) {
 }
 
 void ProgramAsker::OnAnswer(const std::string& host, const CellsAnswer& answer) {
+  if (answer.number == 0) return;  // as hosts have that have not been asked yet
   for (const auto& job : jobs_) {
     const auto waiting = job->waiting.find(host);
     if (waiting == job->waiting.end() || waiting->second != answer.number) continue;

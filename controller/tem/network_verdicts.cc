@@ -261,7 +261,10 @@ bool NetworkVerdicts::Advance(Nanos now, size_t max_reports, NetworkOutput* outp
 
 // Hosts may have been ahead as we were: what they had ended then says nothing of now.
 bool NetworkVerdicts::NoticeStepBack(Nanos now) {
-  if (now + options_.limits.max_lead_ns >= latest_) return false;
+  if (now + options_.limits.max_lead_ns >= latest_) {
+    latest_ = std::max(latest_, now);  // no host may have told anything for long
+    return false;
+  }
   now_ = latest_ = now;
   quiet_due_ = forget_at_ = INT64_MIN;
   for (const auto& host : hosts_) {

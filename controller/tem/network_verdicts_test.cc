@@ -539,6 +539,8 @@ TEST(NetworkVerdicts, QuietEventsShareABoundOfLooksAtMembers) {
 TEST(NetworkVerdicts, NoticeThatOurClockWasSetBackByMoreThanHostsMayBeAhead) {
   Network network(1);
   EXPECT_FALSE(network.verdicts.NoticeStepBack(0));
+  EXPECT_FALSE(network.verdicts.NoticeStepBack(Ms(50000)));
+  EXPECT_TRUE(network.verdicts.NoticeStepBack(Ms(40000))) << "though no host has told anything";
   network.End(0, 60000);
   network.At(60000);
   EXPECT_FALSE(network.verdicts.NoticeStepBack(Ms(59000)));
