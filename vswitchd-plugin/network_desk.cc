@@ -144,6 +144,9 @@ void NetworkDesk::Connect(bool is_there) {
     has_gap_ = true;
     return;
   }
+  // It may not have arrived; who has it is told nothing new.
+  ForgetPastOf(&told_ranges_);
+  for (const IncompleteRange& range : std::exchange(told_ranges_, {})) AddRange(range);
   if (std::exchange(has_gap_, false)) TellGap();
   wants_end_ = true;
   has_told_off_ = false;
@@ -214,10 +217,12 @@ void NetworkDesk::AddIncomplete(Nanos start, Nanos end, uint32_t reasons) {
   AddRange({std::max<Nanos>(0, start), end, reasons, 0});
 }
 
-void NetworkDesk::AddRange(const IncompleteRange& range) {
+void NetworkDesk::AddRange(const IncompleteRange& range) { AddRangeTo(range, &ranges_); }
+
+void NetworkDesk::AddRangeTo(const IncompleteRange& range, std::vector<IncompleteRange>* ranges) {
   if (range.end_ns <= range.start_ns || range.reasons == 0) return;
-  if (!ranges_.empty()) {
-    IncompleteRange& last = ranges_.back();
+  if (!ranges->empty()) {
+    IncompleteRange& last = ranges->back();
     if (last.event_id == range.event_id && last.reasons == range.reasons &&
         range.start_ns <= last.end_ns && range.end_ns >= last.start_ns) {
       last.start_ns = std::min(last.start_ns, range.start_ns);
@@ -225,18 +230,18 @@ void NetworkDesk::AddRange(const IncompleteRange& range) {
       return;
     }
   }
-  if (ranges_.size() < kMaxIncompleteRanges) {
-    ranges_.push_back(range);
+  if (ranges->size() < kMaxIncompleteRanges) {
+    ranges->push_back(range);
     return;
   }
   IncompleteRange all = range;  // claims too much rather than too little
   all.event_id = 0;
-  for (const IncompleteRange& one : ranges_) {
+  for (const IncompleteRange& one : *ranges) {
     all.start_ns = std::min(all.start_ns, one.start_ns);
     all.end_ns = std::max(all.end_ns, one.end_ns);
     all.reasons |= one.reasons;
   }
-  ranges_.assign(1, all);
+  ranges->assign(1, all);
 }
 
 void NetworkDesk::AddReports(const std::vector<Report>& reports) {
@@ -271,7 +276,7 @@ void NetworkDesk::Close(Nanos until, Nanos epoch_ns) {
   const Nanos end = CellOf(until, epoch_ns) * epoch_ns;
   if (!is_connected_) {
     told_until_ = std::max(told_until_, end);
-    return ForgetRanges();
+    return ForgetPastOf(&ranges_);
   }
   FlushFlowStates();
   const bool is_first = std::exchange(wants_end_, false);
@@ -299,6 +304,8 @@ void NetworkDesk::TellEnd() {
   IntervalEnd told;
   told.until_ns = told_until_;
   told.incomplete.swap(ranges_);
+  ForgetPastOf(&told_ranges_);
+  for (const IncompleteRange& range : told.incomplete) AddRangeTo(range, &told_ranges_);
   told.dropped_reports = std::exchange(lost_reports_, 0);
   told.is_monitor_off = has_told_off_;
   send_(told);
@@ -324,11 +331,12 @@ void NetworkDesk::ForgetPast() {
   }
 }
 
-void NetworkDesk::ForgetRanges() {
+// What no interval that is open has anything of.
+void NetworkDesk::ForgetPastOf(std::vector<IncompleteRange>* ranges) const {
   const Nanos oldest = told_until_ - longest_interval_ns_;
-  ranges_.erase(std::remove_if(ranges_.begin(), ranges_.end(),
+  ranges->erase(std::remove_if(ranges->begin(), ranges->end(),
                                [&](const IncompleteRange& one) { return one.end_ns <= oldest; }),
-                ranges_.end());
+                ranges->end());
 }
 
 // A host's share is told at once, before all that may be lost first.

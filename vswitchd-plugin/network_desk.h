@@ -138,7 +138,8 @@ class NetworkDesk : private FeedSink {
   void FlushFlowStates();
   void SendReport(const HostReport& report);
   void AddRange(const IncompleteRange& range);
-  void ForgetRanges();
+  static void AddRangeTo(const IncompleteRange& range, std::vector<IncompleteRange>* ranges);
+  void ForgetPastOf(std::vector<IncompleteRange>* ranges) const;
   void TellGap();
   bool Answer(const Question& question);
   void AddAnswer(uint64_t poll, PollAnswer answer);
@@ -164,6 +165,7 @@ class NetworkDesk : private FeedSink {
   Nanos told_until_ = 0;
   uint64_t lost_reports_ = 0;  // of reports_dropped, not told yet
   std::vector<IncompleteRange> ranges_;
+  std::vector<IncompleteRange> told_ranges_;  // in this session, of intervals that may be open
   FlowStates flow_states_;
   std::deque<HostReport> waiting_reports_;
   std::deque<Question> questions_;                   // to be looked at

@@ -147,6 +147,38 @@ TEST(NetworkDesk, SaysWhatItMissedWithoutASession) {
   EXPECT_EQ(ends[0].incomplete[0].reasons, uint32_t{kMonitorInterrupted});
 }
 
+// The session may have ended before it arrived.
+TEST(NetworkDesk, SaysAgainWhatIsMissingOfIntervalsThatAreOpen) {
+  Desk bench;
+  EventSpec spec = Event(1, Op(Sum(Variable::kVolume), ExprOp::kGreater, Num(100)), ByPort());
+  spec.interval_ms = 1000;
+  bench.event.plan = Plan(spec);
+  bench.Apply();
+  const auto has_told = [&bench](Nanos start) {
+    bool has = false;
+    for (const IntervalEnd& end : bench.Sent<IntervalEnd>()) {
+      for (const IncompleteRange& range : end.incomplete) {
+        has |= range.start_ns <= start && start < range.end_ns && (range.reasons & kRingFull) != 0;
+      }
+    }
+    bench.sent.clear();
+    return has;
+  };
+  bench.desk.AddIncomplete(Ms(3000), Ms(3010), kRingFull);
+  bench.desk.Close(Ms(3010), Ms(10));
+  EXPECT_TRUE(has_told(Ms(3000)));
+  for (const bool is_open : {true, false}) {
+    bench.desk.Connect(false);
+    bench.desk.Connect(true);
+    bench.desk.Close(is_open ? Ms(3500) : Ms(4600), Ms(10));
+    EXPECT_TRUE(has_told(Ms(3000))) << "of an interval that was open when the session began";
+  }
+  bench.desk.Connect(false);
+  bench.desk.Connect(true);
+  bench.desk.Close(Ms(4700), Ms(10));
+  EXPECT_FALSE(has_told(Ms(3000)));
+}
+
 TEST(NetworkDesk, KeepsVerdictsOfTheHostForTheNextSession) {
   Desk bench(TriggerMode::kHost);
   bench.desk.Connect(false);
