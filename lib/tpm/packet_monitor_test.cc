@@ -242,6 +242,27 @@ TEST(PacketMonitor, EventsBeyondThePacketsBudgetAreNotCountedAndItIsTold) {
   EXPECT_EQ(rig.sink.reasons, 0u) << "only intervals with such packets are marked";
 }
 
+// What is left is plain, but not all.
+TEST(PacketMonitor, PacketsOfWhichOnlyPlainCellsFindRoomAreTold) {
+  for (const bool has_granularity : {false, true}) {
+    HostVerdicts::Plans plans = {ScaledTtlPlan(1, DstPrefix(kRack, 16))};
+    EventSpec spec = PlanOf(2, DstPrefix(kRack, 16), Variable::kBytes, 10)->spec;
+    spec.granularity.is_five_tuple = has_granularity;
+    plans.push_back(std::make_shared<TriggerPlan>(MakeTriggerPlan(spec)));
+    MonitorOptions options;
+    options.packet_budget_ns = PacketWorkOf(*plans[0]) / 2;
+    Rig rig(plans, options);
+    for (int i = 0; i < 100; i++) Send(rig.monitor.get(), UdpFrame(1, kRack + 1, 7, 6), 1);
+    for (int i = 0; i < 100; i++) Send(rig.monitor.get(), UdpFrame(1, kRack + 1, 7, 6), 11 * kMs);
+    rig.sink.reasons = 0;
+    rig.Finish(20 * kMs);
+    EXPECT_EQ(rig.sink.total_packets[1], 0u);
+    EXPECT_EQ(rig.sink.total_packets[2], 200u);
+    EXPECT_EQ(rig.monitor->counters().partly_counted_packets, 200u);
+    EXPECT_NE(rig.sink.reasons & kFlowTableFull, 0u);
+  }
+}
+
 // 16 kinds of flows find room, by the events that they match; of others every packet is told.
 TEST(PacketMonitor, FlowsWithoutRoomForTheirSetAreUncountedAndMatchedOnce) {
   constexpr uint32_t kKinds = 40;

@@ -62,6 +62,7 @@ uint8_t DirectCells(const SetProgram& set_program, bool is_whole, size_t extensi
   if (extension_bytes != 0 || (!is_whole && set_program.word_count > kDirectBankWords)) {
     return cells;
   }
+  if (set_program.is_cut) return cells;  // each packet must be told as not counted for all
   cells |= kDirect;
   for (int i = 0; i < set_program.plain_count; i++) {
     const uint32_t value = set_program.plain_values >> (4 * i) & 7;

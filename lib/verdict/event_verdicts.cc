@@ -153,6 +153,7 @@ uint64_t EventVerdicts::SkipQuiet(Nanos until) {
   if (target <= next_) return 0;
   const auto skipped = static_cast<uint64_t>(target - next_);
   next_ = target;
+  has_evicted_ = false;  // that was in an interval before
   store_.Trim();
   status_.buckets = 0;
   return skipped;

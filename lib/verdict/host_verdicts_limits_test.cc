@@ -69,6 +69,19 @@ Texts BucketsFrom(const Host& host, int64_t ms) {
   return texts;
 }
 
+// The other event has all that there are.
+TEST(HostVerdicts, AnEventThatHadNoBucketOnceDoesNotSaySoOfALaterInterval) {
+  Host host({Event(1, VolumeAbove(0), ByPort()), Event(2, VolumeAbove(0), ByPort())});
+  host.verdicts().LimitBuckets(1);
+  host.Packet(1, 0, PortKey(1));
+  host.Packet(2, 0, PortKey(5));
+  host.Reports(50);
+  host.verdicts().LimitBuckets(10);
+  host.Packet(2, 100, PortKey(6));
+  host.Reports(110);
+  EXPECT_EQ(BucketsFrom(host, 100), Texts({R"(e2 {"dstPort":6})"}));
+}
+
 TEST(HostVerdicts, AtTheCapOfAllAnEventGivesUpItsOwnIdleBucketAndNoOther) {
   const Expr idle_too = Op(NoPackets(), ExprOp::kOr, VolumeAbove(0));
   Host host({Event(1, idle_too, ByPort()), Event(2, idle_too, ByPort())});
