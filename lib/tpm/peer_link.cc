@@ -78,6 +78,7 @@ uint8_t PeerLink::Meet(ConnectionRef connection, PeerMessage* message) {
       (seen.other == self_ && places.at[1 - side] != PeerPlaces::kHere)) {
     DoubtConnection(&places);
   }
+  const bool is_due = places.at[side] == PeerPlaces::kHere;
   places.at[side] = PeerPlaces::kHere;
   places.noted[side] = CoarseOf(message->time);
   expects_until_ = message->time + exchange_->flow_timeout_ns();
@@ -99,6 +100,12 @@ uint8_t PeerLink::Meet(ConnectionRef connection, PeerMessage* message) {
     } else {
       asked = seen.before;
     }
+  }
+  if (is_due && asked == 0 && places.awaits_state) {  // all the time since: one of the two was lost
+    DoubtConnection(&places);
+    places.asks_again = places.is_elsewhere(static_cast<int>(1 - side));
+    places.awaits_state = places.asks_again;
+    places.went_on &= places.asks_again;
   }
   if (asked != 0) {
     places.awaits_state = true;
@@ -214,7 +221,7 @@ void PeerLink::Answer(const PeerMessage& question, ConnectionRef connection) {
     answer.summary = summary;
   }
   if (exchange_->Send(question.from, answer) != PeerExchange::Sent::kFull) return;
-  counters_->peer_messages_lost++;  // who asked goes on marking, and asks again some time
+  counters_->peer_messages_lost++;  // who asked goes on marking, and asks again when it is due
   DoubtAll(question.time);
 }
 

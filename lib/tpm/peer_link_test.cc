@@ -145,6 +145,26 @@ TEST(PeerLink, DoesNotTakeAnAnswerForTheWholeThatDoesNotTellOfAThirdThread) {
   EXPECT_EQ(report->value.integer(), 100);
 }
 
+// The other thread's mailbox was full when it was asked.
+TEST(PeerLink, AsksAgainWhenNoAnswerCame) {
+  ThreadsHost host(Plans(), 2);
+  FlowKey other = kClient;
+  other.src_port ^= 1;
+  host.See(1, kServer, Data(500, 10).Ack(100), kMs);
+  host.See(1, Reversed(other), Data(500, 10).Ack(100), kMs);
+  for (uint32_t i = 0; i < 1500; i++) host.See(0, other, Data(100 + 10 * i, 10), kMs + i);
+  EXPECT_GT(host.Sum().peer_messages_lost, 0u);
+  host.See(0, kClient, Data(100, 10).Ack(510), 2 * kMs);
+  Nanos now = 10 * kMs;
+  for (uint32_t i = 1; i < 400; i++) {
+    host.See(0, kClient, Data(100 + 10 * i, 10).Ack(510), now);
+    host.Finish(now += 10 * kMs);
+  }
+  const Report* report = FindReport(host, kRwnd, 3900 * kMs);
+  ASSERT_NE(report, nullptr);
+  EXPECT_TRUE(report->is_complete());
+}
+
 TEST(PeerLink, KnowsThatASynWithoutAWindowShiftTakesBackAnOlderOne) {
   HandshakenTap older;
   Tap newer;
