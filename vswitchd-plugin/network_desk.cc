@@ -30,6 +30,24 @@ PollStatus StatusOf(FeedAnswer answer) {
   }
 }
 
+// Sessions tell of as many losses at least.
+constexpr size_t kMostLost = kMaxIncompleteRanges / 4;
+
+void Join(const IncompleteRange& range, IncompleteRange* with) {
+  if (range.event_id != with->event_id) with->event_id = 0;
+  with->start_ns = std::min(with->start_ns, range.start_ns);
+  with->end_ns = std::max(with->end_ns, range.end_ns);
+  with->reasons |= range.reasons;
+}
+
+bool Covers(const std::vector<IncompleteRange>& ranges, const IncompleteRange& range) {
+  return std::any_of(ranges.begin(), ranges.end(), [&range](const IncompleteRange& one) {
+    return (one.event_id == range.event_id || one.event_id == 0) &&
+           (range.reasons & ~one.reasons) == 0 && one.start_ns <= range.start_ns &&
+           range.end_ns <= one.end_ns;
+  });
+}
+
 }  // namespace
 
 // --- events ----------------------------------------------------------------
@@ -118,6 +136,7 @@ void NetworkDesk::Restart() {
 // Else nothing would be told until time had caught up, and the host be taken for silent.
 void NetworkDesk::SetBack(Nanos now) {
   told_until_ = std::clamp<Nanos>(now, 0, told_until_);
+  lost_ranges_.clear();  // of times that come again, and are counted anew
   future_questions_.clear();
 }
 
@@ -144,10 +163,12 @@ void NetworkDesk::Connect(bool is_there) {
     has_gap_ = true;
     return;
   }
-  // It may not have arrived; who has it is told nothing new.
-  ForgetPastOf(&told_ranges_);
-  for (const IncompleteRange& range : std::exchange(told_ranges_, {})) AddRange(range);
   if (std::exchange(has_gap_, false)) TellGap();
+  // It may have been told, and not have arrived.
+  ForgetPastOf(&lost_ranges_);
+  for (const IncompleteRange& range : lost_ranges_) {
+    if (!Covers(ranges_, range)) AddRangeTo(range, &ranges_);
+  }
   wants_end_ = true;
   has_told_off_ = false;
   while (is_connected_ && !waiting_reports_.empty()) {
@@ -161,13 +182,14 @@ void NetworkDesk::Connect(bool is_there) {
 // there are none.
 void NetworkDesk::TellGap() {
   const bool one_each = !has_restarted_ && feeds_.size() <= kMaxIncompleteRanges / 4;
-  if (!one_each) AddRange({0, told_until_, kMonitorInterrupted, 0});
+  const auto add = [this](const IncompleteRange& range) { AddRangeTo(range, &ranges_); };
+  if (!one_each) add({0, told_until_, kMonitorInterrupted, 0});
   for (const auto& [id, feed] : feeds_) {
     const Nanos open_from = std::max<Nanos>(0, feed->feed.next_start());
-    if (one_each) AddRange({0, open_from, kMonitorInterrupted, feed->controller_id});
+    if (one_each) add({0, open_from, kMonitorInterrupted, feed->controller_id});
     // Flows that did not change since are not told again.
     if (!feed->feed.plan().uses_flow_state) continue;
-    AddRange({0, open_from + flow_timeout_ns_, kConnectionEvicted, feed->controller_id});
+    add({0, open_from + flow_timeout_ns_, kConnectionEvicted, feed->controller_id});
   }
 }
 
@@ -217,7 +239,21 @@ void NetworkDesk::AddIncomplete(Nanos start, Nanos end, uint32_t reasons) {
   AddRange({std::max<Nanos>(0, start), end, reasons, 0});
 }
 
-void NetworkDesk::AddRange(const IncompleteRange& range) { AddRangeTo(range, &ranges_); }
+// To be told, and until no interval is open that has any of it, once more in each session.
+void NetworkDesk::AddRange(const IncompleteRange& range) {
+  AddRangeTo(range, &ranges_);
+  if (range.end_ns <= range.start_ns || Covers(lost_ranges_, range)) return;
+  const auto same =
+      std::find_if(lost_ranges_.begin(), lost_ranges_.end(), [&range](const IncompleteRange& one) {
+        return one.event_id == range.event_id && one.reasons == range.reasons &&
+               range.start_ns <= one.end_ns && range.end_ns >= one.start_ns;
+      });
+  if (same != lost_ranges_.end()) return Join(range, &*same);
+  lost_ranges_.push_back(range);
+  if (lost_ranges_.size() <= kMostLost) return;
+  Join(lost_ranges_[1], &lost_ranges_[0]);  // the oldest; of all events, if they are of two
+  lost_ranges_.erase(lost_ranges_.begin() + 1);
+}
 
 void NetworkDesk::AddRangeTo(const IncompleteRange& range, std::vector<IncompleteRange>* ranges) {
   if (range.end_ns <= range.start_ns || range.reasons == 0) return;
@@ -276,6 +312,7 @@ void NetworkDesk::Close(Nanos until, Nanos epoch_ns) {
   const Nanos end = CellOf(until, epoch_ns) * epoch_ns;
   if (!is_connected_) {
     told_until_ = std::max(told_until_, end);
+    ForgetPastOf(&lost_ranges_);
     return ForgetPastOf(&ranges_);
   }
   FlushFlowStates();
@@ -304,8 +341,7 @@ void NetworkDesk::TellEnd() {
   IntervalEnd told;
   told.until_ns = told_until_;
   told.incomplete.swap(ranges_);
-  ForgetPastOf(&told_ranges_);
-  for (const IncompleteRange& range : told.incomplete) AddRangeTo(range, &told_ranges_);
+  ForgetPastOf(&lost_ranges_);
   told.dropped_reports = std::exchange(lost_reports_, 0);
   told.is_monitor_off = has_told_off_;
   send_(told);

@@ -165,7 +165,7 @@ class NetworkDesk : private FeedSink {
   Nanos told_until_ = 0;
   uint64_t lost_reports_ = 0;  // of reports_dropped, not told yet
   std::vector<IncompleteRange> ranges_;
-  std::vector<IncompleteRange> told_ranges_;  // in this session, of intervals that may be open
+  std::vector<IncompleteRange> lost_ranges_;  // of intervals that may be open, told or not
   FlowStates flow_states_;
   std::deque<HostReport> waiting_reports_;
   std::deque<Question> questions_;                   // to be looked at

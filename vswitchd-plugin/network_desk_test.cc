@@ -179,6 +179,37 @@ TEST(NetworkDesk, SaysAgainWhatIsMissingOfIntervalsThatAreOpen) {
   EXPECT_FALSE(has_told(Ms(3000)));
 }
 
+// However often sessions end, and whatever is lost in turn.
+TEST(NetworkDesk, TellsLossesApartInEverySession) {
+  Desk bench;
+  EventSpec spec = Event(1, Op(Sum(Variable::kVolume), ExprOp::kGreater, Num(100)), ByPort());
+  spec.interval_ms = 10000;
+  bench.event.plan = Plan(spec);
+  bench.Apply();
+  for (int i = 0; i < 20; ++i) {
+    bench.desk.AddIncomplete(Ms(3000 + 40 * i), Ms(3010 + 40 * i), kRingFull);
+    bench.desk.AddIncomplete(Ms(3000 + 40 * i), Ms(3010 + 40 * i), kSweepSkipped);
+    bench.desk.Close(Ms(3010 + 40 * i), Ms(10));
+  }
+  for (int session = 0; session < 10; ++session) {
+    bench.desk.Connect(false);
+    bench.sent.clear();
+    bench.desk.Connect(true);
+    bench.desk.Close(Ms(4000 + 10 * session), Ms(10));
+    const auto ends = bench.Sent<IntervalEnd>();
+    ASSERT_EQ(ends.size(), 1u);
+    EXPECT_LE(ends[0].incomplete.size(), 41u) << "with that there was no session";
+    int at[2] = {};
+    for (const IncompleteRange& range : ends[0].incomplete) {
+      if (range.reasons == kMonitorInterrupted) continue;
+      at[0] += range.start_ns <= Ms(3405) && Ms(3405) < range.end_ns ? 1 : 0;
+      at[1] += range.start_ns <= Ms(3415) && Ms(3415) < range.end_ns ? 1 : 0;
+    }
+    EXPECT_EQ(at[0], 2);
+    EXPECT_EQ(at[1], 0);
+  }
+}
+
 TEST(NetworkDesk, KeepsVerdictsOfTheHostForTheNextSession) {
   Desk bench(TriggerMode::kHost);
   bench.desk.Connect(false);

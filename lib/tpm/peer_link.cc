@@ -101,7 +101,10 @@ uint8_t PeerLink::Meet(ConnectionRef connection, PeerMessage* message) {
       asked = seen.before;
     }
   }
-  if (is_due && asked == 0 && places.awaits_state) {  // all the time since: one of the two was lost
+  // Due for the second time since it was asked: the question or its answer was lost.
+  const bool is_lost = is_due && asked == 0 && places.awaits_state && places.was_due;
+  places.was_due = is_due && places.awaits_state;
+  if (is_lost) {
     DoubtConnection(&places);
     places.asks_again = places.is_elsewhere(static_cast<int>(1 - side));
     places.awaits_state = places.asks_again;
@@ -109,7 +112,7 @@ uint8_t PeerLink::Meet(ConnectionRef connection, PeerMessage* message) {
   }
   if (asked != 0) {
     places.awaits_state = true;
-    places.went_on = places.asks_again = false;
+    places.was_due = places.went_on = places.asks_again = false;
     places.questions = 0;
   }
   return asked;
@@ -120,7 +123,7 @@ void PeerLink::Ask(uint8_t to, PeerMessage* message, PeerPlaces* places) {
   places->asked = to;
   message->asks = true;
   message->question = ++places->question;
-  places->asks_again = places->went_on = false;
+  places->was_due = places->asks_again = places->went_on = false;
 }
 
 // False when that thread is no more.

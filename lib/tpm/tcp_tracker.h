@@ -55,6 +55,7 @@ struct PeerPlaces {
   uint8_t doubt;          // packets still to come whose facts may lack something
   bool awaits_state : 1;  // asked the other thread what it knows
   bool went_on : 1;       // and took in packets of which the answer may not tell
+  bool was_due : 1;       // to be entered, since it was asked
   bool asks_again : 1;    // with the next packet
   bool lost_digest : 1;   // to be told with the next one
 
