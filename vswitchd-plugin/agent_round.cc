@@ -151,14 +151,12 @@ void Agent::TakeWishes(Nanos now) {
       desk_.MarkMissing(rules_.clock.UnixNs(start), rules_.clock.UnixNs(end), kMonitorInterrupted,
                         /*was_away=*/true);
     }
-    interruptions_ += wishes.off_times.size();
+    const bool is_off = !enabled_ || has_heeded_watchdog_;
+    interruptions_ += wishes.off_times.size() + (is_off ? 1 : 0);
     // Enabled again before the agent saw that it was off, or why: pauses too, to begin anew, so
     // that packets that went by unseen do not look like lost ones.
-    if (!enabled_ || has_heeded_watchdog_) {
+    if (is_off || !wishes.off_times.empty()) {
       Pause(std::min(now, rules_.clock.UnixNs(wishes.off_since.value_or(INT64_MAX / 2))));
-    } else if (!wishes.off_times.empty()) {
-      Pause(now);
-      --interruptions_;  // counted already
     }
   }
   DropEndedThreads(now);
@@ -204,6 +202,7 @@ void Agent::ReachMode(Nanos now) {
   const bool runs_nothing = program_ != nullptr && program_->plans().empty() &&
                             program_version_ == parts_.events->version();
   if (runs_nothing && desk_.decided_until() >= program_->effective_from()) {
+    ++interruptions_;
     Pause(now);
     End();
   }
@@ -240,7 +239,6 @@ void Agent::Pause(Nanos now) {
   wants_hooks_.store(false);
   UpdateAttached();
   for (auto& slot : slots_) slot->Hide();
-  ++interruptions_;
   mode_ = Mode::kEnding;
   marked_until_ = ending_until_ = now;
   for (const auto& plan : program_->plans()) {

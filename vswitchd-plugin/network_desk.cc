@@ -30,14 +30,12 @@ PollStatus StatusOf(FeedAnswer answer) {
   }
 }
 
-// Sessions tell of as many losses at least.
+// So many losses are told apart in the next session, beside its gap.
 constexpr size_t kMostLost = kMaxIncompleteRanges / 4;
 
-void Join(const IncompleteRange& range, IncompleteRange* with) {
-  if (range.event_id != with->event_id) with->event_id = 0;
-  with->start_ns = std::min(with->start_ns, range.start_ns);
-  with->end_ns = std::max(with->end_ns, range.end_ns);
-  with->reasons |= range.reasons;
+bool Continues(const IncompleteRange& one, const IncompleteRange& other) {
+  return one.event_id == other.event_id && one.reasons == other.reasons &&
+         one.start_ns <= other.end_ns && one.end_ns >= other.start_ns;
 }
 
 bool Covers(const std::vector<IncompleteRange>& ranges, const IncompleteRange& range) {
@@ -167,7 +165,7 @@ void NetworkDesk::Connect(bool is_there) {
   // It may have been told, and not have arrived.
   ForgetPastOf(&lost_ranges_);
   for (const IncompleteRange& range : lost_ranges_) {
-    if (!Covers(ranges_, range)) AddRangeTo(range, &ranges_);
+    if (!Covers(ranges_, range)) Tell(range);
   }
   wants_end_ = true;
   has_told_off_ = false;
@@ -182,14 +180,13 @@ void NetworkDesk::Connect(bool is_there) {
 // there are none.
 void NetworkDesk::TellGap() {
   const bool one_each = !has_restarted_ && feeds_.size() <= kMaxIncompleteRanges / 4;
-  const auto add = [this](const IncompleteRange& range) { AddRangeTo(range, &ranges_); };
-  if (!one_each) add({0, told_until_, kMonitorInterrupted, 0});
+  if (!one_each) Tell({0, told_until_, kMonitorInterrupted, 0});
   for (const auto& [id, feed] : feeds_) {
     const Nanos open_from = std::max<Nanos>(0, feed->feed.next_start());
-    if (one_each) add({0, open_from, kMonitorInterrupted, feed->controller_id});
+    if (one_each) Tell({0, open_from, kMonitorInterrupted, feed->controller_id});
     // Flows that did not change since are not told again.
     if (!feed->feed.plan().uses_flow_state) continue;
-    add({0, open_from + flow_timeout_ns_, kConnectionEvicted, feed->controller_id});
+    Tell({0, open_from + flow_timeout_ns_, kConnectionEvicted, feed->controller_id});
   }
 }
 
@@ -241,43 +238,31 @@ void NetworkDesk::AddIncomplete(Nanos start, Nanos end, uint32_t reasons) {
 
 // To be told, and until no interval is open that has any of it, once more in each session.
 void NetworkDesk::AddRange(const IncompleteRange& range) {
-  AddRangeTo(range, &ranges_);
-  if (range.end_ns <= range.start_ns || Covers(lost_ranges_, range)) return;
+  Tell(range);
+  if (range.end_ns <= range.start_ns || range.reasons == 0) return;
+  if (Covers(lost_ranges_, range)) return;
   const auto same =
-      std::find_if(lost_ranges_.begin(), lost_ranges_.end(), [&range](const IncompleteRange& one) {
-        return one.event_id == range.event_id && one.reasons == range.reasons &&
-               range.start_ns <= one.end_ns && range.end_ns >= one.start_ns;
-      });
-  if (same != lost_ranges_.end()) return Join(range, &*same);
+      std::find_if(lost_ranges_.begin(), lost_ranges_.end(),
+                   [&range](const IncompleteRange& one) { return Continues(one, range); });
+  if (same != lost_ranges_.end()) return JoinRange(range, &*same);
   lost_ranges_.push_back(range);
   if (lost_ranges_.size() <= kMostLost) return;
-  Join(lost_ranges_[1], &lost_ranges_[0]);  // the oldest; of all events, if they are of two
+  JoinRange(lost_ranges_[1], &lost_ranges_[0]);  // the oldest; of all events, if they are of two
   lost_ranges_.erase(lost_ranges_.begin() + 1);
 }
 
-void NetworkDesk::AddRangeTo(const IncompleteRange& range, std::vector<IncompleteRange>* ranges) {
+// With the next end.
+void NetworkDesk::Tell(const IncompleteRange& range) {
   if (range.end_ns <= range.start_ns || range.reasons == 0) return;
-  if (!ranges->empty()) {
-    IncompleteRange& last = ranges->back();
-    if (last.event_id == range.event_id && last.reasons == range.reasons &&
-        range.start_ns <= last.end_ns && range.end_ns >= last.start_ns) {
-      last.start_ns = std::min(last.start_ns, range.start_ns);
-      last.end_ns = std::max(last.end_ns, range.end_ns);
-      return;
-    }
+  if (!ranges_.empty() && Continues(ranges_.back(), range)) {
+    return JoinRange(range, &ranges_.back());
   }
-  if (ranges->size() < kMaxIncompleteRanges) {
-    ranges->push_back(range);
-    return;
-  }
+  ranges_.push_back(range);
+  if (ranges_.size() <= kMaxIncompleteRanges) return;
   IncompleteRange all = range;  // claims too much rather than too little
   all.event_id = 0;
-  for (const IncompleteRange& one : *ranges) {
-    all.start_ns = std::min(all.start_ns, one.start_ns);
-    all.end_ns = std::max(all.end_ns, one.end_ns);
-    all.reasons |= one.reasons;
-  }
-  ranges->assign(1, all);
+  for (const IncompleteRange& one : ranges_) JoinRange(one, &all);
+  ranges_.assign(1, all);
 }
 
 void NetworkDesk::AddReports(const std::vector<Report>& reports) {

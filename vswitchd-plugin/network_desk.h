@@ -138,7 +138,7 @@ class NetworkDesk : private FeedSink {
   void FlushFlowStates();
   void SendReport(const HostReport& report);
   void AddRange(const IncompleteRange& range);
-  static void AddRangeTo(const IncompleteRange& range, std::vector<IncompleteRange>* ranges);
+  void Tell(const IncompleteRange& range);
   void ForgetPastOf(std::vector<IncompleteRange>* ranges) const;
   void TellGap();
   bool Answer(const Question& question);

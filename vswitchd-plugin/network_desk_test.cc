@@ -33,6 +33,13 @@ class Desk {
 
   void Apply() { desk.Apply({event}, 0, Ms(10000), false); }
 
+  void SetInterval(uint32_t ms) {
+    EventSpec spec = event.plan->spec;
+    spec.interval_ms = ms;
+    event.plan = Plan(spec);
+    Apply();
+  }
+
   void Packet(int64_t ms, uint32_t port, int64_t volume) {
     const auto words =
         CellsOf(*event.plan, Values{{Variable::kPackets, 1}, {Variable::kVolume, volume}});
@@ -150,10 +157,7 @@ TEST(NetworkDesk, SaysWhatItMissedWithoutASession) {
 // The session may have ended before it arrived.
 TEST(NetworkDesk, SaysAgainWhatIsMissingOfIntervalsThatAreOpen) {
   Desk bench;
-  EventSpec spec = Event(1, Op(Sum(Variable::kVolume), ExprOp::kGreater, Num(100)), ByPort());
-  spec.interval_ms = 1000;
-  bench.event.plan = Plan(spec);
-  bench.Apply();
+  bench.SetInterval(1000);
   const auto has_told = [&bench](Nanos start) {
     bool has = false;
     for (const IntervalEnd& end : bench.Sent<IntervalEnd>()) {
@@ -182,10 +186,7 @@ TEST(NetworkDesk, SaysAgainWhatIsMissingOfIntervalsThatAreOpen) {
 // However often sessions end, and whatever is lost in turn.
 TEST(NetworkDesk, TellsLossesApartInEverySession) {
   Desk bench;
-  EventSpec spec = Event(1, Op(Sum(Variable::kVolume), ExprOp::kGreater, Num(100)), ByPort());
-  spec.interval_ms = 10000;
-  bench.event.plan = Plan(spec);
-  bench.Apply();
+  bench.SetInterval(10000);
   for (int i = 0; i < 20; ++i) {
     bench.desk.AddIncomplete(Ms(3000 + 40 * i), Ms(3010 + 40 * i), kRingFull);
     bench.desk.AddIncomplete(Ms(3000 + 40 * i), Ms(3010 + 40 * i), kSweepSkipped);

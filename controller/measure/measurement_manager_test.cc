@@ -8,6 +8,12 @@
 namespace trumpet {
 namespace {
 
+CellQuestion KeysQuestion() {
+  CellQuestion keys{1, MeasureMerge::kShared, 100, {}};
+  keys.wants_keys = true;
+  return keys;
+}
+
 TEST_F(MeasurementManagerTest, InstallsOnAllHostsAndSaysSoWhenAllRunIt) {
   Join(0);
   Join(1);
@@ -237,8 +243,7 @@ TEST_F(MeasurementManagerTest, ReadsAsManyCellsAsThereMayBeWithTheirKeys) {
   Join(0);
   Join(1);
   Install();
-  CellQuestion keys{1, MeasureMerge::kShared, 100, {}};
-  keys.wants_keys = true;
+  const CellQuestion keys = KeysQuestion();
   const auto read = [&](uint32_t cells) {
     return measurements_->Read("hh", "", {{1, MeasureMerge::kSum, cells, {}}, keys},
                                [](const CellReading&) {});
@@ -251,8 +256,7 @@ TEST_F(MeasurementManagerTest, PutsKeysOfAllHostsBehindEachOther) {
   Join(0);
   Join(1);
   Install();
-  CellQuestion keys{1, MeasureMerge::kShared, 100, {}};
-  keys.wants_keys = true;
+  const CellQuestion keys = KeysQuestion();
   std::optional<CellReading> reading;
   ASSERT_TRUE(measurements_
                   ->Read("hh", "", {{0, MeasureMerge::kSum, 1, {}}, keys},

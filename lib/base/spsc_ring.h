@@ -138,8 +138,8 @@ class SpscRing {
 
   // Bytes in use, seen from any thread: an estimate.
   size_t used() const {
-    const size_t tail =
-        tail_.load(std::memory_order_acquire);  // first: the head is never behind it
+    // The tail first: the head is never behind what it was before.
+    const size_t tail = tail_.load(std::memory_order_acquire);
     return published_head_.load(std::memory_order_relaxed) - tail;
   }
 

@@ -108,6 +108,9 @@ void ProgramState::AdvanceWindow(uint32_t number, RunContext* context) {
   const WindowPlan& plan = program_->windows[number];
   Window* window = &windows_[number];
   context->clearing &= ~(uint64_t{1} << number);
+  // Most packets.
+  const bool is_running = window->has_started && !window->is_clearing;
+  if (is_running && !IsOver(*window, plan.duration, context->now)) return;
   SharedInterval* const shared = IntervalOf(number);
   if (!window->has_started) {
     window->has_started = true;

@@ -159,4 +159,11 @@ size_t MaxBucketsInPartials(uint32_t words_per_bucket, size_t key_bytes, size_t 
   return std::max<size_t>(1, room / bucket_bytes);
 }
 
+void JoinRange(const IncompleteRange& range, IncompleteRange* with) {
+  if (range.event_id != with->event_id) with->event_id = 0;
+  with->start_ns = std::min(with->start_ns, range.start_ns);
+  with->end_ns = std::max(with->end_ns, range.end_ns);
+  with->reasons |= range.reasons;
+}
+
 }  // namespace trumpet

@@ -25,6 +25,9 @@ Status SplitHostFacts(HostFacts facts, size_t max_bytes, const SendMessage& send
 // every event whose cells fit at all.
 size_t MaxBucketsInPartials(uint32_t words_per_bucket, size_t key_bytes, size_t max_bytes);
 
+// Makes `with` claim what `range` does, too: of every event, if they are of two.
+void JoinRange(const IncompleteRange& range, IncompleteRange* with);
+
 }  // namespace trumpet
 
 #endif  // TRUMPET_LIB_WIRE_MESSAGE_PARTS_H

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "lib/wire/limits.h"
+#include "lib/wire/message_parts.h"
 
 namespace trumpet {
 namespace {
@@ -17,11 +18,7 @@ void LimitRanges(std::vector<IncompleteRange>* ranges) {
   const size_t surplus = ranges->size() - kMaxIncompleteRanges;
   IncompleteRange joined = ranges->front();
   for (size_t i = 1; i <= surplus; ++i) {
-    const IncompleteRange& range = (*ranges)[i];
-    joined.start_ns = std::min(joined.start_ns, range.start_ns);
-    joined.end_ns = std::max(joined.end_ns, range.end_ns);
-    joined.reasons |= range.reasons;
-    if (range.event_id != joined.event_id) joined.event_id = 0;
+    JoinRange((*ranges)[i], &joined);
   }
   ranges->erase(ranges->begin(), ranges->begin() + static_cast<std::ptrdiff_t>(surplus));
   ranges->front() = joined;
