@@ -38,7 +38,9 @@ std::string MeasuredStates::ProblemOf(const MeasuredState& state, uint32_t inter
   const auto question = StateQuestionOf(*program, state);
   if (!question.ok()) return question.message();
   const MeasurementDefinition& definition = *measurements_.FindDefinition(state.measurement);
-  return ProblemOfQuestion(*program, *question, definition.hosts.size() == 1, interval_ms);
+  const bool is_of_one_switch =  // names need not be unique
+      definition.hosts.size() == 1 && measurements_.Find(state.measurement)->hosts.size() == 1;
+  return ProblemOfQuestion(*program, *question, is_of_one_switch, interval_ms);
 }
 
 Result<uint64_t> MeasuredStates::Read(const MeasuredState& state, Done done) {

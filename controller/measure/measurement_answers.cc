@@ -13,6 +13,11 @@ NetworkMeasurement MeasurementManager::MakeView(const Live& live) const {
   NetworkMeasurement view{live.record, live.definition,    live.program, live.problem,
                           {},          live.copies.Total()};
   std::map<std::string, MeasurementHost> hosts;
+  for (const std::string& id : live.ran_on) {
+    const auto host = parts_.hosts->FindHost(id);
+    const bool is_awaited = host && host->sessions != 0;
+    if (is_awaited) hosts[id] = {id, MeasurementOnHost::kAway, ""};
+  }
   for (const std::string& name : live.definition.hosts) {
     const auto host = parts_.hosts->FindHost(name);
     const std::string id = host ? host->id : name;

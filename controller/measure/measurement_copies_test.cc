@@ -127,7 +127,7 @@ TEST_F(MeasurementCopiesTest, AddsUpWhatHostsTellAndForgetsNothing) {
   const auto view = measurements_->Find("hh");
   EXPECT_EQ(view->hosts[0].copies, (ProgramCopies{5, 1, 0, {{}, {3, 1, 0}}}));
   Agent(1).Kill();
-  ASSERT_TRUE(RunUntil([&] { return measurements_->Find("hh")->hosts.size() == 1; }));
+  ASSERT_TRUE(RunUntil([&] { return StateOn(1) == MeasurementOnHost::kAway; }));
   Tell(0, 2, {1, 0, 0, {{}, {1, 0, 0}}});
   EXPECT_TRUE(Totals({8, 1, 0, {{}, {4, 1, 2}}}));
   name_.id += 1;

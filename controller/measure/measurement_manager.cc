@@ -124,6 +124,7 @@ void MeasurementManager::Take(EventRecord record) {
     live.problem = definition.message();
   }
   TakeEarlyCounts(&live);
+  for (const auto& [host, programs] : running_) NoteRuns(&live, host);
   if (!live.problem.empty()) {
     parts_.log("err", "measurement " + live.record.name + ": " + live.problem);
   }
@@ -199,10 +200,19 @@ void MeasurementManager::OnList(const std::string& host, const ProgramList& list
   auto& running = running_[host];
   running.clear();
   for (const ProgramName& program : list.programs) running.insert({program.name, program.id});
-  for (const auto& [name, live] : live_) {  // it may have gone before it heard that all run it
+  for (auto& [name, live] : live_) {
+    NoteRuns(&live, host);
+    // It may have gone before it heard that all run it.
     if (live.record.is_enabled) ReleaseTags(live, host);
   }
   SyncHost(host);
+}
+
+void MeasurementManager::NoteRuns(Live* live, const std::string& host) const {
+  const auto running = running_.find(host);
+  if (running == running_.end()) return;
+  if (running->second.count({live->record.name, live->record.id}) == 0) return;
+  live->ran_on.insert(host);
 }
 
 void MeasurementManager::OnAck(const std::string& host, const ProgramAck& ack) {
@@ -219,6 +229,7 @@ void MeasurementManager::OnAck(const std::string& host, const ProgramAck& ack) {
     } else {
       found->second.refusals[host] = ack.error;
     }
+    NoteRuns(&found->second, host);
   }
   rounds_.OnAck(host, ack);
 }

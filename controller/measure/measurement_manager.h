@@ -124,6 +124,7 @@ class MeasurementManager final : private EventStoreListener {
     MeasureProgram program;
     std::string problem;
     std::map<std::string, std::string> refusals;  // by host
+    std::set<std::string> ran_on;                 // hosts, whether connected or not
     CopyCounts copies;
   };
 
@@ -135,6 +136,8 @@ class MeasurementManager final : private EventStoreListener {
 
   void OnMessage(const std::string& host, const Message* message);
   void OnList(const std::string& host, const ProgramList& list);
+  // Until it is forgotten, readings without it are not complete.
+  void NoteRuns(Live* live, const std::string& host) const;
   void OnAck(const std::string& host, const ProgramAck& ack);
   void OnCounts(const std::string& host, const ProgramCounts& counts);
   void TakeEarlyCounts(Live* live);

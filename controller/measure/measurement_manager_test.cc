@@ -68,7 +68,7 @@ TEST_F(MeasurementManagerTest, LetsPacketsCarryTagsOnceAllHostsRunIt) {
   Join(2);
   EXPECT_FALSE(TakeOn(2).place.holds_tags);
   Agent(1).Kill();
-  ASSERT_TRUE(RunUntil([&] { return measurements_->Find("hh")->hosts.size() == 2; }));
+  ASSERT_TRUE(RunUntil([&] { return StateOn(1) == MeasurementOnHost::kAway; }));
   Join(1, {on.program});
   EXPECT_FALSE(TakeOn(1).place.holds_tags) << "it may not have heard of it";
   loop_.RunReady(20);
@@ -145,14 +145,11 @@ TEST_F(MeasurementManagerTest, TellsHostsThatComeBackWhatDiffersOnly) {
   Install();
   const uint32_t id = measurements_->Find("hh")->record.id;
   Agent(0).Restart();
-  ASSERT_TRUE(RunUntil([&] {
-    return StateOn(0) == MeasurementOnHost::kWaiting ||
-           measurements_->Find("hh")->hosts.size() == 1;
-  }));
+  ASSERT_TRUE(RunUntil([&] { return StateOn(0) == MeasurementOnHost::kAway; }));
   Join(0);
   EXPECT_EQ(TakeOn(0).program.id, id);
   Agent(1).Kill();
-  ASSERT_TRUE(RunUntil([&] { return measurements_->Find("hh")->hosts.size() == 1; }));
+  ASSERT_TRUE(RunUntil([&] { return StateOn(1) == MeasurementOnHost::kAway; }));
   Join(1, {{"hh", id}, {"old", 3}});
   const ProgramOff off = Next<ProgramOff>(1);
   EXPECT_EQ(off.program.name, "old");
@@ -172,6 +169,9 @@ TEST_F(MeasurementManagerTest, GoesOnAfterARestart) {
   EXPECT_EQ(TakeOn(1).program.id, id);
   ASSERT_TRUE(RunUntil([&] { return StateOn(1) == MeasurementOnHost::kRunning; }));
   EXPECT_TRUE(Agent(0).slice_orders.empty());
+  Agent(0).Kill();  // which told before the store did
+  EXPECT_TRUE(RunUntil([&] { return StateOn(0) == MeasurementOnHost::kAway; }));
+  EXPECT_EQ(measurements_->Find("hh")->hosts.size(), 2u);
 }
 
 TEST_F(MeasurementManagerTest, TakesOffWhatAnotherLeftHalfInstalled) {
@@ -320,6 +320,12 @@ TEST_F(MeasurementManagerTest, SaysWhoIsSilentAndReadsTheOthers) {
   ASSERT_TRUE(RunUntil([&] { return reading.has_value(); }));
   ASSERT_EQ(reading->silent.size(), 1u);
   EXPECT_EQ(reading->silent[0].why, "it has gone");
+  ask();  // what it has counted is missing as long as it is waited for
+  ASSERT_TRUE(RunUntil([&] { return reading.has_value(); }));
+  EXPECT_EQ(reading->hosts, (std::vector<std::string>{"h0"}));
+  ASSERT_EQ(reading->silent.size(), 1u);
+  EXPECT_EQ(reading->silent[0].host, "h1");
+  EXPECT_EQ(reading->silent[0].why, "it is not connected");
 }
 
 }  // namespace
