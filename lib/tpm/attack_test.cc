@@ -281,6 +281,33 @@ TEST(Attack, WithheldEpochsMakeNoRoundTripsLonger) {
   EXPECT_GT(rig.counters().rtt_samples, 5u * kBatchesPerEpoch);
 }
 
+// What a connection did while nothing was looked at is missing when it goes on after the flood,
+// too.
+TEST(Attack, ConnectionsThatWereWithheldAreMarkedWhenTheyGoOn) {
+  constexpr uint32_t kRoundTrips = 3;
+  AttackRig rig;
+  rig.plans.push_back(PlanOf(kRoundTrips, DstPrefix(kServer, 32), Variable::kRtt, 10));
+  rig.sink.Know(rig.plans);
+  rig.Install();
+  const auto connection_alone = [](uint64_t packet) {
+    return packet % kBatch > 1 ? HeavyFlowsOnly(packet) : FloodWithConnection(packet);
+  };
+  for (int epoch = 0; epoch < 3; epoch++) rig.RunEpoch(connection_alone);
+  {
+    const DearLooks dear;
+    for (int epoch = 0; epoch < 30; epoch++) rig.RunEpoch(NinetyPercentFlood);
+  }
+  EXPECT_GT(rig.counters().epochs_withheld, 8u);
+  for (int epoch = 0; epoch < 25; epoch++) rig.RunEpoch(HeavyFlowsOnly);
+  rig.TakeReasons();
+  for (int epoch = 0; epoch < 3; epoch++) rig.RunEpoch(HeavyFlowsOnly);
+  EXPECT_EQ(rig.TakeReasons(), 0u);
+  for (int epoch = 0; epoch < 3; epoch++) rig.RunEpoch(connection_alone);
+  EXPECT_EQ(rig.TakeReasons(), uint32_t{kConnectionEvicted});
+  for (int epoch = 0; epoch < 3; epoch++) rig.RunEpoch(connection_alone);
+  EXPECT_EQ(rig.TakeReasons(), 0u);
+}
+
 TEST(Attack, NoEpochIsWithheldSoonAfterAFloodThatIsDearToLookAt) {
   AttackRig rig;
   const DearLooks dear;

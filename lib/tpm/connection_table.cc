@@ -46,6 +46,7 @@ struct ConnectionTable::Impl {
   ConnectionSnapshot reading;    // what NextChanged() is at
   int sides_read = 0;
   Nanos tcp_valid_from = INT64_MIN;
+  Nanos tcp_given_up_before = INT64_MIN;  // never after `tcp_valid_from`
   bool collects = false;
   bool has_memory = false;
   uint32_t history_hand = 0;
@@ -173,7 +174,10 @@ bool ConnectionTable::Impl::ObserveTcp(uint32_t slot, bool was_alive, SegmentArr
                                        PacketFacts* facts, RttSample* sample) {
   Connection& connection = connections[slot];
   TcpConnection& state = tcp[slot];
-  if (connection.has_tcp && (!was_alive || connection.last_ns() < tcp_valid_from)) DropTcp(slot);
+  if (connection.has_tcp && (!was_alive || connection.last_ns() < tcp_valid_from)) {
+    if (was_alive && connection.last_ns() < tcp_given_up_before) counters.evicted_alive++;
+    DropTcp(slot);
+  }
   if (!arrival->segment->is_present) return false;
   if (connection.has_tcp && StartsAnew(state, *arrival->segment)) {
     DropTcp(slot);
@@ -361,6 +365,10 @@ bool ConnectionTable::NextChanged(FlowStateUpdate* update) {
 void ConnectionTable::set_collects_changes(bool collects) { impl_->collects = collects; }
 
 void ConnectionTable::ForgetTcpBefore(Nanos from) { impl_->tcp_valid_from = from; }
+
+void ConnectionTable::GiveUpTcpBefore(Nanos from) {
+  impl_->tcp_valid_from = impl_->tcp_given_up_before = from;
+}
 
 void ConnectionTable::set_flow_timeout(Nanos flow_timeout_ns) {
   impl_->options.flow_timeout_ns = flow_timeout_ns;

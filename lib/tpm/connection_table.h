@@ -130,6 +130,9 @@ class ConnectionTable {
   // Packets before `from` may not have been shown to the table: TCP state last touched before is
   // void.  For a program that tracks TCP after one that did not.
   void ForgetTcpBefore(Nanos from);
+  // Likewise, of packets that were left out while it was tracked: connections that go on are
+  // counted as given up while alive.
+  void GiveUpTcpBefore(Nanos from);
 
   // New settings; they hold from the next packet on.
   void set_flow_timeout(Nanos flow_timeout_ns);

@@ -204,7 +204,7 @@ void PacketThread::DecideOnRelief(int64_t cell) {
     relief_.NoteEpoch(load);
   } else if (load.packets != 0) {
     counters_.epochs_withheld++;
-    connections_.ForgetTcpBefore(epoch_.span.start);  // they went on unseen
+    connections_.GiveUpTcpBefore(epoch_.span.start);  // they went on unseen
   }
   const bool was_withheld = epoch_.is_withheld;
   epoch_.is_withheld = relief_.Withholds(cell);
