@@ -41,7 +41,6 @@ struct HostVerdicts::Impl {
     most_alive = std::max(most_alive, alive);
   }
 
-  std::unique_ptr<EventVerdicts> Take(uint32_t id);
   bool AsksForFlows() const;
   void IndexEvents();
   class Outlook;
@@ -75,8 +74,12 @@ HostVerdicts::~HostVerdicts() = default;
 void HostVerdicts::Apply(const Plans& plans, Nanos from, bool is_offline, bool has_tracked_tcp) {
   Impl::Events events;
   const bool has_asked = impl_->AsksForFlows();
+  std::unordered_map<uint32_t, std::unique_ptr<EventVerdicts>*> installed;
+  for (auto& event : impl_->events) installed.emplace(event->plan().spec.id, &event);
   for (const auto& plan : plans) {
-    std::unique_ptr<EventVerdicts> event = impl_->Take(plan->spec.id);
+    const auto found = installed.find(plan->spec.id);
+    std::unique_ptr<EventVerdicts> event;
+    if (found != installed.end()) event = std::move(*found->second);
     if (event && !event->TakeOver(plan)) {
       event->EndAt(from);
       impl_->ending.push_back(std::move(event));
@@ -104,13 +107,6 @@ void HostVerdicts::Apply(const Plans& plans, Nanos from, bool is_offline, bool h
 bool HostVerdicts::Impl::AsksForFlows() const {
   return std::any_of(events.begin(), events.end(),
                      [](const auto& event) { return event->plan().uses_flow_state; });
-}
-
-std::unique_ptr<EventVerdicts> HostVerdicts::Impl::Take(uint32_t id) {
-  for (auto& event : events) {
-    if (event && event->plan().spec.id == id) return std::move(event);
-  }
-  return nullptr;
 }
 
 void HostVerdicts::Impl::IndexEvents() {
