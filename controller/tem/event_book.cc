@@ -58,6 +58,10 @@ Status EventBook::CheckCounts(const std::vector<EventSpec>& specs, const Caller&
   size_t count = by_name_.size();
   size_t of_tenant = 0;
   for (const auto& [name, event] : by_name_) of_tenant += event->record.tenant == caller.tenant;
+  for (const auto& [tenant, number] : under_way_) {
+    count += number;
+    if (tenant == caller.tenant) of_tenant += number;
+  }
   for (const EventSpec& spec : specs) {
     if (Find(spec.name) != nullptr) continue;
     ++count;
@@ -141,6 +145,23 @@ Result<std::vector<EventChange>> EventBook::PlanSetEnabled(const std::string& na
   change.put->changed_by = caller.name;
   changes.push_back(std::move(change));
   return changes;
+}
+
+EventBook::Additions EventBook::BeginAdding(const std::vector<EventChange>& changes) {
+  Additions additions;
+  for (const EventChange& change : changes) {
+    if (change.put && change.expected_id == 0) ++additions[change.put->tenant];
+  }
+  for (const auto& [tenant, number] : additions) under_way_[tenant] += number;
+  return additions;
+}
+
+void EventBook::EndAdding(const Additions& additions) {
+  for (const auto& [tenant, number] : additions) {
+    const auto found = under_way_.find(tenant);
+    found->second -= number;
+    if (found->second == 0) under_way_.erase(found);
+  }
 }
 
 }  // namespace trumpet

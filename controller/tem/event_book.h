@@ -59,12 +59,19 @@ class EventBook {
   Result<std::vector<EventChange>> PlanSetEnabled(const std::string& name, bool is_enabled,
                                                   const Caller& caller, Nanos now) const;
 
+  // Events that are new with the changes count as there until the store has answered: whoever asks
+  // next is not to find room for the same number again.
+  using Additions = std::map<std::string, size_t>;  // by tenant
+  Additions BeginAdding(const std::vector<EventChange>& changes);
+  void EndAdding(const Additions& additions);
+
  private:
   Status CheckCounts(const std::vector<EventSpec>& specs, const Caller& caller) const;
 
   const EventBookLimits limits_;
   ByName by_name_;
   ById by_id_;
+  Additions under_way_;
 };
 
 }  // namespace trumpet

@@ -128,14 +128,17 @@ void EventManager::Impl::Write(Result<std::vector<EventChange>> changes,
     answer_.RunSoon();
     return;
   }
-  parts_.store->Write(std::move(list), [this, names = std::move(names), done = std::move(done)](
-                                           const Result<std::vector<uint32_t>>& ids) {
-    if (ids.ok()) {
-      done(RecordsOf(names));
-    } else {
-      done(ids.status());
-    }
-  });
+  const EventBook::Additions additions = events_.BeginAdding(list);
+  parts_.store->Write(std::move(list),
+                      [this, additions, names = std::move(names),
+                       done = std::move(done)](const Result<std::vector<uint32_t>>& ids) {
+                        events_.EndAdding(additions);
+                        if (ids.ok()) {
+                          done(RecordsOf(names));
+                        } else {
+                          done(ids.status());
+                        }
+                      });
 }
 
 void EventManager::Impl::Answer() {

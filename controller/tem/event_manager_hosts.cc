@@ -239,6 +239,16 @@ void EventManager::Impl::OnClosed(Session* session, CloseCause cause, const std:
   Log(is_stopping_ ? "info" : "warn", "host " + host->id + " has gone: " + why);
 }
 
+// What it was to do without, and cannot say any more since when it does.
+void EventManager::Impl::LeaveDropped(const ManagedHost& host) {
+  if (!host.number) return;
+  for (const uint32_t id : host.sync.UnwantedIds()) {
+    if (desk_.verdicts().Find(id) == nullptr) continue;
+    desk_.verdicts().Leave(id, *host.number, Now(), desk_.output());
+    desk_.Touch();
+  }
+}
+
 void EventManager::Impl::Detach(ManagedHost* host, const std::string& why) {
   host->past.Add(host->session->counters());
   host->session->user_data = nullptr;
@@ -251,6 +261,7 @@ void EventManager::Impl::Detach(ManagedHost* host, const std::string& why) {
   if (host->number) desk_.verdicts().SetOff(*host->number, INT64_MAX);
   host->polls.Clear();
   host->sync.OnDisconnected();
+  LeaveDropped(*host);
   if (std::exchange(host->waits_for_room, false)) {
     waiting_for_room_.erase(std::find(waiting_for_room_.begin(), waiting_for_room_.end(), host));
   }

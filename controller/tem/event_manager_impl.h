@@ -152,6 +152,7 @@ class EventManager::Impl final : public SessionOwner,
                                        const ManagedHost* host) const;
   std::optional<Refusal> MakeRoom(ManagedHost* host);
   std::string CertificateName(const Session& session, const Hello& hello) const;
+  void LeaveDropped(const ManagedHost& host);
   void Detach(ManagedHost* host, const std::string& why);
   void Take(ManagedHost* host, const TriggerAck& ack);
   std::unordered_map<uint32_t, Nanos> ToldAllSince(const ManagedHost& host,

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -144,6 +145,30 @@ TEST_F(EventManagerTest, BoundsTheNumberOfEvents) {
   EXPECT_EQ(Put("['*, 1, 1ms', '*, 2, 1ms']", blue),
             "that would make 2 events of tenant 'blue'; 1 are allowed");
   EXPECT_EQ(Put("['*, 1, 1ms', '*, 2, 1ms']"), "");
+}
+
+TEST_F(EventManagerTest, BoundsTheNumberOfEventsThatAreUnderWay) {
+  options_.max_events = 3;
+  options_.max_events_per_tenant = 1;
+  Restart();
+  std::vector<std::string> answers;
+  const auto put = [&](const std::string& name, const Caller& caller) {
+    manager_->Put("- {name: " + name + ", event: '*, 1, 1ms'}", DocumentFormat::kYaml, name,
+                  EventManager::IfThere::kReplace, caller,
+                  [&](const Result<std::vector<EventRecord>>& records) {
+                    answers.push_back(records.ok() ? "ok" : records.message());
+                  });
+  };
+  for (const char* name : {"a", "b"}) put(name, {"blue-token", "blue", {}});
+  for (const char* name : {"c", "d", "e"}) put(name, {});
+  ASSERT_TRUE(loop_.RunUntil([&] { return answers.size() == 5; }));
+  std::sort(answers.begin(), answers.end());
+  EXPECT_EQ(answers,
+            (std::vector<std::string>{"ok", "ok", "ok",
+                                      "that would make 2 events of tenant 'blue'; 1 are allowed",
+                                      "that would make 4 events; 3 are allowed"}));
+  EXPECT_EQ(Remove("a"), "");
+  EXPECT_EQ(Put("- {name: a, event: '*, 1, 1ms'}", {"blue-token", "blue", {}}), "");
 }
 
 TEST_F(EventManagerTest, RefusesChangesWhileTheStoreIsAway) {

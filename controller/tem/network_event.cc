@@ -181,6 +181,12 @@ void NetworkEvent::CatchUp(Nanos now) {
   if (now >= DeadlineOf(next())) SkipQuiet(now);
 }
 
+// Owes the next interval, and says itself when it has ended it and those behind.
+bool NetworkEvent::SaysWhenOver(const Member& member) const {
+  const NetworkHost& host = *(*hosts_)[member.host];
+  return Owes(member, next()) && host.off_from > host.ended_until;
+}
+
 // Until then a host owes all intervals as it owes the next one, or none, and has ended those it
 // owes.
 Nanos NetworkEvent::UnchangedUntil(const Member& member) const {
@@ -188,9 +194,7 @@ Nanos NetworkEvent::UnchangedUntil(const Member& member) const {
   for (const Nanos change : {member.from, member.until, member.wanted_from, member.wanted_until}) {
     if (change > verdicts_.NextStart()) until = std::min(until, change);
   }
-  const NetworkHost& host = *(*hosts_)[member.host];
-  const bool is_off = host.off_from <= host.ended_until;
-  return Owes(member, next()) && !is_off ? std::min(until, host.ended_until) : until;
+  return SaysWhenOver(member) ? std::min(until, (*hosts_)[member.host]->ended_until) : until;
 }
 
 // Passes over intervals that all hosts have ended, in which nothing was delivered and nothing can
@@ -201,7 +205,7 @@ void NetworkEvent::SkipEnded(Nanos now) {
   for (const Member& member : members_) {
     until = std::min(until, UnchangedUntil(member));
     if (until < verdicts_.NextEnd()) return;
-    is_owed |= Owes(member, next());
+    is_owed |= SaysWhenOver(member);
   }
   const bool is_missed = IsAnyMissed(next());
   const uint64_t skipped = verdicts_.SkipQuiet(is_owed ? until : std::min(until, now));
@@ -222,6 +226,10 @@ void NetworkEvent::Decide(Nanos now, NetworkOutput* output) {
   if (!HaveAllEnded(next(), &waiting) || IsAnyMissed(next()) || waiting.polls.asked_count() != 0 ||
       IsAnyUnasked(next(), waiting)) {
     ++counters_.intervals_incomplete;
+  }
+  if (waiting.refused_polls != 0 && IsAnyToBeAsked()) {
+    waiting.reasons |= kBucketEvicted;
+    counters_.polls_refused += waiting.refused_polls;
   }
   const auto& decisions = verdicts_.Decide(flows_);
   if (!decisions.empty()) Tell(decisions, now, waiting, output);

@@ -211,7 +211,7 @@ class NetworkEvent {
   // What waits for the verdict of one interval.
   struct Waiting {
     Waiting(size_t max_key_bytes, size_t word_count, uint64_t hash_seed);
-    bool is_empty() const { return cells.count() == 0 && reasons == 0; }
+    bool is_empty() const { return cells.count() == 0 && reasons == 0 && refused_polls == 0; }
     bool is_quiet() const { return is_empty() && polls.bucket_count() == 0; }
 
     CellTable cells;
@@ -219,6 +219,7 @@ class NetworkEvent {
     std::vector<uint32_t> asked_hosts;  // that are asked for what they did not report
     std::vector<bool> is_asked;         // by host
     size_t asked_buckets = 0;           // so many of the first buckets have been gone through
+    uint64_t refused_polls = 0;         // cells of buckets that nobody can be asked for
     uint32_t reasons = 0;               // of our own
     size_t bytes = 0;
     size_t ended_members = 0;  // so many of the first members need not be looked at again
@@ -261,12 +262,14 @@ class NetworkEvent {
                NetworkOutput* output);
   void SpareHopeless(int64_t interval, Waiting* waiting);
   bool CanReach(std::string_view key, int64_t interval, const Waiting& waiting) const;
+  bool IsAnyToBeAsked() const;
   bool IsAnyUnasked(int64_t interval, const Waiting& waiting) const;
   void NoteReported(uint32_t host, std::string_view key, Nanos now, Waiting* waiting);
 
   bool SkipQuiet(Nanos now);
   void SkipEnded(Nanos now);
   void Passed(uint64_t intervals, bool are_incomplete);
+  bool SaysWhenOver(const Member& member) const;
   Nanos UnchangedUntil(const Member& member) const;
   void Decide(Nanos now, NetworkOutput* output);
   void LimitBuckets();

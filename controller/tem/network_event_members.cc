@@ -146,7 +146,7 @@ bool NetworkEvent::HaveAllEnded(int64_t interval, Waiting* waiting) const {
   size_t& at = waiting->ended_members;
   for (; at < members_.size(); ++at) {
     if (!Owes(members_[at], interval)) continue;
-    waiting->is_owed = true;
+    waiting->is_owed |= !IsOff(members_[at], interval);
     if (!HasEnded(members_[at], interval)) return false;
     waiting->delivered_ns = std::max(waiting->delivered_ns, (*hosts_)[members_[at].host]->ended_at);
   }

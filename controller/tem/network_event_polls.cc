@@ -35,8 +35,7 @@ void NetworkEvent::NoteReported(uint32_t host, std::string_view key, Nanos now, 
   if (polls.Find(key) == kNoBucket) {
     const size_t bytes = BucketStore::kBytesPerBucket + max_key_bytes_ + 2 * members_.size();
     if (polls.bucket_count() >= limits_.max_asked_buckets || !Charge(bytes, waiting)) {
-      waiting->reasons |= kBucketEvicted;
-      ++counters_.polls_refused;
+      ++waiting->refused_polls;
       return;
     }
   }
@@ -136,6 +135,13 @@ void NetworkEvent::SpareHopeless(int64_t interval, Waiting* waiting) {
     polls.SetDecided(bucket, true);
     ++counters_.polls_spared;
   }
+}
+
+// Of the next interval; the others tell everything by themselves.
+bool NetworkEvent::IsAnyToBeAsked() const {
+  return std::any_of(members_.begin(), members_.end(), [this](const Member& member) {
+    return Owes(member, next()) && shares_->Largest(member.host) > 1;
+  });
 }
 
 // The deadline came before somebody could be asked for a bucket that may have been told of.

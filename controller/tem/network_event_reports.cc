@@ -107,7 +107,7 @@ void NetworkEvent::NamePollGaps(std::string_view key, const Waiting& waiting,
     const bool has_told = bucket != kNoBucket
                               ? waiting.polls.state(bucket, member.host) == PollState::kTold
                               : waiting.cells.Find(member.host, key) != kNoBucket;
-    if (has_told) continue;
+    if (has_told || (bucket == kNoBucket && shares_->Largest(member.host) <= 1)) continue;
     reasons |= kHostSilent;
     report->silent_hosts.push_back((*hosts_)[member.host]->name);
   }

@@ -78,6 +78,18 @@ TEST(SplitThresholds, MayBeginWhileCountsWait) {
   EXPECT_EQ(network.At(11), (Lines{"80@0 13"}));
 }
 
+TEST(SplitThresholds, AreWholeWhereAllTellAllHoweverManyBucketsThereAre) {
+  NetworkOptions limits;
+  limits.limits.max_asked_buckets = 2;
+  Network network(6, Split(), limits);
+  ApplyShares(&network);  // 11 / 16: 1 each
+  for (uint32_t port = 1; port <= 4; ++port) network.Volume(0, 0, port, 11);
+  for (uint32_t host = 0; host < 6; ++host) network.End(host, 10);
+  EXPECT_EQ(network.At(10), (Lines{"1@0 11", "2@0 11", "3@0 11", "4@0 11"}));
+  EXPECT_EQ(network.counters().polls_refused, 0u);
+  EXPECT_TRUE(network.output.polls.empty());
+}
+
 TEST(SplitThresholds, DoNotAskWhereTheOthersCannotHaveEnough) {
   Network network(3, Split());
   ApplyShares(&network);

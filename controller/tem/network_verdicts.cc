@@ -71,6 +71,7 @@ Status NetworkVerdicts::Install(const std::shared_ptr<const TriggerPlan>& plan, 
     event = std::make_unique<NetworkEvent>(plan, from, options, options_.limits, &hosts_,
                                            &options_.budget, options_.hash_seed);
     awake_.insert(plan->spec.id);
+    if (plan->uses_flow_state) of_flows_.insert(plan->spec.id);
     MarkEnded(*event);
     return Status::Ok();
   }
@@ -205,9 +206,9 @@ void NetworkVerdicts::Add(uint32_t host, const Partials& partials) {
 }
 
 void NetworkVerdicts::Add(uint32_t host, const FlowStateUpdate& update, Nanos flow_timeout_ns) {
-  for (auto& [id, event] : events_) {
-    if (!event->plan().uses_flow_state || !event->IsMember(host)) continue;
-    event->Add(host, update, flow_timeout_ns);
+  for (const uint32_t id : of_flows_) {
+    NetworkEvent* const event = events_.at(id).get();
+    if (event->IsMember(host)) event->Add(host, update, flow_timeout_ns);
   }
 }
 
@@ -315,6 +316,7 @@ void NetworkVerdicts::AdvanceQuiet(Nanos now, NetworkOutput* output) {
 NetworkVerdicts::Events::iterator NetworkVerdicts::Erase(Events::iterator event) {
   AddTo(event->second->counters(), &closed_);
   awake_.erase(event->first);
+  of_flows_.erase(event->first);
   return events_.erase(event);
 }
 

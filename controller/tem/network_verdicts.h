@@ -151,6 +151,7 @@ class NetworkVerdicts {
   std::vector<uint32_t> leaving_;  // removed, but still owed to events
   Events events_;
   std::set<uint32_t> awake_;     // ids of those that something waits in; others are quiet
+  std::set<uint32_t> of_flows_;  // ids of those that read states of flows
   uint32_t resume_at_ = 0;       // id of the event to advance first
   uint32_t quiet_at_ = 0;        // id of the quiet event to look at next
   Nanos quiet_due_ = INT64_MIN;  // when to look at some

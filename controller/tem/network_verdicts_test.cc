@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <random>
 #include <string>
 #include <utility>
@@ -117,6 +119,34 @@ TEST(NetworkVerdicts, WaitsForNoMonitorThatIsOff) {
   EXPECT_EQ(network.At(30), Lines{}) << "it is on again, and owes";
   network.End(1, 30);
   EXPECT_EQ(network.At(30), (Lines{"80@20 12"}));
+}
+
+// Nobody tells when what is not counted is over, so the clock does.
+TEST(NetworkVerdicts, DecideNoIntervalBeforeItsEndWhenAllMonitorsAreOff) {
+  Network network(1);
+  network.End(0, 10);
+  network.verdicts.SetOff(0, Ms(10));
+  EXPECT_EQ(network.At(100), Lines{});
+  EXPECT_EQ(network.verdicts.Find(kEvent)->NextStart(), Ms(100));
+  network.verdicts.SetOff(0, INT64_MAX);
+  network.Volume(0, 120, 80, 12);
+  network.End(0, 130);
+  EXPECT_EQ(network.At(130), (Lines{"80@120 12"}));
+  EXPECT_EQ(network.counters().late_partials, 0u);
+}
+
+TEST(NetworkVerdicts, TellsNothingOfTheFutureWhenAllMonitorsAreOff) {
+  NetworkVerdicts verdicts(NetworkOptions{});
+  NetworkOutput output;
+  const uint32_t host = *verdicts.AddHost("a");
+  const Expr predicate = Op(Sum(Variable::kPackets), ExprOp::kLess, Num(5));
+  ASSERT_TRUE(verdicts.Install(Plan(Event(kEvent, predicate, {})), 0, {}).ok());
+  verdicts.Join(kEvent, host, 0);
+  verdicts.EndUntil(host, Ms(10), Ms(10));
+  verdicts.SetOff(host, Ms(10));
+  verdicts.Advance(Ms(11), SIZE_MAX, &output);
+  ASSERT_EQ(output.reports.size(), 1u);
+  EXPECT_EQ(output.reports[0].report.end_ns, Ms(10));
 }
 
 TEST(NetworkVerdicts, DecidesNothingBeforeItIsPlaced) {
@@ -417,6 +447,32 @@ TEST(NetworkVerdicts, WhatAHostToldAheadBeforeItLeftTakesNoRoom) {
   network.End(0, 40);
   EXPECT_EQ(network.At(40), (Lines{"1@30 11"}));
   EXPECT_EQ(network.verdicts.budget().bytes, 0u);
+}
+
+// What hosts tell of thousands of connections, many times a second.
+TEST(NetworkVerdicts, FlowStatesCostNoMoreForEventsThatDoNotReadThem) {
+  const auto take = [](uint32_t others) {
+    NetworkVerdicts verdicts(NetworkOptions{});
+    const uint32_t host = *verdicts.AddHost("a");
+    const Expr seq = Op(Var(Variable::kSeq), ExprOp::kGreater, Num(10));
+    const Expr volume = Op(Sum(Variable::kVolume), ExprOp::kGreater, Num(10));
+    for (uint32_t id = 1; id <= others + 1; ++id) {
+      EXPECT_TRUE(verdicts.Install(Plan(Event(id, id == 1 ? seq : volume, ByFlow())), 0, {}).ok());
+      verdicts.Join(id, host, 0);
+    }
+    const auto begin = std::chrono::steady_clock::now();
+    for (int i = 0; i < 2000; ++i) {
+      verdicts.Add(host, FlowStateUpdate{Flow(static_cast<uint8_t>(i)), FlowState(), 0, Ms(10)});
+    }
+    return std::chrono::steady_clock::now() - begin;
+  };
+  auto alone = take(0);
+  auto among_many = take(4000);
+  for (int again = 0; again < 2; ++again) {
+    alone = std::min(alone, take(0));
+    among_many = std::min(among_many, take(4000));
+  }
+  EXPECT_LT(among_many, 20 * alone);
 }
 
 TEST(NetworkVerdicts, FlowStatesThatDoNotFitAreCountedAndMarkTheirInterval) {

@@ -410,4 +410,12 @@ std::vector<uint32_t> TriggerSync::WantedIds() const {
   return ids;
 }
 
+std::vector<uint32_t> TriggerSync::UnwantedIds() const {
+  std::vector<uint32_t> ids;
+  for (const Entry& entry : entries_) {
+    if (!entry.is_wanted) ids.push_back(entry.id);
+  }
+  return ids;
+}
+
 }  // namespace trumpet

@@ -133,6 +133,7 @@ class TriggerSync {
   const std::string& last_error() const { return last_error_; }
   uint64_t refused_sets() const { return refused_sets_; }
   std::vector<uint32_t> WantedIds() const;
+  std::vector<uint32_t> UnwantedIds() const;  // that may be on the host still
 
  private:
   // kPutInVain: as it was wanted before it was dropped, and perhaps wanted again.
