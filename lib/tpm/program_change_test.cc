@@ -108,7 +108,35 @@ TEST(PacketMonitor, ASampleOfAFlowOfTheProgramBeforeIsCounted) {
   rig.Finish(10 * kMs);
   EXPECT_EQ(rig.monitor->counters().rtt_samples, 1u);
   EXPECT_EQ(rig.sink.total_sums[1], static_cast<uint64_t>(2 * kMs));
+  EXPECT_EQ(rig.sink.reasons, uint32_t{kConnectionEvicted}) << "the other event lacks it";
+}
+
+TEST(PacketMonitor, ASampleOfAFlowOfTheProgramBeforeIsWholeForTheEventsOfBoth) {
+  const auto event = PlanOf(1, DstPrefix(0, 0), Variable::kRtt, 10, true);
+  const auto other = PlanOf(2, DstPrefix(0, 0), Variable::kPackets, 10);
+  Rig rig({event});
+  Send(rig.monitor.get(), Segment(1, 2, 100, 1, 10), 1 * kMs);
+  rig.Change({other, event}, 2 * kMs);
+  Send(rig.monitor.get(), Segment(2, 1, 1, 110, 0), 3 * kMs);
+  rig.Finish(10 * kMs);
+  EXPECT_EQ(rig.sink.total_sums[1], static_cast<uint64_t>(2 * kMs));
   EXPECT_EQ(rig.sink.reasons, 0u);
+}
+
+// Nobody can tell any more whose flow it was; there is room enough.
+TEST(PacketMonitor, ASampleThatTwoChangesLeaveBehindIsNotForLackOfRoom) {
+  const auto event = PlanOf(1, DstPrefix(0, 0), Variable::kRtt, 5, true);
+  const auto other = PlanOf(2, DstPrefix(0, 0), Variable::kPackets, 5);
+  Rig rig({event});
+  Send(rig.monitor.get(), Segment(1, 2, 100, 1, 10), 1 * kMs);
+  rig.Change({event, other}, 2 * kMs);
+  SweepAll(rig.monitor.get(), 2 * kMs, &rig.sink);
+  rig.Change({event}, 6 * kMs);
+  SweepAll(rig.monitor.get(), 6 * kMs, &rig.sink);
+  Send(rig.monitor.get(), Segment(2, 1, 1, 110, 0), 7 * kMs);
+  rig.Finish(10 * kMs);
+  EXPECT_EQ(rig.monitor->counters().rtt_samples_orphaned, 1u);
+  EXPECT_EQ(rig.sink.reasons, uint32_t{kConnectionEvicted});
 }
 
 // CloseEpoch() may end an epoch before its time; what comes until then counts in the next one.

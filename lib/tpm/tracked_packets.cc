@@ -66,7 +66,8 @@ bool TrackedPackets::TakeInPeers(Nanos until) {
 }
 
 // A sample belongs to the flow of the acknowledged segment, which may be any flow.  Null: it has
-// been given up, and the sample is counted as orphaned.
+// been given up, and the sample is counted as orphaned.  A flow that sent nothing since a change of
+// events is still one of the events before: those that are new lack the sample.
 Generation* TrackedPackets::GenerationOf(const RttSample& sample, Nanos time) {
   counters_->rtt_samples++;
   const auto flow = static_cast<FlowIndex>(sample.owner);
@@ -75,7 +76,9 @@ Generation* TrackedPackets::GenerationOf(const RttSample& sample, Nanos time) {
   Generation* generation = has_owner ? epoch_->GenerationOf(flows_->At(flow)) : nullptr;
   if (generation == nullptr) {
     counters_->rtt_samples_orphaned++;
-    epoch_->Mark(time, kFlowTableFull);
+    epoch_->Mark(time, sample.owner == kNoOwner ? kFlowTableFull : kConnectionEvicted);
+  } else if (generation == epoch_->previous && epoch_->adds_rtt_events) {
+    epoch_->Mark(time, kConnectionEvicted);
   } else if (generation->sets.ProgramAt(flows_->At(flow).set).is_cut) {
     epoch_->Mark(time, kFlowTableFull);
   }

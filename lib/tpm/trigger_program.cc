@@ -3,6 +3,7 @@
 
 #include "lib/tpm/trigger_program.h"
 
+#include <algorithm>
 #include <numeric>
 #include <string>
 #include <unordered_map>
@@ -101,6 +102,7 @@ std::shared_ptr<const TriggerProgram> TriggerProgram::Make(
     }
     program->operand_ids_.push_back(std::move(ids));
   }
+  std::sort(program->rtt_events_.begin(), program->rtt_events_.end());
   if (observation != nullptr) program->CountByPlace(std::move(observation));
   program->layout_ = KeyLayout::For(events);
   program->index_ = TriggerIndex::For(filters);
@@ -133,6 +135,11 @@ size_t TriggerProgram::KeepCounted(const ParsedPacket& packet, const FlowKey& en
   return kept;
 }
 
+bool TriggerProgram::AddsRttEvents(const TriggerProgram& before) const {
+  return !std::includes(before.rtt_events_.begin(), before.rtt_events_.end(), rtt_events_.begin(),
+                        rtt_events_.end());
+}
+
 void TriggerProgram::NoteNeeds(const TriggerPlan& plan) {
   VisitNodes(plan.spec.predicate, [this](const Expr& node) {
     if (node.op != ExprOp::kVariable) return;
@@ -141,7 +148,7 @@ void TriggerProgram::NoteNeeds(const TriggerPlan& plan) {
       tracks_bursts_ = true;
     }
   });
-  if (plan.uses_rtt) uses_rtt_ = true;
+  if (plan.uses_rtt) rtt_events_.push_back(plan.spec.id);
   if (plan.uses_flow_state) reports_flow_state_ = true;
 }
 

@@ -73,7 +73,9 @@ class TriggerProgram {
                      size_t count) const;
 
   bool tracks_tcp() const { return tracks_tcp_; }  // any TCP variable is used
-  bool uses_rtt() const { return uses_rtt_; }
+  bool uses_rtt() const { return !rtt_events_.empty(); }
+  // Whether an event that reads round-trip times is not one of `before`.
+  bool AddsRttEvents(const TriggerProgram& before) const;
   bool tracks_bursts() const { return tracks_bursts_; }            // is_burst is used
   bool reports_flow_state() const { return reports_flow_state_; }  // bare ack, seq or dup is used
 
@@ -92,8 +94,8 @@ class TriggerProgram {
   std::vector<std::vector<uint16_t>> operand_ids_;
   std::shared_ptr<const Observation> observation_;  // shared with other programs; may be null
   std::vector<uint8_t> counted_at_;                 // per trigger: what it asks; 0: nothing
+  std::vector<uint32_t> rtt_events_;                // ids, rising
   bool tracks_tcp_ = false;
-  bool uses_rtt_ = false;
   bool tracks_bursts_ = false;
   bool reports_flow_state_ = false;
 };
