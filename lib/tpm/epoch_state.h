@@ -50,7 +50,7 @@ struct EpochState {
   uint32_t touched_count[2] = {0, 0};
   Generation* running = nullptr;
   Generation* previous = nullptr;  // may be null
-  bool adds_rtt_events = false;    // `running` has some that `previous` had not
+  bool adds_rtt_events = false;    // `running` may have some that `previous` had not
 };
 
 }  // namespace trumpet

@@ -100,7 +100,7 @@ std::unique_ptr<Generation> PacketThread::TakeOver(std::unique_ptr<Generation> n
   std::unique_ptr<Generation> unused = std::move(previous_);
   previous_ = std::move(running_);
   running_ = std::move(next);
-  epoch_.adds_rtt_events = previous_ != nullptr && program.AddsRttEvents(*previous_->program);
+  epoch_.adds_rtt_events = previous_ != nullptr && program.MayAddRttEvents(*previous_->program);
   connections_.set_collects_changes(program.reports_flow_state());
   const bool tracked_tcp = previous_ != nullptr && previous_->program->tracks_tcp();
   if (program.tracks_tcp() && !tracked_tcp) connections_.ForgetTcpBefore(at);

@@ -6,12 +6,17 @@
 // which another thread took the processor (`preempted`, of a million) tell about the machine and
 // are left out of the rest. BM_Spin is the control: steps that only look at the clock, so what
 // exceeds the budget there is interrupts and the hypervisor.
+//
+// BM_Pieces has no budget, so that each step is one piece of work between two looks at the clock:
+// what a step can exceed its budget by.  The same sweep is run eleven times, each of its pieces
+// counts with the median of its rounds, and what interrupts does not come to the same piece again.
 
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
 
 #include <algorithm>
 #include <memory>
+#include <vector>
 
 #include "lib/tpm/monitor_harness_test.h"
 
@@ -97,30 +102,44 @@ std::shared_ptr<const TriggerPlan> LargestOf(uint32_t id) {
   return std::make_shared<const TriggerPlan>(MakeTriggerPlan(spec));
 }
 
-// One packet of each flow per epoch; the time is that of the sweeps alone.
-void Sweeps(benchmark::State& state, bool is_five_tuple) {
-  const auto flows = static_cast<uint32_t>(state.range(0));
-  const auto triggers = static_cast<uint32_t>(state.range(1));
+MonitorOptions SweepOptions() {
   MonitorOptions options;
   options.max_flows = 1u << 18;
   options.ring_bytes = 1u << 28;
   options.sweep_budget_ns = kBudget;
   options.touches_memory = true;  // as in the switch
-  const auto monitor = testing::MakeMonitor(options);
+  return options;
+}
+
+std::unique_ptr<PacketMonitor> MakeSwept(const MonitorOptions& options, uint32_t triggers,
+                                         bool is_five_tuple) {
+  auto monitor = testing::MakeMonitor(options);
   HostVerdicts::Plans plans;
   for (uint32_t id = 1; id <= triggers; id++) {
     const auto plain = PlanOf(id, DstPrefix(0, 0), Variable::kVolume, 10, is_five_tuple);
     plans.push_back(is_five_tuple ? plain : LargestOf(id));
   }
   if (!monitor->Publish(TriggerProgram::Make(plans, 1, INT64_MIN)).ok()) abort();
+  return monitor;
+}
+
+void SendEach(PacketMonitor* monitor, uint32_t flows, Nanos now) {
+  for (uint32_t flow = 0; flow < flows; flow++) {
+    testing::Send(monitor, UdpFrame(flow * 2654435761u, 1, 2, 3), now);
+  }
+}
+
+// One packet of each flow per epoch; the time is that of the sweeps alone.
+void Sweeps(benchmark::State& state, bool is_five_tuple) {
+  const auto flows = static_cast<uint32_t>(state.range(0));
+  const auto triggers = static_cast<uint32_t>(state.range(1));
+  const auto monitor = MakeSwept(SweepOptions(), triggers, is_five_tuple);
   NoSink sink;
   Nanos now = 0;
   double fastest = 1e9;
   Steps steps;
   for (auto _ : state) {
-    for (uint32_t flow = 0; flow < flows; flow++) {
-      testing::Send(monitor.get(), UdpFrame(flow * 2654435761u, 1, 2, 3), now);
-    }
+    SendEach(monitor.get(), flows, now);
     now += kEpoch;
     const uint64_t preempted_before = steps.preempted;
     const double spent = steps.RunAll([&] { return monitor->OnIdle(now); });
@@ -144,6 +163,64 @@ void Sizes(benchmark::internal::Benchmark* bench) {
 }
 BENCHMARK(BM_WholeBuckets)->Apply(Sizes);
 BENCHMARK(BM_Partials)->Apply(Sizes);
+
+// The nanoseconds of each step of the sweep of one epoch, which has cells of each flow.
+std::vector<double> PiecesOf(uint32_t flows, uint32_t triggers, bool is_five_tuple) {
+  MonitorOptions options = SweepOptions();
+  options.sweep_budget_ns = 0;
+  options.watchdog_factor = 0;
+  const auto monitor = MakeSwept(options, triggers, is_five_tuple);
+  NoSink sink;
+  SendEach(monitor.get(), flows, 0);
+  testing::SweepAll(monitor.get(), kEpoch, &sink);
+  SendEach(monitor.get(), flows, kEpoch);
+  const StepClock* clock = StepClock::System();
+  std::vector<double> pieces;
+  for (bool has_more = true; has_more;) {
+    const uint64_t start = clock->Ticks();
+    has_more = monitor->OnIdle(2 * kEpoch);
+    pieces.push_back(static_cast<double>(clock->Ticks() - start) / clock->ticks_per_nano());
+  }
+  return pieces;
+}
+
+constexpr size_t kRounds = 11;
+
+double MedianOf(std::vector<double>* values) {
+  const auto middle = values->begin() + static_cast<std::ptrdiff_t>(values->size() / 2);
+  std::nth_element(values->begin(), middle, values->end());
+  return *middle;
+}
+
+void BM_Pieces(benchmark::State& state) {
+  const auto flows = static_cast<uint32_t>(state.range(0));
+  const auto triggers = static_cast<uint32_t>(state.range(1));
+  std::vector<double> pieces;
+  for (auto _ : state) {
+    std::vector<std::vector<double>> rounds;
+    while (rounds.size() < kRounds) {
+      rounds.push_back(PiecesOf(flows, triggers, state.range(2) != 0));
+      if (rounds.back().size() != rounds.front().size()) {
+        state.SkipWithError("rounds of one sweep have different numbers of pieces");
+        return;
+      }
+    }
+    for (size_t piece = 0; piece < rounds.front().size(); piece++) {
+      std::vector<double> times;
+      for (const std::vector<double>& round : rounds) times.push_back(round[piece]);
+      pieces.push_back(MedianOf(&times));
+    }
+  }
+  std::sort(pieces.begin(), pieces.end());
+  state.counters["pieces"] = static_cast<double>(pieces.size());
+  state.counters["median_ns"] = pieces[pieces.size() / 2];
+  state.counters["p999_ns"] = pieces[(pieces.size() - 1) - pieces.size() / 1000];
+  state.counters["longest_ns"] = pieces.back();
+}
+BENCHMARK(BM_Pieces)
+    ->ArgsProduct({{300, 10000, 100000}, {1, 8}, {0, 1}})
+    ->ArgNames({"flows", "triggers", "by_flow"})
+    ->Iterations(1);
 
 }  // namespace
 }  // namespace trumpet

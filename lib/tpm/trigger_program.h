@@ -74,8 +74,9 @@ class TriggerProgram {
 
   bool tracks_tcp() const { return tracks_tcp_; }  // any TCP variable is used
   bool uses_rtt() const { return !rtt_events_.empty(); }
-  // Whether an event that reads round-trip times is not one of `before`.
-  bool AddsRttEvents(const TriggerProgram& before) const;
+  // Whether an event that reads round-trip times is not one of `before`; true for other events of
+  // which there are more than a packet thread can compare.
+  bool MayAddRttEvents(const TriggerProgram& before) const;
   bool tracks_bursts() const { return tracks_bursts_; }            // is_burst is used
   bool reports_flow_state() const { return reports_flow_state_; }  // bare ack, seq or dup is used
 
@@ -95,6 +96,7 @@ class TriggerProgram {
   std::shared_ptr<const Observation> observation_;  // shared with other programs; may be null
   std::vector<uint8_t> counted_at_;                 // per trigger: what it asks; 0: nothing
   std::vector<uint32_t> rtt_events_;                // ids, rising
+  uint64_t rtt_digest_ = 0;                         // of these
   bool tracks_tcp_ = false;
   bool tracks_bursts_ = false;
   bool reports_flow_state_ = false;

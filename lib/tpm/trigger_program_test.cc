@@ -12,6 +12,7 @@ namespace trumpet {
 namespace {
 
 using testing::DstPrefix;
+using testing::PlanOf;
 using testing::VariableExpr;
 
 // sum(bytes + first) + sum(bytes + first + 1) + ..., `count` operands.
@@ -70,6 +71,29 @@ TEST(TriggerProgram, NumbersEqualOperandsOfDifferentEventsOnce) {
   EXPECT_EQ(program->OperandOf(0, 0), program->OperandOf(1, 0));
   EXPECT_EQ(program->OperandOf(0, 2), program->OperandOf(1, 1));
   EXPECT_NE(program->OperandOf(0, 1), program->OperandOf(1, 1));
+}
+
+// Events of round-trip times with these ids, and one of packets.
+std::shared_ptr<const TriggerProgram> WithRttEvents(uint32_t first, uint32_t count) {
+  HostVerdicts::Plans plans = {PlanOf(1, DstPrefix(0, 0), Variable::kPackets, 10)};
+  for (uint32_t i = 0; i < count; i++) {
+    plans.push_back(PlanOf(first + i, DstPrefix(0, 0), Variable::kRtt, 10));
+  }
+  return TriggerProgram::Make(plans, 1, INT64_MIN);
+}
+
+TEST(TriggerProgram, TellsWhetherItMayAddEventsOfRoundTripTimes) {
+  const auto may_add = [](uint32_t first, uint32_t count, uint32_t before_first, uint32_t before) {
+    return WithRttEvents(first, count)->MayAddRttEvents(*WithRttEvents(before_first, before));
+  };
+  EXPECT_FALSE(may_add(2, 0, 2, 0));
+  EXPECT_FALSE(may_add(2, 3, 2, 3));
+  EXPECT_FALSE(may_add(3, 2, 2, 4)) << "two are left out";
+  EXPECT_TRUE(may_add(2, 4, 3, 2));
+  EXPECT_TRUE(may_add(2, 3, 5, 3));
+  EXPECT_FALSE(may_add(2, 4000, 2, 4000));
+  EXPECT_TRUE(may_add(2, 4001, 2, 4000));
+  EXPECT_FALSE(may_add(2, 0, 2, 4000));
 }
 
 TEST(TriggerProgram, AnOfflineRunRefusesWhatDoesNotFit) {
