@@ -82,10 +82,23 @@ bool Agent::Configure(const Settings& settings) {
 }
 
 bool Agent::SetEnabled(bool enabled) {
+  if (!Switch(enabled)) return true;
+  Wake();
+  if (enabled) return true;
+  const std::lock_guard<std::mutex> lock(mutex_);  // keeps the slots in place
+  return std::all_of(slots_.begin(), slots_.end(), [](const auto& slot) {
+    ThreadMonitor* const thread = &slot->thread();
+    return WaitUntilLeft(&thread, 1);
+  });
+}
+
+// False: nothing was to be done.
+bool Agent::Switch(bool enabled) {
+  const std::lock_guard<std::mutex> switching(switch_mutex_);
   const Nanos now = parts_.read_clocks().monotonic_ns;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (wishes_.enabled == enabled) return true;
+    if (wishes_.enabled == enabled) return false;
     if (!enabled) {
       wishes_.off_since = now;
     } else if (wishes_.off_since) {
@@ -101,13 +114,7 @@ bool Agent::SetEnabled(bool enabled) {
   is_enabled_.store(enabled);
   slices_.Allow(enabled, now);
   UpdateAttached();
-  Wake();
-  if (enabled) return true;
-  const std::lock_guard<std::mutex> lock(mutex_);  // keeps the slots in place
-  return std::all_of(slots_.begin(), slots_.end(), [](const auto& slot) {
-    ThreadMonitor* const thread = &slot->thread();
-    return WaitUntilLeft(&thread, 1);
-  });
+  return true;
 }
 
 void Agent::UpdateAttached() {

@@ -148,6 +148,7 @@ class Agent {
   void Run();
   bool WaitUntil(Nanos monotonic_ns);
   void GiveUp(const char* why) noexcept;
+  bool Switch(bool enabled);
   void UpdateAttached();
 
   // Step() in order.
@@ -192,7 +193,8 @@ class Agent {
   Wishes wishes_;
   bool poked_ = false;
   bool stops_ = false;
-  AgentStatus kept_;  // what Snapshot() cannot read itself
+  AgentStatus kept_;         // what Snapshot() cannot read itself
+  std::mutex switch_mutex_;  // switching on and off as a whole: others may ask, and the watchdog
   std::mutex attach_mutex_;
   bool attached_ = false;                 // under attach_mutex_
   std::atomic<bool> wants_hooks_{false};  // running: packets are needed

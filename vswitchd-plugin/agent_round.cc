@@ -111,15 +111,18 @@ void Agent::HeedWatchdog(Nanos now) {
     trip = {ThreadName(slot->thread().is_pmd(), slot->thread().core_id()), *overruns};
     thread = NameOf(*slot);
   }
-  is_enabled_.store(false);
-  slices_.Allow(false, parts_.read_clocks().monotonic_ns);
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (wishes_.enabled) wishes_.off_since = rules_.clock.MonotonicNs(trip.overruns.at_ns);
-    wishes_.enabled = false;
-    wishes_.watchdog = trip;
+    const std::lock_guard<std::mutex> switching(switch_mutex_);
+    is_enabled_.store(false);
+    slices_.Allow(false, parts_.read_clocks().monotonic_ns);
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (wishes_.enabled) wishes_.off_since = rules_.clock.MonotonicNs(trip.overruns.at_ns);
+      wishes_.enabled = false;
+      wishes_.watchdog = trip;
+    }
+    UpdateAttached();
   }
-  UpdateAttached();
   parts_.host->Warn(WatchdogText(thread, trip.overruns));
 }
 
