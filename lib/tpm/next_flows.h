@@ -34,8 +34,8 @@ class NextFlows {
 
   // How long it takes at the full rate until most of so many flows have been met and matched.  Of
   // more than kMaxWait is enough for, the others are matched after the instant.
-  static constexpr Nanos kWaitPerFlow = 500;
-  static constexpr Nanos kMaxWait = 50 * kNanosPerMilli;
+  static constexpr Nanos kWaitPerFlow = 1000;
+  static constexpr Nanos kMaxWait = 100 * kNanosPerMilli;
   static constexpr Nanos WaitFor(uint64_t flows) {
     return flows < kMaxWait / kWaitPerFlow ? static_cast<Nanos>(flows) * kWaitPerFlow : kMaxWait;
   }

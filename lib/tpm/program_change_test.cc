@@ -372,7 +372,7 @@ TEST(PacketMonitor, FlowsThatAreDearToMatchAreNotMatchedAhead) {
   EXPECT_EQ(sink.total_packets[4000], 100u);
 }
 
-// All that send, by what the last epoch had: half a microsecond each.
+// All that send, by what the last epoch had: a microsecond each.
 TEST(PacketMonitor, WantsTimeForTheFlowsThatSend) {
   Rig rig({PlanOf(1, FilterExpr(), Variable::kPackets, 10)});
   EXPECT_EQ(rig.monitor->preparing_time(), 0);
@@ -383,11 +383,11 @@ TEST(PacketMonitor, WantsTimeForTheFlowsThatSend) {
     }
   }
   SweepAll(rig.monitor.get(), 10 * kMs, &rig.sink);
-  EXPECT_EQ(rig.monitor->preparing_time(), kFlows * 500) << "and not for each of their packets";
+  EXPECT_EQ(rig.monitor->preparing_time(), kFlows * 1000) << "and not for each of their packets";
   Send(rig.monitor.get(), UdpFrame(1, 2, 3, 6), 11 * kMs);
   SweepAll(rig.monitor.get(), 20 * kMs, &rig.sink);
-  EXPECT_EQ(rig.monitor->preparing_time(), 500) << "the others have gone quiet";
-  static_assert(NextFlows::WaitFor(UINT64_MAX) == 50 * kMs);
+  EXPECT_EQ(rig.monitor->preparing_time(), 1000) << "the others have gone quiet";
+  static_assert(NextFlows::WaitFor(UINT64_MAX) == 100 * kMs);
 }
 
 // It finds code and tables in no cache, and takes as long as a batch may.
