@@ -33,6 +33,9 @@ struct ReportStreams::Stream {
   uint64_t taken_bytes = 0;  // as of the last look
   Nanos taken_at = 0;        // when it had last risen, or there was nothing to take
   Nanos said_at = 0;         // when anything was last written
+  Nanos allowed_at = 0;      // when its token was last good
+  Nanos failed_at = 0;       // when the store first failed; 0: it did not
+  Nanos asks_at = 0;         // not before
 
   bool Wants(const std::string& tenant, const std::string& name) const {
     if (!wish.tenant.empty() && tenant != wish.tenant) return false;
@@ -78,7 +81,7 @@ void ReportStreams::Begin(std::shared_ptr<HttpExchange> exchange, StreamWish wis
       std::min(wish.after, wish.is_of_slices ? feed_->last_number() : hub_->last_number());
   stream->wish = std::move(wish);
   const Nanos now = clock_->MonotonicNow();
-  stream->taken_at = now;
+  stream->taken_at = stream->allowed_at = now;
   stream->exchange->set_on_gone([gone = std::weak_ptr<Stream>(stream)] {
     if (const auto stream = gone.lock()) stream->is_over = true;  // Tick() takes it away
   });
@@ -142,6 +145,7 @@ void ReportStreams::PumpNews(Stream* stream) {
 }
 
 void ReportStreams::AskStore(const std::shared_ptr<Stream>& stream) {
+  if (clock_->MonotonicNow() < stream->asks_at) return;  // Tick() comes again
   ReportQuery query;
   query.after_number = stream->last;
   query.tenant = stream->wish.tenant;
@@ -156,25 +160,33 @@ void ReportStreams::AskStore(const std::shared_ptr<Stream>& stream) {
 
 void ReportStreams::OnStored(const std::shared_ptr<Stream>& stream, Result<ReportRows> rows) {
   stream->is_asking = false;
-  if (!rows.ok() || rows->empty()) {
+  if (!rows.ok()) {
+    const Nanos now = clock_->MonotonicNow();
+    if (stream->failed_at == 0) stream->failed_at = now;
+    stream->asks_at = now + kAskAgain;
+    if (now - stream->failed_at < kStoreAway) return;
+    SkipToMemory(stream.get(), /*is_known=*/false);
+  } else if (rows->empty()) {
     SkipToMemory(stream.get());
   } else {
     // What memory holds comes from there: the store may be some way behind.
     Give(stream.get(), *rows);
     if (rows->size() < kBatch) SkipToMemory(stream.get());
   }
+  stream->failed_at = 0;
   Pump(stream);
 }
 
 // Goes on at the oldest report in memory, and says so if there may have been some between.
-void ReportStreams::SkipToMemory(Stream* stream) {
+// `is_known`: the store, if there is one, has given all that there are.
+void ReportStreams::SkipToMemory(Stream* stream, bool is_known) {
   bool is_whole = false;
   const ReportRows oldest = hub_->After(0, 1, &is_whole);
   const uint64_t next = oldest.empty() ? hub_->last_number() + 1 : oldest.front()->number;
   if (next <= stream->last + 1) return;
   // A filter leaves numbers out, too, and the store would have had them.
-  const bool has_store = hub_->store() != nullptr;
-  if (!has_store || (stream->wish.tenant.empty() && stream->wish.names.empty())) {
+  const bool is_told = is_known && hub_->store() != nullptr;
+  if (!is_told || (stream->wish.tenant.empty() && stream->wish.names.empty())) {
     SayGap(stream, next);
   }
   stream->last = next - 1;
@@ -203,6 +215,13 @@ void ReportStreams::Give(Stream* stream, const ReportRows& rows) {
   if (!text.empty()) stream->Say(text, clock_->MonotonicNow());
 }
 
+// Whether its token is still good; whatever there is to say meanwhile.
+bool ReportStreams::MayGoOn(Stream* stream, Nanos now) {
+  if (now - stream->allowed_at < kTokenLasts) return true;
+  stream->allowed_at = now;
+  return server_->MayGoOn(stream->exchange->request());
+}
+
 void ReportStreams::Tick() {
   const Nanos now = clock_->MonotonicNow();
   streams_.remove_if([](const auto& stream) { return stream->is_over; });
@@ -213,15 +232,13 @@ void ReportStreams::Tick() {
     const uint64_t taken = stream->given_bytes - std::min<uint64_t>(stream->given_bytes, waiting);
     if (waiting == 0 || taken != stream->taken_bytes) stream->taken_at = now;
     stream->taken_bytes = taken;
-    if (now - stream->taken_at > kStall) {
+    if (!MayGoOn(stream.get(), now)) {
+      stream->is_over = true;
+      stream->exchange->EndStream();
+    } else if (now - stream->taken_at > kStall) {
       stream->exchange->CutOff();
     } else if (waiting == 0 && now - stream->said_at > kHeartbeat) {
-      if (server_->MayGoOn(stream->exchange->request())) {
-        stream->Say(":\n\n", now);
-      } else {
-        stream->is_over = true;  // the token has been withdrawn
-        stream->exchange->EndStream();
-      }
+      stream->Say(":\n\n", now);
     }
   }
 }

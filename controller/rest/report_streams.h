@@ -57,6 +57,10 @@ class ReportStreams final : private ReportSubscriber {
   static constexpr size_t kMaxWaiting = 1024 * 1024;  // bytes, beyond which nothing is added
   static constexpr Nanos kStall = 30 * kNanosPerSecond;
   static constexpr Nanos kHeartbeat = 15 * kNanosPerSecond;
+  static constexpr Nanos kTokenLasts = 500 * kNanosPerMilli;  // from one look at it to the next
+  // A store that fails is asked again, and done without after a while.
+  static constexpr Nanos kAskAgain = kNanosPerSecond;
+  static constexpr Nanos kStoreAway = 10 * kNanosPerSecond;
 
   ReportStreams(RestServer* server, const RestParts& parts, size_t max_streams);
   ~ReportStreams() override;
@@ -80,7 +84,8 @@ class ReportStreams final : private ReportSubscriber {
   void AskStore(const std::shared_ptr<Stream>& stream);
   void OnStored(const std::shared_ptr<Stream>& stream, Result<ReportRows> rows);
   void Give(Stream* stream, const ReportRows& rows);
-  void SkipToMemory(Stream* stream);
+  void SkipToMemory(Stream* stream, bool is_known = true);
+  bool MayGoOn(Stream* stream, Nanos now);
   void Tick();
 
   RestServer* const server_;

@@ -11,8 +11,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "controller/rest/report_streams.h"
 #include "controller/rest/rest_kit_test.h"
 #include "controller/store/memory_event_store.h"
+#include "controller/store/memory_report_store.h"
 #include "lib/wire/wire_clock.h"
 
 namespace trumpet {
@@ -28,9 +30,43 @@ const std::string& TopSource() {
   return top;
 }
 
+// Goes as fast as it is pushed.
+class PushedClock final : public WireClock {
+ public:
+  Nanos UnixNow() const override { return system_.UnixNow(); }
+  Nanos MonotonicNow() const override { return system_.MonotonicNow() + ahead; }
+
+  Nanos ahead = 0;
+
+ private:
+  SystemWireClock system_;
+};
+
+// Keeps reports, and does not answer for them while it is away.
+class AwayReports final : public ReportStore {
+ public:
+  explicit AwayReports(event_base* base) : kept_(base, 2 * ReportHub::kKept, 0) {}
+  uint64_t last_number() const override { return kept_.last_number(); }
+  void Append(const ReportRows& rows) override { kept_.Append(rows); }
+  void Query(const ReportQuery& query, Done done) override {
+    ++queries;
+    kept_.Query(query, [this, done](Result<ReportRows> rows) {
+      if (is_away) return done(trumpet::Status::Error("the disk is away"));
+      done(std::move(rows));
+    });
+  }
+  ReportStoreCounters counters() const override { return kept_.counters(); }
+
+  bool is_away = false;
+  int queries = 0;
+
+ private:
+  MemoryReportStore kept_;
+};
+
 class RestServerTest : public testing::Test {
  protected:
-  RestServerTest() : store_(loop_.base(), 77), hub_(nullptr) {
+  RestServerTest() : reports_(loop_.base()), store_(loop_.base(), 77), hub_(nullptr) {
     EventManagerParts parts;
     parts.base = loop_.base();
     parts.store = &store_;
@@ -56,11 +92,12 @@ class RestServerTest : public testing::Test {
            "}\n";
   }
 
-  void Start() {
+  void Start() { StartWith(&hub_); }
+  void StartWith(ReportHub* reports) {
     RestParts parts;
     parts.base = loop_.base();
     parts.events = manager_.get();
-    parts.reports = &hub_;
+    parts.reports = reports;
     parts.clock = &clock_;
     auto server = RestServer::Start(parts, options_);
     ASSERT_TRUE(server.ok()) << server.message();
@@ -86,21 +123,26 @@ class RestServerTest : public testing::Test {
   }
 
   void Publish(const std::string& event, const std::string& tenant, int count = 1) {
+    PublishTo(&hub_, event, tenant, count);
+  }
+  void PublishTo(ReportHub* hub, const std::string& event, const std::string& tenant, int count) {
     for (int i = 0; i < count; ++i) {
       NetworkReport report;
       report.report.event = event;
       report.report.bucket_json = R"({"dstIP":"10.1.0.1"})";
       report.report.start_ns = clock_.UnixNow();
       report.report.end_ns = report.report.start_ns + 10 * kNanosPerMilli;
-      hub_.Publish({report}, tenant);
+      hub->Publish({report}, tenant);
     }
   }
 
   Loop loop_;
   TempFolder folder_;
-  SystemWireClock clock_;
+  PushedClock clock_;
+  AwayReports reports_;
   MemoryEventStore store_;
   ReportHub hub_;
+  ReportHub stored_hub_{&reports_};
   RestOptions options_;
   std::unique_ptr<EventManager> manager_;
   std::unique_ptr<RestServer> server_;
@@ -252,6 +294,8 @@ TEST_F(RestServerTest, PagesThroughReports) {
   EXPECT_EQ(Get("read", "/v1/reports?limit=1")["reports"][0]["number"], 25);
   EXPECT_EQ(Get("read", "/v1/reports?event=other")["reports"].size(), 0u);
   EXPECT_EQ(Get("read", "/v1/reports?until=1")["reports"].size(), 0u);
+  EXPECT_EQ(Get("read", "/v1/reports?until=0001-01-01T00:00:00Z")["reports"].size(), 0u);
+  EXPECT_EQ(Get("read", "/v1/reports?from=0001-01-01T00:00:00Z&limit=2")["reports"].size(), 2u);
   EXPECT_EQ(Get("read", "/v1/reports?bucket=%7B%22dstIP%22:%2210.1.0.1%22%7D")["reports"].size(),
             25u);
   for (const char* wrong : {"limit=x", "limit=1001", "from=today", "order=up", "limt=1"}) {
@@ -311,6 +355,52 @@ TEST_F(RestServerTest, StreamSaysWhatIsNoLongerKnown) {
   EXPECT_TRUE(client.WaitForText("id: 10\nevent: gap\ndata: {\"after\":2,\"before\":11}\n"));
   EXPECT_TRUE(client.WaitForText("id: 11\n"));
   EXPECT_TRUE(client.WaitForText("id: " + std::to_string(ReportHub::kKept + 10) + "\n"));
+}
+
+TEST_F(RestServerTest, AStreamAsksAStoreThatIsAwayAgain) {
+  StartWith(&stored_hub_);
+  PublishTo(&stored_hub_, "heavy", "", static_cast<int>(ReportHub::kKept) + 10);
+  reports_.is_away = true;
+  RawClient client(&loop_, server_->ports().at(0));
+  client.Send("GET /v1/stream?after=2 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer read\r\n\r\n");
+  ASSERT_TRUE(loop_.RunUntil([&] { return reports_.queries == 1; }));
+  loop_.RunReady(500);
+  reports_.is_away = false;
+  clock_.ahead += ReportStreams::kAskAgain;
+  EXPECT_TRUE(client.WaitForText("id: " + std::to_string(ReportHub::kKept + 10) + "\n"));
+  EXPECT_NE(client.received().find("id: 3\ndata: "), std::string::npos);
+  EXPECT_EQ(client.received().find("event: gap"), std::string::npos);
+}
+
+TEST_F(RestServerTest, AStreamOfOneEventSaysWhatAStoreThatStaysAwayKeepsFromIt) {
+  StartWith(&stored_hub_);
+  PublishTo(&stored_hub_, "heavy", "", static_cast<int>(ReportHub::kKept) + 10);
+  reports_.is_away = true;
+  RawClient client(&loop_, server_->ports().at(0));
+  client.Send(
+      "GET /v1/stream?after=2&event=heavy HTTP/1.1\r\nHost: x\r\n"
+      "Authorization: Bearer read\r\n\r\n");
+  ASSERT_TRUE(loop_.RunUntil([&] { return reports_.queries == 1; }));
+  loop_.RunReady(500);
+  clock_.ahead += ReportStreams::kStoreAway;
+  EXPECT_TRUE(client.WaitForText("id: 10\nevent: gap\ndata: {\"after\":2,\"before\":11}\n"));
+  EXPECT_TRUE(client.WaitForText("id: " + std::to_string(ReportHub::kKept + 10) + "\n"));
+}
+
+TEST_F(RestServerTest, AStreamThatAlwaysHasSomethingToSayEndsWithItsToken) {
+  Start();
+  RawClient client(&loop_, server_->ports().at(0));
+  client.Send("GET /v1/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer read\r\n\r\n");
+  Publish("heavy", "");
+  ASSERT_TRUE(client.WaitForText("id: 1\n"));
+  WriteFile(options_.access.token_file, "tokens:\n" + Token("admin", "admin", ""));
+  server_->Reload();
+  EXPECT_TRUE(loop_.RunUntil([&] {
+    Publish("heavy", "");
+    clock_.ahead += ReportStreams::kTokenLasts;
+    client.Receive();
+    return client.received().find("\r\n0\r\n\r\n") != std::string::npos;
+  }));
 }
 
 TEST_F(RestServerTest, ABacklogCostsTheServerLittle) {
