@@ -24,8 +24,7 @@ bool ReadInstant(const RestCall& call, const std::string& parameter, Nanos* inst
   const char* end = strptime(text.c_str(), "%Y-%m-%dT%H:%M:%SZ", &parts);
   const bool is_read = !text.empty() && end != nullptr && *end == '\0';
   if (const auto seconds = is_read ? UtcSeconds(parts) : std::nullopt) {
-    constexpr int64_t kMaxSeconds = INT64_MAX / kNanosPerSecond;
-    *instant = *seconds > kMaxSeconds ? INT64_MAX : *seconds * kNanosPerSecond;
+    *instant = NanosOfSeconds(*seconds);
     return true;
   }
   uint64_t number = 0;

@@ -23,7 +23,7 @@ Result<Nanos> ReadInstant(const std::string& name, const std::string& text) {
   const char* const end = strptime(text.c_str(), "%Y-%m-%dT%H:%M:%SZ", &parts);
   const bool is_read = !text.empty() && end != nullptr && *end == '\0';
   if (const auto seconds = is_read ? UtcSeconds(parts) : std::nullopt) {
-    return std::clamp<int64_t>(*seconds, 0, INT64_MAX / kNanosPerSecond) * kNanosPerSecond;
+    return std::max<Nanos>(NanosOfSeconds(*seconds), 0);
   }
   const auto nanos = ReadCount(name, text, 0, INT64_MAX);
   if (nanos) return static_cast<Nanos>(*nanos);

@@ -8,9 +8,12 @@
 #ifndef TRUMPET_LIB_BASE_UTC_TIME_H
 #define TRUMPET_LIB_BASE_UTC_TIME_H
 
+#include <algorithm>
 #include <cstdint>
 #include <ctime>
 #include <optional>
+
+#include "lib/base/units.h"
 
 namespace trumpet {
 
@@ -21,6 +24,12 @@ inline std::optional<int64_t> UtcSeconds(std::tm parts) {
   const int64_t seconds = timegm(&parts);
   if (parts.tm_mday != day) return std::nullopt;
   return seconds;
+}
+
+// As far as nanoseconds reach, from 1677 to 2262, with a second to spare.
+inline Nanos NanosOfSeconds(int64_t seconds) {
+  constexpr int64_t kMost = INT64_MAX / kNanosPerSecond - 1;
+  return std::clamp(seconds, -kMost, kMost) * kNanosPerSecond;
 }
 
 }  // namespace trumpet

@@ -3,6 +3,7 @@
 
 #include "utilities/ctl/commands.h"
 
+#include <algorithm>
 #include <ctime>
 #include <ostream>
 
@@ -187,7 +188,7 @@ Result<std::string> ParseCtlTime(const std::string& text) {
                          "' is no time; 2026-11-21T12:00:00Z, 2026-11-21 and "
                          "nanoseconds of Unix time are");
   }
-  return std::to_string(*seconds * kNanosPerSecond + nanos);
+  return std::to_string(std::max<Nanos>(NanosOfSeconds(*seconds) + nanos, 0));
 }
 
 int RunCtl(const CtlInvocation& invocation, const CtlTerminal& terminal) {

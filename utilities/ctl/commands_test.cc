@@ -39,6 +39,8 @@ TEST(CtlTime, TakesDatesAndNanoseconds) {
   EXPECT_EQ(*ParseCtlTime("1970-01-01T00:00:01Z"), "1000000000");
   EXPECT_EQ(*ParseCtlTime("1970-01-01T00:00:01.025Z"), "1025000000");
   EXPECT_EQ(*ParseCtlTime("1970-01-02"), "86400000000000");
+  EXPECT_EQ(*ParseCtlTime("0001-01-01"), "0") << "before all reports";
+  EXPECT_EQ(*ParseCtlTime("9999-12-31T23:59:59.999999999Z"), "9223372035999999999");
   EXPECT_EQ(*ParseCtlTime("17"), "17");
   for (const char* wrong : {"", "now", "1970-01-01T00:00:01+01:00", "-5", "1970-13-01"}) {
     EXPECT_FALSE(ParseCtlTime(wrong)) << wrong;
