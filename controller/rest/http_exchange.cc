@@ -200,6 +200,8 @@ const char* HttpStatusText(int status) {
       return "Service Unavailable";
     case 504:
       return "Gateway Timeout";
+    case 505:
+      return "HTTP Version Not Supported";
     default:
       return "Unknown";
   }

@@ -5,6 +5,7 @@
 
 #include <event2/buffer.h>
 #include <event2/http.h>
+#include <event2/http_struct.h>
 #include <event2/keyvalq_struct.h>
 
 #include <cstring>
@@ -101,6 +102,7 @@ std::string_view HeadField(std::string_view head, std::string_view name) {
 Status ReadRequest(evhttp_request* handle, HttpRequest* request) {
   request->method = MethodName(evhttp_request_get_command(handle));
   request->is_head = request->method == "HEAD";
+  request->takes_chunks = handle->major > 1 || (handle->major == 1 && handle->minor >= 1);
   const bool is_clear = TakeHeaders(handle, &request->headers);
   const char* uri = evhttp_request_get_uri(handle);
   Result<HttpTarget> target = ParseTarget(uri);

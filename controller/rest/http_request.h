@@ -49,6 +49,7 @@ struct HttpRequest {
   std::string peer;  // address of the client, without port
   bool is_loopback = false;
   bool is_tls = false;
+  bool takes_chunks = true;  // HTTP/1.1: it can tell the end of an answer from a broken connection
 
   // Empty if there is none.
   std::string_view header(const std::string& lower_case_name) const;

@@ -180,7 +180,8 @@ std::vector<std::string> KeepersOf(const RestParts& parts, const CampaignView& c
   const Json answers = Json::parse(campaign.last->answers, nullptr, false);
   if (!answers.is_object() || !answers.contains("analyzers")) return names;
   for (const Json& one : answers["analyzers"]) {
-    std::string name = one.value("analyzer", "");
+    if (!one.is_object() || !one.contains("analyzer") || !one["analyzer"].is_string()) continue;
+    const auto name = one["analyzer"].get<std::string>();
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
   std::sort(names.begin(), names.end());
@@ -196,6 +197,10 @@ void DownloadPackets(const RestCall& call) {
   if (run == 0) return;
   if (call.parts.packets == nullptr || call.parts.packets->Keepers().empty()) {
     AnswerProblem(call.exchange.get(), 503, "no analyzer is connected");
+  } else if (!call.request().takes_chunks) {
+    AnswerProblem(call.exchange.get(), 505,
+                  "packets are sent in chunks, as only these tell their end from a broken "
+                  "connection; ask for them by HTTP/1.1");
   } else if (call.packets->is_full()) {
     AnswerProblem(call.exchange.get(), 503,
                   "as many downloads of packets are under way as this controller gives");

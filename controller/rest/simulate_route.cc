@@ -114,6 +114,12 @@ void AnswerResult(HttpExchange* exchange, const SimulationResult& result, bool w
   }
 }
 
+void AnswerFull(HttpExchange* exchange, const Status& why) {
+  HttpReply answer = ProblemAnswer(503, why.message());
+  answer.headers.emplace_back("Retry-After", "5");
+  exchange->Answer(std::move(answer));
+}
+
 }  // namespace
 
 void Simulate(const RestCall& call) {
@@ -124,6 +130,10 @@ void Simulate(const RestCall& call) {
   }
   if (const Status can_run = simulations->CanRun(); !can_run.ok()) {
     AnswerProblem(call.exchange.get(), 500, can_run.message());
+    return;
+  }
+  if (simulations->is_full()) {
+    AnswerFull(call.exchange.get(), simulations->Refuse());
     return;
   }
   Result<Input> input = ReadInput(call);
@@ -138,9 +148,7 @@ void Simulate(const RestCall& call) {
                            AnswerResult(exchange.get(), result, wants_lines);
                          });
   if (!number.ok()) {
-    HttpReply answer = ProblemAnswer(503, number.message());
-    answer.headers.emplace_back("Retry-After", "5");
-    call.exchange->Answer(std::move(answer));
+    AnswerFull(call.exchange.get(), number.status());
     return;
   }
   call.exchange->set_on_gone([simulations, number = *number] { simulations->Cancel(number); });

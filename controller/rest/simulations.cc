@@ -328,11 +328,13 @@ Status Simulations::CanRun() const {
 
 bool Simulations::is_full() const { return runs_.size() >= options_.max_running; }
 
+Status Simulations::Refuse() {
+  ++counters_.refused;
+  return Status::Error("as many simulations run as may");
+}
+
 Result<uint64_t> Simulations::Start(const std::string& events_yaml, Evbuffer capture, Done done) {
-  if (is_full()) {
-    ++counters_.refused;
-    return Status::Error("as many simulations run as may");
-  }
+  if (is_full()) return Refuse();
   auto run = std::make_unique<Run>(this, ++last_number_, std::move(capture), std::move(done));
   const Status started = run->Start(events_yaml);
   if (!started.ok()) return started;

@@ -66,6 +66,8 @@ class Simulations {
   // Why there is no program to run, as far as can be told before.
   Status CanRun() const;
   bool is_full() const;
+  // Counts one that is not begun as it is; why.
+  Status Refuse();
   size_t running_count() const { return runs_.size(); }
   const SimulationCounters& counters() const { return counters_; }
   const SimulationOptions& options() const { return options_; }

@@ -292,6 +292,20 @@ TEST_F(PacketDownload, BreaksOffWhenAFileIsDamaged) {
   EXPECT_NE(log_.find("analyzer 'an1': its last packet is cut off"), log_.npos) << log_;
 }
 
+// Who asks by HTTP/1.0 would take what there was before an analyzer went for the whole.
+TEST_F(PacketDownload, IsRefusedToWhoCannotTellItsEnd) {
+  Start();
+  AddAnalyzer("an1");
+  const uint64_t run = Run();
+  const std::string file = Keep("an1", run, 0, 4, 100);
+  std::string request = Get("red");
+  request.replace(request.find("HTTP/1.1"), 8, "HTTP/1.0");
+  const std::string answer = Client()->Ask(request);
+  EXPECT_EQ(StatusOf(answer), 505);
+  EXPECT_NE(BodyOf(answer).find("ask for them by HTTP/1.1"), std::string::npos) << answer;
+  EXPECT_TRUE(Download() == Joined(file));
+}
+
 TEST_F(PacketDownload, EndsWithItsClient) {
   Start();
   AddAnalyzer("an1");

@@ -116,7 +116,7 @@ int WatchCtlEvents(CtlRun* run) {
                                ? event.data + "\n"
                                : "---\n" + PrintYaml(json))
                        << std::flush;
-    return ++count != wanted;
+    return ++count != wanted && run->terminal.out->good();
   };
   return run->Follow(following);
 }

@@ -26,6 +26,14 @@ std::string ConfigPath() {
   return (home.empty() ? FromEnvironment("HOME") + "/.config" : home) + "/trumpet/trumpetctl.yaml";
 }
 
+// What was not written was not said.
+int Finish(int status) {
+  std::cout.flush();
+  if (std::cout) return status;
+  std::cerr << "trumpetctl: standard output cannot be written\n";
+  return status == 0 ? 1 : status;
+}
+
 int Main(int argc, char** argv) {
   std::ifstream file(ConfigPath(), std::ios::binary);
   const std::string config((std::istreambuf_iterator<char>(file)),
@@ -38,7 +46,7 @@ int Main(int argc, char** argv) {
   }
   if (!invocation->help.empty()) {
     std::cout << invocation->help;
-    return 0;
+    return Finish(0);
   }
   CtlTerminal terminal;
   terminal.in = &std::cin;
@@ -47,7 +55,7 @@ int Main(int argc, char** argv) {
   terminal.out_is_terminal = isatty(STDOUT_FILENO) == 1;
   terminal.out_has_colors = terminal.out_is_terminal && FromEnvironment("NO_COLOR").empty();
   terminal.err_is_terminal = isatty(STDERR_FILENO) == 1;
-  return RunCtl(*invocation, terminal);
+  return Finish(RunCtl(*invocation, terminal));
 }
 
 }  // namespace

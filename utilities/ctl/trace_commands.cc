@@ -155,7 +155,7 @@ int WatchCtlTraces(CtlRun* run) {
                                  ? event.data + "\n"
                                  : "---\n" + PrintYaml(json))
                          << std::flush;
-      return ++count != wanted;
+      return ++count != wanted && run->terminal.out->good();
     }
     return true;
   };
