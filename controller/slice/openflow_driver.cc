@@ -62,6 +62,7 @@ struct OpenflowDriver::Slice {
   bool is_on = false;
   bool is_ending = false;
   bool is_looking = false;
+  bool is_over = false;  // its flows have all told how they ended
   bool is_gone = false;  // its flows are
   bool is_meter_gone = true;
   size_t flows_to_come = 0;                 // that have not told how they ended
@@ -253,13 +254,19 @@ void OpenflowDriver::Install(Slice* slice, Done done) {
     if (!status.ok() && !slice->flows_without_meter.empty()) {
       slice->meters.clear();
       slice->flows = std::exchange(slice->flows_without_meter, {});
+      // What is still to come of those that were taken back is not of these.
+      slice->cookie = CookieOf(++last_life_, slice->spec.tag);
+      for (OpenflowRule& flow : slice->flows) flow.cookie = slice->cookie;
+      slice->flows_to_come = slice->flows.size();
+      slice->is_over = false;
       return Install(slice, done);
     }
     if (status.ok()) {
       Begin(slice);
     } else {
-      for (const Done& off : slice->off) off(Status::Ok());
+      const std::vector<Done> offs = std::move(slice->off);
       slices_.remove_if([slice](const auto& one) { return one.get() == slice; });
+      for (const Done& off : offs) off(Status::Ok());
     }
     done(status);
   });
@@ -267,7 +274,8 @@ void OpenflowDriver::Install(Slice* slice, Done done) {
 
 void OpenflowDriver::Begin(Slice* slice) {
   slice->is_on = true;
-  if (!slice->off.empty()) return End(slice);  // turned off while it was being turned on
+  // Turned off, or gone again, while it was being turned on.
+  if (!slice->off.empty() || slice->is_over) return End(slice);
   slice->deadline.RunAfter(slice->spec.duration);
   if (slice->spec.max_packets != 0 || slice->spec.max_bytes != 0) slice->look.RunEvery(kCapPeriod);
 }
@@ -341,7 +349,9 @@ void OpenflowDriver::OnFlowRemoved(OpenflowSwitch* which, const OpenflowMessage&
     slice->end.lasted = std::max(slice->end.lasted, Nanos{removed.head.duration_ns});
     if (slice->flows_to_come > 0) --slice->flows_to_come;
     if (slice->flows_to_come > 0) return;
-    // By their timeout, if not by us: then the rest goes, too.
+    // By their timeout, if not by us: then the rest goes, too, unless the switch may yet refuse it.
+    slice->is_over = true;
+    if (!slice->is_on) return;
     return slice->is_ending ? Finish(slice) : End(slice);
   }
 }

@@ -311,6 +311,60 @@ TEST_F(OpenflowDriverTest, CountsThatTheSwitchDoesNotKnowCountNothing) {
   EXPECT_EQ(ends_[0].bytes, 0u);
 }
 
+// As a switch may say it before it says whether it takes the first slice of this driver.
+OpenflowMessage FirstSliceRemoved(uint32_t tag) {
+  OpenflowMessage removed;
+  removed.head.kind = TRUMPET_OF_FLOW_REMOVED;
+  removed.head.cookie = SliceClaim().cookie | uint64_t{1} << kSliceTagBits | tag;
+  return removed;
+}
+
+TEST_F(OpenflowDriverTest, WhatIsRefusedDoesNotEndEvenIfItsFlowsSaySo) {
+  ovs_.Ofctl({"add-flow", "br0", "priority=65000,reg15=0/1,ip,nw_dst=10.1.0.0/16,actions=drop"});
+  std::vector<Status> told;
+  driver_->TurnOn(name_, Spec(5, "dstIP=10.1.0.0/16", 30 * kNanosPerSecond),
+                  [&](const Status& status) { told.push_back(status); });
+  which_->OnMessage(FirstSliceRemoved(5));
+  ASSERT_TRUE(test_.RunUntil([&] { return !told.empty(); }));
+  EXPECT_NE(told[0].message().find("somebody else's"), std::string::npos) << told[0].message();
+  EXPECT_EQ(driver_->slice_count(), 0u);
+  EXPECT_EQ(which_->counters().failed_commits, 1u);
+  ASSERT_TRUE(test_.Commit(which_, {}).ok());  // after all that was asked of the switch before
+  EXPECT_EQ(which_->counters().commits, 1u);
+  EXPECT_TRUE(ends_.empty());
+  EXPECT_EQ(told.size(), 1u);
+}
+
+TEST_F(OpenflowDriverTest, WhatIsGoneBeforeItIsOnEndsOnce) {
+  std::vector<Status> told;
+  driver_->TurnOn(name_, Spec(5, "dstIP=10.1.0.0/16", 30 * kNanosPerSecond),
+                  [&](const Status& status) { told.push_back(status); });
+  which_->OnMessage(FirstSliceRemoved(5));
+  ASSERT_TRUE(RunUntilEnded());
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_TRUE(told[0].ok()) << told[0].message();
+  EXPECT_EQ(ovs_.Flows("br0"), theirs_);
+  EXPECT_EQ(driver_->slice_count(), 0u);
+}
+
+TEST_F(OpenflowDriverTest, FlowsOfTheRefusedOneWithAMeterDoNotEndTheOneWithout) {
+  ovs_.Ofctl({"add-meter", "br0", "meter=60000,pktps,band=type=drop,rate=7"});
+  SliceSpec spec = Spec(9, "dstIP=10.1.0.0/16", 30 * kNanosPerSecond);
+  spec.max_packets = 10;
+  std::vector<Status> told;
+  driver_->TurnOn(name_, spec, [&](const Status& status) { told.push_back(status); });
+  which_->OnMessage(FirstSliceRemoved(9));
+  ASSERT_TRUE(test_.RunUntil([&] { return !told.empty(); }));
+  ASSERT_TRUE(told[0].ok()) << told[0].message();
+  which_->OnMessage(FirstSliceRemoved(9));
+  ASSERT_TRUE(test_.Commit(which_, {}).ok());
+  EXPECT_NE(ovs_.Flows("br0"), theirs_);
+  EXPECT_TRUE(ends_.empty());
+  Send(12);
+  ASSERT_TRUE(RunUntilEnded());
+  EXPECT_EQ(ends_[0].packets, 12u);
+}
+
 TEST_F(OpenflowDriverTest, SaysWhatASwitchCannotDo) {
   EXPECT_FALSE(TurnOn(Spec(1, "not (srcIP=10.0.0.1)", kNanosPerSecond)).ok());
   EXPECT_FALSE(TurnOn(Spec(0, "srcIP=10.0.0.1", kNanosPerSecond)).ok());
