@@ -17,6 +17,24 @@ namespace {
 
 constexpr Nanos kTick = 100 * kNanosPerMilli;
 constexpr size_t kMaxAnswerBytes = 64 * 1024 * 1024;
+constexpr int kMaxAnswerDepth = 16;
+
+using Json = nlohmann::ordered_json;
+
+// An object that names its analyzer; nothing if it is none, or nested deeper than whoever prints it
+// may go.  Answers may be far larger than documents are, so there is no tree of it besides.
+std::optional<Json> ReadAnswer(const std::string& text) {
+  bool is_deep = false;
+  const auto look = [&](int depth, Json::parse_event_t, Json&) {
+    is_deep |= depth > kMaxAnswerDepth;
+    return !is_deep;
+  };
+  Json json = Json::parse(text, look, false);
+  if (is_deep || !json.is_object()) return std::nullopt;
+  const auto name = json.find("analyzer");
+  if (name == json.end() || !name->is_string()) return std::nullopt;
+  return json;
+}
 
 }  // namespace
 
@@ -355,10 +373,9 @@ void AnalyzerCollector::Conclude() {
 
 void AnalyzerCollector::TellAnswer(uint64_t run, const Question& question,
                                    const std::function<void(const Result<std::string>&)>& answer) {
-  nlohmann::ordered_json told = {{"run", run}, {"analyzers", nlohmann::ordered_json::array()}};
+  Json told = {{"run", run}, {"analyzers", Json::array()}};
   for (const auto& [session, text] : question.texts) {
-    auto one = nlohmann::ordered_json::parse(text, nullptr, false);
-    if (!one.is_discarded()) told["analyzers"].push_back(std::move(one));
+    if (auto one = ReadAnswer(text)) told["analyzers"].push_back(std::move(*one));
   }
   if (told["analyzers"].empty()) {
     return answer(Status::Error("no analyzer has answered for run " + std::to_string(run)));

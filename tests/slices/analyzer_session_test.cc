@@ -20,6 +20,7 @@
 #include "lib/packet/test_frames.h"
 #include "lib/wire/limits.h"
 #include "lib/wire/session_kit_test.h"
+#include "lib/wire/slice_codec.h"
 
 namespace trumpet {
 namespace {
@@ -431,6 +432,43 @@ TEST_F(AnalyzerSession, TakesNoMoreThanItAskedFor) {
   collector_->AskPackets(5, 0, 2, [&](const auto& packets) { count = packets->size(); });
   ASSERT_TRUE(loop_.RunUntil([&] { return count != 0; }));
   EXPECT_EQ(count, 2u);
+}
+
+TEST_F(AnalyzerSession, TellsNoAnswerThatNamesNoAnalyzerOrIsNestedDeeply) {
+  Start();
+  auto tls = TlsContext::Load(analyzers_ca_.Issue("an1", "an1", controllers_ca_));
+  ASSERT_TRUE(tls.ok());
+  RecordingOwner odd;
+  odd.hello.host_id = "an1";
+  odd.hello.capabilities = kCapabilityAnalyzer;
+  std::string text;
+  odd.on_message = [&](Session* session, const Message& message) {
+    const auto* const asked = std::get_if<FinishRun>(&message);
+    if (asked == nullptr) return;
+    SplitRunAnswer(asked->run, text,
+                   [&](Message&& part) { EXPECT_TRUE(session->Send(part).ok()); });
+  };
+  auto connector = Connector::Connect(loop_.base(), {true, "127.0.0.1", port_}, tls->get(), {},
+                                      analyzer_clock_, &odd);
+  ASSERT_TRUE(connector.ok());
+  ASSERT_TRUE(loop_.RunUntil([&] { return collector_->is_ready(); }));
+  const auto nested = [](size_t depth) {
+    return R"({"analyzer":"an1","queries":)" + std::string(depth, '[') + std::string(depth, ']') +
+           "}";
+  };
+  for (const std::string& refused :
+       {std::string("[1]"), std::string("\"an1\""), std::string(R"({"run":7})"),
+        std::string(R"({"analyzer":7})"), std::string(R"({"analyzer":{}})"), nested(17),
+        nested(1000000)}) {
+    text = refused;
+    const Result<std::string> answer = Finish(7);
+    ASSERT_FALSE(answer.ok()) << refused.substr(0, 99);
+    EXPECT_EQ(answer.message(), "no analyzer has answered for run 7");
+  }
+  text = nested(16);
+  const Result<std::string> told = Finish(7);
+  ASSERT_TRUE(told.ok()) << told.message();
+  EXPECT_EQ(*told, R"({"run":7,"analyzers":[)" + text + "]}");
 }
 
 TEST_F(AnalyzerSession, EndsWithAnAnswerToWhatWasAsked) {
