@@ -51,7 +51,7 @@ void AnalyzerPorts::Look(Port* port) {
   const std::string name = TunnelPortName({port->bridge, port->wanted.kind, port->wanted.address});
   const SwitchPort* const there = port->at->view().FindPort(port->bridge, name);
   const bool is_ours = there != nullptr && there->owner == port->at->owner();
-  const uint32_t number = is_ours ? there->interfaces.at(0).of_port : 0;
+  const uint32_t number = is_ours ? there->of_port() : 0;
   if (number == port->number) return;
   port->number = number;
   const std::string what = "port " + name + " to the analyzer " + port->wanted.address;

@@ -141,5 +141,22 @@ TEST_F(AnalyzerPortsTest, SayWhatStandsInTheirWay) {
   EXPECT_TRUE(life.WaitForPort(10)) << "nothing is in the way any more";
 }
 
+// Whatever a database that is not ours says.
+TEST(SwitchPort, HasTheNumberOfItsOneInterface) {
+  const auto number = [](const std::vector<Json>& interfaces) {
+    OvsdbTables tables;
+    tables["Open_vSwitch"]["s"] = {{"bridges", OvsdbUuid("b")}};
+    tables["Bridge"]["b"] = {{"name", "br0"}, {"ports", OvsdbUuid("p")}};
+    tables["Port"]["p"] = {{"name", "gre0"}, {"interfaces", OvsdbSet(interfaces)}};
+    tables["Interface"]["i"] = {{"name", "gre0"}, {"ofport", 7}};
+    tables["Interface"]["j"] = {{"name", "gre1"}, {"ofport", 8}};
+    return ReadSwitchView(tables).FindPort("br0", "gre0")->of_port();
+  };
+  EXPECT_EQ(number({OvsdbUuid("i")}), 7u);
+  EXPECT_EQ(number({}), 0u);
+  EXPECT_EQ(number({OvsdbUuid("gone")}), 0u);
+  EXPECT_EQ(number({OvsdbUuid("i"), OvsdbUuid("j")}), 0u);
+}
+
 }  // namespace
 }  // namespace trumpet

@@ -34,6 +34,9 @@ struct SwitchInterface {
 };
 
 struct SwitchPort {
+  // That of its interface; 0: the switch has not taken it up, or there is none or a bond.
+  uint32_t of_port() const { return interfaces.size() == 1 ? interfaces[0].of_port : 0; }
+
   std::string uuid;
   std::string name;
   std::string owner;
