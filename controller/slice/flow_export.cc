@@ -221,8 +221,7 @@ bool FlowExportDecoder::DecodeTemplate(ByteCursor* set, uint16_t number, size_t 
   const TemplateKey key{message.domain, number};
   if (count == 0) return templates_.erase(key), true;  // withdrawn
   if (count > kMaxFields) return false;
-  Template fields;
-  bool has_bytes = false;  // records of none would never end
+  Template fields;  // that have bytes: then a record has as many as it has fields, or more
   for (size_t i = 0; i < count && set->ok(); ++i) {
     Field field;
     field.type = set->Be16();
@@ -231,10 +230,9 @@ bool FlowExportDecoder::DecodeTemplate(ByteCursor* set, uint16_t number, size_t 
       set->Skip(4);
       field.type = 0;
     }
-    has_bytes |= field.size != 0;
-    fields.push_back(field);
+    if (field.size != 0) fields.push_back(field);
   }
-  if (!set->ok() || !has_bytes) return false;
+  if (!set->ok() || fields.empty()) return false;
   if (templates_.size() < kMaxTemplates || templates_.count(key) != 0) {
     templates_[key] = std::move(fields);
   }

@@ -195,6 +195,15 @@ TEST(FlowExport, IpfixMayHaveFieldsOfEnterprisesAndOfAnyLength) {
             "1.2.3.4/32 98B 7p 7s 0ms\n1.2.3.5/32 98B 7p 7s 0ms\n");
 }
 
+TEST(FlowExport, FieldsWithoutBytesSayNothing) {
+  std::vector<std::pair<uint16_t, uint16_t>> fields = {{12, 4}, {2, 4}, {2, 0}};
+  fields.resize(FlowExportDecoder::kMaxFields, {34, 0});
+  const Bytes record = Set(300, Join({Ipv4Bytes("5.5.5.5"), Be32(3)}));
+  const std::string told = "5.5.5.5/32 42B 3p 3s 0ms\n";
+  EXPECT_EQ(Decode({Netflow9(1, Join({Set(0, TemplateOf(300, fields)), record}))}), told);
+  EXPECT_EQ(Decode({Ipfix(1, Join({Set(2, TemplateOf(300, fields)), record}))}), told);
+}
+
 TEST(FlowExport, ATemplateMayBeReplacedAndWithdrawn) {
   const Bytes other = Set(2, TemplateOf(300, {{2, 4}, {12, 4}}));
   const Bytes withdrawal = Set(2, Join({Be16(300), Be16(0)}));
