@@ -119,7 +119,8 @@ bool CampaignManager::MakeRoom(const Live& live) {
   if (Fits(wanted)) return true;
   std::vector<Live*> lower;
   int64_t leaving_bps = 0;
-  bool is_leaving = false;
+  bool is_leaving = !leaving_.empty();
+  for (const auto& other : leaving_) leaving_bps += other->run->using_bps();
   for (const auto& [name, other] : campaigns_) {
     if (!other->run) continue;
     if (other->run->view().state == SliceRunState::kFinishing) {

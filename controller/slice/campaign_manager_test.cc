@@ -227,6 +227,18 @@ TEST_F(Campaigns, GiveWayToHigherPriorities) {
   EXPECT_EQ(manager_->granted_bps(), 0);
 }
 
+TEST_F(Campaigns, NobodyGivesWayForRoomThatOneThatIsReplacedLeaves) {
+  const std::string text = path_ + "USING 15 Mb/s DURING 900 ms EVERY 1 h";
+  ASSERT_EQ(Put("low", text, 2), "");
+  ASSERT_EQ(Put("web", text, 7), "");
+  RunFor(300 * kMs);
+  ASSERT_EQ(manager_->running(), 2u);
+  ASSERT_EQ(Put("web", path_ + "USING 15 Mb/s DURING 800 ms EVERY 1 h", 7), "");
+  RunFor(4 * kSecond);
+  EXPECT_EQ(history_, "low:begins web:begins web:stopped web:begins low:done web:done ");
+  EXPECT_EQ(manager_->counters().gave_way, 0u);
+}
+
 TEST_F(Campaigns, OfEqualPriorityTakeTurnsByTenant) {
   const std::string text = path_ + "USING 30 Mb/s DURING 1 s EVERY 1 s";
   Caller red, blue;
