@@ -232,6 +232,10 @@ void CampaignRun::Plan() {
 
 void CampaignRun::OnPlan(Result<SlicePlanAnswer> answer) {
   if (view_.state != SliceRunState::kPlanning) return;  // stopped meanwhile
+  if (is_plan_stale_) {  // of a network that is gone, whether it could be planned there or not
+    ++view_.replans;
+    return Plan();
+  }
   if (!answer) {
     if (is_of_rest_) return Finish(SliceRunState::kDone, "");
     if (began_ == 0 && overhead_ > 0 && !is_overtime_) {

@@ -205,6 +205,26 @@ TEST(CampaignRun, PlansAgainWhenTheNetworkHasChanged) {
   EXPECT_GT(view.queries.back().slots, 10u);
 }
 
+TEST(CampaignRun, APlanOfANetworkThatIsGoneIsNotGoneBy) {
+  Lab lab;
+  lab.AddFlow("1.2.3.4/32", "ABCD", 1'000'000);
+  const std::shared_ptr<const SliceMap> whole = lab.map;
+  auto cut = std::make_shared<SliceMap>();
+  cut->network.AddLink(cut->network.AddRouter("A"), cut->network.AddRouter("B"), 1);
+  lab.map = cut;
+  lab.Begin("MIRROR 1.2.3.0/24 ON [A B C D] USING 15 Mb/s DURING 450 ms");
+  ASSERT_EQ(lab.run->view().state, SliceRunState::kPlanning);
+  TopologyChange change;
+  change.links.insert(TopologyChange::EndsOf("B", "C"));
+  lab.run->SetMap(whole, change);
+  lab.RunToEnd();
+  const SliceRunView& view = lab.run->view();
+  EXPECT_EQ(view.state, SliceRunState::kDone) << view.problem;
+  EXPECT_EQ(view.replans, 1u);
+  EXPECT_FALSE(view.has_topology_changed);
+  EXPECT_GE(view.slots, 10u);
+}
+
 TEST(CampaignRun, WaitsLongerBetweenSlotsWhenCopiesComeLate) {
   Lab lab;
   lab.AddFlow("1.2.3.4/32", "ABCD", 3'000'000);
