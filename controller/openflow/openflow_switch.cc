@@ -76,8 +76,14 @@ Result<std::pair<std::string, std::string>> PlaceAndText(uint8_t version,
 }
 
 OpenflowSwitch::OpenflowSwitch(event_base* base, uint64_t datapath_id, std::string name)
-    : datapath_id_(datapath_id), name_(std::move(name)), later_event_(base, [this] {
-        for (const auto& action : std::exchange(later_, {})) action();
+    : datapath_id_(datapath_id),
+      name_(std::move(name)),
+      later_event_(base,
+                   [this] {
+                     for (const auto& action : std::exchange(later_, {})) action();
+                   }),
+      ports_event_(base, [this] {
+        if (ports_changed_) ports_changed_();
       }) {}
 
 OpenflowSwitchCounters OpenflowSwitch::counters() const {
@@ -251,7 +257,7 @@ void OpenflowSwitch::OnMessage(const OpenflowMessage& message) {
       if (const Status status = CheckPorts(); !status.ok()) {
         return channel_->Close(CloseCause::kProtocol, status.message());
       }
-      if (ports_changed_) ports_changed_();
+      ports_event_.RunSoon();  // of many that come together once
       return;
     case TRUMPET_OF_FLOW_REMOVED:
       if (IsLasting(message.head.cookie)) PutBack();

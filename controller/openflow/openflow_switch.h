@@ -193,6 +193,7 @@ class OpenflowSwitch {
   std::function<void(const OpenflowMessage&)> removed_;
   std::vector<std::function<void()>> later_;
   LoopEvent later_event_;
+  LoopEvent ports_event_;
 };
 
 // What makes a rule another one if it differs: "table=1,priority=5,ip", "meter=60000"; and how the

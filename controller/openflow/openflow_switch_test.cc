@@ -385,6 +385,39 @@ TEST(OpenflowSwitch, SendsPacketsAndTakesThem) {
   test.net().RemoveObserver(&seen);
 }
 
+class PortChanges : public OpenflowObserver {
+ public:
+  void OnPorts(OpenflowSwitch* which) override {
+    ++count;
+    ports = which->ports().size();
+  }
+  int count = 0;
+  size_t ports = 0;
+};
+
+TEST(OpenflowSwitch, TellsOnceOfManyPortsThatChangeTogether) {
+  TestSwitch ovs;
+  TestNet test;
+  OpenflowSwitch* const which = BringSwitch(&ovs, &test);
+  ASSERT_NE(which, nullptr);
+  PortChanges seen;
+  test.net().AddObserver(&seen);
+  const size_t before = which->ports().size();
+  OpenflowMessage added;
+  added.head.kind = TRUMPET_OF_PORT_STATUS;
+  added.ports.resize(1);
+  for (uint32_t number = 100; number < 200; ++number) {
+    added.ports[0].number = number;
+    which->OnMessage(added);
+  }
+  EXPECT_EQ(which->ports().size(), before + 100);
+  ASSERT_TRUE(test.RunUntil([&] { return seen.count > 0; }));
+  ASSERT_TRUE(test.Commit(which, {}).ok());
+  EXPECT_EQ(seen.count, 1);
+  EXPECT_EQ(seen.ports, before + 100);
+  test.net().RemoveObserver(&seen);
+}
+
 TEST(OpenflowSwitch, ASwitchThatTellsOfPortsWithoutEndIsLetGo) {
   TestSwitch ovs;
   TestNet test;
