@@ -396,6 +396,11 @@ void OpenflowSwitch::EndClaim(const OpenflowClaim& claim) {
   claims_.erase(std::remove_if(claims_.begin(), claims_.end(), is_same), claims_.end());
 }
 
+void OpenflowSwitch::ClaimAgain(const OpenflowClaim& claim) {
+  EndClaim(claim);
+  claims_.push_back(claim);
+}
+
 void OpenflowSwitch::Adopt(const OpenflowClaim& claim, const std::vector<OpenflowRule>& rules,
                            Done done) {
   Acquire([this, claim, rules, done = std::move(done)] { AdoptNow(claim, rules, done); });
@@ -412,9 +417,14 @@ void OpenflowSwitch::AdoptNow(const OpenflowClaim& claim, const std::vector<Open
     places.push_back(spelled->first);
   }
   const bool was_ready = is_ready_;
-  Reconcile([this, places, was_ready, done](const Status& status) {
-    if (status.ok() || life() == 0) return done(status);
+  Reconcile([this, claim, places, was_ready, life = life(), done](const Status& status) {
+    if (status.ok()) return done(status);
     for (const std::string& place : places) rules_.erase(place);
+    const bool is_there = life != 0 && life == this->life() && channel_->is_ready();
+    if (!is_there) {  // it has refused nothing
+      if (!places.empty()) ClaimAgain(claim);
+      return done(status);
+    }
     is_ready_ = was_ready;  // with all the others
     Acquire([this, done, status] { Reconcile([done, status](const Status&) { done(status); }); });
   });
@@ -431,8 +441,7 @@ void OpenflowSwitch::GiveBack(const OpenflowClaim& claim) {
 }
 
 void OpenflowSwitch::GiveBackNow(const OpenflowClaim& claim) {
-  EndClaim(claim);
-  claims_.push_back(claim);
+  ClaimAgain(claim);
   for (auto it = rules_.begin(); it != rules_.end();) {
     it = IsOf(claim, it->second) ? rules_.erase(it) : std::next(it);
   }

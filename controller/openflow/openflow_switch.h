@@ -113,7 +113,9 @@ class OpenflowSwitch {
   // False if there is no connection or no room.
   Result<bool> SendPacketOut(uint32_t in_port, std::string_view packet, const std::string& actions);
   // Ends this claim: of what it is about, these rules are to be there and no others.  An error: the
-  // switch has refused them, and has none of it.
+  // switch has refused them, and has none of it; or its connection has ended, and the claim stands,
+  // so that it keeps what it has until they are said again.  Were they none, that goes when it
+  // comes back.
   void Adopt(const OpenflowClaim& claim, const std::vector<OpenflowRule>& rules, Done done);
   // Somebody else speaks for these from now on: they are forgotten, and stay at the switch.
   void GiveBack(const OpenflowClaim& claim);
@@ -169,6 +171,7 @@ class OpenflowSwitch {
                 const Done& done);
   void GiveBackNow(const OpenflowClaim& claim);
   void EndClaim(const OpenflowClaim& claim);
+  void ClaimAgain(const OpenflowClaim& claim);
   bool IsClaimed(const OpenflowRule& rule) const;
   bool IsLasting(uint64_t cookie) const;
   void PutBack();

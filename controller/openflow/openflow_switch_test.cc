@@ -300,6 +300,37 @@ TEST(OpenflowSwitch, AControllerThatStandsByLeavesAloneWhatTheOtherOneHas) {
   EXPECT_EQ(left(), "flow meter");
 }
 
+TEST(OpenflowSwitch, WhatIsAdoptedWhenTheConnectionEndsStaysUntilItIsAdoptedAgain) {
+  constexpr uint64_t kKind = uint64_t{4} << 40;
+  const OpenflowClaim claim = ClaimOfKind(kOpenflowCookie | kKind);
+  OpenflowOptions options;
+  options.claims = {claim};
+  TestSwitch ovs;
+  TestNet test(options);
+  OpenflowSwitch* const which = BringSwitch(&ovs, &test);
+  ASSERT_NE(which, nullptr);
+  ovs.Ofctl({"add-flow", "br0", "cookie=0x7472040000000001,table=3,ip,actions=output:2"});
+  const std::string before = ovs.Flows("br0");
+  const OpenflowRule rule = FlowRule("table=3,ip,actions=output:2", kKind | 1);
+  Status adopted = Status::Ok();
+  which->Adopt(claim, {rule}, [&](const Status& status) { adopted = status; });
+  ovs.Vsctl({"set-controller", "br0", "tcp:127.0.0.1:1"});
+  ASSERT_TRUE(test.RunUntil([&] { return !adopted.ok(); }));
+  EXPECT_NE(adopted.message().find("the connection to the switch ended"), std::string::npos)
+      << adopted.message();
+  ovs.Vsctl({"set-controller", "br0", test.remote()});
+  ASSERT_NE(test.Wait(1), nullptr);
+  EXPECT_EQ(ovs.Flows("br0"), before);
+  EXPECT_EQ(which->rule_count(), 0u) << "another rule may be wanted by then";
+  const Status again =
+      test.Run([&](OpenflowSwitch::Done done) { which->Adopt(claim, {rule}, done); });
+  EXPECT_TRUE(again.ok()) << again.message();
+  EXPECT_EQ(ovs.Flows("br0"), before);
+  EXPECT_EQ(which->rule_count(), 1u);
+  EXPECT_EQ(which->counters().reconciled_stray, 0u);
+  EXPECT_EQ(which->counters().reconciled_missing, 0u);
+}
+
 TEST(OpenflowSwitch, WhatIsGivenBackDoesNotComeAgainByAChangeUnderWay) {
   const OpenflowClaim claim = ClaimOfKind(kOpenflowCookie, 60000, 60031);
   TestSwitch ovs;
