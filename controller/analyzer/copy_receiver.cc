@@ -53,17 +53,25 @@ Result<std::unique_ptr<CopyReceiver>> CopyReceiver::Open(event_base* base,
   // Of no protocol until all is set: nothing comes before the filter is there.
   const int socket = ::socket(AF_PACKET, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (socket < 0) return SystemError("cannot receive from " + options.interface);
-  std::unique_ptr<CopyReceiver> receiver(new CopyReceiver(std::move(take), socket));
+  std::unique_ptr<CopyReceiver> receiver(
+      new CopyReceiver(base, options.interface, std::move(take), socket));
   Status status = receiver->Configure(options);
   if (status.ok()) status = receiver->MapRing(options);
-  if (status.ok()) status = receiver->Bind(options.interface);
+  if (status.ok()) status = receiver->Bind();
   if (!status.ok()) {
     return Status::Error("cannot receive from " + options.interface + ": " + status.message());
   }
   receiver->readable_ = event_new(base, socket, EV_READ | EV_PERSIST, Readable, receiver.get());
   event_add(receiver->readable_, nullptr);
+  receiver->look_.RunEvery(kLookEvery);
   return receiver;
 }
+
+CopyReceiver::CopyReceiver(event_base* base, std::string interface, TakeFrames take, int socket)
+    : interface_(std::move(interface)),
+      take_(std::move(take)),
+      socket_(socket),
+      look_(base, [this] { LookAtInterface(); }) {}
 
 CopyReceiver::~CopyReceiver() {
   if (readable_ != nullptr) event_free(readable_);
@@ -107,11 +115,11 @@ Status CopyReceiver::MapRing(const CopyReceiverOptions& options) {
   return Status::Ok();
 }
 
-Status CopyReceiver::Bind(const std::string& interface) {
+Status CopyReceiver::Bind() {
   sockaddr_ll address{};
   address.sll_family = AF_PACKET;
   address.sll_protocol = htons(ETH_P_ALL);
-  address.sll_ifindex = static_cast<int>(if_nametoindex(interface.c_str()));
+  address.sll_ifindex = static_cast<int>(if_nametoindex(interface_.c_str()));
   if (address.sll_ifindex == 0) return SystemError("interface");
   if (bind(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
     return Status::Ok();
@@ -119,10 +127,31 @@ Status CopyReceiver::Bind(const std::string& interface) {
   return SystemError("interface");
 }
 
+// The kernel brings back one that was down by itself, and forgets one that was deleted: then the
+// socket says that it is bound to none, whatever number the next one of that name has.
+void CopyReceiver::LookAtInterface() {
+  const auto index = static_cast<int>(if_nametoindex(interface_.c_str()));
+  sockaddr_ll bound{};
+  socklen_t bytes = sizeof bound;
+  const bool is_known = getsockname(socket_, reinterpret_cast<sockaddr*>(&bound), &bytes) == 0;
+  if (index == 0 || !is_known || bound.sll_ifindex == index) return;
+  if (Bind().ok()) ++counters_.interface_changes;
+}
+
 void CopyReceiver::OnReadable() {
   for (int i = 0; i < kBlocksPerRound; ++i) {
-    if (!TakeBlock()) return;
+    if (TakeBlock()) continue;
+    if (i == 0) TakeError();
+    return;
   }
+}
+
+// One that nobody reads would have the loop come back here without end.
+void CopyReceiver::TakeError() {
+  int error = 0;
+  socklen_t bytes = sizeof error;
+  const bool is_told = getsockopt(socket_, SOL_SOCKET, SO_ERROR, &error, &bytes) == 0;
+  if (is_told && error != 0) ++counters_.interface_errors;
 }
 
 // False if the next block is still the kernel's.
@@ -168,7 +197,9 @@ std::vector<CopySource::Figure> CopyReceiver::Figures() {
           {"bytes", counters.bytes},
           {"kernel_drops", counters.kernel_drops},
           {"ring_freezes", counters.ring_freezes},
-          {"hardware_stamps", counters.hardware_stamps}};
+          {"hardware_stamps", counters.hardware_stamps},
+          {"interface_errors", counters.interface_errors},
+          {"interface_changes", counters.interface_changes}};
 }
 
 Status TakeCapture(const std::string& path, const TakeFrame& take) {

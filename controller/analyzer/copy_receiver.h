@@ -8,6 +8,9 @@
 // frames with its own clock, or with the card's if that is asked for and the card does so; what it
 // drops, for the ring is full, is counted.
 //
+// An interface may go down and up again, or away and come again under its name; looked for once in
+// kLookEvery.
+//
 // Threads: that of the libevent loop.  A call back handles a bounded number of blocks.  Memory:
 // `ring_bytes`, locked.  Needs CAP_NET_RAW to open.
 
@@ -22,6 +25,7 @@
 #include <vector>
 
 #include "controller/analyzer/copy_source.h"
+#include "lib/base/loop_event.h"
 #include "lib/base/status.h"
 #include "lib/base/units.h"
 #include "lib/packet/parse.h"
@@ -44,14 +48,18 @@ struct CopyReceiverCounters {
   uint64_t frames = 0;
   uint64_t bytes = 0;
   uint64_t kernel_drops = 0;
-  uint64_t ring_freezes = 0;     // times that the ring was full
-  uint64_t hardware_stamps = 0;  // frames that the card has stamped
+  uint64_t ring_freezes = 0;       // times that the ring was full
+  uint64_t hardware_stamps = 0;    // frames that the card has stamped
+  uint64_t interface_errors = 0;   // times that the interface went down, or away
+  uint64_t interface_changes = 0;  // times that another one bore its name
 };
 
 using TakeFrame = std::function<void(const Frame& frame, Nanos time)>;
 
 class CopyReceiver final : public CopySource {
  public:
+  static constexpr Nanos kLookEvery = kNanosPerSecond;
+
   static Result<std::unique_ptr<CopyReceiver>> Open(event_base* base,
                                                     const CopyReceiverOptions& options,
                                                     TakeFrames take);
@@ -68,12 +76,15 @@ class CopyReceiver final : public CopySource {
   void OnReadable();
 
  private:
-  CopyReceiver(TakeFrames take, int socket) : take_(std::move(take)), socket_(socket) {}
+  CopyReceiver(event_base* base, std::string interface, TakeFrames take, int socket);
   Status Configure(const CopyReceiverOptions& options);
   Status MapRing(const CopyReceiverOptions& options);
-  Status Bind(const std::string& interface);
+  Status Bind();
+  void LookAtInterface();
   bool TakeBlock();
+  void TakeError();
 
+  const std::string interface_;
   const TakeFrames take_;
   const int socket_;
   uint8_t* ring_ = nullptr;
@@ -81,6 +92,7 @@ class CopyReceiver final : public CopySource {
   size_t block_count_ = 0;
   size_t next_block_ = 0;
   event* readable_ = nullptr;
+  LoopEvent look_;
   CopyReceiverCounters counters_;
 };
 

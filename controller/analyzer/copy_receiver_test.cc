@@ -1,22 +1,27 @@
 // Copyright (c) 2026 The Trumpet Authors.
 // SPDX-License-Identifier: Apache-2.0
 //
-// In a network namespace of the test's own, of which only `lo` is used.
+// In a network namespace of the test's own, of which only `lo` is used, and a TAP interface.
 
 #include "controller/analyzer/copy_receiver.h"
 
 #include <arpa/inet.h>
 #include <event2/event.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
+#include <linux/if_tun.h>
 #include <net/if.h>
 #include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <ctime>
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -36,6 +41,31 @@ Bytes CopyNumber(uint32_t number) {
   return Ethernet(0x0800, Ipv4({kProtocolGre}, Gre(0x2000, 0x6558, Be32(number), inner)));
 }
 
+// An interface that receives what is written to it, until it is gone.
+class Tap {
+ public:
+  explicit Tap(const std::string& name) : file_(open("/dev/net/tun", O_RDWR | O_CLOEXEC)) {
+    ifreq request{};
+    name.copy(request.ifr_name, IFNAMSIZ - 1);
+    request.ifr_flags = IFF_TAP | IFF_NO_PI;
+    is_up_ = file_ >= 0 && ioctl(file_, TUNSETIFF, &request) == 0 && SetInterfaceUp(name, true);
+  }
+  ~Tap() {
+    if (file_ >= 0) close(file_);
+  }
+  Tap(const Tap&) = delete;
+  Tap& operator=(const Tap&) = delete;
+
+  bool is_up() const { return is_up_; }
+  void Receive(const Bytes& frame) {
+    EXPECT_EQ(write(file_, frame.data(), frame.size()), static_cast<ssize_t>(frame.size()));
+  }
+
+ private:
+  const int file_;
+  bool is_up_ = false;
+};
+
 class CopyReceiverTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -53,7 +83,7 @@ class CopyReceiverTest : public testing::Test {
   }
 
   void Open(CopyReceiverOptions options) {
-    options.interface = "lo";
+    if (options.interface.empty()) options.interface = "lo";
     const auto take = [this](const TimedFrame* frames, size_t count) {
       EXPECT_LE(count, kReceiveBurst);
       for (size_t i = 0; i < count; ++i) {
@@ -77,12 +107,15 @@ class CopyReceiverTest : public testing::Test {
         static_cast<ssize_t>(frame.size()));
   }
 
-  bool RunUntil(size_t count) {
+  bool RunUntil(const std::function<bool()>& is_done) {
     bool is_late = false;
     LoopEvent alarm(base_.get(), [&] { is_late = true; });
     alarm.RunAfter(60 * kNanosPerSecond);
-    while (keys_.size() < count && !is_late) event_base_loop(base_.get(), EVLOOP_ONCE);
-    return keys_.size() == count;
+    while (!is_done() && !is_late) event_base_loop(base_.get(), EVLOOP_ONCE);
+    return is_done();
+  }
+  bool RunUntil(size_t count) {
+    return RunUntil([&] { return keys_.size() >= count; }) && keys_.size() == count;
   }
 
   static bool is_apart_;
@@ -197,6 +230,39 @@ TEST_F(CopyReceiverTest, CountsWhatTheKernelDrops) {
   }
   EXPECT_GT(receiver_->counters().kernel_drops, 0u);
   EXPECT_EQ(keys_.size() + dropped, kCount);
+}
+
+TEST_F(CopyReceiverTest, GoesOnWhenItsInterfaceIsUpAgain) {
+  Open({});
+  Send(CopyNumber(1));
+  ASSERT_TRUE(RunUntil(1));
+  ASSERT_TRUE(SetInterfaceUp("lo", false));
+  ASSERT_TRUE(RunUntil([&] { return receiver_->counters().interface_errors == 1; }));
+  event_base_loop(base_.get(), EVLOOP_NONBLOCK);  // which returns when nothing is left to be done
+  ASSERT_TRUE(SetInterfaceUp("lo", true));
+  Send(CopyNumber(2));
+  EXPECT_TRUE(RunUntil(2));
+  EXPECT_EQ(receiver_->counters().interface_errors, 1u);
+  EXPECT_EQ(receiver_->counters().interface_changes, 0u);
+}
+
+TEST_F(CopyReceiverTest, GoesOnWithTheNextInterfaceOfThatName) {
+  CopyReceiverOptions options;
+  options.interface = "tap0";
+  auto first = std::make_unique<Tap>(options.interface);
+  if (!first->is_up()) GTEST_SKIP() << "no TAP interface can be made here";
+  Open(options);
+  first->Receive(CopyNumber(1));
+  ASSERT_TRUE(RunUntil(1));
+  first.reset();
+  const Tap between("tap1");  // so that the next one has another index
+  Tap second(options.interface);
+  ASSERT_TRUE(between.is_up() && second.is_up());
+  ASSERT_TRUE(RunUntil([&] { return receiver_->counters().interface_changes == 1; }));
+  second.Receive(CopyNumber(2));
+  ASSERT_TRUE(RunUntil(2));
+  EXPECT_EQ(keys_, (std::vector<uint32_t>{1, 2}));
+  EXPECT_GE(receiver_->counters().interface_errors, 1u);
 }
 
 TEST_F(CopyReceiverTest, SaysWhichInterfaceIsNotThere) {

@@ -12,23 +12,25 @@
 #include <unistd.h>
 
 #include <cstdint>
-#include <cstring>
 #include <fstream>
 #include <sstream>
 #include <string>
 
 namespace trumpet {
 
-inline bool BringUpLoopback() {
+inline bool SetInterfaceUp(const std::string& interface, bool is_up) {
   const int socket = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   ifreq request{};
-  std::strcpy(request.ifr_name, "lo");
-  bool is_up = ioctl(socket, SIOCGIFFLAGS, &request) == 0;
-  request.ifr_flags |= IFF_UP;
-  is_up = is_up && ioctl(socket, SIOCSIFFLAGS, &request) == 0;
+  interface.copy(request.ifr_name, IFNAMSIZ - 1);
+  bool is_done = ioctl(socket, SIOCGIFFLAGS, &request) == 0;
+  const int flags = is_up ? request.ifr_flags | IFF_UP : request.ifr_flags & ~IFF_UP;
+  request.ifr_flags = static_cast<short>(flags);
+  is_done = is_done && ioctl(socket, SIOCSIFFLAGS, &request) == 0;
   close(socket);
-  return is_up;
+  return is_done;
 }
+
+inline bool BringUpLoopback() { return SetInterfaceUp("lo", true); }
 
 // Frames that a busy machine has dropped at `lo` before any receiver could see them.
 inline uint64_t DroppedBeforeReceivers() {
