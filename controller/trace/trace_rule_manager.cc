@@ -126,6 +126,8 @@ void TraceRuleManager::Take(std::optional<EventRecord> record) {
 
 // --- switches ----------------------------------------------------------------
 
+// What switches begin and have ended each by itself is told once for all: with it goes the whole
+// network.
 void TraceRuleManager::Tick() {
   if (!is_loaded_ || changing_) return;
   UpdatePlaces();
@@ -190,7 +192,6 @@ void TraceRuleManager::Adopt(uint64_t id, OpenflowSwitch* which, const Result<Ru
     return;
   }
   member.is_busy = true;
-  TellChanging();
   which->Adopt(TraceRuleClaim(), *wanted,
                [this, alive = std::weak_ptr<bool>(alive_), term = term_, id,
                 rules = *wanted](const Status& status) {
@@ -201,7 +202,6 @@ void TraceRuleManager::Adopt(uint64_t id, OpenflowSwitch* which, const Result<Ru
 void TraceRuleManager::Update(uint64_t id, OpenflowSwitch* which, const Rules& wanted) {
   Member& member = members_[id];
   member.is_busy = true;
-  TellChanging();
   which->Commit(
       ChangeOf(member.installed, wanted),
       [this, alive = std::weak_ptr<bool>(alive_), term = term_, id, wanted](const Status& status) {
@@ -215,7 +215,6 @@ void TraceRuleManager::Arrived(uint64_t id, const Rules& rules, const Status& st
   Member& member = found->second;
   member.is_busy = false;
   member.is_tried = false;
-  TellChanging();
   member.error = status.ok() ? "" : status.message();
   if (status.ok()) {
     member.installed = rules;

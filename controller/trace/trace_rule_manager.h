@@ -54,7 +54,8 @@ struct TraceRuleParts {
   std::function<std::vector<TracePlace>()> places;  // as they are now
   CopyWitness witness;
   uint64_t seed = 0;  // of marks of test packets; unknown to those who send packets
-  // Other switches than before are getting rules; may be empty.
+  // Other switches than before are getting rules; at most once a tick, but for changes of all of
+  // them.  May be empty.
   std::function<void()> changing;
   std::function<void(const char* level, const std::string& text)> log;
 };
