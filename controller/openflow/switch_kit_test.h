@@ -29,6 +29,7 @@ class TestSwitch {
 
   // Without its flows, as a switch is that was turned off and on.
   void Restart();
+  void Kill();
   // With ports 1 and 2; `protocols` as "OpenFlow13,OpenFlow14".  The datapath id is `number`.
   void AddBridge(const std::string& name, int number, const std::string& protocols);
   std::string Vsctl(std::vector<std::string> arguments) const;
@@ -46,7 +47,6 @@ class TestSwitch {
 
  private:
   void Start();
-  void Kill();
 
   std::map<std::string, std::string> paths_;
   OvsdbTestServer database_;

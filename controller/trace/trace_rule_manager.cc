@@ -159,9 +159,23 @@ void TraceRuleManager::LetGoOfStrangers() {
   }
 }
 
+// One that was restarted has no rules until it is ready again, which may be so within a tick.
+void TraceRuleManager::NoteAbsence(const OpenflowSwitch& which, Member* member) const {
+  const Nanos now = parts_.clock->MonotonicNow();
+  const bool has_rules = !member->installed.empty();
+  if (!which.is_ready()) {
+    member->was_away = has_rules && now - member->ready_at < kLongestAbsence;
+    return;
+  }
+  member->was_away = has_rules && member->life != which.life();
+  member->life = which.life();
+  member->ready_at = now;
+}
+
 void TraceRuleManager::Sync(uint64_t id, Member* member) {
   OpenflowSwitch* const which = parts_.net->Find(id);
   if (which == nullptr) return;
+  NoteAbsence(*which, member);
   if (!which->is_ready()) {
     if (member->is_busy) return;
     tester_.End(which);
@@ -337,7 +351,8 @@ void TraceRuleManager::Remove(Done done) {
 std::vector<uint16_t> TraceRuleManager::Changing() const {
   std::vector<uint16_t> numbers;
   for (const auto& [id, member] : members_) {
-    if (member.is_busy || member.is_changing) numbers.push_back(member.place.at.number);
+    const bool is_unsure = member.is_busy || member.is_changing || member.was_away;
+    if (is_unsure) numbers.push_back(member.place.at.number);
   }
   std::sort(numbers.begin(), numbers.end());
   return numbers;

@@ -63,6 +63,9 @@ struct TraceRuleParts {
 class TraceRuleManager final : public TraceRuleBook, private EventStoreListener {
  public:
   static constexpr Nanos kTick = 250 * kNanosPerMilli;
+  // Of a switch that is away longer nobody knows anything, and what its copies say is taken as it
+  // is.
+  static constexpr Nanos kLongestAbsence = 30 * kNanosPerSecond;
   static constexpr Nanos kRetry = 5 * kNanosPerSecond;  // of what a switch has refused
 
   explicit TraceRuleManager(const TraceRuleParts& parts);
@@ -81,7 +84,8 @@ class TraceRuleManager final : public TraceRuleBook, private EventStoreListener 
   std::optional<TraceRuleSetView> View() const override;
   bool is_store_ready() const override { return is_ready_; }
 
-  // Numbers of the switches that are getting rules now, or are asked which they have; rising.
+  // Numbers of the switches that are getting rules now, or are asked which they have, or have been
+  // away and may have lost theirs until they are ready again; rising.
   // Packets on their way are copied by the rules before or behind, and maybe at some hops only.
   std::vector<uint16_t> Changing() const;
   // Switches that are connected and have what they should.
@@ -96,7 +100,10 @@ class TraceRuleManager final : public TraceRuleBook, private EventStoreListener 
     bool is_busy = false;      // something of ours is under way at it
     bool is_changing = false;  // likewise, for all switches together
     bool is_tried = false;
-    Nanos retry_at = 0;  // monotonic
+    bool was_away = false;  // since the last tick, and not for long
+    uint64_t life = 0;      // the connection by which it was ready when seen last
+    Nanos ready_at = 0;     // when that was; monotonic
+    Nanos retry_at = 0;     // monotonic
     std::string error;
   };
   using RulesOf = std::map<uint64_t, std::vector<OpenflowRule>>;  // by datapath id
@@ -111,6 +118,7 @@ class TraceRuleManager final : public TraceRuleBook, private EventStoreListener 
   void Tick();
   void UpdatePlaces();
   void LetGoOfStrangers();
+  void NoteAbsence(const OpenflowSwitch& which, Member* member) const;
   void Sync(uint64_t id, Member* member);
   void Adopt(uint64_t id, OpenflowSwitch* which, const Result<std::vector<OpenflowRule>>& wanted);
   void Update(uint64_t id, OpenflowSwitch* which, const std::vector<OpenflowRule>& wanted);

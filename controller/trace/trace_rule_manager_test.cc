@@ -382,6 +382,41 @@ TEST_F(TraceRuleManagerTest, SwitchesThatGetTheirRulesTogetherAreToldOfTogether)
   EXPECT_LE(one.changing.size(), 3u) << "they may be done in different ticks";
 }
 
+TEST_F(TraceRuleManagerTest, ASwitchThatWasAwayMayHaveLostItsRulesUntilItIsReadyAgain) {
+  Controller one(&ovs_, {"br0", "br1"});
+  one.Store(kRules);
+  one.manager->Start();
+  const OpenflowSwitch* const first = one.Connect("br0", 1);
+  const OpenflowSwitch* const second = one.Connect("br1", 2);
+  ASSERT_TRUE(first != nullptr && second != nullptr);
+  const std::vector<uint16_t> nobody, both = {1, 2};
+  ASSERT_TRUE(one.RunUntil([&] { return one.IsActive() && one.manager->Changing().empty(); }));
+  one.changing.clear();
+  const auto are_ready = [&] { return first->is_ready() && second->is_ready(); };
+  const auto is_told = [&](const std::vector<uint16_t>& changing) {
+    return !one.changing.empty() && one.changing.back() == changing;
+  };
+  ovs_.Kill();
+  ASSERT_TRUE(one.RunUntil([&] { return is_told(both); }));
+  ovs_.Restart();
+  bool was_early = false;
+  ASSERT_TRUE(one.RunUntil([&] {
+    was_early |= !are_ready() && is_told(nobody);
+    return are_ready() && is_told(nobody);
+  }));
+  EXPECT_FALSE(was_early);
+  EXPECT_TRUE(HasRules("br0") && HasRules("br1"));
+  // One that stays away is given up, and told of when it comes.
+  ovs_.Kill();
+  ASSERT_TRUE(one.RunUntil([&] { return is_told(both); }));
+  one.clock.ahead += TraceRuleManager::kLongestAbsence;
+  ASSERT_TRUE(one.RunUntil([&] { return is_told(nobody); }));
+  one.changing.clear();
+  ovs_.Restart();
+  ASSERT_TRUE(one.RunUntil([&] { return are_ready() && is_told(nobody); }));
+  EXPECT_FALSE(one.changing.front().empty());
+}
+
 TEST_F(TraceRuleManagerTest, WhatIsUnderWayWhenAnotherControllerTakesOverIsForgotten) {
   Controller one(&ovs_, {"br0", "br1"});
   one.Store(kRules);
