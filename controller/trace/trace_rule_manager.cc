@@ -183,16 +183,18 @@ void TraceRuleManager::Sync(uint64_t id, Member* member) {
     return;
   }
   if (member->is_busy || parts_.clock->MonotonicNow() < member->retry_at) return;
-  const bool has_port = member->place.at.port != 0;
-  if (!has_port && member->is_adopted) return;  // it keeps what it has until there is one
-  auto wanted = has_port ? CompileAt(rules_, member->place.at)
+  // No rules go to nowhere: of a set without any it is known what the switch should have.
+  const bool is_known = member->place.at.port != 0 || rules_.rules.empty();
+  auto wanted = is_known ? CompileAt(rules_, member->place.at)
                          : Status::Error("it has no port to the analyzers");
   if (!member->is_adopted) return Adopt(id, which, wanted);
+  if (!is_known && !member->installed.empty()) return;  // it keeps them until there is one
   if (!wanted.ok()) {
     member->error = wanted.message();
     return;
   }
   if (!IsEmpty(ChangeOf(member->installed, *wanted))) return Update(id, which, *wanted);
+  member->error.clear();
   if (member->is_tried || rules_.rules.empty()) return;
   member->is_tried = true;
   tester_.Begin(which, member->place.at.number);

@@ -53,12 +53,12 @@ class Controller {
     parts.clock = &clock;
     parts.store = &store_;
     parts.net = &test_.net();
-    parts.places = [bridges = std::move(bridges)] {
+    parts.places = [this, bridges = std::move(bridges)] {
       std::vector<TracePlace> places;
       for (size_t i = 0; i < bridges.size(); ++i) {
         TracePlace place{bridges[i], i + 1, TraceSwitch()};
         place.at.number = static_cast<uint16_t>(i + 1);
-        place.at.port = kCopyPort;
+        place.at.port = copy_port;
         place.at.hosts = {{"h" + std::to_string(i + 1), {*ParsePrefix("10.0.0.1")}}};
         places.push_back(place);
       }
@@ -119,6 +119,7 @@ class Controller {
 
   JumpingClock clock;
   std::vector<std::vector<uint16_t>> changing;  // as it was told
+  uint32_t copy_port = kCopyPort;
   bool has_analyzer = true;
   bool is_blind = false;
   std::string log;
@@ -299,6 +300,29 @@ TEST_F(TraceRuleManagerTest, WithoutTheirPortRulesAreNotActive) {
   EXPECT_TRUE(HasRules("br0")) << "they stay for when it comes again";
   ovs_.Vsctl({"set", "interface", "br0p2", "ofport_request=2"});
   EXPECT_TRUE(one.RunUntil([&] { return one.IsActive(); }));
+}
+
+TEST_F(TraceRuleManagerTest, WithoutAPortOnlyNoRulesAreInOrder) {
+  Controller one(&ovs_, {"br0"});
+  one.copy_port = 0;
+  one.manager->Start();
+  const OpenflowSwitch* const which = one.Connect("br0", 1);
+  ASSERT_NE(which, nullptr);
+  EXPECT_TRUE(one.RunUntil([&] { return one.manager->InOrder() == 1; }));
+  ASSERT_TRUE(one.Put(kRules).status.ok());
+  EXPECT_TRUE(one.RunUntil([&] { return one.Verdict(0).state == TraceRuleState::kFailed; }));
+  EXPECT_EQ(one.Verdict(0).why, "at br0: it has no port to the analyzers");
+  EXPECT_EQ(one.manager->InOrder(), 0u);
+  one.copy_port = kCopyPort;
+  ASSERT_TRUE(one.RunUntil([&] { return one.IsActive(); }));
+  // Removed while it is away, and its port with it: it gets back what it had, and loses it.
+  ovs_.Kill();
+  ASSERT_TRUE(one.RunUntil([&] { return !which->is_ready(); }));
+  one.copy_port = 0;
+  ASSERT_TRUE(one.Remove().status.ok());
+  ovs_.Restart();
+  ASSERT_TRUE(one.RunUntil([&] { return which->is_ready(); }));
+  EXPECT_TRUE(one.RunUntil([&] { return !HasRules("br0") && which->rule_count() == 0; }));
 }
 
 TEST_F(TraceRuleManagerTest, RulesMayComeBeforeSwitches) {
