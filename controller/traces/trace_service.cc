@@ -61,13 +61,15 @@ Status SetStep(const std::string& text, Nanos* step) {
 }
 
 std::string TextOf(Json json) {
-  const auto text = [&] { return json.dump(-1, ' ', true, Json::error_handler_t::replace); };
+  const auto print = [&] { return json.dump(-1, ' ', true, Json::error_handler_t::replace); };
+  std::string text = print();
   // Loops over many switches, and fabrics with very many next hops.
   for (const char* long_one : {"evidence", "path"}) {
-    if (text().size() <= kMaxTraceTextBytes) break;
+    if (text.size() <= kMaxTraceTextBytes) break;
     json[long_one] = nullptr;
+    text = print();
   }
-  return text();
+  return text;
 }
 
 }  // namespace
@@ -273,11 +275,13 @@ void TraceService::Fail(uint64_t number, const std::string& why, bool is_wrong) 
   send_(answer);
 }
 
-bool TraceService::Add(const StoredTrace& trace, TracePackets packets, TraceAnswer* answer,
-                       size_t* bytes) const {
+TraceRecord TraceService::RecordOf(const StoredTrace& trace, TracePackets packets) const {
   Json json = ToJson(trace, traces_->switches());
   if (packets != TracePackets::kNone) json["frame"] = FrameJson(trace, packets);
-  TraceRecord record{trace.start, trace.id, TextOf(std::move(json))};
+  return {trace.start, trace.id, TextOf(std::move(json))};
+}
+
+bool TraceService::Add(TraceRecord record, TraceAnswer* answer, size_t* bytes) {
   const bool fits =
       answer->records.size() < kMaxTraceRecords && *bytes + record.text.size() <= kMaxAnswerBytes;
   if (!fits) return false;
@@ -292,16 +296,27 @@ TraceAnswer TraceService::ToAnswer(uint64_t number, TracePackets packets,
   answer.number = number;
   size_t bytes = 0;
   for (const StoredTrace& trace : found) {
-    if (answer.records.size() == limit || !Add(trace, packets, &answer, &bytes)) break;
+    if (answer.records.size() == limit || !Add(RecordOf(trace, packets), &answer, &bytes)) {
+      break;
+    }
   }
   answer.has_more = answer.records.size() < found.size();
   return answer;
 }
 
+// Once something was left out, so is the rest of the turn: it costs nothing then, and whoever reads
+// knows where it is missing.
 void TraceService::Tell(const StoredTrace& trace) {
+  std::map<TracePackets, TraceRecord> made;
   for (auto& [number, watch] : watches_) {
     if (!IsAskedFor(trace, watch.query)) continue;
-    if (!Add(trace, watch.packets, &watch.answer, &watch.bytes)) ++watch.answer.left_out;
+    const bool is_full =
+        watch.answer.left_out > 0 || watch.answer.records.size() == kMaxTraceRecords;
+    if (!is_full && made.count(watch.packets) == 0) {
+      made[watch.packets] = RecordOf(trace, watch.packets);
+      ++watch_texts_;
+    }
+    if (is_full || !Add(made[watch.packets], &watch.answer, &watch.bytes)) ++watch.answer.left_out;
   }
 }
 

@@ -50,6 +50,8 @@ class TraceService {
   // Nobody waits for an answer any more.
   void Forget();
   size_t watch_count() const { return watches_.size(); }
+  // Made of traces for watches: at most one for each way of showing its packet.
+  uint64_t watch_texts() const { return watch_texts_; }
 
  private:
   struct Watch {
@@ -83,14 +85,15 @@ class TraceService {
   void SendNews();
   TraceAnswer ToAnswer(uint64_t number, TracePackets packets, const std::vector<StoredTrace>& found,
                        size_t limit) const;
+  TraceRecord RecordOf(const StoredTrace& trace, TracePackets packets) const;
   // False: it has no more room.
-  bool Add(const StoredTrace& trace, TracePackets packets, TraceAnswer* answer,
-           size_t* bytes) const;
+  static bool Add(TraceRecord record, TraceAnswer* answer, size_t* bytes);
 
   LiveTraces* const traces_;
   const Send send_;
   std::map<uint64_t, Flag> asked_;  // true: cancelled
   std::map<uint64_t, Watch> watches_;
+  uint64_t watch_texts_ = 0;
   Parts network_;
   Parts counters_;
   LoopEvent news_;

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -616,6 +617,24 @@ TEST_F(TraceApi, StreamsTracesAsTheyAreTold) {
   EXPECT_TRUE(wrong->WaitForText("event: error\ndata: {\"analyzer\":\"an1\",\"detail\":"));
 }
 
+// Their texts are dear, and are made for who takes them.
+TEST_F(TraceApi, MakesOneTextOfATraceHoweverManyWatch) {
+  Place* const place = Add("an1");
+  std::vector<std::unique_ptr<RawClient>> clients;
+  for (const char* const target :
+       {"/stream", "/stream?src_port=1001", "/stream", "/stream?packets=headers"}) {
+    clients.push_back(Client());
+    clients.back()->Send(Request("op", target));
+  }
+  ASSERT_TRUE(loop_.RunUntil([&] { return place->service->watch_count() == 4; }));
+  Take(place, Drops(kBegin, 3), 3);
+  for (const auto& client : clients) EXPECT_TRUE(client->WaitForText("\"src_port\":1001"));
+  EXPECT_TRUE(clients[3]->WaitForText("\"src_port\":1002"));
+  EXPECT_NE(clients[3]->received().find("\"frame\""), std::string::npos);
+  EXPECT_EQ(clients[2]->received().find("\"frame\""), std::string::npos);
+  EXPECT_EQ(place->service->watch_texts(), 2 * 3u);
+}
+
 // One turn has room for so many; the rest is counted.
 TEST_F(TraceApi, SaysHowManyTracesAStreamLeftOut) {
   Place* const place = Add("an1");
@@ -627,6 +646,21 @@ TEST_F(TraceApi, SaysHowManyTracesAStreamLeftOut) {
   const size_t at = client->received().find("{\"left_out\":");
   ASSERT_NE(at, std::string::npos);
   EXPECT_GT(std::stoul(client->received().substr(at + 12)), 0u);
+  // In each turn one does not fit, and those behind it are not even tried.
+  uint64_t told = 0, left_out = 0, gaps = 0;
+  ASSERT_TRUE(loop_.RunUntil([&] {
+    client->Receive();
+    std::istringstream lines(client->received());
+    told = left_out = gaps = 0;
+    for (std::string line; std::getline(lines, line);) {
+      const size_t count = line.find("{\"left_out\":");
+      told += line == "event: trace";
+      gaps += line == "event: gap";
+      if (count != line.npos) left_out += std::stoul(line.substr(count + 12));
+    }
+    return told + left_out == 1000;
+  }));
+  EXPECT_LE(place->service->watch_texts(), told + gaps);
 }
 
 }  // namespace
