@@ -96,8 +96,12 @@ Status Run(QueryOptions options, std::ostream* out) {
   if (!found.ok()) return found.status();
   const bool has_more = found->size() > limit;
   if (has_more) found->resize(limit);
-  if (!options.pcapng.empty()) return WritePcapng(*found, options);
-  for (const StoredTrace& trace : *found) *out << JsonLine(ToJson(trace, options.switches));
+  if (options.pcapng.empty()) {
+    for (const StoredTrace& trace : *found) *out << JsonLine(ToJson(trace, options.switches));
+  } else {
+    const Status written = WritePcapng(*found, options);
+    if (!written.ok()) return written;
+  }
   if (has_more) {
     *out << JsonLine({{"next", TraceCursor(found->back())}});
   }

@@ -100,6 +100,24 @@ TEST_F(QueryProgram, WritesACapture) {
   EXPECT_EQ(reader->frame_count(), 5u);
 }
 
+TEST_F(QueryProgram, SaysThatACaptureIsNotAllAndHowToGoOn) {
+  const std::string capture = "--pcapng=" + folder_ + "/out.pcapng";
+  const auto packets = [&] {
+    auto reader = PcapReader::OpenFile(folder_ + "/out.pcapng");
+    EXPECT_TRUE(reader.ok()) << reader.message();
+    TimedFrame frame;
+    while (*reader->Next(&frame)) {
+    }
+    return reader->frame_count();
+  };
+  const auto first = Run({store_, "--limit=20", capture});
+  ASSERT_EQ(first.size(), 1u);
+  EXPECT_EQ(packets(), 20u);
+  const std::string next = first[0]["next"];
+  EXPECT_TRUE(Run({store_, "--limit=20", capture, "--after=" + next}).empty());
+  EXPECT_EQ(packets(), 5u);
+}
+
 TEST_F(QueryProgram, SaysInOneLineWhatIsWrong) {
   const struct {
     std::string word;

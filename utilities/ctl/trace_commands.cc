@@ -47,23 +47,28 @@ void TellSilent(CtlRun* run, const ApiJson& answer) {
   }
 }
 
-// The pages of all there is under `key`, up to `limit`; false, and told, after a failure.
+// The pages of all there is under `key`, up to `limit`; what is missing is told.  False, and told,
+// after a failure.
 bool ReadPages(CtlRun* run, const ApiRequest& filter, const char* key, uint64_t limit,
                ApiJson* all) {
   *all = ApiJson::array();
-  for (std::string cursor; all->size() < limit;) {
+  ApiJson silent = ApiJson::array();  // on any page, each once
+  std::string cursor;
+  do {
     ApiRequest request = filter;
     request.query.emplace_back("limit", std::to_string(std::min(kMaxPage, limit - all->size())));
     if (!cursor.empty()) request.query.emplace_back("cursor", cursor);
     const auto page = run->Ask(request);
     if (!page) return false;
     for (const ApiJson& one : page->value(key, ApiJson::array())) all->push_back(one);
-    const ApiJson next = page->value("next_cursor", ApiJson());
-    if (!next.is_string()) {
-      TellSilent(run, *page);
-      break;
+    for (const ApiJson& one : page->value("silent", ApiJson::array())) {
+      if (std::find(silent.begin(), silent.end(), one) == silent.end()) silent.push_back(one);
     }
-    cursor = next.get<std::string>();
+    cursor = ApiText(*page, "next_cursor");
+  } while (!cursor.empty() && all->size() < limit);
+  TellSilent(run, {{"silent", silent}});
+  if (!cursor.empty()) {
+    *run->terminal.err << "trumpetctl: there are more than --limit=" << limit << "\n";
   }
   return true;
 }

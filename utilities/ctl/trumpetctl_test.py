@@ -6,6 +6,7 @@
 off, and completion in a real bash.
 """
 
+import http.server
 import json
 import os
 import pty
@@ -17,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import urllib.parse
 
 SOURCE = os.path.abspath(os.environ.get("top_srcdir", "."))
 BUILD = os.path.abspath(os.environ.get("top_builddir", "."))
@@ -119,6 +121,46 @@ def test_traces(user):
     user.fails("trace query --from=noon", "--from: 'noon' is no time")
     user.fails("trace export", "packets go to a file: -w FILE")
     user.fails("trace export --format=xml", "--format is 'xml'; it takes pcapng or json")
+
+
+class Traces(http.server.BaseHTTPRequestHandler):
+    """A controller with five traces, two a page; an analyzer was away at the first page only."""
+
+    def do_GET(self):                   # pylint: disable=invalid-name
+        """Anything is asked by a cursor that says how many went before."""
+        query = urllib.parse.parse_qs(urllib.parse.urlparse(self.path).query)
+        begin = int(query.get("cursor", ["0"])[0])
+        end = min(begin + min(int(query["limit"][0]), 2), 5)
+        body = json.dumps({
+            "traces": [{"id": f"{number:016x}", "start_ns": number, "last_switch": "leaf1",
+                        "frame": {"link": "ip", "hex": "4500"}} for number in range(begin, end)],
+            "next_cursor": str(end) if end < 5 else None, "complete": begin > 0,
+            "silent": [] if begin else [{"analyzer": "an2", "why": "has gone"}]}).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):          # pylint: disable=arguments-differ
+        """Nobody reads it."""
+
+
+def test_exports(user):
+    """What is not all says so, whatever it is written to."""
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Traces) as controller:
+        threading.Thread(target=controller.serve_forever, daemon=True).start()
+        server = f"http://127.0.0.1:{controller.server_address[1]}"
+        silent = "trumpetctl: without the traces of analyzer an2, which has gone\n"
+        more = "trumpetctl: there are more than --limit=4\n"
+        for options in ("--format=json", "-w out.pcapng"):
+            for limit, expected in ((4, silent + more), (5, silent), (9, silent)):
+                done = user.run(f"trace export {options} --limit={limit}", TRUMPET_SERVER=server)
+                assert (done.returncode, done.stderr) == (0, expected), done
+                if "json" in options:
+                    ids = [json.loads(line)["start_ns"] for line in done.stdout.splitlines()]
+                    assert ids == list(range(min(limit, 5))), done
+        controller.shutdown()
 
 
 def test_trace_rules(user):
@@ -421,6 +463,7 @@ def main():
     with Server(rate=1000) as server, User(server.port) as user:
         for test, arguments in ((test_every_command, (user,)), (test_campaigns, (user,)),
                                 (test_traces, (user,)),
+                                (test_exports, (user,)),
                                 (test_measurements, (user,)),
                                 (test_trace_rules, (user,)),
                                 (test_reshufflers, (user,)),
