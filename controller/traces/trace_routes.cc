@@ -7,6 +7,7 @@
 #include <cstring>
 #include <queue>
 #include <string>
+#include <utility>
 
 #include "lib/base/hash.h"
 #include "lib/base/text_file.h"
@@ -90,6 +91,20 @@ NetworkRoutes::NetworkRoutes(const Topology& topology, const SwitchBook& switche
     } else if (to != places.end() && hosts.count(link.from) != 0) {
       attach(hosts[link.from], to->second);
     }
+  }
+  ShareWays();
+}
+
+// Racks have many hosts, and ways and distances are kept for each that is asked for.
+void NetworkRoutes::ShareWays() {
+  std::vector<std::vector<size_t>> of_hosts = std::exchange(attached_, {});
+  std::map<std::vector<size_t>, size_t> places;
+  for (auto& [prefix, host] : hosts_) {
+    std::vector<size_t>& attached = of_hosts[host];
+    std::sort(attached.begin(), attached.end());
+    const auto [place, is_new] = places.emplace(attached, attached_.size());
+    if (is_new) attached_.push_back(attached);
+    host = place->second;
   }
 }
 

@@ -58,6 +58,7 @@ class NetworkRoutes final : public TraceRoutes {
     std::optional<size_t> host;
   };
 
+  void ShareWays();
   std::optional<size_t> PlaceOf(uint16_t switch_number) const;
   std::optional<size_t> HostOf(const IpBytes& address, uint8_t ip_family) const;
   std::optional<size_t> FindHost(const IpBytes& address, uint8_t ip_family) const;
@@ -70,7 +71,8 @@ class NetworkRoutes final : public TraceRoutes {
   std::vector<std::optional<uint16_t>> numbers_;  // of switches, in the topology's order
   std::vector<std::optional<size_t>> places_;     // in numbers_, by number
   std::vector<std::vector<Link>> links_;          // of each switch
-  std::vector<std::vector<size_t>> attached_;     // switches, of each host
+  // Switches, of each host; hosts at the same switches are one.
+  std::vector<std::vector<size_t>> attached_;
   std::vector<bool> is_edge_;
   // By family and length, the longest first, and address.
   std::map<std::tuple<bool, int, Uint128>, size_t> hosts_;

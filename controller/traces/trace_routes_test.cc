@@ -110,6 +110,36 @@ TEST_F(NetworkRoutesTest, TakesTheHostWithTheLongestPrefix) {
   EXPECT_EQ(After(routes, "leaf1", no_ip), "not known");
 }
 
+TEST_F(NetworkRoutesTest, FindsTheWaysToHostsAtTheSameSwitchesOnce) {
+  const NetworkRoutes routes = Make(R"(
+hosts:
+  - {id: h1, prefixes: [10.0.1.0/24], attached_to: b}
+  - {id: h2, prefixes: [10.0.2.0/24, 10.0.3.0/24], attached_to: b}
+  - {id: h4, prefixes: [10.0.4.0/24], attached_to: b}
+  - {id: h5, prefixes: [10.0.5.0/24]}
+  - {id: h6, prefixes: [10.0.6.0/24]}
+switches: [{name: a}, {name: b}, {name: c}]
+links:
+  - {from: a, to: b}
+  - {from: b, to: c}
+  - {from: h4, to: c}
+  - {from: h5, to: c}
+  - {from: h5, to: b}
+)");
+  const auto way = [&](const std::string& to) {
+    return routes.After(*book_.NumberOf("a"), From("10.0.9.1", to))->begin();
+  };
+  EXPECT_EQ(way("10.0.1.1"), way("10.0.2.1"));
+  EXPECT_EQ(way("10.0.1.1"), way("10.0.3.1"));
+  EXPECT_EQ(way("10.0.4.1"), way("10.0.5.1"));
+  EXPECT_NE(way("10.0.1.1"), way("10.0.4.1"));
+  EXPECT_EQ(After(routes, "c", From("10.0.9.1", "10.0.1.1")), "b ");
+  EXPECT_EQ(After(routes, "c", From("10.0.9.1", "10.0.5.1")), "");
+  EXPECT_EQ(After(routes, "a", From("10.0.9.1", "10.0.6.1")), "not known");
+  EXPECT_TRUE(routes.IsEdge(At("c"), From("10.0.4.1", "10.0.1.1")));
+  EXPECT_FALSE(routes.IsEdge(At("c"), From("10.0.2.1", "10.0.1.1")));
+}
+
 TEST_F(NetworkRoutesTest, KnowsWherePacketsComeIn) {
   const NetworkRoutes routes = Make(kClos);
   const Trace trace = From("10.0.1.1", "10.0.2.1");
