@@ -231,28 +231,40 @@ void LiveTraces::Note(size_t traces, size_t links, const Status& status,
 
 void LiveTraces::SetNetwork(std::string text) {
   writer_.DoInAnyCase([this, text = std::move(text), now = unix_now_()]() -> LoopWorker::Then {
-    auto told = std::make_shared<Result<ToldNetwork>>(ParseToldNetwork(text));
-    Status status = told->status();
-    const bool is_ours = options_.takes_network;
-    if (status.ok() && is_ours) {
-      status = SaveSwitchBook((*told)->switches, options_.store.folder);
+    auto told = ParseToldNetwork(text);
+    auto network = told.ok() ? MakeNetwork(*told) : told.status();
+    if (!network.ok()) {
+      return [this, status = network.status()] { log_("err", "controller: " + status.message()); };
     }
-    if (!status.ok()) return [this, status] { log_("err", "controller: " + status.message()); };
-    const std::vector<uint16_t> changing = std::exchange((*told)->changing, {});
-    auto rules = std::make_shared<std::vector<ToldRule>>(std::exchange((*told)->rules, {}));
-    return [this, told, changing, rules, without_rules = PrintToldNetwork(**told), is_ours, now] {
+    return [this, changing = told->changing, rules = told->rules, network = *network, now] {
       maker_.SetChanging(changing, now);
-      rules_.Set(std::move(*rules));
-      if (!is_ours || without_rules == network_text_) return;
-      network_text_ = without_rules;
-      switches_ = std::move((*told)->switches);
-      routes_ = NetworkRoutes((*told)->topology, switches_);
+      rules_.Set(rules);
+      if (network == nullptr) return;
+      switches_ = std::move(network->switches);
+      // To forget many ways takes long, too.
+      writer_.DoInAnyCase([before = std::make_shared<NetworkRoutes>(std::exchange(
+                               routes_, std::move(network->routes)))] { return nullptr; });
       TakeCounters(counter_text_);  // the numbers of switches may be others
       log_("info", "controller: told of " + std::to_string(switches_.names().size()) +
-                       " switches that copy, and of " +
-                       std::to_string((*told)->topology.hosts.size()) + " hosts");
+                       " switches that copy, and of " + std::to_string(network->host_count) +
+                       " hosts");
     };
   });
+}
+
+// Null: it is the same as before, or told to somebody else.
+Result<LiveTraces::MadeNetwork> LiveTraces::MakeNetwork(const ToldNetwork& told) {
+  if (!options_.takes_network) return MadeNetwork();
+  ToldNetwork lasting = told;
+  lasting.rules.clear();
+  lasting.changing.clear();
+  std::string text = PrintToldNetwork(lasting);
+  if (text == network_text_) return MadeNetwork();
+  const Status saved = SaveSwitchBook(told.switches, options_.store.folder);
+  if (!saved.ok()) return saved;
+  network_text_ = std::move(text);
+  return std::make_shared<Network>(Network{
+      told.switches, NetworkRoutes(told.topology, told.switches), told.topology.hosts.size()});
 }
 
 // Frames are stamped by the clock that `unix_now` tells, unless a card has its own, which then must

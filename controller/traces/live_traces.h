@@ -37,6 +37,7 @@
 #include "controller/traces/switch_book.h"
 #include "controller/traces/trace_counts.h"
 #include "controller/traces/trace_maker.h"
+#include "controller/traces/trace_network.h"
 #include "controller/traces/trace_routes.h"
 #include "lib/base/loop_event.h"
 #include "lib/base/loop_worker.h"
@@ -120,6 +121,13 @@ class LiveTraces {
   nlohmann::ordered_json Show() const;
 
  private:
+  struct Network {
+    SwitchBook switches;
+    NetworkRoutes routes;
+    size_t host_count = 0;
+  };
+  using MadeNetwork = std::shared_ptr<Network>;  // for what is copied on its way to the loop
+
   LiveTraces(event_base* base, const LiveTracesOptions& options, std::function<Nanos()> unix_now,
              std::unique_ptr<TraceStore> store, std::unique_ptr<TraceReader> answers, Log log);
   void Tell(const TraceReport& report);
@@ -130,6 +138,7 @@ class LiveTraces {
   bool Give(LoopWorker::Job job);
   template <typename T>
   void Ask(std::function<Result<T>(TraceReader*, TraceReader::Missing*)> look, AnswerOf<T> answer);
+  Result<MadeNetwork> MakeNetwork(const ToldNetwork& told);  // on the writer's thread
   void TakeCounters(const std::string& text);
   void Note(size_t traces, size_t links, const Status& status, const TraceStoreCounters& store);
 
@@ -144,7 +153,6 @@ class LiveTraces {
   RuleSums rules_;
   CounterBook named_;
   std::string counter_text_;
-  std::string network_text_;  // without rules
   std::vector<StoredTrace> waiting_;
   std::function<void(const StoredTrace&)> on_kept_;
   LiveTracesCounters counters_;
@@ -158,6 +166,7 @@ class LiveTraces {
   std::unique_ptr<TraceStore> store_;        // the writer's
   std::optional<CounterFile> counter_file_;  // likewise; none while it is opened
   Nanos counters_expired_at_ = 0;            // likewise
+  std::string network_text_;                 // likewise; what lasts of the network as it was told
   std::unique_ptr<TraceReader> answers_;     // the reader's
   LoopWorker writer_;
   LoopWorker reader_;
