@@ -63,7 +63,7 @@ void Agent::TakeSets(Nanos now) {
   if (!set_is_due_) return;
   const uint32_t max_events = memory_settings_.value_or(settings_).max_triggers;
   event_errors_ = parts_.events->SetControllerEvents(
-      link_.set().triggers(),
+      link_.set().controller_id(), link_.set().triggers(),
       {max_events, settings_.max_buckets, settings_.packet_budget_us * kNanosPerMicro}, now);
   const uint64_t version = parts_.events->version();
   for (DueAnswer& due : due_answers_) {
@@ -130,7 +130,8 @@ void Agent::UpdateObservation() {
 void Agent::UpdateProgram() {
   if (program_ != nullptr && program_version_ == parts_.events->version() && !observation_is_new_) {
     if (!std::exchange(shares_are_stale_, false)) return;
-    network_.Apply(parts_.events->Set().of_controller, program_->effective_from(),
+    const EventSet set = parts_.events->Set();
+    network_.Apply(set.controller_id, set.of_controller, program_->effective_from(),
                    settings_.flow_timeout_ms * kNanosPerMilli, program_->tracks_tcp());
     return;
   }

@@ -637,7 +637,7 @@ TEST(Agent, CountsByThePlaceOfAddressesOnceThereIsMemory) {
   HostPlace place;
   place.monitored.prefixes = {*ParsePrefix("10.0.0.0/8")};
   const auto change = [&](StillSwitch* bench) {
-    bench->plugin.events().SetControllerEvents({{70, trigger}}, {10, 100}, 0);
+    bench->plugin.events().SetControllerEvents(5, {{70, trigger}}, {10, 100}, 0);
     bench->RunMs(20);
     bench->plugin.agent().SetPlace(std::make_shared<const HostPlace>(place));
   };

@@ -140,7 +140,7 @@ void ControllerLink::GiveUp() noexcept {
   retry_at_ = 0;
   session_ = nullptr;
   has_questions_ = false;
-  parts_.desk->Connect(false);
+  parts_.desk->Disconnect();
   database_.release();
   connector_.release();
   tls_.release();
@@ -160,7 +160,7 @@ void ControllerLink::Drop() noexcept {
   KeepCounters();
   session_ = nullptr;
   has_questions_ = false;
-  parts_.desk->Connect(false);
+  parts_.desk->Disconnect();
   connector_.reset();
   tls_.reset();
 }
@@ -299,7 +299,7 @@ void ControllerLink::Connect() {
 
 void ControllerLink::Disconnect(ByeReason reason) {
   KeepCounters();
-  if (is_connected()) parts_.desk->Connect(false);
+  if (is_connected()) parts_.desk->Disconnect();
   session_ = nullptr;
   Leaving leaving{std::move(tls_), std::move(connector_), clock_.MonotonicNow() + kLeaveTime};
   leaving.connector->Stop(reason);

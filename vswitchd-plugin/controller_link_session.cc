@@ -47,7 +47,7 @@ void ControllerLink::OnEstablished(Session* session) {
     Send(programs_.BeginSession(reply.controller_id));
   }
   if (session_ != session) return;  // something found no room in it
-  parts_.desk->Connect(true);
+  parts_.desk->Connect(reply.controller_id);
   is_due_ = true;
 }
 
@@ -117,7 +117,7 @@ void ControllerLink::OnClosed(Session* session, CloseCause cause, const std::str
   if (connector_ == nullptr || (was_established && session != session_)) return;  // it took leave
   if (was_established) {
     session_ = nullptr;
-    parts_.desk->Connect(false);
+    parts_.desk->Disconnect();
     has_questions_ = false;
   }
   state_since_ns_ = clock_.UnixNow();

@@ -461,6 +461,34 @@ TEST_F(StillLink, InstallsASetThatFoundNoMemoryBeforeItSaysSo) {
       RunUntil([&] { return IsApplied(calls) || controller_.heard.set_generation == calls; }));
 }
 
+TEST_F(StillLink, ReportsEventsOnlyToTheControllerThatInstalledThem) {
+  const auto reports = [this] {
+    return std::count_if(
+        controller_.messages.begin(), controller_.messages.end(),
+        [](const Message& message) { return std::holds_alternative<HostReport>(message); });
+  };
+  SendSet(1, "theirs");
+  ASSERT_TRUE(RunUntil([&] { return IsApplied(1); }));
+  const auto is_reported = [&] {
+    still_.Receive(still_.threads[0], 1);
+    return reports() > 0;
+  };
+  ASSERT_TRUE(RunUntil(is_reported));
+  controller_.controller_id = 78;
+  controller_.sessions[0]->Abandon(CloseCause::kByUs, "");
+  ASSERT_TRUE(RunUntil([&] { return controller_.established_count == 2; }));
+  controller_.messages.clear();
+  for (int round = 0; round < 100; ++round) {
+    is_reported();
+    still_.RunOneStep(kNanosPerMilli);
+    loop_.RunReady(5);
+  }
+  EXPECT_EQ(reports(), 0);
+  EXPECT_GT(still_.plugin.agent().Snapshot().link.desk.reports_dropped, 0u);
+  SendSet(1, "ours");
+  EXPECT_TRUE(RunUntil(is_reported));
+}
+
 TEST_F(StillLink, TellsTheEndsOfIntervalsAgainOnceTheClockWasSetBack) {
   SendSet(1, "theirs");
   ASSERT_TRUE(RunUntil([&] { return IsApplied(1); }));

@@ -48,7 +48,8 @@ void DeliveryDesk::Apply(const EventSet& events, Nanos from, bool has_tracked_tc
   }
   closed_events_ = std::move(kept);
   verdicts_->Apply(plans, from, /*is_offline=*/false, has_tracked_tcp);
-  network_->Apply(events.of_controller, from, flow_timeout_ns_, has_tracked_tcp);
+  network_->Apply(events.controller_id, events.of_controller, from, flow_timeout_ns_,
+                  has_tracked_tcp);
 }
 
 void DeliveryDesk::MarkMissing(Nanos start, Nanos end, uint32_t reasons, bool was_away) {

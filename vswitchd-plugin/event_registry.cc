@@ -121,7 +121,8 @@ size_t EventRegistry::LocalCount() const {
   return static_cast<size_t>(first - events_.begin());
 }
 
-std::vector<EventError> EventRegistry::SetControllerEvents(const Triggers& triggers,
+std::vector<EventError> EventRegistry::SetControllerEvents(uint64_t controller_id,
+                                                           const Triggers& triggers,
                                                            const EventLimits& limits, Nanos now) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const size_t local_count = LocalCount();
@@ -150,7 +151,9 @@ std::vector<EventError> EventRegistry::SetControllerEvents(const Triggers& trigg
       if (spec.max_buckets == 0) spec.max_buckets = limits.max_buckets;
       TriggerPlan plan = MakeTriggerPlan(spec);
       plan.follows_observe = true;
-      const bool goes_on = old != nullptr && was_fed == is_fed && CountsTheSame(*old->plan, plan);
+      // Another controller's event of that id has another verdict in the interval that is open.
+      const bool goes_on = old != nullptr && controller_id == controller_id_ && was_fed == is_fed &&
+                           CountsTheSame(*old->plan, plan);
       plan.spec.id = goes_on ? old->spec().id : next_id_++;
       event.plan = std::make_shared<const TriggerPlan>(std::move(plan));
       event.version = version_ + 1;
@@ -184,6 +187,7 @@ std::vector<EventError> EventRegistry::SetControllerEvents(const Triggers& trigg
     has_changed = events[i].spec().id != events_[i].spec().id;
   }
   events_ = std::move(events);
+  controller_id_ = controller_id;
   if (has_changed) ++version_;
   return errors;
 }
@@ -244,6 +248,7 @@ EventSet EventRegistry::Set() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   EventSet set;
   set.version = version_;
+  set.controller_id = controller_id_;
   for (const InstalledEvent& event : events_) {
     set.plans.push_back(event.plan);
     if (event.mode == TriggerMode::kHost) set.host_plans.push_back(event.plan);

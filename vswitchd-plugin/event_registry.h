@@ -66,6 +66,7 @@ struct EventSet {
   uint64_t version = 0;            // rises with every change; 0: nothing was ever installed
   HostVerdicts::Plans plans;       // of all events
   HostVerdicts::Plans host_plans;  // of those that this host decides
+  uint64_t controller_id = 0;      // whose the following are; 0: there are none
   std::vector<ControllerEvent> of_controller;
 };
 
@@ -78,12 +79,12 @@ class EventRegistry {
   Result<std::vector<InstalledEvent>> Add(std::vector<EventSpec> specs, const EventLimits& limits,
                                           Nanos now);
 
-  // The events of the controller from now on, by its ids.  What did not change goes on under the id
-  // it has, as does what still counts the same.  Answers which cannot run here, and why.  The
-  // version stays if at most shares changed.
+  // The events of that controller from now on, by its ids.  What did not change goes on under the
+  // id it has, as does, of the same controller, what still counts the same.  Answers which cannot
+  // run here, and why.  The version stays if at most shares changed.
   using Triggers = std::map<uint32_t, Trigger>;
-  std::vector<EventError> SetControllerEvents(const Triggers& triggers, const EventLimits& limits,
-                                              Nanos now);
+  std::vector<EventError> SetControllerEvents(uint64_t controller_id, const Triggers& triggers,
+                                              const EventLimits& limits, Nanos now);
 
   // Removes the event of that name or, failing that, id; the answer is what was removed.  Events of
   // the controller are not removed here.
@@ -111,6 +112,7 @@ class EventRegistry {
 
   mutable std::mutex mutex_;
   Events events_;  // installed here, then the controller's by its ids
+  uint64_t controller_id_ = 0;
   uint32_t next_id_ = kFirstId;
   uint64_t version_ = 0;
 };

@@ -125,12 +125,30 @@ TEST(EventRegistry, AnEventOfTheControllerThatCountsOtherwiseIsAnother) {
     Trigger trigger;
     trigger.mode = TriggerMode::kHost;
     trigger.event = *ParseEventLine("*, " + predicate + ", 10ms", "sizes");
-    EXPECT_TRUE(registry.SetControllerEvents({{7, trigger}}, {100, 100, 1'000'000}, 0).empty());
+    const EventLimits limits{100, 100, 1'000'000};
+    EXPECT_TRUE(registry.SetControllerEvents(5, {{7, trigger}}, limits, 0).empty());
     return registry.Set().plans.at(0)->spec.id;
   };
   const uint32_t least = id_of("min(bytes) > 10");
   EXPECT_EQ(id_of("min(bytes) > 20"), least);
   EXPECT_NE(id_of("max(bytes) > 20"), least);
+}
+
+// What is reported under the id here must not be the other verdict of the interval that is open.
+TEST(EventRegistry, AnEventOfAnotherControllerGoesOnOnlyIfItIsTheSame) {
+  EventRegistry registry;
+  const auto id_of = [&registry](const std::string& predicate, uint64_t controller_id) {
+    Trigger trigger;
+    trigger.mode = TriggerMode::kHost;
+    trigger.event = *ParseEventLine("*, " + predicate + ", 10ms", "sizes");
+    const EventLimits limits{100, 100, 1'000'000};
+    EXPECT_TRUE(registry.SetControllerEvents(controller_id, {{7, trigger}}, limits, 0).empty());
+    EXPECT_EQ(registry.Set().controller_id, controller_id);
+    return registry.Set().plans.at(0)->spec.id;
+  };
+  const uint32_t ours = id_of("min(bytes) > 10", 5);
+  EXPECT_EQ(id_of("min(bytes) > 10", 6), ours);
+  EXPECT_NE(id_of("min(bytes) > 20", 5), ours);
 }
 
 }  // namespace

@@ -17,7 +17,9 @@ namespace trumpet {
 
 struct NetworkDeskCounters {
   uint64_t reports_waiting = 0;  // now
-  uint64_t reports_dropped = 0;  // beyond kMaxWaitingReports, without a session
+  // Beyond kMaxWaitingReports, without a session; refused by one, or of another controller's
+  // events.
+  uint64_t reports_dropped = 0;
   uint64_t questions = 0;
   uint64_t questions_waiting = 0;  // now: for the end of an interval, or their turn
   uint64_t questions_refused = 0;  // beyond kMaxQuestions

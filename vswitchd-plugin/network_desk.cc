@@ -50,8 +50,15 @@ bool Covers(const std::vector<IncompleteRange>& ranges, const IncompleteRange& r
 
 // --- events ----------------------------------------------------------------
 
-void NetworkDesk::Apply(const std::vector<ControllerEvent>& events, Nanos from,
-                        Nanos flow_timeout_ns, bool has_tracked_tcp) {
+void NetworkDesk::Apply(uint64_t controller_id, const std::vector<ControllerEvent>& events,
+                        Nanos from, Nanos flow_timeout_ns, bool has_tracked_tcp) {
+  const uint64_t owner_before = std::exchange(events_of_, controller_id);
+  const bool is_other_owner = owner_before != 0 && owner_before != controller_id;
+  if (is_other_owner) {
+    counters_.reports_dropped += waiting_reports_.size();
+    waiting_reports_.clear();
+    lost_reports_ = 0;
+  }
   if (std::exchange(has_restarted_, false) && told_until_ < from && !events.empty()) {
     AddRange({told_until_, from, kMonitorInterrupted, 0});  // nobody counted
   }
@@ -84,10 +91,15 @@ void NetworkDesk::Apply(const std::vector<ControllerEvent>& events, Nanos from,
   for (auto feed = feeds_.begin(); feed != feeds_.end();) {
     Feed& its = *feed->second;
     if (its.is_ending) its.end_at = std::min(its.end_at, from);
-    // Its place was taken by something that counts otherwise: nobody asks for the old one.
-    const bool is_replaced = its.is_ending && by_controller_.count(its.controller_id) != 0;
+    // Its place was taken by something that counts otherwise, or its controller's by another one:
+    // nobody asks for the old one.
+    const bool is_replaced =
+        its.is_ending && (is_other_owner || by_controller_.count(its.controller_id) != 0);
     feed = is_replaced ? feeds_.erase(feed) : std::next(feed);
   }
+  if (!is_other_owner || !is_connected_) return;
+  TellGap();  // what ended since the session began
+  wants_end_ = true;
 }
 
 NetworkDesk::Feed* NetworkDesk::Begin(const ControllerEvent& event, Nanos from) {
@@ -145,22 +157,10 @@ std::optional<ShareAck> NetworkDesk::ShareOf(uint32_t controller_event_id) const
 
 // --- the session -----------------------------------------------------------
 
-void NetworkDesk::Connect(bool is_there) {
-  is_connected_ = is_there;
-  questions_.clear();
-  future_questions_.clear();
-  flow_states_.states.clear();
-  for (auto& [id, feed] : feeds_) {
-    Partials& batch = feed->batch;
-    batch.keys.clear();
-    batch.key_sizes.clear();
-    batch.words.clear();
-    batch.unscaled.clear();
-  }
-  if (!is_connected_) {
-    has_gap_ = true;
-    return;
-  }
+void NetworkDesk::Connect(uint64_t controller_id) {
+  ForgetUnsent();
+  is_connected_ = true;
+  session_with_ = controller_id;
   if (std::exchange(has_gap_, false)) TellGap();
   // It may have been told, and not have arrived.
   ForgetPastOf(&lost_ranges_);
@@ -170,8 +170,28 @@ void NetworkDesk::Connect(bool is_there) {
   wants_end_ = true;
   has_told_off_ = false;
   while (is_connected_ && !waiting_reports_.empty()) {
-    if (!send_(waiting_reports_.front())) ++lost_reports_;
+    if (!MayTell() || !send_(waiting_reports_.front())) LoseReport();
     waiting_reports_.pop_front();
+  }
+}
+
+void NetworkDesk::Disconnect() {
+  ForgetUnsent();
+  is_connected_ = false;
+  has_gap_ = true;
+}
+
+// What was meant for the session that was there.
+void NetworkDesk::ForgetUnsent() {
+  questions_.clear();
+  future_questions_.clear();
+  flow_states_.states.clear();
+  for (auto& [id, feed] : feeds_) {
+    Partials& batch = feed->batch;
+    batch.keys.clear();
+    batch.key_sizes.clear();
+    batch.words.clear();
+    batch.unscaled.clear();
   }
 }
 
@@ -278,15 +298,19 @@ void NetworkDesk::AddReports(const std::vector<Report>& reports) {
 
 void NetworkDesk::SendReport(const HostReport& report) {
   if (is_connected_) {
-    if (!send_(report)) ++lost_reports_;
+    if (!MayTell() || !send_(report)) LoseReport();
     return;
   }
   if (waiting_reports_.size() == kMaxWaitingReports) {
     waiting_reports_.pop_front();
-    ++counters_.reports_dropped;
-    ++lost_reports_;
+    LoseReport();
   }
   waiting_reports_.push_back(report);
+}
+
+void NetworkDesk::LoseReport() {
+  ++counters_.reports_dropped;
+  ++lost_reports_;
 }
 
 // --- ends of intervals -----------------------------------------------------
@@ -327,7 +351,7 @@ void NetworkDesk::TellEnd() {
   told.until_ns = told_until_;
   told.incomplete.swap(ranges_);
   ForgetPastOf(&lost_ranges_);
-  told.dropped_reports = std::exchange(lost_reports_, 0);
+  if (MayTell()) told.dropped_reports = std::exchange(lost_reports_, 0);
   told.is_monitor_off = has_told_off_;
   send_(told);
 }
@@ -364,7 +388,7 @@ void NetworkDesk::ForgetPastOf(std::vector<IncompleteRange>* ranges) const {
 void NetworkDesk::OnCells(const PartialView& cells) {
   ++closing_->told;
   closing_->last_told_end = cells.epoch_end;
-  if (!is_connected_) return;
+  if (!MayTell()) return;
   const EventFeed& feed = closing_->feed;
   const Int128 share = feed.ShareAt(cells.epoch_start);
   if (share > 1) {
@@ -377,7 +401,7 @@ void NetworkDesk::OnCells(const PartialView& cells) {
     told.report.threshold = Number::Integer(share);
     told.report.is_unscaled = cells.is_unscaled;
     told.words.assign(cells.words, cells.words + feed.plan().word_count);
-    if (!send_(told)) ++lost_reports_;
+    if (!send_(told)) LoseReport();
     return;
   }
   Partials& batch = closing_->batch;
@@ -440,7 +464,7 @@ bool NetworkDesk::Answer(const Question& question) {
   PollAnswer answer;
   answer.question = question.number;
   const auto found = by_controller_.find(question.asked.event_id);
-  if (found == by_controller_.end()) {
+  if (found == by_controller_.end() || !MayTell()) {
     answer.status = PollStatus::kUnknownEvent;
   } else {
     const EventFeed& feed = found->second->feed;

@@ -14,6 +14,9 @@
 // Those that ended meanwhile are gone, and the first IntervalEnd says so; verdicts of this host
 // wait, up to kMaxWaitingReports.
 //
+// Ids are those of the controller whose events they are.  Another one is told nothing of them until
+// its own events have come, but that it was not: its ids may be the same.
+//
 // Threads: the agent.
 // Memory: buckets as LimitBuckets() says, half of them at most of past intervals; 4,096 reports and
 // 65,536 questions wait.
@@ -46,18 +49,18 @@ class NetworkDesk : private FeedSink {
   static constexpr size_t kMaxQuestions = 65536;
   static constexpr size_t kQuestionsAtOnce = 4096;
 
-  // Sends a message on the session.  False: it was not taken.  May call Connect(false) before it
+  // Sends a message on the session.  False: it was not taken.  May call Disconnect() before it
   // returns.
   using Send = std::function<bool(const Message&)>;
 
   explicit NetworkDesk(uint64_t hash_seed) : hash_seed_(hash_seed) {}
   void SendBy(Send send) { send_ = std::move(send); }
 
-  // The controller's events from the instant `from` on; their shares at once.  `has_tracked_tcp`:
-  // connections were tracked before, so that an event that begins may lack the states of those that
-  // rest since; the controller is told so.
-  void Apply(const std::vector<ControllerEvent>& events, Nanos from, Nanos flow_timeout_ns,
-             bool has_tracked_tcp);
+  // The events of that controller (0: of none) from the instant `from` on; their shares at once.
+  // `has_tracked_tcp`: connections were tracked before, so that an event that begins may lack the
+  // states of those that rest since; the controller is told so.
+  void Apply(uint64_t controller_id, const std::vector<ControllerEvent>& events, Nanos from,
+             Nanos flow_timeout_ns, bool has_tracked_tcp);
   // Forgets all counts: the monitor begins anew.  Apply() follows.
   void Restart();
   // After Restart(), because the clock was set back: what ends from here on is told once more.
@@ -73,8 +76,9 @@ class NetworkDesk : private FeedSink {
     observation_ = std::move(observation);
   }
 
-  // A session is there, or not any more.
-  void Connect(bool is_there);
+  // A session with that controller is there, or not any more.
+  void Connect(uint64_t controller_id);
+  void Disconnect();
 
   // What the threads deliver.  False: not of an event that the hosts decide together.
   bool Add(const PartialView& partial);
@@ -136,7 +140,10 @@ class NetworkDesk : private FeedSink {
   void FlushBatch(Feed* feed);
   bool CountsDirection(const FlowKey& flow) const;
   void FlushFlowStates();
+  bool MayTell() const { return is_connected_ && session_with_ == events_of_; }
+  void ForgetUnsent();
   void SendReport(const HostReport& report);
+  void LoseReport();
   void AddRange(const IncompleteRange& range);
   void Tell(const IncompleteRange& range);
   void ForgetPastOf(std::vector<IncompleteRange>* ranges) const;
@@ -153,6 +160,8 @@ class NetworkDesk : private FeedSink {
   Feed* closing_ = nullptr;                             // whose OnCells() this is
   Send send_;
   bool is_connected_ = false;
+  uint64_t session_with_ = 0;  // controller, of the last session
+  uint64_t events_of_ = 0;     // controller
   bool has_restarted_ = true;  // nobody counts until Apply(), and perhaps a process before this did
   bool has_gap_ = false;       // what ended without a session was not told
   bool wants_end_ = false;     // of a session that begins

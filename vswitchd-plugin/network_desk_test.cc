@@ -12,6 +12,8 @@ namespace {
 
 using namespace kit;
 
+constexpr uint64_t kOurs = 5;     // controller
+constexpr uint64_t kAnother = 6;  // likewise
 constexpr uint32_t kTheirs = 70;  // the controller's id of event 1
 
 // A desk with one event on the volume per port above 100, and what it sends.
@@ -28,10 +30,12 @@ class Desk {
     event.mode = mode;
     if (mode == TriggerMode::kThreshold) event.share = {1, 50, INT64_MIN};
     Apply();
-    desk.Connect(true);
+    desk.Connect(kOurs);
   }
 
-  void Apply() { desk.Apply({event}, 0, Ms(10000), false); }
+  void Apply(uint64_t controller_id = kOurs) {
+    desk.Apply(controller_id, {event}, 0, Ms(10000), false);
+  }
 
   void SetInterval(uint32_t ms) {
     EventSpec spec = event.plan->spec;
@@ -137,12 +141,12 @@ TEST(NetworkDesk, BoundsTheQuestionsThatWait) {
 TEST(NetworkDesk, SaysWhatItMissedWithoutASession) {
   Desk bench;
   bench.desk.Close(Ms(10), Ms(10));
-  bench.desk.Connect(false);
+  bench.desk.Disconnect();
   bench.Packet(10, 1, 5);
   bench.Packet(20, 1, 6);
   bench.desk.Close(Ms(20), Ms(10));
   bench.sent.clear();
-  bench.desk.Connect(true);
+  bench.desk.Connect(kOurs);
   bench.desk.Close(Ms(30), Ms(10));
   ASSERT_EQ(bench.Sent<Partials>().size(), 1u) << "of the interval that was open";
   EXPECT_EQ(bench.Sent<Partials>()[0].start_ns, Ms(20));
@@ -172,13 +176,13 @@ TEST(NetworkDesk, SaysAgainWhatIsMissingOfIntervalsThatAreOpen) {
   bench.desk.Close(Ms(3010), Ms(10));
   EXPECT_TRUE(has_told(Ms(3000)));
   for (const bool is_open : {true, false}) {
-    bench.desk.Connect(false);
-    bench.desk.Connect(true);
+    bench.desk.Disconnect();
+    bench.desk.Connect(kOurs);
     bench.desk.Close(is_open ? Ms(3500) : Ms(4600), Ms(10));
     EXPECT_TRUE(has_told(Ms(3000))) << "of an interval that was open when the session began";
   }
-  bench.desk.Connect(false);
-  bench.desk.Connect(true);
+  bench.desk.Disconnect();
+  bench.desk.Connect(kOurs);
   bench.desk.Close(Ms(4700), Ms(10));
   EXPECT_FALSE(has_told(Ms(3000)));
 }
@@ -193,9 +197,9 @@ TEST(NetworkDesk, TellsLossesApartInEverySession) {
     bench.desk.Close(Ms(3010 + 40 * i), Ms(10));
   }
   for (int session = 0; session < 10; ++session) {
-    bench.desk.Connect(false);
+    bench.desk.Disconnect();
     bench.sent.clear();
-    bench.desk.Connect(true);
+    bench.desk.Connect(kOurs);
     bench.desk.Close(Ms(4000 + 10 * session), Ms(10));
     const auto ends = bench.Sent<IntervalEnd>();
     ASSERT_EQ(ends.size(), 1u);
@@ -213,22 +217,109 @@ TEST(NetworkDesk, TellsLossesApartInEverySession) {
 
 TEST(NetworkDesk, KeepsVerdictsOfTheHostForTheNextSession) {
   Desk bench(TriggerMode::kHost);
-  bench.desk.Connect(false);
+  bench.desk.Disconnect();
   const std::vector<Report> reports{bench.HostReportOf(1), bench.HostReportOf(2)};
   bench.desk.AddReports(reports);
   EXPECT_EQ(bench.desk.counters().reports_waiting, 1u) << "event 2 is not the controller's";
-  bench.desk.Connect(true);
+  bench.desk.Connect(kOurs);
   ASSERT_EQ(bench.Sent<HostReport>().size(), 1u);
   EXPECT_EQ(bench.Sent<HostReport>()[0].report.event_id, kTheirs);
 }
 
+// Ids may be the same, and mean something else.
+TEST(NetworkDesk, DropsVerdictsOfAnotherControllersEventsAndCountsThem) {
+  Desk bench(TriggerMode::kHost);
+  bench.desk.Disconnect();
+  bench.desk.AddReports({bench.HostReportOf(1)});
+  bench.desk.Connect(kAnother);
+  EXPECT_EQ(bench.desk.counters().reports_waiting, 0u);
+  EXPECT_EQ(bench.desk.counters().reports_dropped, 1u);
+  bench.desk.AddReports({bench.HostReportOf(1)});
+  EXPECT_EQ(bench.desk.counters().reports_dropped, 2u);
+  bench.Apply(kAnother);
+  EXPECT_TRUE(bench.Sent<HostReport>().empty());
+  bench.desk.AddReports({bench.HostReportOf(1)});
+  EXPECT_EQ(bench.Sent<HostReport>().size(), 1u);
+  bench.desk.Close(Ms(10), Ms(10));
+  EXPECT_EQ(bench.Sent<IntervalEnd>().back().dropped_reports, 0u) << "they were not its own";
+}
+
+TEST(NetworkDesk, DropsVerdictsThatWaitWhenAnotherControllersEventsCome) {
+  Desk bench(TriggerMode::kHost);
+  bench.desk.Disconnect();
+  bench.desk.AddReports({bench.HostReportOf(1)});
+  bench.Apply(kAnother);
+  EXPECT_EQ(bench.desk.counters().reports_dropped, 1u);
+  bench.desk.Connect(kAnother);
+  EXPECT_TRUE(bench.Sent<HostReport>().empty());
+}
+
+TEST(NetworkDesk, TellsTheControllerOfDroppedVerdictsWhenItHasComeBack) {
+  Desk bench(TriggerMode::kHost);
+  bench.desk.Disconnect();
+  bench.desk.AddReports({bench.HostReportOf(1)});
+  for (const uint64_t controller_id : {kAnother, kOurs}) {
+    bench.desk.Connect(controller_id);
+    bench.desk.Close(Ms(10), Ms(10));
+    bench.desk.Disconnect();
+  }
+  const auto ends = bench.Sent<IntervalEnd>();
+  ASSERT_EQ(ends.size(), 2u);
+  EXPECT_EQ(ends[0].dropped_reports, 0u);
+  EXPECT_EQ(ends[1].dropped_reports, 1u);
+}
+
+TEST(NetworkDesk, TellsAnotherControllerNothingThatWasCountedForThisOne) {
+  for (const TriggerMode mode : {TriggerMode::kPartials, TriggerMode::kThreshold}) {
+    Desk bench(mode);
+    bench.Packet(10, 1, 60);
+    bench.desk.Disconnect();
+    bench.desk.Connect(kAnother);
+    bench.desk.Close(Ms(20), Ms(10));
+    bench.desk.Take({9, {{kTheirs, Ms(10), PortKey(1)}}});
+    EXPECT_TRUE(bench.Sent<Partials>().empty());
+    EXPECT_TRUE(bench.Sent<HostReport>().empty());
+    ASSERT_EQ(bench.Sent<PollReply>().size(), 1u);
+    EXPECT_EQ(bench.Sent<PollReply>()[0].answers[0].status, PollStatus::kUnknownEvent);
+  }
+}
+
+// It may take the event for one that was counted since long.
+TEST(NetworkDesk, TellsAnotherControllerWhatItWasNotTold) {
+  Desk bench;
+  bench.desk.Disconnect();
+  bench.desk.Connect(kAnother);
+  bench.Packet(10, 1, 60);
+  bench.Packet(20, 1, 60);
+  bench.desk.Close(Ms(20), Ms(10));
+  bench.sent.clear();
+  bench.Apply(kAnother);
+  bench.desk.Close(Ms(20), Ms(10));
+  const auto ends = bench.Sent<IntervalEnd>();
+  ASSERT_EQ(ends.size(), 1u) << "before it hears that its events run";
+  ASSERT_EQ(ends[0].incomplete.size(), 1u);
+  EXPECT_EQ(ends[0].incomplete[0].event_id, kTheirs);
+  EXPECT_EQ(ends[0].incomplete[0].end_ns, Ms(20));
+  EXPECT_EQ(ends[0].incomplete[0].reasons, uint32_t{kMonitorInterrupted});
+  bench.desk.Close(Ms(30), Ms(10));
+  ASSERT_EQ(bench.Sent<Partials>().size(), 1u) << "of the interval that was open";
+  EXPECT_EQ(bench.Sent<Partials>()[0].start_ns, Ms(20));
+}
+
+TEST(NetworkDesk, CountsVerdictsThatTheSessionDoesNotTake) {
+  Desk bench(TriggerMode::kHost);
+  bench.desk.SendBy([](const Message& message) { return KindOf(message) != MessageKind::kReport; });
+  bench.desk.AddReports({bench.HostReportOf(1)});
+  EXPECT_EQ(bench.desk.counters().reports_dropped, 1u);
+}
+
 TEST(NetworkDesk, CountsVerdictsThatFoundNoRoomAndTellsSo) {
   Desk bench(TriggerMode::kHost);
-  bench.desk.Connect(false);
+  bench.desk.Disconnect();
   const std::vector<Report> reports(NetworkDesk::kMaxWaitingReports + 3, bench.HostReportOf(1));
   bench.desk.AddReports(reports);
   EXPECT_EQ(bench.desk.counters().reports_dropped, 3u);
-  bench.desk.Connect(true);
+  bench.desk.Connect(kOurs);
   bench.desk.Close(Ms(10), Ms(10));
   ASSERT_EQ(bench.Sent<IntervalEnd>().size(), 1u);
   EXPECT_EQ(bench.Sent<IntervalEnd>()[0].dropped_reports, 3u);
@@ -299,7 +390,7 @@ TEST(NetworkDesk, KeepsWithinTheBucketsOfTheHost) {
 TEST(NetworkDesk, EndsARemovedEventAfterItsLastInterval) {
   Desk bench;
   bench.Packet(10, 1, 5);
-  bench.desk.Apply({}, Ms(20), Ms(10000), false);
+  bench.desk.Apply(kOurs, {}, Ms(20), Ms(10000), false);
   bench.desk.Close(Ms(20), Ms(10));
   EXPECT_EQ(bench.Sent<Partials>().size(), 1u);
   PartialView partial;
@@ -315,7 +406,7 @@ TEST(NetworkDesk, TellsThatAnEventThatBeginsMayNotKnowFlowsThatRest) {
     asks.controller_event_id = kTheirs + 1;
     asks.mode = TriggerMode::kPartials;
     for (const Nanos from : {Ms(30), Ms(60)}) {  // it begins once
-      bench.desk.Apply({bench.event, asks}, from, Ms(10000), has_tracked);
+      bench.desk.Apply(kOurs, {bench.event, asks}, from, Ms(10000), has_tracked);
     }
     bench.desk.Close(Ms(70), Ms(10));
     const auto ends = bench.Sent<IntervalEnd>();
@@ -332,7 +423,7 @@ TEST(NetworkDesk, TellsThatAnEventThatBeginsMayNotKnowFlowsThatRest) {
 TEST(NetworkDesk, TellsWithStatesOfFlowsHowLongTheyLive) {
   Desk bench;
   bench.event.plan = Plan(Event(1, Op(Var(Variable::kAck), ExprOp::kGreater, Num(0)), ByFlow()));
-  bench.desk.Apply({bench.event}, 0, Ms(123), false);
+  bench.desk.Apply(kOurs, {bench.event}, 0, Ms(123), false);
   bench.desk.Add(FlowStateUpdate{Flow(1), FlowState(), Ms(10), Ms(20)});
   bench.desk.Close(Ms(20), Ms(10));
   const auto told = bench.Sent<FlowStates>();
@@ -360,9 +451,9 @@ TEST(NetworkDesk, TellsTheSameOfAnEventThatIsReplacedUnderItsId) {
     event.controller_event_id = kTheirs + 1;
     event.mode = TriggerMode::kPartials;
     event.plan = Plan(one.before);
-    bench.desk.Apply({bench.event, event}, Ms(30), Ms(10000), /*has_tracked_tcp=*/false);
+    bench.desk.Apply(kOurs, {bench.event, event}, Ms(30), Ms(10000), /*has_tracked_tcp=*/false);
     event.plan = Plan(one.after);
-    bench.desk.Apply({bench.event, event}, Ms(60), Ms(10000), /*has_tracked_tcp=*/true);
+    bench.desk.Apply(kOurs, {bench.event, event}, Ms(60), Ms(10000), /*has_tracked_tcp=*/true);
     bench.desk.Close(Ms(70), Ms(10));
     const auto ends = bench.Sent<IntervalEnd>();
     ASSERT_EQ(ends.size(), 1u);

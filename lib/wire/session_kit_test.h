@@ -69,7 +69,7 @@ class RecordingOwner final : public SessionOwner {
   std::optional<Refusal> OnHello(Session* session, const Hello& said, HelloReply* reply) override {
     heard = said;
     peer_at_hello = session->peer();
-    reply->controller_id = 77;
+    reply->controller_id = controller_id;
     reply->controller_name = "tem";
     reply->capabilities &= capabilities;
     return refusal;
@@ -93,6 +93,7 @@ class RecordingOwner final : public SessionOwner {
 
   Hello hello = OneHello();
   uint64_t capabilities = ~uint64_t{0};
+  uint64_t controller_id = 77;
   std::optional<Refusal> refusal;
   std::function<void(Session*)> on_established;
   std::function<void(Session*, const Message&)> on_message;
