@@ -5,6 +5,7 @@
 
 #include <event2/event.h>
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -50,11 +51,28 @@ void MemoryEventStore::SetState(StoreState state, const std::string& text) {
     state_ = state;
     if (has_come) {
       ++counters_.connections;
-      std::vector<EventRecord> all;
-      for (const auto& [name, record] : records_) all.push_back(record);
-      listener_->OnEventsLoaded({controller_id_, "memory:"}, std::move(all));
+      TellLoaded();
     }
     listener_->OnStoreState(state, text);
+  });
+}
+
+void MemoryEventStore::TellLoaded() {
+  std::vector<EventRecord> all;
+  for (const auto& [name, record] : records_) all.push_back(record);
+  listener_->OnEventsLoaded({controller_id_, "memory:"}, std::move(all));
+}
+
+void MemoryEventStore::Replace(uint64_t controller_id, std::vector<EventRecord> records) {
+  Later([this, controller_id, records = std::move(records)] {
+    controller_id_ = controller_id;
+    records_.clear();
+    last_id_ = 0;
+    for (const EventRecord& record : records) {
+      records_[record.name] = record;
+      last_id_ = std::max(last_id_, record.id);
+    }
+    if (is_ready()) TellLoaded();
   });
 }
 

@@ -36,14 +36,17 @@ class MemoryEventStore final : public EventStore {
 
   // As if its server had gone, or come back; for tests of those who use a store.
   void SetState(StoreState state, const std::string& text);
+  // Likewise, as if it had come back with another database.
+  void Replace(uint64_t controller_id, std::vector<EventRecord> records);
 
  private:
   void Later(std::function<void()> action);
   void RunPending();
+  void TellLoaded();
   void Commit(std::vector<EventChange> changes, const Done& done);
   Status WhyNot(const std::vector<EventChange>& changes) const;
 
-  const uint64_t controller_id_;
+  uint64_t controller_id_;
   event* wake_;
   EventStoreListener* listener_ = nullptr;
   StoreState state_ = StoreState::kAway;

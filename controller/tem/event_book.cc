@@ -39,7 +39,7 @@ std::unique_ptr<LiveEvent> EventBook::Put(EventRecord record) {
     return nullptr;
   }
   std::unique_ptr<LiveEvent> before = std::move(place);
-  if (before != nullptr) by_id_.erase(before->record.id);
+  if (before != nullptr) ForgetId(*before);
   place = MakeLiveEvent(std::move(record));
   by_id_[place->record.id] = place.get();
   return before;
@@ -49,9 +49,15 @@ std::unique_ptr<LiveEvent> EventBook::Remove(const std::string& name) {
   const auto found = by_name_.find(name);
   if (found == by_name_.end()) return nullptr;
   std::unique_ptr<LiveEvent> event = std::move(found->second);
-  by_id_.erase(event->record.id);
+  ForgetId(*event);
   by_name_.erase(found);
   return event;
+}
+
+// Which may be another event's by now, in a database that was put back.
+void EventBook::ForgetId(const LiveEvent& event) {
+  const auto found = by_id_.find(event.record.id);
+  if (found != by_id_.end() && found->second == &event) by_id_.erase(found);
 }
 
 Status EventBook::CheckCounts(const std::vector<EventSpec>& specs, const Caller& caller) const {

@@ -66,6 +66,7 @@ class EventBook {
   void EndAdding(const Additions& additions);
 
  private:
+  void ForgetId(const LiveEvent& event);
   Status CheckCounts(const std::vector<EventSpec>& specs, const Caller& caller) const;
 
   const EventBookLimits limits_;

@@ -26,8 +26,9 @@ constexpr Nanos kSlowAfter = 2 * kNanosPerSecond;
 
 void EventManager::Impl::OnEventsLoaded(const StoreIdentity& identity,
                                         std::vector<EventRecord> records) {
-  if (is_loaded_ && identity.controller_id != identity_.controller_id) {
-    // Another database: its ids mean other events.
+  // Another database: its ids mean other events.
+  const bool is_another = is_loaded_ && identity.controller_id != identity_.controller_id;
+  if (is_another) {
     for (const auto& [id, host] : hosts_.all()) {
       if (host->session != nullptr) {
         host->session->Close(ByeReason::kReconfigured, "the events' database is another one");
@@ -39,7 +40,7 @@ void EventManager::Impl::OnEventsLoaded(const StoreIdentity& identity,
   for (const EventRecord& record : records) names.insert(record.name);
   std::vector<std::string> gone;
   for (const auto& [name, event] : events_.all()) {
-    if (names.count(name) == 0) gone.push_back(name);
+    if (is_another || names.count(name) == 0) gone.push_back(name);
   }
   for (const std::string& name : gone) TakeRemoval(name);
   std::sort(records.begin(), records.end(),

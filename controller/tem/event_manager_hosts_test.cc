@@ -205,6 +205,33 @@ TEST_F(EventManagerHostsTest, LetsHostsCountOnThroughItsOwnRestart) {
   EXPECT_EQ(View("mean").applied, 1u);
 }
 
+TEST_F(EventManagerHostsTest, TakesAnotherDatabaseInWhichItsIdsMeanOtherEvents) {
+  Connect(0);
+  Put(kBig);
+  Put(kMean);
+  Settle();
+  std::vector<EventRecord> records{View("big").record, View("mean").record};
+  std::swap(records[0].id, records[1].id);
+  store_.Replace(78, records);
+  ASSERT_TRUE(RunUntil([&] { return !Agent(0).is_connected(); }));
+  Agent(0).Restart();
+  Connect(0);
+  Settle();
+  EXPECT_EQ(Agent(0).Names(), "big mean");
+  for (const EventRecord& record : records) {
+    EXPECT_EQ(View(record.name).problem, "");
+    EXPECT_EQ(View(record.name).record.id, record.id);
+    ASSERT_NE(Agent(0).Find(record.name), nullptr);
+    EXPECT_EQ(Agent(0).Find(record.name)->trigger.event.id, record.id);
+  }
+  const Nanos start = NextStart();
+  Agent(0).Count("mean", start, 2000);
+  AdvanceTo(start + kInterval);
+  Agent(0).End(start + kInterval);
+  ASSERT_TRUE(RunUntil([&] { return !told_.rows.empty(); }));
+  EXPECT_EQ(told_.rows[0]->event, "mean");
+}
+
 TEST_F(EventManagerHostsTest, SaysWhatAHostRefuses) {
   Agent(0).refused_event = "big";
   Connect(0);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "controller/store/memory_event_store.h"
+#include "controller/tem/event_book.h"
 #include "lib/wire/session_kit_test.h"
 
 namespace trumpet {
@@ -75,6 +76,23 @@ class EventManagerTest : public testing::Test {
   std::unique_ptr<EventManager> manager_;
   std::optional<Result<std::vector<EventRecord>>> answer_;
 };
+
+TEST(EventBook, FindsEventsWhoseIdsHaveChangedPlaces) {
+  EventBook book(EventBookLimits{});
+  const auto put = [&book](const std::string& name, uint32_t id) {
+    EventRecord record;
+    record.name = name;
+    record.id = id;
+    return book.Put(record);
+  };
+  put("a", 1);
+  put("b", 2);
+  ASSERT_NE(put("b", 1), nullptr);
+  EXPECT_EQ(book.Find(2), nullptr);
+  ASSERT_NE(put("a", 2), nullptr);
+  EXPECT_EQ(book.Find(1), book.Find("b"));
+  EXPECT_EQ(book.Find(2), book.Find("a"));
+}
 
 TEST_F(EventManagerTest, KeepsEventsInTheStore) {
   EXPECT_EQ(Put(kTwoEvents), "");
