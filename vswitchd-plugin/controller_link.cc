@@ -157,7 +157,7 @@ void ControllerLink::GiveUp() noexcept {
 
 void ControllerLink::Drop() noexcept {
   if (connector_ == nullptr) return;
-  KeepCounters();
+  KeepCounters(*connector_);
   session_ = nullptr;
   has_questions_ = false;
   parts_.desk->Disconnect();
@@ -298,19 +298,19 @@ void ControllerLink::Connect() {
 }
 
 void ControllerLink::Disconnect(ByeReason reason) {
-  KeepCounters();
   if (is_connected()) parts_.desk->Disconnect();
   session_ = nullptr;
   Leaving leaving{std::move(tls_), std::move(connector_), clock_.MonotonicNow() + kLeaveTime};
   leaving.connector->Stop(reason);
+  KeepCounters(*leaving.connector);
   leaving_.push_back(std::move(leaving));
   has_questions_ = false;
   state_since_ns_ = clock_.UnixNow();
 }
 
-// Of the connector, which goes.
-void ControllerLink::KeepCounters() {
-  const ConnectorCounters counters = connector_->counters();
+// Of one that goes.
+void ControllerLink::KeepCounters(const Connector& connector) {
+  const ConnectorCounters counters = connector.counters();
   for (size_t i = 0; i < dropped_before_.size(); ++i) {
     dropped_before_[i] += counters.sessions.dropped[i];
   }

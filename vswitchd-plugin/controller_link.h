@@ -126,7 +126,7 @@ class ControllerLink final : private SessionOwner {
   bool Open();
   void Connect();
   void Disconnect(ByeReason reason);
-  void KeepCounters();
+  void KeepCounters(const Connector& connector);
   void SendFacts();
   void TellCounts(Nanos now);
   void ForgetLeaving(Nanos now);

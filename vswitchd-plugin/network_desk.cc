@@ -353,7 +353,7 @@ void NetworkDesk::TellEnd() {
   ForgetPastOf(&lost_ranges_);
   if (MayTell()) told.dropped_reports = std::exchange(lost_reports_, 0);
   told.is_monitor_off = has_told_off_;
-  send_(told);
+  if (!send_(told)) lost_reports_ += told.dropped_reports;
 }
 
 void NetworkDesk::CloseFeeds(Nanos until) {

@@ -313,6 +313,23 @@ TEST(NetworkDesk, CountsVerdictsThatTheSessionDoesNotTake) {
   EXPECT_EQ(bench.desk.counters().reports_dropped, 1u);
 }
 
+TEST(NetworkDesk, SaysWhatWasDroppedAgainIfTheEndWasNotTaken) {
+  Desk bench(TriggerMode::kHost);
+  bool takes = false;
+  uint64_t told = 0;
+  bench.desk.SendBy([&](const Message& message) {
+    if (const auto* end = std::get_if<IntervalEnd>(&message)) told = end->dropped_reports;
+    return takes;
+  });
+  bench.desk.AddReports({bench.HostReportOf(1)});
+  bench.desk.Close(Ms(10), Ms(10));
+  takes = true;
+  bench.desk.Close(Ms(20), Ms(10));
+  EXPECT_EQ(told, 1u);
+  bench.desk.Close(Ms(30), Ms(10));
+  EXPECT_EQ(told, 0u);
+}
+
 TEST(NetworkDesk, CountsVerdictsThatFoundNoRoomAndTellsSo) {
   Desk bench(TriggerMode::kHost);
   bench.desk.Disconnect();

@@ -209,7 +209,7 @@ void AddAgents(const RestCall& call, MetricsText* text) {
                 sum(counters.sessions.received));
   text->Counter("trumpet_agent_sent_messages", "Messages to agents.", sum(counters.sessions.sent));
   text->Counter("trumpet_agent_dropped_messages",
-                "Messages to agents that found no room in their queue.",
+                "Messages to agents that found no room in their queue, or waited in it at the end.",
                 sum(counters.sessions.dropped));
 }
 

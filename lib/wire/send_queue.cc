@@ -108,6 +108,16 @@ std::optional<SendQueue::Item> SendQueue::Pop() {
   return std::nullopt;
 }
 
+void SendQueue::Clear() {
+  for (Queue& queue : queues_) {
+    for (const Entry& entry : queue) {
+      if (!entry.item.end) ++dropped_[static_cast<size_t>(entry.item.kind)];
+    }
+    queue.clear();
+  }
+  bytes_ = 0;
+}
+
 bool SendQueue::MakeRoom(size_t bytes, SendClass cls) {
   if (bytes > max_bytes_) return false;
   while (bytes_ + bytes > max_bytes_) {
@@ -165,6 +175,8 @@ void SendQueue::JoinEnds(Entry* older, Entry* newer) {
   into.until_ns = std::max(into.until_ns, from.until_ns);
   into.incomplete.insert(into.incomplete.begin(), from.incomplete.begin(), from.incomplete.end());
   LimitRanges(&into.incomplete);
+  into.dropped_reports += from.dropped_reports;
+  into.dropped_partials += from.dropped_partials;
   newer->end_number = older->end_number;  // it tells what either would have told
   bytes_ += BytesOf(newer->item);
 }

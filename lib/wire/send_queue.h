@@ -53,6 +53,8 @@ class SendQueue {
     std::optional<IntervalEnd> end;
   };
   std::optional<Item> Pop();
+  // The session is over: what waits is dropped, and counted.  Takes no memory.
+  void Clear();
 
   bool empty() const { return bytes_ == 0; }
   size_t bytes() const { return bytes_; }  // with overhead; at most max_bytes, but for ends

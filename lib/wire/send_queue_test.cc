@@ -130,6 +130,33 @@ TEST(SendQueue, JoinsEndsWithNothingLeftBetweenThem) {
   EXPECT_EQ(item->end->incomplete.back().event_id, 7u);
 }
 
+TEST(SendQueue, AddsUpWhatJoinedEndsSayWasDropped) {
+  SendQueue queue(2 * kEach);
+  for (const Nanos until : {10, 20}) {
+    IntervalEnd end = EndAt(until);
+    end.dropped_reports = 3;
+    end.dropped_partials = 2;
+    queue.PushIntervalEnd(end);
+  }
+  EXPECT_EQ(Drained(&queue), "|20,6,4|");
+}
+
+TEST(SendQueue, CountsWhatWaitsAsDroppedWhenItIsCleared) {
+  SendQueue queue(10 * kEach);
+  PushOne(&queue, MessageKind::kTriggerAck, 'c');
+  PushOne(&queue, MessageKind::kReport, 'r');
+  PushOne(&queue, MessageKind::kReport, 's');
+  queue.PushIntervalEnd(EndAt(10));
+  PushOne(&queue, MessageKind::kPartials, 'p');
+  ASSERT_EQ(queue.Pop()->kind, MessageKind::kTriggerAck);
+  queue.Clear();
+  EXPECT_TRUE(queue.empty());
+  EXPECT_FALSE(queue.Pop());
+  EXPECT_EQ(queue.dropped()[static_cast<size_t>(MessageKind::kTriggerAck)], 0u);
+  EXPECT_EQ(queue.dropped()[static_cast<size_t>(MessageKind::kReport)], 2u);
+  EXPECT_EQ(queue.dropped()[static_cast<size_t>(MessageKind::kPartials)], 1u);
+}
+
 // Many random pushes and pops: room is kept, order is kept within a class, and each interval that
 // lost something is told so by its end (or by a later one that it was joined with).
 TEST(SendQueue, NeverHidesALossAndNeverGrows) {

@@ -376,6 +376,7 @@ void Session::Close(ByeReason reason, const std::string& text) {
   WriteOut();
   if (!is_live()) return;
   state_ = State::kClosing;
+  queue_.Clear();
   closing_at_ = clock_.MonotonicNow();
   OnStreamWritable();
 }
@@ -386,6 +387,7 @@ void Session::FinishClosing() { End(closing_cause_, closing_text_); }
 void Session::End(CloseCause cause, std::string text) {
   if (state_ == State::kClosed) return;
   state_ = State::kClosed;
+  queue_.Clear();  // before anybody looks at the counters
   bufferevent_setcb(stream_, nullptr, nullptr, nullptr, nullptr);
   bufferevent_free(stream_);
   stream_ = nullptr;

@@ -319,6 +319,39 @@ TEST_F(StalledController, LosesPartialsFirstNeverGrowsAndSaysWhatWasLost) {
   EXPECT_EQ(reports, kIntervals / 4u);
 }
 
+TEST_F(StalledController, IsCountedAsNotToldWhatWaitedWhenItsSessionEnded) {
+  Session* const session = connector_->session();
+  HostReport report;
+  report.report.event_id = 1;
+  report.report.end_ns = 10;
+  constexpr int kMessages = 400;  // of 80 KB: more than the kernel's buffers hold
+  for (int i = 0; i < kMessages; ++i) {
+    ASSERT_TRUE(session->Send(BigPartials(i * 10)).ok());
+    ASSERT_TRUE(session->Send(report).ok());
+    loop_.RunReady(1);
+  }
+  ASSERT_GT(session->queued_bytes(), 0u);
+  session->Abandon(CloseCause::kByUs, "");
+  const SessionCounters counters = connector_->counters().sessions;
+  for (const MessageKind kind : {MessageKind::kPartials, MessageKind::kReport}) {
+    const size_t at = static_cast<size_t>(kind);
+    EXPECT_EQ(counters.sent[at] + counters.dropped[at], uint64_t{kMessages})
+        << MessageKindName(kind);
+  }
+}
+
+// Messages that wait to go out together are not sent behind a goodbye.
+TEST_F(StalledController, IsCountedAsNotToldWhatWaitedWhenItsAgentTakesLeave) {
+  HostReport report;
+  report.report.event_id = 1;
+  report.report.end_ns = 10;
+  ASSERT_TRUE(connector_->session()->Send(report).ok());
+  connector_->Stop(ByeReason::kReconfigured);
+  const SessionCounters counters = connector_->counters().sessions;
+  const size_t at = static_cast<size_t>(MessageKind::kReport);
+  EXPECT_EQ(counters.sent[at] + counters.dropped[at], 1u);
+}
+
 TEST_F(StalledController, IsLeftWhenItAnswersNoKeepAlive) {
   for (int i = 0; i < 10; ++i) {
     agent_clock_.Advance(kNanosPerSecond);
