@@ -140,9 +140,8 @@ class Agent {
 
   // A trigger set that was taken and is not answered yet.
   struct DueAnswer {
-    uint64_t generation = 0;
-    uint64_t version = 0;           // of the registry that holds it
-    std::vector<uint32_t> changed;  // events, by the controller's ids
+    ControllerSet::Taken set;
+    uint64_t version = 0;  // of the registry that holds it
   };
 
   void Run();

@@ -53,12 +53,14 @@ void Agent::TakeSets(Nanos now) {
                              [](const auto& taken) { return taken.refusal.empty(); });
   for (ControllerSet::Taken& taken : sets) {
     if (!taken.refusal.empty()) {
-      link_.Acknowledge({taken.generation, false, 0, {}, taken.refusal, {}, false});
+      TriggerAck ack;
+      ack.text = taken.refusal;
+      link_.Acknowledge(taken, std::move(ack));
       continue;
     }
     if (taken.generation == 0) due_answers_.clear();  // there is no controller any more
     if (due_answers_.size() == kMaxDueAnswers) due_answers_.pop_front();
-    due_answers_.push_back({taken.generation, 0, std::move(taken.changed)});
+    due_answers_.push_back({std::move(taken), 0});
   }
   if (!set_is_due_) return;
   const uint32_t max_events = memory_settings_.value_or(settings_).max_triggers;
@@ -89,16 +91,15 @@ void Agent::AnswerController() {
     const bool is_published = mode_ == Mode::kOff || program_version_ >= due.version;
     if (!is_published || !RunsEverywhere()) return;
     TriggerAck ack;
-    ack.generation = due.generation;
     ack.is_applied = true;
     const Nanos from = program_ != nullptr ? program_->effective_from() : last_round_ns_;
     ack.applied_ns = std::max<Nanos>(0, std::max(from, all_shown_since_));
     ack.errors = event_errors_;
     ack.flow_timeout_ns = settings_.flow_timeout_ms * kNanosPerMilli;
-    for (const uint32_t id : due.changed) {
+    for (const uint32_t id : due.set.changed) {
       if (const auto share = network_.ShareOf(id)) ack.shares.push_back(*share);
     }
-    if (due.generation != 0) link_.Acknowledge(std::move(ack));
+    if (due.set.generation != 0) link_.Acknowledge(due.set, std::move(ack));
     due_answers_.pop_front();
   }
 }

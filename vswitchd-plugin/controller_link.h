@@ -85,9 +85,9 @@ class ControllerLink final : private SessionOwner {
   uint64_t facts_version() const { return database_ != nullptr ? database_->version() : 0; }
   const HostFacts& facts() const;
 
-  // Says so to the controller; an answer longer than a message goes in several.  `epoch_ns`: that
-  // the host now has.
-  void Acknowledge(TriggerAck ack);
+  // Answers that set, if its session is still there: in the next one its generation may be that of
+  // another.  An answer longer than a message goes in several.  `epoch_ns`: that the host now has.
+  void Acknowledge(const ControllerSet::Taken& set, TriggerAck ack);
   void SetEpoch(Nanos epoch_ns) { epoch_ns_ = epoch_ns; }
 
   // Takes leave, for at most some milliseconds.  Then all connections are closed.
@@ -165,6 +165,7 @@ class ControllerLink final : private SessionOwner {
   Nanos database_patience_ends_ = 0;
   Wanted wanted_;
   Session* session_ = nullptr;  // established, of connector_
+  uint64_t session_count_ = 0;  // that were established
   std::unique_ptr<TlsContext> tls_;
   std::unique_ptr<Connector> connector_;
   struct Leaving {

@@ -41,6 +41,7 @@ void ControllerLink::OnEstablished(Session* session) {
   set_.BeginSession(reply.controller_id);
   place_parts_.Forget();
   session_ = session;
+  ++session_count_;
   flow_states_lost_ = 0;
   SendFacts();
   if ((session->capabilities() & kCapabilityPrograms) != 0) {
@@ -65,6 +66,8 @@ void ControllerLink::TakeMessage(Message message) {
   if (auto* part = std::get_if<TriggerSet>(&message)) {
     std::optional<ControllerSet::Taken> taken = set_.Take(std::move(*part));
     if (taken) {
+      taken->controller_id = session_->hello_reply().controller_id;
+      taken->session = session_count_;
       sets_.push_back(std::move(*taken));
       is_due_ = true;
     }
@@ -136,11 +139,13 @@ void ControllerLink::SendFacts() {
 
 std::vector<ControllerSet::Taken> ControllerLink::TakeSets() { return std::exchange(sets_, {}); }
 
-void ControllerLink::Acknowledge(TriggerAck ack) {
+void ControllerLink::Acknowledge(const ControllerSet::Taken& set, TriggerAck ack) {
   if (ack.is_applied) {
-    running_controller_id_ = set_.controller_id();
-    running_generation_ = ack.generation;
+    running_controller_id_ = set.controller_id;
+    running_generation_ = set.generation;
   }
+  if (set.session != session_count_) return;
+  ack.generation = set.generation;
   ack.text = ToWireText(ack.text, kMaxTextBytes);
   for (EventError& error : ack.errors) error.text = ToWireText(error.text, kMaxLongTextBytes);
   size_t error = 0, share = 0;

@@ -461,6 +461,28 @@ TEST_F(StillLink, InstallsASetThatFoundNoMemoryBeforeItSaysSo) {
       RunUntil([&] { return IsApplied(calls) || controller_.heard.set_generation == calls; }));
 }
 
+// A controller that has begun anew may give the same generation to another set.
+TEST_F(StillLink, AnswersASetOnlyInTheSessionThatItCameIn) {
+  still_.threads_are_idle = false;  // they do not take the set over
+  SendSet(1, "before");
+  still_.RunOneStep();
+  ASSERT_TRUE(IsInstalled("before"));
+  const auto end_session = [this](int count) {
+    controller_.sessions[0]->Abandon(CloseCause::kByUs, "");
+    return RunUntil([&] { return controller_.established_count == count; });
+  };
+  ASSERT_TRUE(end_session(2));
+  still_.threads_are_idle = true;
+  still_.RunMs(50);
+  loop_.RunReady();
+  EXPECT_FALSE(IsApplied(1));
+  ASSERT_TRUE(end_session(3));
+  EXPECT_EQ(controller_.heard.set_generation, 1u) << "it runs all the same";
+  SendSet(1, "after");
+  EXPECT_TRUE(RunUntil([&] { return IsApplied(1); }));
+  EXPECT_TRUE(IsInstalled("after"));
+}
+
 TEST_F(StillLink, ReportsEventsOnlyToTheControllerThatInstalledThem) {
   const auto reports = [this] {
     return std::count_if(

@@ -34,6 +34,8 @@ class ControllerSet {
     uint64_t generation = 0;
     std::string refusal;            // empty: the set is taken
     std::vector<uint32_t> changed;  // events that were put
+    uint64_t controller_id = 0;     // whose it is
+    uint64_t session = 0;           // in which it came, as the link counts them
   };
 
   // A session with that controller begins: parts of before are forgotten.
