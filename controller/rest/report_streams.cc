@@ -120,7 +120,7 @@ void ReportStreams::Pump(const std::shared_ptr<Stream>& stream) {
     if (is_whole) {
       Give(stream.get(), rows);
     } else if (hub_->store() != nullptr) {
-      AskStore(stream);
+      return AskStore(stream);
     } else {
       SkipToMemory(stream.get());
     }
