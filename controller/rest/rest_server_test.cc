@@ -416,6 +416,17 @@ TEST_F(RestServerTest, ABacklogCostsTheServerLittle) {
   EXPECT_TRUE(client.WaitForText("id: " + std::to_string(ReportHub::kKept + 100) + "\n"));
 }
 
+// What is wrong with its body is not looked for.
+TEST_F(RestServerTest, RefusesASimulationUnreadWhereThereIsNoRoom) {
+  options_.simulation.program = "/bin/true";
+  options_.simulation.max_running = 0;
+  Start();
+  const std::string answer = Ask("operate", "POST /v1/simulate?name=heavy", "no parts",
+                                 "Content-Type: multipart/form-data; boundary=XX\r\n");
+  EXPECT_EQ(StatusOf(answer), 503);
+  EXPECT_NE(answer.find("\r\nRetry-After: 5\r\n"), answer.npos) << answer;
+}
+
 TEST_F(RestServerTest, ShowsMetrics) {
   Start();
   Ask("operate", "PUT /v1/events/heavy", kHeavy);
