@@ -340,10 +340,11 @@ def test_mistakes(user):
     server = user.environment["TRUMPET_SERVER"]
     user.fails("status", "http://...", TRUMPET_SERVER=server.replace("http", "https"))
     user.fails("status", "begins with http://", status=2, TRUMPET_SERVER=server[7:])
-    with open("/dev/full", "w", encoding="utf-8") as full:
-        done = subprocess.run([CTL, "event", "list"], stdout=full, stderr=subprocess.PIPE, text=True,
-                              env=user.environment, timeout=PATIENCE, check=False)
-    assert (done.returncode, done.stderr) == (1, "trumpetctl: standard output cannot be written\n"), done
+    for line in ("event list", "event watch load --after=0"):  # which would go on for ever
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run([CTL, *line.split()], stdout=full, stderr=subprocess.PIPE, text=True,
+                                  env=user.environment, timeout=PATIENCE, check=False)
+        assert (done.returncode, done.stderr) == (1, "trumpetctl: standard output cannot be written\n"), done
 
 
 class Cutter:
