@@ -31,10 +31,7 @@ const ApiJson& Get(const ApiJson& value, const char* key) {
 
 std::string TextOf(const ApiJson& value, const char* key) { return Text(Get(value, key)); }
 
-Nanos NanosOf(const ApiJson& value, const char* key) {
-  const ApiJson& number = Get(value, key);
-  return number.is_number_integer() ? number.get<Nanos>() : 0;
-}
+Nanos NanosOf(const ApiJson& value, const char* key) { return ApiWhole(value, key); }
 
 std::string TimeOf(const ApiJson& value, const char* key) {
   const Nanos time = NanosOf(value, key);
@@ -95,6 +92,11 @@ std::string NoteOf(const ApiJson& report) {
 }  // namespace
 
 std::string ApiText(const ApiJson& value, const char* key) { return TextOf(value, key); }
+
+int64_t ApiWhole(const ApiJson& value, const char* key) {
+  const ApiJson& number = Get(value, key);
+  return number.is_number_integer() ? number.get<int64_t>() : 0;
+}
 
 std::string EventTable(const ApiJson& events) {
   TextTable table({"name", "state", "applied", "mode", ">reports", "last report", "event"});

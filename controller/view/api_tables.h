@@ -11,6 +11,7 @@
 #ifndef TRUMPET_CONTROLLER_VIEW_API_TABLES_H
 #define TRUMPET_CONTROLLER_VIEW_API_TABLES_H
 
+#include <cstdint>
 #include <string>
 
 #include <nlohmann/json.hpp>
@@ -31,6 +32,8 @@ std::string ReportLine(const ApiJson& report);  // one line, without newline
 
 // The member as text: of a list its items, of what is missing nothing.
 std::string ApiText(const ApiJson& value, const char* key);
+// The member as a whole number; of what is none, 0.
+int64_t ApiWhole(const ApiJson& value, const char* key);
 
 }  // namespace trumpet
 

@@ -28,6 +28,7 @@ LIBTRUMPET_VIEW = controller/libtrumpet-view.a $(LIBTRUMPET_BASE)
 gtest_programs += controller/view/view_test
 controller_view_view_test_SOURCES = \
 	controller/view/api_tables_test.cc \
+	controller/view/bounce_tables_test.cc \
 	controller/view/measurement_tables_test.cc \
 	controller/view/drop_tables_test.cc \
 	controller/view/probe_tables_test.cc \

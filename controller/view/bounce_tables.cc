@@ -38,14 +38,18 @@ std::string LinkText(const ApiJson& bounce) {
          ":" + ApiText(bounce, "to_port");
 }
 
+uint64_t PacketsOf(const ApiJson& bucket) {
+  return static_cast<uint64_t>(std::max<int64_t>(ApiWhole(bucket, "packets"), 0));
+}
+
 std::string HistogramText(const ApiJson& trip) {
   const auto found = trip.find("histogram");
   if (found == trip.end() || !found->is_array()) return "";
   uint64_t most = 1;
-  for (const ApiJson& bucket : *found) most = std::max(most, bucket.value("packets", uint64_t{0}));
+  for (const ApiJson& bucket : *found) most = std::max(most, PacketsOf(bucket));
   TextTable table({">below", ">packets", ""});
   for (const ApiJson& bucket : *found) {
-    const uint64_t packets = bucket.value("packets", uint64_t{0});
+    const uint64_t packets = PacketsOf(bucket);
     table.Add({TimeText(bucket, "below_ns"), std::to_string(packets),
                std::string((packets * kBarCharacters + most - 1) / most, '#')});
   }
@@ -77,7 +81,7 @@ std::string BounceText(const ApiJson& bounce) {
   }
   text += ApiText(bounce, "returned") + " of " + ApiText(bounce, "sent") + " packets came back, " +
           ApiText(bounce, "lost") + " lost";
-  if (bounce.value("not_copied", 0) != 0)
+  if (ApiWhole(bounce, "not_copied") != 0)
     text += ", " + ApiText(bounce, "not_copied") + " not copied";
   if (!trip.empty()) {
     text += "; round trip: min " + TimeText(trip, "min_ns") + ", median " +

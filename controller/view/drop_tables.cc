@@ -55,7 +55,7 @@ std::string TracesText(const ApiJson& search) {
 std::string DropSearchTable(const ApiJson& searches) {
   TextTable table({"begun", "id", "at", "packet", ">sent", ">lost", "outcome"});
   for (const ApiJson& search : searches) {
-    table.Add({FormatTime(search.value("begun_ns", Nanos{0})), ApiText(search, "id"),
+    table.Add({FormatTime(ApiWhole(search, "begun_ns")), ApiText(search, "id"),
                ApiText(search, "switch") + ":" + ApiText(search, "port"), ProbeFlowText(search),
                ApiText(search, "sent"), LostOf(MemberOf(search, "packets")), OutcomeOf(search)});
   }

@@ -43,5 +43,14 @@ TEST(DropTables, SearchesAreALineEach) {
       << table;
 }
 
+TEST(DropTables, TakeAnyAnswer) {
+  for (const char* json : {"null", "[]", "{}", "1",
+                           R"({"begun_ns": "x", "packets": 1, "fields": [1], "kinds": [1]})"}) {
+    const ApiJson answer = ApiJson::parse(json);
+    EXPECT_NO_THROW(DropSearchText(answer)) << json;
+    EXPECT_NO_THROW(DropSearchTable(ApiJson::array({answer}))) << json;
+  }
+}
+
 }  // namespace
 }  // namespace trumpet

@@ -35,7 +35,7 @@ std::string PathText(const ApiJson& packet) {
   std::string text;
   Nanos start = 0;
   for (const ApiJson& hop : MemberOf(packet, "path")) {
-    const Nanos time = hop.value("time_ns", Nanos{0});
+    const Nanos time = ApiWhole(hop, "time_ns");
     if (text.empty()) start = time;
     char after[40];
     std::snprintf(after, sizeof after, " %+.1f us", static_cast<double>(time - start) / 1000);
@@ -64,7 +64,7 @@ std::string ProbeFlowText(const ApiJson& probe) {
 std::string ProbeTable(const ApiJson& probes) {
   TextTable table({"begun", "id", "at", "packet", ">sent", ">traced", "outcome"});
   for (const ApiJson& probe : probes) {
-    table.Add({FormatTime(probe.value("begun_ns", Nanos{0})), ApiText(probe, "id"),
+    table.Add({FormatTime(ApiWhole(probe, "begun_ns")), ApiText(probe, "id"),
                ApiText(probe, "switch") + ":" + ApiText(probe, "port"), ProbeFlowText(probe),
                ApiText(probe, "sent"), ApiText(probe, "traced"), OutcomeOf(probe)});
   }

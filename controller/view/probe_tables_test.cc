@@ -44,5 +44,15 @@ TEST(ProbeTables, ManyAreALineEach) {
             "       1  dropped\n");
 }
 
+TEST(ProbeTables, TakeAnyAnswer) {
+  for (const char* json :
+       {"null", "[]", "{}", "1", R"({"begun_ns": "x", "packet": 1, "packets": [1, {"path": [1]}]})",
+        R"({"packets": [{"path": [{"time_ns": "x"}]}], "confidence": []})"}) {
+    const ApiJson answer = ApiJson::parse(json);
+    EXPECT_NO_THROW(ProbeText(answer)) << json;
+    EXPECT_NO_THROW(ProbeTable(ApiJson::array({answer}))) << json;
+  }
+}
+
 }  // namespace
 }  // namespace trumpet

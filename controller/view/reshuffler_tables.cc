@@ -26,8 +26,7 @@ std::string AliveText(const ApiJson& reshuffler) {
 std::string MoveText(const ApiJson& reshuffler) {
   const ApiJson move = MemberOf(reshuffler, "last_move");
   if (move.is_null()) return "";
-  std::string text =
-      ApiText(move, "slots") + " slots at " + FormatTime(move.value("at_ns", Nanos{0}));
+  std::string text = ApiText(move, "slots") + " slots at " + FormatTime(ApiWhole(move, "at_ns"));
   const std::string gone = ApiText(move, "gone");
   const std::string come = ApiText(move, "come");
   if (!gone.empty())

@@ -31,5 +31,14 @@ TEST(ReshufflerTables, SayThatThereAreNone) {
   EXPECT_EQ(ReshufflerTable(ApiJson::array()), "no reshufflers\n");
 }
 
+TEST(ReshufflerTables, TakeAnyAnswer) {
+  for (const char* json : {"null", "[]", "{}", "1", R"({"last_move": 1})",
+                           R"({"last_move": {"at_ns": "x"}, "analyzers": 1})"}) {
+    const ApiJson answer = ApiJson::parse(json);
+    EXPECT_NO_THROW(ReshufflerText(answer)) << json;
+    EXPECT_NO_THROW(ReshufflerTable(ApiJson::array({answer}))) << json;
+  }
+}
+
 }  // namespace
 }  // namespace trumpet
