@@ -101,8 +101,8 @@ std::optional<ApiJson> CtlRun::Ask(const ApiRequest& request, const CtlDocument*
   }
   if (answer->body.empty()) return ApiJson::object();
   ApiJson json = ApiJson::parse(answer->body, nullptr, false);
-  if (!json.is_discarded()) return json;
-  Fail(invocation.server + " does not speak JSON; is it the controller?");
+  if (json.is_object()) return json;
+  Fail(invocation.server + " does not answer with a JSON object; is it the controller?");
   return std::nullopt;
 }
 

@@ -6,6 +6,7 @@
 off, and completion in a real bash.
 """
 
+import contextlib
 import http.server
 import json
 import os
@@ -123,34 +124,53 @@ def test_traces(user):
     user.fails("trace export --format=xml", "--format is 'xml'; it takes pcapng or json")
 
 
-class Traces(http.server.BaseHTTPRequestHandler):
-    """A controller with five traces, two a page; an analyzer was away at the first page only."""
+class Answers(http.server.BaseHTTPRequestHandler):
+    """A server that is no controller: a list at every path."""
 
     def do_GET(self):                   # pylint: disable=invalid-name
-        """Anything is asked by a cursor that says how many went before."""
-        query = urllib.parse.parse_qs(urllib.parse.urlparse(self.path).query)
-        begin = int(query.get("cursor", ["0"])[0])
-        end = min(begin + min(int(query["limit"][0]), 2), 5)
-        body = json.dumps({
-            "traces": [{"id": f"{number:016x}", "start_ns": number, "last_switch": "leaf1",
-                        "frame": {"link": "ip", "hex": "4500"}} for number in range(begin, end)],
-            "next_cursor": str(end) if end < 5 else None, "complete": begin > 0,
-            "silent": [] if begin else [{"analyzer": "an2", "why": "has gone"}]}).encode()
+        """Whatever is asked."""
+        body = json.dumps(self.answer()).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
 
+    def answer(self):
+        """What is said."""
+        return []
+
     def log_message(self, *_):          # pylint: disable=arguments-differ
         """Nobody reads it."""
 
 
+class Traces(Answers):
+    """A controller with five traces, two a page; an analyzer was away at the first page only."""
+
+    def answer(self):
+        """Anything is asked by a cursor that says how many went before."""
+        query = urllib.parse.parse_qs(urllib.parse.urlparse(self.path).query)
+        begin = int(query.get("cursor", ["0"])[0])
+        end = min(begin + min(int(query["limit"][0]), 2), 5)
+        return {
+            "traces": [{"id": f"{number:016x}", "start_ns": number, "last_switch": "leaf1",
+                        "frame": {"link": "ip", "hex": "4500"}} for number in range(begin, end)],
+            "next_cursor": str(end) if end < 5 else None, "complete": begin > 0,
+            "silent": [] if begin else [{"analyzer": "an2", "why": "has gone"}]}
+
+
+@contextlib.contextmanager
+def serving(answers):
+    """A server of these; its URL."""
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), answers) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
 def test_exports(user):
     """What is not all says so, whatever it is written to."""
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Traces) as controller:
-        threading.Thread(target=controller.serve_forever, daemon=True).start()
-        server = f"http://127.0.0.1:{controller.server_address[1]}"
+    with serving(Traces) as server:
         silent = "trumpetctl: without the traces of analyzer an2, which has gone\n"
         more = "trumpetctl: there are more than --limit=4\n"
         for options in ("--format=json", "-w out.pcapng"):
@@ -160,7 +180,6 @@ def test_exports(user):
                 if "json" in options:
                     ids = [json.loads(line)["start_ns"] for line in done.stdout.splitlines()]
                     assert ids == list(range(min(limit, 5))), done
-        controller.shutdown()
 
 
 def test_trace_rules(user):
@@ -340,6 +359,8 @@ def test_mistakes(user):
     server = user.environment["TRUMPET_SERVER"]
     user.fails("status", "http://...", TRUMPET_SERVER=server.replace("http", "https"))
     user.fails("status", "begins with http://", status=2, TRUMPET_SERVER=server[7:])
+    with serving(Answers) as other:
+        user.fails("event list", "does not answer with a JSON object; is it the controller?", TRUMPET_SERVER=other)
     for line in ("event list", "event watch load --after=0"):  # which would go on for ever
         with open("/dev/full", "w", encoding="utf-8") as full:
             done = subprocess.run([CTL, *line.split()], stdout=full, stderr=subprocess.PIPE, text=True,
