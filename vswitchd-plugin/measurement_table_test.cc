@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -412,6 +413,7 @@ TEST_F(MeasurementTableTest, ReadsFilesAndParams) {
   EXPECT_EQ(add("few", "LEAST=61"), "program few installed\n");
   EXPECT_EQ(add("all", "LEAST=60"), "program all installed\n");
   EXPECT_EQ(add("none", "MOST=60").substr(0, 6), "error:");
+  std::remove(path.c_str());
   still_.Receive(still_.threads[0], 3);
   EXPECT_EQ(Total("few"), 0u);
   EXPECT_EQ(Total("all"), 3u);
