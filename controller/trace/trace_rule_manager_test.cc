@@ -81,6 +81,14 @@ class Controller {
     ovs_->Ofctl({"add-flow", bridge, kTheirs});  // a bridge is emptied when it gets a controller
     return which;
   }
+  // With rules that are there already, for both bridges.
+  bool StartWithBoth() {
+    Store(kRules);
+    manager->Start();
+    first = Connect("br0", 1);
+    second = Connect("br1", 2);
+    return first != nullptr && second != nullptr;
+  }
   TraceRuleManager::Outcome Put(const std::string& text) {
     auto rules = ParseTraceRulesYaml(text, "t");
     EXPECT_TRUE(rules.ok()) << rules.message();
@@ -123,6 +131,8 @@ class Controller {
   bool has_analyzer = true;
   bool is_blind = false;
   std::string log;
+  const OpenflowSwitch* first = nullptr;  // of StartWithBoth()
+  const OpenflowSwitch* second = nullptr;
   std::unique_ptr<TraceRuleManager> manager;
 
  private:
@@ -408,11 +418,9 @@ TEST_F(TraceRuleManagerTest, SwitchesThatGetTheirRulesTogetherAreToldOfTogether)
 
 TEST_F(TraceRuleManagerTest, ASwitchThatWasAwayMayHaveLostItsRulesUntilItIsReadyAgain) {
   Controller one(&ovs_, {"br0", "br1"});
-  one.Store(kRules);
-  one.manager->Start();
-  const OpenflowSwitch* const first = one.Connect("br0", 1);
-  const OpenflowSwitch* const second = one.Connect("br1", 2);
-  ASSERT_TRUE(first != nullptr && second != nullptr);
+  ASSERT_TRUE(one.StartWithBoth());
+  const OpenflowSwitch* const first = one.first;
+  const OpenflowSwitch* const second = one.second;
   const std::vector<uint16_t> nobody, both = {1, 2};
   ASSERT_TRUE(one.RunUntil([&] { return one.IsActive() && one.manager->Changing().empty(); }));
   one.changing.clear();
@@ -443,11 +451,9 @@ TEST_F(TraceRuleManagerTest, ASwitchThatWasAwayMayHaveLostItsRulesUntilItIsReady
 
 TEST_F(TraceRuleManagerTest, WhatIsUnderWayWhenAnotherControllerTakesOverIsForgotten) {
   Controller one(&ovs_, {"br0", "br1"});
-  one.Store(kRules);
-  one.manager->Start();
-  const OpenflowSwitch* const first = one.Connect("br0", 1);
-  const OpenflowSwitch* const second = one.Connect("br1", 2);
-  ASSERT_TRUE(first != nullptr && second != nullptr);
+  ASSERT_TRUE(one.StartWithBoth());
+  const OpenflowSwitch* const first = one.first;
+  const OpenflowSwitch* const second = one.second;
   ASSERT_TRUE(one.RunUntil([&] { return one.manager->InOrder() == 2; }));
   const uint64_t commits = first->counters().commits;
   std::optional<TraceRuleManager::Outcome> outcome;
