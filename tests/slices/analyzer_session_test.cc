@@ -95,6 +95,19 @@ class AnalyzerSession : public testing::Test {
     return analyzer;
   }
 
+  // "an1", which answers as `owner` likes; null: it has not come.
+  std::unique_ptr<Connector> AddScripted(RecordingOwner* owner) {
+    auto tls = TlsContext::Load(analyzers_ca_.Issue("an1", "an1", controllers_ca_));
+    EXPECT_TRUE(tls.ok());
+    analyzer_tls_.push_back(std::move(*tls));
+    owner->hello.host_id = "an1";
+    owner->hello.capabilities = kCapabilityAnalyzer;
+    auto connector = Connector::Connect(loop_.base(), {true, "127.0.0.1", port_},
+                                        analyzer_tls_.back().get(), {}, analyzer_clock_, owner);
+    const bool is_there = connector.ok() && loop_.RunUntil([&] { return collector_->is_ready(); });
+    return is_there ? std::move(*connector) : nullptr;
+  }
+
   void Expect(const std::vector<ExpectedSlice>& slices) {
     collector_->Expect(slices);
     EXPECT_TRUE(loop_.RunUntil([&] {
@@ -402,11 +415,7 @@ TEST_F(AnalyzerSession, IsOnlyForAnalyzersUnderTheirOwnNames) {
 
 TEST_F(AnalyzerSession, TakesNoMoreThanItAskedFor) {
   Start();
-  auto tls = TlsContext::Load(analyzers_ca_.Issue("an1", "an1", controllers_ca_));
-  ASSERT_TRUE(tls.ok());
   RecordingOwner wordy;
-  wordy.hello.host_id = "an1";
-  wordy.hello.capabilities = kCapabilityAnalyzer;
   wordy.on_message = [](Session* session, const Message& message) {
     if (const auto* asked = std::get_if<TallyRequest>(&message)) {
       SliceTallies tallies{asked->number, true, std::vector<SliceTally>(3)};
@@ -420,10 +429,8 @@ TEST_F(AnalyzerSession, TakesNoMoreThanItAskedFor) {
       EXPECT_TRUE(session->Send(records).ok());
     }
   };
-  auto connector = Connector::Connect(loop_.base(), {true, "127.0.0.1", port_}, tls->get(), {},
-                                      analyzer_clock_, &wordy);
-  ASSERT_TRUE(connector.ok());
-  ASSERT_TRUE(loop_.RunUntil([&] { return collector_->is_ready(); }));
+  const auto connector = AddScripted(&wordy);
+  ASSERT_NE(connector, nullptr);
   collector_->Expect({Slice(5), Slice(6)});
   const std::vector<SliceTally> tallies = Tallies({5});
   ASSERT_EQ(tallies.size(), 1u);
@@ -436,11 +443,7 @@ TEST_F(AnalyzerSession, TakesNoMoreThanItAskedFor) {
 
 TEST_F(AnalyzerSession, TellsNoAnswerThatNamesNoAnalyzerOrIsNestedDeeply) {
   Start();
-  auto tls = TlsContext::Load(analyzers_ca_.Issue("an1", "an1", controllers_ca_));
-  ASSERT_TRUE(tls.ok());
   RecordingOwner odd;
-  odd.hello.host_id = "an1";
-  odd.hello.capabilities = kCapabilityAnalyzer;
   std::string text;
   odd.on_message = [&](Session* session, const Message& message) {
     const auto* const asked = std::get_if<FinishRun>(&message);
@@ -448,10 +451,8 @@ TEST_F(AnalyzerSession, TellsNoAnswerThatNamesNoAnalyzerOrIsNestedDeeply) {
     SplitRunAnswer(asked->run, text,
                    [&](Message&& part) { EXPECT_TRUE(session->Send(part).ok()); });
   };
-  auto connector = Connector::Connect(loop_.base(), {true, "127.0.0.1", port_}, tls->get(), {},
-                                      analyzer_clock_, &odd);
-  ASSERT_TRUE(connector.ok());
-  ASSERT_TRUE(loop_.RunUntil([&] { return collector_->is_ready(); }));
+  const auto connector = AddScripted(&odd);
+  ASSERT_NE(connector, nullptr);
   const auto nested = [](size_t depth) {
     return R"({"analyzer":"an1","queries":)" + std::string(depth, '[') + std::string(depth, ']') +
            "}";
